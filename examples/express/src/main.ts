@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
+import {
+  type Actor,
+  createFlag,
+  createFlagServer,
+  createOrganization,
+  createProject,
+  createSdkKey,
+} from '@ff/server'
+import { attachWebSocket, toNodeHandler } from '@ff/server/node'
+import { sqlite } from '@ff/storage/sqlite'
+import express from 'express'
+
+// #region embed
+const flags = createFlagServer({ ...sqlite({ path: ':memory:' }), basePath: '/flags' })
+const app = express()
+
+app.use(express.json())
+app.use('/flags', toNodeHandler(flags))
+app.get('/', async (_request, response) => {
+  const { maintenance } = await flags.evaluate({ environmentId }, {})
+  response.send(maintenance === true ? 'Back soon.' : 'Welcome.')
+})
+
+const server = app.listen(0, '127.0.0.1')
+attachWebSocket(server, flags)
+// #endregion
+
+const me: Actor = { id: 'me', email: '', name: 'Set-up script', role: 'platform', orgId: null }
+await flags.start()
+const management = flags.actAs(me)
+const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
+const { project, environments } = await createProject(management, {
+  params: { orgId },
+  body: { key: 'site' },
+})
+const environmentId = environments[0]?.id ?? ''
+const params = { projectId: project.id, environmentId }
+await createFlag(management, { params, body: { key: 'maintenance', type: 'boolean' } })
+const { key: sdkKey } = await createSdkKey(management, {
+  params,
+  body: { name: 'Example', kind: 'client' },
+})
+
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const page = await (await fetch(url)).text()
+assert.equal(page, 'Welcome.')
+console.log('The app answers:', page)
+
+// express.json() has already read this body; the mounted server takes what it parsed.
+const response = await fetch(`${url}/flags/evaluator/evaluate`, {
+  method: 'POST',
+  headers: { 'x-api-key': sdkKey, 'content-type': 'application/json' },
+  body: JSON.stringify({ context: { kind: 'user', key: 'user-1' } }),
+})
+const values = await response.json()
+assert.equal(response.status, 200)
+assert.deepEqual(values, { maintenance: false })
+console.log('The mounted server answers:', values)
+
+server.close()
+server.closeAllConnections()
+await flags.close()

@@ -1,0 +1,73 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  type Actor,
+  createFlag,
+  createFlagServer,
+  createOrganization,
+  createProject,
+  createSdkKey,
+  createTargetingRule,
+} from '@ff/server'
+import { toNodeHandler } from '@ff/server/node'
+
+export interface ExampleServer {
+  readonly url: string
+  readonly sdkKey: string
+  /** What an editor does: gives the contexts with this plan the new theme. */
+  addRule(plan: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** A server in this process with one project and one flag, so that the client has somebody to talk to. */
+export async function startServer(): Promise<ExampleServer> {
+  const flags = createFlagServer()
+  await flags.start()
+  const me: Actor = { id: 'me', email: '', name: 'Example', role: 'platform', orgId: null }
+  const management = flags.actAs(me)
+  const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
+  const { project, environments } = await createProject(management, {
+    params: { orgId },
+    body: { key: 'site' },
+  })
+  const params = { projectId: project.id, environmentId: environments[0]?.id ?? '' }
+  const { key: sdkKey } = await createSdkKey(management, {
+    params,
+    body: { name: 'Example', kind: 'client' },
+  })
+  const flag = await createFlag(management, {
+    params,
+    body: {
+      key: 'theme',
+      type: 'string',
+      variations: [
+        { key: 'light', value: 'light', isDefault: true },
+        { key: 'dark', value: 'dark' },
+      ],
+    },
+  })
+  await createFlag(management, { params, body: { key: 'banner', type: 'boolean' } })
+
+  const server = createServer(toNodeHandler(flags))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const dark = flag.variations.find(({ key }) => key === 'dark')?.id ?? ''
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sdkKey,
+    async addRule(plan) {
+      await createTargetingRule(management, {
+        params: { ...params, flagId: flag.id },
+        body: {
+          name: `Plan ${plan}`,
+          conditions: [{ attribute: 'plan', operator: 'eq', value: plan }],
+          variationId: dark,
+        },
+      })
+    },
+    async close() {
+      server.close()
+      await flags.close()
+      server.closeAllConnections()
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  type Actor,
+  createFlag,
+  createFlagServer,
+  createOrganization,
+  createProject,
+  createTargetingRule,
+} from '@ff/server'
+import { attachWebSocket, toNodeHandler } from '@ff/server/node'
+import { sqlite } from '@ff/storage/sqlite'
+
+// #region embed
+const flags = createFlagServer({ ...sqlite({ path: ':memory:' }), basePath: '/flags' })
+const handleFlags = toNodeHandler(flags)
+
+const server = createServer((request, response) => {
+  if (request.url?.startsWith('/flags/')) handleFlags(request, response)
+  else greet(request.headers['x-plan']).then((text) => response.end(text))
+})
+attachWebSocket(server, flags)
+
+async function greet(plan: string | string[] = 'free'): Promise<string> {
+  const context = { kind: 'user', key: 'user-1', plan: String(plan) }
+  const { 'new-greeting': isNew } = await flags.evaluate({ environmentId }, context)
+  return isNew === true ? 'Good to see you!' : 'Hello.'
+}
+// #endregion
+
+// The flag itself; a team would create it over the management endpoints.
+// #region manage
+const me: Actor = { id: 'me', email: '', name: 'Set-up script', role: 'platform', orgId: null }
+const management = flags.actAs(me)
+await flags.start()
+
+const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
+const { project, environments } = await createProject(management, {
+  params: { orgId },
+  body: { key: 'site' },
+})
+const projectId = project.id
+const environmentId = environments[0]?.id ?? ''
+
+const flag = await createFlag(management, {
+  params: { projectId },
+  body: { key: 'new-greeting', type: 'boolean' },
+})
+const isTrue = flag.variations.find(({ key }) => key === 'true')
+await createTargetingRule(management, {
+  params: { projectId, environmentId, flagId: flag.id },
+  body: {
+    name: 'Paying customers',
+    conditions: [{ attribute: 'plan', operator: 'in', value: '["pro","enterprise"]' }],
+    ...(isTrue !== undefined && { variationId: isTrue.id }),
+  },
+})
+// #endregion
+
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+const ask = async (plan: string): Promise<string> =>
+  (await fetch(url, { headers: { 'x-plan': plan } })).text()
+assert.equal(await ask('free'), 'Hello.')
+assert.equal(await ask('pro'), 'Good to see you!')
+console.log('The host answers its own paths, by the flag:', await ask('pro'))
+
+const refused = await fetch(`${url}/flags/evaluator/evaluate`, { method: 'POST', body: '{}' })
+assert.equal(refused.status, 401)
+console.log('The mounted server answers below /flags:', await refused.text())
+
+server.close()
+server.closeAllConnections()
+await flags.close()

@@ -1,0 +1,80 @@
+// @ts-check
+// Runs the built server as an operator would, and checks what it says and how it ends.
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { WebSocket } from 'ws'
+
+const dataDir = join(mkdtempSync(join(tmpdir(), 'ff-standalone-')), 'data')
+
+/** Starts the server on a free port and answers it with what it printed. */
+async function start() {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'dist/main.js')], {
+    env: { ...process.env, PORT: '0', FF_DATA_DIR: dataDir, FF_ADMIN_TOKEN: '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text
+  })
+  while (!/running at \S+[\s\S]*\n\n/.test(output)) await once(child.stdout, 'data')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const url = /running at (\S+)/.exec(output)?.[1] ?? ''
+  return { child, output, url }
+}
+
+/** @param {import('node:child_process').ChildProcess} child */
+async function stop(child) {
+  child.kill('SIGTERM')
+  const [code] = await once(child, 'exit')
+  return code
+}
+
+try {
+  const first = await start()
+  console.log(first.output)
+  const keys = first.output.match(/\bff_[0-9a-f]{64}\b/g) ?? []
+  const token = /\bffat_[0-9a-f]{64}\b/.exec(first.output)?.[0]
+  const curl = /^curl .*$/m.exec(first.output)?.[0] ?? ''
+  const flagsUrl = /http\S+\/projects\/\S+/.exec(first.output)?.[0] ?? ''
+  assert.equal(new Set(keys).size, 2, 'one SDK key for each environment')
+
+  const values = JSON.parse(execFileSync('bash', ['-c', curl], { encoding: 'utf8' }))
+  assert.ok(Object.keys(values).length >= 14, 'the curl line answers the flags')
+  const types = new Set(Object.values(values).map((value) => typeof value))
+  assert.deepEqual([...types].sort(), ['boolean', 'number', 'object', 'string'])
+  assert.equal(values['support-channel'], 'chat')
+  assert.equal(values['free-shipping-threshold'], 40)
+
+  const headers = { authorization: `Bearer ${token}` }
+  const listed = await (await fetch(flagsUrl, { headers })).json()
+  assert.equal(listed.data.meta.total, Object.keys(values).length)
+
+  const context = { kind: 'user', key: 'user-1' }
+  const poll = fetch(`${first.url}/evaluator/poll`, {
+    method: 'POST',
+    headers: { 'x-api-key': keys[0] ?? '', 'content-type': 'application/json' },
+    body: JSON.stringify({ context }),
+  })
+  const socket = new WebSocket(`${first.url.replace('http', 'ws')}/ws/sdk`)
+  await once(socket, 'open')
+  socket.send(JSON.stringify({ type: 'init', sdkKey: keys[0], context }))
+  await once(socket, 'message')
+  const closed = once(socket, 'close')
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  assert.equal(await stop(first.child), 0, 'SIGTERM ends with 0')
+  assert.equal((await poll).status, 200, 'the parked poll was answered')
+  assert.equal((await closed)[0], 1001, 'the socket was told that the server goes away')
+
+  const second = await start()
+  console.log(second.output)
+  assert.doesNotMatch(second.output, /ff_|ffat_/, 'the next start prints no secrets')
+  const again = await fetch(flagsUrl.replace(first.url, second.url), { headers })
+  assert.deepEqual((await again.json()).data, listed.data, 'and keeps all data')
+  assert.equal(await stop(second.child), 0)
+} finally {
+  rmSync(join(dataDir, '..'), { recursive: true, force: true })
+}

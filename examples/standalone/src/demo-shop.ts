@@ -1,0 +1,290 @@
+/**
+ * What the first start fills an empty store with: the flags of a shop, as plain data.
+ * `demo.ts` writes it through the same functions that the management endpoints use.
+ */
+export interface DemoFlag {
+  readonly key: string
+  readonly name: string
+  readonly description: string
+  readonly type: 'boolean' | 'string' | 'number' | 'json'
+  readonly tags: readonly string[]
+  /** Variation key → value; a boolean flag brings its own `true` and `false`. */
+  readonly variations?: Readonly<Record<string, string>>
+  readonly defaultVariation: string
+  /** Served while the flag is inactive or a prerequisite is not met. */
+  readonly offVariation?: string
+  readonly isActive?: boolean
+  /** The other flag must serve this variation. */
+  readonly prerequisite?: { readonly flag: string; readonly variation: string }
+  /** User keys that always get a variation. */
+  readonly target?: { readonly variation: string; readonly keys: readonly string[] }
+  readonly rules?: readonly DemoRule[]
+}
+
+export interface DemoRule {
+  readonly name: string
+  readonly conditions?: readonly DemoCondition[]
+  /** A segment's key. */
+  readonly segment?: string
+  readonly serve: string | DemoRollout
+}
+
+export interface DemoCondition {
+  readonly attribute: string
+  readonly operator: string
+  readonly value: string
+}
+
+/** Percentages of contexts by variation key, or a share that grows. */
+export type DemoRollout =
+  | { readonly percentage: number; readonly variation: string }
+  | { readonly weights: Readonly<Record<string, number>> }
+  | { readonly growsBy: number; readonly everyHours: number; readonly variation: string }
+
+export const DEMO_SEGMENTS = [
+  {
+    key: 'wholesale-partners',
+    name: 'Wholesale partners',
+    description: 'Organizations that buy in bulk.',
+    rules: [
+      { attribute: 'organization.key', operator: 'in', value: '["acme","globex","initech"]' },
+    ],
+  },
+  {
+    key: 'early-adopters',
+    name: 'Early adopters',
+    description: 'Customers who asked to see new things first.',
+    rules: [{ attribute: 'user.beta', operator: 'eq', value: 'true' }],
+  },
+] as const
+
+const is = (attribute: string, value: string): DemoCondition => ({
+  attribute,
+  operator: 'eq',
+  value,
+})
+const isIn = (attribute: string, ...values: readonly string[]): DemoCondition => ({
+  attribute,
+  operator: 'in',
+  value: JSON.stringify(values),
+})
+
+export const DEMO_FLAGS: readonly DemoFlag[] = [
+  {
+    key: 'checkout-enabled',
+    name: 'Checkout',
+    description: 'The kill switch: turn it off and nobody can pay.',
+    type: 'boolean',
+    tags: ['checkout', 'kill-switch'],
+    defaultVariation: 'true',
+    offVariation: 'false',
+  },
+  {
+    key: 'new-checkout',
+    name: 'One-page checkout',
+    description: 'A quarter of customers pay on one page, as long as checkout is on at all.',
+    type: 'boolean',
+    tags: ['checkout'],
+    defaultVariation: 'false',
+    offVariation: 'false',
+    prerequisite: { flag: 'checkout-enabled', variation: 'true' },
+    rules: [
+      { name: 'Early adopters', segment: 'early-adopters', serve: 'true' },
+      { name: 'A quarter of everybody', serve: { percentage: 25, variation: 'true' } },
+    ],
+  },
+  {
+    key: 'product-page-layout',
+    name: 'Product page experiment',
+    description: 'Three layouts of the product page, compared.',
+    type: 'string',
+    tags: ['experiment', 'catalogue'],
+    variations: { control: 'list', gallery: 'gallery', story: 'story' },
+    defaultVariation: 'control',
+    rules: [
+      {
+        name: 'Three-way experiment',
+        serve: { weights: { control: 50, gallery: 30, story: 20 } },
+      },
+    ],
+  },
+  {
+    key: 'search-ranking',
+    name: 'Search ranking',
+    description: 'The new ranking reaches five percent more customers every day.',
+    type: 'string',
+    tags: ['search'],
+    variations: { classic: 'classic', semantic: 'semantic' },
+    defaultVariation: 'classic',
+    rules: [{ name: 'Daily ramp', serve: { growsBy: 5, everyHours: 24, variation: 'semantic' } }],
+  },
+  {
+    key: 'support-channel',
+    name: 'Support channel',
+    description: 'How a customer reaches us, by plan.',
+    type: 'string',
+    tags: ['support'],
+    variations: { email: 'email', chat: 'chat', phone: 'phone' },
+    defaultVariation: 'email',
+    rules: [
+      { name: 'Enterprise plan', conditions: [is('plan', 'enterprise')], serve: 'phone' },
+      { name: 'Pro plan', conditions: [is('plan', 'pro')], serve: 'chat' },
+    ],
+  },
+  {
+    key: 'free-shipping-threshold',
+    name: 'Free shipping threshold',
+    description: 'The order value from which shipping is free, by country.',
+    type: 'number',
+    tags: ['shipping', 'pricing'],
+    variations: { standard: '60', germany: '40', usa: '35' },
+    defaultVariation: 'standard',
+    rules: [
+      { name: 'Germany', conditions: [is('country', 'DE')], serve: 'germany' },
+      { name: 'United States', conditions: [is('country', 'US')], serve: 'usa' },
+    ],
+  },
+  {
+    key: 'express-delivery',
+    name: 'Express delivery',
+    description: 'Next-day delivery for paying plans in the countries that have a depot.',
+    type: 'boolean',
+    tags: ['shipping'],
+    defaultVariation: 'false',
+    rules: [
+      {
+        name: 'Paying customers near a depot',
+        conditions: [isIn('country', 'DE', 'AT', 'NL', 'FR'), isIn('plan', 'pro', 'enterprise')],
+        serve: 'true',
+      },
+    ],
+  },
+  {
+    key: 'max-cart-items',
+    name: 'Cart size',
+    description: 'How many items a cart may hold.',
+    type: 'number',
+    tags: ['checkout'],
+    variations: { retail: '50', wholesale: '5000' },
+    defaultVariation: 'retail',
+    rules: [{ name: 'Wholesale', segment: 'wholesale-partners', serve: 'wholesale' }],
+  },
+  {
+    key: 'bulk-pricing',
+    name: 'Bulk pricing',
+    description: 'Discount steps for organizations that buy in bulk.',
+    type: 'json',
+    tags: ['pricing'],
+    variations: {
+      none: '{"steps":[]}',
+      wholesale: '{"steps":[{"from":100,"discount":0.05},{"from":1000,"discount":0.12}]}',
+    },
+    defaultVariation: 'none',
+    rules: [{ name: 'Wholesale', segment: 'wholesale-partners', serve: 'wholesale' }],
+  },
+  {
+    key: 'welcome-banner',
+    name: 'Welcome banner',
+    description: 'The banner on the front page.',
+    type: 'json',
+    tags: ['marketing'],
+    variations: {
+      default: '{"title":"Welcome","link":"/new"}',
+      german: '{"title":"Willkommen","link":"/neu"}',
+    },
+    defaultVariation: 'default',
+    rules: [
+      {
+        name: 'German speakers',
+        conditions: [{ attribute: 'language', operator: 'starts_with', value: 'de' }],
+        serve: 'german',
+      },
+    ],
+  },
+  {
+    key: 'payment-methods',
+    name: 'Payment methods',
+    description: 'What a customer can pay with.',
+    type: 'json',
+    tags: ['checkout', 'payments'],
+    variations: {
+      card: '{"methods":["card"]}',
+      'card-and-invoice': '{"methods":["card","invoice"]}',
+    },
+    defaultVariation: 'card',
+    rules: [
+      {
+        name: 'Trusted organizations',
+        conditions: [{ attribute: 'organization.orders', operator: 'gte', value: '10' }],
+        serve: 'card-and-invoice',
+      },
+    ],
+  },
+  {
+    key: 'loyalty-points',
+    name: 'Loyalty points',
+    description: 'Points for customers who signed up before the programme opened to all.',
+    type: 'boolean',
+    tags: ['marketing'],
+    defaultVariation: 'false',
+    rules: [
+      {
+        name: 'Founding customers',
+        conditions: [
+          { attribute: 'signed_up_at', operator: 'before', value: '2026-01-01T00:00:00Z' },
+        ],
+        serve: 'true',
+      },
+    ],
+  },
+  {
+    key: 'app-offline-mode',
+    name: 'Offline mode of the app',
+    description: 'Needs version 2.4 of the app.',
+    type: 'boolean',
+    tags: ['app'],
+    defaultVariation: 'false',
+    rules: [
+      {
+        name: 'Recent versions',
+        conditions: [{ attribute: 'app_version', operator: 'semver_gte', value: '2.4.0' }],
+        serve: 'true',
+      },
+    ],
+  },
+  {
+    key: 'admin-tools',
+    name: 'Staff tools',
+    description: 'Extra tools on every page, for two people and for company addresses.',
+    type: 'boolean',
+    tags: ['internal'],
+    defaultVariation: 'false',
+    target: { variation: 'true', keys: ['ada', 'grace'] },
+    rules: [
+      {
+        name: 'Company addresses',
+        conditions: [{ attribute: 'email', operator: 'ends_with_ci', value: '@shop.example' }],
+        serve: 'true',
+      },
+    ],
+  },
+  {
+    key: 'holiday-theme',
+    name: 'Holiday theme',
+    description: 'Ready for December, switched off until then.',
+    type: 'boolean',
+    tags: ['marketing'],
+    defaultVariation: 'true',
+    offVariation: 'false',
+    isActive: false,
+  },
+  {
+    key: 'maintenance-message',
+    name: 'Maintenance message',
+    description: 'Shown on every page while it is not empty.',
+    type: 'string',
+    tags: ['operations'],
+    variations: { none: '', planned: 'We are back at 06:00 UTC.' },
+    defaultVariation: 'none',
+  },
+]

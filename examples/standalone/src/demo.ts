@@ -1,0 +1,215 @@
+import {
+  createAccessToken,
+  createFlag,
+  createOrganization,
+  createProject,
+  createRollout,
+  createSdkKey,
+  createSegment,
+  createTargetingRule,
+  type FlagServer,
+  type Management,
+  updateFlagState,
+} from '@ff/server'
+import { ADMINISTRATOR } from './administrator.ts'
+import {
+  DEMO_FLAGS,
+  DEMO_SEGMENTS,
+  type DemoFlag,
+  type DemoRollout,
+  type DemoRule,
+} from './demo-shop.ts'
+
+/** What the first start shows, and later ones do not. */
+export interface DemoSecrets {
+  /** Absent when the operator has set one. */
+  readonly adminToken?: string
+  readonly projectId: string
+  readonly sdkKeys: readonly DemoSdkKey[]
+}
+
+interface DemoSdkKey {
+  readonly key: string
+  readonly environment: string
+  readonly environmentId: string
+}
+
+/** Far above what one person at a terminal needs, so that load tests meet the server, not the limit. */
+const DEMO_RATE_LIMIT = 600_000
+
+/** Ids by the keys that the demo is written in. */
+type Ids = ReadonlyMap<string, string>
+
+interface Shop {
+  readonly management: Management
+  readonly projectId: string
+  readonly environmentIds: readonly string[]
+  readonly segments: Ids
+  /** Every flag written so far, with its variations. */
+  readonly flags: Map<string, { readonly id: string; readonly variations: Ids }>
+}
+
+/** A flag in one environment. */
+interface Place {
+  readonly projectId: string
+  readonly environmentId: string
+  readonly flagId: string
+}
+
+/** Fills an empty store: an organization, a project with two environments, and the shop's flags. */
+export async function createDemo(
+  flags: FlagServer,
+  adminToken: string | undefined,
+): Promise<DemoSecrets> {
+  await flags.start()
+  const management = flags.actAs(ADMINISTRATOR)
+  const { id: orgId } = await createOrganization(management, { body: { name: 'Demo Shop' } })
+  const body = { key: 'shop', name: 'Shop' }
+  const { project, environments } = await createProject(management, { params: { orgId }, body })
+  const shop: Shop = {
+    management,
+    projectId: project.id,
+    environmentIds: environments.map(({ id }) => id),
+    segments: await createDemoSegments(management, project.id),
+    flags: new Map(),
+  }
+  for (const demo of DEMO_FLAGS) await createDemoFlag(shop, demo)
+  const sdkKeys: DemoSdkKey[] = []
+  for (const environment of environments) {
+    const params = { projectId: project.id, environmentId: environment.id }
+    const body = { name: 'Demo', kind: 'client', rateLimit: DEMO_RATE_LIMIT } as const
+    const { key } = await createSdkKey(management, { params, body })
+    sdkKeys.push({ key, environment: environment.key, environmentId: environment.id })
+  }
+  const secrets = { projectId: project.id, sdkKeys }
+  if (adminToken !== undefined) return secrets
+  return { ...secrets, adminToken: await createAdministratorToken(management) }
+}
+
+async function createAdministratorToken(management: Management): Promise<string> {
+  const body = { name: ADMINISTRATOR.name, role: 'platform' } as const
+  const { token } = await createAccessToken(management, { params: { orgId: null }, body })
+  return token
+}
+
+async function createDemoSegments(management: Management, projectId: string): Promise<Ids> {
+  const ids = new Map<string, string>()
+  for (const { rules, ...segment } of DEMO_SEGMENTS) {
+    const body = { ...segment, rules: [...rules] }
+    ids.set(segment.key, (await createSegment(management, { params: { projectId }, body })).id)
+  }
+  return ids
+}
+
+async function createDemoFlag(shop: Shop, demo: DemoFlag): Promise<void> {
+  const { management, projectId } = shop
+  const values = Object.entries(demo.variations ?? { true: 'true', false: 'false' })
+  const flag = await createFlag(management, {
+    params: { projectId },
+    body: {
+      key: demo.key,
+      name: demo.name,
+      description: demo.description,
+      type: demo.type,
+      tags: [...demo.tags],
+      variations: values.map(([key, value]) => {
+        return { key, value, isDefault: key === demo.defaultVariation }
+      }),
+    },
+  })
+  shop.flags.set(demo.key, {
+    id: flag.id,
+    variations: new Map(flag.variations.map(({ key, id }) => [key, id])),
+  })
+  for (const environmentId of shop.environmentIds) {
+    const place = { projectId, environmentId, flagId: flag.id }
+    await describeState(shop, place, demo)
+    for (const [orderIndex, rule] of (demo.rules ?? []).entries()) {
+      await createDemoRule(shop, place, demo.key, { ...rule, orderIndex })
+    }
+  }
+}
+
+async function describeState(shop: Shop, params: Place, demo: DemoFlag): Promise<void> {
+  const { key, isActive, offVariation, prerequisite, target } = demo
+  const body = {
+    ...(isActive !== undefined && { isActive }),
+    ...(offVariation !== undefined && { offVariationId: variationId(shop, key, offVariation) }),
+    ...(target !== undefined && {
+      targets: [
+        {
+          variationId: variationId(shop, key, target.variation),
+          kind: 'user',
+          keys: [...target.keys],
+        },
+      ],
+    }),
+    ...(prerequisite !== undefined && {
+      prerequisites: [
+        {
+          flagId: idOf(shop.flags.get(prerequisite.flag)?.id, prerequisite.flag),
+          variationIds: [variationId(shop, prerequisite.flag, prerequisite.variation)],
+        },
+      ],
+    }),
+  }
+  if (Object.keys(body).length > 0) await updateFlagState(shop.management, { params, body })
+}
+
+async function createDemoRule(
+  shop: Shop,
+  params: Place,
+  flagKey: string,
+  { name, conditions, segment, serve, orderIndex }: DemoRule & { readonly orderIndex: number },
+): Promise<void> {
+  const served =
+    typeof serve === 'string'
+      ? { variationId: variationId(shop, flagKey, serve) }
+      : { rolloutId: await createDemoRollout(shop, params, flagKey, name, serve) }
+  const matched =
+    segment === undefined
+      ? { kind: 'custom' as const, conditions: [...(conditions ?? [])] }
+      : { kind: 'segment' as const, segmentId: idOf(shop.segments.get(segment), segment) }
+  const body = { name, orderIndex, ...matched, ...served }
+  await createTargetingRule(shop.management, { params, body })
+}
+
+async function createDemoRollout(
+  shop: Shop,
+  params: Place,
+  flagKey: string,
+  name: string,
+  rollout: DemoRollout,
+): Promise<string> {
+  const body = { name, ...strategyOf(shop, flagKey, rollout) }
+  return (await createRollout(shop.management, { params, body })).id
+}
+
+function strategyOf(shop: Shop, flagKey: string, rollout: DemoRollout) {
+  if ('weights' in rollout) {
+    const variants = Object.entries(rollout.weights).map(([key, weight]) => {
+      return { variationId: variationId(shop, flagKey, key), weight }
+    })
+    return { strategy: 'variant', variants } as const
+  }
+  const served = { variationId: variationId(shop, flagKey, rollout.variation) }
+  if ('percentage' in rollout) {
+    return { strategy: 'percentage', ...served, percentage: rollout.percentage } as const
+  }
+  return {
+    strategy: 'gradual',
+    ...served,
+    targetPercentage: 100,
+    increment: rollout.growsBy,
+    intervalHours: rollout.everyHours,
+  } as const
+}
+
+function variationId(shop: Shop, flagKey: string, key: string): string {
+  return idOf(shop.flags.get(flagKey)?.variations.get(key), `${flagKey}: ${key}`)
+}
+
+function idOf(id: string | undefined, name: string): string {
+  if (id === undefined) throw new Error(`The demo refers to something it has not made: ${name}.`)
+  return id
+}

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { createFlagServer } from '@ff/server'
+import { sqlite } from '@ff/storage/sqlite'
+import { createDemo, type DemoSecrets } from './demo.ts'
+
+/**
+ * Creates the store with the demo in it when there is none yet, and answers the secrets to show.
+ * The demo is written beside and moved into place whole, so an interrupted first start is
+ * simply a first start again.
+ */
+export async function fillNewStore(
+  path: string,
+  adminToken: string | undefined,
+): Promise<DemoSecrets | undefined> {
+  if (existsSync(path)) return undefined
+  const draft = `${path}.new`
+  await mkdir(dirname(path), { recursive: true })
+  await remove(draft)
+  const flags = createFlagServer(sqlite({ path: draft }))
+  try {
+    const secrets = await createDemo(flags, adminToken)
+    await flags.close()
+    await rename(draft, path)
+    return secrets
+  } catch (error) {
+    await flags.close()
+    throw error
+  }
+}
+
+async function remove(database: string): Promise<void> {
+  for (const suffix of ['', '-wal', '-shm']) await rm(database + suffix, { force: true })
+}

@@ -1,0 +1,66 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createFlagServer, type FlagServer, systemClock, tokenAuthenticator } from '@ff/server'
+import { attachWebSocket, toNodeHandler } from '@ff/server/node'
+import { sqlite } from '@ff/storage/sqlite'
+import { orAdministrator } from './administrator.ts'
+import type { Config } from './config.ts'
+import { consoleLogger } from './console-logger.ts'
+import { fillNewStore } from './first-start.ts'
+import { introduce } from './introduction.ts'
+
+export interface Standalone {
+  /** Where it listens, such as `http://127.0.0.1:4400`. */
+  readonly url: string
+  /** Answers parked polls, closes sockets with 1001, lets requests end, and closes the store. */
+  close(): Promise<void>
+}
+
+/** Opens the store (filling a new one), listens, and prints where and how it can be used. */
+export async function startStandalone(
+  config: Config,
+  print: (line: string) => void,
+): Promise<Standalone> {
+  const path = join(config.dataDir, 'ff.sqlite')
+  const secrets = await fillNewStore(path, config.adminToken)
+  const store = sqlite({ path })
+  const flags = createFlagServer({
+    ...store,
+    logger: consoleLogger,
+    authenticateBearer: orAdministrator(
+      config.adminToken,
+      tokenAuthenticator(store.storage, systemClock),
+    ),
+  })
+  try {
+    await flags.start()
+    const server = createServer(toNodeHandler(flags))
+    attachWebSocket(server, flags)
+    const url = await listen(server, config)
+    for (const line of introduce(url, config, secrets)) print(line)
+    return { url, close: () => close(server, flags) }
+  } catch (error) {
+    await flags.close()
+    throw error
+  }
+}
+
+async function listen(server: Server, { host, port }: Config): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  const address = server.address() as AddressInfo
+  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return `http://${name}:${address.port}`
+}
+
+async function close(server: Server, flags: FlagServer): Promise<void> {
+  const ended = new Promise<void>((resolve) => server.close(() => resolve()))
+  await flags.close()
+  // Clients keep their connections open after the last answer; nothing more will come.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50)
+  await ended
+  clearInterval(sweep)
+}

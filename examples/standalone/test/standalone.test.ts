@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bucketOf, type FlagSetDefinition, type JsonObject, parseFlagValue } from '@ff/core'
+import { sqlite } from '@ff/storage/sqlite'
+import { Pool } from 'undici'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Standalone, startStandalone } from '../src/standalone.ts'
+
+const ADMIN_TOKEN = 'an-administrators-own-token'
+const KEYS = 10_000
+
+const dataDir = mkdtempSync(join(tmpdir(), 'ff-demo-'))
+const config = { host: '127.0.0.1', port: 0, dataDir, adminToken: ADMIN_TOKEN }
+const printed: string[] = []
+let standalone: Standalone
+let pool: Pool
+
+beforeAll(async () => {
+  standalone = await startStandalone(config, (line) => printed.push(line))
+  pool = new Pool(standalone.url, { connections: 32 })
+})
+
+afterAll(async () => {
+  await pool.close()
+  await standalone.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+function liveKey(): string {
+  return /live\s+(ff_[0-9a-f]{64})/.exec(printed.join('\n'))?.[1] ?? ''
+}
+
+async function evaluate(context: JsonObject): Promise<JsonObject> {
+  const { statusCode, body } = await pool.request({
+    path: '/evaluator/evaluate',
+    method: 'POST',
+    headers: { 'x-api-key': liveKey(), 'content-type': 'application/json' },
+    body: JSON.stringify({ context }),
+  })
+  expect(statusCode).toBe(200)
+  return (await body.json()) as JsonObject
+}
+
+/** The live environment's definitions, read from the store by a second connection. */
+async function readFlagSet(): Promise<FlagSetDefinition> {
+  const { storage } = sqlite({ path: join(dataDir, 'ff.sqlite') })
+  try {
+    await storage.migrate()
+    const live = await storage.list('environment', { where: { key: 'live' } })
+    const flagSet = await storage.loadFlagSet(live.data[0]?.id ?? '')
+    if (flagSet === undefined) throw new Error('nothing is published')
+    return flagSet
+  } finally {
+    await storage.close()
+  }
+}
+
+/** What a flag's first rollout gives a user, worked out by hand from its ranges. */
+function byHand(flagSet: FlagSetDefinition, flagKey: string): (userKey: string) => unknown {
+  const flag = flagSet.flags.find(({ key }) => key === flagKey)
+  const rollout = flag?.rollouts[0]
+  if (flag === undefined || rollout === undefined || rollout.strategy === 'gradual') {
+    throw new Error(`${flagKey} has no rollout with ranges`)
+  }
+  return (userKey) => {
+    const bucket = bucketOf(rollout.salt, userKey)
+    const range = rollout.ranges.find(({ from, to }) => from <= bucket && bucket < to)
+    const served = range?.variationId ?? flag.defaultVariationId
+    const variation = flag.variations.find(({ id }) => id === served)
+    return parseFlagValue(flag.type, variation?.value ?? '')
+  }
+}
+
+describe('the standalone server with its demo shop', () => {
+  it('prints the URL, keys and a curl line, but not the token that the operator chose', () => {
+    const text = printed.join('\n')
+    expect(text).toContain(standalone.url)
+    expect(text.match(/\bff_[0-9a-f]{64}\b/g)).toHaveLength(3)
+    expect(text).toContain('the one in FF_ADMIN_TOKEN')
+    expect(text).not.toContain(ADMIN_TOKEN)
+  })
+
+  it('splits ten thousand users as the weights say, and each as the ranges say', {
+    timeout: 60_000,
+  }, async () => {
+    const flagSet = await readFlagSet()
+    const layoutOf = byHand(flagSet, 'product-page-layout')
+    const checkoutOf = byHand(flagSet, 'new-checkout')
+    const counts = new Map<unknown, number>()
+    const users = Array.from({ length: KEYS }, (_, index) => `user-${index}`)
+    await Promise.all(
+      users.map(async (key) => {
+        const values = await evaluate({ kind: 'user', key })
+        expect(values['product-page-layout'], key).toBe(layoutOf(key))
+        expect(values['new-checkout'], key).toBe(checkoutOf(key))
+        for (const name of ['product-page-layout', 'new-checkout']) {
+          const outcome = `${name}: ${values[name]}`
+          counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
+        }
+      }),
+    )
+    const percentOf = (outcome: string) => ((counts.get(outcome) ?? 0) / KEYS) * 100
+    for (const [outcome, weight] of [
+      ['product-page-layout: list', 50],
+      ['product-page-layout: gallery', 30],
+      ['product-page-layout: story', 20],
+      ['new-checkout: true', 25],
+    ] as const) {
+      expect(Math.abs(percentOf(outcome) - weight), outcome).toBeLessThan(1.5)
+    }
+  })
+
+  it('serves by plan, country, organization, version and person', async () => {
+    const pro = { kind: 'user', key: 'u', plan: 'pro', country: 'DE', app_version: '2.10.0' }
+    expect(await evaluate(pro)).toMatchObject({
+      'support-channel': 'chat',
+      'express-delivery': true,
+      'free-shipping-threshold': 40,
+      'app-offline-mode': true,
+      'admin-tools': false,
+      'holiday-theme': false,
+    })
+    const wholesale = {
+      kind: 'multi',
+      user: { key: 'ada', beta: true },
+      organization: { key: 'acme', orders: 12 },
+    }
+    expect(await evaluate(wholesale)).toMatchObject({
+      'max-cart-items': 5000,
+      'bulk-pricing': {
+        steps: [
+          { from: 100, discount: 0.05 },
+          { from: 1000, discount: 0.12 },
+        ],
+      },
+      'payment-methods': { methods: ['card', 'invoice'] },
+      'admin-tools': true,
+      'new-checkout': true,
+    })
+  })
+
+  it('gives every default to the empty context', async () => {
+    expect(await evaluate({})).toMatchObject({
+      'checkout-enabled': true,
+      'new-checkout': false,
+      'product-page-layout': 'list',
+      'support-channel': 'email',
+      'max-cart-items': 50,
+    })
+  })
+
+  it("takes the operator's token for management, and no other", async () => {
+    const flagsUrl = /http\S+\/projects\/\S+/.exec(printed.join('\n'))?.[0] ?? ''
+    const ask = (token: string) =>
+      fetch(flagsUrl, { headers: { authorization: `Bearer ${token}` } })
+    expect((await ask(ADMIN_TOKEN)).status).toBe(200)
+    expect((await ask(`${ADMIN_TOKEN}x`)).status).toBe(401)
+    expect((await ask(liveKey())).status).toBe(401)
+  })
+})

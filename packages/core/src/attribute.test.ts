@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { findAttribute, findBucketingKey, findContextKey } from './attribute.ts'
+import { type EvaluationContext, parseContext } from './context.ts'
+
+const user = (attributes: object): EvaluationContext =>
+  parseContext({ kind: 'user', ...attributes })
+
+describe('findAttribute', () => {
+  it('finds nothing in the empty context, not even a kind', () => {
+    for (const reference of ['', 'kind', 'key', 'user.key', 'toString', '/']) {
+      expect(findAttribute({}, reference)).toBeUndefined()
+    }
+  })
+
+  it('prefers an exact name to a path, and a path to a leading kind', () => {
+    const nested = { user: { plan: 'path' }, plan: 'kind' }
+    expect(findAttribute(user({ ...nested, 'user.plan': 'name' }), 'user.plan')).toBe('name')
+    expect(findAttribute(user(nested), 'user.plan')).toBe('path')
+    expect(findAttribute(user({ plan: 'kind' }), 'user.plan')).toBe('kind')
+  })
+
+  it('reads an exact name with dots behind a leading kind', () => {
+    expect(findAttribute(user({ 'a.b': 1 }), 'user.a.b')).toBe(1)
+  })
+
+  it('knows kinds whose names have dots', () => {
+    const context = parseContext({ kind: 'multi', 'a.b': { c: 1 }, a: { x: { c: 2 } } })
+    expect(findAttribute(context, 'a.b.c')).toBe(1)
+    expect(findAttribute(context, 'a.x.c')).toBe(2)
+  })
+
+  it('gives the kinds of a multi context in one order, user first', () => {
+    const context = parseContext({ kind: 'multi', zoo: {}, user: {}, app: {} })
+    expect(findAttribute(context, 'kind')).toEqual(['user', 'app', 'zoo'])
+    expect(findAttribute(user({}), 'kind')).toBe('user')
+  })
+
+  it('gives the kind of a part even when the part does not repeat it', () => {
+    expect(findAttribute(parseContext({ kind: 'multi', user: {} }), 'user.kind')).toBe('user')
+  })
+
+  it('unescapes JSON pointers, and tries them as exact names first', () => {
+    const context = user({ 'a/b': { '~c': 1 }, '': 2, '/x': 3, x: 4 })
+    expect(findAttribute(context, '/a~1b/~0c')).toBe(1)
+    expect(findAttribute(context, '/')).toBe(2)
+    expect(findAttribute(context, '/x')).toBe(3)
+    expect(findAttribute(context, '/user/x')).toBe(4)
+    expect(findAttribute(user({ '~1': 5 }), '/~01')).toBe(5)
+  })
+
+  it('takes null for missing at every step', () => {
+    const context = parseContext({ kind: 'multi', user: { plan: null }, app: { plan: 'x' } })
+    expect(findAttribute(context, 'plan')).toBe('x')
+    expect(findAttribute(user({ plan: null }), 'plan')).toBeUndefined()
+  })
+
+  it('never reads what is inherited', () => {
+    const context = user({ address: {}, list: [1], text: 'x' })
+    const inherited = [
+      'constructor',
+      '__proto__',
+      'address.constructor',
+      'list.length',
+      'text.length',
+    ]
+    for (const reference of [...inherited, 'list.0', '/list/0', 'user.toString']) {
+      expect(findAttribute(context, reference)).toBeUndefined()
+    }
+    const own = user(JSON.parse('{"__proto__": {"plan": "pro"}}'))
+    expect(findAttribute(own, '__proto__.plan')).toBe('pro')
+  })
+
+  it('copes with references that are longer than any context', () => {
+    expect(findAttribute(user({}), '.'.repeat(100_000))).toBeUndefined()
+    expect(findAttribute(user({}), '/'.repeat(100_000))).toBeUndefined()
+  })
+})
+
+describe('findBucketingKey', () => {
+  it.each([
+    ['text as it is', ' User-1 ', ' User-1 '],
+    ['a safe integer in decimal', 12345, '12345'],
+    ['minus zero as zero', -0, '0'],
+    ['the largest safe integer', 2 ** 53 - 1, '9007199254740991'],
+    ['no fraction', 1.5, undefined],
+    ['no unsafe integer', 2 ** 53, undefined],
+    ['no empty text', '', undefined],
+    ['no boolean', true, undefined],
+    ['no list', ['a'], undefined],
+    ['nothing that is missing', null, undefined],
+  ])('takes %s', (_, id, key) => {
+    expect(findBucketingKey(user({ id }), 'id')).toBe(key)
+  })
+
+  it('falls back from user.key to the key of a single context, and from nothing else', () => {
+    const device = parseContext({ kind: 'device', key: 'd-1' })
+    expect(findBucketingKey(device, 'user.key')).toBe('d-1')
+    expect(findBucketingKey(device, 'organization.key')).toBeUndefined()
+    const multi = parseContext({ kind: 'multi', device: { key: 'd-1' } })
+    expect(findBucketingKey(multi, 'user.key')).toBeUndefined()
+  })
+})
+
+describe('findContextKey', () => {
+  it('gives the key of the context of that kind, or of that part', () => {
+    expect(findContextKey(user({ key: 'u' }), 'user')).toBe('u')
+    expect(findContextKey(user({ key: 'u' }), 'organization')).toBeUndefined()
+    const multi = parseContext({ kind: 'multi', user: { key: 7 }, organization: {} })
+    expect(findContextKey(multi, 'user')).toBe('7')
+    expect(findContextKey(multi, 'organization')).toBeUndefined()
+    expect(findContextKey(multi, 'kind')).toBeUndefined()
+    expect(findContextKey({}, 'user')).toBeUndefined()
+  })
+})

@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import murmurhash from 'murmurhash'
+import { describe, expect, it } from 'vitest'
+import { BUCKETS, bucketOf, murmur3 } from './bucket.ts'
+
+const anyText = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'grapheme' }),
+)
+const anySeed = fc.integer({ min: -(2 ** 31), max: 2 ** 32 - 1 })
+
+describe('bucketOf', () => {
+  it('equals the reference implementation on any salt and key', () => {
+    fc.assert(
+      fc.property(anyText, anyText, (salt, key) => {
+        const hash = murmurhash.v3(new TextEncoder().encode(`${salt}.${key}`), 0)
+        expect(bucketOf(salt, key)).toBe(Math.floor((hash * BUCKETS) / 2 ** 32))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('spreads the keys of any salt evenly', () => {
+    const salts = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 16 })
+    fc.assert(
+      fc.property(salts, (salt) => {
+        const parts = new Array<number>(20).fill(0)
+        for (let user = 0; user < 4_000; user += 1) {
+          const part = Math.floor(bucketOf(salt, `user-${user}`) / (BUCKETS / 20))
+          parts[part] = (parts[part] ?? 0) + 1
+        }
+        // Chi-square with 19 degrees of freedom lies above 60 four times in a million.
+        const chiSquare = parts.reduce((sum, count) => sum + (count - 200) ** 2 / 200, 0)
+        expect(chiSquare).toBeLessThan(60)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('places the same keys independently under different salts', () => {
+    let both = 0
+    for (let user = 0; user < 20_000; user += 1) {
+      const isInHalf = (salt: string) => bucketOf(salt, `user-${user}`) < BUCKETS / 2
+      if (isInHalf('aB3dE5gH7jK') && isInHalf('Zz9Yy8Xx7Ww')) both += 1
+    }
+    expect(both / 20_000).toBeCloseTo(0.25, 1)
+  })
+})
+
+describe('murmur3', () => {
+  it('equals the reference implementation on any text and seed', () => {
+    fc.assert(
+      fc.property(anyText, anySeed, (text, seed) => {
+        expect(murmur3(text, seed)).toBe(murmurhash.v3(new TextEncoder().encode(text), seed))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

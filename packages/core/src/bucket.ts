@@ -1,0 +1,94 @@
+import murmurhash from 'murmurhash'
+
+/** Buckets are numbered 0…99 999, so one bucket is a thousandth of a percent. */
+export const BUCKETS = 100_000
+
+/**
+ * The bucket of a key: `floor(murmur3_x86_32(utf8(salt + "." + key), seed 0) * 100000 / 2^32)`.
+ * The same on every platform and for ever; it decides who gets what.
+ */
+export function bucketOf(salt: string, key: string): number {
+  return bucketIn(compileSalt(salt), key)
+}
+
+/** A salt made ready: the hash over the whole 4-byte blocks of `salt + "."` is already computed. */
+export interface CompiledSalt {
+  readonly prefix: string
+  /** How many characters of the prefix `state` covers; the rest goes before the key. */
+  readonly covered: number
+  readonly rest: string
+  /** undefined: the prefix is not ASCII. */
+  readonly state: number | undefined
+}
+
+/** Prepares a salt for `bucketIn`. */
+export function compileSalt(salt: string): CompiledSalt {
+  const prefix = `${salt}.`
+  const covered = prefix.length - (prefix.length % 4)
+  const state = isAscii(prefix) ? mixBlocks(prefix.slice(0, covered), 0) : undefined
+  return { prefix, covered, rest: prefix.slice(covered), state }
+}
+
+/** `bucketOf` for a salt that has been prepared already. */
+export function bucketIn(salt: CompiledSalt, key: string): number {
+  // Exact: the product stays below 2^53.
+  return Math.floor((hashOf(salt, key) * BUCKETS) / 2 ** 32)
+}
+
+function hashOf(salt: CompiledSalt, key: string): number {
+  if (salt.state === undefined || !isAscii(key)) return murmur3(salt.prefix + key, 0)
+  const text = salt.rest + key
+  return finalize(mixTail(text, mixBlocks(text, salt.state)) ^ (salt.covered + text.length))
+}
+
+/** MurmurHash3 x86_32 of the text's UTF-8 bytes, unsigned. The seed is any 32-bit number. */
+export function murmur3(text: string, seed: number): number {
+  // Encoding to bytes costs many times the hashing itself, and ASCII needs none.
+  if (!isAscii(text)) return murmurhash.v3(text, seed)
+  return finalize(mixTail(text, mixBlocks(text, seed)) ^ text.length)
+}
+
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) {
+    if (text.charCodeAt(index) > 0x7f) return false
+  }
+  return true
+}
+
+/** Takes in the whole 4-byte blocks of ASCII text, going on from `state`. */
+function mixBlocks(text: string, state: number): number {
+  let hash = state
+  for (let index = 0; index + 4 <= text.length; index += 4) {
+    hash ^= scramble(
+      text.charCodeAt(index) |
+        (text.charCodeAt(index + 1) << 8) |
+        (text.charCodeAt(index + 2) << 16) |
+        (text.charCodeAt(index + 3) << 24),
+    )
+    hash = (hash << 13) | (hash >>> 19)
+    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0
+  }
+  return hash
+}
+
+/** The up to three characters that fill no block. */
+function mixTail(text: string, state: number): number {
+  const start = text.length - (text.length % 4)
+  let tail = 0
+  for (let index = text.length - 1; index >= start; index -= 1) {
+    tail = (tail << 8) | text.charCodeAt(index)
+  }
+  return start === text.length ? state : state ^ scramble(tail)
+}
+
+function scramble(block: number): number {
+  const mixed = Math.imul(block, 0xcc9e2d51)
+  return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593)
+}
+
+function finalize(state: number): number {
+  let hash = state
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

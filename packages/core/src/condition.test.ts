@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type ConditionScope,
+  compileCondition,
+  conditionFault,
+  matchesAll,
+  matchesAny,
+  matchesCondition,
+  matchesNone,
+} from './condition.ts'
+import type { ConditionDefinition } from './definition.ts'
+import { operators } from './operator.ts'
+
+const scope: ConditionScope = {
+  context: { kind: 'user', key: 'ada', plan: 'pro', nothing: null },
+  isInSegment: (segmentId) => segmentId === 'beta',
+  servedVariation: (flagKey) => (flagKey === 'checkout' ? 'new' : undefined),
+}
+
+function holds(definition: ConditionDefinition): boolean {
+  return matchesCondition(compileCondition(definition), scope)
+}
+
+describe('a condition on an attribute', () => {
+  it('reads the attribute by reference', () => {
+    expect(holds({ attribute: 'plan', operator: 'eq', value: 'pro' })).toBe(true)
+    expect(holds({ attribute: 'user.plan', operator: 'eq', value: 'pro' })).toBe(true)
+    expect(holds({ attribute: '/plan', operator: 'eq', value: 'pro' })).toBe(true)
+    expect(holds({ attribute: 'toString', operator: 'exists', value: '' })).toBe(false)
+    expect(holds({ attribute: 'nothing', operator: 'exists', value: '' })).toBe(false)
+  })
+
+  it('matches any kind of a multi context by `kind`', () => {
+    const context = { kind: 'multi', user: { key: 'ada' }, organization: { key: 'acme' } } as const
+    const isFor = (value: string, operator = 'eq') =>
+      matchesCondition(compileCondition({ attribute: 'kind', operator, value }), {
+        ...scope,
+        context,
+      })
+    expect(isFor('organization')).toBe(true)
+    expect(isFor('device')).toBe(false)
+    expect(isFor('organization', 'neq')).toBe(false)
+    expect(isFor('device', 'neq')).toBe(true)
+  })
+
+  it('is exactly complemented by `negate`, a missing attribute included', () => {
+    for (const attribute of ['plan', 'missing']) {
+      for (const operator of ['eq', 'neq', 'exists', 'not_exists', 'gt', 'not_contains']) {
+        const definition = { attribute, operator, value: '5' }
+        expect(holds({ ...definition, negate: true })).toBe(!holds(definition))
+        expect(holds({ ...definition, negate: false })).toBe(holds(definition))
+      }
+    }
+  })
+})
+
+describe('a condition on segments', () => {
+  const inSegment = (value: string) => holds({ attribute: '', operator: 'in_segment', value })
+  const notIn = (value: string) => holds({ attribute: '', operator: 'not_in_segment', value })
+
+  it('holds when the context is in any of them', () => {
+    expect(inSegment('beta')).toBe(true)
+    expect(inSegment('["alpha", "beta"]')).toBe(true)
+    expect(inSegment('["alpha"]')).toBe(false)
+    expect(inSegment('[]')).toBe(false)
+  })
+
+  it('in its negative form, holds when the context is in none of them', () => {
+    expect(notIn('beta')).toBe(false)
+    expect(notIn('["alpha", "beta"]')).toBe(false)
+    expect(notIn('["alpha"]')).toBe(true)
+    expect(notIn('[]')).toBe(true)
+  })
+
+  it('names the segments, whose fate it shares', () => {
+    const condition = compileCondition({
+      attribute: 'ignored',
+      operator: 'not_in_segment',
+      value: '["alpha", "beta"]',
+    })
+    expect(condition.segmentIds).toEqual(['alpha', 'beta'])
+    expect(condition.flagKey).toBeUndefined()
+  })
+})
+
+describe('a condition on a flag', () => {
+  const flagIs = (attribute: string, value: string) =>
+    holds({ attribute, operator: 'flag_is', value })
+  const flagIsNot = (attribute: string, value: string) =>
+    holds({ attribute, operator: 'flag_is_not', value })
+
+  it('holds when the flag serves one of the variations', () => {
+    expect(flagIs('checkout', 'new')).toBe(true)
+    expect(flagIs('checkout', '["old", "new"]')).toBe(true)
+    expect(flagIs('checkout', 'NEW')).toBe(false)
+    expect(flagIs('checkout', '[]')).toBe(false)
+  })
+
+  it('in its negative form, holds when the flag serves another one', () => {
+    expect(flagIsNot('checkout', 'old')).toBe(true)
+    expect(flagIsNot('checkout', 'new')).toBe(false)
+    expect(flagIsNot('checkout', '[]')).toBe(true)
+  })
+
+  it('takes an unknown flag, or one that serves nothing, for missing', () => {
+    expect(flagIs('unknown', 'new')).toBe(false)
+    expect(flagIsNot('unknown', 'new')).toBe(false)
+    const negated = { attribute: 'unknown', operator: 'flag_is', value: 'new', negate: true }
+    expect(holds(negated)).toBe(true)
+  })
+
+  it('names the flag, whose fate it shares', () => {
+    const definition = { attribute: 'checkout', operator: 'flag_is', value: 'new' }
+    expect(compileCondition(definition).flagKey).toBe('checkout')
+    expect(compileCondition({ ...definition, value: '[null]' }).flagKey).toBeUndefined()
+    expect(compileCondition({ ...definition, operator: 'eq' }).flagKey).toBeUndefined()
+  })
+})
+
+describe('a condition that cannot be read', () => {
+  const garbage: unknown[] = [
+    undefined,
+    null,
+    5,
+    'eq',
+    [],
+    {},
+    { attribute: 'plan', operator: 'eq' },
+    { attribute: 'plan', operator: 'eq', value: 5 },
+    { attribute: 5, operator: 'eq', value: 'pro' },
+    { attribute: 'plan', operator: { toString: [] }, value: 'pro' },
+    { attribute: 'plan', operator: '__proto__', value: 'pro' },
+    { attribute: 'plan', operator: 'Eq', value: 'pro' },
+    { attribute: 'plan', operator: 'gt', value: 'four' },
+    { attribute: 'plan', operator: 'in', value: '[null]' },
+  ]
+
+  it('never holds, negated or not, and never throws', () => {
+    for (const definition of garbage) {
+      expect(holds(definition as ConditionDefinition)).toBe(false)
+      if (typeof definition === 'object') {
+        const negated = { ...definition, negate: true }
+        expect(holds(negated as unknown as ConditionDefinition)).toBe(false)
+      }
+    }
+  })
+
+  it('is refused on write', () => {
+    for (const definition of garbage) {
+      expect(conditionFault(definition as ConditionDefinition)).toMatch(/^[A-Z].*\.$/)
+    }
+  })
+})
+
+describe('conditionFault', () => {
+  it('finds nothing wrong with a good condition', () => {
+    expect(conditionFault({ attribute: 'plan', operator: 'eq', value: '' })).toBeUndefined()
+    expect(conditionFault({ attribute: '', operator: 'in_segment', value: '[]' })).toBeUndefined()
+  })
+
+  it.each([
+    ['eqals', '1', 'There is no operator "eqals".'],
+    ['gt', 'four', 'The value of "gt" must be a decimal number.'],
+    ['in', '[null]', 'The value of "in" must be text or a JSON array without null.'],
+    ['contains', '[{}]', 'The value of "contains" must be text or a JSON array of texts.'],
+    [
+      'between',
+      '[3, 1]',
+      'The value of "between" must be a JSON array of two numbers, the lower one first.',
+    ],
+    [
+      'before',
+      '2024-01-01',
+      'The value of "before" must be an RFC 3339 date with time and zone, or epoch milliseconds.',
+    ],
+    ['semver_gt', '1.2.3.4', 'The value of "semver_gt" must be a semantic version.'],
+    [
+      'semver_in',
+      '["1", "x"]',
+      'The value of "semver_in" must be a semantic version or a JSON array of them.',
+    ],
+    ['in_segment', '[[]]', 'The value of "in_segment" must be text or a JSON array of texts.'],
+  ])('says what is wrong with %s %s', (operator, value, fault) => {
+    expect(conditionFault({ attribute: 'a', operator, value })).toBe(fault)
+  })
+
+  it('lets only existence and equality have a list with null for a value', () => {
+    const lenient = [...operators.keys()].filter(
+      (operator) => conditionFault({ attribute: 'a', operator, value: '[null]' }) === undefined,
+    )
+    expect(lenient).toEqual(['exists', 'not_exists', 'eq', 'neq', 'eq_ci'])
+  })
+})
+
+describe('several conditions', () => {
+  const yes = compileCondition({ attribute: 'plan', operator: 'eq', value: 'pro' })
+  const no = compileCondition({ attribute: 'plan', operator: 'eq', value: 'free' })
+
+  it('can all hold', () => {
+    expect(matchesAll([yes, yes], scope)).toBe(true)
+    expect(matchesAll([yes, no], scope)).toBe(false)
+    expect(matchesAll([], scope)).toBe(true)
+  })
+
+  it('can hold in part', () => {
+    expect(matchesAny([no, yes], scope)).toBe(true)
+    expect(matchesAny([no, no], scope)).toBe(false)
+    expect(matchesAny([], scope)).toBe(false)
+  })
+
+  it('can hold not at all', () => {
+    expect(matchesNone([no, no], scope)).toBe(true)
+    expect(matchesNone([no, yes], scope)).toBe(false)
+    expect(matchesNone([], scope)).toBe(true)
+  })
+})

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { flagDefinition, flagSetDefinition, ruleDefinition } from '../test/definitions.ts'
+import { detailsOf, evaluateAll, evaluateFlag, evaluateSome, jsonOf, valuesOf } from './evaluate.ts'
+import { compileFlagSet } from './flag-set.ts'
+
+const flagSet = compileFlagSet(
+  flagSetDefinition([
+    flagDefinition('__proto__'),
+    flagDefinition('10'),
+    flagDefinition('9', { rules: [ruleDefinition()] }),
+    flagDefinition('null', { variations: [] }),
+  ]),
+)
+const user = { kind: 'user', key: 'user-1' }
+
+describe('evaluateFlag', () => {
+  it('answers an unknown key with FLAG_NOT_FOUND', () => {
+    for (const flagKey of ['unknown', 'constructor', 'toString', '']) {
+      expect(evaluateFlag(flagSet, flagKey, user, 0)).toEqual({
+        flagKey,
+        value: null,
+        variationId: null,
+        variationKey: null,
+        reason: 'ERROR',
+        errorCode: 'FLAG_NOT_FOUND',
+      })
+    }
+  })
+
+  it('leaves out of a detail what does not apply', () => {
+    expect(evaluateFlag(flagSet, '9', user, 0)).toStrictEqual({
+      flagKey: '9',
+      value: true,
+      variationId: 'on',
+      variationKey: 'on',
+      reason: 'TARGETING_MATCH',
+      ruleId: 'rule',
+    })
+  })
+})
+
+describe('evaluateSome', () => {
+  it('answers each known key once, in the order of the set', () => {
+    const evaluation = evaluateSome(flagSet, ['9', 'unknown', '10', '9'], user, 0)
+    expect(detailsOf(evaluation).map(({ flagKey }) => flagKey)).toEqual(['10', '9'])
+    expect(jsonOf(evaluateSome(flagSet, [], user, 0))).toBe('{}')
+  })
+})
+
+describe('an evaluation', () => {
+  const evaluation = evaluateAll(flagSet, user, 0)
+
+  it('knows for each flag which variation it serves', () => {
+    expect(evaluation.flags.map(({ key }) => key)).toEqual(['10', '9', '__proto__', 'null'])
+    expect(evaluation.outcomes.map(({ variation }) => variation?.index)).toEqual([
+      1,
+      0,
+      1,
+      undefined,
+    ])
+  })
+
+  it('has values in an object without a prototype, where any key is safe', () => {
+    const values = valuesOf(evaluation)
+    expect(Object.getPrototypeOf(values)).toBeNull()
+    expect(Object.keys(values).sort()).toEqual(['10', '9', '__proto__', 'null'])
+    expect(Object.entries(values)).toContainEqual(['__proto__', false])
+  })
+
+  it('has JSON text in the order of the flag set, also where keys look like numbers', () => {
+    expect(jsonOf(evaluation)).toBe('{"10":false,"9":true,"__proto__":false,"null":null}')
+  })
+})

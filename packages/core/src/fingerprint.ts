@@ -1,0 +1,25 @@
+import type { EvaluationContext } from './context.ts'
+import { hash128 } from './hash128.ts'
+import type { JsonValue } from './json.ts'
+
+/** A stable text identity of a context: its JSON with every object's names in one fixed order. */
+export function contextFingerprint(context: EvaluationContext): string {
+  return canonicalJson(context)
+}
+
+/** The context's fingerprint in 128 bits, as 32 lower-case hex digits. */
+export function contextHash(context: EvaluationContext): string {
+  return hash128(canonicalJson(context))
+}
+
+function canonicalJson(value: JsonValue | EvaluationContext): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  const object = value as { readonly [name: string]: JsonValue | undefined }
+  const members: string[] = []
+  for (const name of Object.keys(object).sort()) {
+    const member = object[name]
+    if (member !== undefined) members.push(`${JSON.stringify(name)}:${canonicalJson(member)}`)
+  }
+  return `{${members.join(',')}}`
+}

@@ -1,0 +1,36 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { anyChange, anyContext, anyNow } from '../test/arbitraries.ts'
+import { detailsOf, evaluateAll } from './evaluate.ts'
+import { compileFlagSet } from './flag-set.ts'
+
+describe('compileFlagSet', () => {
+  it('gives the same flag set whether or not it is given the previous one', () => {
+    fc.assert(
+      fc.property(anyChange, anyContext, anyNow, ([before, after], context, now) => {
+        const full = compileFlagSet(after)
+        const incremental = compileFlagSet(after, compileFlagSet(before))
+        expect(incremental.issues).toEqual(full.issues)
+        expect(incremental.instants).toEqual(full.instants)
+        expect(incremental.version).toBe(full.version)
+        expect(detailsOf(evaluateAll(incremental, context, now))).toEqual(
+          detailsOf(evaluateAll(full, context, now)),
+        )
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('says that every flag which answers with ERROR is broken', () => {
+    fc.assert(
+      fc.property(anyChange, anyContext, anyNow, ([definition], context, now) => {
+        const flagSet = compileFlagSet(definition)
+        const broken = new Set(flagSet.issues.map(({ flagKey }) => flagKey))
+        for (const { flagKey, reason } of detailsOf(evaluateAll(flagSet, context, now))) {
+          if (reason === 'ERROR') expect(broken).toContain(flagKey)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

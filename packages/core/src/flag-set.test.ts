@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest'
+import {
+  flagDefinition,
+  flagSetDefinition,
+  rampingFlag,
+  ruleDefinition,
+  segmentDefinition,
+} from '../test/definitions.ts'
+import type { FlagDefinition, FlagSetDefinition } from './definition.ts'
+import { compileFlagSet } from './flag-set.ts'
+
+const START = '2026-01-01T00:00:00.000Z'
+
+describe('compileFlagSet', () => {
+  it('orders flags by the code points of their keys, whatever the order of the definition', () => {
+    const keys = ['b', '😀', '10', '9', '～', 'B']
+    const flagSet = compileFlagSet(flagSetDefinition(keys.map((key) => flagDefinition(key))))
+    expect([...flagSet.flags.keys()]).toEqual(['10', '9', 'B', 'b', '～', '😀'])
+    expect(flagSet.ordered.map(({ key }) => key)).toEqual([...flagSet.flags.keys()])
+  })
+
+  it('keeps what was compiled from an equal definition, and only that', () => {
+    const definition = flagSetDefinition(
+      [flagDefinition('a'), rampingFlag('b', START)],
+      [segmentDefinition('s'), segmentDefinition('t')],
+    )
+    const before = compileFlagSet(definition)
+    const after = compileFlagSet(
+      {
+        version: 2,
+        flags: [flagDefinition('a', { isActive: false }), structuredClone(rampingFlag('b', START))],
+        segments: [segmentDefinition('s'), segmentDefinition('t', { force: true })],
+      },
+      before,
+    )
+    expect(after.version).toBe(2)
+    expect(after.flags.get('a')).not.toBe(before.flags.get('a'))
+    expect(after.flags.get('b')).toBe(before.flags.get('b'))
+    expect(after.segments.get('s')).toBe(before.segments.get('s'))
+    expect(after.segments.get('t')).not.toBe(before.segments.get('t'))
+    expect(after.instants).toBe(before.instants)
+  })
+
+  it('finds nothing wrong with a sound definition', () => {
+    const flags = [
+      flagDefinition('a', { rules: [ruleDefinition({ segmentId: 's' })] }),
+      flagDefinition('b', { prerequisites: [{ flagId: 'id of a', variationIds: ['on'] }] }),
+      rampingFlag('c', START),
+    ]
+    expect(compileFlagSet(flagSetDefinition(flags, [segmentDefinition('s')])).issues).toEqual([])
+  })
+
+  const rollout = {
+    id: 'r',
+    bucketBy: 'user.key',
+    salt: 'salt',
+    scheme: 'ff',
+    strategy: 'percentage' as const,
+    ranges: [{ variationId: 'on', from: 0, to: 100_000 }],
+  }
+  const byRollout = ruleDefinition({ variationId: null, rolloutId: 'r' })
+
+  it.each<[string, Partial<FlagDefinition>, RegExp]>([
+    ['a default that does not exist', { defaultVariationId: 'x' }, /The default names .*"x"/],
+    ['an off variation that does not exist', { offVariationId: 'x' }, /The off variation .*"x"/],
+    [
+      'a target of a variation that does not exist',
+      { targets: [{ variationId: 'x', kind: 'user', keys: [] }] },
+      /A target .*"x"/,
+    ],
+    [
+      'a value that cannot be read',
+      { variations: [...flagDefinition('a').variations, { id: 'x', key: 'x', value: 'no' }] },
+      /The variation "x" cannot be read\. A boolean/,
+    ],
+    [
+      'a rule for a variation that does not exist',
+      { rules: [ruleDefinition({ variationId: 'x' })] },
+      /"rule".*"x"/,
+    ],
+    ['a rule for a rollout that does not exist', { rules: [byRollout] }, /"rule".*"r"/],
+    [
+      'an unknown operator',
+      {
+        rules: [ruleDefinition({ conditions: [{ attribute: 'a', operator: 'like', value: '' }] })],
+      },
+      /"rule".*"like"/,
+    ],
+    [
+      'a rollout of an unknown scheme',
+      { rules: [byRollout], rollouts: [{ ...rollout, scheme: 'other' }] },
+      /"r".*"other"/,
+    ],
+    [
+      'a range of a variation that does not exist',
+      {
+        rules: [byRollout],
+        rollouts: [{ ...rollout, ranges: [{ variationId: 'x', from: 0, to: 1 }] }],
+      },
+      /"r".*"x"/,
+    ],
+    [
+      'a segment that does not exist',
+      { rules: [ruleDefinition({ segmentId: 's' })] },
+      /segment s, which does not/,
+    ],
+    [
+      'a prerequisite that does not exist',
+      { prerequisites: [{ flagId: 'x', variationIds: [] }] },
+      /flag with the id x, which does not/,
+    ],
+    [
+      'itself as a prerequisite',
+      { prerequisites: [{ flagId: 'id of a', variationIds: [] }] },
+      /flag a needs itself/,
+    ],
+  ])('names the flag that has %s', (_, changes, message) => {
+    const { issues } = compileFlagSet(flagSetDefinition([flagDefinition('a', changes)]))
+    expect(issues).toEqual([{ flagKey: 'a', message: expect.stringMatching(message) }])
+  })
+
+  it('names a segment that cannot be read or that is part of a cycle', () => {
+    const inEach = (id: string) => ({
+      rules: [{ attribute: '', operator: 'in_segment', value: id }],
+    })
+    const definition = flagSetDefinition(
+      [],
+      [
+        segmentDefinition('a', inEach('b')),
+        segmentDefinition('b', inEach('a')),
+        segmentDefinition('c', { rules: [{ attribute: 'x', operator: 'like', value: '' }] }),
+        segmentDefinition('d', inEach('ghost')),
+      ],
+    )
+    expect(compileFlagSet(definition).issues.map(({ segmentId }) => segmentId)).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+    ])
+  })
+
+  it('leaves out definitions that are unreadable, nameless or doubled, and says so', () => {
+    const flags = [null, { key: 1 }, { key: 'a' }, flagDefinition('b'), flagDefinition('b')]
+    const flagSet = compileFlagSet(flagSetDefinition(flags as FlagDefinition[]))
+    expect([...flagSet.flags.keys()]).toEqual(['b'])
+    expect(flagSet.issues).toHaveLength(4)
+    const nothing = compileFlagSet({
+      version: 1,
+      flags: null,
+      segments: 'x',
+    } as unknown as FlagSetDefinition)
+    expect(nothing.flags.size).toBe(0)
+    expect(nothing.issues).toHaveLength(2)
+  })
+
+  it('lists the instants of active ramps that a rule uses', () => {
+    const hours = (count: number) => Date.parse(START) + count * 3_600_000
+    const ramp = rampingFlag('used', START)
+    const unused = { ...rampingFlag('unused', '2025-01-01T00:00:00.000Z'), rules: [] }
+    const inactive = { ...rampingFlag('inactive', '2025-02-01T00:00:00.000Z'), isActive: false }
+    expect(compileFlagSet(flagSetDefinition([ramp, unused, inactive])).instants).toEqual([
+      hours(0),
+      hours(1),
+      hours(2),
+    ])
+  })
+
+  it('copes with a chain of prerequisites that is far too long', () => {
+    const flags = Array.from({ length: 5_000 }, (_, index) => {
+      const prerequisites = [{ flagId: `id of ${index - 1}`, variationIds: ['off'] }]
+      return flagDefinition(`${index}`, index === 0 ? {} : { prerequisites })
+    })
+    expect(compileFlagSet(flagSetDefinition(flags)).malformed.size).toBe(5_000 - 64)
+  })
+})

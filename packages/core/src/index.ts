@@ -1,0 +1,80 @@
+export { findAttribute, findBucketingKey } from './attribute.ts'
+export { BUCKETS, bucketOf } from './bucket.ts'
+export { compareCodePoints } from './code-point.ts'
+export { conditionFault } from './condition.ts'
+export {
+  type EmptyContext,
+  type EvaluationContext,
+  MAX_CONTEXT_ATTRIBUTES,
+  MAX_CONTEXT_NESTING,
+  MAX_KIND_LENGTH,
+  type MultiContext,
+  parseContext,
+  type SingleContext,
+} from './context.ts'
+export type {
+  BucketRange,
+  ConditionDefinition,
+  FlagDefinition,
+  FlagSetDefinition,
+  GradualRolloutDefinition,
+  PrerequisiteDefinition,
+  RangeRolloutDefinition,
+  RolloutDefinition,
+  RuleDefinition,
+  SegmentDefinition,
+  SegmentLogicalOp,
+  TargetDefinition,
+  VariationDefinition,
+} from './definition.ts'
+export type {
+  EvaluationDetail,
+  EvaluationErrorCode,
+  EvaluationReason,
+  Explanation,
+} from './detail.ts'
+export {
+  changedFlags,
+  changedValues,
+  type DefinitionDelta,
+  mergeChanges,
+  type ValueChanges,
+} from './diff.ts'
+export {
+  FlagError,
+  type FlagErrorCode,
+  type FlagErrorOptions,
+  type Issue,
+  isFlagError,
+} from './errors.ts'
+export {
+  detailsOf,
+  type Evaluation,
+  evaluateAll,
+  evaluateFlag,
+  evaluateSome,
+  jsonOf,
+  valuesOf,
+} from './evaluate.ts'
+export { contextFingerprint, contextHash } from './fingerprint.ts'
+export type { CompiledFlag, CompiledVariation, Outcome } from './flag.ts'
+export { compileFlagSet, type FlagSet, type FlagSetIssue } from './flag-set.ts'
+export { hash128 } from './hash128.ts'
+export { parseInstant } from './instant.ts'
+export {
+  isJsonObject,
+  type JsonArray,
+  type JsonObject,
+  type JsonValue,
+  jsonEquals,
+} from './json.ts'
+export { isOperator, type Operator } from './operator.ts'
+export { pickVariation, rangesOf, type Share } from './rollout.ts'
+export { nextInstant, rampingFlags, stepAt } from './step.ts'
+export {
+  type FlagValue,
+  type FlagValues,
+  type FlagValueType,
+  MAX_VALUE_NESTING,
+  parseFlagValue,
+} from './value.ts'

@@ -1,0 +1,107 @@
+import {
+  asWritten,
+  type Comparison,
+  equality,
+  existence,
+  inLowerCase,
+  membership,
+  numeric,
+  range,
+  temporal,
+  textMembership,
+  textual,
+  versioned,
+  versionMembership,
+} from './comparison.ts'
+import { compareSemver, type Semver } from './semver.ts'
+
+/** What an operator looks at, how it compares, and which outcome it wants. */
+export interface OperatorMeaning {
+  /**
+   * `attribute`: the attribute of the context; `flag`: the key of the variation that the flag
+   * named by the attribute serves; `segment`: the segments listed in the value, one by one.
+   */
+  readonly subject: 'attribute' | 'flag' | 'segment'
+  readonly comparison: Comparison
+  readonly wants: Wanted
+}
+
+/** `match`; `no-match` of something readable; `anything-but-match`, the missing included. */
+export type Wanted = 'match' | 'no-match' | 'anything-but-match'
+
+const meaning = (
+  subject: OperatorMeaning['subject'],
+  comparison: Comparison,
+  wants: Wanted,
+): OperatorMeaning => ({ subject, comparison, wants })
+const is = (comparison: Comparison) => meaning('attribute', comparison, 'match')
+const isNot = (comparison: Comparison) => meaning('attribute', comparison, 'no-match')
+
+const contains = (text: string, part: string) => text.includes(part)
+const startsWith = (text: string, part: string) => text.startsWith(part)
+const endsWith = (text: string, part: string) => text.endsWith(part)
+
+const isSameMajor = (a: Semver, b: Semver) => a.major === b.major
+const isSameMinor = (a: Semver, b: Semver) => isSameMajor(a, b) && a.minor === b.minor
+
+/** The one table of operators. A new one is one line here, a vector and a line in the docs. */
+const TABLE = [
+  ['exists', is(existence)],
+  ['not_exists', meaning('attribute', existence, 'anything-but-match')],
+
+  ['eq', is(equality(asWritten))],
+  ['neq', isNot(equality(asWritten))],
+  ['eq_ci', is(equality(inLowerCase))],
+  ['in', is(membership(asWritten))],
+  ['not_in', isNot(membership(asWritten))],
+  ['in_ci', is(membership(inLowerCase))],
+  ['not_in_ci', isNot(membership(inLowerCase))],
+
+  ['contains', is(textual(contains, asWritten))],
+  ['not_contains', isNot(textual(contains, asWritten))],
+  ['contains_ci', is(textual(contains, inLowerCase))],
+  ['not_contains_ci', isNot(textual(contains, inLowerCase))],
+  ['starts_with', is(textual(startsWith, asWritten))],
+  ['not_starts_with', isNot(textual(startsWith, asWritten))],
+  ['starts_with_ci', is(textual(startsWith, inLowerCase))],
+  ['not_starts_with_ci', isNot(textual(startsWith, inLowerCase))],
+  ['ends_with', is(textual(endsWith, asWritten))],
+  ['not_ends_with', isNot(textual(endsWith, asWritten))],
+  ['ends_with_ci', is(textual(endsWith, inLowerCase))],
+  ['not_ends_with_ci', isNot(textual(endsWith, inLowerCase))],
+
+  ['gt', is(numeric((attribute, value) => attribute > value))],
+  ['gte', is(numeric((attribute, value) => attribute >= value))],
+  ['lt', is(numeric((attribute, value) => attribute < value))],
+  ['lte', is(numeric((attribute, value) => attribute <= value))],
+  ['between', is(range)],
+
+  ['before', is(temporal((attribute, value) => attribute < value))],
+  ['after', is(temporal((attribute, value) => attribute > value))],
+
+  ['semver_eq', is(versioned((a, b) => compareSemver(a, b) === 0))],
+  ['semver_gt', is(versioned((a, b) => compareSemver(a, b) > 0))],
+  ['semver_gte', is(versioned((a, b) => compareSemver(a, b) >= 0))],
+  ['semver_lt', is(versioned((a, b) => compareSemver(a, b) < 0))],
+  ['semver_lte', is(versioned((a, b) => compareSemver(a, b) <= 0))],
+  ['semver_in', is(versionMembership)],
+  ['not_semver_in', isNot(versionMembership)],
+  ['semver_major_eq', is(versioned(isSameMajor))],
+  ['semver_minor_eq', is(versioned(isSameMinor))],
+
+  ['in_segment', meaning('segment', textMembership, 'match')],
+  ['not_in_segment', meaning('segment', textMembership, 'no-match')],
+  ['flag_is', meaning('flag', textMembership, 'match')],
+  ['flag_is_not', meaning('flag', textMembership, 'no-match')],
+] as const satisfies readonly (readonly [string, OperatorMeaning])[]
+
+/** The name of an operator, as it stands in a condition. */
+export type Operator = (typeof TABLE)[number][0]
+
+/** Every operator by its name. */
+export const operators: ReadonlyMap<Operator, OperatorMeaning> = new Map(TABLE)
+
+/** Whether the engine knows an operator of this name. */
+export function isOperator(name: string): name is Operator {
+  return operators.has(name as Operator)
+}

@@ -1,0 +1,151 @@
+import * as z from 'zod'
+import { type EvaluationContext, parseContext } from './context.ts'
+import type {
+  BucketRange,
+  ConditionDefinition,
+  FlagDefinition,
+  FlagSetDefinition,
+  GradualRolloutDefinition,
+  PrerequisiteDefinition,
+  RangeRolloutDefinition,
+  RolloutDefinition,
+  RuleDefinition,
+  SegmentDefinition,
+  TargetDefinition,
+  VariationDefinition,
+} from './definition.ts'
+import { type Issue, isFlagError } from './errors.ts'
+import { parseInstant } from './instant.ts'
+
+const CONTEXT = 'context'
+
+/**
+ * Accepts exactly what `parseContext` accepts, and gives back the very same object. Joined by
+ * dots, the paths of its issues are those of `parseContext` without the leading `context`.
+ */
+export const contextSchema = z.unknown().transform((input, check): EvaluationContext => {
+  try {
+    return parseContext(input)
+  } catch (error) {
+    if (!isFlagError(error)) throw error
+    for (const { path, message } of issuesOf(error.details)) {
+      const below = path === CONTEXT ? [] : [path.slice(CONTEXT.length + 1)]
+      check.addIssue({ code: 'custom', message, path: below })
+    }
+    return z.NEVER
+  }
+}) satisfies z.ZodType<EvaluationContext>
+
+function issuesOf(details: Readonly<Record<string, unknown>> | null): readonly Issue[] {
+  return (details?.issues ?? []) as readonly Issue[]
+}
+
+/** Any text is an operator here: one that the engine does not know never holds. */
+export const conditionDefinitionSchema = z.object({
+  attribute: z.string(),
+  operator: z.string(),
+  value: z.string(),
+  negate: z.boolean().exactOptional(),
+}) satisfies z.ZodType<ConditionDefinition>
+
+export const segmentDefinitionSchema = z.object({
+  id: z.string(),
+  key: z.string(),
+  rules: z.array(conditionDefinitionSchema),
+  logicalOp: z.enum(['AND', 'OR', 'NOT']),
+  force: z.boolean(),
+  keyAttribute: z.string(),
+  included: z.array(z.string()),
+  excluded: z.array(z.string()),
+}) satisfies z.ZodType<SegmentDefinition>
+
+const bucket = z.int().min(0).max(100_000)
+
+const bucketRangeSchema = z
+  .object({ variationId: z.string(), from: bucket, to: bucket })
+  .refine(
+    ({ from, to }) => from <= to,
+    '`from` must not be greater than `to`',
+  ) satisfies z.ZodType<BucketRange>
+
+const rolloutBasis = {
+  id: z.string(),
+  bucketBy: z.string(),
+  salt: z.string(),
+  scheme: z.string(),
+}
+
+const rangeRolloutSchema = z.object({
+  ...rolloutBasis,
+  strategy: z.enum(['percentage', 'variant']),
+  ranges: z.array(bucketRangeSchema),
+}) satisfies z.ZodType<RangeRolloutDefinition>
+
+const percent = z.number().min(0).max(100)
+
+const gradualRolloutSchema = z.object({
+  ...rolloutBasis,
+  strategy: z.literal('gradual'),
+  variationId: z.string(),
+  targetPercentage: percent,
+  increment: percent,
+  intervalHours: z.number().positive(),
+  startAt: z.string().refine((text) => parseInstant(text) !== undefined, 'must be an instant'),
+}) satisfies z.ZodType<GradualRolloutDefinition>
+
+export const rolloutDefinitionSchema = z.discriminatedUnion('strategy', [
+  rangeRolloutSchema,
+  gradualRolloutSchema,
+]) satisfies z.ZodType<RolloutDefinition>
+
+export const variationDefinitionSchema = z.object({
+  id: z.string(),
+  key: z.string(),
+  value: z.string(),
+}) satisfies z.ZodType<VariationDefinition>
+
+export const targetDefinitionSchema = z.object({
+  variationId: z.string(),
+  kind: z.string(),
+  keys: z.array(z.string()),
+}) satisfies z.ZodType<TargetDefinition>
+
+export const prerequisiteDefinitionSchema = z.object({
+  flagId: z.string(),
+  variationIds: z.array(z.string()),
+}) satisfies z.ZodType<PrerequisiteDefinition>
+
+export const ruleDefinitionSchema = z.object({
+  id: z.string(),
+  orderIndex: z.number(),
+  createdAt: z.string(),
+  conditions: z.array(conditionDefinitionSchema),
+  segmentId: z.string().nullable(),
+  variationId: z.string().nullable(),
+  rolloutId: z.string().nullable(),
+}) satisfies z.ZodType<RuleDefinition>
+
+export const flagDefinitionSchema = z.object({
+  id: z.string(),
+  key: z.string(),
+  type: z.enum(['boolean', 'string', 'number', 'json']),
+  isActive: z.boolean(),
+  variations: z.array(variationDefinitionSchema),
+  defaultVariationId: z.string(),
+  offVariationId: z.string().nullable(),
+  targets: z.array(targetDefinitionSchema),
+  prerequisites: z.array(prerequisiteDefinitionSchema),
+  rules: z.array(ruleDefinitionSchema),
+  rollouts: z.array(rolloutDefinitionSchema),
+}) satisfies z.ZodType<FlagDefinition>
+
+/**
+ * The shape of everything an environment is made of. References between its parts are not
+ * followed: `compileFlagSet` copes with broken ones. Fields that are not known are dropped, so
+ * that a newer server may send more.
+ */
+export const flagSetDefinitionSchema = z.object({
+  version: z.int().min(0),
+  flags: z.array(flagDefinitionSchema),
+  segments: z.array(segmentDefinitionSchema),
+}) satisfies z.ZodType<FlagSetDefinition>

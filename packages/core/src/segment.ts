@@ -1,0 +1,62 @@
+import { type AttributeReference, compileReference, readAttribute, toKeyText } from './attribute.ts'
+import {
+  type CompiledCondition,
+  type ConditionScope,
+  compileCondition,
+  conditionFault,
+  matchesAll,
+  matchesAny,
+  matchesNone,
+} from './condition.ts'
+import { isEmptyContext } from './context.ts'
+import type { SegmentDefinition } from './definition.ts'
+
+/** A segment made ready for evaluation. Made by `compileSegment`. */
+export interface CompiledSegment {
+  readonly definition: SegmentDefinition
+  readonly conditions: readonly CompiledCondition[]
+  readonly keyAttribute: AttributeReference
+  readonly included: ReadonlySet<string>
+  readonly excluded: ReadonlySet<string>
+  /** What is wrong with the definition itself, as sentences. */
+  readonly issues: readonly string[]
+}
+
+/** Prepares a segment. A condition that cannot be read never holds and is named in `issues`. */
+export function compileSegment(definition: SegmentDefinition): CompiledSegment {
+  return {
+    definition,
+    conditions: definition.rules.map(compileCondition),
+    keyAttribute: compileReference(definition.keyAttribute),
+    included: new Set(definition.included),
+    excluded: new Set(definition.excluded),
+    issues: definition.rules.flatMap((rule) => conditionFault(rule) ?? []),
+  }
+}
+
+/** Whether the scope's context is in the segment. */
+export function matchesSegment(segment: CompiledSegment, scope: ConditionScope): boolean {
+  if (isEmptyContext(scope.context)) return false
+  const { included, excluded } = segment
+  if (included.size > 0 || excluded.size > 0) {
+    const key = toKeyText(readAttribute(scope.context, segment.keyAttribute))
+    if (key !== undefined && excluded.has(key)) return false
+    if (key !== undefined && included.has(key)) return true
+  }
+  return segment.definition.force || matchesConditions(segment, scope)
+}
+
+function matchesConditions(segment: CompiledSegment, scope: ConditionScope): boolean {
+  const { conditions } = segment
+  if (conditions.length === 0) return false
+  switch (segment.definition.logicalOp) {
+    case 'AND':
+      return matchesAll(conditions, scope)
+    case 'OR':
+      return matchesAny(conditions, scope)
+    case 'NOT':
+      return matchesNone(conditions, scope)
+    default:
+      return false
+  }
+}

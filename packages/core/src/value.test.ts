@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isFlagError } from './errors.ts'
+import { type FlagValueType, MAX_VALUE_NESTING, parseFlagValue } from './value.ts'
+
+describe('parseFlagValue', () => {
+  it.each<[FlagValueType, string, unknown]>([
+    ['boolean', 'true', true],
+    ['boolean', 'false', false],
+    ['string', '', ''],
+    ['string', ' "true" ', ' "true" '],
+    ['number', '-1.50e2', -150],
+    ['number', ' 7 ', 7],
+    ['number', '-0', 0],
+    ['json', '{"a": [1, null, {"b": true}]}', { a: [1, null, { b: true }] }],
+    ['json', '"text"', 'text'],
+    ['json', 'null', null],
+    ['json', '[-0]', [0]],
+  ])('reads the %s %j', (type, text, value) => {
+    expect(parseFlagValue(type, text)).toStrictEqual(value)
+  })
+
+  it.each<[FlagValueType, string]>([
+    ['boolean', 'TRUE'],
+    ['boolean', ' true'],
+    ['boolean', '1'],
+    ['boolean', ''],
+    ['number', ''],
+    ['number', '"1"'],
+    ['number', '01'],
+    ['number', '1,5'],
+    ['number', 'NaN'],
+    ['number', '1e999'],
+    ['json', ''],
+    ['json', '{'],
+    ['json', "{'a': 1}"],
+    ['json', '[1e999]'],
+    ['json', 'undefined'],
+  ])('refuses the %s %j', (type, text) => {
+    expect(() => parseFlagValue(type, text)).toThrowError(
+      expect.objectContaining({ code: 'INVALID_DEFINITION' }),
+    )
+  })
+
+  it('refuses an unknown type and a value that is no text', () => {
+    for (const [type, text] of [
+      ['date', '1'],
+      ['string', 5],
+      ['json', null],
+    ] as const) {
+      const attempt = () => parseFlagValue(type as FlagValueType, text as string)
+      expect(attempt).toThrowError(expect.objectContaining({ code: 'INVALID_DEFINITION' }))
+    }
+  })
+
+  it('limits nesting, however deep the text is', () => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    expect(() => parseFlagValue('json', nested(MAX_VALUE_NESTING))).not.toThrow()
+    for (const depth of [MAX_VALUE_NESTING + 1, 100_000]) {
+      expect(() => parseFlagValue('json', nested(depth))).toThrowError(
+        expect.objectContaining({ code: 'INVALID_DEFINITION' }),
+      )
+    }
+  })
+
+  it('freezes all of the value, and keeps __proto__ as a name', () => {
+    const value = parseFlagValue('json', '{"__proto__": {"a": [1]}}') as Record<string, object>
+    expect(Object.keys(value)).toEqual(['__proto__'])
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+    expect(Object.isFrozen(value)).toBe(true)
+    expect(JSON.stringify(value)).toBe('{"__proto__":{"a":[1]}}')
+  })
+
+  it('reads any JSON text so that writing it gives the same again', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const value = parseFlagValue('json', text)
+        expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)))
+      }),
+    )
+  })
+
+  it('throws nothing but refusals, whatever the text', () => {
+    const types = fc.constantFrom<FlagValueType>('boolean', 'string', 'number', 'json')
+    fc.assert(
+      fc.property(types, fc.string(), (type, text) => {
+        try {
+          parseFlagValue(type, text)
+        } catch (error) {
+          expect(isFlagError(error)).toBe(true)
+        }
+      }),
+    )
+  })
+})

@@ -1,0 +1,74 @@
+import { FlagError } from './errors.ts'
+import type { JsonValue } from './json.ts'
+
+export type FlagValueType = 'boolean' | 'string' | 'number' | 'json'
+export type FlagValue = JsonValue
+
+/** Values by flag key. Made by the engine, it has no prototype: any key is safe. */
+export type FlagValues = Readonly<Record<string, FlagValue>>
+
+/** How deep the lists and objects of a `json` value may nest. */
+export const MAX_VALUE_NESTING = 64
+
+/**
+ * Reads a variation's text by the flag's type: `true` or `false`; any text; a finite JSON number;
+ * any JSON. The result is deeply frozen. Throws `INVALID_DEFINITION` for anything else.
+ */
+export function parseFlagValue(type: FlagValueType, text: string): FlagValue {
+  if (typeof text !== 'string') {
+    throw new FlagError('INVALID_DEFINITION', 'The value of a variation must be text')
+  }
+  switch (type) {
+    case 'boolean':
+      if (text === 'true') return true
+      if (text === 'false') return false
+      throw new FlagError('INVALID_DEFINITION', 'A boolean value must be `true` or `false`')
+    case 'string':
+      return text
+    case 'number':
+      return parseNumber(text)
+    case 'json':
+      return normalize(parseJson(text), 0)
+    default:
+      throw new FlagError('INVALID_DEFINITION', `There is no value type ${String(type)}`)
+  }
+}
+
+function parseNumber(text: string): number {
+  const value = parseJson(text)
+  if (typeof value !== 'number') {
+    throw new FlagError('INVALID_DEFINITION', 'A number value must be a number, such as `-1.5`')
+  }
+  return normalizeNumber(value)
+}
+
+function parseJson(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch (cause) {
+    throw new FlagError('INVALID_DEFINITION', 'The value must be JSON', { cause })
+  }
+}
+
+/** JSON text can say 1e999 and -0, but neither survives being written as JSON again. */
+function normalizeNumber(value: number): number {
+  if (!Number.isFinite(value)) {
+    throw new FlagError('INVALID_DEFINITION', 'A number is too large')
+  }
+  return value === 0 ? 0 : value
+}
+
+function normalize(value: JsonValue, depth: number): JsonValue {
+  if (typeof value === 'number') return normalizeNumber(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth === MAX_VALUE_NESTING) {
+    const message = `A value must not nest more than ${MAX_VALUE_NESTING} levels deep`
+    throw new FlagError('INVALID_DEFINITION', message)
+  }
+  if (Array.isArray(value)) return Object.freeze(value.map((item) => normalize(item, depth + 1)))
+  const members = Object.entries(value)
+  // `fromEntries` defines properties, so that `__proto__` is a name like any other.
+  return Object.freeze(
+    Object.fromEntries(members.map(([name, member]) => [name, normalize(member, depth + 1)])),
+  )
+}

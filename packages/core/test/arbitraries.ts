@@ -1,0 +1,272 @@
+import fc from 'fast-check'
+import type {
+  ConditionDefinition,
+  EvaluationContext,
+  FlagDefinition,
+  FlagSetDefinition,
+  JsonValue,
+  RolloutDefinition,
+  RuleDefinition,
+  SegmentDefinition,
+} from '../src/index.ts'
+import { BUCKETS } from '../src/index.ts'
+
+/** Names from small pools, so that things often refer to one another, and sometimes to nothing. */
+const FLAG_KEYS = ['beta', 'checkout', 'theme', '7', '__proto__', 'constructor', 'müsli']
+const SEGMENT_IDS = ['s-1', 's-2', 's-3', '__proto__']
+const VARIATION_IDS = ['v-1', 'v-2', 'v-3']
+const ROLLOUT_IDS = ['r-1', 'r-2']
+const ATTRIBUTES = ['plan', 'age', 'user.key', 'organization.plan', 'address.country', 'toString']
+const WORDS = ['pro', 'free', 'DE', '42', 'user-1', 'user-2', '']
+
+/** Mostly what can be served or found; sometimes what is broken. */
+function mostly<Value>(sound: readonly Value[], broken: readonly Value[]): fc.Arbitrary<Value> {
+  const anyBroken = fc.constantFrom(...broken)
+  if (sound.length === 0) return anyBroken
+  return fc.oneof(
+    { weight: 60, arbitrary: fc.constantFrom(...sound) },
+    { weight: 1, arbitrary: anyBroken },
+  )
+}
+
+/** What there is to refer to without ever leading back to oneself. */
+interface Earlier {
+  readonly flags: readonly string[]
+  readonly segments: readonly string[]
+}
+
+const HOUR_MS = 3_600_000
+/** 2026-01-01T00:00:00Z, when all random ramps begin. */
+export const RAMP_START = 1_767_225_600_000
+
+export const anyNow: fc.Arbitrary<number> = fc.integer({
+  min: RAMP_START - 2 * HOUR_MS,
+  max: RAMP_START + 14 * HOUR_MS,
+})
+
+function flagId(key: string): string {
+  return `id of ${key}`
+}
+
+function anyCondition(earlier: Earlier): fc.Arbitrary<ConditionDefinition> {
+  const onAttribute = fc.record({
+    attribute: fc.constantFrom(...ATTRIBUTES),
+    operator: mostly(['eq', 'neq', 'in', 'exists', 'not_exists', 'gt'], ['nonsense']),
+    value: fc.constantFrom(...WORDS, '["pro","DE"]'),
+  })
+  const onSegment = fc.record({
+    attribute: fc.constant(''),
+    operator: fc.constantFrom('in_segment', 'not_in_segment'),
+    value: mostly(earlier.segments, [...SEGMENT_IDS, 'missing']),
+  })
+  const onFlag = fc.record({
+    attribute: mostly(earlier.flags, [...FLAG_KEYS, 'missing']),
+    operator: fc.constantFrom('flag_is', 'flag_is_not'),
+    value: fc.constantFrom('on', 'off', '["on","other"]'),
+  })
+  return fc
+    .tuple(
+      fc.oneof(
+        { weight: 4, arbitrary: onAttribute },
+        { weight: earlier.segments.length === 0 ? 0 : 1, arbitrary: onSegment },
+        { weight: earlier.flags.length === 0 ? 0 : 1, arbitrary: onFlag },
+      ),
+      fc.boolean(),
+    )
+    .map(([condition, negate]) => (negate ? { ...condition, negate } : condition))
+}
+
+const anyRollout = (id: string): fc.Arbitrary<RolloutDefinition> => {
+  const basis = {
+    id: fc.constant(id),
+    bucketBy: fc.constantFrom('user.key', 'organization.key', 'age', 'missing'),
+    salt: fc.constantFrom('aB3dE5gH7jK', 'short', ''),
+    scheme: mostly(['ff'], ['foreign']),
+  }
+  const variationId = mostly(VARIATION_IDS, ['missing'])
+  const anyRanges = fc
+    .tuple(fc.nat({ max: BUCKETS }), fc.nat({ max: BUCKETS }), variationId, variationId)
+    .map(([a, b, first, second]) => [
+      { variationId: first, from: 0, to: Math.min(a, b) },
+      { variationId: second, from: Math.min(a, b), to: Math.max(a, b) },
+    ])
+  return fc.oneof(
+    fc.record({
+      ...basis,
+      strategy: fc.constantFrom('percentage' as const, 'variant' as const),
+      ranges: anyRanges,
+    }),
+    fc.record({
+      ...basis,
+      strategy: fc.constant('gradual' as const),
+      variationId,
+      targetPercentage: fc.constantFrom(0, 30, 50, 100),
+      increment: mostly([7.5, 10, 100], [0]),
+      intervalHours: fc.constantFrom(0.5, 1, 3),
+      startAt: mostly(['2026-01-01T00:00:00.000Z'], ['nonsense']),
+    }),
+  )
+}
+
+const anyRule = (earlier: Earlier): fc.Arbitrary<RuleDefinition> =>
+  fc.record({
+    id: fc.constantFrom('rule-1', 'rule-2', 'rule-3'),
+    orderIndex: fc.integer({ min: 0, max: 2 }),
+    createdAt: fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'),
+    conditions: fc.array(anyCondition(earlier), { maxLength: 2 }),
+    segmentId: fc.option(mostly(earlier.segments, [...SEGMENT_IDS, 'missing']), { freq: 2 }),
+    variationId: mostly([null, ...VARIATION_IDS], ['missing']),
+    rolloutId: mostly([null, ...ROLLOUT_IDS], ['missing']),
+  })
+
+const VALUES = {
+  boolean: ['true', 'false'],
+  string: ['', 'text', '"quoted"'],
+  number: ['0', '-1.5'],
+  json: ['{"a":[1,null]}', 'null'],
+} as const
+
+const anyFlag = (key: string, earlier: Earlier): fc.Arbitrary<FlagDefinition> =>
+  fc.constantFrom('boolean', 'string', 'number', 'json').chain((type) =>
+    fc.record({
+      id: fc.constant(flagId(key)),
+      key: fc.constant(key),
+      type: fc.constant(type),
+      isActive: fc.constantFrom(true, true, true, false),
+      variations: fc.tuple(
+        ...VARIATION_IDS.map((id, index) =>
+          fc.record({
+            id: fc.constant(id),
+            key: fc.constant(['on', 'off', 'other'][index] ?? 'other'),
+            value: mostly<string>(VALUES[type], ['{', '1e999']),
+          }),
+        ),
+      ),
+      defaultVariationId: mostly(VARIATION_IDS, ['missing']),
+      offVariationId: mostly([null, ...VARIATION_IDS], ['missing']),
+      targets: fc.array(
+        fc.record({
+          variationId: mostly(VARIATION_IDS, ['missing']),
+          kind: fc.constantFrom('user', 'organization'),
+          keys: fc.subarray(['user-1', 'user-2', '42']),
+        }),
+        { maxLength: 1 },
+      ),
+      prerequisites: fc.array(
+        fc.record({
+          flagId: mostly(earlier.flags, [...FLAG_KEYS, 'missing']).map(flagId),
+          variationIds: fc.subarray(VARIATION_IDS, { minLength: 1 }),
+        }),
+        { maxLength: earlier.flags.length === 0 ? 0 : 1 },
+      ),
+      rules: fc.array(anyRule(earlier), { maxLength: 3 }),
+      rollouts: fc.tuple(...ROLLOUT_IDS.map(anyRollout)),
+    }),
+  )
+
+const anySegment = (id: string, earlier: Earlier): fc.Arbitrary<SegmentDefinition> =>
+  fc.record({
+    id: fc.constant(id),
+    key: fc.constant(id),
+    rules: fc.array(anyCondition(earlier), { maxLength: 2 }),
+    logicalOp: fc.constantFrom('AND', 'OR', 'NOT'),
+    force: fc.constantFrom(false, false, true),
+    keyAttribute: fc.constantFrom('user.key', 'plan'),
+    included: fc.subarray(['user-1', 'pro']),
+    excluded: fc.subarray(['user-2', 'free']),
+  })
+
+/** Any mixture of sound and broken parts, all of the declared shape. */
+export const anyDefinition: fc.Arbitrary<FlagSetDefinition> = fc
+  .tuple(fc.subarray(FLAG_KEYS), fc.subarray(SEGMENT_IDS), fc.nat({ max: 9 }))
+  .chain(([keys, ids, version]) =>
+    fc.record({
+      version: fc.constant(version),
+      flags: fc.tuple(
+        ...keys.map((key, index) => anyFlag(key, { flags: keys.slice(0, index), segments: ids })),
+      ),
+      segments: fc.tuple(
+        ...ids.map((id, index) => anySegment(id, { flags: [], segments: ids.slice(0, index) })),
+      ),
+    }),
+  )
+
+/** Two definitions of which the second shares most parts with the first. */
+export const anyChange: fc.Arbitrary<readonly [FlagSetDefinition, FlagSetDefinition]> = fc
+  .tuple(anyDefinition, anyDefinition, fc.infiniteStream(fc.nat({ max: 9 })))
+  .map(([before, other, choices]) => {
+    const isTaken = () => (choices.next().value ?? 0) < 2
+    return [before, { version: before.version + 1, ...mixed(before, other, isTaken) }]
+  })
+
+function mixed(before: FlagSetDefinition, other: FlagSetDefinition, isTaken: () => boolean) {
+  const mix = <Part extends { readonly id: string }>(
+    old: readonly Part[],
+    fresh: readonly Part[],
+  ) => {
+    const parts = new Map(old.map((part) => [part.id, part]))
+    for (const part of old) if (isTaken()) parts.delete(part.id)
+    for (const part of fresh) if (isTaken()) parts.set(part.id, part)
+    // Unchanged parts arrive as copies, as they do when they are read again.
+    return [...parts.values()].map((part) => structuredClone(part))
+  }
+  return { flags: mix(before.flags, other.flags), segments: mix(before.segments, other.segments) }
+}
+
+const anyAttributes = fc.record(
+  {
+    key: fc.constantFrom('user-1', 'user-2', 'user-3', '', 42),
+    plan: fc.constantFrom<JsonValue>('pro', 'free', null, ['pro', 7]),
+    age: fc.constantFrom<JsonValue>(17, 42, '42', true),
+    address: fc.constantFrom<JsonValue>({ country: 'DE' }, 'DE', null),
+    ['__proto__']: fc.jsonValue() as fc.Arbitrary<JsonValue>,
+  },
+  { requiredKeys: [] },
+)
+
+const anySingle = fc
+  .tuple(fc.constantFrom('user', 'organization', 'device'), anyAttributes)
+  .map(([kind, attributes]) => ({ ...attributes, kind }))
+
+const anyMulti = fc
+  .record(
+    { user: anyAttributes, organization: anyAttributes, device: anyAttributes },
+    { requiredKeys: ['user'] },
+  )
+  .map((parts) => ({ ...parts, kind: 'multi' as const }))
+
+export const anyContext: fc.Arbitrary<EvaluationContext> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant({}) },
+  { weight: 5, arbitrary: anySingle },
+  { weight: 5, arbitrary: anyMulti },
+)
+
+/** The definition with one part, anywhere in it, replaced by any JSON value at all. */
+export const anyPoison: fc.Arbitrary<FlagSetDefinition> = fc
+  .tuple(anyDefinition, fc.array(fc.nat(), { minLength: 1, maxLength: 6 }), fc.jsonValue())
+  .map(([definition, path, poison]) => {
+    const copy = structuredClone(definition) as unknown as Record<string, unknown>
+    let parent = copy
+    for (const [depth, choice] of path.entries()) {
+      const names = Object.keys(parent)
+      const name = names[choice % names.length]
+      if (name === undefined) break
+      const child = parent[name]
+      const isLast = depth === path.length - 1 || typeof child !== 'object' || child === null
+      if (isLast) {
+        parent[name] = poison
+        break
+      }
+      parent = child as Record<string, unknown>
+    }
+    return copy as unknown as FlagSetDefinition
+  })
+
+/** Freezes a value and everything in it. */
+export function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const child of Object.values(value)) deepFreeze(child)
+  }
+  return value
+}

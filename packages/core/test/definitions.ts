@@ -1,0 +1,84 @@
+import type { FlagDefinition, FlagSetDefinition, SegmentDefinition } from '../src/index.ts'
+
+/** A boolean flag with the variations `on` and `off` that serves `off`, changed as given. */
+export function flagDefinition(key: string, changes: Partial<FlagDefinition> = {}): FlagDefinition {
+  return {
+    id: `id of ${key}`,
+    key,
+    type: 'boolean',
+    isActive: true,
+    variations: [
+      { id: 'on', key: 'on', value: 'true' },
+      { id: 'off', key: 'off', value: 'false' },
+    ],
+    defaultVariationId: 'off',
+    offVariationId: null,
+    targets: [],
+    prerequisites: [],
+    rules: [],
+    rollouts: [],
+    ...changes,
+  }
+}
+
+/** A rule for everybody that serves `on`, changed as given. */
+export function ruleDefinition(
+  changes: Partial<FlagDefinition['rules'][number]> = {},
+): FlagDefinition['rules'][number] {
+  return {
+    id: 'rule',
+    orderIndex: 0,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    conditions: [],
+    segmentId: null,
+    variationId: 'on',
+    rolloutId: null,
+    ...changes,
+  }
+}
+
+/** A segment that nobody is in, changed as given. */
+export function segmentDefinition(
+  id: string,
+  changes: Partial<SegmentDefinition> = {},
+): SegmentDefinition {
+  return {
+    id,
+    key: id,
+    rules: [],
+    logicalOp: 'AND',
+    force: false,
+    keyAttribute: 'user.key',
+    included: [],
+    excluded: [],
+    ...changes,
+  }
+}
+
+/** An hourly ramp of ten percent from the given instant on, for everybody. */
+export function rampingFlag(key: string, startAt: string): FlagDefinition {
+  return flagDefinition(key, {
+    rules: [ruleDefinition({ variationId: null, rolloutId: 'ramp' })],
+    rollouts: [
+      {
+        id: 'ramp',
+        bucketBy: 'user.key',
+        salt: 'aB3dE5gH7jK',
+        scheme: 'ff',
+        strategy: 'gradual',
+        variationId: 'on',
+        targetPercentage: 30,
+        increment: 10,
+        intervalHours: 1,
+        startAt,
+      },
+    ],
+  })
+}
+
+export function flagSetDefinition(
+  flags: readonly FlagDefinition[],
+  segments: readonly SegmentDefinition[] = [],
+): FlagSetDefinition {
+  return { version: 1, flags, segments }
+}

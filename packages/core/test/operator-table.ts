@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { compileCondition, matchesCondition } from '../src/condition.ts'
+import type { JsonValue } from '../src/json.ts'
+import type { Operator } from '../src/operator.ts'
+
+/** An attribute (undefined: missing), an operator, a value, and whether the condition holds. */
+export type Row = readonly [JsonValue | undefined, Operator, string, boolean]
+
+/** Whether a condition holds for a context with this attribute, in no segment and with no flags. */
+export function holds(it: JsonValue | undefined, operator: Operator, value: string): boolean {
+  return matchesCondition(compileCondition({ attribute: 'it', operator, value }), {
+    context: it === undefined ? { kind: 'user' } : { kind: 'user', it },
+    isInSegment: () => false,
+    servedVariation: () => undefined,
+  })
+}
+
+/** One test for each row. */
+export function table(rows: readonly Row[]): void {
+  it.each(rows)('%j %s %j: %j', (attribute, operator, value, expected) => {
+    expect(holds(attribute, operator, value)).toBe(expected)
+  })
+}

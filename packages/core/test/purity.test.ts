@@ -1,0 +1,59 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import {
+  compileFlagSet,
+  contextHash,
+  detailsOf,
+  evaluateAll,
+  jsonOf,
+  parseContext,
+} from '../src/index.ts'
+import { deepFreeze } from './arbitraries.ts'
+import { loadVectorFiles, nowOf, type VectorCase, type VectorFile } from './vector-files.ts'
+
+function forbidden(name: string) {
+  return () => {
+    throw new Error(`the engine must not use ${name}`)
+  }
+}
+
+/** Everything the engine says about a case, from the definition on. */
+function answer(file: VectorFile, vector: VectorCase): string {
+  const context = parseContext(vector.context)
+  const evaluation = evaluateAll(compileFlagSet(file.flagSet), context, nowOf(file, vector))
+  return JSON.stringify([contextHash(context), jsonOf(evaluation), detailsOf(evaluation)])
+}
+
+const cases = loadVectorFiles().flatMap(([, file]) => {
+  return file.cases.map((vector) => [file, vector] as const)
+})
+
+describe('the engine', () => {
+  const expected = cases.map(([file, vector]) => answer(file, vector))
+  const answers: string[] = []
+
+  beforeAll(() => {
+    for (const [file, vector] of cases) deepFreeze([file, vector])
+    vi.stubGlobal(
+      'Date',
+      new Proxy(Date, {
+        get: forbidden('Date'),
+        apply: forbidden('Date'),
+        construct: forbidden('Date'),
+      }),
+    )
+    vi.stubGlobal('console', new Proxy(console, { get: forbidden('the console') }))
+    vi.spyOn(Math, 'random').mockImplementation(forbidden('Math.random'))
+    try {
+      expect(() => Date.now()).toThrow('must not use Date')
+      for (const [file, vector] of cases) answers.push(answer(file, vector))
+    } finally {
+      vi.unstubAllGlobals()
+      vi.restoreAllMocks()
+    }
+  })
+
+  it('gives every vector the same answer on frozen input, without clock, chance or console', () => {
+    expect(cases.length).toBeGreaterThan(100)
+    expect(answers).toEqual(expected)
+  })
+})

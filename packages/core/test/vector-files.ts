@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import {
+  type EvaluationContext,
+  type EvaluationDetail,
+  type FlagSetDefinition,
+  type FlagValues,
+  parseInstant,
+} from '../src/index.ts'
+
+/** A file of `vectors/`, as its README describes it. */
+export interface VectorFile {
+  readonly description: string
+  readonly flagSet: FlagSetDefinition
+  readonly now?: string
+  readonly cases: readonly VectorCase[]
+}
+
+export interface VectorCase {
+  readonly name: string
+  readonly context: EvaluationContext
+  readonly now?: string
+  readonly expect?: FlagValues
+  readonly details?: Readonly<Record<string, Partial<EvaluationDetail>>>
+}
+
+const FOLDER = new URL('./vectors/', import.meta.url)
+const USUAL_NOW = '2026-01-01T00:00:00.000Z'
+
+/** Every vector file by its name. */
+export function loadVectorFiles(): readonly (readonly [name: string, file: VectorFile])[] {
+  const names = readdirSync(FOLDER).filter((name) => name.endsWith('.json'))
+  return names.map((name) => {
+    return [name, JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8')) as VectorFile]
+  })
+}
+
+/** The instant of a case in epoch milliseconds. */
+export function nowOf(file: VectorFile, vector: VectorCase): number {
+  const text = vector.now ?? file.now ?? USUAL_NOW
+  const now = parseInstant(text)
+  if (now === undefined) throw new TypeError(`"${text}" is no instant`)
+  return now
+}

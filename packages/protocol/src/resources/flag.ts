@@ -1,0 +1,76 @@
+import * as z from 'zod'
+import { record } from '../record.ts'
+import {
+  clearable,
+  description,
+  id,
+  key,
+  name,
+  recordFields,
+  recordNames,
+  text,
+  timestamp,
+} from '../scalars.ts'
+import { newVariationCodec, variationCodec } from './variation.ts'
+
+/** A flag of a project; what differs by environment is its `FlagState`. */
+export type Flag = z.output<typeof flagCodec>
+
+/** A flag as it is answered alone, with its variations by `order_index`. */
+export type FlagView = z.output<typeof flagViewCodec>
+
+const flagType = z.enum(['boolean', 'string', 'number', 'json'])
+export const tag = text(64).trim().min(1)
+const tags = z.array(tag).max(64)
+
+const fields = {
+  id,
+  projectId: id,
+  key,
+  name,
+  description,
+  type: flagType,
+  tags,
+  archivedAt: timestamp.nullable(),
+  lastEvaluatedAt: timestamp.nullable(),
+  ...recordFields,
+}
+
+const names = {
+  projectId: 'project_id',
+  archivedAt: 'archived_at',
+  lastEvaluatedAt: 'last_evaluated_at',
+  ...recordNames,
+} as const
+
+export const flagCodec = record(fields, names)
+
+export const flagViewCodec = record({ ...fields, variations: z.array(variationCodec) }, names)
+
+/** The name is the key unless given; only a boolean flag may leave out its variations. */
+export type NewFlag = z.output<typeof newFlagCodec>
+
+export const newFlagCodec = record(
+  {
+    key,
+    name: name.optional(),
+    description: description.optional(),
+    type: flagType,
+    tags: tags.optional(),
+    variations: z.array(newVariationCodec).min(1).max(100).optional(),
+  },
+  {},
+)
+
+export type FlagChanges = z.output<typeof flagChangesCodec>
+
+export const flagChangesCodec = record(
+  {
+    name: name.optional(),
+    description: clearable(description, ''),
+    tags: clearable(tags, []),
+    /** `true` takes the flag out of all results, `false` brings it back. */
+    archived: z.boolean().optional(),
+  },
+  {},
+)

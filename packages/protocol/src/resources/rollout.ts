@@ -1,0 +1,103 @@
+import * as z from 'zod'
+import { record } from '../record.ts'
+import {
+  attributeReference,
+  id,
+  instant,
+  name,
+  recordFields,
+  recordNames,
+  text,
+  timestamp,
+} from '../scalars.ts'
+
+/** How a rule splits the contexts it matches among variations. */
+export type Rollout = z.output<typeof rolloutCodec>
+
+const rolloutStrategy = z.enum(['percentage', 'variant', 'gradual'])
+
+/** Percent with at most three decimals. */
+export const percentage = z.number().min(0).max(100).multipleOf(0.001)
+
+const variantWeight = record(
+  { variationId: id, weight: percentage },
+  { variationId: 'variation_id' },
+)
+
+/** Half-open, in buckets 0…100 000. */
+const bucketRange = record(
+  { variationId: id, from: z.int().min(0).max(100_000), to: z.int().min(0).max(100_000) },
+  { variationId: 'variation_id' },
+)
+
+const variants = z.array(variantWeight).min(1).max(100)
+const intervalHours = z.number().positive().max(87_600)
+
+const inputNames = {
+  bucketBy: 'bucket_by',
+  variationId: 'variation_id',
+  targetPercentage: 'target_percentage',
+  intervalHours: 'interval_hours',
+  startAt: 'start_at',
+} as const
+
+export const rolloutCodec = record(
+  {
+    id,
+    flagId: id,
+    environmentId: id,
+    projectId: id,
+    name,
+    strategy: rolloutStrategy,
+    bucketBy: attributeReference,
+    salt: text(128),
+    scheme: z.string().min(1).max(32),
+    /** Strategies `percentage` and `gradual`. */
+    variationId: id.nullable(),
+    /** Strategy `percentage`. */
+    percentage: percentage.nullable(),
+    /** Strategy `variant`. */
+    variants: variants.nullable(),
+    /** Strategy `gradual`: the share grows by `increment` every `intervalHours`. */
+    targetPercentage: percentage.nullable(),
+    increment: percentage.positive().nullable(),
+    intervalHours: intervalHours.nullable(),
+    startAt: timestamp.nullable(),
+    /** Who gets what now; of a gradual rollout, none is stored. */
+    ranges: z.array(bucketRange).max(1000),
+    ...recordFields,
+  },
+  {
+    flagId: 'flag_id',
+    environmentId: 'environment_id',
+    projectId: 'project_id',
+    ...inputNames,
+    ...recordNames,
+  },
+)
+
+/**
+ * What each strategy needs must be there and what belongs to another must not. Buckets by
+ * `user.key` with a random salt unless said otherwise; a gradual one starts now.
+ */
+export type NewRollout = z.output<typeof newRolloutCodec>
+
+export const newRolloutCodec = record(
+  {
+    name,
+    strategy: rolloutStrategy,
+    bucketBy: attributeReference.optional(),
+    salt: text(128)
+      .regex(/^[^.]+$/, 'must be text without dots')
+      .optional(),
+    scheme: z.enum(['ff']).optional(),
+    variationId: id.optional(),
+    percentage: percentage.optional(),
+    variants: variants.optional(),
+    targetPercentage: percentage.optional(),
+    increment: percentage.positive().optional(),
+    intervalHours: intervalHours.optional(),
+    startAt: instant.optional(),
+  },
+  inputNames,
+)

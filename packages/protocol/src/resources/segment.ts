@@ -1,0 +1,60 @@
+import * as z from 'zod'
+import { record } from '../record.ts'
+import {
+  attributeReference,
+  count,
+  description,
+  id,
+  key,
+  name,
+  recordFields,
+  recordNames,
+} from '../scalars.ts'
+import { conditionInputs, conditions } from './condition.ts'
+
+/** A named group of contexts that rules of any flag of the project can refer to. */
+export type Segment = z.output<typeof segmentCodec>
+
+const segmentLogicalOp = z.enum(['AND', 'OR', 'NOT'])
+
+const inputNames = { logicalOp: 'logical_op', keyAttribute: 'key_attribute' } as const
+
+export const segmentCodec = record(
+  {
+    id,
+    projectId: id,
+    key,
+    name,
+    description,
+    rules: conditions,
+    logicalOp: segmentLogicalOp,
+    force: z.boolean(),
+    keyAttribute: attributeReference,
+    includedCount: count,
+    excludedCount: count,
+    ...recordFields,
+  },
+  {
+    projectId: 'project_id',
+    includedCount: 'included_count',
+    excludedCount: 'excluded_count',
+    ...inputNames,
+    ...recordNames,
+  },
+)
+
+/** The name is the key unless given. */
+export type NewSegment = z.output<typeof newSegmentCodec>
+
+export const newSegmentCodec = record(
+  {
+    key,
+    name: name.optional(),
+    description: description.optional(),
+    rules: conditionInputs.optional(),
+    logicalOp: segmentLogicalOp.optional(),
+    force: z.boolean().optional(),
+    keyAttribute: attributeReference.optional(),
+  },
+  inputNames,
+)

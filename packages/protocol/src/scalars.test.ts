@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { conditionInput } from './resources/condition.ts'
+import { percentage } from './resources/rollout.ts'
+import { clearable, description, id, instant, key, name, timestamp } from './scalars.ts'
+
+const accepts = (schema: z.ZodType, value: unknown) => z.safeDecode(schema, value).success
+
+describe('scalars', () => {
+  it.each([
+    [id, '0F0F0F0F-0000-4000-8000-00000000000a', true],
+    [id, '11111111-1111-1111-1111-111111111111', true],
+    [id, '0f0f0f0f00004000800000000000000a', false],
+    [id, '{0f0f0f0f-0000-4000-8000-00000000000a}', false],
+    [key, 'a', true],
+    [key, '9.checkout_v2-b', true],
+    [key, 'k'.repeat(128), true],
+    [key, 'k'.repeat(129), false],
+    [key, '.a', false],
+    [key, 'naïve', false],
+    [key, 'a\n', false],
+    [key, '', false],
+    [name, 'Grüße 😀', true],
+    [name, 'a\tb', false],
+    [name, ' \u00a0 ', false],
+    [name, '\ud83d', false],
+    [description, 'two\nlines', true],
+    [description, '', true],
+    [description, 'a\0', false],
+    [description, 'x'.repeat(4097), false],
+    [timestamp, '2030-01-01T00:00:00.000Z', true],
+    [timestamp, '2030-01-01T00:00:00Z', false],
+    [timestamp, '2030-02-30T00:00:00.000Z', false],
+    [percentage, 33.333, true],
+    [percentage, 0, true],
+    [percentage, 100, true],
+    [percentage, 100.001, false],
+    [percentage, 0.0001, false],
+    [percentage, Number.NaN, false],
+  ])('%# judge %j', (schema, value, expected) => {
+    expect(accepts(schema, value)).toBe(expected)
+  })
+
+  it('ids are lower case and names trimmed once decoded', () => {
+    expect(z.decode(id, 'ABCDEFAB-0000-4000-8000-000000000000')).toBe(
+      'abcdefab-0000-4000-8000-000000000000',
+    )
+    expect(z.decode(name, '  A flag ')).toBe('A flag')
+  })
+
+  it('instants of any zone become timestamps', () => {
+    expect(z.decode(instant, '2030-01-01T02:00:00+02:00')).toBe('2030-01-01T00:00:00.000Z')
+    expect(z.decode(instant, '2030-01-01T00:00:00Z')).toBe('2030-01-01T00:00:00.000Z')
+    for (const bad of [
+      '2030-01-01',
+      '2030-01-01T00:00:00',
+      '9999-12-31T23:59:59-12:00',
+      'now',
+      '',
+    ]) {
+      expect(accepts(instant, bad)).toBe(false)
+    }
+  })
+
+  it('clearable fields tell absent from null', () => {
+    const tags = clearable(z.array(z.string()), [])
+    expect(z.decode(tags, undefined)).toBe(undefined)
+    expect(z.decode(tags, null)).toEqual([])
+    expect(z.decode(tags, ['a'])).toEqual(['a'])
+    expect(z.encode(tags, ['a'])).toEqual(['a'])
+    expect(accepts(tags, 'a')).toBe(false)
+  })
+
+  it.each([
+    [['a', 1, null], '["a",1,null]'],
+    [{ a: [true] }, '{"a":[true]}'],
+    ['[1]', '[1]'],
+    ['', ''],
+    [0, '0'],
+    [false, 'false'],
+    [null, 'null'],
+    [undefined, ''],
+  ])('the value %j of a condition becomes the text %j', (value, text) => {
+    const wire = { attribute: 'a', ...(value !== undefined && { value }) }
+    expect(z.decode(conditionInput, wire)).toEqual({ attribute: 'a', operator: 'eq', value: text })
+  })
+
+  it('a value whose text is too long is refused by its name', () => {
+    const wire = { attribute: 'a', value: Array(20_000).fill('abc') }
+    expect(z.safeDecode(conditionInput, wire).error?.issues[0]?.path).toEqual(['value'])
+  })
+})

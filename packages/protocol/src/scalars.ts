@@ -1,0 +1,69 @@
+import * as z from 'zod'
+
+/** A UUID in lower case. */
+export const id = z.guid('must be a UUID').toLowerCase()
+
+/** ISO-8601 in UTC with milliseconds, as `Date.prototype.toISOString` writes it. */
+export const timestamp = z.iso.datetime({ precision: 3 })
+
+/** An instant as callers may write it: any RFC 3339 time with a zone. Becomes a `timestamp`. */
+export const instant = z.codec(z.iso.datetime({ offset: true }), timestamp, {
+  decode: (text) => new Date(text).toISOString(),
+  encode: (text) => text,
+})
+
+/** Free text: no NUL, which some stores cannot keep, and no halves of characters. */
+export function text(maxLength: number) {
+  return z
+    .string()
+    .max(maxLength)
+    .regex(/^[^\0\p{Cs}]*$/u, 'must not contain NUL or incomplete characters')
+}
+
+/** A name people chose: unique among the living of its parent, never changed. */
+export const key = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
+    'must be 1–128 letters, digits, ".", "_" or "-", and begin with a letter or digit',
+  )
+
+/** A title for people: one line, no control characters. */
+export const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(256)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters')
+
+export const description = text(4096)
+
+/** How an attribute of a context is named in rules, segments and rollouts. */
+export const attributeReference = text(512).min(1)
+
+/** A count or an index that is never negative. */
+export const count = z.int().min(0)
+
+/** The four fields that end every record. */
+export const recordFields = {
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  deletedAt: timestamp.nullable(),
+  revision: z.int().min(1),
+}
+
+export const recordNames = {
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+  deletedAt: 'deleted_at',
+} as const
+
+/** In the body of a PUT: absent leaves the field as it is, `null` makes it `empty`. */
+export function clearable<T>(schema: z.ZodType<T>, empty: T): z.ZodOptional<z.ZodType<T>> {
+  return z
+    .codec(schema.nullable(), z.custom<T>(), {
+      decode: (value) => value ?? empty,
+      encode: (value) => value as never,
+    })
+    .optional()
+}

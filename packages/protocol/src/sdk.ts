@@ -1,0 +1,30 @@
+export type { SdkErrorBody } from './sdk/error-body.ts'
+export { asEvaluateRequest, type EvaluateRequest, type FlagValues } from './sdk/evaluate.ts'
+export {
+  DEFAULT_RATE_LIMIT,
+  FLAG_SET_VERSION_HEADER,
+  INIT_WITHIN_MS,
+  MAX_BODY_BYTES,
+  MAX_MESSAGE_BYTES,
+  POLL_HOLD_MS,
+  POLL_SPREAD_MS,
+  RATE_LIMIT_HEADERS,
+  RATE_WINDOW_MS,
+  SDK_KEY_HEADER,
+  SDK_KEY_PREFIX,
+  SDK_PATHS,
+} from './sdk/paths.ts'
+export { asPollRequest, type PollRequest } from './sdk/poll.ts'
+export {
+  asClientMessage,
+  asServerMessage,
+  CLOSE_CODES,
+  type ClientMessage,
+  type ContextMessage,
+  type ErrorMessage,
+  type FlagsMessage,
+  type InitMessage,
+  type PingMessage,
+  type PongMessage,
+  type ServerMessage,
+} from './sdk/socket.ts'

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import golden from '../../test/golden/sdk-socket.json' with { type: 'json' }
+import { asClientMessage, asServerMessage } from './socket.ts'
+
+describe('asClientMessage', () => {
+  it.each(golden.client)('reads the golden message %j', (message) => {
+    expect(asClientMessage(message)).toEqual(message)
+  })
+
+  it.each([
+    null,
+    'ping',
+    [],
+    {},
+    { type: 'later' },
+    { type: 'toString' },
+    { type: 'init' },
+    { type: 'init', sdkKey: 'ff_1' },
+    { type: 'init', sdkKey: 1, context: {} },
+    { type: 'init', sdkKey: 'ff_1', context: 'user' },
+    { type: 'context' },
+    { type: 'context', context: null },
+    Object.create({ type: 'ping' }),
+  ])('refuses %j', (message) => {
+    expect(asClientMessage(message)).toBeUndefined()
+  })
+})
+
+describe('asServerMessage', () => {
+  it.each(golden.server)('reads the golden message %j', (message) => {
+    expect(asServerMessage(message)).toEqual(message)
+  })
+
+  it.each([
+    undefined,
+    7,
+    {},
+    { type: 'later' },
+    { type: 'flags' },
+    { type: 'flags', flags: [], version: 1, full: true },
+    { type: 'flags', flags: {}, version: 1 },
+    { type: 'flags', flags: {}, version: '1', full: true },
+    { type: 'flags', flags: {}, version: -1, full: true },
+    { type: 'flags', flags: {}, version: 1.5, full: true },
+    { type: 'flags', flags: {}, version: 1, full: false, removed: 'a' },
+    { type: 'flags', flags: {}, version: 1, full: false, removed: [1] },
+    { type: 'error', error: 'no status' },
+    { type: 'error', statusCode: 400 },
+  ])('refuses %j', (message) => {
+    expect(asServerMessage(message)).toBeUndefined()
+  })
+})

@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import {
+  accessTokenCodec,
+  auditEventCodec,
+  auditEvents,
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+  envelope,
+  environmentCodec,
+  flagCodec,
+  flagStateCodec,
+  noBody,
+  organizationCodec,
+  projectCodec,
+  rolloutCodec,
+  sdkKeyCodec,
+  segmentCodec,
+  targetingRuleCodec,
+  variationCodec,
+} from '../src/management.ts'
+
+const GOLDEN = new URL('golden/', import.meta.url)
+
+const resources: Readonly<Record<string, z.ZodType>> = {
+  'access-token': accessTokenCodec,
+  'audit-event': auditEventCodec,
+  environment: environmentCodec,
+  flag: flagCodec,
+  'flag-state': flagStateCodec,
+  organization: organizationCodec,
+  project: projectCodec,
+  rollout: rolloutCodec,
+  'sdk-key': sdkKeyCodec,
+  segment: segmentCodec,
+  'targeting-rule': targetingRuleCodec,
+  variation: variationCodec,
+}
+
+function read(path: string) {
+  return JSON.parse(readFileSync(new URL(`${path}.json`, GOLDEN), 'utf8'))
+}
+
+function namesIn(folder: string): string[] {
+  return readdirSync(new URL(folder, GOLDEN))
+    .map((file) => file.replace(/\.json$/, ''))
+    .sort()
+}
+
+function roundTrip(codec: z.ZodType, wire: unknown): unknown {
+  return JSON.parse(JSON.stringify(z.encode(codec, z.decode(codec, wire))))
+}
+
+describe('golden wire examples', () => {
+  it('exist for every resource and every endpoint, and for nothing else', () => {
+    expect(namesIn('resources/')).toEqual(Object.keys(resources).sort())
+    expect(namesIn('endpoints/')).toEqual(Object.keys(endpoints).sort())
+  })
+
+  it.each(Object.entries(resources))('%s round-trips, in house spelling between', (name, codec) => {
+    const wire = read(`resources/${name}`)
+    expect(roundTrip(codec, wire)).toEqual(wire)
+    const names = Object.keys(z.decode(codec, wire) as object)
+    expect(names.filter((each) => each.includes('_'))).toEqual([])
+    expect(names.length).toBe(Object.keys(wire).length)
+  })
+
+  it.each(Object.keys(endpoints) as EndpointName[])(
+    '%s takes and answers exactly what is shown',
+    (name) => {
+      const { params, query, body, response } = read(`endpoints/${name}`)
+      const endpoint: Endpoint = endpoints[name]
+      expect(roundTrip(endpoint.params, params)).toEqual(params)
+      expect(roundTrip(endpoint.query, query)).toEqual(query)
+      expect(body === undefined).toBe(endpoint.body === noBody)
+      // A cleared field is encoded as what it was cleared to, which means the same.
+      const decoded = z.decode(endpoint.body, body)
+      expect(z.decode(endpoint.body, z.encode(endpoint.body, decoded))).toEqual(decoded)
+      expect(response.statusCode).toBe(endpoint.status)
+      expect(roundTrip(envelope(endpoint.response), response)).toEqual(response)
+    },
+  )
+
+  it.each(Object.keys(endpoints) as EndpointName[])('%s names its path parameters', (name) => {
+    const { params } = read(`endpoints/${name}`)
+    const inPath = [...endpoints[name].path.matchAll(/\{(\w+)\}/g)].map(([, param]) => param)
+    expect(Object.keys(params)).toEqual(inPath)
+  })
+
+  it('every audit event is named resource.verb in the past tense', () => {
+    for (const type of Object.keys(auditEvents))
+      expect(type).toMatch(/^[a-z]+(_[a-z]+)*\.[a-z]+ed$/)
+  })
+})

@@ -1,0 +1,53 @@
+import { FlagError } from '@ff/core'
+import type { Role } from '@ff/protocol/management'
+import type { Storage } from '@ff/storage'
+import { type Clock, timestampAt } from '../clock.ts'
+import { hashSecret } from './secrets.ts'
+
+/** Who asks for something, and as what. */
+export interface Actor {
+  readonly id: string
+  /** Empty for a token. */
+  readonly email: string
+  readonly name: string
+  readonly role: Role
+  /** null only for the role `platform`. */
+  readonly orgId: string | null
+}
+
+/** Bearer token → who it belongs to, or nothing. A host may bring its own: JWT, session, OIDC. */
+export type AuthenticateBearer = (
+  token: string,
+  request: { header(name: string): string | undefined },
+) => Promise<Actor | undefined>
+
+/** What a token of ours begins with, unless an operator has chosen another text. */
+export const ACCESS_TOKEN_PREFIX = 'ffat_'
+const LONGEST_TOKEN = 512
+const BEARER = /^Bearer +([\x21-\x7e]+)$/i
+
+/** Recognises the access tokens that are kept, hashed, in the store; refuses expired ones. */
+export function tokenAuthenticator(storage: Storage, clock: Clock): AuthenticateBearer {
+  return async (token) => {
+    if (token.length > LONGEST_TOKEN) return undefined
+    const hash = await hashSecret(token)
+    const { data } = await storage.list('accessToken', { where: { hash }, limit: 1 })
+    const found = data[0]
+    if (found === undefined) return undefined
+    if (found.expiresAt !== null && found.expiresAt <= timestampAt(clock)) return undefined
+    return { id: found.id, email: '', name: found.name, role: found.role, orgId: found.orgId }
+  }
+}
+
+/** The actor of a request; throws `UNAUTHENTICATED` when its token names nobody. */
+export async function requireActor(
+  request: { header(name: string): string | undefined },
+  authenticate: AuthenticateBearer,
+): Promise<Actor> {
+  const token = BEARER.exec(request.header('authorization') ?? '')?.[1]
+  const actor = token === undefined ? undefined : await authenticate(token, request)
+  if (actor === undefined) {
+    throw new FlagError('UNAUTHENTICATED', 'A valid bearer token is required.')
+  }
+  return actor
+}

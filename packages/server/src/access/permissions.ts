@@ -1,0 +1,68 @@
+import { FlagError } from '@ff/core'
+import type { Organization, Permission, Role } from '@ff/protocol/management'
+import type { Actor } from './actors.ts'
+
+const VIEWER: readonly Permission[] = ['configuration.read']
+const EDITOR: readonly Permission[] = [...VIEWER, 'flags.write']
+const ADMIN: readonly Permission[] = [...EDITOR, 'projects.write', 'tokens.write']
+const OWNER: readonly Permission[] = ADMIN
+const PLATFORM: readonly Permission[] = [...OWNER, 'organizations.create']
+
+/** What each role may do in its organization; `platform` in all of them. */
+const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
+  viewer: VIEWER,
+  editor: EDITOR,
+  admin: ADMIN,
+  owner: OWNER,
+  platform: PLATFORM,
+}
+
+const ROLES_UPWARD: readonly Role[] = ['viewer', 'editor', 'admin', 'owner', 'platform']
+
+/** What somebody wants to do. */
+export interface Access {
+  readonly actor: Actor
+  readonly permission: Permission
+}
+
+/** Whether a role reaches no higher than another. */
+export function isRoleWithin(role: Role, limit: Role): boolean {
+  return ROLES_UPWARD.indexOf(role) <= ROLES_UPWARD.indexOf(limit)
+}
+
+/**
+ * The one place where access is decided, always on the organization of a loaded object.
+ *
+ * Throws `NOT_FOUND`, as for a `thing` that does not exist, when the organization is gone or
+ * another's; `FORBIDDEN` when the actor belongs to it but its role does not reach so far.
+ */
+export function permitted(
+  access: Access,
+  organization: Organization | undefined,
+  thing: string,
+): Organization {
+  const { actor } = access
+  const isVisible = actor.role === 'platform' || actor.orgId === organization?.id
+  if (organization === undefined || !isVisible) throw notFound(thing)
+  assertRoleMay(access)
+  return organization
+}
+
+/** The same for what belongs to the whole installation: only the role `platform` has business there. */
+export function assertPermittedOnInstallation(access: Access): void {
+  assertRoleMay(access)
+  if (access.actor.role !== 'platform') throw forbidden(access.actor)
+}
+
+function assertRoleMay({ actor, permission }: Access): void {
+  if (!ROLE_PERMISSIONS[actor.role].includes(permission)) throw forbidden(actor)
+}
+
+function forbidden(actor: Actor): FlagError {
+  return new FlagError('FORBIDDEN', `The role ${actor.role} may not do this.`)
+}
+
+/** Unknown, deleted and foreign things all look like this. */
+export function notFound(thing: string): FlagError {
+  return new FlagError('NOT_FOUND', `There is no such ${thing}.`)
+}

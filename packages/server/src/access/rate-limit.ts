@@ -1,0 +1,146 @@
+import { FlagError } from '@ff/core'
+import { RATE_LIMIT_HEADERS, RATE_WINDOW_MS } from '@ff/protocol/sdk'
+import type { RateLimiter, RateWindow } from '@ff/storage'
+import type { Clock } from '../clock.ts'
+import type { Logger } from '../logger.ts'
+import type { EnvironmentScope } from './sdk-keys.ts'
+
+/** Whether one request may pass, and what its answer says about the limit. */
+export interface Permit {
+  readonly granted: boolean
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** One key's share of the present window, leased from the limiter that processes share. */
+interface Share {
+  readonly window: RateWindow
+  /** Requests that may pass without asking the limiter. */
+  left: number
+  /** Requests leased in this window. */
+  leased: number
+  /** Whether the limiter has no more to give in this window. */
+  exhausted: boolean
+  /** The question to the limiter that is under way. */
+  asking: Promise<void> | undefined
+}
+
+/** How long the limiter may take to answer before requests are counted here alone. */
+const ANSWER_WITHIN_MS = 250
+
+/** How long a limiter that failed is then left alone. */
+const REST_MS = 5000
+
+interface RequestLimiterParts {
+  readonly limiter: RateLimiter
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Counts requests in windows of a minute for each key. Permits come from a share leased in
+ * advance, so that only the request that finds none left waits for the limiter. While the
+ * limiter fails, this process counts alone: it never lets more than the limit pass.
+ */
+export class RequestLimiter {
+  readonly #limiter: RateLimiter
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #shares = new Map<string, Share>()
+  #windowStart = 0
+  #failedAt = Number.NEGATIVE_INFINITY
+
+  constructor({ limiter, clock, logger }: RequestLimiterParts) {
+    this.#limiter = limiter
+    this.#clock = clock
+    this.#logger = logger
+  }
+
+  /** Takes one request from the key's window; answers at once unless the limiter must be asked. */
+  take(scope: EnvironmentScope): Permit | Promise<Permit> {
+    const share = this.#shareOf(scope)
+    if (share.left === 0 && !share.exhausted) return this.#takeAfterAsking(scope)
+    return this.#permit(share)
+  }
+
+  async #takeAfterAsking(scope: EnvironmentScope): Promise<Permit> {
+    let share = this.#shareOf(scope)
+    while (share.left === 0 && !share.exhausted) {
+      share.asking ??= this.#ask(scope.keyId, share)
+      await share.asking
+      share = this.#shareOf(scope)
+    }
+    return this.#permit(share)
+  }
+
+  #permit(share: Share): Permit {
+    const granted = share.left > 0
+    if (granted) share.left -= 1
+    return { granted, headers: this.#headersOf(share, granted) }
+  }
+
+  #headersOf({ window, left, leased, exhausted }: Share, granted: boolean): Record<string, string> {
+    const resetsAt = window.startedAt + window.lengthMs
+    const remaining = exhausted ? left : window.limit - leased + left
+    const headers: Record<string, string> = {
+      [RATE_LIMIT_HEADERS.limit]: String(window.limit),
+      [RATE_LIMIT_HEADERS.remaining]: String(remaining),
+      [RATE_LIMIT_HEADERS.reset]: String(Math.ceil(resetsAt / 1000)),
+    }
+    if (!granted) {
+      const seconds = Math.ceil((resetsAt - this.#clock.now()) / 1000)
+      headers['Retry-After'] = String(Math.max(1, seconds))
+    }
+    return headers
+  }
+
+  #shareOf({ keyId, rateLimit }: EnvironmentScope): Share {
+    const now = this.#clock.now()
+    const startedAt = now - (now % RATE_WINDOW_MS)
+    if (startedAt !== this.#windowStart) {
+      this.#windowStart = startedAt
+      this.#shares.clear()
+    }
+    const known = this.#shares.get(keyId)
+    if (known !== undefined && known.window.limit === rateLimit) return known
+    const window = { limit: rateLimit, startedAt, lengthMs: RATE_WINDOW_MS }
+    const share = { window, left: 0, leased: 0, exhausted: false, asking: undefined }
+    this.#shares.set(keyId, share)
+    return share
+  }
+
+  async #ask(keyId: string, share: Share): Promise<void> {
+    const { limit } = share.window
+    const amount = Math.min(Math.max(1, Math.floor(limit / 100)), limit - share.leased)
+    const granted = await this.#lease(keyId, share.window, amount)
+    share.left += granted
+    share.leased += granted
+    share.exhausted = granted < amount || share.leased === limit
+    share.asking = undefined
+  }
+
+  /** All of `amount` when the limiter fails, or did so a moment ago: the caller knows the limit. */
+  async #lease(keyId: string, window: RateWindow, amount: number): Promise<number> {
+    if (Math.abs(this.#clock.now() - this.#failedAt) < REST_MS) return amount
+    let cancel: (() => void) | undefined
+    try {
+      const late = new Promise<never>((_, reject) => {
+        cancel = this.#clock.schedule(ANSWER_WITHIN_MS, () =>
+          reject(new Error('no answer in time')),
+        )
+      })
+      const granted = await Promise.race([this.#limiter.lease(keyId, window, amount), late])
+      return Math.max(0, Math.min(granted, amount))
+    } catch (cause) {
+      this.#failedAt = this.#clock.now()
+      this.#logger.error('the rate limiter fails; this process counts alone', { cause })
+      return amount
+    } finally {
+      cancel?.()
+    }
+  }
+}
+
+/** The refusal of a request that found nothing left. */
+export function tooManyRequests(): FlagError {
+  return new FlagError('RATE_LIMITED', 'Too many requests for this SDK key; wait for the reset.')
+}

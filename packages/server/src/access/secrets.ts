@@ -1,0 +1,18 @@
+const SECRET_BYTES = 32
+
+/** A new secret: the prefix and 64 hexadecimal digits (256 random bits). */
+export function newSecret(prefix: string): string {
+  return prefix + toHex(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
+}
+
+/** What is stored of a secret: its SHA-256, in hexadecimal. */
+export async function hashSecret(secret: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(secret))
+  return toHex(new Uint8Array(digest))
+}
+
+function toHex(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += byte.toString(16).padStart(2, '0')
+  return text
+}

@@ -1,0 +1,26 @@
+/** Time and timers, replaceable in tests. */
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number
+  /** Runs `task` once, at the earliest `delayMs` from now; the answer cancels it. Never keeps a process alive. */
+  schedule(delayMs: number, task: () => void): Cancel
+}
+
+export type Cancel = () => void
+
+/** The longest delay that platform timers accept. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  schedule(delayMs, task) {
+    const timer = setTimeout(task, Math.min(Math.max(delayMs, 0), LONGEST_DELAY_MS))
+    timer.unref?.()
+    return () => clearTimeout(timer)
+  },
+}
+
+/** The clock's instant as every record spells it: ISO-8601 UTC with milliseconds. */
+export function timestampAt(clock: Clock): string {
+  return new Date(clock.now()).toISOString()
+}

@@ -1,0 +1,181 @@
+import {
+  compileFlagSet,
+  FlagError,
+  type FlagSet,
+  type FlagSetDefinition,
+  isFlagError,
+  mergeChanges,
+} from '@ff/core'
+import type { Storage } from '@ff/storage'
+import type { Logger } from '../logger.ts'
+import { Refresh } from '../refresh.ts'
+import { assertNoNewFaults, assertSoundDefinition } from './sound-definition.ts'
+
+/** Called in the moment a flag set takes its predecessor's place; `before` is absent at first. */
+export type FlagSetListener = (environmentId: string, after: FlagSet, before?: FlagSet) => void
+
+/** A flag set that nobody asked for in this many rounds of `refreshAll` is dropped. */
+const IDLE_ROUNDS = 720
+
+interface Entry {
+  readonly environmentId: string
+  readonly refresh: Refresh
+  /** The load that everybody waits for who asks before there is anything. */
+  first: Promise<void> | undefined
+  flagSet: FlagSet | undefined
+  /** Rounds of `refreshAll` since somebody last asked. */
+  idleRounds: number
+  /** What went wrong last, so that it is logged once and not every few seconds. */
+  trouble: string | undefined
+}
+
+/**
+ * The compiled flag sets of the environments in use, one complete and checked snapshot each,
+ * swapped whole and never for an older one. Once loaded, reading one never waits for the store,
+ * and a store that fails or holds something unsound leaves the last good one in place.
+ */
+export class FlagSetCache {
+  readonly #storage: Storage
+  readonly #logger: Logger
+  readonly #entries = new Map<string, Entry>()
+  #listener: FlagSetListener = () => undefined
+
+  constructor(storage: Storage, logger: Logger) {
+    this.#storage = storage
+    this.#logger = logger
+  }
+
+  /** Sets who hears of every swap. */
+  listen(listener: FlagSetListener): void {
+    this.#listener = listener
+  }
+
+  /** The flag set held now, if the environment is loaded. */
+  find(environmentId: string): FlagSet | undefined {
+    const entry = this.#entries.get(environmentId)
+    if (entry?.flagSet !== undefined) entry.idleRounds = 0
+    return entry?.flagSet
+  }
+
+  /**
+   * The flag set held now, else the one that is then loaded; version 0 without flags when nothing
+   * was ever published. Throws `NOT_FOUND` when there is no such environment.
+   */
+  async get(environmentId: string): Promise<FlagSet> {
+    const held = this.find(environmentId)
+    if (held !== undefined) return held
+    const entry = this.#entries.get(environmentId) ?? this.#enter(environmentId)
+    entry.first ??= entry.refresh.run()
+    try {
+      await entry.first
+    } catch (error) {
+      this.#entries.delete(environmentId)
+      throw error
+    }
+    if (entry.flagSet === undefined) throw noFlagSet()
+    return entry.flagSet
+  }
+
+  /**
+   * Fetches what a loaded environment lacks, unless it holds `atLeast` this version already.
+   * Throws `UNAVAILABLE` when that fails; what is held stays.
+   */
+  async refresh(environmentId: string, atLeast = Number.POSITIVE_INFINITY): Promise<void> {
+    const entry = this.#entries.get(environmentId)
+    if (entry === undefined || (entry.flagSet?.version ?? 0) >= atLeast) return
+    await entry.refresh.run()
+  }
+
+  /** Fetches what all loaded environments lack, and drops those that `inUse` and callers forgot. */
+  async refreshAll(inUse: (environmentId: string) => boolean): Promise<void> {
+    const refreshes: Promise<void>[] = []
+    for (const entry of this.#entries.values()) {
+      entry.idleRounds = inUse(entry.environmentId) ? 0 : entry.idleRounds + 1
+      if (entry.idleRounds > IDLE_ROUNDS) this.#entries.delete(entry.environmentId)
+      else refreshes.push(entry.refresh.run().catch(() => undefined))
+    }
+    await Promise.all(refreshes)
+  }
+
+  /** Every environment that is loaded. */
+  *loaded(): Iterable<readonly [environmentId: string, flagSet: FlagSet]> {
+    for (const { environmentId, flagSet } of this.#entries.values()) {
+      if (flagSet !== undefined) yield [environmentId, flagSet]
+    }
+  }
+
+  #enter(environmentId: string): Entry {
+    const entry: Entry = {
+      environmentId,
+      refresh: new Refresh(() => this.#update(entry)),
+      first: undefined,
+      flagSet: undefined,
+      idleRounds: 0,
+      trouble: undefined,
+    }
+    this.#entries.set(environmentId, entry)
+    return entry
+  }
+
+  /** One read of the store: everything at first, later only what changed. */
+  async #update(entry: Entry): Promise<void> {
+    try {
+      const definition = await this.#read(entry)
+      if (definition !== undefined) this.#swap(entry, definition)
+      if (entry.trouble !== undefined) {
+        this.#logger.info('a flag set is up to date again', { environmentId: entry.environmentId })
+      }
+      entry.trouble = undefined
+    } catch (error) {
+      if (isFlagError(error) && error.code === 'NOT_FOUND') throw error
+      this.#report(entry, error)
+      throw new FlagError('UNAVAILABLE', 'The flags cannot be read at the moment.', {
+        cause: error,
+      })
+    }
+  }
+
+  async #read({ environmentId, flagSet }: Entry): Promise<FlagSetDefinition | undefined> {
+    if (flagSet === undefined) {
+      const definition = await this.#storage.loadFlagSet(environmentId)
+      return definition ?? this.#unpublished(environmentId)
+    }
+    const changes = await this.#storage.loadChanges(environmentId, flagSet.version)
+    return changes.version > flagSet.version ? mergeChanges(flagSet.definition, changes) : undefined
+  }
+
+  async #unpublished(environmentId: string): Promise<FlagSetDefinition> {
+    if ((await this.#storage.find('environment', environmentId)) === undefined) throw noFlagSet()
+    return { version: 0, flags: [], segments: [] }
+  }
+
+  #swap(entry: Entry, definition: FlagSetDefinition): void {
+    const { environmentId, flagSet: before } = entry
+    assertSoundDefinition(definition, before?.definition)
+    const after = compileFlagSet(definition, before)
+    // With nothing good to keep, flags that serve their default are better than no flags.
+    const hasGood = before !== undefined && before.flags.size > 0
+    if (hasGood) assertNoNewFaults(after, before)
+    entry.flagSet = after
+    if (!hasGood && after.issues.length > 0) {
+      const { version, issues } = after
+      this.#logger.error('a flag set has faults', { environmentId, version, issues })
+    }
+    this.#listener(environmentId, after, before)
+  }
+
+  #report(entry: Entry, error: unknown): void {
+    const trouble = String(error)
+    if (trouble === entry.trouble) return
+    entry.trouble = trouble
+    this.#logger.error('a flag set could not be brought up to date; the last good one stays', {
+      environmentId: entry.environmentId,
+      version: entry.flagSet?.version ?? null,
+      cause: error,
+    })
+  }
+}
+
+function noFlagSet(): FlagError {
+  return new FlagError('NOT_FOUND', 'There is no such environment.')
+}

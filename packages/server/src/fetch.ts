@@ -1,0 +1,63 @@
+import { FlagError } from '@ff/core'
+import { managementErrorReply } from './http/error-reply.ts'
+import type { Exchange, Reply } from './http/exchange.ts'
+import type { Handle } from './http/handler.ts'
+import { assertNotCompressed, bodyTooLarge, parseJsonBody } from './http/json-body.ts'
+import { type Target, targetBelow } from './http/target.ts'
+import { silentLogger } from './logger.ts'
+
+/** Web request → web response, by the same handler as every other binding. */
+export function createFetch(
+  basePath: string,
+  handle: Handle,
+): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const target = targetBelow(basePath, request.url)
+    if (target === undefined) {
+      const outside = new FlagError('NOT_FOUND', 'There is nothing at this path.')
+      return toResponse(managementErrorReply(outside, silentLogger), request.method)
+    }
+    return toResponse(await handle(toExchange(request, target)), request.method)
+  }
+}
+
+function toExchange(request: Request, { path, query }: Target): Exchange {
+  return {
+    method: request.method.toUpperCase(),
+    path,
+    query,
+    header: (name) => request.headers.get(name) ?? undefined,
+    json: async (maxBytes) => parseJsonBody(await readBytes(request, maxBytes)),
+    hasBody: request.body !== null,
+    signal: request.signal,
+  }
+}
+
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  assertNotCompressed(request.headers.get('content-encoding') ?? undefined)
+  if (Number(request.headers.get('content-length')) > maxBytes) throw bodyTooLarge(maxBytes)
+  if (request.body === null) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  // Leaving the loop early cancels the stream: what is too large is not read to its end.
+  for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
+    length += chunk.byteLength
+    if (length > maxBytes) throw bodyTooLarge(maxBytes)
+    chunks.push(chunk)
+  }
+  return joined(chunks, length)
+}
+
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return bytes
+}
+
+function toResponse({ status, headers, body }: Reply, method: string): Response {
+  return new Response(method === 'HEAD' ? null : body, { status, headers })
+}

@@ -1,0 +1,179 @@
+import { type EvaluationContext, type EvaluationDetail, FlagError, parseContext } from '@ff/core'
+import type { FlagValues } from '@ff/protocol/sdk'
+import type { Actor } from './access/actors.ts'
+import { RequestLimiter } from './access/rate-limit.ts'
+import { SdkKeyVerifier } from './access/sdk-keys.ts'
+import type { Clock } from './clock.ts'
+import { Evaluator } from './evaluation/evaluator.ts'
+import { FlagSetCache } from './evaluation/flag-set-cache.ts'
+import { createFetch } from './fetch.ts'
+import type { Exchange, Reply } from './http/exchange.ts'
+import { createHandler } from './http/handler.ts'
+import { createManagementApp } from './http/management.ts'
+import { handleSdk } from './http/sdk.ts'
+import { InFlight } from './in-flight.ts'
+import { Broadcaster } from './live/broadcaster.ts'
+import { SessionRegistry } from './live/session-registry.ts'
+import type { SocketConnection, SocketLike } from './live/socket-connection.ts'
+import { SocketConnections } from './live/socket-connections.ts'
+import type { Management } from './management/management.ts'
+import { type FlagServerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
+
+/** How long a stopping server waits for the requests it is working on. */
+const DRAIN_WITHIN_MS = 5000
+
+/** Which environment is meant. */
+export interface EnvironmentRef {
+  readonly environmentId: string
+}
+
+/**
+ * A feature-flag server to be mounted in, or called from, a program of yours.
+ *
+ * @example
+ * const flags = createFlagServer({ ...sqlite({ path: 'flags.db' }), basePath: '/flags' })
+ * app.use('/flags', toNodeHandler(flags))
+ * attachWebSocket(httpServer, flags)
+ * await flags.evaluate({ environmentId }, { kind: 'user', key: 'user-1' })
+ */
+export class FlagServer {
+  /** Web request → web response; may be passed on without the server. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** Request → reply in the neutral form that the platform bindings speak. */
+  readonly handle: (exchange: Exchange) => Promise<Reply>
+  readonly #options: ResolvedOptions
+  readonly #keys: SdkKeyVerifier
+  readonly #evaluator: Evaluator
+  readonly #sessions = new SessionRegistry()
+  readonly #sockets: SocketConnections
+  readonly #broadcaster: Broadcaster
+  readonly #inFlight = new InFlight()
+  #state: 'new' | 'started' | 'closed' = 'new'
+  #starting: Promise<void> | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(options: ResolvedOptions) {
+    const { storage, changeFeed, rateLimiter, clock, logger, basePath } = options
+    const sessions = this.#sessions
+    const cache = new FlagSetCache(storage, logger)
+    const keys = new SdkKeyVerifier({ storage, clock, logger })
+    const limiter = new RequestLimiter({ limiter: rateLimiter, clock, logger })
+    const evaluator = new Evaluator(cache, clock)
+    const whenReady = () => this.#whenReady()
+    const live = { whenReady, cache, evaluator, keys, limiter, sessions, clock, logger }
+    this.#options = options
+    this.#keys = keys
+    this.#evaluator = evaluator
+    this.#sockets = new SocketConnections(live)
+    this.#broadcaster = new Broadcaster({ changeFeed, cache, keys, sessions, clock })
+    const sdk = { ...live, maxLiveClients: options.maxLiveClients }
+    const handle = createHandler({
+      whenReady,
+      sdk: (exchange) => handleSdk(sdk, exchange),
+      management: createManagementApp(options),
+      logger,
+    })
+    this.handle = (exchange) => this.#inFlight.add(handle(exchange))
+    this.fetch = createFetch(basePath, this.handle)
+  }
+
+  get basePath(): string {
+    return this.#options.basePath
+  }
+
+  get clock(): Clock {
+    return this.#options.clock
+  }
+
+  /** False while the server stops, or holds as many sockets as it may. */
+  get hasRoomForSockets(): boolean {
+    return this.#state !== 'closed' && this.#sockets.size < this.#options.maxLiveClients
+  }
+
+  /**
+   * Brings the store up to date, reads the SDK keys and listens for changes. The first use calls
+   * it; calling it before shows trouble early. After a failure it may be called again.
+   */
+  start(): Promise<void> {
+    if (this.#state === 'closed') return Promise.reject(closedError())
+    this.#starting ??= this.#begin().catch((error: unknown) => {
+      this.#starting = undefined
+      throw error
+    })
+    return this.#starting
+  }
+
+  /** Every flag's value for a context, in process. Throws `INVALID_CONTEXT`, `NOT_FOUND`. */
+  async evaluate(
+    { environmentId }: EnvironmentRef,
+    context: EvaluationContext,
+  ): Promise<FlagValues> {
+    await this.#whenReady()
+    return this.#evaluator.values(environmentId, parseContext(context))
+  }
+
+  /** One flag's value for a context, and why. Throws `INVALID_CONTEXT`, `NOT_FOUND`. */
+  async evaluateFlag(
+    { environmentId }: EnvironmentRef,
+    flagKey: string,
+    context: EvaluationContext,
+  ): Promise<EvaluationDetail> {
+    await this.#whenReady()
+    return this.#evaluator.detail(environmentId, flagKey, parseContext(context))
+  }
+
+  /** What the exported use cases take first, to change configuration in process as `actor`. */
+  actAs(actor: Actor): Management {
+    const { storage, changeFeed, clock, logger } = this.#options
+    return { storage, changeFeed, clock, logger, actor }
+  }
+
+  /** Begins the conversation over a socket that was just opened; for bindings. */
+  acceptSocket(socket: SocketLike): SocketConnection {
+    return this.#sockets.accept(socket)
+  }
+
+  /** For bindings: the socket of this connection is gone. */
+  releaseSocket(connection: SocketConnection): void {
+    this.#sockets.release(connection)
+  }
+
+  /**
+   * Stops gracefully: parked polls are answered with the present values, sockets closed with
+   * 1001, timers stopped, and the store it was given is closed. Stop accepting connections first.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#end()
+    return this.#closing
+  }
+
+  #whenReady(): Promise<void> | undefined {
+    return this.#state === 'started' ? undefined : this.start()
+  }
+
+  async #begin(): Promise<void> {
+    await this.#options.storage.migrate()
+    await this.#broadcaster.start()
+    await this.#keys.refresh()
+    if (this.#state === 'new') this.#state = 'started'
+  }
+
+  async #end(): Promise<void> {
+    this.#state = 'closed'
+    await this.#starting?.catch(() => undefined)
+    this.#broadcaster.stop()
+    this.#sockets.endAll()
+    this.#sessions.close()
+    await this.#inFlight.settled(this.#options.clock, DRAIN_WITHIN_MS)
+    await this.#options.storage.close()
+  }
+}
+
+/** A server with these abilities; what nobody brings is kept in memory. */
+export function createFlagServer(options: FlagServerOptions = {}): FlagServer {
+  return new FlagServer(resolveOptions(options))
+}
+
+function closedError(): FlagError {
+  return new FlagError('UNAVAILABLE', 'The server is closed.')
+}

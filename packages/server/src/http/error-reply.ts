@@ -1,0 +1,67 @@
+import { FlagError, type FlagErrorCode, isFlagError } from '@ff/core'
+import type { Logger } from '../logger.ts'
+import { jsonReply, type Reply } from './exchange.ts'
+
+const MANAGEMENT_STATUS = {
+  INVALID_REQUEST: 400,
+  INVALID_CONTEXT: 400,
+  INVALID_DEFINITION: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  QUOTA_EXCEEDED: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONFLICT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+} as const satisfies Record<FlagErrorCode, number>
+
+/** The evaluation endpoints promise a shorter list: what they cannot say is a 400 or a 500. */
+const SDK_STATUS = {
+  ...MANAGEMENT_STATUS,
+  CONFLICT: 500,
+  UNSUPPORTED_MEDIA_TYPE: 400,
+  UNAVAILABLE: 500,
+} as const satisfies Record<FlagErrorCode, number>
+
+/** The status an evaluation endpoint or socket answers an error with. */
+export function sdkStatusOf(error: FlagError): number {
+  return SDK_STATUS[error.code]
+}
+
+/** `{ error, statusCode }`, as the evaluation endpoints answer every failure. */
+export function sdkErrorReply(error: unknown, logger: Logger): Reply {
+  const known = toKnownError(error, logger)
+  const statusCode = sdkStatusOf(known)
+  return jsonReply(statusCode, { error: known.message, statusCode }, headersOf(known, 'ApiKey'))
+}
+
+/** The envelope, as the management endpoints answer every failure. */
+export function managementErrorReply(error: unknown, logger: Logger): Reply {
+  const known = toKnownError(error, logger)
+  const statusCode = MANAGEMENT_STATUS[known.code]
+  const body = { statusCode, message: known.message, data: known.details }
+  return jsonReply(statusCode, body, headersOf(known, 'Bearer'))
+}
+
+/** Only a `FlagError` may reach a caller; anything else is logged and answered as `INTERNAL`. */
+export function toKnownError(error: unknown, logger: Logger): FlagError {
+  if (isFlagError(error)) {
+    if (error.code === 'UNAVAILABLE' || error.code === 'INTERNAL') {
+      logger.error(error.message, { cause: error.cause })
+    }
+    return error
+  }
+  logger.error('a request failed unexpectedly', { cause: error })
+  return new FlagError('INTERNAL', 'The server failed to answer this request.')
+}
+
+function headersOf(error: FlagError, scheme: 'ApiKey' | 'Bearer'): Record<string, string> {
+  const allow = error.details?.['allow']
+  if (error.code === 'METHOD_NOT_ALLOWED' && typeof allow === 'string') return { Allow: allow }
+  if (error.code === 'UNAUTHENTICATED') return { 'WWW-Authenticate': scheme }
+  return {}
+}

@@ -1,0 +1,44 @@
+/**
+ * One request, in the neutral form that everything below the platform bindings speaks.
+ * `node/http.ts` and `fetch.ts` make it; nothing here knows Node or web streams.
+ */
+export interface Exchange {
+  /** In upper case. */
+  readonly method: string
+  /** Percent-encoded as it came, below the server's `basePath`, without the query: `/evaluator/evaluate`. */
+  readonly path: string
+  /** Without the question mark; empty when there is none. */
+  readonly query: string
+  /** `name` in lower case; several values are joined by a comma. */
+  header(name: string): string | undefined
+  /**
+   * The body as JSON: what the host has already parsed, else the bytes, read and parsed here.
+   * Throws `PAYLOAD_TOO_LARGE` beyond `maxBytes`, `INVALID_REQUEST` for what is not UTF-8 JSON
+   * or is empty.
+   */
+  json(maxBytes: number): Promise<unknown>
+  /** Whether a body was sent. */
+  readonly hasBody: boolean
+  /** Aborted when the caller goes away before the reply has ended. */
+  readonly signal: AbortSignal
+}
+
+/** What is answered; header names in the spelling they are sent in. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** null: no body, as for 204 and 304. */
+  readonly body: string | null
+}
+
+export function jsonReply(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
+  return {
+    status,
+    headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
+    body: JSON.stringify(body),
+  }
+}

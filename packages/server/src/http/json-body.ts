@@ -1,0 +1,34 @@
+import { FlagError } from '@ff/core'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Body bytes as JSON. Throws `INVALID_REQUEST` for what is empty or not UTF-8 JSON. */
+export function parseJsonBody(bytes: Uint8Array): unknown {
+  if (bytes.byteLength === 0) {
+    throw new FlagError('INVALID_REQUEST', 'The request has no body; send a JSON object.')
+  }
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch (cause) {
+    throw new FlagError('INVALID_REQUEST', 'The request body is not valid JSON.', { cause })
+  }
+}
+
+/** Refuses a compressed body: its size could not be judged before it is unpacked. */
+export function assertNotCompressed(contentEncoding: string | undefined): void {
+  if (contentEncoding === undefined || /^\s*(identity\s*)?$/i.test(contentEncoding)) return
+  throw new FlagError('UNSUPPORTED_MEDIA_TYPE', 'Send the request body without Content-Encoding.')
+}
+
+/** Refuses what claims to be something else than JSON; says nothing when nothing is claimed. */
+export function assertJson(contentType: string | undefined): void {
+  if (contentType === undefined || contentType === '') return
+  if (/^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) return
+  throw new FlagError('UNSUPPORTED_MEDIA_TYPE', 'Send the request body as application/json.')
+}
+
+/** The refusal of a body that is too large. */
+export function bodyTooLarge(maxBytes: number): FlagError {
+  const message = `The request body is larger than ${maxBytes} bytes.`
+  return new FlagError('PAYLOAD_TOO_LARGE', message)
+}

@@ -1,0 +1,35 @@
+import { FlagError } from '@ff/core'
+import type { Storage } from '@ff/storage'
+import type { Clock } from '../clock.ts'
+import { jsonReply, type Reply } from './exchange.ts'
+
+/** How long the store may take to answer before the server counts as not ready. */
+const READY_WITHIN_MS = 2000
+
+/** Where each probe is found; neither needs a token. */
+export const PROBE_PATHS = { health: '/health', ready: '/ready' } as const
+
+/** The process runs and answers; says nothing of what it depends on. */
+export function healthReply(): Reply {
+  return statusReply('ok')
+}
+
+/** The store answers, so that requests can be. Throws `UNAVAILABLE` when it does not in time. */
+export async function readyReply(storage: Storage, clock: Clock): Promise<Reply> {
+  const answered = storage.list('organization', { limit: 1 }).then(
+    () => true,
+    () => false,
+  )
+  let cancel = (): void => undefined
+  const tooLate = new Promise<boolean>((resolve) => {
+    cancel = clock.schedule(READY_WITHIN_MS, () => resolve(false))
+  })
+  const isReady = await Promise.race([answered, tooLate])
+  cancel()
+  if (!isReady) throw new FlagError('UNAVAILABLE', 'The server is not ready.')
+  return statusReply('ready')
+}
+
+function statusReply(status: string): Reply {
+  return jsonReply(200, { statusCode: 200, message: 'OK', data: { status } })
+}

@@ -1,0 +1,147 @@
+import { FlagError, parseContext } from '@ff/core'
+import {
+  asEvaluateRequest,
+  asPollRequest,
+  FLAG_SET_VERSION_HEADER,
+  MAX_BODY_BYTES,
+  RATE_LIMIT_HEADERS,
+  SDK_KEY_HEADER,
+  SDK_PATHS,
+} from '@ff/protocol/sdk'
+import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
+import type { EnvironmentScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
+import { entityTagText } from '../evaluation/entity-tag.ts'
+import type { Answer } from '../evaluation/evaluator.ts'
+import { type PollParts, waitForChange } from '../live/poll.ts'
+import type { Logger } from '../logger.ts'
+import { sdkErrorReply } from './error-reply.ts'
+import type { Exchange, Reply } from './exchange.ts'
+
+export interface SdkParts extends PollParts {
+  readonly keys: SdkKeyVerifier
+  readonly limiter: RequestLimiter
+  readonly logger: Logger
+  /** How many polls are parked at once before more are refused. */
+  readonly maxLiveClients: number
+}
+
+/** Everything an answer says besides its body; filled in as the request goes along. */
+type Headers = Record<string, string>
+
+const EXPOSED = [
+  'ETag',
+  FLAG_SET_VERSION_HEADER,
+  ...Object.values(RATE_LIMIT_HEADERS),
+  'Retry-After',
+]
+
+const CORS_HEADERS = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': EXPOSED.join(', '),
+} as const
+
+const PREFLIGHT_HEADERS = {
+  'Access-Control-Allow-Headers': `${SDK_KEY_HEADER}, content-type, if-none-match`,
+  'Access-Control-Max-Age': '7200',
+} as const
+
+/** Whether a path belongs to the SDK family: its errors, its CORS headers, no bearer tokens. */
+export function isSdkPath(path: string): boolean {
+  return path.startsWith('/evaluator/') || path.startsWith('/ws/')
+}
+
+/** Answers every request to an SDK path; nothing escapes as an exception. */
+export async function handleSdk(parts: SdkParts, exchange: Exchange): Promise<Reply> {
+  const headers: Headers = { ...CORS_HEADERS }
+  try {
+    return await routeOf(exchange)(parts, exchange, headers)
+  } catch (error) {
+    const reply = sdkErrorReply(error, parts.logger)
+    return { ...reply, headers: { ...headers, ...reply.headers } }
+  }
+}
+
+type Route = (parts: SdkParts, exchange: Exchange, headers: Headers) => Promise<Reply>
+
+/** The method and handler of each path. */
+const ROUTES: ReadonlyMap<string, readonly [method: string, route: Route]> = new Map([
+  [SDK_PATHS.evaluate, ['POST', evaluate]],
+  [SDK_PATHS.poll, ['POST', poll]],
+  [SDK_PATHS.socket, ['GET', askForUpgrade]],
+])
+
+function routeOf({ method, path }: Exchange): Route {
+  const [allowed, route] = ROUTES.get(path) ?? []
+  if (allowed === undefined || route === undefined) {
+    throw new FlagError('NOT_FOUND', 'There is nothing at this path.')
+  }
+  if (method === allowed) return route
+  const allow = `${allowed}, OPTIONS`
+  if (method === 'OPTIONS') return async (_parts, _exchange, headers) => preflight(allow, headers)
+  const message = `Use ${allowed} for this path.`
+  throw new FlagError('METHOD_NOT_ALLOWED', message, { details: { allow } })
+}
+
+function preflight(allow: string, headers: Headers): Reply {
+  const allowed = { Allow: allow, 'Access-Control-Allow-Methods': allow }
+  return { status: 204, headers: { ...headers, ...PREFLIGHT_HEADERS, ...allowed }, body: null }
+}
+
+async function evaluate(parts: SdkParts, exchange: Exchange, headers: Headers): Promise<Reply> {
+  const scope = await admit(parts, exchange, headers)
+  const request = asEvaluateRequest(await exchange.json(MAX_BODY_BYTES))
+  if (request === undefined) throw missingContext()
+  const context = parseContext(request.context)
+  const { cache, evaluator } = parts
+  const flagSet = cache.find(scope.environmentId) ?? (await cache.get(scope.environmentId))
+  return toReply(evaluator.answer(flagSet, context, exchange.header('if-none-match')), headers)
+}
+
+async function poll(parts: SdkParts, exchange: Exchange, headers: Headers): Promise<Reply> {
+  const scope = await admit(parts, exchange, headers)
+  const request = asPollRequest(await exchange.json(MAX_BODY_BYTES))
+  if (request === undefined) throw missingContext()
+  const context = parseContext(request.context)
+  if (parts.sessions.size >= parts.maxLiveClients) {
+    headers['Retry-After'] = '10'
+    throw new FlagError('RATE_LIMITED', 'Too many clients are waiting; come back later.')
+  }
+  const { since } = request
+  const wait = { scope, context, signal: exchange.signal }
+  const answer = await waitForChange(parts, since === undefined ? wait : { ...wait, since })
+  return toReply(answer, headers)
+}
+
+async function askForUpgrade(): Promise<Reply> {
+  throw new FlagError('INVALID_REQUEST', 'Open a WebSocket at this path.')
+}
+
+/** Whose environment it is, once the key and the rate limit let the request pass. */
+async function admit(
+  parts: SdkParts,
+  exchange: Exchange,
+  headers: Headers,
+): Promise<EnvironmentScope> {
+  const { keys, limiter, cache } = parts
+  const key = exchange.header(SDK_KEY_HEADER)
+  const scope = keys.find(key) ?? (await keys.verify(key))
+  const version = cache.find(scope.environmentId)?.version
+  if (version !== undefined) headers[FLAG_SET_VERSION_HEADER] = String(version)
+  const taken = limiter.take(scope)
+  const permit = taken instanceof Promise ? await taken : taken
+  Object.assign(headers, permit.headers)
+  if (!permit.granted) throw tooManyRequests()
+  return scope
+}
+
+function missingContext(): FlagError {
+  return new FlagError('INVALID_REQUEST', 'The body must be an object with an object "context".')
+}
+
+function toReply({ tag, json }: Answer, headers: Headers): Reply {
+  headers['ETag'] = entityTagText(tag)
+  headers[FLAG_SET_VERSION_HEADER] = String(tag.version)
+  if (json === null) return { status: 304, headers, body: null }
+  headers['Content-Type'] = 'application/json; charset=utf-8'
+  return { status: 200, headers, body: json }
+}

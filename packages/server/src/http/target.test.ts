@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { targetBelow } from './target.ts'
+
+describe('targetBelow', () => {
+  it.each([
+    ['', '/a/b?c=d&e', { path: '/a/b', query: 'c=d&e' }],
+    ['', '/', { path: '/', query: '' }],
+    ['', '/a?', { path: '/a', query: '' }],
+    ['', '/a?b?c', { path: '/a', query: 'b?c' }],
+    ['', '/a#b?c', { path: '/a', query: '' }],
+    ['/flags', '/flags/a', { path: '/a', query: '' }],
+    ['/flags', '/flags', { path: '/', query: '' }],
+    ['/flags', '/flags?a', { path: '/', query: 'a' }],
+    ['/flags', 'http://host:1/flags/a?b', { path: '/a', query: 'b' }],
+    ['', 'HTTPS://host', { path: '/', query: '' }],
+    ['', '/a%2Fb', { path: '/a%2Fb', query: '' }],
+  ])('below %j, %j is %j', (basePath, address, target) => {
+    expect(targetBelow(basePath, address)).toEqual(target)
+  })
+
+  it.each([
+    ['/flags', '/flagship'],
+    ['/flags', '/other/flags/a'],
+    ['/flags', '/Flags/a'],
+    ['/flags', '/?/flags/a'],
+    ['/flags', 'http://flags/a'],
+    ['', '*'],
+  ])('below %j there is no %j', (basePath, address) => {
+    expect(targetBelow(basePath, address)).toBeUndefined()
+  })
+})

@@ -1,0 +1,23 @@
+/** Where a request goes, below the server's base path. */
+export interface Target {
+  /** Percent-encoded as it came; at least `/`. */
+  readonly path: string
+  /** Without the question mark; empty when there is none. */
+  readonly query: string
+}
+
+/**
+ * The part of a request's address that lies below `basePath`; `undefined` when it lies elsewhere.
+ * Takes a path or, as proxies send it, a whole URL.
+ */
+export function targetBelow(basePath: string, address: string): Target | undefined {
+  const local = address.startsWith('/') ? address : address.replace(/^https?:\/\/[^/?#]*/i, '')
+  const [beforeFragment = ''] = local.split('#', 1)
+  const mark = beforeFragment.indexOf('?')
+  const whole = mark === -1 ? beforeFragment : beforeFragment.slice(0, mark)
+  const query = mark === -1 ? '' : beforeFragment.slice(mark + 1)
+  if (!whole.startsWith(basePath)) return undefined
+  const path = whole.slice(basePath.length)
+  if (path === '') return { path: '/', query }
+  return path.startsWith('/') ? { path, query } : undefined
+}

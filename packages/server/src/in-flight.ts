@@ -1,0 +1,25 @@
+import type { Clock } from './clock.ts'
+
+/** The requests being worked on, so that a stopping server can wait for them. */
+export class InFlight {
+  readonly #requests = new Set<Promise<unknown>>()
+
+  /** Remembers a request, which must not reject, until it has ended. */
+  add<T>(request: Promise<T>): Promise<T> {
+    this.#requests.add(request)
+    void request.then(() => this.#requests.delete(request))
+    return request
+  }
+
+  /** Resolves when all have ended that are under way now, or after `withinMs`. */
+  async settled(clock: Clock, withinMs: number): Promise<void> {
+    if (this.#requests.size === 0) return
+    await new Promise<void>((resolve) => {
+      const cancel = clock.schedule(withinMs, resolve)
+      void Promise.all(this.#requests).then(() => {
+        cancel()
+        resolve()
+      })
+    })
+  }
+}

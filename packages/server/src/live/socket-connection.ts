@@ -1,0 +1,261 @@
+import { type EvaluationContext, FlagError, parseContext } from '@ff/core'
+import {
+  asClientMessage,
+  CLOSE_CODES,
+  type ClientMessage,
+  INIT_WITHIN_MS,
+  type InitMessage,
+  type ServerMessage,
+} from '@ff/protocol/sdk'
+import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
+import { type EnvironmentScope, keyRefused, type SdkKeyVerifier } from '../access/sdk-keys.ts'
+import type { Cancel, Clock } from '../clock.ts'
+import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
+import { sdkStatusOf, toKnownError } from '../http/error-reply.ts'
+import type { Logger } from '../logger.ts'
+import { type EndReason, FlagSession, type FlagUpdate, type SessionSink } from './flag-session.ts'
+import type { SessionRegistry } from './session-registry.ts'
+
+/** A WebSocket, as far as a connection needs one. */
+export interface SocketLike {
+  /** Bytes that were sent but have not left this process. */
+  readonly bufferedAmount: number
+  /** `left` is called when the text has left this process, or never will. */
+  send(text: string, left: () => void): void
+  /** Says goodbye; the transport ends the socket even if the client does not answer. */
+  close(code: number, reason: string): void
+}
+
+export interface SocketParts {
+  /** Resolves once the server can answer; `undefined` when it can already. */
+  readonly whenReady: () => Promise<void> | undefined
+  readonly keys: SdkKeyVerifier
+  readonly limiter: RequestLimiter
+  readonly cache: FlagSetCache
+  readonly sessions: SessionRegistry
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** With more than this waiting to leave, a client is told nothing more until it has caught up. */
+const MAX_BUFFERED_BYTES = 256 * 1024
+
+/** A client that has not caught up by then is closed. */
+const STUCK_AFTER_MS = 10_000
+
+/** How much text may wait for the message that is being worked on. */
+const MAX_WAITING_LENGTH = 256 * 1024
+
+/**
+ * The conversation with one client, over any socket: `init`, its check, a session, and its end.
+ * The transport calls `receive` for each text, `refuse` for what is not text, and `closed` once.
+ */
+export class SocketConnection implements SessionSink {
+  readonly #socket: SocketLike
+  readonly #parts: SocketParts
+  readonly #waiting: string[] = []
+  #waitingLength = 0
+  #isWorking = false
+  #isOpen = true
+  #session: FlagSession | undefined
+  #cancelInit: Cancel | undefined
+  #cancelStuck: Cancel | undefined
+
+  constructor(socket: SocketLike, parts: SocketParts) {
+    this.#socket = socket
+    this.#parts = parts
+    this.#cancelInit = parts.clock.schedule(INIT_WITHIN_MS, () => {
+      this.#sendError('No init message came in time.', 408)
+      this.#close(CLOSE_CODES.initTimeout, 'no init in time')
+    })
+  }
+
+  /** A text message of the client; worked on in the order of arrival. */
+  receive(text: string): void {
+    if (!this.#isOpen) return
+    if (this.#waitingLength + text.length > MAX_WAITING_LENGTH) {
+      this.refuse(tooManyRequests())
+      return
+    }
+    this.#waiting.push(text)
+    this.#waitingLength += text.length
+    if (!this.#isWorking) void this.#work()
+  }
+
+  /** Tells the client why, and closes. */
+  refuse(error: unknown): void {
+    if (!this.#isOpen) return
+    const known = toKnownError(error, this.#parts.logger)
+    this.#sendError(known.message, sdkStatusOf(known))
+    this.#close(closeCodeOf(known), known.code)
+  }
+
+  /** The socket is gone. */
+  closed(): void {
+    this.#isOpen = false
+    this.#waiting.length = 0
+    this.#waitingLength = 0
+    this.#cancelInit?.()
+    this.#cancelStuck?.()
+    if (this.#session !== undefined) this.#parts.sessions.remove(this.#session)
+    this.#session = undefined
+  }
+
+  /** Ends the conversation on the server's side. */
+  end(reason: EndReason): void {
+    if (reason === 'keyRefused') this.refuse(keyRefused())
+    else if (this.#isOpen) this.#close(CLOSE_CODES.goingAway, 'going away')
+  }
+
+  deliver({ json, removed, version, full }: FlagUpdate): boolean {
+    if (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES) {
+      this.#cancelStuck ??= this.#parts.clock.schedule(STUCK_AFTER_MS, () => this.#giveUp())
+      return false
+    }
+    const gone = removed.length === 0 ? '' : `,"removed":${JSON.stringify(removed)}`
+    this.#send(`{"type":"flags","flags":${json},"version":${version},"full":${full}${gone}}`)
+    return true
+  }
+
+  async #work(): Promise<void> {
+    this.#isWorking = true
+    try {
+      for (let text = this.#waiting.shift(); text !== undefined; text = this.#waiting.shift()) {
+        this.#waitingLength -= text.length
+        await this.#answer(text)
+      }
+    } catch (error) {
+      this.refuse(error)
+    } finally {
+      this.#isWorking = false
+    }
+  }
+
+  async #answer(text: string): Promise<void> {
+    const message = parseMessage(text)
+    if (this.#session === undefined) return this.#begin(message)
+    // A newer client may say more than this release understands.
+    if (message === 'unknown') return
+    switch (message.type) {
+      case 'init':
+        throw new FlagError('INVALID_REQUEST', 'init may be sent only once.')
+      case 'context':
+        return this.#changeContext(parseContext(message.context))
+      case 'ping':
+        if (this.#socket.bufferedAmount <= MAX_BUFFERED_BYTES) this.#sendMessage({ type: 'pong' })
+    }
+  }
+
+  async #begin(message: ClientMessage | 'unknown'): Promise<void> {
+    if (message === 'unknown' || message.type !== 'init') {
+      throw new FlagError('INVALID_REQUEST', 'The first message must be an init message.')
+    }
+    this.#cancelInit?.()
+    await this.#parts.whenReady()
+    const scope = await this.#admit(message)
+    const context = parseContext(message.context)
+    const { cache, clock, sessions } = this.#parts
+    const loaded = await cache.get(scope.environmentId)
+    if (!this.#isOpen) return
+    // Nothing is awaited from here until the session is registered, so that it misses no change.
+    const flagSet = cache.find(scope.environmentId) ?? loaded
+    const session = new FlagSession({ scope, context, flagSet, now: clock.now(), sink: this })
+    this.#session = session
+    sessions.add(session)
+    session.announce(clock.now())
+  }
+
+  async #admit({ sdkKey }: InitMessage): Promise<EnvironmentScope> {
+    const { keys } = this.#parts
+    const scope = keys.find(sdkKey) ?? (await keys.verify(sdkKey))
+    await this.#count(scope)
+    return scope
+  }
+
+  async #changeContext(context: EvaluationContext): Promise<void> {
+    if (this.#session !== undefined) await this.#count(this.#session.scope)
+    this.#session?.replaceContext(context, this.#parts.clock.now())
+  }
+
+  /** What makes the server evaluate everything counts as a request. */
+  async #count(scope: EnvironmentScope): Promise<void> {
+    const permit = await this.#parts.limiter.take(scope)
+    if (!permit.granted) throw tooManyRequests()
+  }
+
+  #sendError(error: string, statusCode: number): void {
+    this.#sendMessage({ type: 'error', error, statusCode })
+  }
+
+  #sendMessage(message: ServerMessage): void {
+    this.#send(JSON.stringify(message))
+  }
+
+  #send(text: string): void {
+    if (this.#isOpen) this.#socket.send(text, () => this.#left())
+  }
+
+  /** Something has left: a client that was too slow may now hear what it missed. */
+  #left(): void {
+    if (this.#session?.isStale !== true) return
+    if (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES) return
+    this.#cancelStuck?.()
+    this.#cancelStuck = undefined
+    this.#session.resume(this.#parts.clock.now())
+  }
+
+  #giveUp(): void {
+    this.#left()
+    if (this.#session?.isStale === true) this.#close(CLOSE_CODES.tryAgainLater, 'too slow')
+  }
+
+  #close(code: number, reason: string): void {
+    if (!this.#isOpen) return
+    this.closed()
+    this.#socket.close(code, reason)
+  }
+}
+
+/** A message of the client; `unknown` when its type is none of this release's. */
+function parseMessage(text: string): ClientMessage | 'unknown' {
+  const json = parseJson(text)
+  const message = asClientMessage(json)
+  if (message !== undefined) return message
+  if (hasOtherType(json)) return 'unknown'
+  throw new FlagError('INVALID_REQUEST', 'That is not a message of this protocol.')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new FlagError('INVALID_REQUEST', 'A message must be JSON.', { cause })
+  }
+}
+
+const KNOWN_TYPES: readonly unknown[] = [
+  'init',
+  'context',
+  'ping',
+] satisfies ClientMessage['type'][]
+
+function hasOtherType(json: unknown): boolean {
+  if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'type')) return false
+  const { type } = json as { readonly type: unknown }
+  return typeof type === 'string' && !KNOWN_TYPES.includes(type)
+}
+
+function closeCodeOf({ code }: FlagError): number {
+  switch (code) {
+    case 'UNAUTHENTICATED':
+      return CLOSE_CODES.keyRefused
+    case 'RATE_LIMITED':
+      return CLOSE_CODES.tooMany
+    case 'UNAVAILABLE':
+    case 'INTERNAL':
+    case 'NOT_FOUND':
+      return CLOSE_CODES.tryAgainLater
+    default:
+      return CLOSE_CODES.badMessage
+  }
+}

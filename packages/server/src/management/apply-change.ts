@@ -1,0 +1,143 @@
+import { isFlagError } from '@ff/core'
+import {
+  type AuditEvent,
+  type AuditEventType,
+  type AuditedFields,
+  auditEvents,
+  type Permission,
+} from '@ff/protocol/management'
+import type { FlagSetChange, StorageSession } from '@ff/storage'
+import type * as z from 'zod'
+import type { Actor } from '../access/actors.ts'
+import { timestampAt } from '../clock.ts'
+import { newId } from '../ids.ts'
+import type { Management } from './management.ts'
+import type { AnyPath, LoadPath } from './paths.ts'
+import { publishTouched } from './publication.ts'
+import { RecordWriter } from './record-writer.ts'
+import { encodeWire, invalid } from './validation.ts'
+
+/** What a use case is about, and what an actor must be allowed to do there. */
+export interface Target<Params, Path extends AnyPath> {
+  readonly permission: Permission
+  readonly load: LoadPath<Params, Path>
+  readonly params: Params
+}
+
+/** What a change must say of itself. */
+export interface Outcome<T> {
+  readonly event: ChangeEvent
+  readonly result: T
+  /** The wire field to blame when what would be published is broken. */
+  readonly field?: string
+}
+
+/** The audit event of a change, in the words of the wire. Made by `changeEvent`. */
+export interface ChangeEvent {
+  readonly type: AuditEventType
+  /** Of the thing that the event's stream is named after. */
+  readonly id: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
+/** Describes a change by the fields before and after it; `null` where there is none. */
+export function changeEvent<T extends AuditEventType>(
+  type: T,
+  id: string,
+  fields: { readonly before: AuditedFields<T> | null; readonly after: AuditedFields<T> | null },
+): ChangeEvent {
+  const codec: z.ZodType = auditEvents[type].fields
+  const encode = (value: unknown) => (value === null ? null : encodeWire(codec, value))
+  return { type, id, before: encode(fields.before), after: encode(fields.after) }
+}
+
+/** The things that a path names, for reading. Access is decided as it is for changes. */
+export function loadPermitted<Params, Path extends AnyPath>(
+  { storage, actor }: Management,
+  { permission, load, params }: Target<Params, Path>,
+): Promise<Path> {
+  return load(storage, { actor, permission }, params)
+}
+
+/**
+ * The only way to change configuration. In one transaction, alone in its organization: loads the
+ * path, decides access, does the work, publishes every definition touched, and writes the audit
+ * event. Resolves after the commit, when the change feed has been told. Work that writes nothing
+ * leaves no version and no event; work that throws leaves nothing at all.
+ */
+export async function applyChange<Params, Path extends AnyPath, T>(
+  management: Management,
+  target: Target<Params, Path>,
+  work: (writer: RecordWriter, path: Path) => Promise<Outcome<T>>,
+): Promise<T> {
+  const { storage, clock, actor } = management
+  const { permission, load, params } = target
+  // The organization of a thing never changes, so this names the right lock; inside it, all is loaded anew.
+  const { organization } = await loadPermitted(management, target)
+  const { result, hints } = await storage.transaction(
+    organization?.id ?? 'platform',
+    async (session) => {
+      const path = await load(session, { actor, permission }, params)
+      const writer = new RecordWriter(session, timestampAt(clock))
+      const outcome = await work(writer, path)
+      if (writer.kinds.size === 0) return { result: outcome.result, hints: [] }
+      const hints = await publish(session, writer, outcome.field)
+      await session.insert('auditEvent', toAuditEvent(outcome.event, path, actor, writer.now))
+      return { result: outcome.result, hints }
+    },
+  )
+  await announce(management, hints)
+  return result
+}
+
+async function publish(
+  session: StorageSession,
+  { touches, kinds }: RecordWriter,
+  field = '',
+): Promise<readonly FlagSetChange[]> {
+  try {
+    const hints = await publishTouched(session, touches)
+    return kinds.has('sdkKey') ? [...hints, { type: 'sdkKeys' }] : hints
+  } catch (error) {
+    if (isFlagError(error) && error.code === 'INVALID_DEFINITION')
+      throw invalid(field, error.message)
+    throw error
+  }
+}
+
+/** Tells the feed. The change is already kept: a feed that fails only delays what others see. */
+async function announce(
+  { changeFeed, logger }: Management,
+  hints: readonly FlagSetChange[],
+): Promise<void> {
+  for (const hint of hints) {
+    try {
+      await changeFeed.publish(hint)
+    } catch (cause) {
+      logger.warn('the change feed could not be told of a change', { hint, cause })
+    }
+  }
+}
+
+function toAuditEvent(
+  { type, id, before, after }: ChangeEvent,
+  { organization, project }: AnyPath,
+  actor: Actor,
+  createdAt: string,
+): AuditEvent {
+  const { stream } = auditEvents[type]
+  const owner = (kind: string) => (stream === kind ? id : '')
+  const { id: actorId, email, name, role } = actor
+  return {
+    id: newId(),
+    eventType: type,
+    payload: { before, after } as AuditEvent['payload'],
+    createdAt,
+    streamId: `${stream}:${id}`,
+    orgId: organization?.id ?? owner('organization'),
+    projectId: project?.id ?? owner('project'),
+    actorId,
+    actor: { id: actorId, email, name, role },
+  }
+}

@@ -1,0 +1,49 @@
+import { FlagError, type Issue } from '@ff/core'
+import * as z from 'zod'
+
+const MOST_ISSUES = 20
+const LONGEST_PATH = 256
+
+/** `INVALID_REQUEST` for one fault; `path` is in the caller's spelling. */
+export function invalid(path: string, message: string): FlagError {
+  return invalidRequest([{ path, message }])
+}
+
+/** `INVALID_REQUEST` for several faults at once. */
+export function invalidRequest(issues: readonly Issue[]): FlagError {
+  const first = issues[0]
+  const message = first === undefined ? 'The request is not valid.' : sentenceOf(first)
+  return new FlagError('INVALID_REQUEST', message, { details: { issues } })
+}
+
+/** From the wire; throws `INVALID_REQUEST` naming the wire fields. */
+export function decodeWire<C extends z.ZodType>(codec: C, wire: unknown): z.output<C> {
+  const decoded = z.safeDecode(codec, wire as z.input<C>)
+  if (decoded.success) return decoded.data
+  throw invalidRequest(decoded.error.issues.flatMap(toIssues).slice(0, MOST_ISSUES))
+}
+
+/** To the wire; throws `INVALID_REQUEST` naming the wire fields of a value that breaks its rules. */
+export function encodeWire<C extends z.ZodType>(codec: C, value: z.output<C>): z.input<C> {
+  const encoded = z.safeEncode(codec, value)
+  if (encoded.success) return encoded.data
+  throw invalidRequest(encoded.error.issues.flatMap(toIssues).slice(0, MOST_ISSUES))
+}
+
+function toIssues(issue: z.core.$ZodIssue): Issue[] {
+  if (issue.code !== 'unrecognized_keys') {
+    return [{ path: pathOf(issue.path), message: issue.message }]
+  }
+  return issue.keys.map((key) => ({
+    path: pathOf([...issue.path, key]),
+    message: 'is not a known field',
+  }))
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  return path.map(String).join('.').slice(0, LONGEST_PATH)
+}
+
+function sentenceOf({ path, message }: Issue): string {
+  return path === '' ? message : `${path}: ${message}`
+}

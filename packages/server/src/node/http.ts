@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { FlagError } from '@ff/core'
+import type { FlagServer } from '../flag-server.ts'
+import { managementErrorReply } from '../http/error-reply.ts'
+import type { Exchange, Reply } from '../http/exchange.ts'
+import { type Target, targetBelow } from '../http/target.ts'
+import { silentLogger } from '../logger.ts'
+import { hasBody, type ParsedRequest, readJson } from './body.ts'
+
+/** What `http.createServer`, Express and everything like them call for a request. */
+export type NodeHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void
+
+/** Frameworks that mount a handler under a path keep the whole address here. */
+interface MountedRequest extends ParsedRequest {
+  readonly originalUrl?: string
+}
+
+/**
+ * Serves everything below the server's `basePath`. Other paths are left to `next` where the host
+ * gives one, and are 404 otherwise. A body that the host has parsed is taken as it is.
+ *
+ * @example
+ * http.createServer(toNodeHandler(flags))
+ * app.use('/flags', toNodeHandler(flags)) // with basePath: '/flags'
+ */
+export function toNodeHandler(flags: Pick<FlagServer, 'basePath' | 'handle'>): NodeHandler {
+  return (request: MountedRequest, response, next) => {
+    const target = targetBelow(flags.basePath, request.originalUrl ?? request.url ?? '/')
+    if (target !== undefined) {
+      const exchange = new NodeExchange(request, response, target)
+      // `handle` never rejects.
+      void flags.handle(exchange).then((reply) => writeReply(response, reply))
+    } else if (next !== undefined) {
+      next()
+    } else {
+      const outside = new FlagError('NOT_FOUND', 'There is nothing at this path.')
+      writeReply(response, managementErrorReply(outside, silentLogger))
+    }
+  }
+}
+
+class NodeExchange implements Exchange {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly #request: ParsedRequest
+  readonly #response: ServerResponse
+  #signal: AbortSignal | undefined
+
+  constructor(request: ParsedRequest, response: ServerResponse, { path, query }: Target) {
+    this.method = request.method ?? 'GET'
+    this.path = path
+    this.query = query
+    this.#request = request
+    this.#response = response
+  }
+
+  get hasBody(): boolean {
+    return hasBody(this.#request)
+  }
+
+  /** Made when first asked for: most requests never need one. */
+  get signal(): AbortSignal {
+    this.#signal ??= abortedWhenClosed(this.#response)
+    return this.#signal
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+
+  json(maxBytes: number): Promise<unknown> {
+    return readJson(this.#request, maxBytes)
+  }
+}
+
+/** The response's `close` tells of a caller that went away; the request's does not. */
+function abortedWhenClosed(response: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  if (response.destroyed) controller.abort()
+  else {
+    response.once('close', () => {
+      if (!response.writableFinished) controller.abort()
+    })
+  }
+  return controller.signal
+}
+
+function writeReply(response: ServerResponse, { status, headers, body }: Reply): void {
+  if (response.destroyed || response.headersSent) return
+  if (body === null) {
+    response.writeHead(status, headers).end()
+    return
+  }
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
+}

@@ -1,0 +1,55 @@
+import type { FlagServer } from '../src/flag-server.ts'
+
+export interface Call {
+  readonly method?: string
+  readonly key?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** An object is sent as JSON; text and bytes as they are. */
+  readonly body?: unknown
+  readonly signal?: AbortSignal
+}
+
+export interface Called {
+  readonly status: number
+  readonly headers: Headers
+  /** undefined when there is no body. */
+  readonly body: unknown
+}
+
+/** One request through the handler, in process. */
+export async function call(
+  flags: Pick<FlagServer, 'fetch'>,
+  path: string,
+  request: Call = {},
+): Promise<Called> {
+  const { method = 'POST', key, headers = {}, body, signal } = request
+  const response = await flags.fetch(
+    new Request(`http://flags.test${path}`, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { 'x-api-key': key }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: toBody(body), duplex: 'half' }),
+      ...(signal === undefined ? {} : { signal }),
+    } as RequestInit),
+  )
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? undefined : JSON.parse(text),
+  }
+}
+
+function toBody(body: unknown): NonNullable<RequestInit['body']> {
+  if (typeof body === 'string' || body instanceof Uint8Array) return body
+  return body instanceof ReadableStream ? body : JSON.stringify(body)
+}
+
+export const evaluate = (flags: FlagServer, key: string, context: unknown, headers = {}) =>
+  call(flags, '/evaluator/evaluate', { key, body: { context }, headers })
+
+export const poll = (flags: FlagServer, key: string, body: unknown, signal?: AbortSignal) =>
+  call(flags, '/evaluator/poll', { key, body, ...(signal === undefined ? {} : { signal }) })

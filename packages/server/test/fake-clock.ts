@@ -1,0 +1,69 @@
+import type { Cancel, Clock } from '../src/clock.ts'
+
+interface Timer {
+  readonly at: number
+  readonly task: () => void
+}
+
+/** A clock that stands still until it is told to move. */
+export class FakeClock implements Clock {
+  #now: number
+  readonly #timers = new Set<Timer>()
+
+  constructor(now = Date.parse('2030-01-01T00:00:00.000Z')) {
+    this.#now = now
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  /** How many timers wait. */
+  get timers(): number {
+    return this.#timers.size
+  }
+
+  schedule(delayMs: number, task: () => void): Cancel {
+    const timer = { at: this.#now + Math.max(0, delayMs), task }
+    this.#timers.add(timer)
+    return () => void this.#timers.delete(timer)
+  }
+
+  /** Moves on, running what falls due on the way, each at its own instant. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms
+    for (let due = this.#due(end); due !== undefined; due = this.#due(end)) {
+      this.#now = Math.max(this.#now, due.at)
+      this.#timers.delete(due)
+      due.task()
+      await settle()
+    }
+    this.#now = end
+    await settle()
+  }
+
+  /** Sets the time without running anything, as an operator does. */
+  set(now: number): void {
+    this.#now = now
+  }
+
+  #due(end: number): Timer | undefined {
+    let first: Timer | undefined
+    for (const timer of this.#timers) {
+      if (timer.at <= end && (first === undefined || timer.at < first.at)) first = timer
+    }
+    return first
+  }
+}
+
+/** Lets everything that is only waiting for its turn happen. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Waits, in real time, until something has happened that `settle` may be too short for. */
+export async function until(hasHappened: () => boolean): Promise<void> {
+  for (const start = Date.now(); !hasHappened(); await settle()) {
+    if (Date.now() - start > 5000) throw new Error('it has not happened within five seconds')
+  }
+}

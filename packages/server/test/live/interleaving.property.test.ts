@@ -1,0 +1,158 @@
+import type { Storage } from '@ff/storage'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createFlagServer } from '../../src/flag-server.ts'
+import { allInMemory, losable } from '../capabilities.ts'
+import { FakeClock, settle, until } from '../fake-clock.ts'
+import { flagChange, publish, rampFlag, seed, textFlag } from '../seed.ts'
+import { TestSocket } from '../test-socket.ts'
+
+const environmentChange = fc.oneof(
+  fc.record({
+    type: fc.constant('set' as const),
+    key: fc.constantFrom('a', 'b'),
+    value: fc.constantFrom('x', 'y'),
+  }),
+  fc.record({ type: fc.constant('remove' as const), key: fc.constantFrom('a', 'b') }),
+)
+const happening = fc.oneof(
+  { weight: 3, arbitrary: environmentChange },
+  fc.record({ type: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 4_000_000 }) }),
+  fc.record({ type: fc.constant('read' as const), isStuck: fc.boolean() }),
+  fc.record({ type: fc.constant('feed' as const), isLosing: fc.boolean() }),
+  fc.record({ type: fc.constant('context' as const), n: fc.integer({ min: 0, max: 5 }) }),
+)
+
+/** What a client knows that does what every message tells it. */
+function valuesTold(socket: TestSocket): Record<string, unknown> {
+  let values: Record<string, unknown> = {}
+  for (const message of socket.messages) {
+    if (message.type !== 'flags') continue
+    values = message.full ? { ...message.flags } : { ...values, ...message.flags }
+    for (const key of message.removed ?? []) delete values[key]
+  }
+  return values
+}
+
+describe('whatever happens, in whatever order', () => {
+  it('a client ends with the values of its context, told in ascending versions', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(happening, { maxLength: 12 }), async (happenings) => {
+        const clock = new FakeClock()
+        const memory = allInMemory()
+        const feed = losable(memory.changeFeed)
+        const parts = { storage: memory.storage, changeFeed: feed.changeFeed }
+        const { live } = await seed(memory.storage)
+        const startAt = new Date(clock.now() + 1000).toISOString()
+        await publish(parts, live.environmentId, flagChange(rampFlag('ramp', startAt, 20)))
+        const flags = createFlagServer({ ...memory, ...parts, clock })
+        const socket = new TestSocket()
+        const connection = flags.acceptSocket(socket)
+        let context = { kind: 'user', key: '0' }
+        connection.receive(JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context }))
+        await until(() => socket.messages.length > 0)
+        for (const one of happenings) {
+          switch (one.type) {
+            case 'set':
+              await publish(parts, live.environmentId, flagChange(textFlag(one.key, one.value)))
+              break
+            case 'remove': {
+              const gone = { kind: 'flag', id: `flag-${one.key}`, definition: null } as const
+              await publish(parts, live.environmentId, gone)
+              break
+            }
+            case 'wait':
+              clock.set(clock.now() + one.ms)
+              break
+            case 'read':
+              socket.isStuck = one.isStuck
+              // Something is on its way when the client stops, and then no more fits.
+              connection.receive('{"type":"ping"}')
+              await settle()
+              if (one.isStuck) socket.bufferedAmount = 1024 * 1024
+              else socket.drain()
+              break
+            case 'feed':
+              feed.lose(one.isLosing)
+              break
+            case 'context':
+              context = { kind: 'user', key: String(one.n) }
+              connection.receive(JSON.stringify({ type: 'context', context }))
+          }
+          await settle()
+        }
+        socket.drain()
+        await clock.advance(9999)
+        expect(socket.closedWith).toBeUndefined()
+        expect(valuesTold(socket)).toEqual({ ...(await flags.evaluate(live, context)) })
+        const versions = socket.messages.flatMap((one) => (one.type === 'flags' ? one.version : []))
+        expect(versions).toEqual([...versions].sort((a, b) => a - b))
+        await flags.close()
+      }),
+      { numRuns: 60 },
+    )
+  }, 60_000)
+
+  it('a change committed in any gap between reading and listening is told', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.array(fc.constantFrom('x', 'y', 'z'), { minLength: 1, maxLength: 5 }),
+        async (scheduler, values) => {
+          const clock = new FakeClock()
+          const memory = allInMemory()
+          const { live } = await seed(memory.storage)
+          const storage = withDelays(memory.storage, scheduler)
+          const flags = createFlagServer({ ...memory, storage, clock })
+          const socket = new TestSocket()
+          const connection = flags.acceptSocket(socket)
+          const context = { kind: 'user', key: 'a' }
+          connection.receive(JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context }))
+          const writing = write(scheduler, values, async (value) => {
+            await publish(memory, live.environmentId, flagChange(textFlag('banner', value)))
+          })
+          for (let isDone = false; !isDone || scheduler.count() > 0; ) {
+            if (scheduler.count() > 0) await scheduler.waitOne()
+            await settle()
+            isDone = socket.messages.length > 0
+          }
+          await writing
+          await scheduler.waitAll()
+          await settle()
+          while (scheduler.count() > 0) await scheduler.waitAll().then(settle)
+          expect(valuesTold(socket)).toEqual({ banner: values.at(-1) })
+          await flags.close()
+        },
+      ),
+      { numRuns: 200 },
+    )
+  }, 60_000)
+})
+
+/** The writer's turns come whenever the scheduler likes, between those of the store's answers. */
+async function write(
+  scheduler: fc.Scheduler,
+  values: readonly string[],
+  publishOne: (value: string) => Promise<void>,
+): Promise<void> {
+  for (const value of values)
+    await scheduler.schedule(Promise.resolve(), 'write').then(() => publishOne(value))
+}
+
+/** Both before and after the store does what it is asked, the scheduler decides when to go on. */
+function withDelays(storage: Storage, scheduler: fc.Scheduler): Storage {
+  return new Proxy(storage, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function' || !String(name).startsWith('load')) {
+        return typeof value === 'function' ? value.bind(target) : value
+      }
+      return async (...parameters: unknown[]) => {
+        await scheduler.schedule(Promise.resolve(), `ask ${String(name)}`)
+        const answer: unknown = await value.apply(target, parameters)
+        await scheduler.schedule(Promise.resolve(), `answer ${String(name)}`)
+        return answer
+      }
+    },
+  })
+}

@@ -1,0 +1,479 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
+import type { SocketConnection } from '../../src/live/socket-connection.ts'
+import { allInMemory, breakable, losable } from '../capabilities.ts'
+import { FakeClock, settle, until } from '../fake-clock.ts'
+import {
+  addSdkKey,
+  flagChange,
+  publish,
+  rampFlag,
+  type SeededEnvironment,
+  seed,
+  textFlag,
+} from '../seed.ts'
+import { TestSocket } from '../test-socket.ts'
+
+interface Client {
+  readonly socket: TestSocket
+  readonly connection: SocketConnection
+  say(message: unknown): Promise<void>
+}
+
+let clock: FakeClock
+let memory: ReturnType<typeof allInMemory>
+let store: ReturnType<typeof breakable>
+let feed: ReturnType<typeof losable>
+let flags: FlagServer
+let live: SeededEnvironment
+let staging: SeededEnvironment
+
+const user = { kind: 'user', key: 'user-1', plan: 'pro' }
+const proRule = { conditions: [{ attribute: 'plan', operator: 'eq', value: 'pro' }] }
+
+beforeEach(async () => {
+  clock = new FakeClock()
+  memory = allInMemory()
+  store = breakable(memory.storage)
+  feed = losable(memory.changeFeed)
+  ;({ live, staging } = await seed(memory.storage))
+  await set('banner', 'hello')
+  await set('title', 'shop')
+  flags = createFlagServer({
+    ...memory,
+    storage: store.storage,
+    changeFeed: feed.changeFeed,
+    clock,
+  })
+  await flags.start()
+  for (const { sdkKey } of [live, staging]) await (await open({ sdkKey })).say({ type: 'none' })
+  return () => flags.close()
+})
+
+const set = (key: string, value: string, rules: Parameters<typeof textFlag>[2] = []) =>
+  publish(
+    { storage: memory.storage, changeFeed: feed.changeFeed },
+    live.environmentId,
+    flagChange(textFlag(key, value, rules)),
+  )
+
+function connect(): Client {
+  const socket = new TestSocket()
+  const connection = flags.acceptSocket(socket)
+  const say = async (message: unknown) => {
+    connection.receive(typeof message === 'string' ? message : JSON.stringify(message))
+    await settle()
+  }
+  return { socket, connection, say }
+}
+
+/** A client that has sent init; what it was answered is still to be taken. */
+async function open({ sdkKey = live.sdkKey, context = user as unknown } = {}): Promise<Client> {
+  const client = connect()
+  await client.say({ type: 'init', sdkKey, context })
+  await until(() => client.socket.messages.length > 0)
+  return client
+}
+
+describe('init', () => {
+  it('is answered by every flag, full', async () => {
+    const { socket } = await open()
+    expect(socket.take()).toEqual([
+      { type: 'flags', flags: { banner: 'hello', title: 'shop' }, version: 2, full: true },
+    ])
+  })
+
+  it('must come within ten seconds', async () => {
+    const { socket } = connect()
+    await clock.advance(9999)
+    expect(socket.closedWith).toBeUndefined()
+    await clock.advance(1)
+    expect(socket.closedWith).toBe(4408)
+    expect(socket.take()).toEqual([{ type: 'error', error: expect.any(String), statusCode: 408 }])
+  })
+
+  it.each([
+    'no json',
+    '[]',
+    'null',
+    '{}',
+    { type: 'ping' },
+    { type: 'context', context: {} },
+    { type: 'later' },
+    { type: 'init' },
+    { type: 'init', sdkKey: 'ff_', context: 'user' },
+  ])('is refused with 4400 when the first message is %j', async (message) => {
+    const { socket, say } = connect()
+    await say(message)
+    expect(socket.closedWith).toBe(4400)
+    expect(socket.take()).toEqual([{ type: 'error', error: expect.any(String), statusCode: 400 }])
+  })
+
+  it('is refused with 4400 when its context is none', async () => {
+    const { socket } = await open({ context: { kind: '' } })
+    expect(socket.closedWith).toBe(4400)
+  })
+
+  it('is refused with 4401 when its key opens nothing', async () => {
+    for (const sdkKey of ['', 'ff_1', `ff_${'0'.repeat(64)}`]) {
+      const { socket } = await open({ sdkKey })
+      expect(socket.closedWith).toBe(4401)
+      expect(socket.take()).toEqual([{ type: 'error', error: expect.any(String), statusCode: 401 }])
+    }
+  })
+
+  it('counts on arrival, and is refused with 4429 when the limit is used up', async () => {
+    const { sdkKey } = await addSdkKey(memory.storage, live, { rateLimit: 1 })
+    expect((await open({ sdkKey })).socket.closedWith).toBeUndefined()
+    const { socket } = await open({ sdkKey })
+    expect(socket.closedWith).toBe(4429)
+    expect(socket.take()).toMatchObject([{ type: 'error', statusCode: 429 }])
+  })
+
+  it('is refused with 1013 while the flags cannot be read', async () => {
+    const { projectId } = live
+    const { sdkKey } = await addSdkKey(memory.storage, { projectId, environmentId: 'unread' })
+    await feed.changeFeed.publish({ type: 'sdkKeys' })
+    await settle()
+    store.break()
+    const { socket } = await open({ sdkKey })
+    expect(socket.closedWith).toBe(1013)
+    expect(socket.take()).toMatchObject([{ type: 'error', statusCode: 500 }])
+  })
+
+  it('does not hold up what is said while it is checked, and keeps the order', async () => {
+    const { socket, connection } = connect()
+    connection.receive(JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context: user }))
+    connection.receive(JSON.stringify({ type: 'ping' }))
+    connection.receive(JSON.stringify({ type: 'context', context: {} }))
+    connection.receive(JSON.stringify({ type: 'ping' }))
+    await settle()
+    expect(socket.take().map(({ type }) => type)).toEqual(['flags', 'pong', 'flags', 'pong'])
+  })
+
+  it('lets many small messages wait, but only so much text', async () => {
+    const { socket, connection } = connect()
+    connection.receive(JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context: user }))
+    for (let count = 0; count < 100; count += 1) connection.receive('{"type":"ping"}')
+    await until(() => socket.messages.length === 101)
+    const large = JSON.stringify({ type: 'context', context: { kind: 'a', b: 'x'.repeat(60_000) } })
+    for (let count = 0; count < 4; count += 1) connection.receive(large)
+    expect(socket.closedWith).toBeUndefined()
+    connection.receive(large)
+    connection.receive(large)
+    expect(socket.closedWith).toBe(4429)
+  })
+
+  it('opens no session when the socket is gone before it is checked', async () => {
+    const { socket, connection } = connect()
+    connection.receive(JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context: user }))
+    flags.releaseSocket(connection)
+    await settle()
+    await set('banner', 'changed')
+    await settle()
+    expect(socket.take()).toEqual([])
+  })
+})
+
+describe('a change', () => {
+  it('is told with only the flags that changed', async () => {
+    const { socket } = await open()
+    socket.take()
+    await set('banner', 'changed')
+    await settle()
+    expect(socket.take()).toEqual([
+      { type: 'flags', flags: { banner: 'changed' }, version: 3, full: false },
+    ])
+  })
+
+  it('is not told to a context whose values stay, nor to another environment', async () => {
+    const pro = await open()
+    const free = await open({ context: { kind: 'user', key: 'b', plan: 'free' } })
+    const other = await open({ sdkKey: staging.sdkKey })
+    expect(other.socket.take()).toEqual([{ type: 'flags', flags: {}, version: 0, full: true }])
+    pro.socket.take()
+    free.socket.take()
+    await set('banner', 'hello', [proRule])
+    await settle()
+    expect(pro.socket.take()).toMatchObject([{ flags: { banner: 'other' }, full: false }])
+    expect(free.socket.take()).toEqual([])
+    expect(other.socket.take()).toEqual([])
+  })
+
+  it('names a flag that is gone', async () => {
+    const { socket } = await open()
+    socket.take()
+    await publish(memory, live.environmentId, { kind: 'flag', id: 'flag-banner', definition: null })
+    await settle()
+    expect(socket.take()).toEqual([
+      { type: 'flags', flags: {}, version: 3, full: false, removed: ['banner'] },
+    ])
+  })
+
+  it('reaches the flags that depend on the changed one', async () => {
+    const dependent = {
+      ...textFlag('dependent', 'yes'),
+      offVariationId: 'dependent-other',
+      prerequisites: [{ flagId: 'flag-banner', variationIds: ['banner-hello'] }],
+    }
+    await publish(memory, live.environmentId, flagChange(dependent))
+    const { socket } = await open()
+    expect(socket.take()).toMatchObject([{ flags: { dependent: 'yes' } }])
+    await set('banner', 'hello', [proRule])
+    await settle()
+    expect(socket.take()).toMatchObject([{ flags: { banner: 'other', dependent: 'other' } }])
+  })
+
+  it('is told when a gradual rollout steps, once', async () => {
+    const startAt = new Date(clock.now() + 20_000).toISOString()
+    await publish(memory, live.environmentId, flagChange(rampFlag('ramp', startAt, 100)))
+    const { socket } = await open()
+    socket.take()
+    await clock.advance(19_999)
+    expect(socket.take()).toEqual([])
+    await clock.advance(1)
+    expect(socket.take()).toEqual([
+      { type: 'flags', flags: { ramp: 'other' }, version: 3, full: false },
+    ])
+    await clock.advance(3_600_000)
+    expect(socket.take()).toEqual([])
+  })
+
+  it('tells every step of a rollout to those it reaches, however others change meanwhile', async () => {
+    const startAt = new Date(clock.now() + 3_600_000).toISOString()
+    await publish(memory, live.environmentId, flagChange(rampFlag('ramp', startAt, 10)))
+    const clients = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => open({ context: { kind: 'user', key: `u${n}` } })),
+    )
+    for (const { socket } of clients) socket.take()
+    let told = 0
+    for (let step = 1; step <= 10; step += 1) {
+      clock.set(clock.now() + 3_600_000)
+      await set('title', `shop ${step}`)
+      await settle()
+      for (const { socket } of clients) {
+        const [message, ...more] = socket.take()
+        expect(more).toEqual([])
+        if (message?.type !== 'flags') throw new Error('no flags')
+        if (message.flags['ramp'] === 'other') told += 1
+      }
+    }
+    expect(told).toBe(40)
+  })
+
+  it('comes through within ten seconds when its hint is lost', async () => {
+    const { socket } = await open()
+    socket.take()
+    feed.lose(true)
+    await set('banner', 'changed')
+    await clock.advance(9999)
+    expect(socket.take()).toMatchObject([{ flags: { banner: 'changed' } }])
+  })
+
+  it('comes through at once after the feed has lost its connection', async () => {
+    const { socket } = await open()
+    socket.take()
+    feed.lose(true)
+    await set('banner', 'changed')
+    await memory.changeFeed.publish({ type: 'resync' } as never)
+    await settle()
+    expect(socket.take()).toMatchObject([{ flags: { banner: 'changed' } }])
+  })
+
+  it('ends at the last of many, in order, though hints are doubled and come late', async () => {
+    const { socket } = await open()
+    socket.take()
+    for (let round = 1; round <= 41; round += 1) {
+      await set('banner', `round ${round}`)
+      const version = round % 7
+      await memory.changeFeed.publish({
+        type: 'flagSet',
+        environmentId: live.environmentId,
+        version,
+      })
+    }
+    await settle()
+    const updates = socket.take().flatMap((message) => (message.type === 'flags' ? message : []))
+    expect(updates.at(-1)).toMatchObject({ flags: { banner: 'round 41' }, version: 43 })
+    const versions = updates.map(({ version }) => version)
+    expect(versions).toEqual([...versions].sort((a, b) => a - b))
+  })
+})
+
+describe('the conversation', () => {
+  it('answers a context by every flag for that context, full', async () => {
+    await set('banner', 'hello', [proRule])
+    const { socket, say } = await open()
+    expect(socket.take()).toMatchObject([{ flags: { banner: 'other' } }])
+    await say({ type: 'context', context: {} })
+    expect(socket.take()).toEqual([
+      { type: 'flags', flags: { banner: 'hello', title: 'shop' }, version: 3, full: true },
+    ])
+    await set('banner', 'changed', [proRule])
+    await settle()
+    expect(socket.take()).toMatchObject([{ flags: { banner: 'changed' }, full: false }])
+  })
+
+  it('counts a context as a request', async () => {
+    const { sdkKey } = await addSdkKey(memory.storage, live, { rateLimit: 2 })
+    const { socket, say } = await open({ sdkKey })
+    await say({ type: 'context', context: {} })
+    expect(socket.closedWith).toBeUndefined()
+    await say({ type: 'context', context: {} })
+    expect(socket.closedWith).toBe(4429)
+  })
+
+  it('answers ping by pong', async () => {
+    const { socket, say } = await open()
+    socket.take()
+    await say({ type: 'ping' })
+    expect(socket.take()).toEqual([{ type: 'pong' }])
+  })
+
+  it('ignores a message of a type that this release does not know', async () => {
+    const { socket, say } = await open()
+    socket.take()
+    await say({ type: 'later', more: true })
+    expect([socket.take(), socket.closedWith]).toEqual([[], undefined])
+  })
+
+  it.each(['no json', '7', '{}', '{"type":1}', '{"type":"context"}', '{"type":"__proto__'])(
+    'ends with 4400 after %j',
+    async (text) => {
+      const { socket, say } = await open()
+      socket.take()
+      await say(text)
+      expect(socket.closedWith).toBe(4400)
+      expect(socket.take()).toMatchObject([{ type: 'error', statusCode: 400 }])
+    },
+  )
+
+  it('ends with 4400 after a second init, and after a context that is none', async () => {
+    const second = await open()
+    await second.say({ type: 'init', sdkKey: live.sdkKey, context: user })
+    expect(second.socket.closedWith).toBe(4400)
+    const wrong = await open()
+    await wrong.say({ type: 'context', context: { kind: 'multi' } })
+    expect(wrong.socket.closedWith).toBe(4400)
+  })
+
+  it('says nothing more once it has ended', async () => {
+    const { socket, say } = await open()
+    await say('no json')
+    socket.take()
+    await say({ type: 'ping' })
+    await set('banner', 'changed')
+    await settle()
+    expect(socket.take()).toEqual([])
+  })
+})
+
+describe('the end', () => {
+  it('comes with 4401 when the key is revoked, to its sockets only', async () => {
+    const { id, sdkKey } = await addSdkKey(memory.storage, live)
+    const [revoked, other] = [await open({ sdkKey }), await open()]
+    revoked.socket.take()
+    await memory.storage.update('sdkKey', id, { revokedAt: new Date(clock.now()).toISOString() })
+    await feed.changeFeed.publish({ type: 'sdkKeys' })
+    await settle()
+    expect(revoked.socket.closedWith).toBe(4401)
+    expect(revoked.socket.take()).toMatchObject([{ type: 'error', statusCode: 401 }])
+    expect(other.socket.closedWith).toBeUndefined()
+  })
+
+  it('comes within ten seconds when the hint of a revocation is lost, or the key expires', async () => {
+    const expiresAt = new Date(clock.now() + 1000).toISOString()
+    const expiring = await open({
+      sdkKey: (await addSdkKey(memory.storage, live, { expiresAt })).sdkKey,
+    })
+    const { id, sdkKey } = await addSdkKey(memory.storage, live)
+    await clock.advance(500)
+    const revoked = await open({ sdkKey })
+    feed.lose(true)
+    await memory.storage.update('sdkKey', id, { revokedAt: new Date(clock.now()).toISOString() })
+    await clock.advance(9999)
+    expect([expiring.socket.closedWith, revoked.socket.closedWith]).toEqual([4401, 4401])
+  })
+
+  it('comes with 1001 when the server closes, with or without init', async () => {
+    const [idle, busy] = [connect(), await open()]
+    await flags.close()
+    expect([idle.socket.closedWith, busy.socket.closedWith]).toEqual([1001, 1001])
+    expect(clock.timers).toBe(0)
+  })
+})
+
+describe('a client that reads slowly', () => {
+  const big = 'x'.repeat(300 * 1024)
+
+  it('is told nothing until it has caught up, then one fresh difference', async () => {
+    const { socket } = await open()
+    socket.take()
+    socket.isStuck = true
+    await set('banner', big)
+    await settle()
+    expect(socket.take()).toHaveLength(1)
+    for (let round = 0; round < 20; round += 1) await set('title', `round ${round}`)
+    await set('banner', 'small')
+    await settle()
+    expect(socket.take()).toEqual([])
+    socket.drain()
+    await settle()
+    expect(socket.take()).toEqual([
+      { type: 'flags', flags: { banner: 'small', title: 'round 19' }, version: 24, full: false },
+    ])
+    await clock.advance(60_000)
+    expect(socket.closedWith).toBeUndefined()
+    await set('title', 'later')
+    await settle()
+    expect(socket.take()).toMatchObject([{ flags: { title: 'later' } }])
+  })
+
+  it('is told nothing when what it missed was undone', async () => {
+    const { socket } = await open()
+    socket.isStuck = true
+    await set('banner', big)
+    await set('title', 'other title')
+    await set('title', 'shop')
+    await settle()
+    socket.take()
+    socket.drain()
+    await settle()
+    expect(socket.take()).toEqual([])
+  })
+
+  it('still gets every flag for a context that it changed meanwhile', async () => {
+    const { socket, say } = await open()
+    socket.isStuck = true
+    await set('banner', big)
+    await settle()
+    socket.take()
+    await say({ type: 'context', context: {} })
+    expect(socket.take()).toEqual([])
+    socket.drain()
+    await settle()
+    expect(socket.take()).toMatchObject([{ type: 'flags', full: true, version: 3 }])
+  })
+
+  it('is closed with 1013 when it stays stuck', async () => {
+    const { socket } = await open()
+    socket.isStuck = true
+    await set('banner', big)
+    await set('title', 'changed')
+    await settle()
+    await clock.advance(9999)
+    expect(socket.closedWith).toBeUndefined()
+    await clock.advance(1)
+    expect(socket.closedWith).toBe(1013)
+  })
+
+  it('gets no pongs piled up', async () => {
+    const { socket, say } = await open()
+    socket.isStuck = true
+    await set('banner', big)
+    await settle()
+    socket.take()
+    for (let round = 0; round < 20; round += 1) await say({ type: 'ping' })
+    expect(socket.take()).toEqual([])
+  })
+})

@@ -1,0 +1,162 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
+import type { LogFields, Logger } from '../../src/logger.ts'
+import { evaluate } from '../call.ts'
+import { allInMemory, breakable } from '../capabilities.ts'
+import { FakeClock, settle } from '../fake-clock.ts'
+import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
+
+class Journal implements Logger {
+  readonly lines: string[] = []
+  debug = () => undefined
+  info = (message: string) => void this.lines.push(`info: ${message}`)
+  warn = (message: string) => void this.lines.push(`warn: ${message}`)
+  error = (message: string, _fields?: LogFields) => void this.lines.push(`error: ${message}`)
+}
+
+let clock: FakeClock
+let memory: ReturnType<typeof allInMemory>
+let store: ReturnType<typeof breakable>
+let journal: Journal
+let flags: FlagServer
+let live: SeededEnvironment
+let staging: SeededEnvironment
+
+beforeEach(async () => {
+  clock = new FakeClock()
+  journal = new Journal()
+  memory = allInMemory()
+  store = breakable(memory.storage)
+  ;({ live, staging } = await seed(memory.storage))
+  await publish(memory, live.environmentId, flagChange(textFlag('banner', 'hello')))
+  flags = createFlagServer({ ...memory, storage: store.storage, clock, logger: journal })
+  return () => flags.close()
+})
+
+const banner = async () => (await evaluate(flags, live.sdkKey, {})).body
+
+describe('while the store is away', () => {
+  it('evaluation goes on with the last good flags, and catches up when it is back', async () => {
+    expect(await banner()).toEqual({ banner: 'hello' })
+    store.break()
+    const version = await memory.storage.publish(live.environmentId, [
+      flagChange(textFlag('banner', 'changed')),
+    ])
+    await memory.changeFeed.publish({ type: 'flagSet', environmentId: live.environmentId, version })
+    for (let second = 0; second < 60; second += 1) {
+      await clock.advance(1000)
+      const { status, body } = await evaluate(flags, live.sdkKey, {})
+      expect([status, body]).toEqual([200, { banner: 'hello' }])
+    }
+    store.repair()
+    await clock.advance(5000)
+    expect(await banner()).toEqual({ banner: 'changed' })
+  })
+
+  it('says so once, and once that it is over', async () => {
+    await banner()
+    store.break()
+    await clock.advance(60_000)
+    store.repair()
+    await clock.advance(5000)
+    expect(journal.lines.sort()).toEqual([
+      'error: a flag set could not be brought up to date; the last good one stays',
+      'error: the SDK keys cannot be read',
+      'info: a flag set is up to date again',
+      'info: the SDK keys can be read again',
+    ])
+  })
+
+  it('an environment that was never read is answered 500, and read as soon as it can be', async () => {
+    await flags.start()
+    await banner()
+    store.break()
+    const answer = await evaluate(flags, staging.sdkKey, {})
+    expect([answer.status, answer.body]).toEqual([
+      500,
+      { error: 'The flags cannot be read at the moment.', statusCode: 500 },
+    ])
+    store.repair()
+    expect((await evaluate(flags, staging.sdkKey, {})).status).toBe(200)
+  })
+
+  it('a start fails and may be tried again', async () => {
+    store.break()
+    await expect(flags.start()).rejects.toThrow()
+    expect((await evaluate(flags, live.sdkKey, {})).status).toBe(500)
+    store.repair()
+    expect(await banner()).toEqual({ banner: 'hello' })
+  })
+})
+
+describe('what is not sound in the store', () => {
+  const poison = (...definitions: readonly unknown[]) =>
+    memory.storage
+      .publish(
+        live.environmentId,
+        definitions.map((definition) => flagChange(definition as never)),
+      )
+      .then(async (version) => {
+        const { environmentId } = live
+        await memory.changeFeed.publish({ type: 'flagSet', environmentId, version })
+        await settle()
+      })
+
+  it.each([
+    ['a flag with null fields', { ...textFlag('banner', 'poison'), rules: null }],
+    ['a variation of the wrong shape', { ...textFlag('banner', 'poison'), variations: [null] }],
+    ['a flag that is no object', Object.assign(Object.create(null), { id: 'flag-x' })],
+    ['a second flag with the key of another', { ...textFlag('banner', 'poison'), id: 'flag-2' }],
+    ['a dangling segment', textFlag('banner', 'poison', [{ segmentId: 'nowhere' }])],
+    [
+      'an unknown operator',
+      textFlag('banner', 'poison', [
+        { conditions: [{ attribute: 'a', operator: 'resembles', value: 'b' }] },
+      ]),
+    ],
+    [
+      'a default that does not exist',
+      { ...textFlag('banner', 'poison'), defaultVariationId: 'no' },
+    ],
+  ])('is refused, and the last good flags stay: %s', async (_name, definition) => {
+    await banner()
+    await poison(definition)
+    expect(await banner()).toEqual({ banner: 'hello' })
+    expect(journal.lines).toEqual([
+      'error: a flag set could not be brought up to date; the last good one stays',
+    ])
+    expect((await evaluate(flags, staging.sdkKey, {})).status).toBe(200)
+    await clock.advance(60_000)
+    expect(journal.lines).toHaveLength(1)
+  })
+
+  it('is made good by the next sound version', async () => {
+    await banner()
+    await poison({ ...textFlag('banner', 'poison'), rules: null })
+    await poison(textFlag('banner', 'cured'))
+    expect(await banner()).toEqual({ banner: 'cured' })
+  })
+
+  it('is served as far as it goes when nothing good was there before', async () => {
+    await flags.evaluate(staging, {})
+    const faulty = textFlag('banner', 'hello', [{ segmentId: 'nowhere' }])
+    await publish(
+      memory,
+      staging.environmentId,
+      flagChange(faulty),
+      flagChange(textFlag('title', 'shop')),
+    )
+    await settle()
+    expect(await flags.evaluate(staging, {})).toEqual({ banner: 'hello', title: 'shop' })
+    expect(journal.lines).toEqual(['error: a flag set has faults'])
+  })
+
+  it('is not shown to a caller when there is nothing older to serve', async () => {
+    await poison({ ...textFlag('banner', 'poison'), rules: null })
+    const { status, body } = await evaluate(flags, live.sdkKey, {})
+    expect([status, body]).toEqual([
+      500,
+      { error: 'The flags cannot be read at the moment.', statusCode: 500 },
+    ])
+  })
+})

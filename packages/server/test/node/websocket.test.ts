@@ -1,0 +1,269 @@
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { asServerMessage, type ServerMessage } from '@ff/protocol/sdk'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
+import { toNodeHandler } from '../../src/node/http.ts'
+import { attachWebSocket } from '../../src/node/websocket.ts'
+import type { FlagServerOptions } from '../../src/options.ts'
+import { allInMemory } from '../capabilities.ts'
+import { FakeClock, until } from '../fake-clock.ts'
+import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
+import { type Listening, listen } from './listening.ts'
+
+let memory: ReturnType<typeof allInMemory>
+let live: SeededEnvironment
+let staging: SeededEnvironment
+const open: { close(): Promise<void> }[] = []
+
+beforeEach(async () => {
+  memory = allInMemory()
+  ;({ live, staging } = await seed(memory.storage))
+  await publish(memory, live.environmentId, flagChange(textFlag('banner', 'hello')))
+  return async () => {
+    for (const one of open.splice(0).reverse()) await one.close()
+  }
+})
+
+async function serve(
+  options: FlagServerOptions = {},
+): Promise<Listening & { flags: FlagServer; path: string }> {
+  const flags = createFlagServer({ ...memory, ...options })
+  const listening = await listen(toNodeHandler(flags))
+  attachWebSocket(listening.server, flags)
+  open.push(flags, listening)
+  return { ...listening, flags, path: `ws://127.0.0.1:${listening.port}${flags.basePath}/ws/sdk` }
+}
+
+class Client {
+  readonly socket: WebSocket
+  readonly messages: ServerMessage[] = []
+  closedWith: number | undefined
+
+  constructor(address: string, options = {}) {
+    this.socket = new WebSocket(address, options)
+    this.socket.on('error', () => undefined)
+    this.socket.on('close', (code) => {
+      this.closedWith = code
+    })
+    this.socket.on('message', (data) => {
+      const message = asServerMessage(JSON.parse(data.toString()))
+      if (message !== undefined) this.messages.push(message)
+    })
+  }
+
+  async init(sdkKey: string, context: unknown = { kind: 'user', key: 'user-1' }): Promise<this> {
+    await once(this.socket, 'open')
+    this.socket.send(JSON.stringify({ type: 'init', sdkKey, context }))
+    await until(() => this.messages.length > 0)
+    return this
+  }
+}
+
+/** The status line of what an upgrade is answered with. */
+async function upgradeStatus(port: number, path: string): Promise<number | undefined> {
+  const request = httpRequest({
+    port,
+    path,
+    headers: {
+      connection: 'upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+    },
+  }).end()
+  return new Promise((resolve, reject) => {
+    request.on('response', (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    request.on('upgrade', (response, socket) => {
+      socket.destroy()
+      resolve(response.statusCode)
+    })
+    request.on('error', reject)
+  })
+}
+
+describe('attachWebSocket', () => {
+  it('tells a change in under a second, only the changed flag, and only to its environment', async () => {
+    const { path } = await serve({ basePath: '/flags' })
+    const client = await new Client(path).init(live.sdkKey)
+    const other = await new Client(path).init(staging.sdkKey)
+    await publish(memory, live.environmentId, flagChange(textFlag('extra', 'new')))
+    const started = Date.now()
+    await until(() => client.messages.length === 2)
+    expect(Date.now() - started).toBeLessThan(1000)
+    expect(client.messages).toEqual([
+      { type: 'flags', flags: { banner: 'hello' }, version: 1, full: true },
+      { type: 'flags', flags: { extra: 'new' }, version: 2, full: false },
+    ])
+    expect(other.messages).toHaveLength(1)
+  })
+
+  it('is told of a change made through another server on the same store', async () => {
+    const [first, second] = [await serve(), await serve()]
+    const clients = [
+      await new Client(first.path).init(live.sdkKey),
+      await new Client(second.path).init(live.sdkKey),
+    ]
+    await publish(memory, live.environmentId, flagChange(textFlag('banner', 'changed')))
+    await until(() => clients.every(({ messages }) => messages.length === 2))
+    for (const { messages } of clients)
+      expect(messages[1]).toMatchObject({ flags: { banner: 'changed' } })
+  })
+
+  it('closes with 4401, 4400 and 1001, each with its reason said before', async () => {
+    const { path, flags } = await serve()
+    const refused = await new Client(path).init(`ff_${'0'.repeat(64)}`)
+    await until(() => refused.closedWith !== undefined)
+    expect([refused.closedWith, refused.messages]).toMatchObject([
+      4401,
+      [{ type: 'error', statusCode: 401 }],
+    ])
+    const binary = await new Client(path).init(live.sdkKey)
+    binary.socket.send(Buffer.from('{"type":"ping"}'))
+    await until(() => binary.closedWith !== undefined)
+    expect([binary.closedWith, binary.messages[1]]).toMatchObject([4400, { type: 'error' }])
+    const client = await new Client(path).init(live.sdkKey)
+    await flags.close()
+    await until(() => client.closedWith !== undefined)
+    expect(client.closedWith).toBe(1001)
+  })
+
+  it('closes only the socket that sends what is too large or broken', async () => {
+    const { path } = await serve()
+    const healthy = await new Client(path).init(live.sdkKey)
+    const large = await new Client(path).init(live.sdkKey)
+    large.socket.send(
+      JSON.stringify({ type: 'context', context: { kind: 'a', b: 'x'.repeat(70_000) } }),
+    )
+    const broken = await new Client(path).init(live.sdkKey)
+    const raw = broken.socket as unknown as { _socket: { write(bytes: Buffer): void } }
+    raw._socket.write(Buffer.from([0xff, 0xff, 0xff, 0xff]))
+    await until(() => large.closedWith !== undefined && broken.closedWith !== undefined)
+    expect([large.closedWith, broken.closedWith]).toEqual([1009, 1002])
+    healthy.socket.send('{"type":"ping"}')
+    await until(() => healthy.messages.length === 2)
+    expect(healthy.messages[1]).toEqual({ type: 'pong' })
+  })
+
+  it('agrees to no compression', async () => {
+    const { path } = await serve()
+    const client = await new Client(path, { perMessageDeflate: true }).init(live.sdkKey)
+    expect(client.socket.extensions).toBe('')
+  })
+
+  it('frees the place of a socket that is gone, and refuses more than it may hold with 429', async () => {
+    const { path, port } = await serve({ maxLiveClients: 1 })
+    const client = await new Client(path).init(live.sdkKey)
+    expect(await upgradeStatus(port, '/ws/sdk')).toBe(429)
+    client.socket.terminate()
+    for (let status: number | undefined = 429; status === 429; ) {
+      status = await upgradeStatus(port, '/ws/sdk')
+    }
+  })
+
+  it('refuses upgrades of other paths with 404 when nobody else listens for them', async () => {
+    const { port } = await serve({ basePath: '/flags' })
+    for (const path of ['/ws/sdk', '/flags/ws/sdk/', '/flags/ws', '/flags/ws/sdk%2f']) {
+      expect(await upgradeStatus(port, path)).toBe(404)
+    }
+    expect(await upgradeStatus(port, '/flags/ws/sdk?x=1')).toBe(101)
+  })
+
+  it('leaves upgrades of other paths to the host', async () => {
+    const { server, port } = await serve()
+    const others = new WebSocketServer({ noServer: true })
+    server.on('upgrade', (request, socket, head) => {
+      if (request.url === '/chat')
+        others.handleUpgrade(request, socket, head, (one) => one.send('hi'))
+    })
+    expect(await upgradeStatus(port, '/ws/sdk')).toBe(101)
+    const chat = new WebSocket(`ws://127.0.0.1:${port}/chat`)
+    const [data] = await once(chat, 'message')
+    expect(String(data)).toBe('hi')
+    chat.terminate()
+  })
+
+  it('serves two servers under two base paths of one host', async () => {
+    const { server, port } = await serve({ basePath: '/a' })
+    const second = createFlagServer({ ...memory, basePath: '/b' })
+    const detach = attachWebSocket(server, second)
+    const statuses = async () => [
+      await upgradeStatus(port, '/a/ws/sdk'),
+      await upgradeStatus(port, '/b/ws/sdk'),
+      await upgradeStatus(port, '/c/ws/sdk'),
+    ]
+    expect((await statuses()).slice(0, 2)).toEqual([101, 101])
+    detach()
+    expect(await upgradeStatus(port, '/a/ws/sdk')).toBe(101)
+    expect(await upgradeStatus(port, '/b/ws/sdk')).toBe(404)
+  })
+
+  it('cuts a client that answers no ping, and keeps those that do', async () => {
+    const clock = new FakeClock()
+    const { path } = await serve({ clock })
+    const healthy = await new Client(path).init(live.sdkKey)
+    const silent = await new Client(path, { autoPong: false }).init(live.sdkKey)
+    const pinged = Promise.all([once(healthy.socket, 'ping'), once(silent.socket, 'ping')])
+    await clock.advance(30_000)
+    await pinged
+    healthy.socket.send('{"type":"ping"}')
+    await until(() => healthy.messages.length === 2)
+    await clock.advance(30_000)
+    await until(() => silent.closedWith !== undefined)
+    expect([silent.closedWith, healthy.closedWith]).toEqual([1006, undefined])
+  })
+
+  it('drops readers that stop reading without harm to the others', async () => {
+    const clock = new FakeClock()
+    const { path, port, flags } = await serve({ clock })
+    const stuck = Array.from({ length: 5 }, () => {
+      const socket = connect(port, '127.0.0.1')
+      socket.on('error', () => undefined)
+      socket.write(
+        'GET /ws/sdk HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+          'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
+      )
+      socket.write(frameOf(JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context: {} })))
+      socket.pause()
+      return socket
+    })
+    const healthy = await new Client(path).init(live.sdkKey)
+    const filler = 'x'.repeat(48 * 1024)
+    for (let round = 1; round <= 400; round += 1) {
+      await publish(
+        memory,
+        live.environmentId,
+        flagChange(textFlag('banner', `${round} ${filler}`)),
+      )
+    }
+    await until(() => JSON.stringify(healthy.messages.at(-1)).includes('"400 '))
+    const before = flags.hasRoomForSockets
+    await clock.advance(10_000)
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    for (const socket of stuck) socket.resume()
+    await until(() => stuck.every((socket) => socket.destroyed || socket.readableEnded))
+    expect([before, healthy.closedWith]).toEqual([true, undefined])
+    for (const socket of stuck) socket.destroy()
+  }, 20_000)
+})
+
+/** A masked text frame, as a client sends it. */
+function frameOf(message: string): Buffer {
+  const payload = Buffer.from(message)
+  const header = Buffer.from([
+    0x81,
+    0x80 | 126,
+    payload.length >> 8,
+    payload.length & 255,
+    0,
+    0,
+    0,
+    0,
+  ])
+  return Buffer.concat([header, payload])
+}

@@ -1,0 +1,272 @@
+import { compileFlagSet, evaluateAll, valuesOf } from '@ff/core'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
+import { call, evaluate } from '../call.ts'
+import { allInMemory } from '../capabilities.ts'
+import { FakeClock } from '../fake-clock.ts'
+import { flagChange, publish, rampFlag, type SeededEnvironment, seed, textFlag } from '../seed.ts'
+
+const capabilities = () => ({ ...allInMemory(), clock: new FakeClock() })
+
+let parts: ReturnType<typeof capabilities>
+let flags: FlagServer
+let live: SeededEnvironment
+let staging: SeededEnvironment
+
+const user = { kind: 'user', key: 'user-1', plan: 'pro' }
+const proRule = { conditions: [{ attribute: 'plan', operator: 'eq', value: 'pro' }] }
+
+beforeEach(async () => {
+  parts = capabilities()
+  ;({ live, staging } = await seed(parts.storage))
+  await publish(parts, live.environmentId, flagChange(textFlag('banner', 'hello', [proRule])))
+  flags = createFlagServer(parts)
+  return () => flags.close()
+})
+
+describe('POST /evaluator/evaluate', () => {
+  it('answers a flat object of flag key to value', async () => {
+    const { status, headers, body } = await evaluate(flags, live.sdkKey, user)
+    expect(status).toBe(200)
+    expect(body).toEqual({ banner: 'other' })
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(headers.get('x-ff-version')).toBe('1')
+    expect(headers.get('etag')).toMatch(/^"1\.0-[0-9a-f]{32}-[0-9a-f]{32}"$/)
+    expect(await evaluate(flags, live.sdkKey, {})).toMatchObject({ body: { banner: 'hello' } })
+  })
+
+  it('answers no flags for an environment where nothing was ever published', async () => {
+    const { status, headers, body } = await evaluate(flags, staging.sdkKey, user)
+    expect([status, body, headers.get('x-ff-version')]).toEqual([200, {}, '0'])
+  })
+
+  it('answers what the engine answers, also in process', async () => {
+    const definition = await parts.storage.loadFlagSet(live.environmentId)
+    if (definition === undefined) throw new Error('nothing published')
+    const expected = valuesOf(evaluateAll(compileFlagSet(definition), user, parts.clock.now()))
+    expect((await evaluate(flags, live.sdkKey, user)).body).toEqual({ ...expected })
+    expect(await flags.evaluate(live, user)).toEqual(expected)
+    expect(await flags.evaluateFlag(live, 'banner', user)).toMatchObject({
+      value: 'other',
+      reason: 'TARGETING_MATCH',
+      ruleId: 'rule-banner-0',
+    })
+  })
+
+  it('refuses an unknown environment and a context that is none, in process', async () => {
+    await expect(flags.evaluate({ environmentId: 'none' }, user)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
+    const wrong = { kind: '' } as never
+    await expect(flags.evaluate(live, wrong)).rejects.toMatchObject({ code: 'INVALID_CONTEXT' })
+  })
+
+  it('answers 304 to the tag of the same version, step and context, strong, weak or in a list', async () => {
+    const first = await evaluate(flags, live.sdkKey, user)
+    const tag = first.headers.get('etag') ?? ''
+    for (const ifNoneMatch of [tag, `W/${tag}`, `"other", ${tag}`, `W/"a" ,W/${tag}`]) {
+      const again = await evaluate(flags, live.sdkKey, user, { 'if-none-match': ifNoneMatch })
+      expect([again.status, again.body]).toEqual([304, undefined])
+      expect(again.headers.get('etag')).toBe(tag)
+      expect(again.headers.get('x-ff-version')).toBe('1')
+    }
+  })
+
+  it('never answers 304 for another context, after a change, or to junk', async () => {
+    const tag = (await evaluate(flags, live.sdkKey, user)).headers.get('etag') ?? ''
+    const other = await evaluate(flags, live.sdkKey, {}, { 'if-none-match': tag })
+    expect(other.status).toBe(200)
+    for (const junk of ['*', 'x', `"${'0'.repeat(2000)}"`, '"1.0-a-b"', tag.slice(1)]) {
+      const answer = await evaluate(flags, live.sdkKey, user, { 'if-none-match': junk })
+      expect(answer.status).toBe(200)
+    }
+    await publish(parts, live.environmentId, flagChange(textFlag('banner', 'hello')))
+    const changed = await evaluate(flags, live.sdkKey, user, { 'if-none-match': tag })
+    expect([changed.status, changed.body]).toEqual([200, { banner: 'hello' }])
+    expect(changed.headers.get('x-ff-version')).toBe('2')
+  })
+
+  it('never answers 304 after a gradual rollout has stepped', async () => {
+    const startAt = new Date(parts.clock.now() + 60_000).toISOString()
+    await publish(parts, live.environmentId, flagChange(rampFlag('ramp', startAt, 100)))
+    const before = await evaluate(flags, live.sdkKey, user)
+    expect(before.body).toMatchObject({ ramp: 'base' })
+    const tag = before.headers.get('etag') ?? ''
+    await parts.clock.advance(59_999)
+    expect((await evaluate(flags, live.sdkKey, user, { 'if-none-match': tag })).status).toBe(304)
+    await parts.clock.advance(1)
+    const after = await evaluate(flags, live.sdkKey, user, { 'if-none-match': tag })
+    expect([after.status, after.body]).toMatchObject([200, { ramp: 'other' }])
+    expect(after.headers.get('etag')).toMatch(/^"2\.1-/)
+  })
+
+  it('takes multi-kind contexts', async () => {
+    const context = { kind: 'multi', user: { key: 'u', plan: 'pro' }, organization: { key: 'o' } }
+    expect((await evaluate(flags, live.sdkKey, context)).body).toEqual({ banner: 'other' })
+  })
+})
+
+describe('bad input', () => {
+  const send = (request: object) =>
+    call(flags, '/evaluator/evaluate', { key: live.sdkKey, ...request })
+
+  it.each([
+    ['malformed JSON', '{"context":'],
+    ['an empty body', ''],
+    ['text that is no object', '"context"'],
+    ['a body without context', '{}'],
+    ['a context that is no object', '{"context":[]}'],
+    ['a null context', '{"context":null}'],
+    ['a context without kind', '{"context":{"key":"a"}}'],
+    ['bytes that are not UTF-8', new Uint8Array([0x7b, 0xff, 0x7d])],
+  ])('answers 400 to %s', async (_name, body) => {
+    const answer = await send({ body })
+    expect(answer.status).toBe(400)
+    expect(answer.body).toEqual({ error: expect.any(String), statusCode: 400 })
+    expect(answer.headers.get('x-ratelimit-remaining')).toBe('5999')
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+  })
+
+  it('answers 400 when there is no body at all', async () => {
+    expect((await send({})).status).toBe(400)
+  })
+
+  it('names the offending part of a context', async () => {
+    const { body } = await send({ body: { context: { kind: 'multi', user: 'me' } } })
+    expect(body).toMatchObject({ error: expect.stringContaining('user') })
+  })
+
+  it('reads the body as JSON, whatever content type it claims to be', async () => {
+    const bytes = new TextEncoder().encode('{"context":{}}')
+    for (const contentType of ['application/json;charset=UTF-8', '', 'text/plain']) {
+      const answer = await send({ body: bytes, headers: { 'content-type': contentType } })
+      expect(answer.status, contentType).toBe(200)
+    }
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    expect((await send({ body: bytes, headers: form })).status).toBe(200)
+    const notJson = new TextEncoder().encode('context=1')
+    expect((await send({ body: notJson, headers: form })).status).toBe(400)
+  })
+
+  it('refuses a compressed body', async () => {
+    const answer = await send({ body: '{"context":{}}', headers: { 'content-encoding': 'gzip' } })
+    expect(answer.status).toBe(400)
+  })
+
+  it('answers 413 beyond 256 KiB, with or without a length, and stops reading', async () => {
+    const large = JSON.stringify({ context: { kind: 'user', text: 'x'.repeat(256 * 1024) } })
+    expect((await send({ body: large })).status).toBe(413)
+    let sent = 0
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 1
+        controller.enqueue(new Uint8Array(64 * 1024).fill(0x20))
+      },
+    })
+    const answer = await send({ body: endless })
+    expect([answer.status, answer.body]).toEqual([
+      413,
+      { error: expect.any(String), statusCode: 413 },
+    ])
+    expect(sent).toBeLessThan(10)
+  })
+
+  it('takes a body of exactly 256 KiB', async () => {
+    const body = '{"context":{}}'.padEnd(256 * 1024, ' ')
+    expect((await send({ body })).status).toBe(200)
+    expect((await send({ body: `${body} ` })).status).toBe(413)
+  })
+})
+
+describe('paths and methods', () => {
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('answers 405 to %s', async (method) => {
+    const answer = await call(flags, '/evaluator/evaluate', { method, key: live.sdkKey })
+    expect(answer.status).toBe(405)
+    expect(answer.headers.get('allow')).toBe('POST, OPTIONS')
+    expect(answer.body).toEqual({ error: expect.any(String), statusCode: 405 })
+  })
+
+  it('answers HEAD without a body', async () => {
+    const answer = await call(flags, '/evaluator/evaluate', { method: 'HEAD' })
+    expect([answer.status, answer.body]).toEqual([405, undefined])
+  })
+
+  it.each(['/evaluator/', '/evaluator/other', '/evaluator/evaluate/', '/ws/other'])(
+    'answers 404 in the SDK form at %s',
+    async (path) => {
+      const answer = await call(flags, path, { key: live.sdkKey })
+      expect([answer.status, answer.body]).toEqual([
+        404,
+        { error: expect.any(String), statusCode: 404 },
+      ])
+    },
+  )
+
+  it('tells a plain request at the socket path to open a WebSocket', async () => {
+    expect((await call(flags, '/ws/sdk', { method: 'GET' })).status).toBe(400)
+    expect((await call(flags, '/ws/sdk')).status).toBe(405)
+  })
+
+  it('judges the path before the method, the method before the key, the key before the body', async () => {
+    expect((await call(flags, '/evaluator/none', { method: 'GET' })).status).toBe(404)
+    expect((await call(flags, '/evaluator/evaluate', { method: 'GET' })).status).toBe(405)
+    expect((await call(flags, '/evaluator/evaluate', { body: '{' })).status).toBe(401)
+    expect((await call(flags, '/evaluator/poll', { body: '{' })).status).toBe(401)
+  })
+
+  it('serves below its base path only', async () => {
+    const mounted = createFlagServer({ ...parts, basePath: '/flags/' })
+    const body = { context: {} }
+    expect(mounted.basePath).toBe('/flags')
+    expect(
+      (await call(mounted, '/flags/evaluator/evaluate', { key: live.sdkKey, body })).status,
+    ).toBe(200)
+    expect((await call(mounted, '/evaluator/evaluate', { key: live.sdkKey, body })).status).toBe(
+      404,
+    )
+    expect(
+      (await call(mounted, '/flagship/evaluator/evaluate', { key: live.sdkKey, body })).status,
+    ).toBe(404)
+  })
+
+  it.each(['flags', '/a b', '/a?b', '//'])('refuses the base path %j', (basePath) => {
+    expect(() => createFlagServer({ basePath })).toThrow(/basePath/)
+  })
+})
+
+describe('browsers', () => {
+  it.each(['/evaluator/evaluate', '/evaluator/poll'])(
+    'may send a preflight to %s',
+    async (path) => {
+      const answer = await call(flags, path, {
+        method: 'OPTIONS',
+        headers: { origin: 'https://shop.example', 'access-control-request-method': 'POST' },
+      })
+      expect([answer.status, answer.body]).toEqual([204, undefined])
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+      expect(answer.headers.get('access-control-allow-headers')).toBe(
+        'x-api-key, content-type, if-none-match',
+      )
+      expect(answer.headers.get('access-control-allow-methods')).toContain('POST')
+      expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
+    },
+  )
+
+  it('may read the headers of an answer', async () => {
+    const { headers } = await evaluate(flags, live.sdkKey, user)
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(headers.get('access-control-expose-headers')).toBe(
+      'ETag, X-FF-Version, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After',
+    )
+  })
+
+  it('get no CORS headers from management paths', async () => {
+    for (const method of ['GET', 'OPTIONS']) {
+      const { headers } = await call(flags, '/audit/logs', {
+        method,
+        headers: { origin: 'https://shop.example' },
+      })
+      expect(headers.get('access-control-allow-origin')).toBeNull()
+    }
+  })
+})

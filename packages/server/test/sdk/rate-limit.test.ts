@@ -1,0 +1,157 @@
+import type { RateLimiter } from '@ff/storage'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
+import type { FlagServerOptions } from '../../src/options.ts'
+import { type Called, call, evaluate } from '../call.ts'
+import { allInMemory } from '../capabilities.ts'
+import { FakeClock, settle, until } from '../fake-clock.ts'
+import { addSdkKey, type SeededEnvironment, seed } from '../seed.ts'
+
+let clock: FakeClock
+let memory: ReturnType<typeof allInMemory>
+let live: SeededEnvironment
+const servers: FlagServer[] = []
+
+beforeEach(async () => {
+  clock = new FakeClock()
+  memory = allInMemory()
+  ;({ live } = await seed(memory.storage))
+  return async () => {
+    await Promise.all(servers.splice(0).map((server) => server.close()))
+  }
+})
+
+function serve(options: FlagServerOptions = {}): FlagServer {
+  const server = createFlagServer({ ...memory, clock, ...options })
+  servers.push(server)
+  return server
+}
+
+const keyWithLimit = async (rateLimit: number) =>
+  (await addSdkKey(memory.storage, live, { rateLimit })).sdkKey
+
+const many = (flags: FlagServer, key: string, count: number): Promise<Called[]> =>
+  Promise.all(Array.from({ length: count }, () => evaluate(flags, key, {})))
+
+const passed = (answers: readonly Called[]) => answers.filter(({ status }) => status === 200).length
+
+const limitsOf = ({ headers }: Called) =>
+  ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)))
+
+describe('the rate limit', () => {
+  it('is 6000 requests a minute unless the key says otherwise, and every answer tells', async () => {
+    const flags = serve()
+    const reset = clock.now() / 1000 + 60
+    expect(limitsOf(await evaluate(flags, live.sdkKey, {}))).toEqual([6000, 5999, reset])
+    await clock.advance(59_000)
+    expect(limitsOf(await evaluate(flags, live.sdkKey, {}))).toEqual([6000, 5998, reset])
+    const bad = await call(flags, '/evaluator/evaluate', { key: live.sdkKey, body: '{' })
+    expect([bad.status, ...limitsOf(bad)]).toEqual([400, 6000, 5997, reset])
+    await clock.advance(1000)
+    expect(limitsOf(await evaluate(flags, live.sdkKey, {}))).toEqual([6000, 5999, reset + 60])
+  })
+
+  it.each([1, 5, 99, 100, 101, 250, 299])(
+    'lets exactly %i pass under concurrency',
+    async (limit) => {
+      const flags = serve()
+      const key = await keyWithLimit(limit)
+      const answers: Called[] = []
+      while (answers.length < limit + 40) answers.push(...(await many(flags, key, 16)))
+      expect(passed(answers)).toBe(limit)
+      for (const answer of answers) {
+        const [told, remaining] = limitsOf(answer)
+        expect(told).toBe(limit)
+        expect(remaining).toBeGreaterThanOrEqual(0)
+        expect([200, 429]).toContain(answer.status)
+        if (answer.status === 429) expect(remaining).toBe(0)
+      }
+      const remainders = answers
+        .filter(({ status }) => status === 200)
+        .map((answer) => limitsOf(answer)[1])
+      const descending = remainders.sort((a = 0, b = 0) => b - a)
+      expect(descending).toEqual(Array.from({ length: limit }, (_, index) => limit - 1 - index))
+    },
+  )
+
+  it('answers 429 with when to come back, and recovers at the reset', async () => {
+    const flags = serve()
+    const key = await keyWithLimit(2)
+    await many(flags, key, 2)
+    await clock.advance(20_500)
+    const refused = await evaluate(flags, key, {})
+    expect(refused.status).toBe(429)
+    expect(refused.body).toEqual({ error: expect.any(String), statusCode: 429 })
+    expect(refused.headers.get('retry-after')).toBe('40')
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*')
+    await clock.advance(39_499)
+    expect((await evaluate(flags, key, {})).status).toBe(429)
+    await clock.advance(1)
+    expect((await evaluate(flags, key, {})).status).toBe(200)
+  })
+
+  it('counts a poll on its arrival', async () => {
+    const flags = serve()
+    const key = await keyWithLimit(2)
+    await evaluate(flags, key, {})
+    void call(flags, '/evaluator/poll', { key, body: { context: {} } })
+    await settle()
+    const second = await call(flags, '/evaluator/poll', { key, body: { context: {} } })
+    expect(second.status).toBe(429)
+  })
+
+  it('is judged before the body, and keys do not share it', async () => {
+    const flags = serve()
+    const key = await keyWithLimit(1)
+    const bad = () => call(flags, '/evaluator/evaluate', { key, body: '{' })
+    expect((await bad()).status).toBe(400)
+    expect((await bad()).status).toBe(429)
+    expect((await evaluate(flags, live.sdkKey, {})).status).toBe(200)
+  })
+
+  it('ignores forwarded addresses', async () => {
+    const flags = serve()
+    const key = await keyWithLimit(1)
+    await evaluate(flags, key, {}, { 'x-forwarded-for': '10.0.0.1' })
+    expect((await evaluate(flags, key, {}, { 'x-forwarded-for': '10.0.0.2' })).status).toBe(429)
+  })
+
+  it('is one limit for two servers that share a limiter', async () => {
+    const [first, second] = [serve(), serve()]
+    const key = await keyWithLimit(200)
+    const answers = await Promise.all([many(first, key, 150), many(second, key, 150)])
+    expect(passed(answers.flat())).toBe(200)
+  })
+
+  it.each([
+    ['fails', () => Promise.reject(new Error('away'))],
+    ['never answers', () => new Promise<number>(() => undefined)],
+  ])('is kept by this process alone when the limiter %s', async (_name, lease) => {
+    let asked = 0
+    const rateLimiter: RateLimiter = {
+      lease: () => {
+        asked += 1
+        return lease()
+      },
+    }
+    const flags = serve({ rateLimiter })
+    const key = await keyWithLimit(20)
+    const answers = many(flags, key, 30)
+    await until(() => asked > 0)
+    await clock.advance(250)
+    expect(passed(await answers)).toBe(20)
+    expect(asked).toBe(1)
+    expect((await answers).every(({ status }) => status === 200 || status === 429)).toBe(true)
+  })
+
+  it('grants nothing negative and never storms when the clock is set back or ahead', async () => {
+    const flags = serve()
+    const key = await keyWithLimit(10)
+    for (const hours of [0, -1, 1, 24, -24]) {
+      clock.set(clock.now() + hours * 3_600_000)
+      const answer = await evaluate(flags, key, {})
+      expect(answer.status).toBe(200)
+      expect(limitsOf(answer)[1]).toBeGreaterThanOrEqual(0)
+    }
+  })
+})

@@ -1,0 +1,166 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
+import { call, evaluate } from '../call.ts'
+import { allInMemory, breakable, losable } from '../capabilities.ts'
+import { FakeClock, settle } from '../fake-clock.ts'
+import { addSdkKey, type SeededEnvironment, seed } from '../seed.ts'
+
+let clock: FakeClock
+let memory: ReturnType<typeof allInMemory>
+let store: ReturnType<typeof breakable>
+let feed: ReturnType<typeof losable>
+let flags: FlagServer
+let live: SeededEnvironment
+
+beforeEach(async () => {
+  clock = new FakeClock()
+  memory = allInMemory()
+  store = breakable(memory.storage)
+  feed = losable(memory.changeFeed)
+  ;({ live } = await seed(memory.storage))
+  flags = createFlagServer({
+    ...memory,
+    storage: store.storage,
+    changeFeed: feed.changeFeed,
+    clock,
+  })
+  await flags.start()
+  return () => flags.close()
+})
+
+const lists = () => store.calls.filter((name) => name === 'list').length
+const tell = () => feed.changeFeed.publish({ type: 'sdkKeys' }).then(settle)
+const statusOf = async (key: string) => (await evaluate(flags, key, {})).status
+
+describe('SDK keys', () => {
+  it.each([
+    undefined,
+    '',
+    'ff_',
+    'ff_123',
+    `ff_${'0'.repeat(64)}`,
+    `ff_${'G'.repeat(64)}`,
+    `ffat_${'0'.repeat(64)}`,
+    `ff_${'0'.repeat(65)}`,
+    '__proto__',
+    'x'.repeat(10_000),
+  ])('answers 401 to %j', async (key) => {
+    const answer = await call(flags, '/evaluator/evaluate', {
+      body: { context: {} },
+      ...(key === undefined ? {} : { key }),
+    })
+    expect([answer.status, answer.body]).toEqual([
+      401,
+      { error: expect.any(String), statusCode: 401 },
+    ])
+    expect(answer.headers.get('www-authenticate')).toBe('ApiKey')
+    expect(answer.headers.get('x-ratelimit-limit')).toBeNull()
+  })
+
+  it('never asks the store about a key it knows, or one that cannot be a key', async () => {
+    await evaluate(flags, live.sdkKey, {})
+    store.calls.length = 0
+    for (let round = 0; round < 20; round += 1) {
+      expect(await statusOf(live.sdkKey)).toBe(200)
+      expect(await statusOf('ff_nonsense')).toBe(401)
+    }
+    expect(store.calls).toEqual([])
+  })
+
+  it('asks the store at most once a second about keys it does not know', async () => {
+    store.calls.length = 0
+    const unknown = Array.from({ length: 50 }, (_, n) => `ff_${String(n).padStart(64, '0')}`)
+    expect(new Set(await Promise.all(unknown.map(statusOf)))).toEqual(new Set([401]))
+    expect(lists()).toBe(1)
+    await clock.advance(1000)
+    await Promise.all(unknown.map(statusOf))
+    expect(lists()).toBe(2)
+  })
+
+  it('finds a new key whose hint was lost', async () => {
+    const { sdkKey } = await addSdkKey(memory.storage, live)
+    expect(await statusOf(sdkKey)).toBe(200)
+  })
+
+  it('refuses a revoked key as soon as it is told, though it was used before', async () => {
+    const { id, sdkKey } = await addSdkKey(memory.storage, live)
+    await tell()
+    expect(await statusOf(sdkKey)).toBe(200)
+    await memory.storage.update('sdkKey', id, { revokedAt: new Date(clock.now()).toISOString() })
+    await tell()
+    expect(await statusOf(sdkKey)).toBe(401)
+    expect(await statusOf(live.sdkKey)).toBe(200)
+  })
+
+  it('refuses a revoked key from the moment of the hint, however slowly the store answers', async () => {
+    const { id, sdkKey } = await addSdkKey(memory.storage, live)
+    expect(await statusOf(sdkKey)).toBe(200)
+    await memory.storage.update('sdkKey', id, { revokedAt: new Date(clock.now()).toISOString() })
+    store.delay(20)
+    await feed.changeFeed.publish({ type: 'sdkKeys' })
+    expect(await statusOf(sdkKey)).toBe(401)
+  })
+
+  it('waits only so long for a store that does not answer', async () => {
+    expect(await statusOf(live.sdkKey)).toBe(200)
+    store.delay(60_000)
+    await feed.changeFeed.publish({ type: 'sdkKeys' })
+    const status = statusOf(live.sdkKey)
+    await clock.advance(250)
+    expect(await status).toBe(200)
+    store.delay(0)
+  })
+
+  it('refuses a deleted key', async () => {
+    const { id, sdkKey } = await addSdkKey(memory.storage, live)
+    expect(await statusOf(sdkKey)).toBe(200)
+    await memory.storage.update('sdkKey', id, { deletedAt: new Date(clock.now()).toISOString() })
+    await tell()
+    expect(await statusOf(sdkKey)).toBe(401)
+  })
+
+  it('refuses a revoked key within ten seconds when the hint is lost', async () => {
+    const { id, sdkKey } = await addSdkKey(memory.storage, live)
+    expect(await statusOf(sdkKey)).toBe(200)
+    feed.lose(true)
+    await memory.storage.update('sdkKey', id, { revokedAt: new Date(clock.now()).toISOString() })
+    await tell()
+    expect(await statusOf(sdkKey)).toBe(200)
+    await clock.advance(9999)
+    expect(await statusOf(sdkKey)).toBe(401)
+  })
+
+  it('refuses a key from the instant at which it expires', async () => {
+    const expiresAt = new Date(clock.now() + 60_000).toISOString()
+    const { sdkKey } = await addSdkKey(memory.storage, live, { expiresAt })
+    expect(await statusOf(sdkKey)).toBe(200)
+    await clock.advance(59_999)
+    expect(await statusOf(sdkKey)).toBe(200)
+    await clock.advance(1)
+    expect(await statusOf(sdkKey)).toBe(401)
+  })
+
+  it('goes on with the keys it knows while the store is away, and cannot tell about others', async () => {
+    expect(await statusOf(live.sdkKey)).toBe(200)
+    store.break()
+    await clock.advance(60_000)
+    expect(await statusOf(live.sdkKey)).toBe(200)
+    expect(await statusOf(`ff_${'0'.repeat(64)}`)).toBe(500)
+    store.repair()
+    await clock.advance(5000)
+    expect(await statusOf(`ff_${'0'.repeat(64)}`)).toBe(401)
+  })
+
+  it('opens evaluation only: management takes no SDK key', async () => {
+    const authorization = `Bearer ${live.sdkKey}`
+    for (const headers of [{ authorization }, { 'x-api-key': live.sdkKey }] as const) {
+      const answer = await call(flags, `/projects/${live.projectId}/flags`, {
+        method: 'GET',
+        headers,
+      })
+      expect(answer.status).toBe(401)
+    }
+    const query = `/evaluator/evaluate?x-api-key=${live.sdkKey}&sdkKey=${live.sdkKey}`
+    expect((await call(flags, query, { body: { context: {} } })).status).toBe(401)
+  })
+})

@@ -1,0 +1,51 @@
+import { afterEach, describe } from 'vitest'
+import type { OpenStorage, StorageUnderTest } from './fixtures.ts'
+import { describeListing } from './listing.ts'
+import { describeMigrations } from './migrations.ts'
+import { describeModel } from './model.ts'
+import { describePublishing } from './publishing.ts'
+import { describeRecords } from './records.ts'
+import { describeTransactions } from './transactions.ts'
+
+export { type ChangeFeedUnderTest, changeFeedContract } from './change-feed.ts'
+export type { StorageUnderTest } from './fixtures.ts'
+export { type RateLimiterUnderTest, rateLimiterContract } from './rate-limiter.ts'
+
+/**
+ * What every store must do, as vitest tests. `create` answers a fresh and empty store each time,
+ * on which `migrate` has not been called.
+ *
+ * @example
+ * storageContract('memory', async () => {
+ *   const { storage } = memory()
+ *   return { storage, close: () => storage.close() }
+ * })
+ */
+export function storageContract(name: string, create: () => Promise<StorageUnderTest>): void {
+  describe(`the storage contract: ${name}`, () => {
+    const opened: StorageUnderTest[] = []
+
+    const open: OpenStorage = async () => {
+      const underTest = await create()
+      opened.push(underTest)
+      return underTest.storage
+    }
+
+    const openMigrated: OpenStorage = async () => {
+      const storage = await open()
+      await storage.migrate()
+      return storage
+    }
+
+    afterEach(async () => {
+      for (const { close } of opened.splice(0)) await close()
+    })
+
+    describeMigrations(open)
+    describeRecords(openMigrated)
+    describeListing(openMigrated)
+    describeTransactions(openMigrated)
+    describePublishing(openMigrated)
+    describeModel(create)
+  })
+}

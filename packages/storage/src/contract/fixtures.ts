@@ -1,0 +1,253 @@
+import { type FlagDefinition, isFlagError } from '@ff/core'
+import { expect } from 'vitest'
+import type { Kind, Records } from '../records.ts'
+import type { DefinitionChange, PublishedSegment, Storage } from '../storage.ts'
+
+/** A fresh and empty store that nothing has been asked of yet, not even `migrate`. */
+export interface StorageUnderTest {
+  readonly storage: Storage
+  /** Closes the store and removes what it kept. */
+  readonly close: () => Promise<void>
+}
+
+/** Opens a store for one test; it is closed when the test ends. */
+export type OpenStorage = () => Promise<Storage>
+
+const CREATED_AT = '2026-03-01T10:20:30.456Z'
+
+export function newId(): string {
+  return crypto.randomUUID()
+}
+
+/** The fields that end a record. */
+function ending() {
+  return { createdAt: CREATED_AT, updatedAt: CREATED_AT, deletedAt: null, revision: 1 }
+}
+
+/** A new, valid record of every kind. */
+export const SAMPLES: { readonly [K in Kind]: () => Records[K] } = {
+  organization: () => ({
+    id: newId(),
+    name: 'Acme',
+    billingEmail: 'billing@acme.example',
+    metadata: { tier: 'gold', nested: { list: [1, null, true] } },
+    planId: null,
+    flagCount: 3,
+    projectCount: 2,
+    environmentCount: 4,
+    trialStartsAt: CREATED_AT,
+    trialEndsAt: null,
+    currentPeriodEnd: null,
+    apiUsage: 123_456,
+    hasUsedPaidTrial: true,
+    ...ending(),
+  }),
+  project: () => ({
+    id: newId(),
+    orgId: newId(),
+    key: 'shop',
+    name: 'Shop',
+    description: 'What customers see',
+    ...ending(),
+  }),
+  environment: () => ({
+    id: newId(),
+    projectId: newId(),
+    key: 'live',
+    name: 'Live',
+    isDefault: true,
+    contextPrivacy: 'minimal',
+    ...ending(),
+  }),
+  flag: () => ({
+    id: newId(),
+    projectId: newId(),
+    key: 'new-checkout',
+    name: 'New checkout',
+    description: '',
+    type: 'boolean',
+    tags: ['shop', 'checkout'],
+    archivedAt: null,
+    lastEvaluatedAt: null,
+    ...ending(),
+  }),
+  flagState: () => ({
+    id: newId(),
+    flagId: newId(),
+    environmentId: newId(),
+    projectId: newId(),
+    isActive: false,
+    defaultVariationId: null,
+    offVariationId: newId(),
+    targets: [{ variationId: newId(), kind: 'user', keys: ['u-1', 'u-2'] }],
+    prerequisites: [{ flagId: newId(), variationIds: [newId()] }],
+    ...ending(),
+  }),
+  variation: () => ({
+    id: newId(),
+    flagId: newId(),
+    projectId: newId(),
+    key: 'on',
+    name: 'On',
+    description: '',
+    value: 'true',
+    isDefault: false,
+    orderIndex: 1,
+    ...ending(),
+  }),
+  targetingRule: () => ({
+    id: newId(),
+    flagId: newId(),
+    environmentId: newId(),
+    projectId: newId(),
+    name: 'Gold customers',
+    kind: 'custom',
+    conditions: [{ attribute: 'user.plan', operator: 'eq', value: 'gold', negate: true }],
+    segmentId: null,
+    variationId: newId(),
+    rolloutId: null,
+    orderIndex: 0,
+    ...ending(),
+  }),
+  segment: () => ({
+    id: newId(),
+    projectId: newId(),
+    key: 'partners',
+    name: 'Partners',
+    description: '',
+    rules: [{ attribute: 'organization.key', operator: 'eq', value: 'acme' }],
+    logicalOp: 'OR',
+    force: false,
+    keyAttribute: 'user.key',
+    includedCount: 0,
+    excludedCount: 7,
+    ...ending(),
+  }),
+  rollout: () => ({
+    id: newId(),
+    flagId: newId(),
+    environmentId: newId(),
+    projectId: newId(),
+    name: 'A quarter',
+    strategy: 'percentage',
+    bucketBy: 'user.key',
+    salt: 'aB3dE5gH7jK',
+    scheme: 'ff',
+    variationId: newId(),
+    percentage: 12.345,
+    variants: null,
+    targetPercentage: null,
+    increment: null,
+    intervalHours: 0.5,
+    startAt: null,
+    ranges: [{ variationId: newId(), from: 0, to: 12_345 }],
+    ...ending(),
+  }),
+  sdkKey: () => ({
+    id: newId(),
+    environmentId: newId(),
+    projectId: newId(),
+    name: 'Web',
+    kind: 'client',
+    prefix: 'ff_01234567',
+    hash: newId(),
+    expiresAt: null,
+    revokedAt: null,
+    rateLimit: 600,
+    lastUsedAt: null,
+    ...ending(),
+  }),
+  accessToken: () => ({
+    id: newId(),
+    orgId: newId(),
+    name: 'Continuous integration',
+    role: 'editor',
+    prefix: 'ffat_012345',
+    hash: newId(),
+    expiresAt: null,
+    lastUsedAt: null,
+    createdBy: 'someone',
+    ...ending(),
+  }),
+  auditEvent: () => ({
+    id: newId(),
+    eventType: 'flag.updated',
+    payload: { before: { name: 'a' }, after: { name: 'b' } },
+    createdAt: CREATED_AT,
+    streamId: 'flag:1',
+    orgId: newId(),
+    projectId: '',
+    actorId: 'someone',
+    actor: { id: 'someone', email: '', name: 'Someone', role: 'admin' },
+  }),
+}
+
+/** A new, valid record with some fields of one's own. */
+export function sample<K extends Kind>(kind: K, fields: Partial<Records[K]> = {}): Records[K] {
+  return { ...SAMPLES[kind](), ...fields }
+}
+
+export function flagDefinition(fields: Partial<FlagDefinition> = {}): FlagDefinition {
+  return {
+    id: newId(),
+    key: 'new-checkout',
+    type: 'boolean',
+    isActive: true,
+    variations: [{ id: 'v-on', key: 'on', value: 'true' }],
+    defaultVariationId: 'v-on',
+    offVariationId: null,
+    targets: [],
+    prerequisites: [],
+    rules: [],
+    rollouts: [],
+    ...fields,
+  }
+}
+
+export function publishedSegment(fields: Partial<PublishedSegment> = {}): PublishedSegment {
+  return {
+    id: newId(),
+    key: 'partners',
+    rules: [],
+    logicalOp: 'AND',
+    force: false,
+    keyAttribute: 'user.key',
+    ...fields,
+  }
+}
+
+export function flagChange(definition: FlagDefinition): DefinitionChange {
+  return { kind: 'flag', id: definition.id, definition }
+}
+
+export function segmentChange(definition: PublishedSegment): DefinitionChange {
+  return { kind: 'segment', id: definition.id, definition }
+}
+
+export function goneFlag(id: string): DefinitionChange {
+  return { kind: 'flag', id, definition: null }
+}
+
+export function goneSegment(id: string): DefinitionChange {
+  return { kind: 'segment', id, definition: null }
+}
+
+interface KeysOptions {
+  readonly list?: 'included' | 'excluded'
+  readonly added?: readonly string[]
+  readonly removed?: readonly string[]
+}
+
+export function keysChange(segmentId: string, options: KeysOptions): DefinitionChange {
+  const { list = 'included', added = [], removed = [] } = options
+  return { kind: 'segmentKeys', segmentId, list, added, removed }
+}
+
+/** Expects a `FlagError` with this code. */
+export async function expectRefusal(work: Promise<unknown>, code: string): Promise<void> {
+  const outcome = await work.then(
+    (answer) => ({ answer }),
+    (error: unknown) => error,
+  )
+  expect(isFlagError(outcome) ? outcome.code : outcome).toBe(code)
+}

@@ -1,0 +1,255 @@
+import { describe, expect, it } from 'vitest'
+import type { Kind, Records } from '../records.ts'
+import type { ListQuery, Storage } from '../storage.ts'
+import { newId, type OpenStorage, sample } from './fixtures.ts'
+
+/** `list`: filters, order and pages. */
+export function describeListing(open: OpenStorage): void {
+  describe('listing', () => {
+    describePages(open)
+    describeOrder(open)
+    describeFilters(open)
+    describeSearch(open)
+  })
+}
+
+async function insertAll<K extends Kind>(
+  storage: Storage,
+  kind: K,
+  records: readonly Records[K][],
+): Promise<void> {
+  for (const record of records) await storage.insert(kind, record)
+}
+
+/** Flags with these fields, in one project, and their names as a query lists them. */
+async function flagsWith(open: OpenStorage, fields: readonly Partial<Records['flag']>[]) {
+  const storage = await open()
+  const projectId = newId()
+  const flags = fields.map((own, index) =>
+    sample('flag', { projectId, key: `flag-${index}`, ...own }),
+  )
+  await insertAll(storage, 'flag', flags)
+  return async (query: ListQuery<'flag'>) => {
+    const { data, total } = await storage.list('flag', query)
+    expect(total).toBe(data.length)
+    return data.map(({ name }) => name)
+  }
+}
+
+function describePages(open: OpenStorage): void {
+  it('without a limit everything is on one page', async () => {
+    const storage = await open()
+    await insertAll(storage, 'organization', [sample('organization'), sample('organization')])
+    const first = await storage.list('organization', {})
+    expect([first.data.length, first.total]).toEqual([2, 2])
+    expect(await storage.list('organization', { page: 2 })).toEqual(first)
+    expect(await storage.list('organization', { page: 1, limit: 5 })).toEqual(first)
+  })
+
+  it('pages follow one another without gap or overlap, and total counts them all', async () => {
+    const storage = await open()
+    const flags = Array.from({ length: 23 }, (_, index) =>
+      sample('flag', { name: `Flag ${index % 4}` }),
+    )
+    await insertAll(storage, 'flag', flags)
+    const sort = { field: 'name', direction: 'desc' } as const
+    const pages = []
+    for (const page of [1, 2, 3, 4]) {
+      const { data, total } = await storage.list('flag', { sort, page, limit: 7 })
+      expect(total).toBe(23)
+      pages.push(data)
+    }
+    expect(pages.map(({ length }) => length)).toEqual([7, 7, 7, 2])
+    expect(pages.flat()).toEqual((await storage.list('flag', { sort })).data)
+    expect(new Set(pages.flat().map(({ id }) => id)).size).toBe(23)
+  })
+
+  it('a page past the end is empty and has the total', async () => {
+    const storage = await open()
+    await insertAll(storage, 'flag', [sample('flag')])
+    expect(await storage.list('flag', { page: 9, limit: 10 })).toEqual({ data: [], total: 1 })
+  })
+}
+
+function describeOrder(open: OpenStorage): void {
+  it('without a sort, records come by id', async () => {
+    const storage = await open()
+    const flags = Array.from({ length: 10 }, () => sample('flag'))
+    await insertAll(storage, 'flag', flags)
+    const ids = (await storage.list('flag', {})).data.map(({ id }) => id)
+    expect(ids).toEqual(flags.map(({ id }) => id).sort())
+  })
+
+  it('ties are broken by id, ascending in both directions', async () => {
+    const storage = await open()
+    const flags = Array.from({ length: 10 }, () => sample('flag', { name: 'same' }))
+    await insertAll(storage, 'flag', flags)
+    for (const direction of ['asc', 'desc'] as const) {
+      const { data } = await storage.list('flag', { sort: { field: 'name', direction } })
+      expect(data.map(({ id }) => id)).toEqual(flags.map(({ id }) => id).sort())
+    }
+  })
+
+  it('text is sorted by code point', async () => {
+    const ascending = ['', 'A', 'B', 'a', 'aa', 'b', 'é', '\uE000', '\uFFFD', '😀', '\u{10FFFF}']
+    const names = await flagsWith(
+      open,
+      [...ascending].reverse().map((name) => ({ name })),
+    )
+    expect(await names({ sort: { field: 'name', direction: 'asc' } })).toEqual(ascending)
+    expect(await names({ sort: { field: 'name', direction: 'desc' } })).toEqual(ascending.reverse())
+  })
+
+  it('null comes first, and last when descending', async () => {
+    const names = await flagsWith(open, [
+      { name: 'late', archivedAt: '2026-02-01T00:00:00.000Z' },
+      { name: 'never', archivedAt: null },
+      { name: 'early', archivedAt: '2026-01-01T00:00:00.000Z' },
+    ])
+    const sort = (direction: 'asc' | 'desc') =>
+      ({ sort: { field: 'archivedAt', direction } }) as const
+    expect(await names(sort('asc'))).toEqual(['never', 'early', 'late'])
+    expect(await names(sort('desc'))).toEqual(['late', 'early', 'never'])
+  })
+
+  it('numbers are sorted as numbers, and false before true', async () => {
+    const storage = await open()
+    const flagId = newId()
+    const variations = [10, 9, 100, 0].map((orderIndex) =>
+      sample('variation', {
+        flagId,
+        key: `v${orderIndex}`,
+        orderIndex,
+        isDefault: orderIndex === 0,
+      }),
+    )
+    await insertAll(storage, 'variation', variations)
+    const byIndex = await storage.list('variation', {
+      sort: { field: 'orderIndex', direction: 'asc' },
+    })
+    expect(byIndex.data.map(({ orderIndex }) => orderIndex)).toEqual([0, 9, 10, 100])
+    const byDefault = await storage.list('variation', {
+      sort: { field: 'isDefault', direction: 'asc' },
+    })
+    expect(byDefault.data.map(({ isDefault }) => isDefault)).toEqual([false, false, false, true])
+  })
+}
+
+function describeFilters(open: OpenStorage): void {
+  it('where takes records whose fields are all equal', async () => {
+    const storage = await open()
+    const flagId = newId()
+    const on = sample('variation', { flagId, key: 'on', isDefault: true, orderIndex: 1 })
+    const off = sample('variation', { flagId, key: 'off', isDefault: false, orderIndex: 1 })
+    await insertAll(storage, 'variation', [on, off, sample('variation')])
+    const found = async (where: Partial<Records['variation']>) =>
+      (await storage.list('variation', { where })).data
+    expect(await found({ flagId, isDefault: true })).toEqual([on])
+    expect(await found({ flagId, isDefault: false, orderIndex: 1 })).toEqual([off])
+    expect(await found({ flagId, isDefault: false, orderIndex: 2 })).toEqual([])
+    expect(await found({ flagId, key: 'ON' })).toEqual([])
+  })
+
+  it('where finds null, and skips what is undefined', async () => {
+    const archivedAt = '2026-02-01T00:00:00.000Z'
+    const names = await flagsWith(open, [
+      { name: 'a', archivedAt: null },
+      { name: 'b', archivedAt },
+    ])
+    expect(await names({ where: { archivedAt: null } })).toEqual(['a'])
+    expect(await names({ where: { archivedAt } })).toEqual(['b'])
+    const where: Partial<Records['flag']> = { name: 'a' }
+    Reflect.set(where, 'archivedAt', undefined)
+    expect(await names({ where })).toEqual(['a'])
+  })
+
+  it('a range includes its beginning and not its end', async () => {
+    const times = [
+      '2026-01-01T00:00:00.000Z',
+      '2026-01-02T00:00:00.000Z',
+      '2026-01-03T00:00:00.000Z',
+    ]
+    const [first, second, third] = times
+    const names = await flagsWith(open, [
+      ...times.map((archivedAt) => ({ name: archivedAt, archivedAt })),
+      { name: 'never', archivedAt: null },
+    ])
+    const sort = { field: 'archivedAt', direction: 'asc' } as const
+    const inRange = (range: { from?: string; to?: string }) =>
+      names({ range: { field: 'archivedAt', ...range }, sort })
+    expect(await inRange({ from: `${first}`, to: `${third}` })).toEqual([first, second])
+    expect(await inRange({ from: `${second}` })).toEqual([second, third])
+    expect(await inRange({ to: `${second}` })).toEqual([first])
+    expect(await inRange({})).toEqual(['never', ...times])
+  })
+
+  it('a tag is found whole and exactly', async () => {
+    const names = await flagsWith(open, [
+      { name: 'none', tags: [] },
+      { name: 'odd', tags: ['","', '"', '%', 'ключ'] },
+      { name: 'shop', tags: ['shop', 'a'] },
+      { name: 'shops', tags: ['shops'] },
+    ])
+    expect(await names({ tag: 'shop' })).toEqual(['shop'])
+    expect(await names({ tag: 'Shop' })).toEqual([])
+    for (const tag of ['","', '"', '%', 'ключ']) expect(await names({ tag })).toEqual(['odd'])
+    expect(await names({ tag: ',' })).toEqual([])
+  })
+
+  it('a tag finds nothing in records that have no tags', async () => {
+    const storage = await open()
+    await insertAll(storage, 'segment', [sample('segment')])
+    expect(await storage.list('segment', { tag: 'a' })).toEqual({ data: [], total: 0 })
+  })
+
+  it('all parts of a query must hold', async () => {
+    const projectId = newId()
+    const names = await flagsWith(open, [
+      { name: 'Checkout a', projectId, tags: ['x'] },
+      { name: 'Checkout b', projectId, tags: ['y'] },
+      { name: 'Checkout c', tags: ['x'] },
+      { name: 'Basket', projectId, tags: ['x'] },
+    ])
+    expect(await names({ where: { projectId }, search: 'checkout', tag: 'x' })).toEqual([
+      'Checkout a',
+    ])
+  })
+}
+
+function describeSearch(open: OpenStorage): void {
+  it('a search ignores ASCII case and finds any part', async () => {
+    const names = await flagsWith(open, [{ name: 'New Checkout' }, { name: 'ÉCOLE' }])
+    expect(await names({ search: 'CHECK' })).toEqual(['New Checkout'])
+    expect(await names({ search: 'w c' })).toEqual(['New Checkout'])
+    expect(await names({ search: 'Écol' })).toEqual(['ÉCOLE'])
+    expect(await names({ search: 'écol' })).toEqual([])
+    expect(await names({ search: '' })).toHaveLength(2)
+  })
+
+  it('a search looks through the searchable fields and no others', async () => {
+    const names = await flagsWith(open, [
+      { name: 'by key', key: 'needle', tags: [] },
+      { name: 'by description', description: 'a needle', tags: [] },
+      { name: 'by tag', tags: ['needle'] },
+    ])
+    expect((await names({ search: 'needle' })).sort()).toEqual(['by description', 'by key'])
+  })
+
+  it('a search takes every character as itself', async () => {
+    const odd = ['100%', 'a_b', 'c\\d', `it's`, '"q"', '[x]', '*?', '😀']
+    const names = await flagsWith(open, [
+      ...odd.map((name) => ({ name, key: 'k', projectId: newId() })),
+      { name: '100 axb cd its q x', key: 'k' },
+    ])
+    for (const name of odd) expect(await names({ search: name })).toEqual([name])
+    expect(await names({ search: '%' })).toEqual(['100%'])
+    expect(await names({ search: '_' })).toEqual(['a_b'])
+    expect(await names({ search: 'z'.repeat(60_000) })).toEqual([])
+  })
+
+  it('a search finds nothing in records that have no searchable fields', async () => {
+    const storage = await open()
+    await insertAll(storage, 'auditEvent', [sample('auditEvent')])
+    expect(await storage.list('auditEvent', { search: 'flag' })).toEqual({ data: [], total: 0 })
+  })
+}

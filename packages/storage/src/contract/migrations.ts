@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import {
+  expectRefusal,
+  flagChange,
+  flagDefinition,
+  newId,
+  type OpenStorage,
+  sample,
+} from './fixtures.ts'
+
+/** `migrate` and `close`: the beginning and the end. `open` answers stores that are not migrated. */
+export function describeMigrations(open: OpenStorage): void {
+  describe('migrations', () => {
+    it('before migrate everything is refused', async () => {
+      const storage = await open()
+      const flag = sample('flag')
+      await expectRefusal(storage.find('flag', flag.id), 'UNAVAILABLE')
+      await expectRefusal(storage.list('flag', {}), 'UNAVAILABLE')
+      await expectRefusal(storage.insert('flag', flag), 'UNAVAILABLE')
+      await expectRefusal(storage.update('flag', flag.id, {}), 'UNAVAILABLE')
+      await expectRefusal(storage.publish(newId(), [flagChange(flagDefinition())]), 'UNAVAILABLE')
+      await expectRefusal(storage.loadFlagSet(newId()), 'UNAVAILABLE')
+      await expectRefusal(storage.loadChanges(newId(), 0), 'UNAVAILABLE')
+      await expectRefusal(
+        storage.transaction('lock', async () => 'never'),
+        'UNAVAILABLE',
+      )
+      await storage.migrate()
+      await storage.insert('flag', flag)
+    })
+
+    it('migrate may be called again and keeps everything', async () => {
+      const storage = await open()
+      await storage.migrate()
+      const flag = sample('flag')
+      const environmentId = newId()
+      await storage.insert('flag', flag)
+      await storage.publish(environmentId, [flagChange(flagDefinition())])
+      const flagSet = await storage.loadFlagSet(environmentId)
+      await storage.migrate()
+      expect(await storage.find('flag', flag.id)).toEqual(flag)
+      expect(await storage.loadFlagSet(environmentId)).toEqual(flagSet)
+    })
+
+    it('migrate may be called several times at once', async () => {
+      const storage = await open()
+      await Promise.all([storage.migrate(), storage.migrate(), storage.migrate()])
+      await storage.insert('flag', sample('flag'))
+    })
+
+    it('close lets what was begun end, and refuses what comes later', async () => {
+      const storage = await open()
+      await storage.migrate()
+      const begun = storage.transaction('lock', async (tx) => {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        await tx.insert('flag', sample('flag'))
+        return (await tx.list('flag', {})).total
+      })
+      await storage.close()
+      expect(await begun).toBe(1)
+      await expectRefusal(storage.find('flag', newId()), 'UNAVAILABLE')
+      await expectRefusal(storage.insert('flag', sample('flag')), 'UNAVAILABLE')
+      await expectRefusal(storage.migrate(), 'UNAVAILABLE')
+      await storage.close()
+    })
+
+    it('a store that was never used can be closed', async () => {
+      const storage = await open()
+      await storage.close()
+      await expectRefusal(storage.find('flag', newId()), 'UNAVAILABLE')
+    })
+  })
+}

@@ -1,0 +1,251 @@
+import { isFlagError } from '@ff/core'
+import fc from 'fast-check'
+import type { Kind, Records } from '../records.ts'
+import type { Changes, DefinitionChange, ListQuery, Storage, StorageSession } from '../storage.ts'
+import { flagDefinition, publishedSegment, SAMPLES } from './fixtures.ts'
+
+/** Something to ask of a store; the fields are what a report of a failure shows. */
+export interface Command<Session = Storage> {
+  readonly name: string
+  readonly input: unknown
+  readonly run: (session: Session) => Promise<unknown>
+}
+
+type SessionCommand = Command<StorageSession>
+
+/** The kinds that commands are about: with keys, tags, numbers, JSON; and one that stays. */
+export const KINDS = ['flag', 'variation', 'organization', 'auditEvent'] as const
+type ModelKind = (typeof KINDS)[number]
+
+export const ENVIRONMENTS = ['environment-1', 'environment-2'] as const
+
+const AT = '2026-01-01T00:00:00.000Z'
+const TIMES = [AT, '2026-01-02T00:00:00.000Z', '2026-01-03T00:00:00.000Z'] as const
+
+// Few values, so that commands meet: the same ids, keys, names.
+const id = fc.constantFrom('id-1', 'id-2', 'id-3', 'id-4', 'id-5')
+const parent = fc.constantFrom('parent-1', 'parent-2')
+const key = fc.constantFrom('a', 'b', 'B', 'a%b')
+const time = fc.constantFrom(...TIMES)
+const noNul = (text: string) => !text.includes('\0')
+const text = fc.oneof(
+  fc.constantFrom('', 'Aa', 'aB', 'é', 'É', '😀', '\uFFFD', '_'),
+  fc.string({ unit: 'binary', maxLength: 8 }).filter(noNul),
+)
+const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
+const nullable = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
+const json = fc
+  .dictionary(fc.string(), fc.jsonValue())
+  .map((value): Records['auditEvent']['payload'] => JSON.parse(JSON.stringify(value)))
+
+type FieldsOf<K extends Kind> = { readonly [F in keyof Records[K]]?: fc.Arbitrary<Records[K][F]> }
+
+/** Fields that commands set; the others are as in the sample. */
+const FIELDS: { readonly [K in ModelKind]: FieldsOf<K> } = {
+  flag: {
+    projectId: parent,
+    key,
+    name: text,
+    description: text,
+    tags: fc.array(text, { maxLength: 3 }),
+    archivedAt: nullable(time),
+    revision: fc.integer({ min: 1, max: 3 }),
+  },
+  variation: {
+    flagId: parent,
+    key,
+    value: text,
+    isDefault: fc.boolean(),
+    orderIndex: fc.integer({ min: 0, max: 12 }),
+  },
+  organization: { name: text, metadata: json, apiUsage: fc.nat() },
+  auditEvent: { orgId: parent, createdAt: time, eventType: key, payload: json },
+}
+
+const QUERIES: { readonly [K in ModelKind]: fc.Arbitrary<ListQuery<K>> } = {
+  flag: query<'flag'>({
+    where: fc.record({ projectId: parent, archivedAt: nullable(time) }, { requiredKeys: [] }),
+    rangeField: 'archivedAt',
+    sortFields: ['key', 'name', 'archivedAt', 'revision'],
+  }),
+  variation: query<'variation'>({
+    where: fc.record({ flagId: parent, isDefault: fc.boolean() }, { requiredKeys: [] }),
+    rangeField: 'updatedAt',
+    sortFields: ['orderIndex', 'isDefault', 'value'],
+  }),
+  organization: query<'organization'>({
+    where: fc.record({ planId: fc.constant(null) }, { requiredKeys: [] }),
+    rangeField: 'createdAt',
+    sortFields: ['name', 'apiUsage', 'trialEndsAt'],
+  }),
+  auditEvent: query<'auditEvent'>({
+    where: fc.record({ orgId: parent, eventType: key }, { requiredKeys: [] }),
+    rangeField: 'createdAt',
+    sortFields: ['createdAt', 'eventType'],
+  }),
+}
+
+interface QueryParts<K extends ModelKind> {
+  readonly where: fc.Arbitrary<Partial<Records[K]>>
+  readonly rangeField: keyof Records[K] & string
+  readonly sortFields: readonly (keyof Records[K] & string)[]
+}
+
+function query<K extends ModelKind>(parts: QueryParts<K>): fc.Arbitrary<ListQuery<K>> {
+  const field = fc.constant(parts.rangeField)
+  const range = fc.record({ field, from: time, to: time }, { requiredKeys: ['field'] })
+  const sort = fc.record({
+    field: fc.constantFrom(...parts.sortFields),
+    direction: fc.constantFrom('asc' as const, 'desc' as const),
+  })
+  const pages = { page: fc.integer({ min: 1, max: 3 }), limit: fc.integer({ min: 1, max: 3 }) }
+  return fc.record(
+    { where: parts.where, range, search: text, tag: text, sort, ...pages },
+    { requiredKeys: [] },
+  )
+}
+
+/** All of the kind's fields, or just some of them. */
+function fieldsOf<K extends ModelKind>(kind: K, which: 'all' | 'some') {
+  const fields: Readonly<Record<string, fc.Arbitrary<unknown>>> = FIELDS[kind]
+  const record = which === 'all' ? fc.record(fields) : fc.record(fields, { requiredKeys: [] })
+  return record as fc.Arbitrary<Partial<Omit<Records[K], 'id' | 'createdAt'>>>
+}
+
+function recordCommands<K extends ModelKind>(kind: K): fc.Arbitrary<SessionCommand> {
+  const insert = fc.tuple(id, fieldsOf(kind, 'all')).map(([own, fields]) => {
+    const record: Records[K] = { ...SAMPLES[kind](), ...fields, id: own }
+    return command(`insert ${kind}`, record, (session) => session.insert(kind, record))
+  })
+  const find = id.map((own) => command(`find ${kind}`, own, (session) => session.find(kind, own)))
+  const list = QUERIES[kind].map((input) =>
+    command(`list ${kind}`, input, (session) => session.list(kind, input)),
+  )
+  const update = fc
+    .tuple(id, changesOf(kind), optional(fc.integer({ min: 1, max: 3 })))
+    .map(([own, changes, revision]) =>
+      command(`update ${kind}`, { own, changes, revision }, (session) =>
+        session.update(kind, own, changes, revision),
+      ),
+    )
+  const arbitraries: fc.Arbitrary<SessionCommand>[] = [insert, insert, find, list]
+  if (kind !== 'auditEvent') arbitraries.push(update)
+  return fc.oneof(...arbitraries)
+}
+
+/** Some of the fields, or the end of the record. */
+function changesOf<K extends ModelKind>(kind: K): fc.Arbitrary<Changes<K>> {
+  return fc.oneof(
+    { weight: 3, arbitrary: fieldsOf(kind, 'some') },
+    { weight: 1, arbitrary: fc.constant({ deletedAt: AT }) },
+  ) as fc.Arbitrary<Changes<K>>
+}
+
+const environment = fc.constantFrom(...ENVIRONMENTS)
+const keys = fc.array(fc.constantFrom('a', 'b', 'c', 'ключ', ''), { maxLength: 4 })
+
+const flagChange: fc.Arbitrary<DefinitionChange> = fc
+  .tuple(id, nullable(fc.tuple(key, fc.boolean())))
+  .map(([own, state]) => ({
+    kind: 'flag',
+    id: own,
+    definition: state && flagDefinition({ id: own, key: state[0], isActive: state[1] }),
+  }))
+
+const segmentChange: fc.Arbitrary<DefinitionChange> = fc
+  .tuple(id, nullable(key))
+  .map(([own, name]) => ({
+    kind: 'segment',
+    id: own,
+    definition: name === null ? null : publishedSegment({ id: own, key: name }),
+  }))
+
+const manyKeys = fc
+  .integer({ min: 1, max: 1500 })
+  .map((count) => Array.from({ length: count }, (_, index) => `user-${index}`))
+
+const keysChange: fc.Arbitrary<DefinitionChange> = fc.record({
+  kind: fc.constant('segmentKeys' as const),
+  segmentId: id,
+  list: fc.constantFrom('included' as const, 'excluded' as const),
+  added: fc.oneof({ weight: 4, arbitrary: keys }, { weight: 1, arbitrary: manyKeys }),
+  removed: fc.oneof({ weight: 4, arbitrary: keys }, { weight: 1, arbitrary: manyKeys }),
+})
+
+const version = fc.integer({ min: -1, max: 12 })
+
+const publicationCommands: fc.Arbitrary<SessionCommand> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(
+        environment,
+        fc.array(fc.oneof(flagChange, segmentChange, keysChange), { maxLength: 4 }),
+      )
+      .map(([own, changes]) =>
+        command('publish', { own, changes }, (session) => session.publish(own, changes)),
+      ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(environment, optional(version))
+      .map(([own, at]) =>
+        command('loadFlagSet', { own, at }, (session) => session.loadFlagSet(own, at)),
+      ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(environment, version)
+      .map(([own, since]) =>
+        command('loadChanges', { own, since }, (session) => session.loadChanges(own, since)),
+      ),
+  },
+)
+
+const sessionCommand: fc.Arbitrary<SessionCommand> = fc.oneof(
+  ...KINDS.map((kind): fc.Arbitrary<SessionCommand> => recordCommands(kind)),
+  publicationCommands,
+  publicationCommands,
+)
+
+/** Several commands, refused ones among them, and then perhaps a failure. */
+const transaction: fc.Arbitrary<Command> = fc
+  .tuple(fc.array(sessionCommand, { minLength: 1, maxLength: 6 }), fc.boolean())
+  .map(([steps, fails]) => ({
+    name: fails ? 'transaction that fails' : 'transaction',
+    input: steps,
+    run: (storage) => transact(storage, steps, fails),
+  }))
+
+async function transact(
+  storage: Storage,
+  steps: readonly SessionCommand[],
+  fails: boolean,
+): Promise<unknown> {
+  const answers: unknown[] = []
+  const failure = new Error('rolled back')
+  const work = storage.transaction('lock', async (tx) => {
+    for (const step of steps) answers.push(await step.run(tx).catch(refusalOf))
+    if (fails) throw failure
+  })
+  await work.catch((error: unknown) => {
+    if (error !== failure) throw error
+  })
+  return answers
+}
+
+export const commands: fc.Arbitrary<readonly Command[]> = fc.array(
+  fc.oneof({ weight: 4, arbitrary: sessionCommand }, { weight: 1, arbitrary: transaction }),
+  { maxLength: 40, size: 'max' },
+)
+
+function command(name: string, input: unknown, run: SessionCommand['run']): SessionCommand {
+  return { name, input, run }
+}
+
+function refusalOf(error: unknown): unknown {
+  if (isFlagError(error)) return { refusal: error.code }
+  throw error
+}

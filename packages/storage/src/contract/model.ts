@@ -1,0 +1,67 @@
+import { isFlagError } from '@ff/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { memory } from '../index.ts'
+import type { Kind } from '../records.ts'
+import type { Storage } from '../storage.ts'
+import type { StorageUnderTest } from './fixtures.ts'
+import { type Command, commands, ENVIRONMENTS, KINDS } from './model-commands.ts'
+
+const RUNS = 40
+const TIMEOUT_MS = 120_000
+
+/** A store gives the same answers as memory does to the same random commands. */
+export function describeModel(create: () => Promise<StorageUnderTest>): void {
+  describe('model', () => {
+    it(
+      'every answer is the one that memory gives',
+      async () => {
+        const property = fc.asyncProperty(commands, (sequence) => compare(create, sequence))
+        await fc.assert(property, { numRuns: RUNS })
+      },
+      TIMEOUT_MS,
+    )
+  })
+}
+
+async function compare(
+  create: () => Promise<StorageUnderTest>,
+  sequence: readonly Command[],
+): Promise<void> {
+  const { storage, close } = await create()
+  const model = memory().storage
+  try {
+    await Promise.all([storage.migrate(), model.migrate()])
+    for (const command of sequence) {
+      expect(await answerTo(command, storage)).toEqual(await answerTo(command, model))
+    }
+    expect(await everythingIn(storage)).toEqual(await everythingIn(model))
+  } finally {
+    await close()
+  }
+}
+
+/** What a command answers, or the code of its refusal. */
+async function answerTo(command: Command, storage: Storage): Promise<unknown> {
+  try {
+    return { answer: await command.run(storage) }
+  } catch (error) {
+    if (isFlagError(error)) return { refusal: error.code }
+    throw error
+  }
+}
+
+/** All living records, every version of every environment, and what changed since each. */
+async function everythingIn(storage: Storage): Promise<unknown> {
+  const found: unknown[] = []
+  const kinds: readonly Kind[] = KINDS
+  for (const kind of kinds) found.push(await storage.list(kind, {}))
+  for (const environmentId of ENVIRONMENTS) {
+    const { version: newest } = await storage.loadChanges(environmentId, 0)
+    for (let version = 0; version <= newest; version += 1) {
+      found.push(await storage.loadFlagSet(environmentId, version))
+      found.push(await storage.loadChanges(environmentId, version))
+    }
+  }
+  return found
+}

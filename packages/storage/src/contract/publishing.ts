@@ -1,0 +1,218 @@
+import { type FlagSetDefinition, mergeChanges } from '@ff/core'
+import { describe, expect, it } from 'vitest'
+import type { DefinitionChange, Storage } from '../storage.ts'
+import {
+  flagChange,
+  flagDefinition,
+  goneFlag,
+  goneSegment,
+  keysChange,
+  newId,
+  type OpenStorage,
+  publishedSegment,
+  segmentChange,
+} from './fixtures.ts'
+import { describeListedKeys } from './listed-keys.ts'
+
+/** The publication log: versions, flag sets of now and then, what changed. */
+export function describePublishing(open: OpenStorage): void {
+  describe('publishing', () => {
+    describeVersions(open)
+    describeFlagSets(open)
+    describeChanges(open)
+    describeListedKeys(open)
+  })
+}
+
+function describeVersions(open: OpenStorage): void {
+  it('every publication of an environment gets its next version', async () => {
+    const storage = await open()
+    const [environmentId, other] = [newId(), newId()]
+    for (const version of [1, 2, 3]) {
+      expect(await storage.publish(environmentId, [flagChange(flagDefinition())])).toBe(version)
+    }
+    expect(await storage.publish(other, [flagChange(flagDefinition())])).toBe(1)
+    expect((await storage.loadFlagSet(environmentId))?.version).toBe(3)
+  })
+
+  it('two parallel publish calls give two versions', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    const publish = () => storage.publish(environmentId, [flagChange(flagDefinition())])
+    expect((await Promise.all([publish(), publish()])).sort()).toEqual([1, 2])
+    const flagSet = await storage.loadFlagSet(environmentId)
+    expect([flagSet?.version, flagSet?.flags.length]).toEqual([2, 2])
+  })
+
+  it('what equals the present is left out, and nothing left gives no version', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    const [flag, segment] = [flagDefinition(), publishedSegment()]
+    expect(await storage.publish(environmentId, [])).toBe(0)
+    expect(await storage.publish(environmentId, [flagChange(flag), segmentChange(segment)])).toBe(1)
+    expect(await storage.publish(environmentId, [flagChange({ ...flag })])).toBe(1)
+    expect(await storage.publish(environmentId, [])).toBe(1)
+    const paused = { ...flag, isActive: false }
+    const changes = [segmentChange(segment), flagChange(paused)]
+    expect(await storage.publish(environmentId, changes)).toBe(2)
+    const { flags, segments } = await storage.loadChanges(environmentId, 1)
+    expect([flags, segments]).toEqual([[{ id: flag.id, definition: paused }], []])
+  })
+
+  it('of several changes of one definition the last counts', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    const flag = flagDefinition()
+    const renamed = { ...flag, key: 'renamed' }
+    await storage.publish(environmentId, [flagChange(flag), flagChange(renamed)])
+    expect((await storage.loadFlagSet(environmentId))?.flags).toEqual([renamed])
+    expect(await storage.publish(environmentId, [goneFlag(flag.id), flagChange(renamed)])).toBe(1)
+  })
+
+  it('deleting what is not there publishes nothing', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    expect(await storage.publish(environmentId, [goneFlag(newId())])).toBe(0)
+    const flag = flagDefinition()
+    await storage.publish(environmentId, [flagChange(flag)])
+    expect(await storage.publish(environmentId, [goneFlag(flag.id)])).toBe(2)
+    expect(await storage.publish(environmentId, [goneFlag(flag.id)])).toBe(2)
+    expect(await storage.publish(environmentId, [flagChange(flag)])).toBe(3)
+  })
+}
+
+function describeFlagSets(open: OpenStorage): void {
+  it('before the first publication there is no flag set', async () => {
+    const storage = await open()
+    expect(await storage.loadFlagSet(newId())).toBeUndefined()
+    expect(await storage.loadFlagSet(newId(), 0)).toBeUndefined()
+    expect(await storage.loadChanges(newId(), 0)).toEqual({ version: 0, flags: [], segments: [] })
+  })
+
+  it('a definition comes back exactly', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    const values = JSON.parse('{"__proto__":[1],"text":"\\u0000\\"😀","deep":[[[{}]]]}')
+    const flag = flagDefinition({
+      type: 'json',
+      variations: [{ id: 'v', key: 'v', value: JSON.stringify(values) }],
+      targets: [{ variationId: 'v', kind: 'user', keys: ['ключ', '\u0000', '__proto__'] }],
+      rules: [
+        {
+          id: newId(),
+          orderIndex: 0,
+          createdAt: '2026-01-01T00:00:00.000Z',
+          conditions: [{ attribute: 'a', operator: 'eq', value: '\u2028', negate: true }],
+          segmentId: null,
+          variationId: 'v',
+          rolloutId: null,
+        },
+      ],
+    })
+    await storage.publish(environmentId, [flagChange(flag)])
+    const flags = (await storage.loadFlagSet(environmentId))?.flags
+    expect(JSON.stringify(flags)).toBe(JSON.stringify([flag]))
+  })
+
+  it('flags are ordered by key and segments by id', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    const keys = ['b', 'B', 'a', '😀', '\uFFFD', 'a.b', 'a-b']
+    const ids = ['s-2', 'S-1', 's-10', 's-1']
+    await storage.publish(environmentId, [
+      ...keys.map((key) => flagChange(flagDefinition({ key }))),
+      ...ids.map((id) => segmentChange(publishedSegment({ id }))),
+    ])
+    const flagSet = await storage.loadFlagSet(environmentId)
+    expect(flagSet?.flags.map(({ key }) => key)).toEqual([
+      'B',
+      'a',
+      'a-b',
+      'a.b',
+      'b',
+      '\uFFFD',
+      '😀',
+    ])
+    expect(flagSet?.segments.map(({ id }) => id)).toEqual(['S-1', 's-1', 's-10', 's-2'])
+  })
+
+  it('every past version stays exactly as it was', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    const history = await publishHistory(storage, environmentId)
+    expect(history.map(({ version }) => version)).toEqual([1, 2, 3, 4, 5, 6])
+    for (const flagSet of history) {
+      expect(await storage.loadFlagSet(environmentId, flagSet.version)).toEqual(flagSet)
+    }
+    const nothing = { version: 0, flags: [], segments: [] }
+    expect(await storage.loadFlagSet(environmentId, 0)).toEqual(nothing)
+  })
+
+  it('a version in the future is not there', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    await storage.publish(environmentId, [flagChange(flagDefinition())])
+    expect(await storage.loadFlagSet(environmentId, 2)).toBeUndefined()
+    expect(await storage.loadFlagSet(environmentId, -1)).toBeUndefined()
+  })
+}
+
+function describeChanges(open: OpenStorage): void {
+  it('changes hold the newest state of what changed, and nothing else', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    const [kept, changed, deleted] = ['a', 'b', 'c'].map((key) => flagDefinition({ id: key, key }))
+    if (kept === undefined || changed === undefined || deleted === undefined) throw new Error()
+    await storage.publish(environmentId, [kept, changed, deleted].map(flagChange))
+    await storage.publish(environmentId, [flagChange({ ...changed, isActive: false })])
+    await storage.publish(environmentId, [
+      goneFlag(deleted.id),
+      flagChange({ ...changed, type: 'json' }),
+    ])
+    expect(await storage.loadChanges(environmentId, 1)).toEqual({
+      version: 3,
+      flags: [
+        { id: changed.id, definition: { ...changed, type: 'json' } },
+        { id: deleted.id, definition: null },
+      ],
+      segments: [],
+    })
+    const nothing = { version: 3, flags: [], segments: [] }
+    expect(await storage.loadChanges(environmentId, 3)).toEqual(nothing)
+    expect(await storage.loadChanges(environmentId, 99)).toEqual(nothing)
+  })
+
+  it('changes applied to an old flag set give the new one', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    const history = await publishHistory(storage, environmentId)
+    for (const old of history) {
+      const changes = await storage.loadChanges(environmentId, old.version)
+      expect(mergeChanges(old, changes)).toEqual(history.at(-1))
+    }
+  })
+}
+
+/** Publishes six versions and answers the flag set after each. */
+async function publishHistory(
+  storage: Storage,
+  environmentId: string,
+): Promise<readonly FlagSetDefinition[]> {
+  const [flag, other] = [flagDefinition({ key: 'one' }), flagDefinition({ key: 'two' })]
+  const segment = publishedSegment()
+  const publications: readonly (readonly DefinitionChange[])[] = [
+    [flagChange(flag), segmentChange(segment)],
+    [flagChange(other), keysChange(segment.id, { added: ['a', 'b'] })],
+    [flagChange({ ...flag, isActive: false }), keysChange(segment.id, { removed: ['a'] })],
+    [goneFlag(flag.id), segmentChange({ ...segment, force: true })],
+    [goneSegment(segment.id), flagChange({ ...other, key: 'zero' })],
+    [flagChange(flag), segmentChange(segment)],
+  ]
+  const history: FlagSetDefinition[] = []
+  for (const changes of publications) {
+    await storage.publish(environmentId, changes)
+    const flagSet = await storage.loadFlagSet(environmentId)
+    if (flagSet !== undefined) history.push(flagSet)
+  }
+  return history
+}

@@ -1,0 +1,73 @@
+import { compareCodePoints } from '@ff/core'
+import { KIND_RULES, type Kind, type Records } from '../records.ts'
+import type { ListQuery, Page } from '../storage.ts'
+
+/** The page of these living records that the query asks for. */
+export function pageOf<K extends Kind>(
+  kind: K,
+  living: readonly Records[K][],
+  query: ListQuery<K>,
+): Page<Records[K]> {
+  const matching = living.filter((record) => matches(kind, record, query))
+  matching.sort((a, b) => compareRecords(a, b, query.sort))
+  const total = matching.length
+  const { page = 1, limit } = query
+  if (limit === undefined) return { data: matching, total }
+  return { data: matching.slice((page - 1) * limit, page * limit), total }
+}
+
+export function fieldOf(record: object, field: string): unknown {
+  return Object.hasOwn(record, field) ? Reflect.get(record, field) : undefined
+}
+
+function matches<K extends Kind>(kind: K, record: Records[K], query: ListQuery<K>): boolean {
+  const { where = {}, range, search, tag } = query
+  for (const [field, expected] of Object.entries(where)) {
+    if (expected !== undefined && fieldOf(record, field) !== expected) return false
+  }
+  if (range !== undefined && !isInRange(fieldOf(record, range.field), range)) return false
+  if (search !== undefined && !isFound(kind, record, search)) return false
+  return tag === undefined || hasTag(record, tag)
+}
+
+function isInRange(value: unknown, { from, to }: { from?: string; to?: string }): boolean {
+  if (from === undefined && to === undefined) return true
+  if (typeof value !== 'string') return false
+  if (from !== undefined && compareCodePoints(value, from) < 0) return false
+  return to === undefined || compareCodePoints(value, to) < 0
+}
+
+function isFound<K extends Kind>(kind: K, record: Records[K], search: string): boolean {
+  const wanted = toAsciiLowerCase(search)
+  return KIND_RULES[kind].searchable.some((field) => {
+    const value = fieldOf(record, field)
+    return typeof value === 'string' && toAsciiLowerCase(value).includes(wanted)
+  })
+}
+
+function hasTag(record: object, tag: string): boolean {
+  const tags = fieldOf(record, 'tags')
+  return Array.isArray(tags) && tags.includes(tag)
+}
+
+function toAsciiLowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
+function compareRecords<K extends Kind>(
+  a: Records[K],
+  b: Records[K],
+  sort: ListQuery<K>['sort'],
+): number {
+  if (sort !== undefined) {
+    const order = compareValues(fieldOf(a, sort.field), fieldOf(b, sort.field))
+    if (order !== 0) return sort.direction === 'asc' ? order : -order
+  }
+  return compareCodePoints(a.id, b.id)
+}
+
+function compareValues(a: unknown, b: unknown): number {
+  if (a === null || b === null) return Number(b === null) - Number(a === null)
+  if (typeof a === 'string' && typeof b === 'string') return compareCodePoints(a, b)
+  return Number(a) - Number(b)
+}

@@ -1,0 +1,32 @@
+import type { RateLimiter, RateWindow } from '../rate-limiter.ts'
+
+interface WindowUsage {
+  readonly endsAt: number
+  /** Requests granted, by key. */
+  readonly granted: Map<string, number>
+}
+
+/** Counts the requests of this process alone, and forgets windows that are over. */
+export class MemoryRateLimiter implements RateLimiter {
+  readonly #windows = new Map<string, WindowUsage>()
+
+  async lease(key: string, window: RateWindow, amount: number): Promise<number> {
+    const { granted } = this.#usageOf(window)
+    const used = granted.get(key) ?? 0
+    const grant = Math.max(0, Math.min(amount, window.limit - used))
+    granted.set(key, used + grant)
+    return grant
+  }
+
+  #usageOf({ startedAt, lengthMs }: RateWindow): WindowUsage {
+    const name = `${startedAt} ${lengthMs}`
+    const known = this.#windows.get(name)
+    if (known !== undefined) return known
+    for (const [other, { endsAt }] of this.#windows) {
+      if (endsAt <= startedAt) this.#windows.delete(other)
+    }
+    const usage = { endsAt: startedAt + lengthMs, granted: new Map<string, number>() }
+    this.#windows.set(name, usage)
+    return usage
+  }
+}

@@ -1,0 +1,194 @@
+import type { FlagSetDefinition } from '@ff/core'
+import {
+  type LogEntry,
+  type LogTopic,
+  newEntries,
+  toChanges,
+  toFlagSet,
+  topicName,
+} from '../publication-log.ts'
+import { keyTaken, recordNotFound, staleRevision, transactionEnded } from '../record-errors.ts'
+import { KIND_RULES, type Kind, type Records } from '../records.ts'
+import type {
+  Changes,
+  DefinitionChange,
+  DefinitionChanges,
+  ListQuery,
+  Page,
+  StorageSession,
+} from '../storage.ts'
+import { Draft } from './draft.ts'
+import { fieldOf, pageOf } from './memory-query.ts'
+
+/** What is committed. */
+export interface MemoryState {
+  readonly records: { readonly [K in Kind]: Map<string, Records[K]> }
+  readonly logs: Map<string, EnvironmentLog>
+}
+
+interface EnvironmentLog {
+  readonly version: number
+  /** The newest link of each topic's history. */
+  readonly topics: ReadonlyMap<string, LogLink>
+}
+
+interface LogLink {
+  readonly entry: LogEntry
+  readonly previous: LogLink | undefined
+}
+
+type Drafts = { readonly [K in Kind]: Draft<Records[K]> }
+
+const EMPTY_LOG: EnvironmentLog = { version: 0, topics: new Map() }
+
+/** Sees what is committed and its own changes, which nobody else sees before `commit`. */
+export class MemorySession implements StorageSession {
+  readonly #records: Drafts
+  readonly #logs: Draft<EnvironmentLog>
+  #ended = false
+
+  constructor(state: MemoryState) {
+    const drafts = Object.entries(state.records).map(([kind, map]) => [
+      kind,
+      new Draft<unknown>(map),
+    ])
+    this.#records = Object.fromEntries(drafts) as Drafts
+    this.#logs = new Draft(state.logs)
+  }
+
+  async find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
+    const record = this.#draft(kind).get(id)
+    return record !== undefined && isLiving(record) ? record : undefined
+  }
+
+  async list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>> {
+    return pageOf(kind, [...this.#draft(kind).values()].filter(isLiving), query)
+  }
+
+  async insert<K extends Kind>(kind: K, record: Records[K]): Promise<void> {
+    const draft = this.#draft(kind)
+    if (draft.get(record.id) !== undefined) throw keyTaken()
+    this.#refuseTakenKeys(kind, record)
+    draft.set(record.id, frozenCopy(record))
+  }
+
+  async update<K extends Kind>(
+    kind: K,
+    id: string,
+    changes: Changes<K>,
+    expectedRevision?: number,
+  ): Promise<Records[K]> {
+    const draft = this.#draft(kind)
+    const record = draft.get(id)
+    if (record === undefined || !isLiving(record)) throw recordNotFound(kind, id)
+    if (expectedRevision !== undefined && fieldOf(record, 'revision') !== expectedRevision) {
+      throw staleRevision(kind, id)
+    }
+    const changed = frozenCopy({ ...record, ...withoutUndefined(changes) })
+    this.#refuseTakenKeys(kind, changed)
+    draft.set(id, changed)
+    return changed
+  }
+
+  async publish(environmentId: string, changes: readonly DefinitionChange[]): Promise<number> {
+    const log = this.#log(environmentId)
+    const version = log.version + 1
+    const entries = newEntries({
+      version,
+      changes,
+      present: (topic) => presentEntries(log, topic),
+    })
+    if (entries.length === 0) return log.version
+    const topics = new Map(log.topics)
+    for (const entry of entries) {
+      topics.set(topicName(entry), { entry, previous: topics.get(topicName(entry)) })
+    }
+    this.#logs.set(environmentId, { version, topics })
+    return version
+  }
+
+  async loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined> {
+    const log = this.#log(environmentId)
+    const version = at ?? log.version
+    if (log.version === 0 || version < 0 || version > log.version) return undefined
+    const entries = [...log.topics.values()].flatMap((newest) => entriesAt(newest, version))
+    return toFlagSet(version, entries)
+  }
+
+  async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
+    const log = this.#log(environmentId)
+    const changedSegments = new Set<string>()
+    for (const { entry } of log.topics.values()) {
+      if (entry.kind !== 'flag' && entry.version > since) changedSegments.add(entry.id)
+    }
+    const entries = [...log.topics.values()].flatMap((newest) => {
+      const { kind, id, version } = newest.entry
+      const isChanged = kind === 'flag' ? version > since : changedSegments.has(id)
+      return isChanged ? entriesAt(newest, log.version) : []
+    })
+    return toChanges(entries, { version: log.version, since })
+  }
+
+  /** Makes the changes everybody's, all at once. */
+  commit(): void {
+    for (const draft of Object.values(this.#records)) draft.commit()
+    this.#logs.commit()
+  }
+
+  /** Refuses all further calls. */
+  end(): void {
+    this.#ended = true
+  }
+
+  #draft<K extends Kind>(kind: K): Draft<Records[K]> {
+    if (this.#ended) throw transactionEnded()
+    return this.#records[kind]
+  }
+
+  #log(environmentId: string): EnvironmentLog {
+    if (this.#ended) throw transactionEnded()
+    return this.#logs.get(environmentId) ?? EMPTY_LOG
+  }
+
+  #refuseTakenKeys<K extends Kind>(kind: K, record: Records[K]): void {
+    const { unique } = KIND_RULES[kind]
+    if (unique.length === 0 || !isLiving(record)) return
+    for (const other of this.#draft(kind).values()) {
+      if (other.id === record.id || !isLiving(other)) continue
+      const isTaken = unique.some((fields) =>
+        fields.every((field) => fieldOf(other, field) === fieldOf(record, field)),
+      )
+      if (isTaken) throw keyTaken()
+    }
+  }
+}
+
+function isLiving(record: object): boolean {
+  return (fieldOf(record, 'deletedAt') ?? null) === null
+}
+
+function presentEntries(log: EnvironmentLog, topic: LogTopic): readonly LogEntry[] {
+  const newest = log.topics.get(topicName(topic))
+  return newest === undefined ? [] : entriesAt(newest, log.version)
+}
+
+/** The entries that make up a topic's state at a version, oldest first. */
+function entriesAt(newest: LogLink, version: number): readonly LogEntry[] {
+  let link: LogLink | undefined = newest
+  while (link !== undefined && link.entry.version > version) link = link.previous
+  const baseVersion = link?.entry.baseVersion ?? 0
+  const entries: LogEntry[] = []
+  for (; link !== undefined && link.entry.version >= baseVersion; link = link.previous) {
+    entries.push(link.entry)
+  }
+  return entries.reverse()
+}
+
+function withoutUndefined(changes: object): object {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+}
+
+/** A copy through JSON, which is how every other store keeps a record. */
+function frozenCopy<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value), (_name, part) => Object.freeze(part))
+}

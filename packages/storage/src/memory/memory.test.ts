@@ -1,0 +1,17 @@
+import { changeFeedContract, rateLimiterContract, storageContract } from '../contract/contract.ts'
+import { memory } from './memory.ts'
+
+storageContract('memory', async () => {
+  const { storage } = memory()
+  return { storage, close: () => storage.close() }
+})
+
+changeFeedContract('memory', async () => ({
+  changeFeed: memory().changeFeed,
+  close: async () => undefined,
+}))
+
+rateLimiterContract('memory', async () => ({
+  rateLimiter: memory().rateLimiter,
+  close: async () => undefined,
+}))

@@ -1,0 +1,18 @@
+import type { Capabilities } from '../capabilities.ts'
+import { MemoryChangeFeed } from './memory-change-feed.ts'
+import { MemoryRateLimiter } from './memory-rate-limiter.ts'
+import { MemoryStorage } from './memory-storage.ts'
+
+/**
+ * Everything a server needs, within one process; nothing outlives it.
+ *
+ * @example
+ * createFlagServer({ ...memory() })
+ */
+export function memory(): Required<Capabilities> {
+  return {
+    storage: new MemoryStorage(),
+    changeFeed: new MemoryChangeFeed(),
+    rateLimiter: new MemoryRateLimiter(),
+  }
+}

@@ -1,0 +1,224 @@
+import {
+  compareCodePoints,
+  type FlagDefinition,
+  type FlagSetDefinition,
+  type SegmentDefinition,
+} from '@ff/core'
+import type { DefinitionChange, DefinitionChanges, PublishedSegment } from './storage.ts'
+
+/** What one line of history is about: a definition, or one of a segment's two lists of keys. */
+export interface LogTopic {
+  readonly kind: 'flag' | 'segment' | 'included' | 'excluded'
+  readonly id: string
+}
+
+/**
+ * One entry of an environment's publication log. The state of a topic is made of its entries
+ * from the newest one's `baseVersion` up to the newest one: of a definition, just the newest;
+ * of listed keys, a checkpoint and the differences since.
+ */
+export interface LogEntry extends LogTopic {
+  readonly version: number
+  readonly baseVersion: number
+  /** The definition as JSON text, `null` when it is gone; of listed keys, a `KeyDifference`. */
+  readonly body: string | null
+}
+
+interface KeyDifference {
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+}
+
+/** What reading one entry costs, in keys. */
+const ENTRY_WEIGHT = 20
+const MIN_CHECKPOINT_WEIGHT = 1000
+
+export function topicOf(change: DefinitionChange): LogTopic {
+  return change.kind === 'segmentKeys'
+    ? { kind: change.list, id: change.segmentId }
+    : { kind: change.kind, id: change.id }
+}
+
+/** A text that no other topic has. */
+export function topicName(topic: LogTopic): string {
+  return `${topic.kind} ${topic.id}`
+}
+
+interface Publication {
+  /** What the new entries are published under. */
+  readonly version: number
+  readonly changes: readonly DefinitionChange[]
+  /** The entries that make up a topic's present state, oldest first. */
+  readonly present: (topic: LogTopic) => readonly LogEntry[]
+}
+
+/** The entries that a publication adds to the log: none for what is published already. */
+export function newEntries({ version, changes, present }: Publication): readonly LogEntry[] {
+  const entries: LogEntry[] = []
+  for (const changesOfTopic of groupByTopic(changes)) {
+    const topic = topicOf(changesOfTopic[0])
+    const isDefinition = topic.kind === 'flag' || topic.kind === 'segment'
+    const change = { topic, version, changes: changesOfTopic, present: present(topic) }
+    const entry = isDefinition ? definitionEntry(change) : keysEntry(change)
+    if (entry !== undefined) entries.push(entry)
+  }
+  return entries
+}
+
+/** The flag set that these entries (of every topic, each oldest first) make up. */
+export function toFlagSet(version: number, entries: readonly LogEntry[]): FlagSetDefinition {
+  const { flags, segments } = fold(entries)
+  return {
+    version,
+    flags: [...flags.values()]
+      .filter((definition) => definition !== null)
+      .sort((a, b) => compareCodePoints(a.key, b.key) || compareCodePoints(a.id, b.id)),
+    segments: [...segments.values()]
+      .filter((definition) => definition !== null)
+      .sort((a, b) => compareCodePoints(a.id, b.id)),
+  }
+}
+
+/**
+ * What changed after `since`, of entries that hold the state of every changed flag, and of the
+ * definition and both lists of every segment of which any of these changed.
+ */
+export function toChanges(
+  entries: readonly LogEntry[],
+  { version, since }: { readonly version: number; readonly since: number },
+): DefinitionChanges {
+  const goneBefore = new Set<string>()
+  for (const { kind, id, version: changedAt, body } of entries) {
+    if (kind === 'segment' && body === null && changedAt <= since) goneBefore.add(id)
+  }
+  const { flags, segments } = fold(entries)
+  const changed = <T>(definitions: ReadonlyMap<string, T>) =>
+    [...definitions]
+      .map(([id, definition]) => ({ id, definition }))
+      .sort((a, b) => compareCodePoints(a.id, b.id))
+  return {
+    version,
+    flags: changed(flags),
+    segments: changed(segments).filter(({ id }) => !goneBefore.has(id)),
+  }
+}
+
+type Changes = [DefinitionChange, ...DefinitionChange[]]
+
+function groupByTopic(changes: readonly DefinitionChange[]): Iterable<Changes> {
+  const groups = new Map<string, Changes>()
+  for (const change of changes) {
+    const name = topicName(topicOf(change))
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, [change])
+    else group.push(change)
+  }
+  return groups.values()
+}
+
+interface TopicChange {
+  readonly topic: LogTopic
+  readonly version: number
+  readonly changes: readonly DefinitionChange[]
+  readonly present: readonly LogEntry[]
+}
+
+function definitionEntry(change: TopicChange): LogEntry | undefined {
+  const { topic, version, present } = change
+  const last = change.changes.at(-1)
+  const definition = last === undefined || last.kind === 'segmentKeys' ? null : last.definition
+  const body = definition === null ? null : JSON.stringify(definition)
+  if (body === (present.at(-1)?.body ?? null)) return undefined
+  return { ...topic, version, baseVersion: version, body }
+}
+
+function keysEntry({ topic, version, changes, present }: TopicChange): LogEntry | undefined {
+  const known = present.map(differenceOf)
+  const difference = effectOf(changes, known)
+  if (difference.added.length + difference.removed.length === 0) return undefined
+  const base = present[0]
+  if (base !== undefined && !isCheckpointDue([...known, difference])) {
+    const body = JSON.stringify(difference)
+    return { ...topic, version, baseVersion: base.version, body }
+  }
+  const checkpoint = { added: [...foldKeys([...known, difference])], removed: [] }
+  return { ...topic, version, baseVersion: version, body: JSON.stringify(checkpoint) }
+}
+
+/** What the changes do to a list: a key that is there already is not added. */
+function effectOf(
+  changes: readonly DefinitionChange[],
+  known: readonly KeyDifference[],
+): KeyDifference {
+  const differences = changes.filter((change) => change.kind === 'segmentKeys')
+  const touched = new Set(differences.flatMap(({ added, removed }) => [...added, ...removed]))
+  const before = foldKeys(known, touched)
+  const after = new Set(before)
+  for (const difference of differences) apply(difference, after)
+  return {
+    added: [...after].filter((key) => !before.has(key)),
+    removed: [...before].filter((key) => !after.has(key)),
+  }
+}
+
+/** Are the differences since the checkpoint, which comes first, dearer to read than it is? */
+function isCheckpointDue([checkpoint, ...differences]: readonly KeyDifference[]): boolean {
+  let weight = 0
+  for (const { added, removed } of differences) {
+    weight += ENTRY_WEIGHT + added.length + removed.length
+  }
+  return weight > Math.max(MIN_CHECKPOINT_WEIGHT, checkpoint?.added.length ?? 0)
+}
+
+function differenceOf(entry: LogEntry): KeyDifference {
+  return entry.body === null ? { added: [], removed: [] } : JSON.parse(entry.body)
+}
+
+function apply(difference: KeyDifference, keys: Set<string>): void {
+  for (const key of difference.removed) keys.delete(key)
+  for (const key of difference.added) keys.add(key)
+}
+
+/** The keys that are listed after all differences; of long lists, perhaps only some are of interest. */
+function foldKeys(
+  differences: readonly KeyDifference[],
+  interesting?: ReadonlySet<string>,
+): Set<string> {
+  const keys = new Set<string>()
+  for (const { added, removed } of differences) {
+    for (const key of removed) keys.delete(key)
+    for (const key of added) {
+      if (interesting === undefined || interesting.has(key)) keys.add(key)
+    }
+  }
+  return keys
+}
+
+interface Definitions {
+  readonly flags: ReadonlyMap<string, FlagDefinition | null>
+  readonly segments: ReadonlyMap<string, SegmentDefinition | null>
+}
+
+function fold(entries: readonly LogEntry[]): Definitions {
+  const flags = new Map<string, FlagDefinition | null>()
+  const published = new Map<string, PublishedSegment | null>()
+  const differences = new Map<string, KeyDifference[]>()
+  for (const entry of entries) {
+    const { kind, id, body } = entry
+    if (kind === 'flag') flags.set(id, body === null ? null : JSON.parse(body))
+    else if (kind === 'segment') published.set(id, body === null ? null : JSON.parse(body))
+    else {
+      const known = differences.get(topicName(entry))
+      if (known === undefined) differences.set(topicName(entry), [differenceOf(entry)])
+      else known.push(differenceOf(entry))
+    }
+  }
+  const keysOf = (topic: LogTopic) => [...foldKeys(differences.get(topicName(topic)) ?? [])]
+  const segments = new Map<string, SegmentDefinition | null>()
+  for (const [id, segment] of published) {
+    const included = keysOf({ kind: 'included', id })
+    const excluded = keysOf({ kind: 'excluded', id })
+    segments.set(id, segment === null ? null : { ...segment, included, excluded })
+  }
+  return { flags, segments }
+}

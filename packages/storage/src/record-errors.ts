@@ -1,0 +1,26 @@
+import { FlagError } from '@ff/core'
+import type { Kind } from './records.ts'
+
+export function recordNotFound(kind: Kind, id: string): FlagError {
+  return new FlagError('NOT_FOUND', `There is no ${kind} with id ${id}.`)
+}
+
+export function keyTaken(cause?: unknown): FlagError {
+  return new FlagError('CONFLICT', 'A record with this id or key already exists.', { cause })
+}
+
+export function staleRevision(kind: Kind, id: string): FlagError {
+  return new FlagError('CONFLICT', `The ${kind} with id ${id} has been changed meanwhile.`)
+}
+
+export function notMigrated(): FlagError {
+  return new FlagError('UNAVAILABLE', 'The store is not ready: migrate() has not been called.')
+}
+
+export function storeClosed(): FlagError {
+  return new FlagError('UNAVAILABLE', 'The store is closed.')
+}
+
+export function transactionEnded(): FlagError {
+  return new FlagError('INTERNAL', 'A session was used after its transaction had ended.')
+}

@@ -1,0 +1,45 @@
+import { FlagError } from '@ff/core'
+import type { SqlDialect } from './dialect.ts'
+import { initial } from './migrations/0001-initial.ts'
+import type { Migration } from './migrations/migration.ts'
+import type { SqlDriver, SqlStatement } from './sql-driver.ts'
+
+const MIGRATIONS: readonly Migration[] = [initial]
+
+const LOCK = 'migrate'
+
+/**
+ * Runs the migrations that the database lacks, all in one transaction: either the schema is this
+ * release's afterwards or nothing has happened. Refuses a database that a later release has migrated.
+ */
+export async function migrate(driver: SqlDriver, dialect: SqlDialect): Promise<void> {
+  await driver.transaction(LOCK, async (connection) => {
+    const [, rows = []] = await connection.run([
+      plain(`create table if not exists ff_migration (name ${dialect.columns.text} primary key)`),
+      plain('select name from ff_migration'),
+    ])
+    const applied = new Set(rows.map(({ name }) => name))
+    for (const name of applied) {
+      if (!MIGRATIONS.some((known) => known.name === name)) throw laterRelease(String(name))
+    }
+    for (const migration of MIGRATIONS) {
+      if (applied.has(migration.name)) continue
+      const statements = migration.statements(dialect.columns).map(plain)
+      await connection.run([
+        ...statements,
+        plain(`insert into ff_migration values ('${migration.name}')`),
+      ])
+    }
+  })
+}
+
+function plain(sql: string): SqlStatement {
+  return { sql, parameters: [] }
+}
+
+function laterRelease(name: string): FlagError {
+  return new FlagError(
+    'UNAVAILABLE',
+    `The store was migrated by a later release (migration ${name} is unknown to this one).`,
+  )
+}

@@ -1,0 +1,99 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { LogEntry, LogTopic } from '../publication-log.ts'
+import type { SqlDialect } from './dialect.ts'
+import type { SqlStatement, SqlValue } from './sql-driver.ts'
+
+/** Entries of the log, joined to the newest entry `h` of their topic. */
+const ENTRIES = sql`
+  select p.kind, p.entity_id, p.version, p.base_version, p.body
+  from ff_publication_head h
+  join ff_publication p on p.environment_id = h.environment_id and p.kind = h.kind
+    and p.entity_id = h.entity_id and p.version between h.base_version and h.version`
+
+const IN_ORDER = sql`order by p.kind, p.entity_id, p.version`
+
+/** The statements of the publication log; those that read answer rows for `toLogEntry`. */
+export class PublicationStatements {
+  readonly #dialect: SqlDialect
+
+  constructor(dialect: SqlDialect) {
+    this.#dialect = dialect
+  }
+
+  /** Makes other publishers of the environment wait until this transaction has ended. */
+  claim(environmentId: string): SqlStatement {
+    return this.#statement(sql`
+      insert into ff_environment_version (environment_id, version) values (${environmentId}, 0)
+      on conflict (environment_id) do update set version = ff_environment_version.version`)
+  }
+
+  /** A row with the environment's `version`; none, or 0, before the first. */
+  version(environmentId: string): SqlStatement {
+    return this.#statement(sql`
+      select version from ff_environment_version where environment_id = ${environmentId}`)
+  }
+
+  setVersion(environmentId: string, version: number): SqlStatement {
+    return this.#statement(sql`
+      update ff_environment_version set version = ${version}
+      where environment_id = ${environmentId}`)
+  }
+
+  append(environmentId: string, entry: LogEntry): readonly [SqlStatement, SqlStatement] {
+    const { kind, id, version, baseVersion, body } = entry
+    return [
+      this.#statement(sql`
+        insert into ff_publication (environment_id, kind, entity_id, version, base_version, body)
+        values (${environmentId}, ${kind}, ${id}, ${version}, ${baseVersion}, ${body})`),
+      this.#statement(sql`
+        insert into ff_publication_head (environment_id, kind, entity_id, version, base_version)
+        values (${environmentId}, ${kind}, ${id}, ${version}, ${baseVersion})
+        on conflict (environment_id, kind, entity_id)
+        do update set version = excluded.version, base_version = excluded.base_version`),
+    ]
+  }
+
+  /** The present state of one topic. */
+  topic(environmentId: string, { kind, id }: LogTopic): SqlStatement {
+    return this.#statement(sql`${ENTRIES}
+      where h.environment_id = ${environmentId} and h.kind = ${kind} and h.entity_id = ${id}
+      ${IN_ORDER}`)
+  }
+
+  /** The present state of every topic. */
+  present(environmentId: string): SqlStatement {
+    return this.#statement(sql`${ENTRIES} where h.environment_id = ${environmentId} ${IN_ORDER}`)
+  }
+
+  /** The state of every topic at a version. */
+  past(environmentId: string, version: number): SqlStatement {
+    return this.#statement(sql`
+      select p.kind, p.entity_id, p.version, p.base_version, p.body
+      from (
+        select kind, entity_id, max(version) as version from ff_publication
+        where environment_id = ${environmentId} and version <= ${version}
+        group by kind, entity_id
+      ) newest
+      join ff_publication h on h.environment_id = ${environmentId} and h.kind = newest.kind
+        and h.entity_id = newest.entity_id and h.version = newest.version
+      join ff_publication p on p.environment_id = h.environment_id and p.kind = h.kind
+        and p.entity_id = h.entity_id and p.version between h.base_version and h.version
+      ${IN_ORDER}`)
+  }
+
+  /** The present state of changed flags, and of all that belongs to a changed segment. */
+  changed(environmentId: string, since: number): SqlStatement {
+    return this.#statement(sql`${ENTRIES}
+      where h.environment_id = ${environmentId} and (
+        (h.kind = 'flag' and h.version > ${since}) or
+        (h.kind <> 'flag' and h.entity_id in (
+          select entity_id from ff_publication_head
+          where environment_id = ${environmentId} and kind <> 'flag' and version > ${since})))
+      ${IN_ORDER}`)
+  }
+
+  #statement(query: RawBuilder<unknown>): SqlStatement {
+    const { sql: text, parameters } = query.compile(this.#dialect.builder)
+    return { sql: text, parameters: parameters as readonly SqlValue[] }
+  }
+}

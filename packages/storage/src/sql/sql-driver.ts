@@ -1,0 +1,32 @@
+export type SqlValue = string | number | boolean | null
+
+export type SqlRow = Readonly<Record<string, SqlValue>>
+
+export interface SqlStatement {
+  readonly sql: string
+  readonly parameters: readonly SqlValue[]
+}
+
+export interface SqlConnection {
+  /**
+   * Runs the statements one after another and answers the rows of each. The driver's own errors
+   * are translated here: `CONFLICT` for a unique key that is taken, else `UNAVAILABLE`.
+   */
+  run(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>
+}
+
+/** What a database brings to be a store. */
+export interface SqlDriver {
+  /** For statements that only read; those of one `run` all see the same committed state. */
+  readonly reader: SqlConnection
+
+  /**
+   * Runs `work` in one transaction, durable once this resolves and rolled back when it throws;
+   * holders of the same lock one after another. A `CONFLICT` inside leaves it usable, after
+   * anything else nothing can be committed any more.
+   */
+  transaction<T>(lock: string, work: (connection: SqlConnection) => Promise<T>): Promise<T>
+
+  /** Ends what was begun, then refuses everything. */
+  close(): Promise<void>
+}

@@ -1,0 +1,182 @@
+// @ts-check
+// The thread in which a data file lives. Plain JavaScript, because it is started as it is: by the
+// tests from the source, and by the build from a copy beside `sqlite.js`.
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { parentPort, workerData } from 'node:worker_threads'
+
+/**
+ * @typedef {{ sql: string, parameters: unknown[] }} Statement
+ * @typedef {{ id: number, type: 'read' | 'write', statements: Statement[] }} StatementsRequest
+ * @typedef {{ id: number, type: 'close' }} CloseRequest
+ * @typedef {{ all(...parameters: unknown[]): Record<string, unknown>[] }} PreparedStatement
+ * @typedef {{ prepare(sql: string): PreparedStatement, close(): void }} Database
+ * @typedef {new (path: string) => Database} Driver
+ */
+
+const IN_MEMORY = ':memory:'
+const BUSY_TIMEOUT_MS = 5000
+const BUSY_RETRY_MS = 20
+const BUSY_MESSAGE = 'database is locked'
+const MAX_PREPARED = 500
+
+/** A connection, and the statements prepared on it. */
+class Connection {
+  /** @type {Map<string, PreparedStatement>} */
+  #prepared = new Map()
+  #database
+
+  /** @param {Database} database */
+  constructor(database) {
+    this.#database = database
+    this.execute(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  }
+
+  /**
+   * @param {string} sql
+   * @param {unknown[]} parameters
+   */
+  execute(sql, parameters = []) {
+    let statement = this.#prepared.get(sql)
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql)
+      if (this.#prepared.size >= MAX_PREPARED) this.#prepared.clear()
+      this.#prepared.set(sql, statement)
+    }
+    return statement.all(...parameters)
+  }
+
+  /** @param {Statement[]} statements */
+  write(statements) {
+    return statements.map(({ sql, parameters }) => this.execute(sql, parameters))
+  }
+
+  /** @param {Statement[]} statements */
+  read(statements) {
+    if (statements.length === 1) return this.write(statements)
+    this.execute('begin')
+    try {
+      return this.write(statements)
+    } finally {
+      this.execute('rollback')
+    }
+  }
+
+  close() {
+    this.#prepared.clear()
+    this.#database.close()
+  }
+}
+
+/** @returns {Promise<Driver>} */
+async function loadDriver() {
+  // Asked for by name, not imported: Node releases before 22.13 have none, or hide it.
+  /** @type {any} */
+  const builtin = process.getBuiltinModule('node:sqlite')
+  return (builtin ?? (await import('@photostructure/sqlite'))).DatabaseSync
+}
+
+/**
+ * @param {Driver} Driver
+ * @param {string} path
+ */
+function openWriter(Driver, path) {
+  if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true })
+  const connection = new Connection(new Driver(path))
+  try {
+    if (path !== IN_MEMORY) {
+      switchToWal(connection)
+      refuseIfDamaged(connection)
+    }
+    connection.execute('pragma synchronous = full')
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/**
+ * @param {Driver} Driver
+ * @param {string} path
+ */
+function openReader(Driver, path) {
+  const connection = new Connection(new Driver(path))
+  connection.execute('pragma query_only = on')
+  return connection
+}
+
+/**
+ * Two processes that open a new file at once get in each other's way here, and SQLite does not
+ * wait for its busy timeout.
+ *
+ * @param {Connection} connection
+ */
+function switchToWal(connection) {
+  const deadline = Date.now() + BUSY_TIMEOUT_MS
+  for (;;) {
+    try {
+      const [row] = connection.execute('pragma journal_mode = wal')
+      if (row?.journal_mode !== 'wal') throw new Error('it cannot have a write-ahead log there')
+      return
+    } catch (error) {
+      if (toFailure(error).message !== BUSY_MESSAGE || Date.now() > deadline) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_RETRY_MS)
+    }
+  }
+}
+
+/** @param {Connection} connection */
+function refuseIfDamaged(connection) {
+  const [row] = connection.execute('pragma quick_check(1)')
+  const verdict = row?.quick_check
+  if (verdict !== 'ok') throw new Error(`it is damaged (${verdict})`)
+}
+
+/** @param {unknown} error */
+function toFailure(error) {
+  return { message: error instanceof Error ? error.message : String(error) }
+}
+
+/** @param {string} path */
+async function open(path) {
+  const Driver = await loadDriver()
+  const writer = openWriter(Driver, path)
+  const reader = path === IN_MEMORY ? writer : openReader(Driver, path)
+  return { writer, reader }
+}
+
+/**
+ * @param {{ writer: Connection, reader: Connection }} connections
+ * @param {StatementsRequest | CloseRequest} request
+ */
+function handle({ writer, reader }, request) {
+  if (request.type === 'write') return writer.write(request.statements)
+  if (request.type === 'read') return reader.read(request.statements)
+  if (reader !== writer) reader.close()
+  writer.close()
+  return []
+}
+
+/** @returns {Promise<(request: StatementsRequest | CloseRequest) => object>} */
+async function createAnswerer() {
+  try {
+    const connections = await open(workerData.path)
+    return (request) => {
+      try {
+        return { rows: handle(connections, request) }
+      } catch (error) {
+        return { failure: toFailure(error) }
+      }
+    }
+  } catch (error) {
+    const unusable = toFailure(error).message
+    return (request) => (request.type === 'close' ? { rows: [] } : { unusable })
+  }
+}
+
+const answer = await createAnswerer()
+// Requests that came before wait in the port until somebody listens.
+parentPort?.on('message', (request) => {
+  parentPort?.postMessage({ id: request.id, ...answer(request) })
+})

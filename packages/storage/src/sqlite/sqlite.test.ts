@@ -1,0 +1,276 @@
+import { mkdir, open, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isFlagError } from '@ff/core'
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
+import {
+  expectRefusal,
+  flagChange,
+  flagDefinition,
+  newId,
+  SAMPLES,
+  sample,
+} from '../contract/fixtures.ts'
+import { KIND_RULES, type Kind } from '../records.ts'
+import { columnOf } from '../sql/rows.ts'
+import { TABLES } from '../sql/tables.ts'
+import type { Storage } from '../storage.ts'
+import { sqlite } from './sqlite.ts'
+
+const PAGE_BYTES = 4096
+
+async function newPath(): Promise<string> {
+  return join(await temporaryFolder(), 'flags.db')
+}
+
+async function opened(path: string): Promise<Storage> {
+  const { storage } = sqlite({ path })
+  onTestFinished(() => storage.close())
+  await storage.migrate()
+  return storage
+}
+
+/** A data file with one flag of each of these names, and nothing in its log files. */
+async function fileWith(names: readonly string[]): Promise<string> {
+  const path = await newPath()
+  const { storage } = sqlite({ path })
+  await storage.migrate()
+  for (const name of names) await storage.insert('flag', sample('flag', { name }))
+  await storage.close()
+  return path
+}
+
+function openDirectly(path: string): DatabaseSyncInstance {
+  const database: DatabaseSyncInstance = new DatabaseSync(path)
+  onTestFinished(() => {
+    if (database.isOpen) database.close()
+  })
+  return database
+}
+
+describe('sqlite with a path', () => {
+  it('creates the folder, and keeps everything when it is opened again', async () => {
+    const path = join(await temporaryFolder(), 'a', 'b c', 'flags.db')
+    const { storage } = sqlite({ path })
+    await storage.migrate()
+    const records = (Object.keys(SAMPLES) as Kind[]).map((kind) => ({ kind, record: sample(kind) }))
+    for (const { kind, record } of records) await storage.insert(kind, record)
+    const environmentId = newId()
+    await storage.publish(environmentId, [flagChange(flagDefinition())])
+    await storage.publish(environmentId, [flagChange(flagDefinition({ key: 'another' }))])
+    const flagSets = [1, 2].map((version) => storage.loadFlagSet(environmentId, version))
+    const before = await Promise.all(flagSets)
+    await storage.close()
+    expect(await readdir(join(path, '..'))).toEqual(['flags.db'])
+
+    const again = await opened(path)
+    for (const { kind, record } of records) {
+      expect(await again.find(kind, record.id)).toEqual(record)
+    }
+    expect(await again.loadFlagSet(environmentId, 1)).toEqual(before[0])
+    expect(await again.loadFlagSet(environmentId)).toEqual(before[1])
+  })
+
+  it('writes ahead to a log, which is what lets readers go on', async () => {
+    const database = openDirectly(await fileWith([]))
+    expect(database.prepare('pragma journal_mode').get()).toEqual({ journal_mode: 'wal' })
+  })
+
+  it('waits for another writer of the file without stopping this thread', async () => {
+    const path = await fileWith([])
+    const storage = await opened(path)
+    const database = openDirectly(path)
+    database.exec('begin immediate')
+    const inserted = storage.insert('flag', sample('flag'))
+    let ticks = 0
+    for (; ticks < 10; ticks += 1) await new Promise((resolve) => setTimeout(resolve, 10))
+    database.exec('commit')
+    await inserted
+    expect((await storage.list('flag', {})).total).toBe(1)
+  })
+
+  it('reads while a transaction is open', async () => {
+    const storage = await opened(await newPath())
+    await storage.transaction('lock', async (tx) => {
+      await tx.insert('flag', sample('flag'))
+      expect((await storage.list('flag', {})).total).toBe(0)
+      expect((await tx.list('flag', {})).total).toBe(1)
+    })
+  })
+})
+
+describe('a data file that cannot be used', () => {
+  async function expectUnusable(path: string, reason: RegExp): Promise<void> {
+    const { storage } = sqlite({ path })
+    const outcome = await storage.migrate().catch((error: unknown) => error)
+    expect(isFlagError(outcome) && outcome.code).toBe('UNAVAILABLE')
+    expect(String(outcome)).toContain(path)
+    expect(String(outcome)).toMatch(reason)
+    await expectRefusal(storage.find('flag', newId()), 'UNAVAILABLE')
+    await storage.close()
+  }
+
+  it('is refused when it is no database, and left as it is', async () => {
+    const path = await newPath()
+    const text = 'not a database '.repeat(1000)
+    await writeFile(path, text)
+    await expectUnusable(path, /not a database/)
+    expect(await readFile(path, 'utf8')).toBe(text)
+  })
+
+  it('is refused when it is a folder', async () => {
+    const path = await newPath()
+    await mkdir(path)
+    await expectUnusable(path, /unable to open/)
+  })
+
+  it('is refused when its folder cannot be made', async () => {
+    const file = await fileWith([])
+    await expectUnusable(join(file, 'flags.db'), /EEXIST|ENOTDIR/)
+  })
+
+  it('is refused when it is cut short', async () => {
+    const path = await fileWith(Array.from({ length: 50 }, (_, index) => `Flag ${index}`))
+    await truncate(path, 5 * PAGE_BYTES)
+    await expectUnusable(path, /damaged|malformed/)
+  })
+
+  it('is refused, or complete, when a page of it is overwritten', async () => {
+    const names = Array.from({ length: 200 }, (_, index) => `Flag ${index}`)
+    const intact = await readFile(await fileWith(names))
+    let refused = 0
+    for (let page = 0; page * PAGE_BYTES < intact.length; page += 1) {
+      const path = await newPath()
+      await writeFile(path, intact)
+      await overwritePage(path, page)
+      const { storage } = sqlite({ path })
+      try {
+        await storage.migrate()
+        expect((await storage.list('flag', {})).total).toBe(names.length)
+      } catch (error) {
+        expect(isFlagError(error) && error.code).toBe('UNAVAILABLE')
+        refused += 1
+      }
+      await storage.close()
+    }
+    expect(refused).toBeGreaterThan(5)
+  })
+
+  it('is taken when it is empty', async () => {
+    const path = await newPath()
+    await writeFile(path, '')
+    const storage = await opened(path)
+    await storage.insert('flag', sample('flag'))
+  })
+})
+
+async function overwritePage(path: string, page: number): Promise<void> {
+  const file = await open(path, 'r+')
+  await file.write(Buffer.alloc(PAGE_BYTES, 0xa5), 0, PAGE_BYTES, page * PAGE_BYTES)
+  await file.close()
+}
+
+describe('the schema', () => {
+  it('has a column for every field, and unique indexes for every unique key', async () => {
+    const database = openDirectly(await fileWith([]))
+    for (const kind of Object.keys(TABLES) as Kind[]) {
+      const { name, columns } = TABLES[kind]
+      const inFile = database.prepare(`pragma table_info(${name})`).all()
+      const fields = Object.keys(columns).map((field) => columnOf(kind, field))
+      expect(inFile.map((column) => column.name).sort()).toEqual(fields.sort())
+      const indexes = database.prepare(`pragma index_list(${name})`).all()
+      const uniqueIndexes = indexes.filter(({ unique, partial }) => unique === 1 && partial === 1)
+      expect([kind, uniqueIndexes.length]).toEqual([kind, KIND_RULES[kind].unique.length])
+    }
+  })
+
+  it('of a later release is refused, and left as it is', async () => {
+    const path = await fileWith(['Kept'])
+    openDirectly(path).exec(`insert into ff_migration values ('9999-from-the-future')`)
+    const { storage } = sqlite({ path })
+    onTestFinished(() => storage.close())
+    await expect(storage.migrate()).rejects.toThrow(/later release.*9999-from-the-future/)
+    await expectRefusal(storage.find('flag', newId()), 'UNAVAILABLE')
+  })
+
+  it('is made as a whole or not at all', async () => {
+    const path = await newPath()
+    const database = openDirectly(path)
+    database.exec('create table ff_segment (in_the_way text)')
+    const { storage } = sqlite({ path })
+    onTestFinished(() => storage.close())
+    await expectRefusal(storage.migrate(), 'UNAVAILABLE')
+    const tables = database.prepare(`select name from sqlite_schema where type = 'table'`).all()
+    expect(tables).toEqual([{ name: 'ff_segment' }])
+    database.exec('drop table ff_segment')
+    await storage.migrate()
+    await storage.insert('segment', sample('segment'))
+  })
+
+  it('is made once by stores that are opened at the same time', async () => {
+    const path = await newPath()
+    const storages = Array.from({ length: 4 }, () => sqlite({ path }).storage)
+    await Promise.all(storages.map((storage) => storage.migrate()))
+    await Promise.all(storages.map((storage) => storage.insert('flag', sample('flag'))))
+    for (const storage of storages) {
+      expect((await storage.list('flag', {})).total).toBe(4)
+      await storage.close()
+    }
+  })
+})
+
+describe("sqlite with the host's database", () => {
+  it('syncs every commit, and leaves the database open', async () => {
+    const database = openDirectly(await newPath())
+    const { storage } = sqlite({ database })
+    await storage.migrate()
+    await storage.close()
+    expect(database.prepare('pragma synchronous').get()).toEqual({ synchronous: 2 })
+    expect(database.prepare('pragma journal_mode').get()).toEqual({ journal_mode: 'wal' })
+    expect(database.prepare('select count(*) as count from ff_flag').get()).toEqual({ count: 0 })
+  })
+
+  it('runs statements on drivers that refuse to ask for rows that are not there', async () => {
+    const database = openDirectly(':memory:')
+    const { storage } = sqlite({ database: { prepare: (sql) => strictStatement(database, sql) } })
+    await storage.migrate()
+    const flag = sample('flag')
+    await storage.insert('flag', flag)
+    expect(await storage.update('flag', flag.id, { name: 'New' })).toEqual({ ...flag, name: 'New' })
+  })
+
+  it('keeps nothing of a transaction that met a full disk, even if its work goes on', async () => {
+    const database = openDirectly(':memory:')
+    const { storage } = sqlite({ database })
+    await storage.migrate()
+    const before = sample('flag')
+    await storage.insert('flag', before)
+    database.exec('pragma max_page_count = 70')
+    const work = storage.transaction('lock', async (tx) => {
+      await tx.insert('flag', sample('flag'))
+      const tooLong = sample('flag', { description: 'x'.repeat(1_000_000) })
+      await expectRefusal(tx.insert('flag', tooLong), 'UNAVAILABLE')
+      await expectRefusal(tx.insert('flag', sample('flag')), 'UNAVAILABLE')
+    })
+    await expectRefusal(work, 'UNAVAILABLE')
+    expect((await storage.list('flag', {})).data).toEqual([before])
+    database.exec('pragma max_page_count = 10000')
+    await storage.insert('flag', sample('flag'))
+    expect((await storage.list('flag', {})).total).toBe(2)
+  })
+})
+
+/** What better-sqlite3 does: `all` only for statements that answer rows. */
+function strictStatement(database: DatabaseSyncInstance, sql: string) {
+  const statement = database.prepare(sql)
+  const reader = statement.columns().length > 0
+  return {
+    reader,
+    all: (...parameters: (string | number | null | boolean)[]) => {
+      if (!reader) throw new Error('This statement does not return data.')
+      return statement.all(...parameters)
+    },
+    run: (...parameters: (string | number | null | boolean)[]) => statement.run(...parameters),
+  }
+}

@@ -1,0 +1,59 @@
+import { resolve } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Capabilities } from '../capabilities.ts'
+import { sqliteDialect } from '../sql/dialect.ts'
+import { SqlStorage } from '../sql/sql-storage.ts'
+import { InlineChannel, type SqliteDatabase } from './inline-channel.ts'
+import type { SqliteChannel } from './sqlite-channel.ts'
+import { SqliteDriver } from './sqlite-driver.ts'
+import { WorkerChannel } from './worker-channel.ts'
+
+export type { SqliteDatabase, SqliteStatement } from './inline-channel.ts'
+
+export type SqliteOptions =
+  | {
+      /** The data file, which is created, with its folder, when missing; or `:memory:`. */
+      readonly path: string
+    }
+  | {
+      /** A database that the host opened, and closes after the store is closed. */
+      readonly database: SqliteDatabase
+    }
+
+const IN_MEMORY = ':memory:'
+
+/**
+ * Records and publications in one SQLite file.
+ *
+ * With `path` the database lives in a worker thread of its own, so that waiting for the disk stops
+ * nothing else; the file is opened by the first call, which for a file that cannot be used throws
+ * `UNAVAILABLE`. The thread does not keep the process alive while nothing is asked of it.
+ *
+ * With `database` every statement runs in the calling thread, which is meant for light use: tests,
+ * scripts, small tools. Its connection must not be used for anything else while a call is pending.
+ *
+ * @example
+ * createFlagServer({ ...sqlite({ path: './data/flags.db' }) })
+ */
+export function sqlite(options: SqliteOptions): Required<Pick<Capabilities, 'storage'>> {
+  return { storage: new SqlStorage(new SqliteDriver(openChannel(options)), sqliteDialect) }
+}
+
+function openChannel(options: SqliteOptions): SqliteChannel {
+  if ('database' in options) return new InlineChannel(options.database)
+  const path = options.path === IN_MEMORY ? IN_MEMORY : resolve(options.path)
+  return new WorkerChannel({
+    path,
+    hasReader: path !== IN_MEMORY,
+    start: () => startWorker(path),
+  })
+}
+
+/** The URL must stand here: the worker lies beside this file, in the source and in the build. */
+function startWorker(path: string): Worker {
+  return new Worker(new URL('./sqlite-worker.js', import.meta.url), {
+    workerData: { path },
+    // Node warns of its own driver, which is no news to whoever starts a server.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  })
+}

@@ -1,0 +1,41 @@
+import { Worker } from 'node:worker_threads'
+import { describe, expect, it } from 'vitest'
+import { expectRefusal } from '../contract/fixtures.ts'
+import { WorkerChannel } from './worker-channel.ts'
+
+const SELECT_1 = [{ sql: 'select 1', parameters: [] }]
+
+function channelTo(program: string) {
+  const start = () => new Worker(program, { eval: true })
+  return new WorkerChannel({ path: 'somewhere', hasReader: true, start })
+}
+
+describe('WorkerChannel', () => {
+  it('refuses what was pending and what comes later when its worker ends', async () => {
+    const channel = channelTo(
+      `require('node:worker_threads').parentPort.once('message', () => process.exit(3))`,
+    )
+    await Promise.all([
+      expectRefusal(channel.write(SELECT_1), 'UNAVAILABLE'),
+      expectRefusal(channel.read(SELECT_1), 'UNAVAILABLE'),
+    ])
+    await expectRefusal(channel.read(SELECT_1), 'UNAVAILABLE')
+    await channel.close()
+  })
+
+  it('says why, when its worker failed', async () => {
+    const channel = channelTo(`throw new Error('out of luck')`)
+    const outcome = await channel.read(SELECT_1).catch((error: unknown) => error)
+    expect(outcome).toMatchObject({ code: 'UNAVAILABLE', cause: { message: 'out of luck' } })
+  })
+
+  it('starts no worker before there is something to do', async () => {
+    let started = 0
+    const start = () => {
+      started += 1
+      return new Worker('', { eval: true })
+    }
+    await new WorkerChannel({ path: 'somewhere', hasReader: true, start }).close()
+    expect(started).toBe(0)
+  })
+})

@@ -1,0 +1,98 @@
+import type { Worker } from 'node:worker_threads'
+import { FlagError } from '@ff/core'
+import type { SqlStatement } from '../sql/sql-driver.ts'
+import type { SqliteChannel, SqlRows } from './sqlite-channel.ts'
+import { fromSqliteFailure, type SqliteFailure, unusableFile } from './sqlite-errors.ts'
+
+export interface WorkerChannelOptions {
+  readonly path: string
+  /** Whether the worker has a second connection, for reading. */
+  readonly hasReader: boolean
+  readonly start: () => Worker
+}
+
+type Request =
+  | { readonly type: 'write' | 'read'; readonly statements: readonly SqlStatement[] }
+  | { readonly type: 'close' }
+
+/** The worker's answer; `unusable` says why the file could not even be opened. */
+interface Answer {
+  readonly id: number
+  readonly rows?: SqlRows
+  readonly failure?: SqliteFailure
+  readonly unusable?: string
+}
+
+interface Pending {
+  readonly resolve: (rows: SqlRows) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Connections that live in a worker, which is started by the first request. */
+export class WorkerChannel implements SqliteChannel {
+  readonly hasReader: boolean
+  readonly #path: string
+  readonly #start: () => Worker
+  readonly #pending = new Map<number, Pending>()
+  #worker: Worker | undefined
+  #failure: FlagError | undefined
+  #nextId = 0
+
+  constructor({ path, hasReader, start }: WorkerChannelOptions) {
+    this.#path = path
+    this.hasReader = hasReader
+    this.#start = start
+  }
+
+  async write(statements: readonly SqlStatement[]): Promise<SqlRows> {
+    return this.#ask({ type: 'write', statements })
+  }
+
+  async read(statements: readonly SqlStatement[]): Promise<SqlRows> {
+    return this.#ask({ type: 'read', statements })
+  }
+
+  async close(): Promise<void> {
+    if (this.#worker === undefined || this.#failure !== undefined) return
+    await this.#ask({ type: 'close' })
+    await this.#worker.terminate()
+  }
+
+  #ask(request: Request): Promise<SqlRows> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) throw this.#failure
+      this.#worker ??= this.#started()
+      const id = this.#nextId
+      this.#nextId += 1
+      // Only a worker that somebody waits for may keep the process alive.
+      if (this.#pending.size === 0) this.#worker.ref()
+      this.#pending.set(id, { resolve, reject })
+      this.#worker.postMessage({ id, ...request })
+    })
+  }
+
+  #started(): Worker {
+    const worker = this.#start()
+    worker.unref()
+    worker.on('message', (answer: Answer) => this.#settle(answer))
+    worker.on('error', (error) => this.#fail(error))
+    worker.on('exit', () => this.#fail())
+    return worker
+  }
+
+  #settle({ id, rows, failure, unusable }: Answer): void {
+    const pending = this.#pending.get(id)
+    this.#pending.delete(id)
+    if (this.#pending.size === 0) this.#worker?.unref()
+    if (pending === undefined) return
+    if (rows !== undefined) pending.resolve(rows)
+    else if (unusable !== undefined) pending.reject(unusableFile(this.#path, unusable))
+    else pending.reject(fromSqliteFailure(failure ?? { message: 'the worker gave no reason' }))
+  }
+
+  #fail(cause?: unknown): void {
+    this.#failure ??= new FlagError('UNAVAILABLE', 'The store has stopped.', { cause })
+    for (const { reject } of this.#pending.values()) reject(this.#failure)
+    this.#pending.clear()
+  }
+}

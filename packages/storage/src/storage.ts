@@ -1,0 +1,139 @@
+import type { FlagDefinition, FlagSetDefinition, SegmentDefinition } from '@ff/core'
+import type { Kind, Records } from './records.ts'
+
+/**
+ * What a store can do, inside a transaction or outside of one.
+ *
+ * Adapters invent nothing: ids and timestamps arrive in the record. Deleting a record is an
+ * `update` with `deletedAt`; `find` and `list` never show deleted records. Text is kept exactly
+ * as it came, but for the character NUL and lone surrogates, which not every store can keep
+ * outside of JSON fields.
+ *
+ * A refused call (`NOT_FOUND`, `CONFLICT`) changes nothing, and a transaction in which it was
+ * refused may go on. `UNAVAILABLE` says that the store cannot be reached or written; a
+ * transaction that met it keeps nothing.
+ */
+export interface StorageSession {
+  /** The living record with this id. */
+  find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined>
+
+  /** One page of living records; ties of the sort are broken by id, ascending. */
+  list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>>
+
+  /** Throws `CONFLICT` when the id, or a unique key among the living, is taken. */
+  insert<K extends Kind>(kind: K, record: Records[K]): Promise<void>
+
+  /**
+   * Changes some fields of a living record and answers the whole record as it now is. Fields
+   * that are `undefined` stay as they are. Throws `NOT_FOUND` when there is no such record,
+   * `CONFLICT` when `expectedRevision` is given and is not the record's, or when a unique key
+   * is taken. The caller sets `revision`.
+   */
+  update<K extends Kind>(
+    kind: K,
+    id: string,
+    changes: Changes<K>,
+    expectedRevision?: number,
+  ): Promise<Records[K]>
+
+  /**
+   * Appends changed definitions to the environment's publication log under its next version,
+   * and answers that version. Changes that equal what is already published (the same JSON text;
+   * listed keys that are there, or are not) are left out; when none remains, nothing is appended
+   * and the present version is answered. Of several changes of one definition the last counts.
+   */
+  publish(environmentId: string, changes: readonly DefinitionChange[]): Promise<number>
+
+  /**
+   * Everything needed to evaluate the environment: now, or exactly as it was at version `at`.
+   * Flags are ordered by key, segments by id, listed keys by when they were added. `undefined`
+   * when nothing was ever published, or `at` lies in the future; version 0 is empty.
+   */
+  loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined>
+
+  /** The newest state of each definition that changed after version `since`, ordered by id. */
+  loadChanges(environmentId: string, since: number): Promise<DefinitionChanges>
+}
+
+/** Where everything that must not be lost is kept. */
+export interface Storage extends StorageSession {
+  /**
+   * Brings the store to the schema of this release, or throws `UNAVAILABLE`: a store of a later
+   * release is refused. To be called before anything else; calling it again, or from several
+   * processes at once, does no harm.
+   */
+  migrate(): Promise<void>
+
+  /**
+   * Runs `work` so that either all of it is kept or nothing, durably once this resolves.
+   * Transactions with the same `lock` (an organization's id, or `platform`) run one after
+   * another. Inside, only the given session may be used: the store itself may be waiting for
+   * this very transaction. Others see nothing of it before it has ended.
+   */
+  transaction<T>(lock: string, work: (tx: StorageSession) => Promise<T>): Promise<T>
+
+  /** Lets what was begun end, then refuses everything with `UNAVAILABLE`. May be called again. */
+  close(): Promise<void>
+}
+
+/** Fields of a record that may change; `id` and `createdAt` never do. */
+export type Changes<K extends Kind> = Partial<Omit<Records[K], 'id' | 'createdAt'>>
+
+export interface ListQuery<K extends Kind> {
+  /** Equality, `null` included, on fields that are not arrays or objects. */
+  readonly where?: Partial<Records[K]>
+  /** `from <= field < to`, on a timestamp field. */
+  readonly range?: {
+    readonly field: keyof Records[K] & string
+    readonly from?: string
+    readonly to?: string
+  }
+  /** Text that must occur, ignoring ASCII case, in one of the kind's searchable fields. */
+  readonly search?: string
+  /** A tag that the record's `tags` must contain. */
+  readonly tag?: string
+  /** Text goes by code point; `null` comes before everything else. By id when absent. */
+  readonly sort?: { readonly field: keyof Records[K] & string; readonly direction: 'asc' | 'desc' }
+  /** From 1; without `limit` there is only one. */
+  readonly page?: number
+  /** Records a page, at least 1; all of them when absent. */
+  readonly limit?: number
+}
+
+export interface Page<T> {
+  readonly data: readonly T[]
+  /** How many records match on all pages. */
+  readonly total: number
+}
+
+/** A definition as it now is; `null` when it is gone. */
+export type DefinitionChange =
+  | { readonly kind: 'flag'; readonly id: string; readonly definition: FlagDefinition | null }
+  | { readonly kind: 'segment'; readonly id: string; readonly definition: PublishedSegment | null }
+  | ({ readonly kind: 'segmentKeys' } & SegmentKeysChange)
+
+/** A segment without its listed keys, which are logged as differences. */
+export type PublishedSegment = Omit<SegmentDefinition, 'included' | 'excluded'>
+
+/**
+ * Keys that leave a segment's list and keys that join it; one that is in both is there
+ * afterwards. Lists live by the segment's id alone: while no definition of the segment is
+ * published they are kept, but seen by nobody.
+ */
+export interface SegmentKeysChange {
+  readonly segmentId: string
+  readonly list: 'included' | 'excluded'
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+}
+
+export interface DefinitionChanges {
+  /** The environment's version; 0 when nothing was ever published. */
+  readonly version: number
+  /** Whole definitions, listed keys included: what `mergeChanges` of `@ff/core` takes. */
+  readonly flags: readonly { readonly id: string; readonly definition: FlagDefinition | null }[]
+  readonly segments: readonly {
+    readonly id: string
+    readonly definition: SegmentDefinition | null
+  }[]
+}

@@ -1,0 +1,19 @@
+import type { Reporter, TestModule } from 'vitest/node'
+
+/** Ends every test run with one plain line of totals. */
+export default class ClosingLine implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const totals = { passed: 0, failed: 0, skipped: 0 }
+    for (const module of modules) {
+      const before = totals.failed
+      for (const test of module.children.allTests()) {
+        const { state } = test.result()
+        if (state !== 'pending') totals[state] += 1
+      }
+      // A file that could not even be loaded is a failure too.
+      if (module.state() === 'failed' && totals.failed === before) totals.failed += 1
+    }
+    const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : ''
+    process.stdout.write(`${totals.passed} passed, ${totals.failed} failed${skipped}\n`)
+  }
+}

@@ -1,0 +1,30 @@
+import { defineConfig } from 'vitest/config'
+
+const PACKAGES = ['core', 'protocol', 'storage', 'server']
+
+const tests = ['src/**/*.test.ts', 'test/**/*.test.ts']
+const pins = ['test/exports.test.ts']
+
+export default defineConfig({
+  ssr: { resolve: { conditions: ['@ff/source', 'module', 'node', 'development|production'] } },
+  test: {
+    reporters: ['default', './scripts/closing-line.ts'],
+    projects: [
+      ...PACKAGES.map((name) => ({
+        extends: true as const,
+        test: { name, root: `packages/${name}`, include: tests, exclude: pins },
+      })),
+      {
+        extends: true,
+        test: { name: 'standalone', root: 'examples/standalone', include: tests },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'rules',
+          include: ['scripts/*.test.ts', ...pins.map((pin) => `packages/*/${pin}`)],
+        },
+      },
+    ],
+  },
+})
