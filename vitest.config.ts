@@ -12,7 +12,13 @@ export default defineConfig({
     projects: [
       ...PACKAGES.map((name) => ({
         extends: true as const,
-        test: { name, root: `packages/${name}`, include: tests, exclude: pins },
+        test: {
+          name,
+          root: `packages/${name}`,
+          include: tests,
+          exclude: pins,
+          benchmark: { include: ['bench/**/*.bench.ts'] },
+        },
       })),
       {
         extends: true,

@@ -22,7 +22,7 @@ describe('changedFlags', () => {
         }
         expect(unchanged(after)).toEqual(unchanged(before))
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     )
   })
 
@@ -53,7 +53,7 @@ describe('changedValues', () => {
           expect(was !== undefined && is !== undefined && jsonEquals(was, is)).toBe(false)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     )
   })
 })
@@ -76,7 +76,7 @@ describe('mergeChanges', () => {
           segments: [...fresh.segments].sort((a, b) => compareCodePoints(a.id, b.id)),
         })
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     )
   })
 })

@@ -18,7 +18,7 @@ describe('evaluation', () => {
         )
         expect(again).toEqual(first)
       }),
-      { numRuns: 1_000 },
+      { numRuns: 400 },
     )
   })
 
@@ -28,7 +28,7 @@ describe('evaluation', () => {
         const evaluation = evaluateAll(compileFlagSet(definition), context, now)
         expect(JSON.parse(jsonOf(evaluation))).toEqual({ ...valuesOf(evaluation) })
       }),
-      { numRuns: 2_000 },
+      { numRuns: 800 },
     )
   })
 

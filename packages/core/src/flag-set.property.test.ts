@@ -17,7 +17,7 @@ describe('compileFlagSet', () => {
           detailsOf(evaluateAll(full, context, now)),
         )
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 
@@ -30,7 +30,7 @@ describe('compileFlagSet', () => {
           if (reason === 'ERROR') expect(broken).toContain(flagKey)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 })

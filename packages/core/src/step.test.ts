@@ -52,7 +52,7 @@ describe('stepAt', () => {
           detailsOf(evaluateAll(random, context, other)),
         )
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     )
   })
 })
@@ -94,7 +94,7 @@ describe('rampingFlags', () => {
           )
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     )
   })
 })
