@@ -17,6 +17,13 @@ export interface Standalone {
   close(): Promise<void>
 }
 
+/** Whoever takes longer than this, in milliseconds, to send headers or a request is cut off. */
+const SLOW_SENDERS = {
+  headersTimeout: 20_000,
+  requestTimeout: 40_000,
+  connectionsCheckingInterval: 5_000,
+} as const
+
 /** Opens the store (filling a new one), listens, and prints where and how it can be used. */
 export async function startStandalone(
   config: Config,
@@ -35,7 +42,7 @@ export async function startStandalone(
   })
   try {
     await flags.start()
-    const server = createServer(toNodeHandler(flags))
+    const server = createServer(SLOW_SENDERS, toNodeHandler(flags))
     attachWebSocket(server, flags)
     const url = await listen(server, config)
     for (const line of introduce(url, config, secrets)) print(line)
