@@ -31,12 +31,12 @@ const me: Actor = { id: 'me', email: '', name: 'Set-up script', role: 'platform'
 await flags.start()
 const management = flags.actAs(me)
 const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
-const { project, environments } = await createProject(management, {
+const { id: projectId, environments } = await createProject(management, {
   params: { orgId },
   body: { key: 'site' },
 })
 const environmentId = environments[0]?.id ?? ''
-const params = { projectId: project.id, environmentId }
+const params = { projectId, environmentId }
 await createFlag(management, { params, body: { key: 'maintenance', type: 'boolean' } })
 const { key: sdkKey } = await createSdkKey(management, {
   params,

@@ -26,11 +26,11 @@ export async function startServer(): Promise<ExampleServer> {
   const me: Actor = { id: 'me', email: '', name: 'Example', role: 'platform', orgId: null }
   const management = flags.actAs(me)
   const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
-  const { project, environments } = await createProject(management, {
+  const { id: projectId, environments } = await createProject(management, {
     params: { orgId },
     body: { key: 'site' },
   })
-  const params = { projectId: project.id, environmentId: environments[0]?.id ?? '' }
+  const params = { projectId, environmentId: environments[0]?.id ?? '' }
   const { key: sdkKey } = await createSdkKey(management, {
     params,
     body: { name: 'Example', kind: 'client' },

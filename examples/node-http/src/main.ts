@@ -36,11 +36,10 @@ const management = flags.actAs(me)
 await flags.start()
 
 const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
-const { project, environments } = await createProject(management, {
+const { id: projectId, environments } = await createProject(management, {
   params: { orgId },
   body: { key: 'site' },
 })
-const projectId = project.id
 const environmentId = environments[0]?.id ?? ''
 
 const flag = await createFlag(management, {

@@ -65,23 +65,26 @@ export async function createDemo(
   const management = flags.actAs(ADMINISTRATOR)
   const { id: orgId } = await createOrganization(management, { body: { name: 'Demo Shop' } })
   const body = { key: 'shop', name: 'Shop' }
-  const { project, environments } = await createProject(management, { params: { orgId }, body })
+  const { id: projectId, environments } = await createProject(management, {
+    params: { orgId },
+    body,
+  })
   const shop: Shop = {
     management,
-    projectId: project.id,
+    projectId,
     environmentIds: environments.map(({ id }) => id),
-    segments: await createDemoSegments(management, project.id),
+    segments: await createDemoSegments(management, projectId),
     flags: new Map(),
   }
   for (const demo of DEMO_FLAGS) await createDemoFlag(shop, demo)
   const sdkKeys: DemoSdkKey[] = []
   for (const environment of environments) {
-    const params = { projectId: project.id, environmentId: environment.id }
+    const params = { projectId, environmentId: environment.id }
     const body = { name: 'Demo', kind: 'client', rateLimit: DEMO_RATE_LIMIT } as const
     const { key } = await createSdkKey(management, { params, body })
     sdkKeys.push({ key, environment: environment.key, environmentId: environment.id })
   }
-  const secrets = { projectId: project.id, sdkKeys }
+  const secrets = { projectId, sdkKeys }
   if (adminToken !== undefined) return secrets
   return { ...secrets, adminToken: await createAdministratorToken(management) }
 }

@@ -12,7 +12,8 @@ export function contextHash(context: EvaluationContext): string {
   return hash128(canonicalJson(context))
 }
 
-function canonicalJson(value: JsonValue | EvaluationContext): string {
+/** JSON without white space, every object's names in one fixed order, as RFC 8785 has it. */
+export function canonicalJson(value: JsonValue | EvaluationContext): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   const object = value as { readonly [name: string]: JsonValue | undefined }

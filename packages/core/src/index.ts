@@ -56,7 +56,9 @@ export {
   jsonOf,
   valuesOf,
 } from './evaluate.ts'
-export { contextFingerprint, contextHash } from './fingerprint.ts'
+export { explainFlag } from './explain.ts'
+export type { ExplanationStep, FlagExplanation } from './explanation.ts'
+export { canonicalJson, contextFingerprint, contextHash } from './fingerprint.ts'
 export type { CompiledFlag, CompiledVariation, Outcome } from './flag.ts'
 export { compileFlagSet, type FlagSet, type FlagSetIssue } from './flag-set.ts'
 export { hash128 } from './hash128.ts'
@@ -68,8 +70,9 @@ export {
   type JsonValue,
   jsonEquals,
 } from './json.ts'
+export { movedPercentage, moveRanges, reshuffledPercentage } from './move-ranges.ts'
 export { isOperator, type Operator } from './operator.ts'
-export { pickVariation, rangesOf, type Share } from './rollout.ts'
+export { pickVariation, rangesAt, rangesOf, type Share } from './rollout.ts'
 export { nextInstant, rampingFlags, stepAt } from './step.ts'
 export {
   type FlagValue,

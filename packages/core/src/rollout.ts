@@ -69,9 +69,20 @@ export function placeIn(
   const bucket = bucketIn(rollout.salt, key)
   const { ramp } = rollout
   if (ramp === undefined) return { bucket, range: findRange(rollout.ranges, bucket) }
+  const range = rampRange(ramp, now)
+  return { bucket, range: bucket < range.to ? range : undefined }
+}
+
+/** Who owns which buckets at an instant; nobody does when the rollout cannot be followed. */
+export function rangesAt(definition: RolloutDefinition, now: number): readonly BucketRange[] {
+  const { ranges, ramp, fault } = compileRollout(definition)
+  if (fault !== undefined) return []
+  return ramp === undefined ? ranges : sortedRanges([rampRange(ramp, now)])
+}
+
+function rampRange(ramp: Ramp, now: number): BucketRange {
   const to = Math.min(ramp.target, ramp.increment * stepsTaken(ramp, now))
-  const { variationId } = ramp
-  return { bucket, range: bucket < to ? { variationId, from: 0, to } : undefined }
+  return { variationId: ramp.variationId, from: 0, to }
 }
 
 /** The variation that a bucket belongs to. The ranges must be disjoint and in ascending order. */

@@ -1,10 +1,5 @@
-export {
-  type Endpoint,
-  type EndpointName,
-  endpoints,
-  noBody,
-  type Permission,
-} from './endpoints.ts'
+export { type Endpoint, noBody, type Permission } from './endpoints/endpoint.ts'
+export { type EndpointName, endpoints } from './endpoints.ts'
 export {
   type Envelope,
   envelope,
@@ -17,24 +12,40 @@ export { record, type Wire } from './record.ts'
 export {
   type AccessToken,
   accessTokenCodec,
+  type IssuedAccessToken,
+  issuedAccessTokenCodec,
   type NewAccessToken,
   newAccessTokenCodec,
   type Role,
 } from './resources/access-token.ts'
 export {
   type AuditEvent,
+  type AuditEventRow,
   type AuditEventType,
   type AuditedFields,
+  type AuditFault,
+  type AuditLog,
+  type AuditVerification,
   auditEventCodec,
   auditEvents,
+  auditVerificationCodec,
 } from './resources/audit-event.ts'
 export { type Condition, condition, conditionInput } from './resources/condition.ts'
 export {
   type Environment,
+  type EnvironmentChanges,
+  environmentChangesCodec,
   environmentCodec,
   type NewEnvironment,
   newEnvironmentCodec,
 } from './resources/environment.ts'
+export {
+  type EvaluationQuestion,
+  type ExplainedEvaluation,
+  type ExplainedFlag,
+  evaluationQuestionCodec,
+  explainedEvaluationCodec,
+} from './resources/explanation.ts'
 export {
   type Flag,
   type FlagChanges,
@@ -45,42 +56,79 @@ export {
   type NewFlag,
   newFlagCodec,
 } from './resources/flag.ts'
+export { flagSetCodec } from './resources/flag-set.ts'
 export {
   type FlagState,
   type FlagStateChanges,
   flagStateChangesCodec,
   flagStateCodec,
 } from './resources/flag-state.ts'
+export {
+  type Member,
+  type MemberChanges,
+  memberChangesCodec,
+  memberCodec,
+  type NewMember,
+  newMemberCodec,
+  type User,
+  userCodec,
+} from './resources/member.ts'
 export { type Reorder, reorderCodec } from './resources/order.ts'
 export {
   type NewOrganization,
   newOrganizationCodec,
   type Organization,
+  type OrganizationChanges,
+  organizationChangesCodec,
   organizationCodec,
 } from './resources/organization.ts'
 export {
   type NewProject,
   newProjectCodec,
   type Project,
+  type ProjectChanges,
+  type ProjectView,
+  projectChangesCodec,
   projectCodec,
+  projectViewCodec,
 } from './resources/project.ts'
 export {
+  type NewPromotion,
+  newPromotionCodec,
+  type Promotion,
+  promotedFlagCodec,
+  promotionCodec,
+} from './resources/promotion.ts'
+export {
+  type ChangedRollout,
+  changedRolloutCodec,
   type NewRollout,
   newRolloutCodec,
   type Rollout,
+  type RolloutChanges,
+  rolloutChangesCodec,
   rolloutCodec,
 } from './resources/rollout.ts'
 export {
+  type IssuedSdkKey,
+  issuedSdkKeyCodec,
   type NewSdkKey,
   newSdkKeyCodec,
+  rotatedSdkKeyCodec,
   type SdkKey,
+  type SdkKeyRotation,
   sdkKeyCodec,
+  sdkKeyRotationCodec,
 } from './resources/sdk-key.ts'
 export {
   type NewSegment,
   newSegmentCodec,
   type Segment,
+  type SegmentChanges,
+  type SegmentKeys,
+  segmentChangesCodec,
   segmentCodec,
+  segmentKeysCodec,
 } from './resources/segment.ts'
 export {
   type NewTargetingRule,
@@ -100,3 +148,10 @@ export {
   variationChangesCodec,
   variationCodec,
 } from './resources/variation.ts'
+export {
+  type Restoration,
+  restorationCodec,
+  restoredVersionCodec,
+  type Version,
+  versionCodec,
+} from './resources/version.ts'

@@ -38,6 +38,9 @@ export const name = z
 
 export const description = text(4096)
 
+/** One address, without a name and without comments. */
+export const email = z.email('must be an e-mail address').max(254)
+
 /** How an attribute of a context is named in rules, segments and rollouts. */
 export const attributeReference = text(512).min(1)
 

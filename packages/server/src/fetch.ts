@@ -59,5 +59,21 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
 }
 
 function toResponse({ status, headers, body }: Reply, method: string): Response {
-  return new Response(method === 'HEAD' ? null : body, { status, headers })
+  if (method === 'HEAD' || body === null) return new Response(null, { status, headers })
+  return new Response(typeof body === 'string' ? body : toStream(body), { status, headers })
+}
+
+function toStream(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    async cancel() {
+      await iterator.return?.()
+    },
+  })
 }

@@ -162,6 +162,7 @@ export class FlagServer {
     this.#state = 'closed'
     await this.#starting?.catch(() => undefined)
     this.#broadcaster.stop()
+    this.#keys.stop()
     this.#sockets.endAll()
     this.#sessions.close()
     await this.#inFlight.settled(this.#options.clock, DRAIN_WITHIN_MS)

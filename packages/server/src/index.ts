@@ -6,16 +6,59 @@ export type { Exchange, Reply } from './http/exchange.ts'
 export type { EndReason, FlagUpdate } from './live/flag-session.ts'
 export type { SocketConnection, SocketLike } from './live/socket-connection.ts'
 export { type LogFields, type Logger, silentLogger } from './logger.ts'
-export { createAccessToken } from './management/access-tokens.ts'
-export { createEnvironment } from './management/environments.ts'
+export {
+  createAccessToken,
+  deleteAccessToken,
+  listAccessTokens,
+} from './management/access-tokens.ts'
+export { exportAuditLog, listAuditLog } from './management/audit-log.ts'
+export { verifyAuditLog } from './management/audit-verification.ts'
+export {
+  createEnvironment,
+  deleteEnvironment,
+  getEnvironment,
+  listEnvironments,
+  updateEnvironment,
+} from './management/environments.ts'
 export { getFlagState, updateFlagState } from './management/flag-states.ts'
 export { createFlag, deleteFlag, getFlag, listFlags, updateFlag } from './management/flags.ts'
 export type { Management } from './management/management.ts'
-export { createOrganization } from './management/organizations.ts'
-export { type CreatedProject, createProject } from './management/projects.ts'
-export { createRollout } from './management/rollouts.ts'
-export { createSdkKey } from './management/sdk-keys.ts'
-export { createSegment } from './management/segments.ts'
+export { addMember, listMembers, removeMember, updateMember } from './management/members.ts'
+export {
+  createOrganization,
+  deleteOrganization,
+  getOrganization,
+  listOrganizations,
+  updateOrganization,
+} from './management/organizations.ts'
+export {
+  createProject,
+  deleteProject,
+  getProject,
+  listProjects,
+  updateProject,
+} from './management/projects.ts'
+export {
+  createRollout,
+  deleteRollout,
+  getRollout,
+  listRollouts,
+  updateRollout,
+} from './management/rollouts.ts'
+export {
+  createSdkKey,
+  listSdkKeys,
+  revokeSdkKey,
+  rotateSdkKey,
+} from './management/sdk-keys.ts'
+export {
+  changeSegmentKeys,
+  createSegment,
+  deleteSegment,
+  getSegment,
+  listSegments,
+  updateSegment,
+} from './management/segments.ts'
 export {
   createTargetingRule,
   deleteTargetingRule,

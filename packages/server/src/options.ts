@@ -41,14 +41,15 @@ const DEFAULT_MAX_LIVE_CLIENTS = 20_000
 /** Fills in the defaults. Throws `INVALID_REQUEST` for an option that cannot be meant. */
 export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
   const clock = options.clock ?? systemClock
+  const logger = options.logger ?? silentLogger
   const { storage, changeFeed, rateLimiter } = { ...memory(), ...options }
   return {
     storage,
     changeFeed,
     rateLimiter,
     basePath: resolveBasePath(options.basePath ?? ''),
-    authenticateBearer: options.authenticateBearer ?? tokenAuthenticator(storage, clock),
-    logger: options.logger ?? silentLogger,
+    authenticateBearer: options.authenticateBearer ?? tokenAuthenticator(storage, clock, logger),
+    logger,
     clock,
     maxLiveClients: resolveCount(
       'maxLiveClients',

@@ -135,13 +135,16 @@ export function flagChange(definition: FlagDefinition): DefinitionChange {
   return { kind: 'flag', id: definition.id, definition }
 }
 
+/** When the tests' first definitions are published, by nobody. */
+export const OCCASION = { publishedAt: '2026-01-01T00:00:00.000Z', eventId: null }
+
 /** Publishes, and tells the feed as the management side does after a commit. */
 export async function publish(
   { storage, changeFeed }: Required<Pick<Capabilities, 'storage' | 'changeFeed'>>,
   environmentId: string,
   ...changes: readonly DefinitionChange[]
 ): Promise<number> {
-  const version = await storage.publish(environmentId, changes)
+  const version = await storage.publish(environmentId, changes, OCCASION)
   await changeFeed.publish({ type: 'flagSet', environmentId, version })
   return version
 }

@@ -8,16 +8,35 @@ export type {
 } from './change-feed.ts'
 export { memory } from './memory/memory.ts'
 export type { RateLimiter, RateWindow } from './rate-limiter.ts'
-export { type Hashed, KIND_RULES, type Kind, type KindRules, type Records } from './records.ts'
+export {
+  type AuditHead,
+  type Hashed,
+  type IdempotencyRecord,
+  KIND_RULES,
+  type Kind,
+  type KindRules,
+  type Positioned,
+  type Records,
+  type Undoable,
+} from './records.ts'
 export type {
+  ChangedDefinition,
   Changes,
   DefinitionChange,
   DefinitionChanges,
   ListQuery,
   Page,
+  PublicationOccasion,
   PublishedSegment,
+  PublishedVersion,
   SegmentKeysChange,
   Storage,
   StorageSession,
+  VersionPage,
 } from './storage.ts'
-export { type FlagParts, toFlagDefinition, toPublishedSegment } from './to-definitions.ts'
+export {
+  type FlagParts,
+  toFlagDefinition,
+  toPublishedSegment,
+  toRolloutDefinition,
+} from './to-definitions.ts'

@@ -4,7 +4,13 @@ import {
   type FlagSetDefinition,
   type SegmentDefinition,
 } from '@ff/core'
-import type { DefinitionChange, DefinitionChanges, PublishedSegment } from './storage.ts'
+import type {
+  ChangedDefinition,
+  DefinitionChange,
+  DefinitionChanges,
+  PublishedSegment,
+  PublishedVersion,
+} from './storage.ts'
 
 /** What one line of history is about: a definition, or one of a segment's two lists of keys. */
 export interface LogTopic {
@@ -24,6 +30,9 @@ export interface LogEntry extends LogTopic {
   readonly body: string | null
 }
 
+/** What a version changed. */
+export type VersionContent = Pick<PublishedVersion, 'flags' | 'segments'>
+
 interface KeyDifference {
   readonly added: readonly string[]
   readonly removed: readonly string[]
@@ -37,6 +46,11 @@ export function topicOf(change: DefinitionChange): LogTopic {
   return change.kind === 'segmentKeys'
     ? { kind: change.list, id: change.segmentId }
     : { kind: change.kind, id: change.id }
+}
+
+/** The definition that a topic is, or is a part of. */
+export function definitionOf({ kind, id }: LogTopic) {
+  return { kind: kind === 'flag' ? 'flag' : 'segment', id } as const
 }
 
 /** A text that no other topic has. */
@@ -63,6 +77,32 @@ export function newEntries({ version, changes, present }: Publication): readonly
     if (entry !== undefined) entries.push(entry)
   }
   return entries
+}
+
+/**
+ * What new entries change, each list ordered by id. The key of what is gone, or of whose listed
+ * keys changed, is found in what was published before.
+ */
+export function contentOf(
+  entries: readonly LogEntry[],
+  publishedBefore: Publication['present'],
+): VersionContent {
+  const keys = { flag: new Map<string, string | null>(), segment: new Map<string, string | null>() }
+  for (const entry of entries) {
+    const { kind, id } = definitionOf(entry)
+    const own = entry.kind === kind ? keyIn(entry) : null
+    const key = own ?? keys[kind].get(id) ?? keyIn(publishedBefore({ kind, id }).at(-1))
+    keys[kind].set(id, key)
+  }
+  const changed = (known: ReadonlyMap<string, string | null>): ChangedDefinition[] =>
+    [...known].map(([id, key]) => ({ id, key })).sort((a, b) => compareCodePoints(a.id, b.id))
+  return { flags: changed(keys.flag), segments: changed(keys.segment) }
+}
+
+function keyIn(entry: LogEntry | undefined): string | null {
+  if (entry === undefined || entry.body === null) return null
+  const { key }: { readonly key: string } = JSON.parse(entry.body)
+  return key
 }
 
 /** The flag set that these entries (of every topic, each oldest first) make up. */

@@ -37,12 +37,26 @@ export interface StorageSession {
   ): Promise<Records[K]>
 
   /**
+   * Makes a deleted record living again, otherwise as it was, and answers it. Throws `NOT_FOUND`
+   * when there is no deleted record with this id, `CONFLICT` when a unique key of it has been
+   * taken meanwhile.
+   */
+  revive<K extends Kind>(kind: K, id: string): Promise<Records[K]>
+
+  /**
    * Appends changed definitions to the environment's publication log under its next version,
    * and answers that version. Changes that equal what is already published (the same JSON text;
    * listed keys that are there, or are not) are left out; when none remains, nothing is appended
    * and the present version is answered. Of several changes of one definition the last counts.
    */
-  publish(environmentId: string, changes: readonly DefinitionChange[]): Promise<number>
+  publish(
+    environmentId: string,
+    changes: readonly DefinitionChange[],
+    occasion: PublicationOccasion,
+  ): Promise<number>
+
+  /** One page of the environment's versions, the newest first; none before the first. */
+  listVersions(environmentId: string, page: VersionPage): Promise<Page<PublishedVersion>>
 
   /**
    * Everything needed to evaluate the environment: now, or exactly as it was at version `at`.
@@ -82,7 +96,7 @@ export type Changes<K extends Kind> = Partial<Omit<Records[K], 'id' | 'createdAt
 export interface ListQuery<K extends Kind> {
   /** Equality, `null` included, on fields that are not arrays or objects. */
   readonly where?: Partial<Records[K]>
-  /** `from <= field < to`, on a timestamp field. */
+  /** `from <= field < to`, on a field that is text, such as a timestamp. */
   readonly range?: {
     readonly field: keyof Records[K] & string
     readonly from?: string
@@ -111,6 +125,34 @@ export type DefinitionChange =
   | { readonly kind: 'flag'; readonly id: string; readonly definition: FlagDefinition | null }
   | { readonly kind: 'segment'; readonly id: string; readonly definition: PublishedSegment | null }
   | ({ readonly kind: 'segmentKeys' } & SegmentKeysChange)
+
+/** When something is published, and why. */
+export interface PublicationOccasion {
+  readonly publishedAt: string
+  /** The audit event of the change; null when there is none. */
+  readonly eventId: string | null
+}
+
+export interface VersionPage {
+  /** From 1. */
+  readonly page: number
+  /** Versions a page, at least 1. */
+  readonly limit: number
+}
+
+/** One version of an environment and what changed in it, each list ordered by id. */
+export interface PublishedVersion extends PublicationOccasion {
+  readonly version: number
+  readonly flags: readonly ChangedDefinition[]
+  /** Those whose listed keys changed are here too. */
+  readonly segments: readonly ChangedDefinition[]
+}
+
+export interface ChangedDefinition {
+  readonly id: string
+  /** As it was published last; null for listed keys of a segment that never was. */
+  readonly key: string | null
+}
 
 /** A segment without its listed keys, which are logged as differences. */
 export type PublishedSegment = Omit<SegmentDefinition, 'included' | 'excluded'>

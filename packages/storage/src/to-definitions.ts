@@ -5,7 +5,7 @@ import {
   type RolloutDefinition,
   type RuleDefinition,
 } from '@ff/core'
-import type { Condition } from '@ff/protocol/management'
+import type { Condition, Rollout } from '@ff/protocol/management'
 import type { Records } from './records.ts'
 import type { PublishedSegment } from './storage.ts'
 
@@ -75,7 +75,8 @@ function toConditionDefinition(condition: Condition): ConditionDefinition {
     : { attribute, operator, value }
 }
 
-function toRolloutDefinition(rollout: Records['rollout']): RolloutDefinition {
+/** What is published for a rollout, as a part of its flag. */
+export function toRolloutDefinition(rollout: Rollout): RolloutDefinition {
   const { id, bucketBy, salt, scheme } = rollout
   if (rollout.strategy !== 'gradual') {
     const ranges = rollout.ranges.map(({ variationId, from, to }) => ({ variationId, from, to }))

@@ -32,7 +32,8 @@ export async function writePair(storage: Storage, id: string): Promise<void> {
       force: false,
       keyAttribute: 'user.key',
     } as const
-    await tx.publish(ENVIRONMENT_ID, [{ kind: 'segment', id, definition }])
+    const occasion = { publishedAt: CREATED_AT, eventId: id }
+    await tx.publish(ENVIRONMENT_ID, [{ kind: 'segment', id, definition }], occasion)
     await tx.insert('auditEvent', {
       id,
       eventType: 'segment.created',
@@ -43,6 +44,10 @@ export async function writePair(storage: Storage, id: string): Promise<void> {
       projectId: 'project-1',
       actorId: 'someone',
       actor: { id: 'someone', email: '', name: '', role: 'admin' },
+      sequence: 1,
+      previousHash: '',
+      hash: '',
+      position: '',
     })
   })
 }

@@ -9,29 +9,38 @@ export type AccessToken = z.output<typeof accessTokenCodec>
 const role = z.enum(['platform', 'owner', 'admin', 'editor', 'viewer'])
 export type Role = z.output<typeof role>
 
-export const accessTokenCodec = record(
-  {
-    id,
-    /** null only for the role `platform`. */
-    orgId: id.nullable(),
-    name,
-    role,
-    /** The first 11 characters, to recognise a token by. */
-    prefix: z.string(),
-    expiresAt: timestamp.nullable(),
-    lastUsedAt: timestamp.nullable(),
-    /** The id of the actor who created it. */
-    createdBy: z.string(),
-    ...recordFields,
-  },
-  {
-    orgId: 'org_id',
-    expiresAt: 'expires_at',
-    lastUsedAt: 'last_used_at',
-    createdBy: 'created_by',
-    ...recordNames,
-  },
-)
+/** The roles that people have in an organization. */
+export const memberRole = role.exclude(['platform'])
+
+const fields = {
+  id,
+  /** null only for the role `platform`. */
+  orgId: id.nullable(),
+  name,
+  role,
+  /** The first 11 characters, to recognise a token by. */
+  prefix: z.string(),
+  expiresAt: timestamp.nullable(),
+  lastUsedAt: timestamp.nullable(),
+  /** The id of the actor who created it. */
+  createdBy: z.string(),
+  ...recordFields,
+}
+
+const names = {
+  orgId: 'org_id',
+  expiresAt: 'expires_at',
+  lastUsedAt: 'last_used_at',
+  createdBy: 'created_by',
+  ...recordNames,
+} as const
+
+export const accessTokenCodec = record(fields, names)
+
+/** A token in the answer that creates it; `token` is null when that request is repeated. */
+export type IssuedAccessToken = z.output<typeof issuedAccessTokenCodec>
+
+export const issuedAccessTokenCodec = record({ ...fields, token: z.string().nullable() }, names)
 
 export type NewAccessToken = z.output<typeof newAccessTokenCodec>
 

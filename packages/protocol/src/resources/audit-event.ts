@@ -1,32 +1,30 @@
 import * as z from 'zod'
 import { record } from '../record.ts'
-import { id, timestamp } from '../scalars.ts'
+import { count, text, timestamp } from '../scalars.ts'
 import { accessTokenCodec } from './access-token.ts'
+import { auditActor } from './audit-actor.ts'
 import { environmentCodec } from './environment.ts'
 import { flagCodec, flagViewCodec } from './flag.ts'
 import { flagStateCodec } from './flag-state.ts'
+import { memberCodec } from './member.ts'
 import { reorderCodec } from './order.ts'
 import { organizationCodec } from './organization.ts'
 import { projectCodec } from './project.ts'
+import { promotedFlagCodec } from './promotion.ts'
 import { rolloutCodec } from './rollout.ts'
-import { sdkKeyCodec } from './sdk-key.ts'
+import { rotatedSdkKeyCodec, sdkKeyCodec } from './sdk-key.ts'
 import { segmentCodec } from './segment.ts'
 import { targetingRuleCodec } from './targeting-rule.ts'
 import { variationCodec } from './variation.ts'
+import { restoredVersionCodec } from './version.ts'
 
-/** One acknowledged change, and who made it. */
+/** One acknowledged change, log-in or refused log-in, and who made it. */
 export type AuditEvent = z.output<typeof auditEventCodec>
-
-const auditActor = z.strictObject({
-  id: z.string(),
-  email: z.string(),
-  name: z.string(),
-  role: z.string(),
-})
 
 export const auditEventCodec = record(
   {
-    id,
+    /** The name of its chain and its number there; see `docs/audit.md`. */
+    id: z.string(),
     /** `resource.verb` in the past tense: a name of `auditEvents`. */
     eventType: z.string(),
     /** `{ before, after }` in wire spelling, `null` where there is none; never a secret. */
@@ -38,8 +36,14 @@ export const auditEventCodec = record(
     orgId: z.string(),
     /** Empty for what belongs to no project. */
     projectId: z.string(),
-    actorId: z.string(),
+    actorId: text(512),
     actor: auditActor,
+    /** Its number in its chain, from 1. */
+    sequence: z.int().min(1),
+    /** The hash of the entry before it in its chain; empty for the first. */
+    previousHash: z.string(),
+    /** SHA-256, in hexadecimal, of all of the above as JSON in its canonical form (RFC 8785). */
+    hash: z.string(),
   },
   {
     createdAt: 'created_at',
@@ -47,26 +51,89 @@ export const auditEventCodec = record(
     orgId: 'org_id',
     projectId: 'project_id',
     actorId: 'actor_id',
+    previousHash: 'previous_hash',
   },
 )
 
+/** Whether the chains of the log are whole. */
+export type AuditVerification = z.output<typeof auditVerificationCodec>
+
+/** What is wrong with an entry, or with the place where one should be. */
+const auditFault = z.enum([
+  /** It does not say what it said when its hash was taken. */
+  'changed',
+  /** It is readable no more. */
+  'unreadable',
+  /** It says nothing wrong itself, but its successor, or the head, knows another in its place. */
+  'replaced',
+  /** It is not one of the chain's. */
+  'inserted',
+  /** There is none, though there are later ones. */
+  'missing',
+  /** There is none from here on, though the head knows of more. */
+  'tail_cut',
+  /** The chain has no head. */
+  'head_missing',
+])
+export type AuditFault = z.output<typeof auditFault>
+
+export const auditVerificationCodec = record(
+  {
+    valid: z.boolean(),
+    /** How many entries were found to be sound: all of them, or those before the first that is not. */
+    entries: count,
+    firstBroken: z
+      .strictObject({ id: z.string(), sequence: z.int(), reason: auditFault })
+      .nullable(),
+  },
+  { firstBroken: 'first_broken' },
+)
+
 /** Of what kind of thing an event tells, and the fields it shows before and after. */
-interface AuditEventRow {
+export interface AuditEventRow {
   /** What stands before the colon of `stream_id`. */
   readonly stream: string
   readonly fields: z.ZodType
+  /** In which of an organization's two chains it is kept; `changes` unless said. */
+  readonly log?: AuditLog
 }
+
+/** Log-ins have a chain of their own, so that a flood of them leaves that of changes alone. */
+export type AuditLog = 'changes' | 'logins'
+
+const loginFields = {
+  /** Empty when the name given was no e-mail address. */
+  email: z.union([z.email().max(254), z.literal('')]),
+  method: z.enum(['password', 'oidc']),
+}
+const loginCodec = record(loginFields, {})
+const refusedLoginCodec = record({ ...loginFields, reason: text(256) }, {})
 
 /** Every event that can be audited. An event that is not here cannot be written. */
 export const auditEvents = {
   'organization.created': { stream: 'organization', fields: organizationCodec },
+  'organization.updated': { stream: 'organization', fields: organizationCodec },
+  'organization.deleted': { stream: 'organization', fields: organizationCodec },
   'project.created': { stream: 'project', fields: projectCodec },
+  'project.updated': { stream: 'project', fields: projectCodec },
+  'project.deleted': { stream: 'project', fields: projectCodec },
   'environment.created': { stream: 'environment', fields: environmentCodec },
+  'environment.restored': { stream: 'environment', fields: restoredVersionCodec },
+  'environment.updated': { stream: 'environment', fields: environmentCodec },
+  'environment.deleted': { stream: 'environment', fields: environmentCodec },
   'sdk_key.created': { stream: 'sdk_key', fields: sdkKeyCodec },
+  'sdk_key.revoked': { stream: 'sdk_key', fields: sdkKeyCodec },
+  /** The stream is the key that was rotated. */
+  'sdk_key.rotated': { stream: 'sdk_key', fields: rotatedSdkKeyCodec },
   'token.created': { stream: 'token', fields: accessTokenCodec },
+  'token.deleted': { stream: 'token', fields: accessTokenCodec },
+  'member.added': { stream: 'member', fields: memberCodec },
+  'member.updated': { stream: 'member', fields: memberCodec },
+  'member.removed': { stream: 'member', fields: memberCodec },
   'flag.created': { stream: 'flag', fields: flagViewCodec },
   'flag.updated': { stream: 'flag', fields: flagCodec },
   'flag.deleted': { stream: 'flag', fields: flagCodec },
+  'flag.promoted': { stream: 'flag', fields: promotedFlagCodec },
   'flag_state.updated': { stream: 'flag_state', fields: flagStateCodec },
   'variation.created': { stream: 'variation', fields: variationCodec },
   'variation.updated': { stream: 'variation', fields: variationCodec },
@@ -79,7 +146,14 @@ export const auditEvents = {
   /** The stream is the flag in the environment whose rules were put in order. */
   'targeting_rule.reordered': { stream: 'flag_state', fields: reorderCodec },
   'segment.created': { stream: 'segment', fields: segmentCodec },
+  /** Of listed keys, only their counts: who was listed when is what the versions tell. */
+  'segment.updated': { stream: 'segment', fields: segmentCodec },
+  'segment.deleted': { stream: 'segment', fields: segmentCodec },
   'rollout.created': { stream: 'rollout', fields: rolloutCodec },
+  'rollout.updated': { stream: 'rollout', fields: rolloutCodec },
+  'rollout.deleted': { stream: 'rollout', fields: rolloutCodec },
+  'user.login_success': { stream: 'user', fields: loginCodec, log: 'logins' },
+  'user.login_failed': { stream: 'user', fields: refusedLoginCodec, log: 'logins' },
 } as const satisfies Record<string, AuditEventRow>
 
 export type AuditEventType = keyof typeof auditEvents

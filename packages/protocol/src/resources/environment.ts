@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { record } from '../record.ts'
-import { id, key, name, recordFields, recordNames } from '../scalars.ts'
+import { clearable, id, key, name, recordFields, recordNames } from '../scalars.ts'
 
 /** One place where a project's flags are evaluated, such as `live` or `staging`. */
 export type Environment = z.output<typeof environmentCodec>
@@ -19,6 +19,24 @@ export const environmentCodec = record(
 export type NewEnvironment = z.output<typeof newEnvironmentCodec>
 
 export const newEnvironmentCodec = record(
-  { key, name: name.optional(), contextPrivacy: contextPrivacy.optional() },
-  inputNames,
+  {
+    key,
+    name: name.optional(),
+    contextPrivacy: contextPrivacy.optional(),
+    /** The environment of the same project in whose likeness the flags are to behave. */
+    copyFrom: id.nullable().optional(),
+  },
+  { copyFrom: 'copy_from', ...inputNames },
+)
+
+export type EnvironmentChanges = z.output<typeof environmentChangesCodec>
+
+export const environmentChangesCodec = record(
+  {
+    name: name.optional(),
+    /** `true` takes it from the environment that is the default one now. */
+    isDefault: z.boolean().optional(),
+    contextPrivacy: clearable(contextPrivacy, 'minimal'),
+  },
+  { isDefault: 'is_default', ...inputNames },
 )

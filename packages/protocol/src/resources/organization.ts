@@ -1,18 +1,19 @@
 import * as z from 'zod'
 import { record } from '../record.ts'
-import { count, id, name, recordFields, recordNames, timestamp } from '../scalars.ts'
+import { count, email, id, name, recordFields, recordNames, text, timestamp } from '../scalars.ts'
 
 /** Who pays, owns projects and has members. */
 export type Organization = z.output<typeof organizationCodec>
 
-const billingEmail = z.email().max(254)
+const metadata = z.record(z.string(), z.json())
+const metadataKey = text(256).min(1)
 
 export const organizationCodec = record(
   {
     id,
     name,
-    billingEmail: billingEmail.nullable(),
-    metadata: z.record(z.string(), z.json()),
+    billingEmail: email.nullable(),
+    metadata,
     planId: id.nullable(),
     flagCount: count,
     projectCount: count,
@@ -42,6 +43,24 @@ export const organizationCodec = record(
 export type NewOrganization = z.output<typeof newOrganizationCodec>
 
 export const newOrganizationCodec = record(
-  { name, billingEmail: billingEmail.nullable().optional() },
+  { name, billingEmail: email.nullable().optional() },
   { billingEmail: 'billing_email' },
+)
+
+export type OrganizationChanges = z.output<typeof organizationChangesCodec>
+
+export const organizationChangesCodec = record(
+  {
+    name: name.optional(),
+    billingEmail: email.nullable().optional(),
+    /** Entries to set, each as a whole; the others stay. */
+    metadataUpdates: z.record(metadataKey, z.json()).optional(),
+    /** Keys to remove, whether they are there or not. */
+    metadataDeletes: z.array(metadataKey).max(1000).optional(),
+  },
+  {
+    billingEmail: 'billing_email',
+    metadataUpdates: 'metadata_updates',
+    metadataDeletes: 'metadata_deletes',
+  },
 )

@@ -1,13 +1,22 @@
-import type * as z from 'zod'
+import * as z from 'zod'
 import { record } from '../record.ts'
-import { description, id, key, name, recordFields, recordNames } from '../scalars.ts'
+import { clearable, description, id, key, name, recordFields, recordNames } from '../scalars.ts'
+import { environmentCodec } from './environment.ts'
 
 /** Owns environments, flags and segments. */
 export type Project = z.output<typeof projectCodec>
 
-export const projectCodec = record(
-  { id, orgId: id, key, name, description, ...recordFields },
-  { orgId: 'org_id', ...recordNames },
+/** A project as it is answered alone, with its environments: the default one first, then by key. */
+export type ProjectView = z.output<typeof projectViewCodec>
+
+const fields = { id, orgId: id, key, name, description, ...recordFields }
+const names = { orgId: 'org_id', ...recordNames } as const
+
+export const projectCodec = record(fields, names)
+
+export const projectViewCodec = record(
+  { ...fields, environments: z.array(environmentCodec) },
+  names,
 )
 
 /** The name is the key unless given. */
@@ -15,5 +24,12 @@ export type NewProject = z.output<typeof newProjectCodec>
 
 export const newProjectCodec = record(
   { key, name: name.optional(), description: description.optional() },
+  {},
+)
+
+export type ProjectChanges = z.output<typeof projectChangesCodec>
+
+export const projectChangesCodec = record(
+  { name: name.optional(), description: clearable(description, '') },
   {},
 )

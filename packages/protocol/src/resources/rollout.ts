@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { record } from '../record.ts'
 import {
   attributeReference,
+  clearable,
   id,
   instant,
   name,
@@ -33,6 +34,9 @@ const bucketRange = record(
 const variants = z.array(variantWeight).min(1).max(100)
 const intervalHours = z.number().positive().max(87_600)
 
+const saltInput = text(128).regex(/^[^.]+$/, 'must be text without dots')
+const schemeInput = z.enum(['ff'])
+
 const inputNames = {
   bucketBy: 'bucket_by',
   variationId: 'variation_id',
@@ -41,39 +45,48 @@ const inputNames = {
   startAt: 'start_at',
 } as const
 
-export const rolloutCodec = record(
-  {
-    id,
-    flagId: id,
-    environmentId: id,
-    projectId: id,
-    name,
-    strategy: rolloutStrategy,
-    bucketBy: attributeReference,
-    salt: text(128),
-    scheme: z.string().min(1).max(32),
-    /** Strategies `percentage` and `gradual`. */
-    variationId: id.nullable(),
-    /** Strategy `percentage`. */
-    percentage: percentage.nullable(),
-    /** Strategy `variant`. */
-    variants: variants.nullable(),
-    /** Strategy `gradual`: the share grows by `increment` every `intervalHours`. */
-    targetPercentage: percentage.nullable(),
-    increment: percentage.positive().nullable(),
-    intervalHours: intervalHours.nullable(),
-    startAt: timestamp.nullable(),
-    /** Who gets what now; of a gradual rollout, none is stored. */
-    ranges: z.array(bucketRange).max(1000),
-    ...recordFields,
-  },
-  {
-    flagId: 'flag_id',
-    environmentId: 'environment_id',
-    projectId: 'project_id',
-    ...inputNames,
-    ...recordNames,
-  },
+const fields = {
+  id,
+  flagId: id,
+  environmentId: id,
+  projectId: id,
+  name,
+  strategy: rolloutStrategy,
+  bucketBy: attributeReference,
+  salt: text(128),
+  scheme: z.string().min(1).max(32),
+  /** Strategies `percentage` and `gradual`. */
+  variationId: id.nullable(),
+  /** Strategy `percentage`. */
+  percentage: percentage.nullable(),
+  /** Strategy `variant`. */
+  variants: variants.nullable(),
+  /** Strategy `gradual`: the share grows by `increment` every `intervalHours`. */
+  targetPercentage: percentage.nullable(),
+  increment: percentage.positive().nullable(),
+  intervalHours: intervalHours.nullable(),
+  startAt: timestamp.nullable(),
+  /** Who gets what now. Of a gradual rollout none is stored; they are answered as they are now. */
+  ranges: z.array(bucketRange).max(1000),
+  ...recordFields,
+}
+
+const names = {
+  flagId: 'flag_id',
+  environmentId: 'environment_id',
+  projectId: 'project_id',
+  ...inputNames,
+  ...recordNames,
+} as const
+
+export const rolloutCodec = record(fields, names)
+
+/** A rollout after a change, and the percentage of users that the change has moved. */
+export type ChangedRollout = z.output<typeof changedRolloutCodec>
+
+export const changedRolloutCodec = record(
+  { ...fields, movedPercentage: percentage },
+  { ...names, movedPercentage: 'moved_percentage' },
 )
 
 /**
@@ -87,10 +100,8 @@ export const newRolloutCodec = record(
     name,
     strategy: rolloutStrategy,
     bucketBy: attributeReference.optional(),
-    salt: text(128)
-      .regex(/^[^.]+$/, 'must be text without dots')
-      .optional(),
-    scheme: z.enum(['ff']).optional(),
+    salt: saltInput.optional(),
+    scheme: schemeInput.optional(),
     variationId: id.optional(),
     percentage: percentage.optional(),
     variants: variants.optional(),
@@ -98,6 +109,27 @@ export const newRolloutCodec = record(
     increment: percentage.positive().optional(),
     intervalHours: intervalHours.optional(),
     startAt: instant.optional(),
+  },
+  inputNames,
+)
+
+/** Fields of a strategy that is given up are cleared with it, unless they are given. */
+export type RolloutChanges = z.output<typeof rolloutChangesCodec>
+
+export const rolloutChangesCodec = record(
+  {
+    name: name.optional(),
+    strategy: rolloutStrategy.optional(),
+    bucketBy: clearable(attributeReference, 'user.key'),
+    salt: saltInput.optional(),
+    scheme: schemeInput.optional(),
+    variationId: id.nullable().optional(),
+    percentage: percentage.nullable().optional(),
+    variants: variants.nullable().optional(),
+    targetPercentage: percentage.nullable().optional(),
+    increment: percentage.positive().nullable().optional(),
+    intervalHours: intervalHours.nullable().optional(),
+    startAt: instant.nullable().optional(),
   },
   inputNames,
 )

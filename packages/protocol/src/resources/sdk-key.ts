@@ -8,36 +8,44 @@ export type SdkKey = z.output<typeof sdkKeyCodec>
 /** `client`: values only. `server`: also the flag set, for evaluation in process. */
 const sdkKeyKind = z.enum(['client', 'server'])
 
+const MAX_GRACE_SECONDS = 30 * 24 * 60 * 60
+
 /** Requests a minute. */
 const rateLimit = z.int().min(1).max(1_000_000_000)
 
 const inputNames = { expiresAt: 'expires_at', rateLimit: 'rate_limit' } as const
 
-export const sdkKeyCodec = record(
-  {
-    id,
-    environmentId: id,
-    projectId: id,
-    name,
-    kind: sdkKeyKind,
-    /** The first 11 characters, to recognise a key by. */
-    prefix: z.string(),
-    expiresAt: timestamp.nullable(),
-    revokedAt: timestamp.nullable(),
-    /** null: the default. */
-    rateLimit: rateLimit.nullable(),
-    lastUsedAt: timestamp.nullable(),
-    ...recordFields,
-  },
-  {
-    environmentId: 'environment_id',
-    projectId: 'project_id',
-    revokedAt: 'revoked_at',
-    lastUsedAt: 'last_used_at',
-    ...inputNames,
-    ...recordNames,
-  },
-)
+const fields = {
+  id,
+  environmentId: id,
+  projectId: id,
+  name,
+  kind: sdkKeyKind,
+  /** The first 11 characters, to recognise a key by. */
+  prefix: z.string(),
+  expiresAt: timestamp.nullable(),
+  revokedAt: timestamp.nullable(),
+  /** null: the default. */
+  rateLimit: rateLimit.nullable(),
+  lastUsedAt: timestamp.nullable(),
+  ...recordFields,
+}
+
+const names = {
+  environmentId: 'environment_id',
+  projectId: 'project_id',
+  revokedAt: 'revoked_at',
+  lastUsedAt: 'last_used_at',
+  ...inputNames,
+  ...recordNames,
+} as const
+
+export const sdkKeyCodec = record(fields, names)
+
+/** A key in the answer that creates it; `key` is null when that request is repeated. */
+export type IssuedSdkKey = z.output<typeof issuedSdkKeyCodec>
+
+export const issuedSdkKeyCodec = record({ ...fields, key: z.string().nullable() }, names)
 
 export type NewSdkKey = z.output<typeof newSdkKeyCodec>
 
@@ -49,4 +57,22 @@ export const newSdkKeyCodec = record(
     rateLimit: rateLimit.nullable().optional(),
   },
   inputNames,
+)
+
+export type SdkKeyRotation = z.output<typeof sdkKeyRotationCodec>
+
+export const sdkKeyRotationCodec = record(
+  {
+    /** How long the old key is still valid: 0 to 30 days; a day unless given. */
+    graceSeconds: z.int().min(0).max(MAX_GRACE_SECONDS).optional(),
+    /** Of the new key; that of the old one unless given. */
+    expiresAt: instant.nullable().optional(),
+  },
+  { graceSeconds: 'grace_seconds', expiresAt: 'expires_at' },
+)
+
+/** A key that was rotated, and the key that takes its place. */
+export const rotatedSdkKeyCodec = record(
+  { key: sdkKeyCodec, successor: sdkKeyCodec.nullable() },
+  {},
 )

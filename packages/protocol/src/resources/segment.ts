@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { record } from '../record.ts'
 import {
   attributeReference,
+  clearable,
   count,
   description,
   id,
@@ -9,6 +10,7 @@ import {
   name,
   recordFields,
   recordNames,
+  text,
 } from '../scalars.ts'
 import { conditionInputs, conditions } from './condition.ts'
 
@@ -57,4 +59,32 @@ export const newSegmentCodec = record(
     keyAttribute: attributeReference.optional(),
   },
   inputNames,
+)
+
+export type SegmentChanges = z.output<typeof segmentChangesCodec>
+
+export const segmentChangesCodec = record(
+  {
+    name: name.optional(),
+    description: clearable(description, ''),
+    rules: clearable(conditionInputs, []),
+    logicalOp: clearable(segmentLogicalOp, 'AND'),
+    force: clearable(z.boolean(), false),
+    keyAttribute: clearable(attributeReference, 'user.key'),
+  },
+  inputNames,
+)
+
+/** Keys that join one of a segment's two lists, and keys that leave it. */
+export type SegmentKeys = z.output<typeof segmentKeysCodec>
+
+const listedKeys = z.array(text(1024).min(1)).max(10_000)
+
+export const segmentKeysCodec = record(
+  {
+    list: z.enum(['included', 'excluded']),
+    add: listedKeys.optional(),
+    remove: listedKeys.optional(),
+  },
+  {},
 )

@@ -2,6 +2,8 @@ import { FlagError } from '@ff/core'
 import type { Role } from '@ff/protocol/management'
 import type { Storage } from '@ff/storage'
 import { type Clock, timestampAt } from '../clock.ts'
+import { type Logger, silentLogger } from '../logger.ts'
+import { LastUse } from './last-use.ts'
 import { hashSecret } from './secrets.ts'
 
 /** Who asks for something, and as what. */
@@ -26,8 +28,16 @@ export const ACCESS_TOKEN_PREFIX = 'ffat_'
 const LONGEST_TOKEN = 512
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i
 
-/** Recognises the access tokens that are kept, hashed, in the store; refuses expired ones. */
-export function tokenAuthenticator(storage: Storage, clock: Clock): AuthenticateBearer {
+/**
+ * Recognises the access tokens that are kept, hashed, in the store; refuses expired ones. Keeps
+ * when each was last used, to the minute.
+ */
+export function tokenAuthenticator(
+  storage: Storage,
+  clock: Clock,
+  logger: Logger = silentLogger,
+): AuthenticateBearer {
+  const lastUse = new LastUse('accessToken', { storage, clock, logger })
   return async (token) => {
     if (token.length > LONGEST_TOKEN) return undefined
     const hash = await hashSecret(token)
@@ -35,6 +45,7 @@ export function tokenAuthenticator(storage: Storage, clock: Clock): Authenticate
     const found = data[0]
     if (found === undefined) return undefined
     if (found.expiresAt !== null && found.expiresAt <= timestampAt(clock)) return undefined
+    lastUse.note(found.id)
     return { id: found.id, email: '', name: found.name, role: found.role, orgId: found.orgId }
   }
 }

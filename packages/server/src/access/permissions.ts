@@ -2,10 +2,16 @@ import { FlagError } from '@ff/core'
 import type { Organization, Permission, Role } from '@ff/protocol/management'
 import type { Actor } from './actors.ts'
 
-const VIEWER: readonly Permission[] = ['configuration.read']
+const VIEWER: readonly Permission[] = ['configuration.read', 'audit.read']
 const EDITOR: readonly Permission[] = [...VIEWER, 'flags.write']
-const ADMIN: readonly Permission[] = [...EDITOR, 'projects.write', 'tokens.write']
-const OWNER: readonly Permission[] = ADMIN
+const ADMIN: readonly Permission[] = [
+  ...EDITOR,
+  'projects.write',
+  'tokens.write',
+  'members.write',
+  'organization.write',
+]
+const OWNER: readonly Permission[] = [...ADMIN, 'organization.delete']
 const PLATFORM: readonly Permission[] = [...OWNER, 'organizations.create']
 
 /** What each role may do in its organization; `platform` in all of them. */
@@ -28,6 +34,13 @@ export interface Access {
 /** Whether a role reaches no higher than another. */
 export function isRoleWithin(role: Role, limit: Role): boolean {
   return ROLES_UPWARD.indexOf(role) <= ROLES_UPWARD.indexOf(limit)
+}
+
+/** Throws `FORBIDDEN` when an actor would give or take a role above their own. */
+export function assertRoleWithin(role: Role, actor: Actor): void {
+  if (isRoleWithin(role, actor.role)) return
+  const message = `The role ${actor.role} cannot give or take the role ${role}.`
+  throw new FlagError('FORBIDDEN', message)
 }
 
 /**

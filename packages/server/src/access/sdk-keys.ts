@@ -4,6 +4,7 @@ import type { Records, Storage } from '@ff/storage'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../logger.ts'
 import { Refresh } from '../refresh.ts'
+import { LastUse } from './last-use.ts'
 import { hashSecret } from './secrets.ts'
 
 /** What the holder of an SDK key may see: one environment. */
@@ -45,6 +46,7 @@ export class SdkKeyVerifier {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #refresh = new Refresh(() => this.#load())
+  readonly #lastUse: LastUse
   #byHash: ReadonlyMap<string, LivingKey> = new Map()
   #byId: ReadonlyMap<string, LivingKey> = new Map()
   /** By the key itself: those that were verified lately. */
@@ -59,11 +61,17 @@ export class SdkKeyVerifier {
     this.#storage = storage
     this.#clock = clock
     this.#logger = logger
+    this.#lastUse = new LastUse('sdkKey', { storage, clock, logger })
   }
 
   /** Sets who hears that keys may have come or gone. */
   listen(listener: () => void): void {
     this.#listener = listener
+  }
+
+  /** Keeps no uses any more. */
+  stop(): void {
+    this.#lastUse.stop()
   }
 
   /** Reads all living keys again. Throws `UNAVAILABLE` when that fails; those known stay. */
@@ -93,7 +101,9 @@ export class SdkKeyVerifier {
   find(key: string | undefined): EnvironmentScope | undefined {
     if (key === undefined || this.#doubt !== undefined) return undefined
     const known = this.#remembered.get(key)
-    return known !== undefined && known.expiresAt > this.#clock.now() ? known : undefined
+    if (known === undefined || known.expiresAt <= this.#clock.now()) return undefined
+    this.#lastUse.note(known.keyId)
+    return known
   }
 
   /**
@@ -107,6 +117,7 @@ export class SdkKeyVerifier {
     const known = this.#byHash.get(hash) ?? (await this.#lookAgain(hash))
     if (known === undefined || known.expiresAt <= this.#clock.now()) throw keyRefused()
     this.#remember(key, known)
+    this.#lastUse.note(known.keyId)
     return known
   }
 

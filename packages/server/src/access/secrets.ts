@@ -6,8 +6,13 @@ export function newSecret(prefix: string): string {
 }
 
 /** What is stored of a secret: its SHA-256, in hexadecimal. */
-export async function hashSecret(secret: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(secret))
+export function hashSecret(secret: string): Promise<string> {
+  return sha256(secret)
+}
+
+/** Of the text in UTF-8, in hexadecimal. */
+export async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return toHex(new Uint8Array(digest))
 }
 

@@ -27,8 +27,12 @@ export interface Exchange {
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** null: no body, as for 204 and 304. */
-  readonly body: string | null
+  /**
+   * null: no body, as for 204 and 304. Pieces are asked for as fast as the caller takes them, and
+   * no more once the caller has gone; if they fail, the connection is cut, so that what was sent
+   * does not look complete.
+   */
+  readonly body: string | null | AsyncIterable<string>
 }
 
 export function jsonReply(

@@ -20,7 +20,9 @@ export async function readInput(
     query: decodeWire(endpoint.query, parseQuery(exchange.query)),
     expectedRevision: parseIfMatch(exchange.header('if-match')),
     body:
-      endpoint.body === noBody ? undefined : decodeWire(endpoint.body, await readBody(exchange)),
+      endpoint.body === noBody
+        ? undefined
+        : decodeWire(endpoint.body, await readBody(endpoint, exchange)),
   }
 }
 
@@ -46,10 +48,10 @@ function parseQuery(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(query)
 }
 
-async function readBody(exchange: Exchange): Promise<unknown> {
+async function readBody({ maxBodyBytes }: Endpoint, exchange: Exchange): Promise<unknown> {
   if (!exchange.hasBody) throw invalid('', 'A JSON body is required.')
   assertJson(exchange.header('content-type'))
-  const body = await exchange.json(MAX_BODY_BYTES)
+  const body = await exchange.json(maxBodyBytes ?? MAX_BODY_BYTES)
   assertPlain(body, DEEPEST)
   return body
 }

@@ -9,6 +9,8 @@ import type { Management, UseCase } from '../management/management.ts'
 import { useCases } from '../management/use-cases.ts'
 import { managementErrorReply } from './error-reply.ts'
 import { type Exchange, jsonReply, type Reply } from './exchange.ts'
+import { idempotentRequestOf } from './idempotency-key.ts'
+import { linesReply } from './lines-reply.ts'
 import { readInput, revisionTag } from './management-request.ts'
 import { healthReply, PROBE_PATHS, readyReply } from './probes.ts'
 import { findRoute } from './routes.ts'
@@ -60,7 +62,13 @@ async function perform(
   const endpoint: Endpoint = endpoints[name]
   // The table's type ties each use case to its own endpoint; here only that tie matters.
   const useCase = useCases[name] as UseCase<Endpoint>
-  const result = await useCase(management, await readInput(endpoint, exchange, params))
+  const input = await readInput(endpoint, exchange, params)
+  const key = endpoint.method === 'POST' ? exchange.header('idempotency-key') : undefined
+  const idempotentRequest =
+    key === undefined ? undefined : await idempotentRequestOf(key, name, { ...management, input })
+  const result = await useCase({ ...management, idempotentRequest }, input)
+  if (endpoint.lines)
+    return linesReply(endpoint, result as AsyncIterable<unknown>, management.logger)
   const { status: statusCode, response } = endpoint
   const body = { statusCode, message: 'OK', data: z.encode(response, result) }
   return jsonReply(statusCode, body, entityTagOf(result))

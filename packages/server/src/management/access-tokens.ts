@@ -1,13 +1,24 @@
-import { FlagError } from '@ff/core'
-import type { AccessToken, NewAccessToken } from '@ff/protocol/management'
+import {
+  type AccessToken,
+  endpoints,
+  type NewAccessToken,
+  type PageOf,
+} from '@ff/protocol/management'
 import { ACCESS_TOKEN_PREFIX } from '../access/actors.ts'
-import { isRoleWithin } from '../access/permissions.ts'
+import { assertRoleWithin } from '../access/permissions.ts'
 import { hashSecret, newSecret } from '../access/secrets.ts'
-import { applyChange, changeEvent } from './apply-change.ts'
-import type { Management } from './management.ts'
-import { type AnyPath, type LoadPath, loadInstallation, loadOrganizationPath } from './paths.ts'
+import { applyChange, changeEvent, loadPermitted } from './apply-change.ts'
+import type { Input, Management } from './management.ts'
+import { pagingOf, toPage } from './pages.ts'
+import {
+  type AnyPath,
+  type LoadPath,
+  loadAccessTokenPath,
+  loadInstallation,
+  loadOrganizationPath,
+} from './paths.ts'
 import { SECRET_PREFIX_LENGTH } from './sdk-keys.ts'
-import { invalid } from './validation.ts'
+import { assertInFuture, invalid } from './validation.ts'
 
 interface CreateAccessTokenInput {
   /** null for a token of the role `platform`. */
@@ -18,6 +29,24 @@ interface CreateAccessTokenInput {
 }
 
 const CHOSEN_TOKEN = /^[\x21-\x7e]{16,512}$/
+
+/** One page of an organization's tokens, by name; never the tokens themselves. */
+export async function listAccessTokens(
+  management: Management,
+  { params, query }: Input<'listAccessTokens', 'params' | 'query'>,
+): Promise<PageOf<AccessToken>> {
+  const { permission } = endpoints.listAccessTokens
+  const target = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, target)
+  const { search } = query
+  const found = await management.storage.list('accessToken', {
+    where: { orgId: organization.id },
+    ...(search !== undefined && { search }),
+    sort: { field: 'name', direction: 'asc' },
+    ...pagingOf(query),
+  })
+  return toPage(found, query)
+}
 
 /**
  * A new bearer token, of no higher role than the actor's own. `token` is shown in this answer
@@ -34,12 +63,12 @@ export async function createAccessToken(
     throw invalid('role', 'is platform exactly when there is no organization')
   }
   const hash = await hashSecret(token)
-  const target = { permission: 'tokens.write', load: loadOwner, params } as const
+  const { permission } = endpoints.createAccessToken
+  const target = { permission, load: loadOwner, params }
   return applyChange(management, target, async (writer) => {
     const { actor } = management
-    if (!isRoleWithin(body.role, actor.role)) {
-      throw new FlagError('FORBIDDEN', 'A token cannot have a higher role than its creator.')
-    }
+    assertRoleWithin(body.role, actor)
+    assertInFuture('expires_at', body.expiresAt, writer.now)
     const { hash: _, ...record } = await writer.insert('accessToken', {
       orgId: params.orgId,
       name: body.name,
@@ -51,7 +80,23 @@ export async function createAccessToken(
       hash,
     })
     const event = changeEvent('token.created', record.id, { before: null, after: record })
-    return { event, result: { ...record, token } }
+    return { event, result: { ...record, token }, shownOnce: 'token' }
+  })
+}
+
+/** Ends a token, of no higher role than the actor's own, at once. */
+export async function deleteAccessToken(
+  management: Management,
+  { params, expectedRevision }: Input<'deleteAccessToken', 'params' | 'expectedRevision'>,
+): Promise<null> {
+  const { permission } = endpoints.deleteAccessToken
+  const target = { permission, load: loadAccessTokenPath, params }
+  return applyChange(management, target, async (writer, { token }) => {
+    assertRoleWithin(token.role, management.actor)
+    writer.assertRevision('accessToken', token, expectedRevision)
+    await writer.remove('accessToken', token)
+    const event = changeEvent('token.deleted', token.id, { before: token, after: null })
+    return { event, result: null }
   })
 }
 

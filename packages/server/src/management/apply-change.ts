@@ -1,6 +1,5 @@
 import { isFlagError } from '@ff/core'
 import {
-  type AuditEvent,
   type AuditEventType,
   type AuditedFields,
   auditEvents,
@@ -10,7 +9,9 @@ import type { FlagSetChange, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
 import { timestampAt } from '../clock.ts'
-import { newId } from '../ids.ts'
+import { appendAudit, type NewAuditEntry } from './audit-chain.ts'
+import { keepCounts } from './counts.ts'
+import { findEarlierResult, rememberResult } from './idempotency.ts'
 import type { Management } from './management.ts'
 import type { AnyPath, LoadPath } from './paths.ts'
 import { publishTouched } from './publication.ts'
@@ -30,6 +31,8 @@ export interface Outcome<T> {
   readonly result: T
   /** The wire field to blame when what would be published is broken. */
   readonly field?: string
+  /** The field of `result` that holds a secret: `null` when the same request comes again. */
+  readonly shownOnce?: keyof T & string
 }
 
 /** The audit event of a change, in the words of the wire. Made by `changeEvent`. */
@@ -62,16 +65,17 @@ export function loadPermitted<Params, Path extends AnyPath>(
 
 /**
  * The only way to change configuration. In one transaction, alone in its organization: loads the
- * path, decides access, does the work, publishes every definition touched, and writes the audit
- * event. Resolves after the commit, when the change feed has been told. Work that writes nothing
- * leaves no version and no event; work that throws leaves nothing at all.
+ * path, decides access, does the work, writes the audit event, and publishes every definition
+ * touched. Resolves after the commit, when the change feed has been told. Work that writes nothing
+ * leaves no version and no event; work that throws leaves nothing at all. A request that was
+ * done before is answered what it was answered then.
  */
 export async function applyChange<Params, Path extends AnyPath, T>(
   management: Management,
   target: Target<Params, Path>,
   work: (writer: RecordWriter, path: Path) => Promise<Outcome<T>>,
 ): Promise<T> {
-  const { storage, clock, actor } = management
+  const { storage, clock, actor, idempotentRequest } = management
   const { permission, load, params } = target
   // The organization of a thing never changes, so this names the right lock; inside it, all is loaded anew.
   const { organization } = await loadPermitted(management, target)
@@ -80,10 +84,16 @@ export async function applyChange<Params, Path extends AnyPath, T>(
     async (session) => {
       const path = await load(session, { actor, permission }, params)
       const writer = new RecordWriter(session, timestampAt(clock))
+      const earlier = await findEarlierResult(session, idempotentRequest, writer.now)
+      if (earlier !== undefined) return { result: earlier.result as T, hints: [] }
       const outcome = await work(writer, path)
+      const answer = { result: withoutSecret(outcome), now: writer.now }
+      await rememberResult(session, idempotentRequest, answer)
       if (writer.kinds.size === 0) return { result: outcome.result, hints: [] }
-      const hints = await publish(session, writer, outcome.field)
-      await session.insert('auditEvent', toAuditEvent(outcome.event, path, actor, writer.now))
+      await keepCounts(session, path.organization, writer)
+      const entry = toNewEntry(outcome.event, path, actor, writer.now)
+      const eventId = await appendAudit(session, entry)
+      const hints = await publish(session, writer, { eventId, field: outcome.field })
       return { result: outcome.result, hints }
     },
   )
@@ -91,13 +101,17 @@ export async function applyChange<Params, Path extends AnyPath, T>(
   return result
 }
 
+function withoutSecret<T>({ result, shownOnce }: Outcome<T>): unknown {
+  return shownOnce === undefined ? result : { ...result, [shownOnce]: null }
+}
+
 async function publish(
   session: StorageSession,
-  { touches, kinds }: RecordWriter,
-  field = '',
+  { touches, kinds, now: publishedAt }: RecordWriter,
+  { eventId, field = '' }: { readonly eventId: string; readonly field: string | undefined },
 ): Promise<readonly FlagSetChange[]> {
   try {
-    const hints = await publishTouched(session, touches)
+    const hints = await publishTouched(session, touches, { publishedAt, eventId })
     return kinds.has('sdkKey') ? [...hints, { type: 'sdkKeys' }] : hints
   } catch (error) {
     if (isFlagError(error) && error.code === 'INVALID_DEFINITION')
@@ -120,19 +134,18 @@ async function announce(
   }
 }
 
-function toAuditEvent(
+function toNewEntry(
   { type, id, before, after }: ChangeEvent,
   { organization, project }: AnyPath,
   actor: Actor,
   createdAt: string,
-): AuditEvent {
+): NewAuditEntry {
   const { stream } = auditEvents[type]
   const owner = (kind: string) => (stream === kind ? id : '')
   const { id: actorId, email, name, role } = actor
   return {
-    id: newId(),
     eventType: type,
-    payload: { before, after } as AuditEvent['payload'],
+    payload: { before, after } as NewAuditEntry['payload'],
     createdAt,
     streamId: `${stream}:${id}`,
     orgId: organization?.id ?? owner('organization'),

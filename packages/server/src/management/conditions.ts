@@ -7,7 +7,7 @@ const SEGMENT_OPERATORS = new Set(['in_segment', 'not_in_segment'])
 const FLAG_OPERATORS = new Set(['flag_is', 'flag_is_not'])
 
 /** The segments that a condition asks about. */
-function segmentIdsOf({ operator, value }: Condition): readonly string[] {
+export function segmentIdsOf({ operator, value }: Condition): readonly string[] {
   return SEGMENT_OPERATORS.has(operator) ? textsOf(value) : []
 }
 
@@ -36,7 +36,8 @@ export async function assertConditions(
   if (issues.length > 0) throw invalidRequest(issues)
 }
 
-async function findReferenceFault(
+/** What the condition names that does not live in the project, as a sentence. */
+export async function findReferenceFault(
   reader: Reader,
   projectId: string,
   condition: Condition,

@@ -115,14 +115,16 @@ export async function deleteFlag(
   return applyChange(management, target, async (writer, { flag }) => {
     writer.assertRevision('flag', flag, expectedRevision)
     assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
-    await writer.remove('flag', flag)
-    await removeParts(writer, flag)
+    await removeFlag(writer, flag)
     const event = changeEvent('flag.deleted', flag.id, { before: flag, after: null })
     return { event, result: null }
   })
 }
 
-async function removeParts(writer: RecordWriter, { id: flagId }: Flag): Promise<void> {
+/** Removes the record and everything that belongs to it, whatever still refers to it. */
+export async function removeFlag(writer: RecordWriter, flag: Flag): Promise<void> {
+  const { id: flagId } = flag
+  await writer.remove('flag', flag)
   for (const kind of ['variation', 'flagState', 'targetingRule', 'rollout'] as const) {
     const parts = await writer.reader.list(kind, { where: { flagId } })
     for (const part of parts.data) await writer.remove(kind, part)

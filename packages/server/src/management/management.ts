@@ -4,6 +4,7 @@ import type * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../logger.ts'
+import type { IdempotentRequest } from './idempotency.ts'
 
 /** What every use case takes first: where things are kept, and who asks. */
 export interface Management {
@@ -12,6 +13,8 @@ export interface Management {
   readonly clock: Clock
   readonly logger: Logger
   readonly actor: Actor
+  /** Set when the same request may come again: what it changes is changed once. */
+  readonly idempotentRequest?: IdempotentRequest | undefined
 }
 
 /** What a use case takes second: what its endpoint decodes, in the spelling of the house. */
@@ -29,8 +32,13 @@ export type Input<N extends EndpointName, Parts extends keyof InputOf<Endpoint>>
   Parts
 >
 
+/** What an endpoint answers with; of `lines`, one after another. */
+type ResultOf<E extends Endpoint> = E extends { readonly lines: true }
+  ? AsyncIterable<z.output<E['response']>>
+  : z.output<E['response']>
+
 /** Does what an endpoint promises. Throws `FlagError` for everything it refuses. */
 export type UseCase<E extends Endpoint> = (
   management: Management,
   input: InputOf<E>,
-) => Promise<z.output<E['response']>>
+) => Promise<ResultOf<E>>

@@ -2,12 +2,14 @@ import type {
   Environment,
   Flag,
   FlagState,
+  Member,
   Organization,
   Project,
+  Segment,
   TargetingRule,
   Variation,
 } from '@ff/protocol/management'
-import type { StorageSession } from '@ff/storage'
+import type { Records, StorageSession } from '@ff/storage'
 import {
   type Access,
   assertPermittedOnInstallation,
@@ -59,6 +61,26 @@ export interface TargetingRulePath extends FlagStatePath {
   readonly rule: TargetingRule
 }
 
+export interface RolloutPath extends FlagStatePath {
+  readonly rollout: Records['rollout']
+}
+
+export interface SegmentPath extends ProjectPath {
+  readonly segment: Segment
+}
+
+export interface MemberPath extends OrganizationPath {
+  readonly member: Member
+}
+
+export interface AccessTokenPath extends OrganizationPath {
+  readonly token: Records['accessToken']
+}
+
+export interface SdkKeyPath extends EnvironmentPath {
+  readonly sdkKey: Records['sdkKey']
+}
+
 interface ProjectParams {
   readonly projectId: string
 }
@@ -84,6 +106,27 @@ export const loadOrganizationPath: LoadPath<{ readonly orgId: string }, Organiza
   return { organization: permitted(access, organization, 'organization') }
 }
 
+export const loadMemberPath: LoadPath<
+  { readonly orgId: string; readonly userId: string },
+  MemberPath
+> = async (session, access, params) => {
+  const path = await loadOrganizationPath(session, access, params)
+  const where = { orgId: path.organization.id, userId: params.userId }
+  const member = (await session.list('member', { where, limit: 1 })).data[0]
+  if (member === undefined) throw notFound('member')
+  return { ...path, member }
+}
+
+export const loadAccessTokenPath: LoadPath<
+  { readonly orgId: string; readonly tokenId: string },
+  AccessTokenPath
+> = async (session, access, params) => {
+  const path = await loadOrganizationPath(session, access, params)
+  const token = await session.find('accessToken', params.tokenId)
+  if (token?.orgId !== path.organization.id) throw notFound('token')
+  return { ...path, token }
+}
+
 export const loadProjectPath: LoadPath<ProjectParams, ProjectPath> = async (
   session,
   access,
@@ -104,6 +147,16 @@ export const loadEnvironmentPath: LoadPath<EnvironmentParams, EnvironmentPath> =
   const environment = await session.find('environment', params.environmentId)
   if (environment?.projectId !== path.project.id) throw notFound('environment')
   return { ...path, environment }
+}
+
+export const loadSdkKeyPath: LoadPath<
+  EnvironmentParams & { readonly keyId: string },
+  SdkKeyPath
+> = async (session, access, params) => {
+  const path = await loadEnvironmentPath(session, access, params)
+  const sdkKey = await session.find('sdkKey', params.keyId)
+  if (sdkKey?.environmentId !== path.environment.id) throw notFound('SDK key')
+  return { ...path, sdkKey }
 }
 
 export const loadFlagPath: LoadPath<FlagParams, FlagPath> = async (session, access, params) => {
@@ -145,4 +198,25 @@ export const loadTargetingRulePath: LoadPath<
   const isInPath = rule?.flagId === path.flag.id && rule.environmentId === path.environment.id
   if (!isInPath) throw notFound('targeting rule')
   return { ...path, rule }
+}
+
+export const loadRolloutPath: LoadPath<
+  FlagParams & EnvironmentParams & { readonly rolloutId: string },
+  RolloutPath
+> = async (session, access, params) => {
+  const path = await loadFlagStatePath(session, access, params)
+  const rollout = await session.find('rollout', params.rolloutId)
+  const isInPath = rollout?.flagId === path.flag.id && rollout.environmentId === path.environment.id
+  if (!isInPath) throw notFound('rollout')
+  return { ...path, rollout }
+}
+
+export const loadSegmentPath: LoadPath<
+  ProjectParams & { readonly segmentId: string },
+  SegmentPath
+> = async (session, access, params) => {
+  const path = await loadProjectPath(session, access, params)
+  const segment = await session.find('segment', params.segmentId)
+  if (segment?.projectId !== path.project.id) throw notFound('segment')
+  return { ...path, segment }
 }

@@ -3,10 +3,12 @@ import type { Environment } from '@ff/protocol/management'
 import {
   type DefinitionChange,
   type FlagSetChange,
+  type PublicationOccasion,
   type StorageSession,
   toFlagDefinition,
   toPublishedSegment,
 } from '@ff/storage'
+import { type ListedKeysChange, loadListedKeysElsewhere } from './listed-keys.ts'
 
 /**
  * Something whose definition may have changed: a flag, in one environment or in all of the
@@ -17,6 +19,8 @@ export interface Touch {
   readonly environmentId?: string
   readonly flagId?: string
   readonly segmentId?: string
+  /** Of the segment: who joins and who leaves one of its lists. */
+  readonly listedKeys?: ListedKeysChange
 }
 
 /**
@@ -27,6 +31,7 @@ export interface Touch {
 export async function publishTouched(
   session: StorageSession,
   touches: readonly Touch[],
+  occasion: PublicationOccasion,
 ): Promise<readonly FlagSetChange[]> {
   const hints: FlagSetChange[] = []
   for (const projectId of new Set(touches.map((touch) => touch.projectId))) {
@@ -34,11 +39,40 @@ export async function publishTouched(
     for (const environment of environments.data) {
       const here = touches.filter((touch) => isAbout(touch, environment))
       if (here.length === 0) continue
-      const version = await publishIn(session, environment, here)
+      const version = await publishIn(session, environment, { touches: here, occasion })
       hints.push({ type: 'flagSet', environmentId: environment.id, version })
     }
+    const living = new Set(environments.data.map(({ id }) => id))
+    const gone = touches.flatMap((touch) => goneEnvironment(touch, projectId, living))
+    for (const id of new Set(gone)) hints.push(...(await publishNothing(session, id, occasion)))
   }
   return hints
+}
+
+/** The environment of a touch, when it is one of the project's that has been deleted. */
+function goneEnvironment(
+  { projectId, environmentId }: Touch,
+  ofProject: string,
+  living: ReadonlySet<string>,
+): string[] {
+  if (projectId !== ofProject || environmentId === undefined) return []
+  return living.has(environmentId) ? [] : [environmentId]
+}
+
+/** Takes every definition out of an environment. */
+async function publishNothing(
+  session: StorageSession,
+  environmentId: string,
+  occasion: PublicationOccasion,
+): Promise<readonly FlagSetChange[]> {
+  const present = await session.loadFlagSet(environmentId)
+  if (present === undefined) return []
+  const changes: DefinitionChange[] = [
+    ...present.segments.map(({ id }) => ({ kind: 'segment', id, definition: null }) as const),
+    ...present.flags.map(({ id }) => ({ kind: 'flag', id, definition: null }) as const),
+  ]
+  const version = await session.publish(environmentId, changes, occasion)
+  return [{ type: 'flagSet', environmentId, version }]
 }
 
 function isAbout(touch: Touch, { id, projectId }: Environment): boolean {
@@ -49,7 +83,10 @@ function isAbout(touch: Touch, { id, projectId }: Environment): boolean {
 async function publishIn(
   session: StorageSession,
   environment: Environment,
-  touches: readonly Touch[],
+  {
+    touches,
+    occasion,
+  }: { readonly touches: readonly Touch[]; readonly occasion: PublicationOccasion },
 ): Promise<number> {
   const flagIds = new Set(touches.flatMap(({ flagId }) => flagId ?? []))
   const segmentIds = new Set(touches.flatMap(({ segmentId }) => segmentId ?? []))
@@ -61,9 +98,17 @@ async function publishIn(
   const changes: DefinitionChange[] = []
   for (const id of segmentIds) changes.push(await segmentChange(session, id))
   for (const id of flagIds) changes.push(await flagChange(session, id, environment.id))
-  const version = await session.publish(environment.id, changes)
-  await assertSound(session, environment.id, version)
-  return version
+  const before = await session.publish(environment.id, [], occasion)
+  if (before === 0) changes.push(...(await loadListedKeysElsewhere(session, environment)))
+  const version = await session.publish(environment.id, changes, occasion)
+  if (version > before) await assertSound(session, environment.id, version)
+  // Who is listed cannot break anything, so that need not be looked at again.
+  return session.publish(environment.id, touches.flatMap(keysChange), occasion)
+}
+
+function keysChange({ segmentId, listedKeys }: Touch): DefinitionChange[] {
+  if (segmentId === undefined || listedKeys === undefined) return []
+  return [{ kind: 'segmentKeys', segmentId, ...listedKeys }]
 }
 
 async function segmentChange(session: StorageSession, id: string): Promise<DefinitionChange> {

@@ -4,25 +4,28 @@ import {
   environmentCodec,
   flagCodec,
   flagStateCodec,
+  memberCodec,
   organizationCodec,
   projectCodec,
   rolloutCodec,
   sdkKeyCodec,
   segmentCodec,
   targetingRuleCodec,
+  userCodec,
   variationCodec,
 } from '@ff/protocol/management'
 import type { Changes, Kind, Records, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
 import { newId } from '../ids.ts'
+import { countListedKeys, type ListedKeysChange } from './listed-keys.ts'
 import type { Touch } from './publication.ts'
 import { encodeWire } from './validation.ts'
 
-/** The kinds that use cases write; audit events are written by `applyChange` alone. */
-export type WritableKind = Exclude<Kind, 'auditEvent'>
+/** The kinds that use cases write; the audit log is written by `appendAudit` alone. */
+export type WritableKind = Exclude<Kind, 'auditEvent' | 'auditHead' | 'idempotencyRecord'>
 
 /** What a session can answer without changing anything. */
-export type Reader = Pick<StorageSession, 'find' | 'list'>
+export type Reader = Pick<StorageSession, 'find' | 'list' | 'loadFlagSet'>
 
 /** A record before it is written: the writer adds id, times and revision. */
 export type NewRecord<K extends WritableKind> = Omit<
@@ -47,6 +50,8 @@ const CODECS: Readonly<Record<WritableKind, z.ZodType>> = {
   rollout: rolloutCodec,
   sdkKey: sdkKeyCodec,
   accessToken: accessTokenCodec,
+  user: userCodec,
+  member: memberCodec,
 }
 
 /**
@@ -61,6 +66,7 @@ export class RecordWriter {
   readonly #session: StorageSession
   readonly #touches: Touch[] = []
   readonly #kinds = new Set<WritableKind>()
+  readonly #balance = new Map<WritableKind, number>()
 
   constructor(session: StorageSession, now: string) {
     this.reader = session
@@ -78,6 +84,11 @@ export class RecordWriter {
     return this.#touches
   }
 
+  /** How many more living records of a kind there are than before; negative when there are fewer. */
+  balanceOf(kind: WritableKind): number {
+    return this.#balance.get(kind) ?? 0
+  }
+
   /** Adds a record; throws `CONFLICT` when its key is taken. */
   async insert<K extends WritableKind>(kind: K, fields: NewRecord<K>): Promise<Records[K]> {
     const { now } = this
@@ -89,6 +100,7 @@ export class RecordWriter {
     } catch (error) {
       throw isFlagError(error) && error.code === 'CONFLICT' ? keyTaken(record) : error
     }
+    this.#balance.set(kind, this.balanceOf(kind) + 1)
     this.#remember(kind, record)
     return record
   }
@@ -111,9 +123,38 @@ export class RecordWriter {
     return this.#write(kind, record, changed as Changes<K>)
   }
 
+  /**
+   * Changes who is listed in a segment, in every environment of its project, and answers it with
+   * its new count; writes nothing when everybody is, or is not, listed already.
+   */
+  async updateListedKeys(
+    segment: Records['segment'],
+    change: ListedKeysChange,
+  ): Promise<Records['segment']> {
+    const counts = await countListedKeys(this.#session, segment, change)
+    if (counts === undefined) return segment
+    const { id: segmentId, projectId } = segment
+    this.#touches.push({ projectId, segmentId, listedKeys: change })
+    return this.#write('segment', segment, counts)
+  }
+
   /** Marks a record as deleted. */
   async remove<K extends WritableKind>(kind: K, record: Records[K]): Promise<void> {
     await this.#write(kind, record, { deletedAt: this.now } as Changes<K>)
+    this.#balance.set(kind, this.balanceOf(kind) - 1)
+  }
+
+  /** Brings a deleted record back, with the fields that are answered for it. */
+  async revive<K extends WritableKind>(
+    kind: K,
+    id: string,
+    fieldsOf: (record: Records[K]) => RecordChanges<K>,
+  ): Promise<Records[K]> {
+    const record = await this.#session.revive(kind, id)
+    const changed = changedFields(record, fieldsOf(record))
+    toWire(kind, { ...record, ...changed })
+    this.#balance.set(kind, this.balanceOf(kind) + 1)
+    return this.#write(kind, record, changed as Changes<K>)
   }
 
   /** Throws `CONFLICT`, with the record, unless it has the expected revision, if one is expected. */
@@ -137,14 +178,16 @@ export class RecordWriter {
     const frame = { updatedAt: this.now, revision } as Changes<K>
     const all = { ...changes, ...frame }
     const written = await this.#session.update(kind, record.id, all, record.revision)
-    this.#remember(kind, record)
+    this.#remember(kind, record, changes)
     return written
   }
 
-  #remember<K extends WritableKind>(kind: K, record: Records[K]): void {
+  #remember<K extends WritableKind>(kind: K, record: Records[K], changes?: Changes<K>): void {
     this.#kinds.add(kind)
     const touch = TOUCHES[kind]
-    if (touch !== undefined) this.#touches.push(touch(record))
+    // Nothing that an environment says of itself is part of a definition: only that it is there.
+    const isOnlySaid = kind === 'environment' && changes !== undefined && !('deletedAt' in changes)
+    if (touch !== undefined && !isOnlySaid) this.#touches.push(touch(record))
   }
 }
 

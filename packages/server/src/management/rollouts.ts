@@ -1,118 +1,168 @@
-import { isFlagError, rangesOf, type Share } from '@ff/core'
-import type { NewRollout, Rollout } from '@ff/protocol/management'
-import { applyChange, changeEvent } from './apply-change.ts'
-import type { Management } from './management.ts'
-import { loadFlagStatePath } from './paths.ts'
+import {
+  isFlagError,
+  jsonEquals,
+  movedPercentage,
+  moveRanges,
+  rangesAt,
+  rangesOf,
+  reshuffledPercentage,
+  type Share,
+} from '@ff/core'
+import { type ChangedRollout, endpoints, type PageOf, type Rollout } from '@ff/protocol/management'
+import { type Records, toRolloutDefinition } from '@ff/storage'
+import { applyChange, changeEvent, loadPermitted } from './apply-change.ts'
+import type { Input, Management } from './management.ts'
+import { pagingOf, toPage } from './pages.ts'
+import { loadFlagStatePath, loadRolloutPath } from './paths.ts'
+import {
+  assertRolloutSettings,
+  mergeRolloutSettings,
+  NO_SETTINGS,
+  type RolloutSettings,
+} from './rollout-settings.ts'
 import { newSalt } from './salt.ts'
+import { assertUnused, findDependentsOfRollout } from './usage.ts'
 import { invalid } from './validation.ts'
 import { loadVariations } from './variations.ts'
 
-interface CreateRolloutInput {
-  readonly params: {
-    readonly projectId: string
-    readonly environmentId: string
-    readonly flagId: string
-  }
-  readonly body: NewRollout
+type StoredRollout = Records['rollout']
+
+/** One page of a flag's rollouts in an environment, by name. */
+export async function listRollouts(
+  management: Management,
+  { params, query }: Input<'listRollouts', 'params' | 'query'>,
+): Promise<PageOf<Rollout>> {
+  const { permission } = endpoints.listRollouts
+  const target = { permission, load: loadFlagStatePath, params }
+  const { flag, environment } = await loadPermitted(management, target)
+  const found = await management.storage.list('rollout', {
+    where: { flagId: flag.id, environmentId: environment.id },
+    sort: { field: 'name', direction: 'asc' },
+    ...pagingOf(query),
+  })
+  const now = management.clock.now()
+  return toPage({ ...found, data: found.data.map((rollout) => viewRollout(rollout, now)) }, query)
 }
 
-type StrategyField =
-  | 'variationId'
-  | 'percentage'
-  | 'variants'
-  | 'targetPercentage'
-  | 'increment'
-  | 'intervalHours'
-  | 'startAt'
-
-/** The fields that only some strategies have, and how callers spell them. */
-const WIRE_NAMES: Readonly<Record<StrategyField, string>> = {
-  variationId: 'variation_id',
-  percentage: 'percentage',
-  variants: 'variants',
-  targetPercentage: 'target_percentage',
-  increment: 'increment',
-  intervalHours: 'interval_hours',
-  startAt: 'start_at',
-}
-
-const STRATEGY_FIELDS: Readonly<Record<Rollout['strategy'], ReadonlySet<string>>> = {
-  percentage: new Set(['variationId', 'percentage']),
-  variant: new Set(['variants']),
-  gradual: new Set(['variationId', 'targetPercentage', 'increment', 'intervalHours', 'startAt']),
+/** One rollout, with the ranges as they are now. */
+export async function getRollout(
+  management: Management,
+  { params }: Input<'getRollout', 'params'>,
+): Promise<Rollout> {
+  const { permission } = endpoints.getRollout
+  const target = { permission, load: loadRolloutPath, params }
+  const { rollout } = await loadPermitted(management, target)
+  return viewRollout(rollout, management.clock.now())
 }
 
 /** A new rollout of a flag in an environment, for its rules to refer to. */
 export async function createRollout(
   management: Management,
-  { params, body }: CreateRolloutInput,
+  { params, body }: Input<'createRollout', 'params' | 'body'>,
 ): Promise<Rollout> {
-  const target = { permission: 'flags.write', load: loadFlagStatePath, params } as const
+  const { permission } = endpoints.createRollout
+  const target = { permission, load: loadFlagStatePath, params }
   return applyChange(management, target, async (writer, { project, environment, flag }) => {
-    const schedule = body.strategy === 'gradual' ? { startAt: writer.now, ...body } : body
-    assertFields(schedule)
-    const variations = await loadVariations(writer.reader, flag.id)
-    assertVariations(body, new Set(variations.map(({ id }) => id)))
+    const settings = mergeRolloutSettings(
+      { ...NO_SETTINGS, strategy: body.strategy },
+      body,
+      writer.now,
+    )
+    assertRolloutSettings(settings, await loadVariations(writer.reader, flag.id))
     const rollout = await writer.insert('rollout', {
       flagId: flag.id,
       environmentId: environment.id,
       projectId: project.id,
       name: body.name,
-      strategy: body.strategy,
       bucketBy: body.bucketBy ?? 'user.key',
       salt: body.salt ?? newSalt(),
       scheme: body.scheme ?? 'ff',
-      variationId: body.variationId ?? null,
-      percentage: body.percentage ?? null,
-      variants: body.variants ?? null,
-      targetPercentage: body.targetPercentage ?? null,
-      increment: body.increment ?? null,
-      intervalHours: body.intervalHours ?? null,
-      startAt: schedule.startAt ?? null,
-      ranges: rangesFor(body),
+      ...settings,
+      ranges: tableOf(settings, rangesOf),
+      previousRanges: null,
     })
-    const event = changeEvent('rollout.created', rollout.id, { before: null, after: rollout })
-    return { event, result: rollout }
+    const after = viewRollout(rollout, Date.parse(writer.now))
+    const event = changeEvent('rollout.created', rollout.id, { before: null, after })
+    return { event, result: after }
   })
 }
 
-function assertFields(body: NewRollout): void {
-  const allowed = STRATEGY_FIELDS[body.strategy]
-  for (const [field, wireName] of Object.entries(WIRE_NAMES) as [StrategyField, string][]) {
-    const isGiven = body[field] !== undefined
-    if (allowed.has(field) && !isGiven) {
-      throw invalid(wireName, `is required when strategy is ${body.strategy}`)
-    }
-    if (!allowed.has(field) && isGiven) {
-      throw invalid(wireName, `does not belong to strategy ${body.strategy}`)
-    }
-  }
+/**
+ * Changes a rollout and says what percentage of users that moves, which is as few as can be. The
+ * last change is undone by the weights from before it.
+ */
+export async function updateRollout(
+  management: Management,
+  input: Input<'updateRollout', 'params' | 'body' | 'expectedRevision'>,
+): Promise<ChangedRollout> {
+  const { params, body, expectedRevision } = input
+  const { permission } = endpoints.updateRollout
+  const target = { permission, load: loadRolloutPath, params }
+  return applyChange(management, target, async (writer, { flag, rollout }) => {
+    const now = Date.parse(writer.now)
+    const settings = mergeRolloutSettings(rollout, body, writer.now)
+    assertRolloutSettings(settings, await loadVariations(writer.reader, flag.id))
+    const { name, bucketBy, salt, scheme } = body
+    const table = changedTable(rollout, settings, now)
+    const changes = { name, bucketBy, salt, scheme, ...settings, ...table }
+    const written = await writer.update('rollout', rollout, changes, expectedRevision)
+    const [before, after] = [viewRollout(rollout, now), viewRollout(written, now)]
+    const event = changeEvent('rollout.updated', rollout.id, { before, after })
+    return { event, result: { ...after, movedPercentage: movedBetween(before, after) } }
+  })
 }
 
-function assertVariations(body: NewRollout, known: ReadonlySet<string>): void {
-  const { variationId, variants = [] } = body
-  if (variationId !== undefined && !known.has(variationId)) {
-    throw invalid('variation_id', 'names no variation of this flag')
-  }
-  const listed = new Set<string>()
-  for (const [index, variant] of variants.entries()) {
-    const field = `variants.${index}.variation_id`
-    if (!known.has(variant.variationId)) throw invalid(field, 'names no variation of this flag')
-    if (listed.has(variant.variationId)) throw invalid(field, 'is listed twice')
-    listed.add(variant.variationId)
-  }
+/** Deletes a rollout that no rule serves. */
+export async function deleteRollout(
+  management: Management,
+  { params, expectedRevision }: Input<'deleteRollout', 'params' | 'expectedRevision'>,
+): Promise<null> {
+  const { permission } = endpoints.deleteRollout
+  const target = { permission, load: loadRolloutPath, params }
+  return applyChange(management, target, async (writer, { rollout }) => {
+    writer.assertRevision('rollout', rollout, expectedRevision)
+    assertUnused('rollout', await findDependentsOfRollout(writer.reader, rollout))
+    await writer.remove('rollout', rollout)
+    const before = viewRollout(rollout, Date.parse(writer.now))
+    const event = changeEvent('rollout.deleted', rollout.id, { before, after: null })
+    return { event, result: null }
+  })
 }
 
-function rangesFor({ strategy, variationId, percentage, variants }: NewRollout) {
-  if (strategy === 'variant') return rangesOrInvalid(variants ?? [], 'variants')
-  if (variationId === undefined || percentage === undefined) return []
-  return rangesOrInvalid([{ variationId, weight: percentage }], 'percentage')
+/** As it is answered: with everybody's ranges at an instant, those of a ramp included. */
+function viewRollout({ previousRanges: _, ...rollout }: StoredRollout, now: number): Rollout {
+  return { ...rollout, ranges: [...rangesAt(toRolloutDefinition(rollout), now)] }
 }
 
-function rangesOrInvalid(shares: readonly Share[], field: string) {
+/** The range table after a change and, when it moves anybody, the one before it. */
+function changedTable(rollout: StoredRollout, settings: RolloutSettings, now: number) {
+  const before = viewRollout(rollout, now).ranges
+  const previous = rollout.previousRanges ?? undefined
+  const ranges = tableOf(settings, (shares) => moveRanges(before, shares, previous))
+  const after = viewRollout({ ...rollout, ...settings, ranges }, now).ranges
+  return jsonEquals(before, after) ? { ranges } : { ranges, previousRanges: before }
+}
+
+/** What is stored of ranges: none of a ramp, which is nothing but its schedule. */
+function tableOf(
+  { strategy, variationId, percentage, variants }: RolloutSettings,
+  layOut: (shares: readonly Share[]) => Rollout['ranges'],
+): Rollout['ranges'] {
+  if (strategy === 'gradual') return []
+  const served = { variationId: variationId ?? '', weight: percentage ?? 0 }
   try {
-    return rangesOf(shares)
+    return layOut(strategy === 'variant' ? (variants ?? []) : [served])
   } catch (error) {
+    const field = strategy === 'variant' ? 'variants' : 'percentage'
     throw isFlagError(error) ? invalid(field, error.message) : error
   }
+}
+
+function movedBetween(before: Rollout, after: Rollout): number {
+  const isDealtAnew =
+    before.salt !== after.salt ||
+    before.bucketBy !== after.bucketBy ||
+    before.scheme !== after.scheme
+  const moved = isDealtAnew ? reshuffledPercentage : movedPercentage
+  return moved(before.ranges, after.ranges)
 }

@@ -6,9 +6,10 @@ import {
   type InUse,
   inUseCodec,
   type Rollout,
+  type Segment,
   type Variation,
 } from '@ff/protocol/management'
-import { flagQuestionOf } from './conditions.ts'
+import { flagQuestionOf, segmentIdsOf } from './conditions.ts'
 import type { Reader } from './record-writer.ts'
 import { encodeWire } from './validation.ts'
 
@@ -44,6 +45,34 @@ export async function findDependentsOfVariation(
     ...rules.filter(({ variationId }) => variationId === id).map(asDependent('targeting_rule')),
     ...rollouts.filter((rollout) => isInRollout(rollout, id)).map(asDependent('rollout')),
     ...(await findAskers(reader, flag, (keys) => keys.includes(key))),
+  ]
+}
+
+/** The rules that serve the rollout. */
+export async function findDependentsOfRollout(
+  reader: Reader,
+  { id, flagId, environmentId }: Rollout,
+): Promise<Dependent[]> {
+  const here = { where: { flagId, environmentId } }
+  const rules = (await reader.list('targetingRule', here)).data
+  return rules.filter(({ rolloutId }) => rolloutId === id).map(asDependent('targeting_rule'))
+}
+
+/** Rules with the segment, and rules and other segments with a condition that asks about it. */
+export async function findDependentsOfSegment(
+  reader: Reader,
+  { id, projectId }: Segment,
+): Promise<Dependent[]> {
+  const asks = (condition: Condition) => segmentIdsOf(condition).includes(id)
+  const rules = (await reader.list('targetingRule', { where: { projectId } })).data
+  const segments = (await reader.list('segment', { where: { projectId } })).data
+  return [
+    ...rules
+      .filter(({ segmentId, conditions }) => segmentId === id || conditions.some(asks))
+      .map(asDependent('targeting_rule')),
+    ...segments
+      .filter((segment) => segment.id !== id && segment.rules.some(asks))
+      .map(asDependent('segment')),
   ]
 }
 

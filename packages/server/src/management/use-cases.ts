@@ -1,7 +1,51 @@
 import type { EndpointName, endpoints } from '@ff/protocol/management'
+import { createAccessToken, deleteAccessToken, listAccessTokens } from './access-tokens.ts'
+import { exportAuditLog, listAuditLog } from './audit-log.ts'
+import { verifyAuditLog } from './audit-verification.ts'
+import {
+  createEnvironment,
+  deleteEnvironment,
+  getEnvironment,
+  listEnvironments,
+  updateEnvironment,
+} from './environments.ts'
+import { explainEvaluation } from './explanations.ts'
 import { getFlagState, updateFlagState } from './flag-states.ts'
 import { createFlag, deleteFlag, getFlag, listFlags, updateFlag } from './flags.ts'
 import type { UseCase } from './management.ts'
+import { addMember, listMembers, removeMember, updateMember } from './members.ts'
+import {
+  createOrganization,
+  deleteOrganization,
+  getOrganization,
+  listOrganizations,
+  updateOrganization,
+} from './organizations.ts'
+import {
+  createProject,
+  deleteProject,
+  getProject,
+  listProjects,
+  updateProject,
+} from './projects.ts'
+import { promoteFlag } from './promotions.ts'
+import { restoreVersion } from './restore-version.ts'
+import {
+  createRollout,
+  deleteRollout,
+  getRollout,
+  listRollouts,
+  updateRollout,
+} from './rollouts.ts'
+import { createSdkKey, listSdkKeys, revokeSdkKey, rotateSdkKey } from './sdk-keys.ts'
+import {
+  changeSegmentKeys,
+  createSegment,
+  deleteSegment,
+  getSegment,
+  listSegments,
+  updateSegment,
+} from './segments.ts'
 import {
   createTargetingRule,
   deleteTargetingRule,
@@ -17,9 +61,36 @@ import {
   reorderVariations,
   updateVariation,
 } from './variations.ts'
+import { getVersion, listVersions } from './versions.ts'
 
 /** What each endpoint does. A row of the endpoint table without a use case does not compile. */
 export const useCases: { readonly [N in EndpointName]: UseCase<(typeof endpoints)[N]> } = {
+  listOrganizations,
+  createOrganization,
+  getOrganization,
+  updateOrganization,
+  deleteOrganization,
+  listMembers,
+  addMember,
+  updateMember,
+  removeMember,
+  listAccessTokens,
+  createAccessToken,
+  deleteAccessToken,
+  listProjects,
+  createProject,
+  getProject,
+  updateProject,
+  deleteProject,
+  listEnvironments,
+  createEnvironment,
+  getEnvironment,
+  updateEnvironment,
+  deleteEnvironment,
+  listSdkKeys,
+  createSdkKey,
+  revokeSdkKey,
+  rotateSdkKey,
   listFlags,
   createFlag,
   getFlag,
@@ -38,4 +109,23 @@ export const useCases: { readonly [N in EndpointName]: UseCase<(typeof endpoints
   getTargetingRule,
   updateTargetingRule,
   deleteTargetingRule,
+  listRollouts,
+  createRollout,
+  getRollout,
+  updateRollout,
+  deleteRollout,
+  listSegments,
+  createSegment,
+  getSegment,
+  updateSegment,
+  deleteSegment,
+  changeSegmentKeys,
+  listVersions,
+  getVersion,
+  restoreVersion,
+  explainEvaluation,
+  promoteFlag,
+  listAuditLog,
+  verifyAuditLog,
+  exportAuditLog,
 }

@@ -16,6 +16,11 @@ export function invalidRequest(issues: readonly Issue[]): FlagError {
   return new FlagError('INVALID_REQUEST', message, { details: { issues } })
 }
 
+/** Throws `INVALID_REQUEST` for an instant, if one is given, that does not lie after `now`. */
+export function assertInFuture(path: string, instant: string | null | undefined, now: string) {
+  if (typeof instant === 'string' && instant <= now) throw invalid(path, 'must lie in the future')
+}
+
 /** From the wire; throws `INVALID_REQUEST` naming the wire fields. */
 export function decodeWire<C extends z.ZodType>(codec: C, wire: unknown): z.output<C> {
   const decoded = z.safeDecode(codec, wire as z.input<C>)

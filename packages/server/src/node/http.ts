@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
 import { FlagError } from '@ff/core'
 import type { FlagServer } from '../flag-server.ts'
 import { managementErrorReply } from '../http/error-reply.ts'
@@ -95,7 +96,10 @@ function writeReply(response: ServerResponse, { status, headers, body }: Reply):
   if (response.destroyed || response.headersSent) return
   if (body === null) {
     response.writeHead(status, headers).end()
-    return
+  } else if (typeof body === 'string') {
+    response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
+  } else {
+    // When the pieces fail, or the caller goes, it destroys the other end; there is no more to say.
+    pipeline(Readable.from(body), response.writeHead(status, headers), () => undefined)
   }
-  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
 }

@@ -44,7 +44,7 @@ async function shop() {
   const made = await createProject(management, { params: { orgId }, body: { key: 'shop' } })
   const [live, staging] = made.environments
   if (live === undefined || staging === undefined) throw new Error('a project has environments')
-  const projectId = made.project.id
+  const projectId = made.id
   const params = { projectId }
   const flag = await createFlag(management, { params, body: { key: 'checkout', type: 'boolean' } })
   await createFlag(management, { params, body: { key: 'search', type: 'boolean' } })

@@ -4,7 +4,7 @@ import type { LogFields, Logger } from '../../src/logger.ts'
 import { evaluate } from '../call.ts'
 import { allInMemory, breakable } from '../capabilities.ts'
 import { FakeClock, settle } from '../fake-clock.ts'
-import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
+import { flagChange, OCCASION, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
 
 class Journal implements Logger {
   readonly lines: string[] = []
@@ -39,9 +39,11 @@ describe('while the store is away', () => {
   it('evaluation goes on with the last good flags, and catches up when it is back', async () => {
     expect(await banner()).toEqual({ banner: 'hello' })
     store.break()
-    const version = await memory.storage.publish(live.environmentId, [
-      flagChange(textFlag('banner', 'changed')),
-    ])
+    const version = await memory.storage.publish(
+      live.environmentId,
+      [flagChange(textFlag('banner', 'changed'))],
+      OCCASION,
+    )
     await memory.changeFeed.publish({ type: 'flagSet', environmentId: live.environmentId, version })
     for (let second = 0; second < 60; second += 1) {
       await clock.advance(1000)
@@ -64,6 +66,7 @@ describe('while the store is away', () => {
       'error: the SDK keys cannot be read',
       'info: a flag set is up to date again',
       'info: the SDK keys can be read again',
+      'warn: the last use of tokens and keys could not be kept',
     ])
   })
 
@@ -95,6 +98,7 @@ describe('what is not sound in the store', () => {
       .publish(
         live.environmentId,
         definitions.map((definition) => flagChange(definition as never)),
+        OCCASION,
       )
       .then(async (version) => {
         const { environmentId } = live

@@ -6,7 +6,7 @@ import { createFlagServer } from '../../src/flag-server.ts'
 import { evaluate, poll } from '../call.ts'
 import { allInMemory } from '../capabilities.ts'
 import { FakeClock, until } from '../fake-clock.ts'
-import { addSdkKey, publish, seed } from '../seed.ts'
+import { addSdkKey, OCCASION, publish, seed } from '../seed.ts'
 import { TestSocket } from '../test-socket.ts'
 
 /** `broken.json` holds what no write lets through: a server refuses it. */
@@ -63,7 +63,8 @@ async function serve(flagSet: FlagSetDefinition | undefined, now: number) {
   const { live } = await seed(memory.storage)
   const { environmentId } = live
   const { sdkKey } = await addSdkKey(memory.storage, live)
-  if (flagSet !== undefined) await memory.storage.publish(environmentId, changesOf(flagSet))
+  if (flagSet !== undefined)
+    await memory.storage.publish(environmentId, changesOf(flagSet), OCCASION)
   const flags = createFlagServer({ ...memory, clock: new FakeClock(now) })
   return { flags, memory, sdkKey, environmentId }
 }

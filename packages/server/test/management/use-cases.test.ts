@@ -72,7 +72,7 @@ describe('use cases in process', () => {
       params,
       body: { key: 'blog', name: 'Blog' },
     })
-    expect(created.project).toMatchObject({
+    expect(created).toMatchObject({
       orgId: tenant.orgId,
       key: 'blog',
       name: 'Blog',
@@ -199,7 +199,7 @@ describe('use cases in process', () => {
       })
       expect(created).toMatchObject({
         startAt: new Date(world.clock.now()).toISOString(),
-        ranges: [],
+        ranges: [{ variationId: variationId(1), from: 0, to: 50_000 }],
       })
       const at = addressesOf(tenant)
       const body = { name: 'All', rollout_id: created.id }

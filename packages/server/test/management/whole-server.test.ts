@@ -1,9 +1,10 @@
+import type { ProjectView } from '@ff/protocol/management'
 import { memory } from '@ff/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
 import { createAccessToken } from '../../src/management/access-tokens.ts'
 import { createOrganization } from '../../src/management/organizations.ts'
-import { type CreatedProject, createProject } from '../../src/management/projects.ts'
+import { createProject } from '../../src/management/projects.ts'
 import { createSdkKey } from '../../src/management/sdk-keys.ts'
 import { FakeClock } from '../fake-clock.ts'
 
@@ -11,7 +12,7 @@ const BASE = 'http://flags.test/flags'
 
 describe('management through the whole server', () => {
   let server: FlagServer
-  let created: CreatedProject
+  let created: ProjectView
   let token: string
   let sdkKey: string
 
@@ -25,7 +26,7 @@ describe('management through the whole server', () => {
     const body = { name: 'editor', role: 'editor' as const }
     token = (await createAccessToken(management, { params: { orgId }, body })).token
     const params = {
-      projectId: created.project.id,
+      projectId: created.id,
       environmentId: created.environments[0]?.id ?? '',
     }
     sdkKey = (await createSdkKey(management, { params, body: { name: 'k', kind: 'client' } })).key
@@ -50,7 +51,7 @@ describe('management through the whole server', () => {
         ...(body !== undefined && { body }),
       }),
     )
-  const flags = () => `/projects/${created.project.id}/flags`
+  const flags = () => `/projects/${created.id}/flags`
 
   it('a flag that is created is served at once', async () => {
     const made = await send('POST', flags(), '{"key":"checkout","type":"boolean"}')

@@ -9,7 +9,7 @@ import type { AuditEvent, Environment, Project, Role } from '@ff/protocol/manage
 import { type FlagSetChange, memory, type Storage } from '@ff/storage'
 import { type Actor, tokenAuthenticator } from '../../src/access/actors.ts'
 import type { Exchange, Reply } from '../../src/http/exchange.ts'
-import { parseJsonBody } from '../../src/http/json-body.ts'
+import { bodyTooLarge, parseJsonBody } from '../../src/http/json-body.ts'
 import { createManagementApp } from '../../src/http/management.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { createAccessToken } from '../../src/management/access-tokens.ts'
@@ -100,7 +100,7 @@ export class World {
       editor: await tokenOf('editor'),
       viewer: await tokenOf('viewer'),
     }
-    return { orgId, project: created.project, live, staging, tokens }
+    return { orgId, project: created, live, staging, tokens }
   }
 
   async call(
@@ -119,11 +119,25 @@ export class World {
       path,
       query,
       header: (name) => sent.get(name),
-      json: async () => parseJsonBody(bytes ?? new Uint8Array()),
+      json: async (maxBytes) => {
+        if ((bytes?.byteLength ?? 0) > maxBytes) throw bodyTooLarge(maxBytes)
+        return parseJsonBody(bytes ?? new Uint8Array())
+      },
       hasBody: bytes !== undefined,
       signal: new AbortController().signal,
     })
-    const text = reply.body ?? ''
+    const { status, headers: answered } = reply
+    const text = await textOf(reply.body)
+    if (answered['Content-Type']?.startsWith('application/x-ndjson')) {
+      const lines = text.split('\n').slice(0, -1)
+      return {
+        status,
+        headers: answered,
+        text,
+        message: '',
+        data: lines.map((line) => JSON.parse(line)),
+      }
+    }
     const { statusCode, message, data } = JSON.parse(text)
     if (statusCode !== reply.status)
       throw new Error(`envelope ${statusCode}, status ${reply.status}`)
@@ -137,6 +151,17 @@ export class World {
     return { ...valuesOf(evaluateAll(compileFlagSet(definition), context, this.clock.now())) }
   }
 
+  /** The same for many contexts at one instant, reading the flag set once. */
+  async evaluateEach(
+    environment: Environment,
+    contexts: readonly EvaluationContext[],
+  ): Promise<readonly FlagValues[]> {
+    const definition = await this.storage.loadFlagSet(environment.id)
+    if (definition === undefined) return contexts.map(() => ({}))
+    const flagSet = compileFlagSet(definition)
+    return contexts.map((context) => valuesOf(evaluateAll(flagSet, context, this.clock.now())))
+  }
+
   /** How often the environment has been published. */
   async version(environment: Environment): Promise<number> {
     return (await this.storage.loadChanges(environment.id, 0)).version
@@ -145,6 +170,14 @@ export class World {
   async audit(): Promise<readonly AuditEvent[]> {
     return (await this.storage.list('auditEvent', {})).data
   }
+}
+
+/** All of a body, as a caller who waits for it would see it. */
+export async function textOf(body: Reply['body']): Promise<string> {
+  if (body === null || typeof body === 'string') return body ?? ''
+  let text = ''
+  for await (const piece of body) text += piece
+  return text
 }
 
 function bytesOf(body: unknown): Uint8Array | undefined {
@@ -164,5 +197,7 @@ export function addressesOf({ project, live, staging }: Tenant) {
     live: stateIn(live),
     staging: stateIn(staging),
     rules: (id: string) => `${stateIn(live)(id)}/targeting-rules`,
+    rollouts: (id: string) => `${stateIn(live)(id)}/rollouts`,
+    segments: `/projects/${project.id}/segments`,
   }
 }

@@ -1,7 +1,12 @@
 import { type FlagDefinition, isFlagError } from '@ff/core'
 import { expect } from 'vitest'
 import type { Kind, Records } from '../records.ts'
-import type { DefinitionChange, PublishedSegment, Storage } from '../storage.ts'
+import type {
+  DefinitionChange,
+  PublicationOccasion,
+  PublishedSegment,
+  Storage,
+} from '../storage.ts'
 
 /** A fresh and empty store that nothing has been asked of yet, not even `migrate`. */
 export interface StorageUnderTest {
@@ -14,6 +19,9 @@ export interface StorageUnderTest {
 export type OpenStorage = () => Promise<Storage>
 
 const CREATED_AT = '2026-03-01T10:20:30.456Z'
+
+/** When and why tests publish, where it does not matter. */
+export const OCCASION: PublicationOccasion = { publishedAt: CREATED_AT, eventId: null }
 
 export function newId(): string {
   return crypto.randomUUID()
@@ -141,6 +149,7 @@ export const SAMPLES: { readonly [K in Kind]: () => Records[K] } = {
     intervalHours: 0.5,
     startAt: null,
     ranges: [{ variationId: newId(), from: 0, to: 12_345 }],
+    previousRanges: [],
     ...ending(),
   }),
   sdkKey: () => ({
@@ -169,6 +178,21 @@ export const SAMPLES: { readonly [K in Kind]: () => Records[K] } = {
     createdBy: 'someone',
     ...ending(),
   }),
+  user: () => ({
+    id: newId(),
+    email: `${newId()}@acme.example`,
+    name: 'Ada',
+    ...ending(),
+  }),
+  member: () => ({
+    id: newId(),
+    userId: newId(),
+    orgId: newId(),
+    email: 'ada@acme.example',
+    name: 'Ada',
+    role: 'admin',
+    ...ending(),
+  }),
   auditEvent: () => ({
     id: newId(),
     eventType: 'flag.updated',
@@ -179,6 +203,24 @@ export const SAMPLES: { readonly [K in Kind]: () => Records[K] } = {
     projectId: '',
     actorId: 'someone',
     actor: { id: 'someone', email: '', name: 'Someone', role: 'admin' },
+    sequence: 7,
+    previousHash: '',
+    hash: 'a1b2',
+    position: `${CREATED_AT} 000000000007`,
+  }),
+  auditHead: () => ({
+    id: newId(),
+    sequence: 7,
+    hash: 'a1b2',
+    position: `${CREATED_AT} 000000000007`,
+  }),
+  idempotencyRecord: () => ({
+    id: newId(),
+    scope: newId(),
+    bodyHash: newId(),
+    result: { id: newId(), key: null },
+    expiresAt: CREATED_AT,
+    ...ending(),
   }),
 }
 

@@ -183,6 +183,20 @@ function describeFilters(open: OpenStorage): void {
     expect(await inRange({})).toEqual(['never', ...times])
   })
 
+  it('a range may be on any text, by code point', async () => {
+    const ascending = ['', 'A:1', 'A:1\u0001', 'A:1 ', 'A:10', 'A:2', 'B:1', 'a', '\uE000', '😀']
+    const names = await flagsWith(
+      open,
+      ascending.map((name) => ({ name })),
+    )
+    const sort = { field: 'name', direction: 'asc' } as const
+    for (const [index, from] of ascending.entries()) {
+      expect(await names({ range: { field: 'name', from }, sort })).toEqual(ascending.slice(index))
+      const to = from
+      expect(await names({ range: { field: 'name', to }, sort })).toEqual(ascending.slice(0, index))
+    }
+  })
+
   it('a tag is found whole and exactly', async () => {
     const names = await flagsWith(open, [
       { name: 'none', tags: [] },

@@ -4,6 +4,7 @@ import {
   flagChange,
   flagDefinition,
   newId,
+  OCCASION,
   type OpenStorage,
   sample,
 } from './fixtures.ts'
@@ -18,7 +19,10 @@ export function describeMigrations(open: OpenStorage): void {
       await expectRefusal(storage.list('flag', {}), 'UNAVAILABLE')
       await expectRefusal(storage.insert('flag', flag), 'UNAVAILABLE')
       await expectRefusal(storage.update('flag', flag.id, {}), 'UNAVAILABLE')
-      await expectRefusal(storage.publish(newId(), [flagChange(flagDefinition())]), 'UNAVAILABLE')
+      await expectRefusal(
+        storage.publish(newId(), [flagChange(flagDefinition())], OCCASION),
+        'UNAVAILABLE',
+      )
       await expectRefusal(storage.loadFlagSet(newId()), 'UNAVAILABLE')
       await expectRefusal(storage.loadChanges(newId(), 0), 'UNAVAILABLE')
       await expectRefusal(
@@ -35,7 +39,7 @@ export function describeMigrations(open: OpenStorage): void {
       const flag = sample('flag')
       const environmentId = newId()
       await storage.insert('flag', flag)
-      await storage.publish(environmentId, [flagChange(flagDefinition())])
+      await storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
       const flagSet = await storage.loadFlagSet(environmentId)
       await storage.migrate()
       expect(await storage.find('flag', flag.id)).toEqual(flag)

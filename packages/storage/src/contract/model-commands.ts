@@ -13,8 +13,8 @@ export interface Command<Session = Storage> {
 
 type SessionCommand = Command<StorageSession>
 
-/** The kinds that commands are about: with keys, tags, numbers, JSON; and one that stays. */
-export const KINDS = ['flag', 'variation', 'organization', 'auditEvent'] as const
+/** The kinds that commands are about: with keys, tags, numbers, JSON; and two that are not deleted. */
+export const KINDS = ['flag', 'variation', 'organization', 'auditEvent', 'auditHead'] as const
 type ModelKind = (typeof KINDS)[number]
 
 export const ENVIRONMENTS = ['environment-1', 'environment-2'] as const
@@ -59,7 +59,15 @@ const FIELDS: { readonly [K in ModelKind]: FieldsOf<K> } = {
     orderIndex: fc.integer({ min: 0, max: 12 }),
   },
   organization: { name: text, metadata: json, apiUsage: fc.nat() },
-  auditEvent: { orgId: parent, createdAt: time, eventType: key, payload: json },
+  auditEvent: {
+    orgId: parent,
+    createdAt: time,
+    eventType: key,
+    payload: json,
+    sequence: fc.integer({ min: 1, max: 12 }),
+    position: text,
+  },
+  auditHead: { sequence: fc.nat(), hash: text, position: text },
 }
 
 const QUERIES: { readonly [K in ModelKind]: fc.Arbitrary<ListQuery<K>> } = {
@@ -80,8 +88,13 @@ const QUERIES: { readonly [K in ModelKind]: fc.Arbitrary<ListQuery<K>> } = {
   }),
   auditEvent: query<'auditEvent'>({
     where: fc.record({ orgId: parent, eventType: key }, { requiredKeys: [] }),
-    rangeField: 'createdAt',
-    sortFields: ['createdAt', 'eventType'],
+    rangeField: 'id',
+    sortFields: ['createdAt', 'eventType', 'sequence', 'position'],
+  }),
+  auditHead: query<'auditHead'>({
+    where: fc.record({ id }, { requiredKeys: [] }),
+    rangeField: 'id',
+    sortFields: ['sequence', 'position'],
   }),
 }
 
@@ -93,7 +106,8 @@ interface QueryParts<K extends ModelKind> {
 
 function query<K extends ModelKind>(parts: QueryParts<K>): fc.Arbitrary<ListQuery<K>> {
   const field = fc.constant(parts.rangeField)
-  const range = fc.record({ field, from: time, to: time }, { requiredKeys: ['field'] })
+  const bound = parts.rangeField === 'id' ? id : time
+  const range = fc.record({ field, from: bound, to: bound }, { requiredKeys: ['field'] })
   const sort = fc.record({
     field: fc.constantFrom(...parts.sortFields),
     direction: fc.constantFrom('asc' as const, 'desc' as const),
@@ -121,20 +135,25 @@ function recordCommands<K extends ModelKind>(kind: K): fc.Arbitrary<SessionComma
   const list = QUERIES[kind].map((input) =>
     command(`list ${kind}`, input, (session) => session.list(kind, input)),
   )
+  const revision = kind === 'auditHead' ? fc.constant(undefined) : fc.integer({ min: 1, max: 3 })
   const update = fc
-    .tuple(id, changesOf(kind), optional(fc.integer({ min: 1, max: 3 })))
+    .tuple(id, changesOf(kind), optional(revision))
     .map(([own, changes, revision]) =>
       command(`update ${kind}`, { own, changes, revision }, (session) =>
         session.update(kind, own, changes, revision),
       ),
     )
-  const arbitraries: fc.Arbitrary<SessionCommand>[] = [insert, insert, find, list]
+  const revive = id.map((own) =>
+    command(`revive ${kind}`, own, (session) => session.revive(kind, own)),
+  )
+  const arbitraries: fc.Arbitrary<SessionCommand>[] = [insert, insert, find, list, revive]
   if (kind !== 'auditEvent') arbitraries.push(update)
   return fc.oneof(...arbitraries)
 }
 
-/** Some of the fields, or the end of the record. */
+/** Some of the fields, or the end of the record if it can end. */
 function changesOf<K extends ModelKind>(kind: K): fc.Arbitrary<Changes<K>> {
+  if (kind === 'auditHead') return fieldsOf(kind, 'some') as fc.Arbitrary<Changes<K>>
   return fc.oneof(
     { weight: 3, arbitrary: fieldsOf(kind, 'some') },
     { weight: 1, arbitrary: fc.constant({ deletedAt: AT }) },
@@ -183,7 +202,19 @@ const publicationCommands: fc.Arbitrary<SessionCommand> = fc.oneof(
         fc.array(fc.oneof(flagChange, segmentChange, keysChange), { maxLength: 4 }),
       )
       .map(([own, changes]) =>
-        command('publish', { own, changes }, (session) => session.publish(own, changes)),
+        command('publish', { own, changes }, (session) =>
+          session.publish(own, changes, { publishedAt: AT, eventId: changes[0]?.kind ?? null }),
+        ),
+      ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(environment, fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 4 }))
+      .map(([own, page, limit]) =>
+        command('listVersions', { own, page, limit }, (session) =>
+          session.listVersions(own, { page, limit }),
+        ),
       ),
   },
   {

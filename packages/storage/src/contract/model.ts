@@ -57,6 +57,7 @@ async function everythingIn(storage: Storage): Promise<unknown> {
   const kinds: readonly Kind[] = KINDS
   for (const kind of kinds) found.push(await storage.list(kind, {}))
   for (const environmentId of ENVIRONMENTS) {
+    found.push(await storage.listVersions(environmentId, { page: 1, limit: 100 }))
     const { version: newest } = await storage.loadChanges(environmentId, 0)
     for (let version = 0; version <= newest; version += 1) {
       found.push(await storage.loadFlagSet(environmentId, version))

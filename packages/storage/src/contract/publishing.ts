@@ -8,11 +8,13 @@ import {
   goneSegment,
   keysChange,
   newId,
+  OCCASION,
   type OpenStorage,
   publishedSegment,
   segmentChange,
 } from './fixtures.ts'
 import { describeListedKeys } from './listed-keys.ts'
+import { describeVersionList } from './version-list.ts'
 
 /** The publication log: versions, flag sets of now and then, what changed. */
 export function describePublishing(open: OpenStorage): void {
@@ -21,6 +23,7 @@ export function describePublishing(open: OpenStorage): void {
     describeFlagSets(open)
     describeChanges(open)
     describeListedKeys(open)
+    describeVersionList(open)
   })
 }
 
@@ -29,16 +32,18 @@ function describeVersions(open: OpenStorage): void {
     const storage = await open()
     const [environmentId, other] = [newId(), newId()]
     for (const version of [1, 2, 3]) {
-      expect(await storage.publish(environmentId, [flagChange(flagDefinition())])).toBe(version)
+      expect(await storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)).toBe(
+        version,
+      )
     }
-    expect(await storage.publish(other, [flagChange(flagDefinition())])).toBe(1)
+    expect(await storage.publish(other, [flagChange(flagDefinition())], OCCASION)).toBe(1)
     expect((await storage.loadFlagSet(environmentId))?.version).toBe(3)
   })
 
   it('two parallel publish calls give two versions', async () => {
     const storage = await open()
     const environmentId = newId()
-    const publish = () => storage.publish(environmentId, [flagChange(flagDefinition())])
+    const publish = () => storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
     expect((await Promise.all([publish(), publish()])).sort()).toEqual([1, 2])
     const flagSet = await storage.loadFlagSet(environmentId)
     expect([flagSet?.version, flagSet?.flags.length]).toEqual([2, 2])
@@ -48,13 +53,15 @@ function describeVersions(open: OpenStorage): void {
     const storage = await open()
     const environmentId = newId()
     const [flag, segment] = [flagDefinition(), publishedSegment()]
-    expect(await storage.publish(environmentId, [])).toBe(0)
-    expect(await storage.publish(environmentId, [flagChange(flag), segmentChange(segment)])).toBe(1)
-    expect(await storage.publish(environmentId, [flagChange({ ...flag })])).toBe(1)
-    expect(await storage.publish(environmentId, [])).toBe(1)
+    expect(await storage.publish(environmentId, [], OCCASION)).toBe(0)
+    expect(
+      await storage.publish(environmentId, [flagChange(flag), segmentChange(segment)], OCCASION),
+    ).toBe(1)
+    expect(await storage.publish(environmentId, [flagChange({ ...flag })], OCCASION)).toBe(1)
+    expect(await storage.publish(environmentId, [], OCCASION)).toBe(1)
     const paused = { ...flag, isActive: false }
     const changes = [segmentChange(segment), flagChange(paused)]
-    expect(await storage.publish(environmentId, changes)).toBe(2)
+    expect(await storage.publish(environmentId, changes, OCCASION)).toBe(2)
     const { flags, segments } = await storage.loadChanges(environmentId, 1)
     expect([flags, segments]).toEqual([[{ id: flag.id, definition: paused }], []])
   })
@@ -64,20 +71,22 @@ function describeVersions(open: OpenStorage): void {
     const environmentId = newId()
     const flag = flagDefinition()
     const renamed = { ...flag, key: 'renamed' }
-    await storage.publish(environmentId, [flagChange(flag), flagChange(renamed)])
+    await storage.publish(environmentId, [flagChange(flag), flagChange(renamed)], OCCASION)
     expect((await storage.loadFlagSet(environmentId))?.flags).toEqual([renamed])
-    expect(await storage.publish(environmentId, [goneFlag(flag.id), flagChange(renamed)])).toBe(1)
+    expect(
+      await storage.publish(environmentId, [goneFlag(flag.id), flagChange(renamed)], OCCASION),
+    ).toBe(1)
   })
 
   it('deleting what is not there publishes nothing', async () => {
     const storage = await open()
     const environmentId = newId()
-    expect(await storage.publish(environmentId, [goneFlag(newId())])).toBe(0)
+    expect(await storage.publish(environmentId, [goneFlag(newId())], OCCASION)).toBe(0)
     const flag = flagDefinition()
-    await storage.publish(environmentId, [flagChange(flag)])
-    expect(await storage.publish(environmentId, [goneFlag(flag.id)])).toBe(2)
-    expect(await storage.publish(environmentId, [goneFlag(flag.id)])).toBe(2)
-    expect(await storage.publish(environmentId, [flagChange(flag)])).toBe(3)
+    await storage.publish(environmentId, [flagChange(flag)], OCCASION)
+    expect(await storage.publish(environmentId, [goneFlag(flag.id)], OCCASION)).toBe(2)
+    expect(await storage.publish(environmentId, [goneFlag(flag.id)], OCCASION)).toBe(2)
+    expect(await storage.publish(environmentId, [flagChange(flag)], OCCASION)).toBe(3)
   })
 }
 
@@ -109,7 +118,7 @@ function describeFlagSets(open: OpenStorage): void {
         },
       ],
     })
-    await storage.publish(environmentId, [flagChange(flag)])
+    await storage.publish(environmentId, [flagChange(flag)], OCCASION)
     const flags = (await storage.loadFlagSet(environmentId))?.flags
     expect(JSON.stringify(flags)).toBe(JSON.stringify([flag]))
   })
@@ -119,10 +128,14 @@ function describeFlagSets(open: OpenStorage): void {
     const environmentId = newId()
     const keys = ['b', 'B', 'a', '😀', '\uFFFD', 'a.b', 'a-b']
     const ids = ['s-2', 'S-1', 's-10', 's-1']
-    await storage.publish(environmentId, [
-      ...keys.map((key) => flagChange(flagDefinition({ key }))),
-      ...ids.map((id) => segmentChange(publishedSegment({ id }))),
-    ])
+    await storage.publish(
+      environmentId,
+      [
+        ...keys.map((key) => flagChange(flagDefinition({ key }))),
+        ...ids.map((id) => segmentChange(publishedSegment({ id }))),
+      ],
+      OCCASION,
+    )
     const flagSet = await storage.loadFlagSet(environmentId)
     expect(flagSet?.flags.map(({ key }) => key)).toEqual([
       'B',
@@ -151,7 +164,7 @@ function describeFlagSets(open: OpenStorage): void {
   it('a version in the future is not there', async () => {
     const storage = await open()
     const environmentId = newId()
-    await storage.publish(environmentId, [flagChange(flagDefinition())])
+    await storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
     expect(await storage.loadFlagSet(environmentId, 2)).toBeUndefined()
     expect(await storage.loadFlagSet(environmentId, -1)).toBeUndefined()
   })
@@ -163,12 +176,13 @@ function describeChanges(open: OpenStorage): void {
     const environmentId = newId()
     const [kept, changed, deleted] = ['a', 'b', 'c'].map((key) => flagDefinition({ id: key, key }))
     if (kept === undefined || changed === undefined || deleted === undefined) throw new Error()
-    await storage.publish(environmentId, [kept, changed, deleted].map(flagChange))
-    await storage.publish(environmentId, [flagChange({ ...changed, isActive: false })])
-    await storage.publish(environmentId, [
-      goneFlag(deleted.id),
-      flagChange({ ...changed, type: 'json' }),
-    ])
+    await storage.publish(environmentId, [kept, changed, deleted].map(flagChange), OCCASION)
+    await storage.publish(environmentId, [flagChange({ ...changed, isActive: false })], OCCASION)
+    await storage.publish(
+      environmentId,
+      [goneFlag(deleted.id), flagChange({ ...changed, type: 'json' })],
+      OCCASION,
+    )
     expect(await storage.loadChanges(environmentId, 1)).toEqual({
       version: 3,
       flags: [
@@ -210,7 +224,7 @@ async function publishHistory(
   ]
   const history: FlagSetDefinition[] = []
   for (const changes of publications) {
-    await storage.publish(environmentId, changes)
+    await storage.publish(environmentId, changes, OCCASION)
     const flagSet = await storage.loadFlagSet(environmentId)
     if (flagSet !== undefined) history.push(flagSet)
   }

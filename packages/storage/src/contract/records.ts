@@ -12,6 +12,7 @@ export function describeRecords(open: OpenStorage): void {
     describeKeys(open)
     describeUpdates(open)
     describeDeletion(open)
+    describeRevival(open)
   })
 }
 
@@ -219,5 +220,40 @@ function describeDeletion(open: OpenStorage): void {
       })
       await storage.update('flag', flag.id, { deletedAt: DELETED_AT })
     }
+  })
+}
+
+function describeRevival(open: OpenStorage): void {
+  it('a revived record is as it was when it was deleted, and living', async () => {
+    const storage = await open()
+    const flag = sample('flag', { revision: 3 })
+    await storage.insert('flag', flag)
+    await storage.update('flag', flag.id, { deletedAt: DELETED_AT, name: 'Last', revision: 4 })
+    const revived = await storage.revive('flag', flag.id)
+    expect(revived).toEqual({ ...flag, name: 'Last', revision: 4 })
+    expect(await storage.find('flag', flag.id)).toEqual(revived)
+    expect((await storage.update('flag', flag.id, { revision: 5 }, 4)).revision).toBe(5)
+  })
+
+  it('only what is deleted can be revived', async () => {
+    const storage = await open()
+    const [flag, event] = [sample('flag'), sample('auditEvent')]
+    await storage.insert('flag', flag)
+    await storage.insert('auditEvent', event)
+    await expectRefusal(storage.revive('flag', flag.id), 'NOT_FOUND')
+    await expectRefusal(storage.revive('flag', newId()), 'NOT_FOUND')
+    await expectRefusal(storage.revive('auditEvent', event.id), 'NOT_FOUND')
+    expect(await storage.find('flag', flag.id)).toEqual(flag)
+  })
+
+  it('a record whose key has been taken meanwhile stays deleted', async () => {
+    const storage = await open()
+    const flag = sample('flag')
+    await storage.insert('flag', flag)
+    await storage.update('flag', flag.id, { deletedAt: DELETED_AT })
+    const heir = sample('flag', { projectId: flag.projectId, key: flag.key })
+    await storage.insert('flag', heir)
+    await expectRefusal(storage.revive('flag', flag.id), 'CONFLICT')
+    expect(await storage.list('flag', {})).toEqual({ data: [heir], total: 1 })
   })
 }

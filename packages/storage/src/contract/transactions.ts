@@ -5,6 +5,7 @@ import {
   flagChange,
   flagDefinition,
   newId,
+  OCCASION,
   type OpenStorage,
   sample,
 } from './fixtures.ts'
@@ -29,7 +30,7 @@ function describeAtomicity(open: OpenStorage): void {
     const answer = await storage.transaction(LOCK, async (tx) => {
       await tx.insert('flag', flag)
       await tx.update('flag', flag.id, { name: 'Renamed' })
-      await tx.publish(environmentId, [flagChange(flagDefinition())])
+      await tx.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
       return 'done'
     })
     expect(answer).toBe('done')
@@ -42,14 +43,14 @@ function describeAtomicity(open: OpenStorage): void {
     const [kept, lost] = [sample('flag'), sample('flag')]
     const environmentId = newId()
     await storage.insert('flag', kept)
-    await storage.publish(environmentId, [flagChange(flagDefinition())])
+    await storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
     const before = await storage.loadFlagSet(environmentId)
     const error = new Error('changed my mind')
     const work = storage.transaction(LOCK, async (tx) => {
       await tx.insert('flag', lost)
       await tx.update('flag', kept.id, { deletedAt: '2026-04-01T00:00:00.000Z' })
-      await tx.publish(environmentId, [flagChange(flagDefinition())])
-      await tx.publish(newId(), [flagChange(flagDefinition())])
+      await tx.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
+      await tx.publish(newId(), [flagChange(flagDefinition())], OCCASION)
       throw error
     })
     await expect(work).rejects.toBe(error)
@@ -113,8 +114,8 @@ function describeIsolation(open: OpenStorage): void {
       await tx.update('flag', flag.id, { name: 'Mine' })
       expect((await tx.find('flag', flag.id))?.name).toBe('Mine')
       expect((await tx.list('flag', { search: 'mine' })).total).toBe(1)
-      expect(await tx.publish(environmentId, [flagChange(definition)])).toBe(1)
-      expect(await tx.publish(environmentId, [flagChange(definition)])).toBe(1)
+      expect(await tx.publish(environmentId, [flagChange(definition)], OCCASION)).toBe(1)
+      expect(await tx.publish(environmentId, [flagChange(definition)], OCCASION)).toBe(1)
       expect((await tx.loadFlagSet(environmentId))?.flags).toEqual([definition])
       expect((await tx.loadChanges(environmentId, 0)).flags).toHaveLength(1)
       await tx.update('flag', flag.id, { deletedAt: '2026-04-01T00:00:00.000Z' })
@@ -133,7 +134,7 @@ function describeIsolation(open: OpenStorage): void {
     })
     const transaction = storage.transaction(LOCK, async (tx) => {
       await tx.insert('flag', flag)
-      await tx.publish(environmentId, [flagChange(flagDefinition())])
+      await tx.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
       tellChanged()
       await pause()
       throw new Error('rolled back')
@@ -195,6 +196,28 @@ function describeLocks(open: OpenStorage): void {
     expect((await storage.find('organization', organization.id))?.flagCount).toBe(30)
   })
 
+  it('a chain that parallel transactions of one lock append to has no gap and no fork', async () => {
+    const storage = await open()
+    const chain = newId()
+    const append = () =>
+      storage.transaction(chain, async (tx) => {
+        const head = await tx.find('auditHead', chain)
+        const sequence = (head?.sequence ?? 0) + 1
+        const next = { sequence, hash: `hash ${sequence}` }
+        const id = `${chain}:${String(sequence).padStart(3, '0')}`
+        await tx.insert('auditEvent', sample('auditEvent', { id, ...next }))
+        if (head === undefined)
+          await tx.insert('auditHead', sample('auditHead', { id: chain, ...next }))
+        else await tx.update('auditHead', chain, next)
+      })
+    await Promise.all(Array.from({ length: 20 }, append))
+    const { data } = await storage.list('auditEvent', {})
+    expect(data.map(({ sequence }) => sequence)).toEqual(Array.from(data, (_, index) => index + 1))
+    expect(data).toHaveLength(20)
+    const head = { sequence: 20, hash: 'hash 20' }
+    expect(await storage.find('auditHead', chain)).toMatchObject(head)
+  })
+
   it('transactions with different locks all keep what they did', async () => {
     const storage = await open()
     const flags = Array.from({ length: 12 }, () => sample('flag'))
@@ -217,7 +240,11 @@ function describeLocks(open: OpenStorage): void {
       Promise.all(
         Array.from({ length: 5 }, async (_, index) => {
           await tx.insert('flag', sample('flag'))
-          return tx.publish(environmentId, [flagChange(flagDefinition({ key: `flag-${index}` }))])
+          return tx.publish(
+            environmentId,
+            [flagChange(flagDefinition({ key: `flag-${index}` }))],
+            OCCASION,
+          )
         }),
       ),
     )

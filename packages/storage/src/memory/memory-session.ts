@@ -1,5 +1,6 @@
 import type { FlagSetDefinition } from '@ff/core'
 import {
+  contentOf,
   type LogEntry,
   type LogTopic,
   newEntries,
@@ -15,7 +16,10 @@ import type {
   DefinitionChanges,
   ListQuery,
   Page,
+  PublicationOccasion,
+  PublishedVersion,
   StorageSession,
+  VersionPage,
 } from '../storage.ts'
 import { Draft } from './draft.ts'
 import { fieldOf, pageOf } from './memory-query.ts'
@@ -28,8 +32,14 @@ export interface MemoryState {
 
 interface EnvironmentLog {
   readonly version: number
+  readonly newest: VersionLink | undefined
   /** The newest link of each topic's history. */
   readonly topics: ReadonlyMap<string, LogLink>
+}
+
+interface VersionLink {
+  readonly published: PublishedVersion
+  readonly previous: VersionLink | undefined
 }
 
 interface LogLink {
@@ -39,7 +49,7 @@ interface LogLink {
 
 type Drafts = { readonly [K in Kind]: Draft<Records[K]> }
 
-const EMPTY_LOG: EnvironmentLog = { version: 0, topics: new Map() }
+const EMPTY_LOG: EnvironmentLog = { version: 0, newest: undefined, topics: new Map() }
 
 /** Sees what is committed and its own changes, which nobody else sees before `commit`. */
 export class MemorySession implements StorageSession {
@@ -90,21 +100,45 @@ export class MemorySession implements StorageSession {
     return changed
   }
 
-  async publish(environmentId: string, changes: readonly DefinitionChange[]): Promise<number> {
+  async revive<K extends Kind>(kind: K, id: string): Promise<Records[K]> {
+    const draft = this.#draft(kind)
+    const record = draft.get(id)
+    if (record === undefined || isLiving(record)) throw recordNotFound(kind, id)
+    const revived = frozenCopy({ ...record, deletedAt: null })
+    this.#refuseTakenKeys(kind, revived)
+    draft.set(id, revived)
+    return revived
+  }
+
+  async publish(
+    environmentId: string,
+    changes: readonly DefinitionChange[],
+    { publishedAt, eventId }: PublicationOccasion,
+  ): Promise<number> {
     const log = this.#log(environmentId)
     const version = log.version + 1
-    const entries = newEntries({
-      version,
-      changes,
-      present: (topic) => presentEntries(log, topic),
-    })
+    const present = (topic: LogTopic) => presentEntries(log, topic)
+    const entries = newEntries({ version, changes, present })
     if (entries.length === 0) return log.version
     const topics = new Map(log.topics)
     for (const entry of entries) {
       topics.set(topicName(entry), { entry, previous: topics.get(topicName(entry)) })
     }
-    this.#logs.set(environmentId, { version, topics })
+    const published = { version, publishedAt, eventId, ...contentOf(entries, present) }
+    this.#logs.set(environmentId, { version, newest: { published, previous: log.newest }, topics })
     return version
+  }
+
+  async listVersions(
+    environmentId: string,
+    { page, limit }: VersionPage,
+  ): Promise<Page<PublishedVersion>> {
+    const log = this.#log(environmentId)
+    const versions: PublishedVersion[] = []
+    for (let link = log.newest; link !== undefined; link = link.previous) {
+      versions.push(link.published)
+    }
+    return { data: versions.slice((page - 1) * limit, page * limit), total: log.version }
   }
 
   async loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined> {

@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { LogEntry, LogTopic } from '../publication-log.ts'
+import type { PublishedVersion, VersionPage } from '../storage.ts'
 import type { SqlDialect } from './dialect.ts'
+import { EMPTY_DIGEST } from './present-digest.ts'
 import type { SqlStatement, SqlValue } from './sql-driver.ts'
 
 /** Entries of the log, joined to the newest entry `h` of their topic. */
@@ -23,20 +25,37 @@ export class PublicationStatements {
   /** Makes other publishers of the environment wait until this transaction has ended. */
   claim(environmentId: string): SqlStatement {
     return this.#statement(sql`
-      insert into ff_environment_version (environment_id, version) values (${environmentId}, 0)
+      insert into ff_environment_version (environment_id, version, digest)
+      values (${environmentId}, 0, ${EMPTY_DIGEST})
       on conflict (environment_id) do update set version = ff_environment_version.version`)
   }
 
-  /** A row with the environment's `version`; none, or 0, before the first. */
+  /** A row with the environment's `version` and `digest`; none, or version 0, before the first. */
   version(environmentId: string): SqlStatement {
     return this.#statement(sql`
-      select version from ff_environment_version where environment_id = ${environmentId}`)
+      select version, digest from ff_environment_version where environment_id = ${environmentId}`)
   }
 
-  setVersion(environmentId: string, version: number): SqlStatement {
+  setVersion(environmentId: string, version: number, digest: string): SqlStatement {
     return this.#statement(sql`
-      update ff_environment_version set version = ${version}
+      update ff_environment_version set version = ${version}, digest = ${digest}
       where environment_id = ${environmentId}`)
+  }
+
+  appendVersion(environmentId: string, published: PublishedVersion): SqlStatement {
+    const { version, publishedAt, eventId, flags, segments } = published
+    return this.#statement(sql`
+      insert into ff_version (environment_id, version, published_at, event_id, flags, segments)
+      values (${environmentId}, ${version}, ${publishedAt}, ${eventId},
+        ${JSON.stringify(flags)}, ${JSON.stringify(segments)})`)
+  }
+
+  /** Rows for `toPublishedVersion`, the newest first. */
+  versions(environmentId: string, { page, limit }: VersionPage): SqlStatement {
+    return this.#statement(sql`
+      select version, published_at, event_id, flags, segments from ff_version
+      where environment_id = ${environmentId}
+      order by version desc limit ${limit} offset ${(page - 1) * limit}`)
   }
 
   append(environmentId: string, entry: LogEntry): readonly [SqlStatement, SqlStatement] {

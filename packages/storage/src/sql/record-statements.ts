@@ -54,6 +54,13 @@ export class RecordStatements {
     return statement(update.returningAll())
   }
 
+  /** Answers the revived row, if one was deleted; undefined: this kind is never deleted. */
+  revive(kind: Kind, id: string): SqlStatement | undefined {
+    if (!isDeletable(kind)) return undefined
+    const update = this.#dialect.builder.updateTable(TABLES[kind].name).set('deleted_at', null)
+    return statement(update.where('id', '=', id).where('deleted_at', 'is not', null).returningAll())
+  }
+
   #living(kind: Kind) {
     const rows = this.#dialect.builder.selectFrom(TABLES[kind].name)
     return isDeletable(kind) ? rows.where('deleted_at', 'is', null) : rows

@@ -1,6 +1,7 @@
 import { FlagError } from '@ff/core'
 import type { LogEntry } from '../publication-log.ts'
 import type { Kind, Records } from '../records.ts'
+import type { PublishedVersion } from '../storage.ts'
 import type { SqlDialect } from './dialect.ts'
 import type { SqlRow, SqlValue } from './sql-driver.ts'
 import { type ColumnType, TABLES } from './tables.ts'
@@ -12,6 +13,7 @@ const COLUMN_NAMES: ReadonlyMap<string, string> = new Map(
     apiUsage: 'api_usage',
     archivedAt: 'archived_at',
     billingEmail: 'billing_email',
+    bodyHash: 'body_hash',
     bucketBy: 'bucket_by',
     contextPrivacy: 'context_privacy',
     createdAt: 'created_at',
@@ -39,6 +41,8 @@ const COLUMN_NAMES: ReadonlyMap<string, string> = new Map(
     orderIndex: 'order_index',
     orgId: 'org_id',
     planId: 'plan_id',
+    previousHash: 'previous_hash',
+    previousRanges: 'previous_ranges',
     projectCount: 'project_count',
     projectId: 'project_id',
     rateLimit: 'rate_limit',
@@ -51,6 +55,7 @@ const COLUMN_NAMES: ReadonlyMap<string, string> = new Map(
     trialEndsAt: 'trial_ends_at',
     trialStartsAt: 'trial_starts_at',
     updatedAt: 'updated_at',
+    userId: 'user_id',
     variationId: 'variation_id',
   }),
 )
@@ -97,6 +102,17 @@ export function toLogEntry(row: SqlRow): LogEntry {
     version: Number(row.version),
     baseVersion: Number(row.base_version),
     body: row.body === null || row.body === undefined ? null : String(row.body),
+  }
+}
+
+/** A row of the versions, whose columns are named in `publication-statements.ts`. */
+export function toPublishedVersion(row: SqlRow): PublishedVersion {
+  return {
+    version: Number(row.version),
+    publishedAt: String(row.published_at),
+    eventId: row.event_id === null || row.event_id === undefined ? null : String(row.event_id),
+    flags: JSON.parse(String(row.flags)),
+    segments: JSON.parse(String(row.segments)),
   }
 }
 

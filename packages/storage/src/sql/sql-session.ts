@@ -1,5 +1,15 @@
 import type { FlagSetDefinition } from '@ff/core'
-import { newEntries, toChanges, toFlagSet, topicName, topicOf } from '../publication-log.ts'
+import {
+  contentOf,
+  definitionOf,
+  type LogEntry,
+  type LogTopic,
+  newEntries,
+  toChanges,
+  toFlagSet,
+  topicName,
+  topicOf,
+} from '../publication-log.ts'
 import { recordNotFound, staleRevision } from '../record-errors.ts'
 import type { Kind, Records } from '../records.ts'
 import { SerialQueue } from '../serial-queue.ts'
@@ -9,12 +19,16 @@ import type {
   DefinitionChanges,
   ListQuery,
   Page,
+  PublicationOccasion,
+  PublishedVersion,
   StorageSession,
+  VersionPage,
 } from '../storage.ts'
 import type { SqlDialect } from './dialect.ts'
+import { assertIntact, EMPTY_DIGEST, nextDigest } from './present-digest.ts'
 import { PublicationStatements } from './publication-statements.ts'
 import { RecordStatements } from './record-statements.ts'
-import { fromRow, toLogEntry } from './rows.ts'
+import { fromRow, toLogEntry, toPublishedVersion } from './rows.ts'
 import type { SqlConnection, SqlRow } from './sql-driver.ts'
 
 /** What a store can do, on one connection: a transaction's, or for its reading half the reader's. */
@@ -59,8 +73,27 @@ export class SqlSession implements StorageSession {
     throw isLiving ? staleRevision(kind, id) : recordNotFound(kind, id)
   }
 
-  async publish(environmentId: string, changes: readonly DefinitionChange[]): Promise<number> {
-    return this.#publishing.run(() => this.#publish(environmentId, changes))
+  async revive<K extends Kind>(kind: K, id: string): Promise<Records[K]> {
+    const revive = this.#records.revive(kind, id)
+    const [rows = []] = revive === undefined ? [] : await this.#connection.run([revive])
+    if (rows[0] === undefined) throw recordNotFound(kind, id)
+    return fromRow(kind, rows[0])
+  }
+
+  async publish(
+    environmentId: string,
+    changes: readonly DefinitionChange[],
+    occasion: PublicationOccasion,
+  ): Promise<number> {
+    return this.#publishing.run(() => this.#publish(environmentId, changes, occasion))
+  }
+
+  async listVersions(environmentId: string, page: VersionPage): Promise<Page<PublishedVersion>> {
+    const [versions, rows = []] = await this.#connection.run([
+      this.#log.version(environmentId),
+      this.#log.versions(environmentId, page),
+    ])
+    return { data: rows.map(toPublishedVersion), total: versionIn(versions) }
   }
 
   async loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined> {
@@ -69,9 +102,13 @@ export class SqlSession implements StorageSession {
       at === undefined ? this.#log.present(environmentId) : this.#log.past(environmentId, at),
     ])
     const present = versionIn(versions)
+    const entries = rows.map(toLogEntry)
+    if (at === undefined && present + entries.length > 0) {
+      assertIntact(environmentId, digestIn(versions), { version: present, entries })
+    }
     const version = at ?? present
     if (present === 0 || version < 0 || version > present) return undefined
-    return toFlagSet(version, rows.map(toLogEntry))
+    return toFlagSet(version, entries)
   }
 
   async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
@@ -82,29 +119,43 @@ export class SqlSession implements StorageSession {
     return toChanges(rows.map(toLogEntry), { version: versionIn(versions), since })
   }
 
-  async #publish(environmentId: string, changes: readonly DefinitionChange[]): Promise<number> {
-    const topics = changes.map(topicOf)
+  async #publish(
+    environmentId: string,
+    changes: readonly DefinitionChange[],
+    occasion: PublicationOccasion,
+  ): Promise<number> {
+    const asked = changes.map(topicOf).flatMap((topic) => {
+      const definition = definitionOf(topic)
+      return definition.kind === topic.kind ? [topic] : [topic, definition]
+    })
     const [, versions, ...states] = await this.#connection.run([
       this.#log.claim(environmentId),
       this.#log.version(environmentId),
-      ...topics.map((topic) => this.#log.topic(environmentId, topic)),
+      ...asked.map((topic) => this.#log.topic(environmentId, topic)),
     ])
-    const present = new Map(
-      topics.map((topic, index) => [topicName(topic), (states[index] ?? []).map(toLogEntry)]),
+    const found = new Map<string, readonly LogEntry[]>(
+      asked.map((topic, index) => [topicName(topic), (states[index] ?? []).map(toLogEntry)]),
     )
+    const present = (topic: LogTopic) => found.get(topicName(topic)) ?? []
     const version = versionIn(versions) + 1
-    const entries = newEntries({
-      version,
-      changes,
-      present: (topic) => present.get(topicName(topic)) ?? [],
-    })
+    const entries = newEntries({ version, changes, present })
     if (entries.length === 0) return version - 1
+    const replaced = entries.filter((entry) => entry.baseVersion === version).flatMap(present)
+    const changed = [...replaced, ...entries]
+    const digest = nextDigest(digestIn(versions) ?? EMPTY_DIGEST, { version, entries: changed })
+    const published = { version, ...occasion, ...contentOf(entries, present) }
     await this.#connection.run([
       ...entries.flatMap((entry) => this.#log.append(environmentId, entry)),
-      this.#log.setVersion(environmentId, version),
+      this.#log.appendVersion(environmentId, published),
+      this.#log.setVersion(environmentId, version, digest),
     ])
     return version
   }
+}
+
+function digestIn(rows: readonly SqlRow[] | undefined): string | undefined {
+  const digest = rows?.[0]?.digest
+  return digest === undefined ? undefined : String(digest)
 }
 
 function versionIn(rows: readonly SqlRow[] | undefined): number {

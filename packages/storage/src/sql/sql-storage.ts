@@ -7,8 +7,11 @@ import type {
   DefinitionChanges,
   ListQuery,
   Page,
+  PublicationOccasion,
+  PublishedVersion,
   Storage,
   StorageSession,
+  VersionPage,
 } from '../storage.ts'
 import type { SqlDialect } from './dialect.ts'
 import { migrate } from './migrate.ts'
@@ -65,8 +68,20 @@ export class SqlStorage implements Storage {
     return this.transaction(kind, (tx) => tx.update(kind, id, changes, expectedRevision))
   }
 
-  async publish(environmentId: string, changes: readonly DefinitionChange[]): Promise<number> {
-    return this.transaction(environmentId, (tx) => tx.publish(environmentId, changes))
+  async revive<K extends Kind>(kind: K, id: string): Promise<Records[K]> {
+    return this.transaction(kind, (tx) => tx.revive(kind, id))
+  }
+
+  async publish(
+    environmentId: string,
+    changes: readonly DefinitionChange[],
+    occasion: PublicationOccasion,
+  ): Promise<number> {
+    return this.transaction(environmentId, (tx) => tx.publish(environmentId, changes, occasion))
+  }
+
+  async listVersions(environmentId: string, page: VersionPage): Promise<Page<PublishedVersion>> {
+    return this.#committed().listVersions(environmentId, page)
   }
 
   async loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined> {

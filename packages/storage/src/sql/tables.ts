@@ -158,6 +158,7 @@ export const TABLES: { readonly [K in Kind]: Table<K> } = {
       intervalHours: 'real',
       startAt: 'text',
       ranges: 'json',
+      previousRanges: 'json',
       ...recordColumns,
     },
   },
@@ -193,6 +194,22 @@ export const TABLES: { readonly [K in Kind]: Table<K> } = {
       ...recordColumns,
     },
   },
+  user: {
+    name: 'ff_user',
+    columns: { id: 'text', email: 'text', name: 'text', ...recordColumns },
+  },
+  member: {
+    name: 'ff_member',
+    columns: {
+      id: 'text',
+      userId: 'text',
+      orgId: 'text',
+      email: 'text',
+      name: 'text',
+      role: 'text',
+      ...recordColumns,
+    },
+  },
   auditEvent: {
     name: 'ff_audit_event',
     columns: {
@@ -205,6 +222,25 @@ export const TABLES: { readonly [K in Kind]: Table<K> } = {
       projectId: 'text',
       actorId: 'text',
       actor: 'json',
+      sequence: 'integer',
+      previousHash: 'text',
+      hash: 'text',
+      position: 'text',
+    },
+  },
+  auditHead: {
+    name: 'ff_audit_head',
+    columns: { id: 'text', sequence: 'integer', hash: 'text', position: 'text' },
+  },
+  idempotencyRecord: {
+    name: 'ff_idempotency_record',
+    columns: {
+      id: 'text',
+      scope: 'text',
+      bodyHash: 'text',
+      result: 'json',
+      expiresAt: 'text',
+      ...recordColumns,
     },
   },
 }

@@ -9,6 +9,7 @@ import {
   flagChange,
   flagDefinition,
   newId,
+  OCCASION,
   SAMPLES,
   sample,
 } from '../contract/fixtures.ts'
@@ -57,8 +58,8 @@ describe('sqlite with a path', () => {
     const records = (Object.keys(SAMPLES) as Kind[]).map((kind) => ({ kind, record: sample(kind) }))
     for (const { kind, record } of records) await storage.insert(kind, record)
     const environmentId = newId()
-    await storage.publish(environmentId, [flagChange(flagDefinition())])
-    await storage.publish(environmentId, [flagChange(flagDefinition({ key: 'another' }))])
+    await storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
+    await storage.publish(environmentId, [flagChange(flagDefinition({ key: 'another' }))], OCCASION)
     const flagSets = [1, 2].map((version) => storage.loadFlagSet(environmentId, version))
     const before = await Promise.all(flagSets)
     await storage.close()

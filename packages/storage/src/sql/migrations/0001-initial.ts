@@ -60,6 +60,7 @@ export const initial: Migration = {
       bucket_by ${text} not null, salt ${text} not null, scheme ${text} not null,
       variation_id ${text}, percentage ${real}, variants ${text}, target_percentage ${real},
       increment ${real}, interval_hours ${real}, start_at ${text}, ranges ${text} not null,
+      previous_ranges ${text},
       ${ENDING(text)})`,
     'create index ff_rollout_place on ff_rollout (flag_id, environment_id)',
     `create table ff_sdk_key (
@@ -75,14 +76,39 @@ export const initial: Migration = {
       created_by ${text} not null, ${ENDING(text)})`,
     'create unique index ff_access_token_hash on ff_access_token (hash) where deleted_at is null',
     'create index ff_access_token_organization on ff_access_token (org_id)',
+    `create table ff_user (
+      id ${text} primary key, email ${text} not null, name ${text} not null, ${ENDING(text)})`,
+    'create unique index ff_user_email on ff_user (email) where deleted_at is null',
+    `create table ff_member (
+      id ${text} primary key, user_id ${text} not null, org_id ${text} not null,
+      email ${text} not null, name ${text} not null, role ${text} not null, ${ENDING(text)})`,
+    `create unique index ff_member_place
+      on ff_member (org_id, user_id) where deleted_at is null`,
+    'create index ff_member_user on ff_member (user_id)',
     `create table ff_audit_event (
       id ${text} primary key, event_type ${text} not null, payload ${text} not null,
       created_at ${text} not null, stream_id ${text} not null, org_id ${text} not null,
-      project_id ${text} not null, actor_id ${text} not null, actor ${text} not null)`,
-    'create index ff_audit_event_organization on ff_audit_event (org_id, created_at)',
+      project_id ${text} not null, actor_id ${text} not null, actor ${text} not null,
+      sequence integer not null, previous_hash ${text} not null, hash ${text} not null,
+      position ${text} not null)`,
+    'create index ff_audit_event_position on ff_audit_event (position)',
+    'create index ff_audit_event_organization on ff_audit_event (org_id, position)',
+    `create table ff_audit_head (
+      id ${text} primary key, sequence integer not null, hash ${text} not null,
+      position ${text} not null)`,
+    `create table ff_idempotency_record (
+      id ${text} primary key, scope ${text} not null, body_hash ${text} not null, result ${text},
+      expires_at ${text} not null, ${ENDING(text)})`,
+    `create unique index ff_idempotency_record_scope
+      on ff_idempotency_record (scope) where deleted_at is null`,
+    'create index ff_idempotency_record_expiry on ff_idempotency_record (expires_at)',
 
     `create table ff_environment_version (
-      environment_id ${text} primary key, version integer not null)`,
+      environment_id ${text} primary key, version integer not null, digest ${text} not null)`,
+    `create table ff_version (
+      environment_id ${text} not null, version integer not null, published_at ${text} not null,
+      event_id ${text}, flags ${text} not null, segments ${text} not null,
+      primary key (environment_id, version))`,
     `create table ff_publication (
       environment_id ${text} not null, kind ${text} not null, entity_id ${text} not null,
       version integer not null, base_version integer not null, body ${text},

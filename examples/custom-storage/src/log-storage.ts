@@ -1,0 +1,216 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { FlagError, type FlagSetDefinition } from '@ff/core'
+import {
+  type Changes,
+  type DefinitionChange,
+  type DefinitionChanges,
+  type Kind,
+  type ListQuery,
+  memory,
+  type Page,
+  type PublicationOccasion,
+  type PublishedVersion,
+  type Records,
+  type Storage,
+  type StorageSession,
+  type VersionPage,
+} from '@ff/storage'
+
+/** One call that changes something, as it stands in the log. */
+type Write =
+  | readonly ['insert', Kind, Records[Kind]]
+  | readonly ['update', Kind, string, Changes<Kind>]
+  | readonly ['revive', Kind, string]
+  | readonly ['publish', string, readonly DefinitionChange[], PublicationOccasion]
+
+/**
+ * A store that answers from memory and keeps one line of JSON for each transaction in a file:
+ * everything that the transaction wrote, synced to the disk before it is acknowledged. Opening
+ * the file does all of it again.
+ *
+ * It is complete, and small because memory does the work. What it lacks is what databases are
+ * for: the file only grows and is read as a whole at the start, everything must fit in memory,
+ * and only one process may use the file.
+ */
+export class LogStorage implements Storage {
+  readonly #path: string
+  readonly #kept: Storage = newMemory()
+  #file: Promise<FileHandle> | undefined
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  async migrate(): Promise<void> {
+    await this.#kept.migrate()
+    this.#file ??= this.#open()
+    await this.#file
+  }
+
+  async transaction<T>(lock: string, work: (tx: StorageSession) => Promise<T>): Promise<T> {
+    return this.#kept.transaction(lock, async (tx) => {
+      const session = new RecordingSession(tx)
+      const result = await work(session)
+      // Memory commits when this function has ended: what cannot be logged never happens.
+      if (session.writes.length > 0) await this.#append(session.writes)
+      return result
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#kept.close()
+    await (await this.#file)?.close()
+    this.#file = undefined
+  }
+
+  async #open(): Promise<FileHandle> {
+    try {
+      const file = await open(this.#path, 'a+')
+      const text = await file.readFile('utf8')
+      const whole = text.slice(0, text.lastIndexOf('\n') + 1)
+      // A last line without its end was never acknowledged.
+      await file.truncate(Buffer.byteLength(whole))
+      for (const line of whole.split('\n').slice(0, -1)) await this.#repeat(JSON.parse(line))
+      return file
+    } catch (cause) {
+      const message = `The log ${this.#path} cannot be used: ${cause}.`
+      throw new FlagError('UNAVAILABLE', message, { cause })
+    }
+  }
+
+  async #repeat(writes: readonly Write[]): Promise<void> {
+    await this.#kept.transaction('log', async (tx) => {
+      for (const write of writes) {
+        const [method] = write
+        if (method === 'insert') await tx.insert(write[1], write[2])
+        else if (method === 'update') await tx.update(write[1], write[2], write[3])
+        else if (method === 'revive') await tx.revive(write[1], write[2])
+        else await tx.publish(write[1], write[2], write[3])
+      }
+    })
+  }
+
+  async #append(writes: readonly Write[]): Promise<void> {
+    const file = await this.#file
+    const size = (await file?.stat())?.size ?? 0
+    try {
+      await file?.appendFile(`${JSON.stringify(writes)}\n`)
+      await file?.datasync()
+    } catch (cause) {
+      await file?.truncate(size)
+      throw new FlagError('UNAVAILABLE', 'The log cannot be written.', { cause })
+    }
+  }
+
+  find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
+    return this.#kept.find(kind, id)
+  }
+
+  list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>> {
+    return this.#kept.list(kind, query)
+  }
+
+  listVersions(environmentId: string, page: VersionPage): Promise<Page<PublishedVersion>> {
+    return this.#kept.listVersions(environmentId, page)
+  }
+
+  loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined> {
+    return this.#kept.loadFlagSet(environmentId, at)
+  }
+
+  loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
+    return this.#kept.loadChanges(environmentId, since)
+  }
+
+  insert<K extends Kind>(kind: K, record: Records[K]): Promise<void> {
+    return this.transaction(kind, (tx) => tx.insert(kind, record))
+  }
+
+  update<K extends Kind>(
+    kind: K,
+    id: string,
+    changes: Changes<K>,
+    expectedRevision?: number,
+  ): Promise<Records[K]> {
+    return this.transaction(kind, (tx) => tx.update(kind, id, changes, expectedRevision))
+  }
+
+  revive<K extends Kind>(kind: K, id: string): Promise<Records[K]> {
+    return this.transaction(kind, (tx) => tx.revive(kind, id))
+  }
+
+  publish(
+    environmentId: string,
+    changes: readonly DefinitionChange[],
+    occasion: PublicationOccasion,
+  ): Promise<number> {
+    return this.transaction(environmentId, (tx) => tx.publish(environmentId, changes, occasion))
+  }
+}
+
+/** Passes everything on, and remembers what was written. A refused call has written nothing. */
+class RecordingSession implements StorageSession {
+  readonly writes: Write[] = []
+  readonly #session: StorageSession
+
+  constructor(session: StorageSession) {
+    this.#session = session
+  }
+
+  find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
+    return this.#session.find(kind, id)
+  }
+
+  list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>> {
+    return this.#session.list(kind, query)
+  }
+
+  listVersions(environmentId: string, page: VersionPage): Promise<Page<PublishedVersion>> {
+    return this.#session.listVersions(environmentId, page)
+  }
+
+  loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined> {
+    return this.#session.loadFlagSet(environmentId, at)
+  }
+
+  loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
+    return this.#session.loadChanges(environmentId, since)
+  }
+
+  async insert<K extends Kind>(kind: K, record: Records[K]): Promise<void> {
+    await this.#session.insert(kind, record)
+    this.writes.push(['insert', kind, record])
+  }
+
+  async update<K extends Kind>(
+    kind: K,
+    id: string,
+    changes: Changes<K>,
+    expectedRevision?: number,
+  ): Promise<Records[K]> {
+    const updated = await this.#session.update(kind, id, changes, expectedRevision)
+    this.writes.push(['update', kind, id, changes])
+    return updated
+  }
+
+  async revive<K extends Kind>(kind: K, id: string): Promise<Records[K]> {
+    const revived = await this.#session.revive(kind, id)
+    this.writes.push(['revive', kind, id])
+    return revived
+  }
+
+  async publish(
+    environmentId: string,
+    changes: readonly DefinitionChange[],
+    occasion: PublicationOccasion,
+  ): Promise<number> {
+    const version = await this.#session.publish(environmentId, changes, occasion)
+    this.writes.push(['publish', environmentId, changes, occasion])
+    return version
+  }
+}
+
+function newMemory(): Storage {
+  const { storage } = memory()
+  return storage
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { appendFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  type Actor,
+  createFlag,
+  createFlagServer,
+  createOrganization,
+  createProject,
+} from '@ff/server'
+import { startVitest } from 'vitest/node'
+import { LogStorage } from './log-storage.ts'
+
+// First the rules: a store is one when it keeps every one of them.
+const root = join(import.meta.dirname, '..')
+const vitest = await startVitest('test', [], { root, config: false, watch: false })
+await vitest.close()
+assert.equal(vitest.state.getFailedFilepaths().length, 0, 'the contract is kept')
+assert.ok(vitest.state.getFiles().length > 0, 'the contract was run')
+
+const folder = await mkdtemp(join(tmpdir(), 'ff-custom-storage-'))
+try {
+  const path = join(folder, 'flags.log')
+
+  // #region use
+  const flags = createFlagServer({ storage: new LogStorage(path) })
+  // #endregion
+  await flags.start()
+  const me: Actor = { id: 'me', email: '', name: 'Set-up script', role: 'platform', orgId: null }
+  const management = flags.actAs(me)
+  const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
+  const { id: projectId, environments } = await createProject(management, {
+    params: { orgId },
+    body: { key: 'site' },
+  })
+  const params = { projectId }
+  await createFlag(management, { params, body: { key: 'new-checkout', type: 'boolean' } })
+  const environmentId = environments[0]?.id ?? ''
+  assert.equal((await flags.evaluate({ environmentId }, {}))['new-checkout'], false)
+  await flags.close()
+
+  // As if the process had been killed while it wrote: this was never acknowledged.
+  await appendFile(path, '[["insert","flag",{"id":')
+  const again = createFlagServer({ storage: new LogStorage(path) })
+  assert.equal((await again.evaluate({ environmentId }, {}))['new-checkout'], false)
+  await again.close()
+  console.log('The log was read again, and everything is there.')
+} finally {
+  await rm(folder, { recursive: true })
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
+import {
+  type Actor,
+  createFlag,
+  createFlagServer,
+  createOrganization,
+  createProject,
+  createSdkKey,
+} from '@ff/server'
+import { attachWebSocket, toNodeHandler } from '@ff/server/node'
+import { sqlite } from '@ff/storage/sqlite'
+import { fastify } from 'fastify'
+
+// #region embed
+const flags = createFlagServer({ ...sqlite({ path: ':memory:' }), basePath: '/flags' })
+const serveFlags = toNodeHandler(flags)
+const app = fastify({ bodyLimit: 2 * 1024 * 1024 })
+
+app.all('/flags/*', (request, reply) => {
+  reply.hijack()
+  serveFlags(Object.assign(request.raw, { body: request.body }), reply.raw)
+})
+app.get('/', async () => {
+  const { maintenance } = await flags.evaluate({ environmentId }, {})
+  return maintenance === true ? 'Back soon.' : 'Welcome.'
+})
+app.addHook('onClose', () => flags.close())
+
+await app.listen({ host: '127.0.0.1', port: 0 })
+attachWebSocket(app.server, flags)
+// #endregion
+
+const me: Actor = { id: 'me', email: '', name: 'Set-up script', role: 'platform', orgId: null }
+await flags.start()
+const management = flags.actAs(me)
+const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
+const { id: projectId, environments } = await createProject(management, {
+  params: { orgId },
+  body: { key: 'site' },
+})
+const environmentId = environments[0]?.id ?? ''
+const params = { projectId, environmentId }
+await createFlag(management, { params, body: { key: 'maintenance', type: 'boolean' } })
+const { key: sdkKey } = await createSdkKey(management, {
+  params,
+  body: { name: 'Example', kind: 'client' },
+})
+
+const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+const page = await (await fetch(url)).text()
+assert.equal(page, 'Welcome.')
+console.log('The app answers:', page)
+
+// Fastify has already read this body; the mounted server takes what it parsed.
+const response = await fetch(`${url}/flags/evaluator/evaluate`, {
+  method: 'POST',
+  headers: { 'x-api-key': sdkKey, 'content-type': 'application/json' },
+  body: JSON.stringify({ context: { kind: 'user', key: 'user-1' } }),
+})
+const values = await response.json()
+assert.equal(response.status, 200)
+assert.deepEqual(values, { maintenance: false })
+console.log('The mounted server answers:', values)
+
+const refused = await fetch(`${url}/flags/projects/${projectId}/flags`)
+assert.equal(refused.status, 401)
+assert.equal((await fetch(`${url}/elsewhere`)).status, 404)
+
+app.server.closeAllConnections()
+await app.close()

@@ -1,0 +1,57 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  type Actor,
+  createAccessToken,
+  createFlagServer,
+  createOrganization,
+  createProject,
+  createSdkKey,
+} from '@ff/server'
+import { toNodeHandler } from '@ff/server/node'
+
+export interface ExampleServer {
+  readonly url: string
+  /** For managing. */
+  readonly token: string
+  /** For evaluating. */
+  readonly sdkKey: string
+  readonly projectId: string
+  readonly environmentId: string
+  close(): Promise<void>
+}
+
+/** A server in this process with an empty project; everything else is done over HTTP. */
+export async function startServer(): Promise<ExampleServer> {
+  const flags = createFlagServer()
+  await flags.start()
+  const me: Actor = { id: 'me', email: '', name: 'Example', role: 'platform', orgId: null }
+  const management = flags.actAs(me)
+  const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
+  const { id: projectId, environments } = await createProject(management, {
+    params: { orgId },
+    body: { key: 'shop' },
+  })
+  const params = { projectId, environmentId: environments[0]?.id ?? '' }
+  const { token } = await createAccessToken(management, {
+    params: { orgId },
+    body: { name: 'Example', role: 'editor' },
+  })
+  const { key: sdkKey } = await createSdkKey(management, {
+    params,
+    body: { name: 'Example', kind: 'client', rateLimit: 600_000 },
+  })
+  const server = createServer(toNodeHandler(flags))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    ...params,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    token,
+    sdkKey,
+    async close() {
+      server.close()
+      await flags.close()
+      server.closeAllConnections()
+    },
+  }
+}

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest'
+import {
+  flagDefinition,
+  flagSetDefinition,
+  rampingFlag,
+  ruleDefinition,
+  segmentDefinition,
+} from '../test/definitions.ts'
+import { bucketOf } from './bucket.ts'
+import type { EvaluationContext } from './context.ts'
+import type { FlagDefinition, SegmentDefinition } from './definition.ts'
+import { explainFlag } from './explain.ts'
+import type { ExplanationStep } from './explanation.ts'
+import { compileFlagSet } from './flag-set.ts'
+
+const START = '2026-01-01T00:00:00.000Z'
+const START_MS = Date.parse(START)
+
+function explain(
+  flags: readonly FlagDefinition[],
+  context: EvaluationContext,
+  segments: readonly SegmentDefinition[] = [],
+) {
+  const flagSet = compileFlagSet(flagSetDefinition(flags, segments))
+  return explainFlag(flagSet, flags[0]?.key ?? '', context, START_MS)
+}
+
+/** The log as lines, parts indented below what they are parts of. */
+function linesOf(steps: readonly ExplanationStep[], indent = ''): string[] {
+  return steps.flatMap(({ text, steps: parts = [] }) => {
+    return [`${indent}${text}`, ...linesOf(parts, `${indent}  `)]
+  })
+}
+
+const user = { kind: 'user', key: 'user-1', plan: 'pro' }
+
+describe('explaining a flag', () => {
+  it('tells of every condition what was asked and what the context had', () => {
+    const conditions = [
+      { attribute: 'plan', operator: 'eq', value: 'pro' },
+      { attribute: 'age', operator: 'gt', value: '17' },
+      { attribute: 'plan', operator: 'eq', value: 'free', negate: true },
+    ]
+    const flag = flagDefinition('a', { rules: [ruleDefinition({ conditions })] })
+    const { steps, detail } = explain([flag], user)
+    expect(linesOf(steps)).toEqual([
+      'The flag is active.',
+      'The rule does not match.',
+      '  plan eq "pro": holds; it is "pro".',
+      '  age gt "17": does not hold; it is missing.',
+      '  not plan eq "free": holds; it is "pro".',
+      'Serves "off" (DEFAULT).',
+    ])
+    expect(steps[1]?.steps?.[1]).toMatchObject({
+      type: 'condition',
+      outcome: 'not_held',
+      attribute: 'age',
+      operator: 'gt',
+      value: '17',
+      found: null,
+    })
+    expect(detail.reason).toBe('DEFAULT')
+  })
+
+  it('tells why a context is in a segment or not', () => {
+    const rule = ruleDefinition({ segmentId: 's' })
+    const flag = flagDefinition('a', { rules: [rule] })
+    const condition = { attribute: 'plan', operator: 'eq', value: 'pro' }
+    const lineOf = (segment: Partial<SegmentDefinition>) =>
+      linesOf(explain([flag], user, [segmentDefinition('s', segment)]).steps)[2]
+    expect(lineOf({ rules: [condition] })).toBe(
+      '  The context is in the segment "s": conditions joined by AND.',
+    )
+    expect(lineOf({ excluded: ['user-1'], force: true })).toBe(
+      '  The context is not in the segment "s": "user-1" is excluded.',
+    )
+    expect(lineOf({ included: ['user-1'] })).toBe(
+      '  The context is in the segment "s": "user-1" is included.',
+    )
+    expect(lineOf({ force: true })).toBe('  The context is in the segment "s": everybody is.')
+    expect(lineOf({})).toBe('  The context is not in the segment "s": it has no conditions.')
+  })
+
+  it('tells the bucket and the range of a rollout, or that it could not place the context', () => {
+    const ramp = rampingFlag('a', START)
+    expect(linesOf(explain([ramp], { kind: 'user', key: 'user-7' }).steps).slice(1)).toEqual([
+      'The rule matches, and its rollout does not serve this context.',
+      '  user.key "user-7" is in bucket 89424, which belongs to no variation.',
+      'Serves "off" (DEFAULT).',
+    ])
+    const inside = Array.from({ length: 99 }, (_, index) => `user-${index}`).find(
+      (key) => bucketOf('aB3dE5gH7jK', key) < 10_000,
+    )
+    const { steps, detail } = explain([ramp], { kind: 'user', key: inside ?? '' })
+    expect(detail.reason).toBe('SPLIT')
+    expect(steps[1]?.steps?.[0]).toMatchObject({
+      type: 'rollout',
+      outcome: 'held',
+      rolloutId: 'ramp',
+      attribute: 'user.key',
+      found: `"${inside}"`,
+      bucket: detail.bucket,
+      range: { from: 0, to: 10_000 },
+      variationKey: 'on',
+    })
+    expect(linesOf(explain([ramp], { kind: 'user' }).steps).slice(1)).toEqual([
+      'The rule matches, and its rollout does not serve this context.',
+      '  The context has no user.key to be placed by (TARGETING_KEY_MISSING).',
+      'Serves "off" (DEFAULT, TARGETING_KEY_MISSING).',
+    ])
+  })
+
+  it('follows unmet prerequisites to the flag that began it', () => {
+    const on = (key: string) => [{ flagId: `id of ${key}`, variationIds: ['on'] }]
+    const { steps, prerequisiteChain } = explain(
+      [
+        flagDefinition('a', { prerequisites: on('b') }),
+        flagDefinition('b', { prerequisites: on('c') }),
+        flagDefinition('c', { isActive: false }),
+      ],
+      user,
+    )
+    expect(prerequisiteChain).toEqual(['b', 'c'])
+    expect(linesOf(steps)).toEqual([
+      'The flag is active.',
+      'The prerequisite "b" serves "off" (DEFAULT): not met.',
+      'Serves "off" (DEFAULT).',
+    ])
+  })
+
+  it('stops at the target, the first rule that serves, or where nothing can be looked at', () => {
+    const rules = [
+      ruleDefinition({ id: 'empty', variationId: null }),
+      ruleDefinition({ id: 'first' }),
+      ruleDefinition({ id: 'second', orderIndex: 1 }),
+    ]
+    const targets = [{ variationId: 'on', kind: 'user', keys: ['user-2'] }]
+    const flag = flagDefinition('a', { rules, targets })
+    expect(linesOf(explain([flag], user).steps)).toEqual([
+      'The flag is active.',
+      'The target for "on" does not list the user "user-1".',
+      'The rule matches, but has nothing to serve.',
+      'The rule matches: "on".',
+      'Serves "on" (TARGETING_MATCH).',
+    ])
+    const targeted = explain([flag], { kind: 'user', key: 'user-2' }).steps
+    expect(targeted.map(({ type }) => type)).toEqual(['flag', 'target', 'answer'])
+    expect(explain([flag], {}).steps.map(({ type }) => type)).toEqual(['flag', 'context', 'answer'])
+    const off = explain([{ ...flag, isActive: false }], user).steps
+    expect(linesOf(off)).toEqual(['The flag is inactive.', 'Serves "off" (DISABLED).'])
+    const lost = explain(
+      [flagDefinition('a', { rules: [ruleDefinition({ segmentId: 's' })] })],
+      user,
+    )
+    expect(linesOf(lost.steps)).toEqual([
+      'Something that the flag depends on cannot be resolved.',
+      'Serves "off" (ERROR, MALFORMED_FLAG).',
+    ])
+    expect(linesOf(explain([], user).steps)).toEqual([
+      'There is no such flag.',
+      'Serves nothing, so the value is null (ERROR, FLAG_NOT_FOUND).',
+    ])
+  })
+
+  it('repeats no more than a piece of a long value', () => {
+    const value = 'x'.repeat(60_000)
+    const conditions = [{ attribute: 'note', operator: 'eq', value }]
+    const flag = flagDefinition('a', { rules: [ruleDefinition({ conditions })] })
+    const { steps } = explain([flag], { kind: 'user', key: 'u', note: value })
+    expect(JSON.stringify(steps).length).toBeLessThan(2_000)
+  })
+})

@@ -1,0 +1,113 @@
+import * as z from 'zod'
+import { record } from '../record.ts'
+import { id, text } from '../scalars.ts'
+
+/** What a caller must be allowed to do; which role may is the server's table. */
+export type Permission =
+  /** See the organization, its people, tokens and projects, and everything that belongs to them. */
+  | 'configuration.read'
+  /** Change flags, variations, targeting rules, rollouts and segments. */
+  | 'flags.write'
+  /** Change projects, environments and SDK keys. */
+  | 'projects.write'
+  /** Issue and delete access tokens up to the caller's own role. */
+  | 'tokens.write'
+  /** Add, change and remove members up to the caller's own role. */
+  | 'members.write'
+  /** Change the organization's own details. */
+  | 'organization.write'
+  /** Delete the organization and everything in it. */
+  | 'organization.delete'
+  /** Found organizations. */
+  | 'organizations.create'
+  /** See what was done, and by whom. */
+  | 'audit.read'
+
+/** One management endpoint: all that a router, a client or a reference page needs to know. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Parameters stand in braces: `/projects/{projectId}`. Fixed segments win over parameters. */
+  readonly path: string
+  readonly permission: Permission
+  readonly params: z.ZodType
+  readonly query: z.ZodType
+  /** `noBody` when none is read. */
+  readonly body: z.ZodType
+  /** How large a body may be, where that is more than the SDK side's limit. */
+  readonly maxBodyBytes?: number
+  /** The status of success. */
+  readonly status: 200 | 201
+  /** The payload of the envelope; of `lines`, each of them. */
+  readonly response: z.ZodType
+  /** Answered without the envelope, as JSON lines that are sent while they are read. */
+  readonly lines?: true
+}
+
+export const noBody = z.undefined()
+export const noQuery = record({}, {})
+
+/** A whole number in decimal, in a path or a query. */
+export const wholeNumber = (min: number, max: number) =>
+  z.codec(z.string().regex(/^\d{1,10}$/, 'must be a whole number'), z.int().min(min).max(max), {
+    decode: Number,
+    encode: String,
+  })
+
+/** `true` or `false` in a query. */
+export const truth = z.codec(z.enum(['true', 'false']), z.boolean(), {
+  decode: (word) => word === 'true',
+  encode: (value) => (value ? 'true' : 'false'),
+})
+
+/** Which part of a list: 50 items from the first page unless said otherwise. */
+export const paging = {
+  page: wholeNumber(1, 1_000_000_000).optional(),
+  limit: wholeNumber(1, 100).optional(),
+}
+export const pageQuery = record(paging, {})
+/** `search` occurs in a name, a key or an address of the thing, ignoring ASCII case. */
+export const searchQuery = record({ search: text(256).min(1).optional(), ...paging }, {})
+
+/** The ids that paths are made of; what lies deeper adds its own. */
+export const inOrganization = { orgId: id } as const
+export const inProject = { projectId: id } as const
+export const inEnvironment = { ...inProject, environmentId: id } as const
+export const ofFlag = { ...inProject, flagId: id } as const
+export const ofFlagState = { ...inEnvironment, flagId: id } as const
+/** How the paths spell ids that the house spells otherwise. */
+export const pathNames = { environmentId: 'envId' } as const
+
+export const noParams = record({}, {})
+export const organizationParams = record(inOrganization, {})
+export const projectParams = record(inProject, {})
+export const environmentParams = record(inEnvironment, pathNames)
+export const flagParams = record(ofFlag, {})
+export const flagStateParams = record(ofFlagState, pathNames)
+
+/** What endpoints of one kind have in common; a row may say otherwise. */
+export const reading = {
+  method: 'GET',
+  permission: 'configuration.read',
+  body: noBody,
+  status: 200,
+} as const
+export const creating = {
+  method: 'POST',
+  permission: 'flags.write',
+  query: noQuery,
+  status: 201,
+} as const
+export const changing = {
+  method: 'PUT',
+  permission: 'flags.write',
+  query: noQuery,
+  status: 200,
+} as const
+export const deleting = {
+  method: 'DELETE',
+  permission: 'flags.write',
+  query: noQuery,
+  body: noBody,
+  status: 200,
+  response: z.null(),
+} as const

@@ -1,0 +1,41 @@
+import type * as z from 'zod'
+import { record } from '../record.ts'
+import { email, id, name, recordFields, recordNames } from '../scalars.ts'
+import { memberRole } from './access-token.ts'
+
+/** A person, who may belong to several organizations. */
+export type User = z.output<typeof userCodec>
+
+/** In lower case, so that one address is one person. */
+const userEmail = email.toLowerCase()
+
+export const userCodec = record({ id, email: userEmail, name, ...recordFields }, recordNames)
+
+/** A user in an organization. */
+export type Member = z.output<typeof memberCodec>
+
+export const memberCodec = record(
+  {
+    id,
+    userId: id,
+    orgId: id,
+    email: userEmail,
+    /** What this organization calls them. */
+    name,
+    role: memberRole,
+    ...recordFields,
+  },
+  { userId: 'user_id', orgId: 'org_id', ...recordNames },
+)
+
+/** The name is the e-mail address unless given. */
+export type NewMember = z.output<typeof newMemberCodec>
+
+export const newMemberCodec = record(
+  { email: userEmail, name: name.optional(), role: memberRole },
+  {},
+)
+
+export type MemberChanges = z.output<typeof memberChangesCodec>
+
+export const memberChangesCodec = record({ name: name.optional(), role: memberRole.optional() }, {})

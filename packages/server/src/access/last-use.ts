@@ -1,0 +1,73 @@
+import { isFlagError } from '@ff/core'
+import type { Storage } from '@ff/storage'
+import type { Cancel, Clock } from '../clock.ts'
+import type { Logger } from '../logger.ts'
+
+/** How exactly it is known when something was last used. */
+const PRECISION_MS = 60_000
+
+/** How long uses are gathered before they are written. */
+const GATHER_MS = 1000
+
+interface LastUseParts {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Keeps when tokens or keys were last used, to the minute: at most one write a minute for each,
+ * for which nobody waits. What cannot be written is forgotten.
+ */
+export class LastUse {
+  readonly #kind: 'accessToken' | 'sdkKey'
+  readonly #parts: LastUseParts
+  /** By id; epoch milliseconds. */
+  readonly #notedAt = new Map<string, number>()
+  #pending = new Map<string, number>()
+  #cancel: Cancel | undefined
+
+  constructor(kind: 'accessToken' | 'sdkKey', parts: LastUseParts) {
+    this.#kind = kind
+    this.#parts = parts
+  }
+
+  /** Whoever has this id is used now. */
+  note(id: string): void {
+    const { clock } = this.#parts
+    const now = clock.now()
+    const before = this.#notedAt.get(id)
+    if (before !== undefined && Math.abs(now - before) < PRECISION_MS) return
+    this.#notedAt.set(id, now)
+    this.#pending.set(id, now)
+    this.#cancel ??= clock.schedule(GATHER_MS, () => void this.#write())
+  }
+
+  /** Writes nothing any more. */
+  stop(): void {
+    this.#cancel?.()
+  }
+
+  #report(cause: unknown): void {
+    this.#parts.logger.warn('the last use of tokens and keys could not be kept', { cause })
+  }
+
+  async #write(): Promise<void> {
+    const pending = this.#pending
+    this.#pending = new Map()
+    this.#cancel = undefined
+    for (const [id, usedAt] of pending) {
+      try {
+        const lastUsedAt = new Date(usedAt).toISOString()
+        await this.#parts.storage.update(this.#kind, id, { lastUsedAt })
+      } catch (cause) {
+        const code = isFlagError(cause) ? cause.code : undefined
+        // Deleted since: that is how a token that ends itself is used last.
+        if (code === 'NOT_FOUND') continue
+        // A store that is away is reported where it matters.
+        if (code !== 'UNAVAILABLE') this.#report(cause)
+        return
+      }
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import { canonicalJson, isFlagError } from '@ff/core'
+import {
+  type AuditEvent,
+  type AuditEventRow,
+  type AuditEventType,
+  type AuditLog,
+  auditEventCodec,
+  auditEvents,
+} from '@ff/protocol/management'
+import type { Records, StorageSession } from '@ff/storage'
+import * as z from 'zod'
+import { sha256 } from '../access/secrets.ts'
+
+/** An entry before it takes its place in a chain. */
+export interface NewAuditEntry
+  extends Omit<AuditEvent, 'id' | 'eventType' | 'sequence' | 'previousHash' | 'hash'> {
+  readonly eventType: AuditEventType
+}
+
+/** As many digits as keep the order of the numbers. */
+const SEQUENCE_DIGITS = 12
+
+/**
+ * The only way to write the audit log: adds an entry to the end of its chain and moves the
+ * chain's head. The transaction must be the only one that appends to the chain: it holds the lock
+ * of the organization (`platform` where there is none), or, for log-ins, that of the chain; or it
+ * founds the organization. Answers the entry's id.
+ */
+export async function appendAudit(session: StorageSession, entry: NewAuditEntry): Promise<string> {
+  const { log = 'changes' }: AuditEventRow = auditEvents[entry.eventType]
+  const chain = chainName(log, entry.orgId)
+  const head = await session.find('auditHead', chain)
+  const sequence = (head?.sequence ?? 0) + 1
+  const unsigned = {
+    ...entry,
+    id: entryId(chain, sequence),
+    sequence,
+    previousHash: head?.hash ?? '',
+  }
+  const hash = await hashOf(unsigned)
+  const position = positionAfter(head?.position, { sequence, createdAt: entry.createdAt })
+  await session.insert('auditEvent', { ...unsigned, hash, position })
+  const next = { sequence, hash, position }
+  if (head === undefined) await session.insert('auditHead', { id: chain, ...next })
+  else await session.update('auditHead', chain, next)
+  return unsigned.id
+}
+
+/** The name of a chain; `orgId` is empty for what belongs to no organization. */
+export function chainName(log: AuditLog, orgId: string): string {
+  return `${log}:${orgId === '' ? 'platform' : orgId}`
+}
+
+/** The id of a chain's entry. By code point, ids go chain by chain, in the order of the numbers. */
+export function entryId(chain: string, sequence: number): string {
+  return `${chain}:${String(sequence).padStart(SEQUENCE_DIGITS, '0')}`
+}
+
+/** The name of the chain that an entry's id says it is of. */
+export function chainIn(id: string): string {
+  return id.slice(0, Math.max(0, id.lastIndexOf(':')))
+}
+
+/** The hash that an entry has unless it was changed. Throws for what is not shaped like an entry. */
+export async function hashOf(entry: Omit<AuditEvent, 'hash'>): Promise<string> {
+  const { hash: _, ...content } = z.encode(auditEventCodec, { ...entry, hash: '' })
+  return sha256(canonicalJson(content as Readonly<Record<string, z.core.util.JSONType>>))
+}
+
+/**
+ * Where an entry stands in lists that go by time: after the one before it in its chain, whose
+ * position is given, even if the clock was set back in between.
+ */
+export function positionAfter(
+  previous: string | undefined,
+  { sequence, createdAt }: Pick<AuditEvent, 'sequence' | 'createdAt'>,
+): string {
+  const earliest = previous?.slice(0, createdAt.length) ?? ''
+  const time = createdAt > earliest ? createdAt : earliest
+  return `${time} ${String(sequence).padStart(SEQUENCE_DIGITS, '0')}`
+}
+
+/** How many entries are read at a time. */
+const PAGE = 500
+
+/**
+ * All entries of an organization, or of everybody, chain by chain in the order of their numbers.
+ * Never holds more than a page of them. An entry that cannot be read ends it, when all before it
+ * have been answered, with an error that is no `FlagError`.
+ */
+export async function* entriesInOrder(
+  reader: Pick<StorageSession, 'list'>,
+  where: Partial<Records['auditEvent']>,
+): AsyncGenerator<Records['auditEvent'], void> {
+  let limit = PAGE
+  for (let from = ''; ; ) {
+    try {
+      const { data } = await reader.list('auditEvent', {
+        where,
+        range: { field: 'id', from },
+        limit,
+      })
+      yield* data
+      const last = data.at(-1)
+      if (last === undefined || data.length < limit) return
+      // Not a blank: nothing that sorts between two entries may go unseen.
+      from = `${last.id}\u0001`
+    } catch (error) {
+      if (isFlagError(error) || limit === 1) throw error
+      limit = 1
+    }
+  }
+}

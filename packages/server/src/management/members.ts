@@ -1,0 +1,124 @@
+import { FlagError, isFlagError } from '@ff/core'
+import {
+  endpoints,
+  type Member,
+  type NewMember,
+  type PageOf,
+  type User,
+} from '@ff/protocol/management'
+import { assertRoleWithin } from '../access/permissions.ts'
+import { applyChange, changeEvent, loadPermitted } from './apply-change.ts'
+import type { Input, Management } from './management.ts'
+import { pagingOf, toPage } from './pages.ts'
+import { loadMemberPath, loadOrganizationPath } from './paths.ts'
+import type { Reader, RecordWriter } from './record-writer.ts'
+
+/** One page of an organization's members, by e-mail address. */
+export async function listMembers(
+  management: Management,
+  { params, query }: Input<'listMembers', 'params' | 'query'>,
+): Promise<PageOf<Member>> {
+  const { permission } = endpoints.listMembers
+  const target = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, target)
+  const { search } = query
+  const found = await management.storage.list('member', {
+    where: { orgId: organization.id },
+    ...(search !== undefined && { search }),
+    sort: { field: 'email', direction: 'asc' },
+    ...pagingOf(query),
+  })
+  return toPage(found, query)
+}
+
+/** A new member, of no higher role than the actor's own. */
+export async function addMember(
+  management: Management,
+  { params, body }: Input<'addMember', 'params' | 'body'>,
+): Promise<Member> {
+  const { permission } = endpoints.addMember
+  const target = { permission, load: loadOrganizationPath, params }
+  return applyChange(management, target, async (writer, { organization }) => {
+    assertRoleWithin(body.role, management.actor)
+    const user = await findOrInsertUser(writer, body)
+    const where = { orgId: organization.id, userId: user.id }
+    if ((await writer.reader.list('member', { where, limit: 1 })).total > 0) throw alreadyMember()
+    const member = await writer.insert('member', {
+      ...where,
+      email: user.email,
+      name: body.name ?? user.email,
+      role: body.role,
+    })
+    const event = changeEvent('member.added', member.id, { before: null, after: member })
+    return { event, result: member }
+  })
+}
+
+/** Changes a member's role, from and to no higher one than the actor's own, or name. */
+export async function updateMember(
+  management: Management,
+  input: Input<'updateMember', 'params' | 'body' | 'expectedRevision'>,
+): Promise<Member> {
+  const { params, body, expectedRevision } = input
+  const { permission } = endpoints.updateMember
+  const target = { permission, load: loadMemberPath, params }
+  return applyChange(management, target, async (writer, { member }) => {
+    assertRoleWithin(member.role, management.actor)
+    const after = await writer.update('member', member, body, expectedRevision)
+    assertRoleWithin(after.role, management.actor)
+    if (after.role !== 'owner') await assertOtherOwner(writer.reader, member)
+    const event = changeEvent('member.updated', member.id, { before: member, after })
+    return { event, result: after }
+  })
+}
+
+/** Takes a member of no higher role than the actor's own out of the organization. */
+export async function removeMember(
+  management: Management,
+  { params, expectedRevision }: Input<'removeMember', 'params' | 'expectedRevision'>,
+): Promise<null> {
+  const { permission } = endpoints.removeMember
+  const target = { permission, load: loadMemberPath, params }
+  return applyChange(management, target, async (writer, { member }) => {
+    assertRoleWithin(member.role, management.actor)
+    writer.assertRevision('member', member, expectedRevision)
+    await writer.remove('member', member)
+    await assertOtherOwner(writer.reader, member)
+    const event = changeEvent('member.removed', member.id, { before: member, after: null })
+    return { event, result: null }
+  })
+}
+
+/** Somebody else's organization may add the same person at the same time. */
+async function findOrInsertUser(
+  writer: RecordWriter,
+  { email, name = email }: NewMember,
+): Promise<User> {
+  const known = await findUser(writer.reader, email)
+  if (known !== undefined) return known
+  try {
+    return await writer.insert('user', { email, name })
+  } catch (error) {
+    const added = await findUser(writer.reader, email)
+    if (added === undefined || !isFlagError(error)) throw error
+    return added
+  }
+}
+
+async function findUser(reader: Reader, email: string): Promise<User | undefined> {
+  return (await reader.list('user', { where: { email }, limit: 1 })).data[0]
+}
+
+/** For an owner who has just ceased to be one: throws `CONFLICT` when that leaves none. */
+async function assertOtherOwner(reader: Reader, { orgId, role }: Member): Promise<void> {
+  if (role !== 'owner') return
+  const owners = await reader.list('member', { where: { orgId, role }, limit: 1 })
+  if (owners.total === 0) {
+    throw new FlagError('CONFLICT', 'An organization keeps at least one owner.')
+  }
+}
+
+function alreadyMember(): FlagError {
+  const issues = [{ path: 'email', message: 'is already a member' }]
+  return new FlagError('CONFLICT', 'email: is already a member', { details: { issues } })
+}

@@ -1,0 +1,165 @@
+import type { FlagDefinition } from '@ff/core'
+import type { Storage } from '@ff/storage'
+import { expect } from 'vitest'
+import type { Tenant } from '../management/world.ts'
+import { ask, type DataFile } from './data-file.ts'
+
+interface Counter {
+  readonly flagKey: string
+  /** Asks for the flag in a way that may be repeated. */
+  readonly idempotencyKey: string
+  /** Known once the flag's creation was answered. */
+  ids?: { readonly flagId: string; readonly variationId: string }
+  /** The last number that was asked for, and the last one that was acknowledged. */
+  sent: number
+  acknowledged: number
+}
+
+/** What is kept of a flag: its value, and how many audit entries tell of it. */
+export interface Kept {
+  readonly created: number
+  readonly updated: number
+  readonly value: number
+}
+
+/**
+ * Creates a number flag and counts its value up, 1, 2, 3 …, one request after another. Because
+ * each number is asked for once, the number that is kept says which requests were done: all of
+ * those that were acknowledged, and at most one more.
+ */
+export class CountingWriter {
+  readonly #file: DataFile
+  readonly #counters: Counter[] = []
+
+  constructor(file: DataFile) {
+    this.#file = file
+  }
+
+  /** How many writes were acknowledged. */
+  get acknowledged(): number {
+    const counted = this.#counters.map(({ ids, acknowledged }) => acknowledged + (ids ? 1 : 0))
+    return counted.reduce((sum, each) => sum + each, 0)
+  }
+
+  /** Makes sure, by repeating the request, that the last flag asked for is there. */
+  async settle(url: string): Promise<void> {
+    const last = this.#counters.at(-1)
+    if (last === undefined || last.ids !== undefined) return
+    expect(await this.#create(url, last), 'the same request once more').toBe(201)
+  }
+
+  /** Writes until a write is not answered with success; answers its status, if it had one. */
+  async write(url: string): Promise<number | undefined> {
+    const counter = { ...newNames(), sent: 0, acknowledged: 0 }
+    this.#counters.push(counter)
+    const status = await this.#create(url, counter)
+    return status === 201 ? this.#countUp(url, counter) : status
+  }
+
+  /** Compares everything that is kept with everything that was acknowledged. */
+  assertKept(kept: ReadonlyMap<string, Kept>): void {
+    for (const { flagKey, ids, sent, acknowledged } of this.#counters) {
+      const found = kept.get(flagKey)
+      if (found === undefined) expect(ids, `${flagKey} was acknowledged`).toBeUndefined()
+      else {
+        expect(found.created, `entries for the creation of ${flagKey}`).toBe(1)
+        expect(found.value, `${flagKey} acknowledged`).toBeGreaterThanOrEqual(acknowledged)
+        expect(found.value, `${flagKey} sent`).toBeLessThanOrEqual(sent)
+        expect(found.updated, `entries for the changes of ${flagKey}`).toBe(found.value)
+      }
+    }
+  }
+
+  async #create(url: string, counter: Counter): Promise<number | undefined> {
+    const { flagKey: key, idempotencyKey } = counter
+    const { tenant } = this.#file
+    const variations = ['main', 'spare'].map((name) => ({ key: name, value: '0' }))
+    const answer = await ask(`${url}/projects/${tenant.project.id}/flags`, {
+      method: 'POST',
+      token: tenant.tokens.editor,
+      headers: { 'idempotency-key': idempotencyKey },
+      body: { key, type: 'number', variations },
+    })
+    if (answer?.status === 201) {
+      counter.ids = { flagId: answer.data.id, variationId: answer.data.variations[0].id }
+    }
+    return answer?.status
+  }
+
+  async #countUp(url: string, counter: Counter): Promise<number | undefined> {
+    const { tenant } = this.#file
+    const { flagId, variationId } = counter.ids ?? { flagId: '', variationId: '' }
+    const flag = `${url}/projects/${tenant.project.id}/flags/${flagId}`
+    for (;;) {
+      counter.sent += 1
+      const answer = await ask(`${flag}/variations/${variationId}`, {
+        method: 'PUT',
+        token: tenant.tokens.editor,
+        body: { value: String(counter.sent) },
+      })
+      if (answer?.status !== 200) return answer?.status
+      counter.acknowledged = counter.sent
+    }
+  }
+}
+
+function newNames() {
+  const id = crypto.randomUUID()
+  return { flagKey: `flag-${id}`, idempotencyKey: `create-${id}` }
+}
+
+/**
+ * Every flag by its key, once it is sure that no part of it is missing: both variations, a state
+ * in both environments, and in both the very value that its variation has is published.
+ */
+export async function readKept(
+  storage: Storage,
+  { project, live, staging, orgId }: Tenant,
+): Promise<ReadonlyMap<string, Kept>> {
+  const entries = countBy(
+    (await storage.list('auditEvent', { where: { orgId } })).data,
+    (event) => `${event.eventType} ${event.streamId}`,
+  )
+  const states = countBy((await storage.list('flagState', {})).data, ({ flagId }) => flagId)
+  const { data: variations } = await storage.list('variation', {})
+  const spares = countBy(variations, ({ flagId, key }) => `${flagId} ${key}`)
+  const mains = new Map(
+    variations.filter(({ key }) => key === 'main').map((main) => [main.flagId, main]),
+  )
+  const kept = new Map<string, Kept>()
+  for (const { id, key } of (await storage.list('flag', { where: { projectId: project.id } }))
+    .data) {
+    const main = mains.get(id)
+    expect([key, spares.get(`${id} spare`), states.get(id)]).toEqual([key, 1, 2])
+    kept.set(key, {
+      value: Number(main?.value),
+      created: entries.get(`flag.created flag:${id}`) ?? 0,
+      updated: entries.get(`variation.updated variation:${main?.id}`) ?? 0,
+    })
+  }
+  const counted = [...kept.values()].reduce(
+    (sum, { created, updated }) => sum + created + updated,
+    0,
+  )
+  const ours = [...entries].filter(([name]) => /^(flag|variation)\./.test(name))
+  expect(
+    ours.reduce((sum, [, count]) => sum + count, 0),
+    'audit entries',
+  ).toBe(counted)
+  const values = new Map([...kept].map(([key, { value }]) => [key, value]))
+  for (const environment of [live, staging]) {
+    const published = (await storage.loadFlagSet(environment.id))?.flags ?? []
+    expect(new Map(published.map((flag) => [flag.key, valueIn(flag)]))).toEqual(values)
+  }
+  return kept
+}
+
+function valueIn({ variations }: FlagDefinition): number {
+  return Number(variations.find(({ key }) => key === 'main')?.value)
+}
+
+function countBy<T>(items: readonly T[], nameOf: (item: T) => string): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const item of items) counts.set(nameOf(item), (counts.get(nameOf(item)) ?? 0) + 1)
+  return counts
+}

@@ -1,0 +1,183 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { memory, type Storage } from '@ff/storage'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createFetch } from '../../src/fetch.ts'
+import { createFlagServer } from '../../src/flag-server.ts'
+import type { Reply } from '../../src/http/exchange.ts'
+import { silentLogger } from '../../src/logger.ts'
+import { createAccessToken } from '../../src/management/access-tokens.ts'
+import { LoginAudit } from '../../src/management/login-audit.ts'
+import { toNodeHandler } from '../../src/node/http.ts'
+import { until } from '../fake-clock.ts'
+import { type Listening, listen } from './listening.ts'
+
+const PIECE = 'x'.repeat(16 * 1024)
+const PIECES = 2000
+/** Sockets hold back a few megabytes of what is sent; nothing should hold back more. */
+const HELD_BACK = 800
+
+/** A body of many pieces that tells how many were asked for and whether it was left. */
+function body({ failAt = Number.POSITIVE_INFINITY } = {}) {
+  const seen = { asked: 0, ended: false }
+  async function* pieces() {
+    try {
+      for (; seen.asked < PIECES; seen.asked += 1) {
+        if (seen.asked === failAt) throw new Error('the store is away')
+        yield PIECE
+      }
+    } finally {
+      seen.ended = true
+    }
+  }
+  return { seen, reply: { status: 200, headers: {}, body: pieces() } satisfies Reply }
+}
+
+let listening: Listening | undefined
+
+afterEach(async () => {
+  await listening?.close()
+  listening = undefined
+})
+
+async function serve(reply: Reply): Promise<string> {
+  listening = await listen(toNodeHandler({ basePath: '', handle: async () => reply }))
+  return listening.url
+}
+
+async function open(url: string): Promise<IncomingMessage> {
+  const [response] = (await once(get(url), 'response')) as [IncomingMessage]
+  return response
+}
+
+describe('a body in pieces, under node:http', () => {
+  it('arrives whole, and ends properly', async () => {
+    const { reply, seen } = body()
+    const response = await fetch(await serve(reply))
+    expect((await response.text()).length).toBe(PIECES * PIECE.length)
+    expect(seen).toEqual({ asked: PIECES, ended: true })
+  })
+
+  it('is asked for no faster than the caller reads', async () => {
+    const { reply, seen } = body()
+    const response = await open(await serve(reply))
+    response.pause()
+    await until(() => seen.asked > 0)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(seen.asked).toBeLessThan(HELD_BACK)
+    expect((await text(response)).length).toBe(PIECES * PIECE.length)
+  })
+
+  it('is asked for no more when the caller has gone', async () => {
+    const { reply, seen } = body()
+    const response = await open(await serve(reply))
+    response.destroy()
+    await until(() => seen.ended)
+    expect(seen.asked).toBeLessThan(HELD_BACK)
+  })
+
+  it('that fails on the way does not look complete', async () => {
+    const { reply, seen } = body({ failAt: 10 })
+    const response = await fetch(await serve(reply))
+    expect(response.status).toBe(200)
+    await expect(response.text()).rejects.toThrow()
+    expect(seen.ended).toBe(true)
+  })
+})
+
+describe('a body in pieces, through fetch', () => {
+  const answer = (reply: Reply) =>
+    createFetch('', async () => reply)(new Request('http://flags.test/'))
+
+  it('arrives whole', async () => {
+    const { reply, seen } = body()
+    const response = await answer(reply)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(seen.asked).toBeLessThan(10)
+    expect((await response.text()).length).toBe(PIECES * PIECE.length)
+  })
+
+  it('is asked for no more when it is cancelled', async () => {
+    const { reply, seen } = body()
+    const response = await answer(reply)
+    const reader = response.body?.getReader()
+    await reader?.read()
+    await reader?.cancel()
+    expect(seen.ended).toBe(true)
+    expect(seen.asked).toBeLessThan(10)
+  })
+
+  it('that fails on the way does not look complete', async () => {
+    const { reply } = body({ failAt: 3 })
+    await expect((await answer(reply)).text()).rejects.toThrow('the store is away')
+  })
+})
+
+describe('GET /audit/export over a socket', () => {
+  const LOGINS = 1200
+  const token = 'a-token-of-the-platform'
+  const headers = { authorization: `Bearer ${token}` }
+  let storage: Storage
+  /** How many lists of entries the store answers before it fails. */
+  let pagesLeft: number
+  const errors: string[] = []
+
+  beforeEach(async () => {
+    storage = memory().storage
+    pagesLeft = Number.POSITIVE_INFINITY
+    errors.length = 0
+    const list: Storage['list'] = async (kind, query) => {
+      if (kind === 'auditEvent') pagesLeft -= 1
+      if (pagesLeft < 0) throw new Error('the store is away')
+      return answer(kind, query)
+    }
+    const answer = storage.list.bind(storage)
+    storage.list = list
+    const logger = { ...silentLogger, error: (message: string) => void errors.push(message) }
+    const flags = createFlagServer({ storage, logger })
+    await flags.start()
+    const actor = {
+      id: 'system',
+      email: '',
+      name: 'System',
+      role: 'platform',
+      orgId: null,
+    } as const
+    const management = flags.actAs(actor)
+    await createAccessToken(management, {
+      params: { orgId: null },
+      body: { name: 'Platform', role: 'platform' },
+      token,
+    })
+    const logins = new LoginAudit(management)
+    const fields = { email: '', method: 'password', reason: 'unknown' } as const
+    const nobody = { id: '', email: '', name: '', role: '' }
+    await Promise.all(
+      Array.from({ length: LOGINS }, () =>
+        logins.record({ type: 'user.login_failed', fields, actor: nobody, orgId: '' }),
+      ),
+    )
+    listening = await listen(toNodeHandler(flags))
+  })
+
+  it('sends all lines, reading one page of them after another', async () => {
+    const response = await fetch(`${listening?.url}/audit/export`, { headers })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    const lines = (await response.text()).trimEnd().split('\n')
+    expect(lines.length).toBe(LOGINS + 1)
+    expect(lines.map((line) => JSON.parse(line).sequence)).toEqual([
+      1,
+      ...Array.from({ length: LOGINS }, (_, index) => index + 1),
+    ])
+  })
+
+  it('is cut, and logged, when the store fails half-way', async () => {
+    pagesLeft = 2
+    const response = await fetch(`${listening?.url}/audit/export`, { headers })
+    expect(response.status).toBe(200)
+    await expect(response.text()).rejects.toThrow()
+    expect(errors).toEqual(['an answer failed while it was being sent'])
+  })
+})

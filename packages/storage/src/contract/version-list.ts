@@ -1,0 +1,101 @@
+import { expect, it } from 'vitest'
+import type { DefinitionChange } from '../storage.ts'
+import {
+  flagChange,
+  flagDefinition,
+  goneFlag,
+  goneSegment,
+  keysChange,
+  newId,
+  OCCASION,
+  type OpenStorage,
+  publishedSegment,
+  segmentChange,
+} from './fixtures.ts'
+
+const ALL = { page: 1, limit: 100 }
+
+/** Which versions there are, and what changed in each. */
+export function describeVersionList(open: OpenStorage): void {
+  it('versions are listed newest first, with when and why they were published', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    expect(await storage.listVersions(environmentId, ALL)).toEqual({ data: [], total: 0 })
+    const occasions = [1, 2, 3].map((hour) => ({
+      publishedAt: `2026-03-01T0${hour}:00:00.000Z`,
+      eventId: hour === 2 ? null : newId(),
+    }))
+    for (const occasion of occasions) {
+      await storage.publish(environmentId, [flagChange(flagDefinition())], occasion)
+    }
+    await storage.publish(newId(), [flagChange(flagDefinition())], OCCASION)
+    const { data, total } = await storage.listVersions(environmentId, ALL)
+    expect(total).toBe(3)
+    expect(data.map(({ version }) => version)).toEqual([3, 2, 1])
+    expect(data.map(({ publishedAt, eventId }) => ({ publishedAt, eventId }))).toEqual(
+      [...occasions].reverse(),
+    )
+  })
+
+  it('a page of versions is what lies in it', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    for (let version = 1; version <= 5; version += 1) {
+      await storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
+    }
+    const versionsOn = async (page: number) => {
+      const { data, total } = await storage.listVersions(environmentId, { page, limit: 2 })
+      return [data.map(({ version }) => version), total]
+    }
+    expect(await versionsOn(1)).toEqual([[5, 4], 5])
+    expect(await versionsOn(3)).toEqual([[1], 5])
+    expect(await versionsOn(4)).toEqual([[], 5])
+  })
+
+  it('a version says what changed in it by id and key, even what is gone', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    const [one, two] = ['a', 'b'].map((id) => flagDefinition({ id, key: `key-${id}` }))
+    const segment = publishedSegment({ id: 's', key: 'partners' })
+    if (one === undefined || two === undefined) throw new Error()
+    const publications: readonly (readonly DefinitionChange[])[] = [
+      [flagChange(two), flagChange(one), segmentChange(segment)],
+      [keysChange('s', { added: ['k'] }), flagChange(one)],
+      [goneFlag('a'), flagChange({ ...two, isActive: false })],
+      [segmentChange({ ...segment, force: true }), keysChange('s', { removed: ['k'] })],
+      [goneSegment('s')],
+      [keysChange('nobody', { added: ['k'] })],
+    ]
+    for (const changes of publications) await storage.publish(environmentId, changes, OCCASION)
+    const { data } = await storage.listVersions(environmentId, ALL)
+    const [a, b, s] = [
+      { id: 'a', key: 'key-a' },
+      { id: 'b', key: 'key-b' },
+      { id: 's', key: 'partners' },
+    ]
+    expect([...data].reverse().map(({ flags, segments }) => [flags, segments])).toEqual([
+      [[a, b], [s]],
+      [[], [s]],
+      [[a, b], []],
+      [[], [s]],
+      [[], [s]],
+      [[], [{ id: 'nobody', key: null }]],
+    ])
+  })
+
+  it('what changes nothing, and what was rolled back, leaves no version behind', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    const flag = flagDefinition()
+    await storage.publish(environmentId, [flagChange(flag)], OCCASION)
+    await storage.publish(environmentId, [flagChange(flag)], OCCASION)
+    const failing = storage.transaction('lock', async (tx) => {
+      await tx.publish(environmentId, [goneFlag(flag.id)], OCCASION)
+      expect((await tx.listVersions(environmentId, ALL)).total).toBe(2)
+      throw new Error('rolled back')
+    })
+    await expect(failing).rejects.toThrow('rolled back')
+    const { data, total } = await storage.listVersions(environmentId, ALL)
+    expect([data.map(({ version }) => version), total]).toEqual([[1], 1])
+  })
+}

@@ -1,0 +1,70 @@
+import { DatabaseSync } from '@photostructure/sqlite'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import {
+  expectRefusal,
+  flagChange,
+  flagDefinition,
+  goneFlag,
+  newId,
+  OCCASION,
+  publishedSegment,
+  segmentChange,
+} from '../contract/fixtures.ts'
+import { sqlite } from '../sqlite/sqlite.ts'
+
+/** An environment of which everything was published, replaced, extended and taken away. */
+async function published() {
+  const database = new DatabaseSync(':memory:')
+  onTestFinished(() => database.close())
+  const { storage } = sqlite({ database })
+  await storage.migrate()
+  const environmentId = newId()
+  const kept = flagDefinition({ key: 'kept' })
+  const gone = flagDefinition({ key: 'gone' })
+  const segment = publishedSegment()
+  const keys = (added: string[], removed: string[] = []) =>
+    ({ kind: 'segmentKeys', segmentId: segment.id, list: 'included', added, removed }) as const
+  const publications = [
+    [flagChange(kept), flagChange(gone), segmentChange(segment)],
+    [flagChange({ ...kept, isActive: false }), keys(['a', 'b'])],
+    [goneFlag(gone.id), keys(['c'], ['a'])],
+    [flagChange(kept)],
+  ]
+  for (const changes of publications) await storage.publish(environmentId, changes, OCCASION)
+  return { database, storage, environmentId }
+}
+
+describe('what is published', () => {
+  it('is loaded when it is whole', async () => {
+    const { storage, environmentId } = await published()
+    const flagSet = await storage.loadFlagSet(environmentId)
+    expect(flagSet?.flags.map(({ key }) => key)).toEqual(['kept'])
+    expect(flagSet?.segments[0]?.included).toEqual(['b', 'c'])
+  })
+
+  it.each([
+    `update ff_publication set body = replace(body, '"kept"', '"kepT"')`,
+    `update ff_publication set body = replace(body, '"b"', '"x"')`,
+    `update ff_publication set body = '{}' where kind = 'segment'`,
+    `delete from ff_publication where kind = 'flag' and version = 4`,
+    `delete from ff_publication where kind = 'included' and version = 2`,
+    `update ff_publication_head set entity_id = 'x' where kind = 'segment'`,
+    `update ff_publication_head set version = 2 where kind = 'flag' and version = 4`,
+    `update ff_publication_head set version = 1 where kind = 'flag' and version = 3`,
+    'delete from ff_publication_head',
+    'update ff_environment_version set version = 3',
+    'update ff_environment_version set digest = 0',
+    `update ff_environment_version set environment_id = 'x'`,
+  ])('is refused after %s', async (damage) => {
+    const { database, storage, environmentId } = await published()
+    database.exec(damage)
+    await expectRefusal(storage.loadFlagSet(environmentId), 'UNAVAILABLE')
+  })
+
+  it('knows nothing of environments of which nothing was published', async () => {
+    const { storage } = await published()
+    const environmentId = newId()
+    await storage.publish(environmentId, [], OCCASION)
+    expect(await storage.loadFlagSet(environmentId)).toBeUndefined()
+  })
+})

@@ -1,0 +1,42 @@
+import { FlagError, hash128 } from '@ff/core'
+import type { LogEntry } from '../publication-log.ts'
+
+/** The digest of an environment of which nothing was ever published. */
+export const EMPTY_DIGEST = '0'
+
+interface Step {
+  /** The version that the digest is of afterwards. */
+  readonly version: number
+  /** Entries that join what makes up the present, or leave it. */
+  readonly entries: readonly LogEntry[]
+}
+
+/**
+ * A digest of everything that makes up an environment's present: whatever of it is altered or
+ * lost on the disk, even where the database itself sees no fault, another digest comes out. Each
+ * entry counts for itself, so that a change costs no more than what it changes.
+ */
+export function nextDigest(digest: string, { version, entries }: Step): string {
+  const [sum = ''] = digest.split(' ')
+  return `${add(sum, entries)} ${version}`
+}
+
+/** Throws `UNAVAILABLE` unless the digest is of this present. */
+export function assertIntact(
+  environmentId: string,
+  digest: string | undefined,
+  present: Step,
+): void {
+  if (nextDigest(EMPTY_DIGEST, present) === digest) return
+  const message = `What is published in environment ${environmentId} is damaged: restore a backup.`
+  throw new FlagError('UNAVAILABLE', message)
+}
+
+/** Adding an entry a second time takes it away. */
+function add(sum: string, entries: readonly LogEntry[]): string {
+  let total = BigInt(`0x${sum}`)
+  for (const { kind, id, version, baseVersion, body } of entries) {
+    total ^= BigInt(`0x${hash128(`${kind} ${id} ${version} ${baseVersion} ${body ?? ''}`)}`)
+  }
+  return total.toString(16)
+}
