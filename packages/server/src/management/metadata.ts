@@ -3,14 +3,14 @@ import { invalid } from './validation.ts'
 
 type Metadata = Organization['metadata']
 
-const MOST_KEYS = 256
+const MOST_KEYS = 1000
 const MOST_BYTES = 64 * 1024
 
 const utf8 = new TextEncoder()
 
 /**
  * Metadata with some entries set and others removed. Throws `INVALID_REQUEST` for a key that is
- * to be set and removed at once, and when the whole grows beyond 256 keys or 64 KiB of JSON.
+ * to be set and removed at once, and when the whole grows beyond 1000 keys or 64 KiB of JSON.
  */
 export function mergeMetadata(
   metadata: Metadata,

@@ -5,8 +5,6 @@ import { sized } from './scale.ts'
 
 const REORDERS = 6
 const REORDER_ROUNDS = sized({ full: 60, small: 5 })
-const WRITERS = 16
-const METADATA_ROUNDS = sized({ full: 40, small: 4 })
 const TIMEOUT_MS = 300_000
 
 describe('editors of one thing at the same time', { timeout: TIMEOUT_MS }, () => {
@@ -32,27 +30,6 @@ describe('editors of one thing at the same time', { timeout: TIMEOUT_MS }, () =>
         await world.call('POST', rules, { token, body: { name: `rule ${n}` } })
       }
       await raceReorders(world, token, rules)
-    }))
-
-  it("who write an organization's metadata lose none of each other's keys", () =>
-    inWorld(async (world, tenant) => {
-      const address = `/organizations/${tenant.orgId}`
-      const token = tenant.tokens.owner
-      const expected: Record<string, number> = {}
-      for (let round = 0; round < METADATA_ROUNDS; round += 1) {
-        const names = Array.from({ length: WRITERS }, (_, writer) => `writer-${writer}-${round}`)
-        const answers = await Promise.all(
-          names.map((name) =>
-            world.call('PUT', address, {
-              token,
-              body: { metadata_updates: { [name]: round }, metadata_deletes: [`old-${name}`] },
-            }),
-          ),
-        )
-        expect(answers.map(({ status }) => status)).toEqual(names.map(() => 200))
-        for (const name of names) expected[name] = round
-      }
-      expect((await world.call('GET', address, { token })).data.metadata).toEqual(expected)
     }))
 })
 

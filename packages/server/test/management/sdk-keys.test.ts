@@ -73,6 +73,16 @@ describe('an SDK key', () => {
     expect((await send('GET', at)).data.meta.total).toBe(0)
   })
 
+  it('is not shown again when the request that created it is repeated', async () => {
+    const body = { name: 'Web', kind: 'client' }
+    const headers = { 'idempotency-key': 'once' }
+    const post = () => world.call('POST', at, { token: tenant.tokens.admin, headers, body })
+    const { key, ...record } = (await post()).data
+    expect(key).toMatch(/^ff_/)
+    expect(await post()).toMatchObject({ status: 201, data: { ...record, key: null } })
+    expect((await send('GET', at)).data.meta.total).toBe(1)
+  })
+
   it('stays in lists when it is revoked, once', async () => {
     const { id } = await created()
     world.hints.length = 0
