@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Pool } from 'undici'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Standalone, startStandalone } from '../src/standalone.ts'
+
+const ADMIN_TOKEN = 'an-administrators-own-token'
+const USERS = Array.from({ length: 10_000 }, (_, index) => `user-${index}`)
+
+const dataDir = mkdtempSync(join(tmpdir(), 'ff-life-'))
+let standalone: Standalone
+let pool: Pool
+
+beforeAll(async () => {
+  const config = { host: '127.0.0.1', port: 0, dataDir, adminToken: ADMIN_TOKEN }
+  standalone = await startStandalone(config, () => undefined)
+  pool = new Pool(standalone.url, { connections: 32 })
+})
+
+afterAll(async () => {
+  await pool.close()
+  await standalone.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer's shape is what the test is about
+type Json = any
+
+async function call(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Json> {
+  const answer = await pool.request({
+    path,
+    method,
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+    body: body === undefined ? null : JSON.stringify(body),
+  })
+  const { data, message } = (await answer.body.json()) as Json
+  if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${message}`)
+  return data
+}
+
+/** The variation of each user, as their own clients are answered once this version is served. */
+async function layoutOfEach(sdkKey: string, flagKey: string, version: number): Promise<string[]> {
+  const ask = async (key: string): Promise<string> => {
+    const answer = await pool.request({
+      path: '/evaluator/evaluate',
+      method: 'POST',
+      headers: { 'x-api-key': sdkKey },
+      body: JSON.stringify({ context: { kind: 'user', key, country: 'DE' } }),
+    })
+    const values = (await answer.body.json()) as Json
+    const served = Number(answer.headers['x-ff-version'])
+    return served < version ? ask(key) : values[flagKey]
+  }
+  return Promise.all(USERS.map(ask))
+}
+
+it('takes a flag through its whole life over HTTP, and moves only who must move', {
+  timeout: 60_000,
+}, async () => {
+  const org = await call('POST', '/organizations', { name: 'Life' })
+  const project = await call('POST', `/organizations/${org.id}/projects`, { key: 'life' })
+  const inProject = `/projects/${project.id}`
+  const live = (await call('GET', `${inProject}/envs`)).data.find((each: Json) => each.is_default)
+  const inLive = `${inProject}/envs/${live.id}`
+  const sdkKey = (
+    await call('POST', `${inLive}/sdk-keys`, { name: 'life', kind: 'client', rate_limit: 600_000 })
+  ).key
+  const latest = async () => (await call('GET', `${inLive}/versions?limit=1`)).data[0].version
+
+  const flag = await call('POST', `${inProject}/flags`, {
+    key: 'layout',
+    type: 'string',
+    variations: ['list', 'gallery', 'story'].map((key) => ({ key, value: key })),
+  })
+  const [list, gallery, story] = flag.variations.map(({ id }: Json) => id)
+  const segment = await call('POST', `${inProject}/segments`, {
+    key: 'germans',
+    rules: [{ attribute: 'country', operator: 'eq', value: 'DE' }],
+  })
+  const here = `${inLive}/flags/${flag.id}`
+  const weights = (galleryWeight: number) => [
+    { variation_id: list, weight: 60 },
+    { variation_id: gallery, weight: galleryWeight },
+    { variation_id: story, weight: 20 },
+  ]
+  const rollout = await call('POST', `${here}/rollouts`, {
+    name: 'Split',
+    strategy: 'variant',
+    salt: 'life-of-flag',
+    variants: weights(10),
+  })
+  await call('POST', `${here}/targeting-rules`, {
+    name: 'Germans',
+    kind: 'segment',
+    segment_id: segment.id,
+    rollout_id: rollout.id,
+  })
+  const beginning = await latest()
+  const before = await layoutOfEach(sdkKey, 'layout', beginning)
+  expect(new Set(before)).toEqual(new Set(['list', 'gallery', 'story']))
+
+  const at = `${here}/rollouts/${rollout.id}`
+  const raised = await call('PUT', at, { variants: weights(15) })
+  const during = await layoutOfEach(sdkKey, 'layout', await latest())
+  const moved = USERS.filter((_, index) => before[index] !== during[index])
+  expect(raised.moved_percentage).toBe(5)
+  expect(Math.abs((moved.length / USERS.length) * 100 - raised.moved_percentage)).toBeLessThan(0.5)
+  for (const [index, layout] of before.entries()) {
+    if (layout === 'gallery') expect(during[index]).toBe('gallery')
+  }
+
+  await call('PUT', at, { variants: weights(10) })
+  expect(await layoutOfEach(sdkKey, 'layout', await latest())).toEqual(before)
+
+  await call('PUT', here, { is_active: false })
+  await call('PUT', at, { variants: weights(0) })
+  const { version } = await call('POST', `${inLive}/versions/${beginning}/restore`, {})
+  expect(await layoutOfEach(sdkKey, 'layout', version)).toEqual(before)
+
+  const verify = () => call('GET', `/audit/verify?org_id=${org.id}`)
+  expect(await verify()).toMatchObject({ valid: true, first_broken: null })
+  const { id: edited } = (await call('GET', `/audit/logs?org_id=${org.id}&event_type=flag.created`))
+    .data[0]
+  editByHand(edited)
+  expect(await verify()).toMatchObject({ valid: false, first_broken: { id: edited } })
+})
+
+/** What an intruder does, past the server. */
+function editByHand(auditEntryId: string): void {
+  const storage = createRequire(new URL('../../../packages/storage/package.json', import.meta.url))
+  const database = new (storage('@photostructure/sqlite').DatabaseSync)(join(dataDir, 'ff.sqlite'))
+  const sql = `update ff_audit_event set actor_id = 'somebody-else' where id = ?`
+  expect(database.prepare(sql).run(auditEntryId).changes).toBe(1)
+  database.close()
+}
