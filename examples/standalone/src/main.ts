@@ -1,13 +1,24 @@
 import { ConfigError, readConfig } from './config.ts'
 import { type Standalone, startStandalone } from './standalone.ts'
+import { findDamage } from './verify.ts'
 
 /** The longest a shutdown may take before the process ends anyway. */
 const SHUTDOWN_LIMIT_MS = 9_000
 
 try {
-  stopOnSignals(await startStandalone(readConfig(process.env), (line) => console.log(line)))
+  const config = readConfig(process.env)
+  if (process.argv[2] === 'verify') await verify(config.dataDir)
+  else stopOnSignals(await startStandalone(config, (line) => console.log(line)))
 } catch (error) {
   fail(error)
+}
+
+/** Says what is damaged in a data directory; exits with 1 when something is. */
+async function verify(dataDir: string): Promise<void> {
+  const found = await findDamage(dataDir)
+  for (const sentence of found) console.error(sentence)
+  if (found.length === 0) console.log(`Everything in ${dataDir} is whole.`)
+  process.exitCode = found.length === 0 ? 0 : 1
 }
 
 function stopOnSignals(standalone: Standalone): void {

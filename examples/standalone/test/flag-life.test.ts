@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Standalone, startStandalone } from '../src/standalone.ts'
+import { findDamage } from '../src/verify.ts'
 
 const ADMIN_TOKEN = 'an-administrators-own-token'
 const USERS = Array.from({ length: 10_000 }, (_, index) => `user-${index}`)
@@ -123,15 +124,20 @@ it('takes a flag through its whole life over HTTP, and moves only who must move'
   expect(await verify()).toMatchObject({ valid: true, first_broken: null })
   const { id: edited } = (await call('GET', `/audit/logs?org_id=${org.id}&event_type=flag.created`))
     .data[0]
-  editByHand(edited)
+  expect(await findDamage(dataDir)).toEqual([])
+  editByHand(`update ff_audit_event set actor_id = 'somebody-else' where id = ?`, edited)
   expect(await verify()).toMatchObject({ valid: false, first_broken: { id: edited } })
+  expect(await findDamage(dataDir)).toEqual([`The audit entry ${edited} is broken: changed.`])
+  editByHand(`update ff_flag set tags = '[oops' where id = ?`, flag.id)
+  expect(await findDamage(dataDir)).toEqual([
+    `The flag record ${flag.id} is damaged: restore a backup.`,
+  ])
 })
 
 /** What an intruder does, past the server. */
-function editByHand(auditEntryId: string): void {
+function editByHand(sql: string, id: string): void {
   const storage = createRequire(new URL('../../../packages/storage/package.json', import.meta.url))
   const database = new (storage('@photostructure/sqlite').DatabaseSync)(join(dataDir, 'ff.sqlite'))
-  const sql = `update ff_audit_event set actor_id = 'somebody-else' where id = ?`
-  expect(database.prepare(sql).run(auditEntryId).changes).toBe(1)
+  expect(database.prepare(sql).run(id).changes).toBe(1)
   database.close()
 }

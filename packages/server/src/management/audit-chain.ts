@@ -83,6 +83,11 @@ export function positionAfter(
 /** How many entries are read at a time. */
 const PAGE = 500
 
+/** Whether a read failed because of what is stored, not because the store is away or refuses. */
+export function isDamage(error: unknown): boolean {
+  return !isFlagError(error) || error.code === 'INTERNAL'
+}
+
 /**
  * All entries of an organization, or of everybody, chain by chain in the order of their numbers.
  * Never holds more than a page of them. An entry that cannot be read ends it, when all before it
@@ -106,7 +111,7 @@ export async function* entriesInOrder(
       // Not a blank: nothing that sorts between two entries may go unseen.
       from = `${last.id}\u0001`
     } catch (error) {
-      if (isFlagError(error) || limit === 1) throw error
+      if (!isDamage(error) || limit === 1) throw error
       limit = 1
     }
   }

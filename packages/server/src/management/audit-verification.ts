@@ -1,4 +1,3 @@
-import { isFlagError } from '@ff/core'
 import type { AuditFault, AuditVerification } from '@ff/protocol/management'
 import type { AuditHead, Records } from '@ff/storage'
 import {
@@ -7,6 +6,7 @@ import {
   entriesInOrder,
   entryId,
   hashOf,
+  isDamage,
   positionAfter,
 } from './audit-chain.ts'
 import { auditedOrganization } from './audit-log.ts'
@@ -77,7 +77,7 @@ class ChainWalk {
         this.#entries += 1
       }
     } catch (error) {
-      if (isFlagError(error)) throw error
+      if (!isDamage(error)) throw error
       return this.#expected('unreadable')
     }
     return (await this.#end()) ?? this.#chainWithoutEntries()

@@ -85,10 +85,16 @@ export function toRow<K extends Kind>({ kind, fields, dialect }: FieldsToKeep<K>
   return row
 }
 
+/** The record in a row. Throws `INTERNAL`, naming the record, when it cannot be read any more. */
 export function fromRow<K extends Kind>(kind: K, row: SqlRow): Records[K] {
   const record: Record<string, unknown> = {}
-  for (const [field, type] of Object.entries<ColumnType>(TABLES[kind].columns)) {
-    record[field] = fromColumn(type, row[columnOf(kind, field)] ?? null)
+  try {
+    for (const [field, type] of Object.entries<ColumnType>(TABLES[kind].columns)) {
+      record[field] = fromColumn(type, row[columnOf(kind, field)] ?? null)
+    }
+  } catch (cause) {
+    const message = `The ${kind} record ${String(row.id)} is damaged: restore a backup.`
+    throw new FlagError('INTERNAL', message, { cause })
   }
   // The columns are declared field by field in `tables.ts`, which the compiler checks.
   return record as unknown as Records[K]

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { compileFlagSet } from '@ff/core'
+import { createFlagServer, verifyAuditLog } from '@ff/server'
+import { KIND_RULES, type Kind, type Storage } from '@ff/storage'
+import { sqlite } from '@ff/storage/sqlite'
+import { ADMINISTRATOR } from './administrator.ts'
+import { ConfigError } from './config.ts'
+
+const PAGE = 500
+
+/**
+ * Reads everything in a data directory and answers what is wrong, a sentence each: damaged
+ * records by their ids, environments whose published flags are damaged or faulty, and the first
+ * audit entry that is not as it was written. Throws when the data file cannot be opened at all.
+ */
+export async function findDamage(dataDir: string): Promise<readonly string[]> {
+  const path = join(dataDir, 'ff.sqlite')
+  if (!existsSync(path)) throw new ConfigError(`There is no data file ${path}.`)
+  const { storage } = sqlite({ path })
+  const flags = createFlagServer({ storage })
+  try {
+    await storage.migrate()
+    const found: string[] = []
+    for (const kind of Object.keys(KIND_RULES) as Kind[]) {
+      found.push(...(await faultsOf(() => readRecords(storage, kind))))
+    }
+    if (found.length > 0) return found
+    for (const { id } of (await storage.list('environment', {})).data) {
+      found.push(...(await faultsOf(() => readFlagSet(storage, id))))
+    }
+    const management = flags.actAs(ADMINISTRATOR)
+    return [...found, ...(await faultsOf(() => readAuditLog(management)))]
+  } finally {
+    await flags.close()
+  }
+}
+
+/** What a check throws is what it found. */
+async function faultsOf(check: () => Promise<void>): Promise<string[]> {
+  try {
+    await check()
+    return []
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  }
+}
+
+async function readRecords(storage: Storage, kind: Kind): Promise<void> {
+  for (let page = 1, left = 1; left > 0; page += 1) {
+    const { total } = await storage.list(kind, { limit: PAGE, page })
+    left = total - page * PAGE
+  }
+}
+
+async function readFlagSet(storage: Storage, environmentId: string): Promise<void> {
+  const definition = await storage.loadFlagSet(environmentId)
+  const issue = definition === undefined ? undefined : compileFlagSet(definition).issues[0]
+  if (issue !== undefined) throw new Error(`Environment ${environmentId}: ${issue.message}`)
+}
+
+async function readAuditLog(management: Parameters<typeof verifyAuditLog>[0]): Promise<void> {
+  const { firstBroken } = await verifyAuditLog(management, { query: {} })
+  if (firstBroken === null) return
+  throw new Error(`The audit entry ${firstBroken.id} is broken: ${firstBroken.reason}.`)
+}
