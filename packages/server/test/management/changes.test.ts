@@ -1,27 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { memory, type Storage, type StorageSession } from '@ff/storage'
-import { sqlite } from '@ff/storage/sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAccessToken } from '../../src/management/access-tokens.ts'
 import { createEnvironment } from '../../src/management/environments.ts'
 import { createRollout } from '../../src/management/rollouts.ts'
 import { createSdkKey } from '../../src/management/sdk-keys.ts'
 import { createSegment } from '../../src/management/segments.ts'
+import { stores } from './stores.ts'
 import { addressesOf, type Json, type Tenant, World } from './world.ts'
-
-const stores: readonly [string, () => { storage: Storage; clean: () => void }][] = [
-  ['memory', () => ({ storage: memory().storage, clean: () => undefined })],
-  [
-    'SQLite',
-    () => {
-      const folder = mkdtempSync(join(tmpdir(), 'ff-management-'))
-      const { storage } = sqlite({ path: join(folder, 'flags.db') })
-      return { storage, clean: () => rmSync(folder, { recursive: true }) }
-    },
-  ],
-]
 
 describe.each(stores)('a change in %s', (_name, open) => {
   let world: World

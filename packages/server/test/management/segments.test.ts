@@ -1,10 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { memory, type Storage } from '@ff/storage'
-import { sqlite } from '@ff/storage/sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createEnvironment } from '../../src/management/environments.ts'
+import { stores } from './stores.ts'
 import { addressesOf, type Json, type Tenant, World } from './world.ts'
 
 const UNKNOWN = '99999999-9999-4999-8999-999999999999'
@@ -13,18 +9,6 @@ const user = (key: string, attributes = {}) => ({ kind: 'user', key, ...attribut
 const asks = (id: string, operator = 'in_segment') => ({ attribute: '', operator, value: id })
 const keysFrom = (start: number, count: number) =>
   Array.from({ length: count }, (_, index) => `user-${start + index}`)
-
-const stores: readonly [string, () => { storage: Storage; clean: () => void }][] = [
-  ['memory', () => ({ storage: memory().storage, clean: () => undefined })],
-  [
-    'SQLite',
-    () => {
-      const folder = mkdtempSync(join(tmpdir(), 'ff-segments-'))
-      const { storage } = sqlite({ path: join(folder, 'flags.db') })
-      return { storage, clean: () => rmSync(folder, { recursive: true }) }
-    },
-  ],
-]
 
 describe.each(stores)('segments in %s', (_name, open) => {
   let world: World
