@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 /** What each package may depend on at run time. A package imports only from lower levels. */
 const GRAPH: Readonly<Record<string, PackageRule>> = {
-  core: { level: 0, internal: [], external: ['murmurhash', 'zod'] },
+  core: { level: 0, internal: [], external: ['murmurhash', 're2js', 'zod'] },
   protocol: { level: 1, internal: ['core'], external: ['zod'], typesOnly: ['core'] },
   storage: {
     level: 2,
@@ -16,7 +16,8 @@ const GRAPH: Readonly<Record<string, PackageRule>> = {
   server: {
     level: 3,
     internal: ['core', 'protocol', 'storage'],
-    external: ['ws', 'zod'],
+    external: ['undici', 'ws', 'zod'],
+    optionalPeers: ['openid-client', 'stripe'],
   },
 }
 

@@ -2,26 +2,39 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { FlagError, type FlagSetDefinition } from '@ff/core'
 import {
   type Changes,
+  type ContextSighting,
+  createStorage,
   type DefinitionChange,
   type DefinitionChanges,
+  type EvaluationCount,
+  type EvaluationCountQuery,
+  type EvaluationTotal,
   type Kind,
   type ListQuery,
   memory,
   type Page,
   type PublicationOccasion,
   type PublishedVersion,
+  type PurgeQuery,
   type Records,
   type Storage,
+  type StorageCore,
   type StorageSession,
   type VersionPage,
 } from '@ff/storage'
 
-/** One call that changes something, as it stands in the log. */
-type Write =
-  | readonly ['insert', Kind, Records[Kind]]
-  | readonly ['update', Kind, string, Changes<Kind>]
-  | readonly ['revive', Kind, string]
-  | readonly ['publish', string, readonly DefinitionChange[], PublicationOccasion]
+/** One call that changes something, as it stands in the log: the method, and what it was given. */
+type Write = readonly [WritingMethod, ...unknown[]]
+
+type WritingMethod =
+  | 'insert'
+  | 'update'
+  | 'revive'
+  | 'purge'
+  | 'publish'
+  | 'addEvaluationCounts'
+  | 'dropEvaluationCounts'
+  | 'recordSightings'
 
 /**
  * A store that answers from memory and keeps one line of JSON for each transaction in a file:
@@ -32,7 +45,11 @@ type Write =
  * for: the file only grows and is read as a whole at the start, everything must fit in memory,
  * and only one process may use the file.
  */
-export class LogStorage implements Storage {
+export function logStorage(path: string): Storage {
+  return createStorage(new LogCore(path))
+}
+
+class LogCore implements StorageCore {
   readonly #path: string
   readonly #kept: Storage = newMemory()
   #file: Promise<FileHandle> | undefined
@@ -63,6 +80,10 @@ export class LogStorage implements Storage {
     this.#file = undefined
   }
 
+  committed(): StorageSession {
+    return this.#kept
+  }
+
   async #open(): Promise<FileHandle> {
     try {
       const file = await open(this.#path, 'a+')
@@ -80,13 +101,7 @@ export class LogStorage implements Storage {
 
   async #repeat(writes: readonly Write[]): Promise<void> {
     await this.#kept.transaction('log', async (tx) => {
-      for (const write of writes) {
-        const [method] = write
-        if (method === 'insert') await tx.insert(write[1], write[2])
-        else if (method === 'update') await tx.update(write[1], write[2], write[3])
-        else if (method === 'revive') await tx.revive(write[1], write[2])
-        else await tx.publish(write[1], write[2], write[3])
-      }
+      for (const [method, ...input] of writes) await Reflect.apply(tx[method], tx, input)
     })
   }
 
@@ -100,51 +115,6 @@ export class LogStorage implements Storage {
       await file?.truncate(size)
       throw new FlagError('UNAVAILABLE', 'The log cannot be written.', { cause })
     }
-  }
-
-  find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
-    return this.#kept.find(kind, id)
-  }
-
-  list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>> {
-    return this.#kept.list(kind, query)
-  }
-
-  listVersions(environmentId: string, page: VersionPage): Promise<Page<PublishedVersion>> {
-    return this.#kept.listVersions(environmentId, page)
-  }
-
-  loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined> {
-    return this.#kept.loadFlagSet(environmentId, at)
-  }
-
-  loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
-    return this.#kept.loadChanges(environmentId, since)
-  }
-
-  insert<K extends Kind>(kind: K, record: Records[K]): Promise<void> {
-    return this.transaction(kind, (tx) => tx.insert(kind, record))
-  }
-
-  update<K extends Kind>(
-    kind: K,
-    id: string,
-    changes: Changes<K>,
-    expectedRevision?: number,
-  ): Promise<Records[K]> {
-    return this.transaction(kind, (tx) => tx.update(kind, id, changes, expectedRevision))
-  }
-
-  revive<K extends Kind>(kind: K, id: string): Promise<Records[K]> {
-    return this.transaction(kind, (tx) => tx.revive(kind, id))
-  }
-
-  publish(
-    environmentId: string,
-    changes: readonly DefinitionChange[],
-    occasion: PublicationOccasion,
-  ): Promise<number> {
-    return this.transaction(environmentId, (tx) => tx.publish(environmentId, changes, occasion))
   }
 }
 
@@ -177,6 +147,10 @@ class RecordingSession implements StorageSession {
     return this.#session.loadChanges(environmentId, since)
   }
 
+  loadEvaluationCounts(query: EvaluationCountQuery): Promise<readonly EvaluationTotal[]> {
+    return this.#session.loadEvaluationCounts(query)
+  }
+
   async insert<K extends Kind>(kind: K, record: Records[K]): Promise<void> {
     await this.#session.insert(kind, record)
     this.writes.push(['insert', kind, record])
@@ -207,6 +181,27 @@ class RecordingSession implements StorageSession {
     const version = await this.#session.publish(environmentId, changes, occasion)
     this.writes.push(['publish', environmentId, changes, occasion])
     return version
+  }
+
+  async purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number> {
+    const purged = await this.#session.purge(kind, query)
+    this.writes.push(['purge', kind, query])
+    return purged
+  }
+
+  async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
+    await this.#session.addEvaluationCounts(counts)
+    this.writes.push(['addEvaluationCounts', counts])
+  }
+
+  async dropEvaluationCounts(beforeMinute: string): Promise<void> {
+    await this.#session.dropEvaluationCounts(beforeMinute)
+    this.writes.push(['dropEvaluationCounts', beforeMinute])
+  }
+
+  async recordSightings(sightings: readonly ContextSighting[]): Promise<void> {
+    await this.#session.recordSightings(sightings)
+    this.writes.push(['recordSightings', sightings])
   }
 }
 

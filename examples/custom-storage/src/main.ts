@@ -10,7 +10,7 @@ import {
   createProject,
 } from '@ff/server'
 import { startVitest } from 'vitest/node'
-import { LogStorage } from './log-storage.ts'
+import { logStorage } from './log-storage.ts'
 
 // First the rules: a store is one when it keeps every one of them.
 const root = join(import.meta.dirname, '..')
@@ -24,7 +24,7 @@ try {
   const path = join(folder, 'flags.log')
 
   // #region use
-  const flags = createFlagServer({ storage: new LogStorage(path) })
+  const flags = createFlagServer({ storage: logStorage(path) })
   // #endregion
   await flags.start()
   const me: Actor = { id: 'me', email: '', name: 'Set-up script', role: 'platform', orgId: null }
@@ -42,7 +42,7 @@ try {
 
   // As if the process had been killed while it wrote: this was never acknowledged.
   await appendFile(path, '[["insert","flag",{"id":')
-  const again = createFlagServer({ storage: new LogStorage(path) })
+  const again = createFlagServer({ storage: logStorage(path) })
   assert.equal((await again.evaluate({ environmentId }, {}))['new-checkout'], false)
   await again.close()
   console.log('The log was read again, and everything is there.')

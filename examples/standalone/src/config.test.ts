@@ -9,12 +9,49 @@ describe('readConfig', () => {
   })
 
   it('takes every setting from its variable', () => {
-    const env = { PORT: '0', HOST: '::1', FF_DATA_DIR: '/srv/ff', FF_ADMIN_TOKEN: 'a'.repeat(32) }
+    const place = { PORT: '0', HOST: '::1', FF_DATA_DIR: '/srv/ff' }
+    const keys = { FF_SECRET_KEY: `${'c'.repeat(64)},${'d'.repeat(64)}` }
+    const switches = { FF_WEBHOOKS_ALLOW_LOOPBACK: '1' }
+    const stripe = {
+      FF_STRIPE_SECRET_KEY: 'sk_test_1',
+      FF_STRIPE_WEBHOOK_SECRET: 'whsec_1',
+      FF_STRIPE_RETURN_URL: 'https://flags.acme.test/',
+    }
+    const oidc = {
+      FF_PUBLIC_URL: 'https://flags.acme.test',
+      FF_OIDC_ISSUER: 'https://login.acme.test',
+      FF_OIDC_CLIENT_ID: 'flags',
+      FF_OIDC_CLIENT_SECRET: 'a secret',
+    }
+    const env = {
+      ...place,
+      ...keys,
+      ...switches,
+      ...stripe,
+      ...oidc,
+      FF_ADMIN_TOKEN: 'a'.repeat(32),
+      FF_ADMIN_EMAIL: 'root@acme.test',
+      FF_ADMIN_PASSWORD: 'a password for the root',
+      FF_TRUST_PROXY: 'true',
+      FF_METRICS_PUBLIC: 'true',
+    }
     expect(readConfig(env)).toEqual({
       port: 0,
       host: '::1',
       dataDir: '/srv/ff',
       adminToken: 'a'.repeat(32),
+      administrator: { email: 'root@acme.test', password: 'a password for the root' },
+      trustProxy: true,
+      metricsArePublic: true,
+      secretKeys: ['c'.repeat(64), 'd'.repeat(64)],
+      webhooksAllowLoopback: true,
+      stripe: {
+        secretKey: 'sk_test_1',
+        webhookSecret: 'whsec_1',
+        returnUrl: 'https://flags.acme.test/',
+      },
+      publicUrl: 'https://flags.acme.test',
+      oidc: { issuer: 'https://login.acme.test', clientId: 'flags', clientSecret: 'a secret' },
     })
   })
 
@@ -26,8 +63,68 @@ describe('readConfig', () => {
     expect(() => readConfig({ PORT })).toThrow(/^PORT must be/)
   })
 
+  it.each(['short', 'c'.repeat(63), `${'c'.repeat(64)},short`])(
+    'refuses the secret key %j by name',
+    (FF_SECRET_KEY) => {
+      expect(() => readConfig({ FF_SECRET_KEY })).toThrow(/^FF_SECRET_KEY must be/)
+    },
+  )
+
+  it.each([
+    ['FF_STRIPE_SECRET_KEY', undefined],
+    ['FF_STRIPE_SECRET_KEY', 'pk_test_public'],
+    ['FF_STRIPE_WEBHOOK_SECRET', undefined],
+    ['FF_STRIPE_WEBHOOK_SECRET', 'sk_test_1'],
+    ['FF_STRIPE_RETURN_URL', 'javascript:alert(1)'],
+  ])('refuses half of a Stripe, and %s being %j', (name, value) => {
+    const whole = { FF_STRIPE_SECRET_KEY: 'sk_test_1', FF_STRIPE_WEBHOOK_SECRET: 'whsec_1' }
+    expect(() => readConfig({ ...whole, [name]: value })).toThrow(new RegExp(`^${name} must be`))
+  })
+
+  it.each([
+    ['FF_OIDC_ISSUER', undefined],
+    ['FF_OIDC_ISSUER', 'login.acme.test'],
+    ['FF_OIDC_ISSUER', 'http://login.acme.test'],
+    ['FF_OIDC_ISSUER', 'http://localhost.evil.test'],
+    ['FF_OIDC_CLIENT_ID', undefined],
+    ['FF_OIDC_CLIENT_SECRET', ' '],
+    ['FF_PUBLIC_URL', undefined],
+    ['FF_PUBLIC_URL', 'flags.acme.test'],
+    ['FF_PUBLIC_URL', 'https://flags.acme.test/flags'],
+    ['FF_PUBLIC_URL', 'https://flags.acme.test:99999'],
+  ])('refuses half of an identity provider, and %s being %j', (name, value) => {
+    const whole = {
+      FF_PUBLIC_URL: 'http://127.0.0.1:4400',
+      FF_OIDC_ISSUER: 'http://localhost:8080/realms/acme',
+      FF_OIDC_CLIENT_ID: 'flags',
+      FF_OIDC_CLIENT_SECRET: 'a secret',
+    }
+    expect(readConfig(whole).oidc).toBeDefined()
+    expect(() => readConfig({ ...whole, [name]: value })).toThrow(new RegExp(`^${name} must be`))
+  })
+
   it.each(['short', 'with a space in the middle'])('refuses the token %j by name', (token) => {
     expect(() => readConfig({ FF_ADMIN_TOKEN: token })).toThrow(ConfigError)
     expect(() => readConfig({ FF_ADMIN_TOKEN: token })).toThrow(/^FF_ADMIN_TOKEN must have/)
+  })
+
+  it.each([
+    ['root@acme.test', '', 'FF_ADMIN_PASSWORD'],
+    ['root@acme.test', 'elevenchars', 'FF_ADMIN_PASSWORD'],
+    ['root@acme.test', 'x'.repeat(257), 'FF_ADMIN_PASSWORD'],
+    ['', 'a password for the root', 'FF_ADMIN_EMAIL'],
+    ['root', 'a password for the root', 'FF_ADMIN_EMAIL'],
+  ])('refuses the administrator %j with the password %j by name', (email, password, name) => {
+    const env = { FF_ADMIN_EMAIL: email, FF_ADMIN_PASSWORD: password }
+    const refusal = new RegExp(`^${name} must`)
+    expect(() => readConfig(env)).toThrow(refusal)
+    if (password !== '') expect(() => readConfig(env)).not.toThrow(password)
+  })
+
+  it('takes a switch as on or off, and refuses anything else by name', () => {
+    const isOn = (text: string) => readConfig({ FF_METRICS_PUBLIC: text }).metricsArePublic
+    expect(['1', 'true', 'TRUE', ' 1 '].map(isOn)).toEqual([true, true, true, true])
+    expect(['', '0', 'false'].map(isOn)).toEqual([false, false, false])
+    expect(() => isOn('yes')).toThrow(/^FF_METRICS_PUBLIC must be/)
   })
 })

@@ -34,6 +34,8 @@ export function introduce(
     '',
     curlLine(url, secrets.sdkKeys[0]?.key ?? ''),
     '',
+    `  Everything else: ${url}/docs`,
+    '',
   ]
 }
 

@@ -7,8 +7,12 @@ import { sqlite } from '@ff/storage/sqlite'
 import { orAdministrator } from './administrator.ts'
 import type { Config } from './config.ts'
 import { consoleLogger } from './console-logger.ts'
+import { withDocsPage } from './docs-page.ts'
 import { fillNewStore } from './first-start.ts'
 import { introduce } from './introduction.ts'
+import { loadIdentityProvider } from './oidc.ts'
+import { secretKeysOf } from './secret-key.ts'
+import { loadPayments } from './stripe.ts'
 
 export interface Standalone {
   /** Where it listens, such as `http://127.0.0.1:4400`. */
@@ -34,6 +38,13 @@ export async function startStandalone(
   const store = sqlite({ path })
   const flags = createFlagServer({
     ...store,
+    metricsArePublic: config.metricsArePublic,
+    secretKey: await secretKeysOf(config.dataDir, config.secretKeys),
+    webhooks: { allowLoopback: config.webhooksAllowLoopback },
+    ...(await loadPayments(config.stripe)),
+    ...(await loadIdentityProvider(config)),
+    ...(config.administrator && { administrator: config.administrator }),
+    trustProxy: config.trustProxy,
     logger: consoleLogger,
     authenticateBearer: orAdministrator(
       config.adminToken,
@@ -42,7 +53,7 @@ export async function startStandalone(
   })
   try {
     await flags.start()
-    const server = createServer(SLOW_SENDERS, toNodeHandler(flags))
+    const server = createServer(SLOW_SENDERS, withDocsPage(toNodeHandler(flags)))
     attachWebSocket(server, flags)
     const url = await listen(server, config)
     for (const line of introduce(url, config, secrets)) print(line)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { readConfig } from '../src/config.ts'
 import { type Standalone, startStandalone } from '../src/standalone.ts'
 import { findDamage } from '../src/verify.ts'
 
@@ -15,7 +16,7 @@ let standalone: Standalone
 let pool: Pool
 
 beforeAll(async () => {
-  const config = { host: '127.0.0.1', port: 0, dataDir, adminToken: ADMIN_TOKEN }
+  const config = readConfig({ PORT: '0', FF_DATA_DIR: dataDir, FF_ADMIN_TOKEN: ADMIN_TOKEN })
   standalone = await startStandalone(config, () => undefined)
   pool = new Pool(standalone.url, { connections: 32 })
 })

@@ -5,13 +5,21 @@ import { bucketOf, type FlagSetDefinition, type JsonObject, parseFlagValue } fro
 import { sqlite } from '@ff/storage/sqlite'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../src/config.ts'
 import { type Standalone, startStandalone } from '../src/standalone.ts'
 
 const ADMIN_TOKEN = 'an-administrators-own-token'
 const KEYS = 10_000
 
 const dataDir = mkdtempSync(join(tmpdir(), 'ff-demo-'))
-const config = { host: '127.0.0.1', port: 0, dataDir, adminToken: ADMIN_TOKEN }
+const ADMINISTRATOR = { email: 'root@acme.test', password: 'a password for the root' }
+const config = readConfig({
+  PORT: '0',
+  FF_DATA_DIR: dataDir,
+  FF_ADMIN_TOKEN: ADMIN_TOKEN,
+  FF_ADMIN_EMAIL: ADMINISTRATOR.email,
+  FF_ADMIN_PASSWORD: ADMINISTRATOR.password,
+})
 const printed: string[] = []
 let standalone: Standalone
 let pool: Pool
@@ -79,6 +87,7 @@ describe('the standalone server with its demo shop', () => {
     expect(text.match(/\bff_[0-9a-f]{64}\b/g)).toHaveLength(3)
     expect(text).toContain('the one in FF_ADMIN_TOKEN')
     expect(text).not.toContain(ADMIN_TOKEN)
+    expect(text).not.toContain(ADMINISTRATOR.password)
   })
 
   it('splits ten thousand users as the weights say, and each as the ranges say', {
@@ -148,6 +157,28 @@ describe('the standalone server with its demo shop', () => {
       'support-channel': 'email',
       'max-cart-items': 50,
     })
+  })
+
+  it('lets the administrator of the environment log in, and out', async () => {
+    const send = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
+      fetch(standalone.url + path, {
+        method,
+        headers: { origin: standalone.url, 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+    const session = await send('POST', '/auth/login', {}, ADMINISTRATOR)
+    expect(session.status).toBe(200)
+    const cookie = session.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const { data } = (await session.json()) as { data: { csrf_token: string } }
+    const csrf = { 'x-csrf-token': data.csrf_token }
+    expect((await send('GET', '/organizations', { cookie })).status).toBe(200)
+    expect((await send('POST', '/organizations', { cookie }, { name: 'New' })).status).toBe(403)
+    const created = await send('POST', '/organizations', { cookie, ...csrf }, { name: 'New' })
+    expect(created.status).toBe(201)
+    const foreign = { cookie, ...csrf, origin: 'https://evil.test' }
+    expect((await send('POST', '/auth/logout', foreign)).status).toBe(403)
+    expect((await send('POST', '/auth/logout', { cookie, ...csrf })).status).toBe(200)
+    expect((await send('GET', '/organizations', { cookie })).status).toBe(401)
   })
 
   it("takes the operator's token for management, and no other", async () => {

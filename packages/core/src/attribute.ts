@@ -79,6 +79,19 @@ export function readAttribute(
   )
 }
 
+/**
+ * What a reference names within an element of an array: an attribute of that exact name or a path
+ * of one that is an object, or with the empty reference the element itself.
+ */
+export function readElement(
+  element: JsonValue,
+  reference: AttributeReference,
+): JsonValue | undefined {
+  if (reference.name === '') return element ?? undefined
+  if (!isJsonObject(element)) return undefined
+  return readName(element, reference.name) ?? readPath(element, reference.path)
+}
+
 /** Readable as a context of one kind or as one part of a multi context. */
 type Attributes = { readonly [name: string]: JsonValue | undefined }
 

@@ -31,14 +31,76 @@ export function compileSalt(salt: string): CompiledSalt {
 
 /** `bucketOf` for a salt that has been prepared already. */
 export function bucketIn(salt: CompiledSalt, key: string): number {
+  return bucketFrom(hashOf(salt, key))
+}
+
+function bucketFrom(hash: number): number {
   // Exact: the product stays below 2^53.
-  return Math.floor((hashOf(salt, key) * BUCKETS) / 2 ** 32)
+  return Math.floor((hash * BUCKETS) / 2 ** 32)
 }
 
 function hashOf(salt: CompiledSalt, key: string): number {
   if (salt.state === undefined || !isAscii(key)) return murmur3(salt.prefix + key, 0)
   const text = salt.rest + key
   return finalize(mixTail(text, mixBlocks(text, salt.state)) ^ (salt.covered + text.length))
+}
+
+/** Longer keys are rare, and hashed as they are. */
+const MAX_BLOCKS = 64
+
+/** How long salt and dot are with the salts that the service makes: three blocks. */
+export const BLOCK_PREFIX = 12
+
+/** A key that many rollouts go by: read once, so that only states of salts are left to be mixed. */
+export class BucketingKey {
+  #text = ''
+  readonly #blocks = new Int32Array(MAX_BLOCKS)
+  #count = 0
+  #tail = 0
+  #isMixed = false
+
+  get text(): string {
+    return this.#text
+  }
+
+  read(text: string): void {
+    this.#text = text
+    this.#isMixed = text.length <= 4 * MAX_BLOCKS && isAscii(text)
+    if (!this.#isMixed) return
+    this.#count = text.length >> 2
+    for (let index = 0; index < this.#count; index += 1) {
+      this.#blocks[index] = scramble(blockAt(text, 4 * index))
+    }
+    this.#tail = mixTail(text, 0)
+  }
+
+  /** Whether `bucketAll` can be asked. */
+  get isMixed(): boolean {
+    return this.#isMixed
+  }
+
+  /** Turns the first `count` states of salts with `BLOCK_PREFIX` into buckets of the key. */
+  bucketAll(states: Int32Array, count: number): void {
+    // Each step of a hash waits for the one before, but those of four can go on side by side.
+    for (let at = 0; at < count; at += 4) {
+      let a = states[at] ?? 0
+      let b = states[at + 1] ?? 0
+      let c = states[at + 2] ?? 0
+      let d = states[at + 3] ?? 0
+      for (let index = 0; index < this.#count; index += 1) {
+        const block = this.#blocks[index] ?? 0
+        a = mix(a, block)
+        b = mix(b, block)
+        c = mix(c, block)
+        d = mix(d, block)
+      }
+      const end = this.#tail ^ (BLOCK_PREFIX + this.#text.length)
+      states[at] = bucketFrom(finalize(a ^ end))
+      states[at + 1] = bucketFrom(finalize(b ^ end))
+      states[at + 2] = bucketFrom(finalize(c ^ end))
+      states[at + 3] = bucketFrom(finalize(d ^ end))
+    }
+  }
 }
 
 /** MurmurHash3 x86_32 of the text's UTF-8 bytes, unsigned. The seed is any 32-bit number. */
@@ -59,16 +121,23 @@ function isAscii(text: string): boolean {
 function mixBlocks(text: string, state: number): number {
   let hash = state
   for (let index = 0; index + 4 <= text.length; index += 4) {
-    hash ^= scramble(
-      text.charCodeAt(index) |
-        (text.charCodeAt(index + 1) << 8) |
-        (text.charCodeAt(index + 2) << 16) |
-        (text.charCodeAt(index + 3) << 24),
-    )
-    hash = (hash << 13) | (hash >>> 19)
-    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0
+    hash = mix(hash, scramble(blockAt(text, index)))
   }
   return hash
+}
+
+function blockAt(text: string, index: number): number {
+  return (
+    text.charCodeAt(index) |
+    (text.charCodeAt(index + 1) << 8) |
+    (text.charCodeAt(index + 2) << 16) |
+    (text.charCodeAt(index + 3) << 24)
+  )
+}
+
+function mix(state: number, scrambled: number): number {
+  const hash = state ^ scrambled
+  return (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0
 }
 
 /** The up to three characters that fill no block. */

@@ -16,6 +16,14 @@ describe('compareCodePoints', () => {
     )
   })
 
+  it('puts every half of a character after the last letter of the basic plane', () => {
+    const texts = ['\udfff', '\ud800', '\uffff', '\ue000', '\ud7ff', '\udbff', '\udc00']
+    expect(texts.sort(compareCodePoints)).toEqual(
+      // Compared by units, these would come before U+E000.
+      ['\ud7ff', '\ue000', '\uffff', '\ud800', '\udbff', '\udc00', '\udfff'],
+    )
+  })
+
   it('puts an emoji after the letters of the basic plane', () => {
     expect(['😀', '～', 'a', ''].sort(compareCodePoints)).toEqual(['', 'a', '～', '😀'])
   })

@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import { table } from '../test/operator-table.ts'
+import { MAX_PARSED_LENGTH } from './comparison.ts'
 
 describe('number operators', () => {
   table([
@@ -123,5 +124,91 @@ describe('semver operators', () => {
     [['1.0.0', '3.0.0'], 'semver_gt', '2.0.0', true],
     [['1.0.0', 'old'], 'not_semver_in', '["2"]', true],
     [['old'], 'not_semver_in', '["2"]', false],
+  ])
+})
+
+describe('the order of texts', () => {
+  table([
+    ['b', 'str_gt', 'a', true],
+    ['a', 'str_gt', 'a', false],
+    ['a', 'str_gte', 'a', true],
+    ['B', 'str_lt', 'a', true],
+    ['a', 'str_lte', 'B', false],
+    ['10', 'str_lt', '9', true],
+    ['', 'str_lt', 'a', true],
+    // Compared as UTF-16 units, the emoji would come first.
+    ['\u{1f600}', 'str_gt', '\uffee', true],
+    [10, 'str_lt', '9', false],
+    [undefined, 'str_lt', '9', false],
+  ])
+})
+
+describe('modulo', () => {
+  table([
+    [13, 'modulo', '10|3', true],
+    ['13', 'modulo', ' 10 | 3 ', true],
+    [-13, 'modulo', '10|-3', true],
+    [-13, 'modulo', '10|3', false],
+    [13, 'modulo', '-10|3', true],
+    [-10, 'modulo', '10|0', true],
+    [5.5, 'modulo', '2|1.5', true],
+    [13, 'modulo', '0|0', false],
+    [13, 'modulo', '10', false],
+    [13, 'modulo', '10|3|1', false],
+    [13, 'modulo', '10|x', false],
+    ['x', 'modulo', '10|3', false],
+  ])
+})
+
+describe('is_type', () => {
+  table([
+    ['', 'is_type', 'string', true],
+    [0, 'is_type', 'number', true],
+    ['0', 'is_type', 'number', false],
+    [false, 'is_type', 'boolean', true],
+    [[], 'is_type', 'array', true],
+    [{}, 'is_type', 'object', true],
+    [[], 'is_type', 'object', false],
+    ['v1', 'is_type', 'semver', true],
+    [1, 'is_type', 'semver', false],
+    [1, 'is_type', '["string", "number"]', true],
+    [['a'], 'is_type', 'string', false],
+    [1, 'is_type', '["string", "nonsense"]', false],
+    [{}, 'is_type', 'toString', false],
+    [undefined, 'is_type', 'string', false],
+  ])
+})
+
+describe('in_cidr', () => {
+  table([
+    ['10.1.2.3', 'in_cidr', '10.0.0.0/8', true],
+    ['10.1.2.3', 'in_cidr', '["192.168.0.0/16", "10.1.2.3"]', true],
+    ['10.1.2.3', 'in_cidr', '["10.0.0.0/99", "x"]', false],
+    ['10.1.2.3', 'not_in_cidr', '["10.0.0.0/99", "x"]', true],
+    ['10.1.2.3/32', 'in_cidr', '10.0.0.0/8', false],
+    ['host', 'not_in_cidr', '10.0.0.0/8', false],
+    [167_772_161, 'in_cidr', '10.0.0.0/8', false],
+    [['x', '10.1.2.3'], 'in_cidr', '10.0.0.0/8', true],
+  ])
+})
+
+describe('a text that is too long to be parsed', () => {
+  const zeros = (length: number) => '0'.repeat(length)
+  const digits = (length: number) => '1'.repeat(length)
+  const instant = (length: number) => `2024-06-01T12:00:00.${zeros(length - 21)}Z`
+  const [most, more] = [MAX_PARSED_LENGTH, MAX_PARSED_LENGTH + 1]
+  table([
+    [zeros(most), 'gte', '0', true],
+    [zeros(more), 'gte', '0', false],
+    [zeros(more), 'modulo', '2|0', false],
+    [instant(most), 'after', '0', true],
+    [instant(more), 'after', '0', false],
+    [digits(most), 'semver_gt', '1', true],
+    [digits(more), 'semver_gt', '1', false],
+    [digits(more), 'not_semver_in', '1', false],
+    [digits(more), 'is_type', 'semver', false],
+    [digits(more), 'is_type', 'string', true],
+    [digits(more), 'str_gte', '1', true],
+    [digits(more), 'contains', '1', true],
   ])
 })

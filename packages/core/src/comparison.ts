@@ -1,3 +1,6 @@
+import { type Address, isInNetwork, type Network, parseAddress, parseNetwork } from './cidr.ts'
+import { compareCodePoints } from './code-point.ts'
+import type { Engines } from './engines.ts'
 import { parseInstant } from './instant.ts'
 import {
   isJsonObject,
@@ -15,8 +18,22 @@ export interface Comparison {
   /** What the value of a condition must be; reads on from "must be". */
   readonly expects: string
   /** Reads the value of a condition, once; undefined: it is not what was expected. */
-  readonly read: (value: string) => Test | undefined
+  readonly read: (value: string, means: Means) => Test | undefined
+  /** An array is judged as a whole only, and not element by element too. */
+  readonly isOfWhole?: true
 }
+
+/** What reading a value may take beside the value itself. */
+export interface Means {
+  readonly engines: Engines
+  /** Notes an engine that is needed and was not handed in. */
+  readonly lack: (engine: string) => undefined
+  /** Reads a condition on the elements of an attribute; undefined: it cannot be read. */
+  readonly readElementCondition: (definition: JsonValue) => ElementCondition | undefined
+}
+
+/** Whether a condition holds for an element. */
+export type ElementCondition = (element: JsonValue) => boolean
 
 /** What is done to two texts before they are compared. */
 export type Fold = (text: string) => string
@@ -32,6 +49,27 @@ export const inLowerCase: Fold = (text) =>
 
 /** Any value that is there. */
 export const existence: Comparison = { expects: 'any text', read: () => () => true }
+
+const TYPES: Readonly<Record<string, (value: JsonValue) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  number: (value) => asFinite(value) !== undefined,
+  boolean: (value) => typeof value === 'boolean',
+  array: Array.isArray,
+  object: isJsonObject,
+  semver: (value) => asSemver(value) !== undefined,
+}
+
+/** Of one of the types listed. */
+export const type: Comparison = {
+  expects: `one of ${Object.keys(TYPES).join(', ')}, or a JSON array of them`,
+  read: (value) => {
+    const names = parseTexts(value)
+    if (names?.every((name) => Object.hasOwn(TYPES, name)) !== true) return undefined
+    const checks = names.map((name) => TYPES[name])
+    return (candidate) => checks.some((isOfType) => isOfType?.(candidate))
+  },
+  isOfWhole: true,
+}
 
 /** Equal to the text, or to the array or object that the text is the JSON of. */
 export function equality(fold: Fold): Comparison {
@@ -65,11 +103,37 @@ export function textual(
 /** Equal to any of a list of texts. */
 export const textMembership = textual((text, part) => text === part, asWritten)
 
+/** Text before or after another by code point. */
+export function ordered(holds: (order: number) => boolean): Comparison {
+  return against({
+    expects: 'text',
+    readValue: (value) => value,
+    readAttribute: asText,
+    holds: (text, value) => holds(compareCodePoints(text, value)),
+  })
+}
+
+/** An IP address within any of a list of networks. */
+export const network: Comparison = against({
+  expects: 'an IP address or a network in CIDR notation, or a JSON array of them',
+  readValue: (value): readonly Network[] | undefined =>
+    parseTexts(value)
+      ?.map(parseNetwork)
+      .filter((known) => known !== undefined),
+  readAttribute: (value): Address | undefined => parsed(value, parseAddress),
+  holds: (address, networks) => networks.some((each) => isInNetwork(address, each)),
+})
+
 /** A number, or text that is one, against a number. */
 export function numeric(holds: (attribute: number, value: number) => boolean): Comparison {
   const expects = 'a decimal number'
   return against({ expects, readValue: parseDecimal, readAttribute: asNumber, holds })
 }
+
+export const greater = numeric((attribute, value) => attribute > value)
+export const greaterOrEqual = numeric((attribute, value) => attribute >= value)
+export const less = numeric((attribute, value) => attribute < value)
+export const lessOrEqual = numeric((attribute, value) => attribute <= value)
 
 /** A number, or text that is one, within both ends of a range. */
 export const range: Comparison = against({
@@ -83,12 +147,24 @@ export const range: Comparison = against({
   holds: (number, { low, high }) => low <= number && number <= high,
 })
 
+/** A number, or text that is one, by what dividing it leaves; the sign is the dividend's. */
+export const remainder: Comparison = against({
+  expects: 'a divisor other than 0 and a remainder, such as 10|3',
+  readValue: (value) => {
+    const [divisor, wanted, ...rest] = value.split('|').map(parseDecimal)
+    if (divisor === undefined || wanted === undefined || rest.length > 0) return undefined
+    return divisor === 0 ? undefined : { divisor, wanted }
+  },
+  readAttribute: asNumber,
+  holds: (number, { divisor, wanted }) => number % divisor === wanted,
+})
+
 /** An RFC 3339 text, or a number of epoch milliseconds, against another. */
 export function temporal(holds: (attribute: number, value: number) => boolean): Comparison {
   return against({
     expects: 'an RFC 3339 date with time and zone, or epoch milliseconds',
     readValue: (value) => parseInstant(value) ?? parseDecimal(value),
-    readAttribute: (value) => (typeof value === 'string' ? parseInstant(value) : asFinite(value)),
+    readAttribute: (value) => parsed(value, parseInstant) ?? asFinite(value),
     holds,
   })
 }
@@ -119,7 +195,8 @@ export function parseTexts(value: string): readonly string[] | undefined {
   return texts.length === list.length ? texts : undefined
 }
 
-function against<Attribute, Value>(parts: {
+/** A comparison of what is read from an attribute with what is read from the value. */
+export function against<Attribute, Value>(parts: {
   readonly expects: string
   readonly readValue: (value: string) => Value | undefined
   readonly readAttribute: (value: JsonValue) => Attribute | undefined
@@ -139,7 +216,8 @@ function against<Attribute, Value>(parts: {
   }
 }
 
-function equalsAny(literals: JsonArray, fold: Fold): Test {
+/** Whether a value equals any of these. */
+export function equalsAny(literals: JsonArray, fold: Fold): Test {
   const texts = new Set<string>()
   const structures: (JsonArray | JsonObject)[] = []
   for (const literal of literals) {
@@ -156,9 +234,24 @@ function equalsAny(literals: JsonArray, fold: Fold): Test {
 }
 
 /** Text as it is, a number or boolean in its canonical JSON text; undefined: not a scalar. */
-function scalarText(value: JsonValue): string | undefined {
+export function scalarText(value: JsonValue): string | undefined {
   if (typeof value === 'string') return value
   return typeof value === 'boolean' || asFinite(value) !== undefined ? String(value) : undefined
+}
+
+/** Longer texts are neither searched nor parsed: callers may send what would take a while. */
+export const MAX_PARSED_LENGTH = 1024
+
+/** What is made of the value, if it is text that is short enough. */
+export function parsed<Result>(
+  value: JsonValue,
+  parse: (text: string) => Result | undefined,
+): Result | undefined {
+  return typeof value === 'string' && value.length <= MAX_PARSED_LENGTH ? parse(value) : undefined
+}
+
+function asText(value: JsonValue): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }
 
 function asFinite(value: JsonValue): number | undefined {
@@ -166,11 +259,11 @@ function asFinite(value: JsonValue): number | undefined {
 }
 
 function asNumber(value: JsonValue): number | undefined {
-  return typeof value === 'string' ? parseDecimal(value) : asFinite(value)
+  return parsed(value, parseDecimal) ?? asFinite(value)
 }
 
 function asSemver(value: JsonValue): Semver | undefined {
-  return typeof value === 'string' ? parseSemver(value) : undefined
+  return parsed(value, parseSemver)
 }
 
 function asStructure(value: JsonValue | undefined): JsonArray | JsonObject | undefined {
@@ -183,12 +276,14 @@ function parseDecimal(text: string): number | undefined {
   return asFinite(Number(trimmed))
 }
 
-function parseArray(text: string): JsonArray | undefined {
+/** The array that a text is the JSON of. */
+export function parseArray(text: string): JsonArray | undefined {
   const structure = parseStructure(text)
   return Array.isArray(structure) ? structure : undefined
 }
 
-function parseStructure(text: string): JsonArray | JsonObject | undefined {
+/** The array or object that a text is the JSON of. */
+export function parseStructure(text: string): JsonArray | JsonObject | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined
   try {
     return asStructure(JSON.parse(text))

@@ -10,6 +10,7 @@ import {
 } from './condition.ts'
 import type { ConditionDefinition } from './definition.ts'
 import { operators } from './operator.ts'
+import { re2 } from './regex.ts'
 
 const scope: ConditionScope = {
   context: { kind: 'user', key: 'ada', plan: 'pro', nothing: null },
@@ -180,15 +181,87 @@ describe('conditionFault', () => {
       'The value of "semver_in" must be a semantic version or a JSON array of them.',
     ],
     ['in_segment', '[[]]', 'The value of "in_segment" must be text or a JSON array of texts.'],
+    [
+      'modulo',
+      '0|1',
+      'The value of "modulo" must be a divisor other than 0 and a remainder, such as 10|3.',
+    ],
+    [
+      'is_type',
+      'date',
+      'The value of "is_type" must be one of string, number, boolean, array, object, semver, or a JSON array of them.',
+    ],
+    [
+      'array_size',
+      '{"op": "most"}',
+      'The value of "array_size" must be a number, or a JSON object such as {"op": "gte", "value": 2}.',
+    ],
+    [
+      'elem_match',
+      '{}',
+      'The value of "elem_match" must be a JSON array of at most 64 conditions on attributes of an element.',
+    ],
+    [
+      'in_bucket',
+      '{"salt": "s"}',
+      'The value of "in_bucket" must be a JSON object of a salt and ranges, ascending and disjoint, such as {"salt": "s", "ranges": [[0, 5000]]}.',
+    ],
+    [
+      'in_cidr',
+      '[{}]',
+      'The value of "in_cidr" must be an IP address or a network in CIDR notation, or a JSON array of them.',
+    ],
   ])('says what is wrong with %s %s', (operator, value, fault) => {
     expect(conditionFault({ attribute: 'a', operator, value })).toBe(fault)
   })
 
-  it('lets only existence and equality have a list with null for a value', () => {
+  it('lets only existence, equality and the order of texts have a list with null for a value', () => {
     const lenient = [...operators.keys()].filter(
       (operator) => conditionFault({ attribute: 'a', operator, value: '[null]' }) === undefined,
     )
-    expect(lenient).toEqual(['exists', 'not_exists', 'eq', 'neq', 'eq_ci'])
+    expect(lenient).toEqual([
+      ...['exists', 'not_exists', 'eq', 'neq', 'eq_ci'],
+      ...['str_gt', 'str_gte', 'str_lt', 'str_lte'],
+    ])
+  })
+})
+
+describe('a condition that needs an engine', () => {
+  const pattern = { attribute: 'plan', operator: 'matches', value: '^p' }
+  const foreign = { salt: 's', scheme: 'elsewhere', ranges: [[0, 100_000]] }
+  const share = { attribute: 'key', operator: 'in_bucket', value: JSON.stringify(foreign) }
+  const nested = {
+    attribute: 'plan',
+    operator: 'elem_match',
+    value: JSON.stringify([{ ...pattern, attribute: '' }]),
+  }
+
+  it('never holds without it, negated or not, and says what it lacks', () => {
+    for (const definition of [pattern, share, nested]) {
+      expect(holds(definition)).toBe(false)
+      expect(holds({ ...definition, negate: true })).toBe(false)
+    }
+    expect(compileCondition(pattern).lacks).toEqual(['regex engine'])
+    expect(compileCondition(nested).lacks).toEqual(['regex engine'])
+    expect(compileCondition(share).lacks).toEqual(['bucketing scheme "elsewhere"'])
+    expect(conditionFault(nested)).toBe(
+      '"elem_match" needs the regex engine, which was not handed to the engine.',
+    )
+  })
+
+  it('lacks nothing with it', () => {
+    for (const definition of [pattern, nested]) {
+      expect(compileCondition(definition, { regex: re2 }).lacks).toEqual([])
+      expect(conditionFault(definition, { regex: re2 })).toBeUndefined()
+    }
+    const schemes = new Map([['elsewhere', () => () => 7]])
+    expect(conditionFault(share, { schemes })).toBeUndefined()
+    expect(matchesCondition(compileCondition(share, { schemes }), scope)).toBe(true)
+  })
+
+  it('is refused with it when the pattern is invalid', () => {
+    const fault = conditionFault({ ...pattern, value: '(' }, { regex: re2 })
+    expect(fault).toMatch(/^The value of "matches" must be a regular expression/)
   })
 })
 

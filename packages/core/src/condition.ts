@@ -1,8 +1,15 @@
-import { type AttributeReference, compileReference, readAttribute } from './attribute.ts'
-import { parseTexts, type Test } from './comparison.ts'
+import {
+  type AttributeReference,
+  compileReference,
+  readAttribute,
+  readBucketingKey,
+  readElement,
+} from './attribute.ts'
+import { type ElementCondition, type Means, parseTexts, type Test } from './comparison.ts'
 import type { EvaluationContext } from './context.ts'
 import type { ConditionDefinition } from './definition.ts'
-import { isJsonObject, type JsonValue } from './json.ts'
+import type { Engines } from './engines.ts'
+import { isJsonObject, type JsonArray, type JsonValue } from './json.ts'
 import { isOperator, type OperatorMeaning, operators, type Wanted } from './operator.ts'
 
 /** What a condition may ask about: the context, and what else is known about it. */
@@ -22,59 +29,211 @@ export interface CompiledCondition {
   readonly flagKey: string | undefined
   /** Where its attribute is found; undefined unless the operator is about attributes. */
   readonly reference: AttributeReference | undefined
+  /** The attribute is read as the key of a rollout would be. */
+  readonly isKey: boolean
   /** Undefined: the condition cannot be read, and never holds. */
   readonly test: Test | undefined
   readonly wants: Wanted
   readonly isNegated: boolean
+  /** The engines it needs that were not handed in, without which there is no answer. */
+  readonly lacks: readonly string[]
+  /** Why it cannot be read, as a sentence. */
+  readonly fault: string | undefined
 }
 
-const UNREADABLE: CompiledCondition = {
-  segmentIds: [],
+const NONE: readonly string[] = []
+
+const UNREADABLE = {
+  segmentIds: NONE,
   flagKey: undefined,
   reference: undefined,
+  isKey: false,
   test: undefined,
   wants: 'match',
   isNegated: false,
-}
+} as const
 
 /**
  * Reads a condition once, so that judging it is fast. Never throws: one with an unknown operator
  * or an unreadable value becomes a condition that never holds, negated or not.
  */
-export function compileCondition(definition: ConditionDefinition): CompiledCondition {
+export function compileCondition(
+  definition: ConditionDefinition,
+  engines: Engines = {},
+): CompiledCondition {
   const meaning = meaningOf(definition)
-  const test = meaning?.comparison.read(definition.value)
-  if (meaning === undefined || test === undefined) return UNREADABLE
+  if (meaning === undefined) return { ...UNREADABLE, lacks: NONE, fault: shapeFault(definition) }
+  const lacking = new Set<string>()
+  const test = readTest(definition, meaning, meansAt(0, engines, lacking))
+  if (test === undefined) {
+    const lacks = [...lacking]
+    return { ...UNREADABLE, lacks, fault: valueFault(definition, meaning, lacks) }
+  }
   const { attribute, value, negate } = definition
   const { subject, wants } = meaning
+  const isOnAttribute = subject === 'attribute' || subject === 'key'
   return {
-    segmentIds: subject === 'segment' ? (parseTexts(value) ?? []) : [],
+    segmentIds: subject === 'segment' ? (parseTexts(value) ?? NONE) : NONE,
     flagKey: subject === 'flag' ? attribute : undefined,
-    reference: subject === 'attribute' ? compileReference(attribute) : undefined,
-    test,
+    reference: isOnAttribute ? compileReference(attribute) : undefined,
+    isKey: subject === 'key',
+    test: value.length > LONG_VALUE ? readWhenAsked(definition, engines) : test,
     wants,
     isNegated: negate === true,
+    lacks: NONE,
+    fault: undefined,
   }
 }
 
-/** Why a condition must be refused when it is written, as a sentence; undefined: it is fine. */
-export function conditionFault(definition: ConditionDefinition): string | undefined {
-  const meaning = meaningOf(definition)
-  if (meaning !== undefined) {
-    const { read, expects } = meaning.comparison
-    const isReadable = read(definition.value) !== undefined
-    return isReadable ? undefined : `The value of "${definition.operator}" must be ${expects}.`
+/** What is read of longer values is kept only once somebody asks: most answers come from an index. */
+const LONG_VALUE = 64
+
+function readWhenAsked(definition: ConditionDefinition, engines: Engines): Test {
+  let test: Test | undefined
+  return (attribute) => {
+    test ??= readAgain(definition, engines)
+    return test?.(attribute)
   }
-  if (!isWellFormed(definition))
-    return 'A condition has an attribute, an operator and a value, all text.'
-  return `There is no operator "${definition.operator}".`
+}
+
+function readAgain(definition: ConditionDefinition, engines: Engines): Test | undefined {
+  const meaning = meaningOf(definition)
+  return meaning && readTest(definition, meaning, meansAt(0, engines, new Set()))
+}
+
+/** Compiles conditions; equal ones, of which large flag sets have many, only once. */
+export function sharedConditions(
+  engines: Engines,
+): (definition: ConditionDefinition) => CompiledCondition {
+  const known = new Map<string, CompiledCondition>()
+  return (definition) => {
+    const name = isWellFormed(definition) ? nameOf(definition) : ''
+    const shared = known.get(name)
+    if (shared !== undefined) return shared
+    const condition = compileCondition(definition, engines)
+    if (name !== '') known.set(name, condition)
+    return condition
+  }
+}
+
+/** Different for conditions that mean something different. */
+function nameOf({ attribute, operator, value, negate }: ConditionDefinition): string {
+  return `${attribute.length} ${negate === true} ${operator} ${attribute}${value}`
+}
+
+/** Why a condition must be refused when it is written, as a sentence; undefined: it is fine. */
+export function conditionFault(
+  definition: ConditionDefinition,
+  engines: Engines = {},
+): string | undefined {
+  return compileCondition(definition, engines).fault
+}
+
+function shapeFault(definition: ConditionDefinition): string {
+  return isWellFormed(definition)
+    ? `There is no operator "${definition.operator}".`
+    : 'A condition has an attribute, an operator and a value, all text.'
+}
+
+function valueFault(
+  { operator }: ConditionDefinition,
+  { comparison }: OperatorMeaning,
+  lacks: readonly string[],
+): string {
+  if (lacks.length === 0) return `The value of "${operator}" must be ${comparison.expects}.`
+  return `"${operator}" needs the ${lacks.join(' and the ')}, which was not handed to the engine.`
+}
+
+/** How deep conditions on elements may contain conditions on elements. */
+const MAX_ELEMENT_NESTING = 4
+
+function meansAt(depth: number, engines: Engines, lacks: Set<string>): Means {
+  return {
+    engines,
+    lack: (engine) => {
+      lacks.add(engine)
+      return undefined
+    },
+    readElementCondition: (definition) => {
+      if (depth === MAX_ELEMENT_NESTING) return undefined
+      return compileElementCondition(definition, meansAt(depth + 1, engines, lacks))
+    },
+  }
+}
+
+/** A condition that looks at nothing but one element; its value may be any JSON. */
+function compileElementCondition(
+  definition: JsonValue,
+  means: Means,
+): ElementCondition | undefined {
+  if (!isJsonObject(definition)) return undefined
+  const value = textOf(definition['value'])
+  const written = { ...definition, value } as unknown as ConditionDefinition
+  const meaning = meaningOf(written)
+  const test = meaning?.subject === 'attribute' ? readTest(written, meaning, means) : undefined
+  if (meaning === undefined || test === undefined) return undefined
+  const reference = compileReference(written.attribute)
+  const { wants } = meaning
+  const isNegated = written.negate === true
+  return (element) => {
+    const found = readElement(element, reference)
+    return isWanted(testFound(test, found), wants) !== isNegated
+  }
+}
+
+/** The test of an attribute: of an array as a whole, and of its elements too. */
+function readTest(
+  { value }: ConditionDefinition,
+  { comparison }: OperatorMeaning,
+  means: Means,
+): Test | undefined {
+  const test = comparison.read(value, means)
+  if (test === undefined || comparison.isOfWhole === true) return test
+  return (attribute) => (Array.isArray(attribute) ? testArray(test, attribute) : test(attribute))
+}
+
+/** An array is tested as a whole and element by element; one match is enough. */
+function testArray(test: Test, array: JsonArray): boolean | undefined {
+  const whole = test(array)
+  if (whole === true) return true
+  let outcome = array.length === 0 ? false : whole
+  for (const element of array) {
+    const result = test(element)
+    if (result === true) return true
+    outcome ??= result
+  }
+  return outcome
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  if (value === undefined || typeof value === 'string') return value ?? ''
+  try {
+    return JSON.stringify(value)
+  } catch {
+    // Nested deeper than the stack is.
+    return undefined
+  }
 }
 
 /** Whether the condition holds for the context. Never throws. */
 export function matchesCondition(condition: CompiledCondition, scope: ConditionScope): boolean {
-  const { test, wants, isNegated } = condition
+  const { test } = condition
   if (test === undefined) return false
-  return isWanted(outcomeOf(condition, test, scope), wants) !== isNegated
+  return holdsAfter(condition, outcomeOf(condition, test, scope))
+}
+
+/** Whether a condition on an attribute holds for its value; undefined: it is missing. */
+export function holdsFor(condition: CompiledCondition, value: JsonValue | undefined): boolean {
+  const { test } = condition
+  return test !== undefined && holdsAfter(condition, testFound(test, value))
+}
+
+/** Whether a condition holds after this outcome of its test; undefined: there was nothing to test. */
+export function holdsAfter(
+  { wants, isNegated }: CompiledCondition,
+  outcome: boolean | undefined,
+): boolean {
+  return isWanted(outcome, wants) !== isNegated
 }
 
 /** Whether every condition holds; true for an empty list. */
@@ -115,28 +274,20 @@ function isWellFormed(definition: unknown): boolean {
 
 /** Undefined: what the condition asks about is missing, or of another type. */
 function outcomeOf(
-  condition: CompiledCondition,
+  { reference, isKey, flagKey, segmentIds }: CompiledCondition,
   test: Test,
   scope: ConditionScope,
 ): boolean | undefined {
-  const { reference, flagKey, segmentIds } = condition
-  if (reference !== undefined) return testAttribute(test, readAttribute(scope.context, reference))
-  if (flagKey !== undefined) return testAttribute(test, scope.servedVariation(flagKey))
+  if (reference !== undefined) {
+    const read = isKey ? readBucketingKey : readAttribute
+    return testFound(test, read(scope.context, reference))
+  }
+  if (flagKey !== undefined) return testFound(test, scope.servedVariation(flagKey))
   return segmentIds.some((segmentId) => scope.isInSegment(segmentId))
 }
 
-/** An array is tested as a whole and element by element; one match is enough. */
-function testAttribute(test: Test, value: JsonValue | undefined): boolean | undefined {
-  if (value === undefined) return undefined
-  const whole = test(value)
-  if (!Array.isArray(value) || whole === true) return whole
-  let outcome = value.length === 0 ? false : whole
-  for (const element of value) {
-    const result = test(element)
-    if (result === true) return true
-    outcome ??= result
-  }
-  return outcome
+function testFound(test: Test, value: JsonValue | undefined): boolean | undefined {
+  return value === undefined ? undefined : test(value)
 }
 
 function isWanted(outcome: boolean | undefined, wants: Wanted): boolean {

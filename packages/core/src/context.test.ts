@@ -80,6 +80,30 @@ describe('parseContext', () => {
     expect(refused(input)).toEqual(paths)
   })
 
+  it.each([
+    [{ kind: 1 }, 'context.kind must be text'],
+    [{ kind: '' }, 'context.kind must not be empty'],
+    [{ kind: 'x'.repeat(65) }, 'context.kind must have at most 64 characters'],
+    [{ kind: 'multi' }, 'context must have a kind beside `kind` itself'],
+    [{ kind: 'multi', user: 1 }, 'context.user must be an object: the context of this kind'],
+    [{ kind: 'multi', user: { kind: 'x' } }, 'context.user.kind must be `user`, or absent'],
+    [{ kind: 'multi', multi: {} }, 'context.multi must not be a multi context'],
+    [{ kind: 'user', at: new Date(0) }, 'context.at must be a JSON value'],
+    [{ kind: 'user', list: new Array(2000).fill({}) }, 'context must not have more than 2000'],
+  ])('says of %o what is wrong', (input, message) => {
+    expect(() => parseContext(input)).toThrow(message)
+  })
+
+  it('counts the levels of lists like those of objects', () => {
+    const listed = (levels: number) => {
+      let value: unknown = []
+      for (let level = 2; level < levels; level += 1) value = [value]
+      return { kind: 'user', a: value }
+    }
+    expect(refused(listed(MAX_CONTEXT_NESTING))).toEqual([])
+    expect(() => parseContext(listed(MAX_CONTEXT_NESTING + 1))).toThrow('more than 32 levels deep')
+  })
+
   it('counts attributes at all depths, and what nests in lists', () => {
     const wide = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, index]))

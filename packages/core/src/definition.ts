@@ -100,6 +100,8 @@ interface RolloutBasis {
 export interface RangeRolloutDefinition extends RolloutBasis {
   readonly strategy: 'percentage' | 'variant'
   readonly ranges: readonly BucketRange[]
+  /** What the weights add up to in the system that the rollout comes from, if its `scheme` asks. */
+  readonly totalWeight?: number
 }
 
 /** Half-open, `from <= bucket < to`, in buckets 0…100 000. */

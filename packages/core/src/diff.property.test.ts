@@ -30,7 +30,7 @@ describe('changedFlags', () => {
     fc.assert(
       fc.property(anyChange, ([old, fresh]) => {
         const before = compileFlagSet(old)
-        expect(changedFlags(before, compileFlagSet(fresh, before))).toEqual(
+        expect(changedFlags(before, compileFlagSet(fresh, { previous: before }))).toEqual(
           changedFlags(before, compileFlagSet(fresh)),
         )
       }),

@@ -42,7 +42,10 @@ function changed(
   newSegments: readonly SegmentDefinition[] = segments,
 ): readonly string[] {
   const before = compileFlagSet(flagSetDefinition(flags, segments))
-  const after = compileFlagSet({ version: 2, flags: newFlags, segments: newSegments }, before)
+  const after = compileFlagSet(
+    { version: 2, flags: newFlags, segments: newSegments },
+    { previous: before },
+  )
   return changedFlags(before, after)
 }
 

@@ -1,8 +1,9 @@
 import { compareCodePoints } from './code-point.ts'
 import type { FlagDefinition, FlagSetDefinition, SegmentDefinition } from './definition.ts'
 import { dependentsOf } from './dependency.ts'
-import { type FlagSet, flagName, isSameDefinition, segmentName } from './flag-set.ts'
+import { type FlagSet, isSameDefinition } from './flag-set.ts'
 import { jsonEquals } from './json.ts'
+import { flagName, segmentName } from './links.ts'
 import type { FlagValue, FlagValues } from './value.ts'
 
 /**
@@ -15,7 +16,10 @@ export function changedFlags(before: FlagSet, after: FlagSet): readonly string[]
     ...changedNames(before.segments, after.segments).map(segmentName),
   ]
   if (changed.length === 0) return []
-  const affected = dependentsOf([...before.dependencies, ...after.dependencies], changed)
+  const affected = dependentsOf(
+    [...before.dependencies.nodes, ...after.dependencies.nodes],
+    changed,
+  )
   return [...new Set([...before.flags.keys(), ...after.flags.keys()])]
     .filter((key) => affected.has(flagName(key)))
     .sort(compareCodePoints)

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { flagDefinition, flagSetDefinition, ruleDefinition } from '../test/definitions.ts'
-import { detailsOf, evaluateAll, evaluateFlag, evaluateSome, jsonOf, valuesOf } from './evaluate.ts'
+import {
+  detailsOf,
+  evaluateAll,
+  evaluateFlag,
+  evaluateSome,
+  jsonOf,
+  reasonAt,
+  valuesOf,
+  variationAt,
+} from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
 
 const flagSet = compileFlagSet(
@@ -52,17 +61,17 @@ describe('an evaluation', () => {
 
   it('knows for each flag which variation it serves', () => {
     expect(evaluation.flags.map(({ key }) => key)).toEqual(['10', '9', '__proto__', 'null'])
-    expect(evaluation.outcomes.map(({ variation }) => variation?.index)).toEqual([
-      1,
-      0,
-      1,
-      undefined,
-    ])
+    const variations = evaluation.flags.map((_, index) => variationAt(evaluation, index)?.index)
+    expect(variations).toEqual([1, 0, 1, undefined])
+    const reasons = evaluation.flags.map((_, index) => reasonAt(evaluation, index))
+    expect(reasons).toEqual(['STATIC', 'TARGETING_MATCH', 'STATIC', 'ERROR'])
   })
 
-  it('has values in an object without a prototype, where any key is safe', () => {
+  it('has values in an object that inherits nothing, where any key is safe', () => {
     const values = valuesOf(evaluation)
-    expect(Object.getPrototypeOf(values)).toBeNull()
+    for (const name of ['toString', 'constructor', 'hasOwnProperty']) {
+      expect(name in values).toBe(false)
+    }
     expect(Object.keys(values).sort()).toEqual(['10', '9', '__proto__', 'null'])
     expect(Object.entries(values)).toContainEqual(['__proto__', false])
   })

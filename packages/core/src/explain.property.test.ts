@@ -72,5 +72,5 @@ describe('explaining', () => {
       }),
       { numRuns: 2_000 },
     )
-  })
+  }, 60_000)
 })

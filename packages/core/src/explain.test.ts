@@ -110,6 +110,58 @@ describe('explaining a flag', () => {
     ])
   })
 
+  it('reads like a story from the flag to what it serves', () => {
+    const conditions = [
+      { attribute: 'plan', operator: 'eq', value: 'pro' },
+      { attribute: 'age', operator: 'gt', value: '17' },
+    ]
+    const countries = { attribute: 'address.country', operator: 'in', value: '["AT","DE"]' }
+    const flag = flagDefinition('a', {
+      targets: [{ variationId: 'on', kind: 'user', keys: ['user-9'] }],
+      rules: [
+        ruleDefinition({ id: '1', conditions }),
+        ruleDefinition({ id: '2', segmentId: 'beta', variationId: null, rolloutId: 'r' }),
+      ],
+      rollouts: [
+        {
+          id: 'r',
+          strategy: 'percentage',
+          bucketBy: 'user.key',
+          salt: 'checkout',
+          scheme: 'ff',
+          ranges: [{ variationId: 'on', from: 0, to: 40_000 }],
+        },
+      ],
+    })
+    const context = { ...user, address: { country: 'AT' } }
+    const beta = segmentDefinition('beta', { rules: [countries] })
+    expect(linesOf(explain([flag], context, [beta]).steps)).toEqual([
+      'The flag is active.',
+      'The target for "on" does not list the user "user-1".',
+      'The rule does not match.',
+      '  plan eq "pro": holds; it is "pro".',
+      '  age gt "17": does not hold; it is missing.',
+      'The rule matches, and its rollout serves this context.',
+      '  The context is in the segment "beta": conditions joined by AND.',
+      '    address.country in "["AT","DE"]": holds; it is "AT".',
+      '  user.key "user-1" is in bucket 17502, which lies in 0…40000 of "on".',
+      'Serves "on" (SPLIT).',
+    ])
+  })
+
+  it('tells of a share of keys which key the context has for it', () => {
+    const value = '{"salt":"checkout","ranges":[[0,20000]]}'
+    const conditions = [{ attribute: 'user.key', operator: 'in_bucket', value }]
+    const flag = flagDefinition('a', { rules: [ruleDefinition({ conditions })] })
+    const lineFor = (context: EvaluationContext) => linesOf(explain([flag], context).steps)[2]
+    const quoted = `  user.key in_bucket "${value}"`
+    expect(lineFor(user)).toBe(`${quoted}: holds; it is "user-1".`)
+    expect(lineFor({ kind: 'device', key: 'user-2' })).toBe(
+      `${quoted}: does not hold; it is "user-2".`,
+    )
+    expect(lineFor({ kind: 'user' })).toBe(`${quoted}: does not hold; it is missing.`)
+  })
+
   it('follows unmet prerequisites to the flag that began it', () => {
     const on = (key: string) => [{ flagId: `id of ${key}`, variationIds: ['on'] }]
     const { steps, prerequisiteChain } = explain(
@@ -153,13 +205,119 @@ describe('explaining a flag', () => {
       user,
     )
     expect(linesOf(lost.steps)).toEqual([
-      'Something that the flag depends on cannot be resolved.',
+      'Something that the flag depends on cannot be resolved. The flag a needs the segment s, which does not exist.',
       'Serves "off" (ERROR, MALFORMED_FLAG).',
     ])
     expect(linesOf(explain([], user).steps)).toEqual([
       'There is no such flag.',
       'Serves nothing, so the value is null (ERROR, FLAG_NOT_FOUND).',
     ])
+  })
+
+  it('tells what conditions on segments and flags found, and which cannot be read', () => {
+    const conditions = [
+      { attribute: '', operator: 'in_segment', value: '["nobody","everybody"]' },
+      { attribute: '', operator: 'in_segment', value: 'nobody' },
+      { attribute: 'other', operator: 'flag_is', value: 'off' },
+      { attribute: 'unknown', operator: 'flag_is', value: 'off' },
+      { attribute: 'plan', operator: 'nonsense', value: 'x' },
+    ]
+    const flags = [
+      flagDefinition('a', { rules: [ruleDefinition({ conditions })] }),
+      flagDefinition('other'),
+    ]
+    const segments = [segmentDefinition('nobody'), segmentDefinition('everybody', { force: true })]
+    const { steps } = explain(flags, user, segments)
+    expect(linesOf(steps).slice(2, -1)).toEqual([
+      '  in_segment "["nobody","everybody"]": holds; the context is in one of these segments.',
+      '  in_segment "nobody": does not hold; the context is in none of these segments.',
+      '  other flag_is "off": holds; the flag "other" serves "off".',
+      '  unknown flag_is "off": does not hold; the flag "unknown" serves nothing.',
+      '  plan nonsense "x": does not hold; it cannot be read.',
+    ])
+    expect(steps[1]?.steps?.[2]).toMatchObject({ flagKey: 'other', variationKey: 'off' })
+    expect(steps[1]?.steps?.[3]).toMatchObject({ flagKey: 'unknown', variationKey: null })
+  })
+
+  it('tells of met prerequisites, listed keys, kinds without a key, and rollouts that are broken', () => {
+    const on = { flagId: 'id of b', variationIds: ['on'] }
+    const flag = flagDefinition('a', {
+      prerequisites: [on],
+      targets: [
+        { variationId: 'on', kind: 'device', keys: ['phone'] },
+        { variationId: 'on', kind: 'user', keys: ['user-1'] },
+      ],
+    })
+    const served = flagDefinition('b', { rules: [ruleDefinition()] })
+    expect(explain([flag, served], user).steps.slice(1, 4)).toEqual([
+      {
+        type: 'prerequisite',
+        outcome: 'held',
+        flagKey: 'b',
+        variationKey: 'on',
+        text: 'The prerequisite "b" serves "on" (TARGETING_MATCH): met.',
+      },
+      {
+        type: 'target',
+        outcome: 'not_held',
+        text: 'The target for "on" is about the kind "device", of which the context has no key.',
+      },
+      { type: 'target', outcome: 'held', text: 'The target for "on" lists the user "user-1".' },
+    ])
+    const broken = flagDefinition('a', { rules: [ruleDefinition({ rolloutId: 'nowhere' })] })
+    expect(explain([broken], user).steps.slice(1)).toEqual([
+      {
+        type: 'rule',
+        outcome: 'held',
+        ruleId: 'rule',
+        text: 'The rule matches, but its rollout cannot be followed.',
+        steps: [],
+      },
+      expect.objectContaining({ text: 'Serves "off" (ERROR, MALFORMED_FLAG).' }),
+    ])
+  })
+
+  it('tells of a prerequisite that serves nothing', () => {
+    const needed = flagDefinition('b', { defaultVariationId: 'nowhere' })
+    const prerequisites = [{ flagId: 'id of b', variationIds: ['on'] }]
+    const { steps } = explain([flagDefinition('a', { prerequisites }), needed], user)
+    expect(linesOf(steps)[1]).toBe('The prerequisite "b" serves nothing (ERROR): not met.')
+  })
+
+  it('gives every step its type and its outcome', () => {
+    const rules = [
+      ruleDefinition({
+        id: '1',
+        conditions: [{ attribute: 'plan', operator: 'exists', value: '' }],
+      }),
+      ruleDefinition({ id: '2', segmentId: 's', variationId: null }),
+      ruleDefinition({ id: '3', variationId: null, rolloutId: 'ramp' }),
+      ruleDefinition({ id: '4' }),
+    ]
+    const flag = { ...rampingFlag('a', START), rules }
+    const outcomesOf = (steps: readonly ExplanationStep[]): unknown[] =>
+      steps.flatMap(({ type, outcome, steps: parts = [] }) => [
+        `${type} ${outcome}`,
+        ...outcomesOf(parts),
+      ])
+    const segments = [segmentDefinition('s', { force: true })]
+    expect(outcomesOf(explain([flag], { kind: 'user' }, segments).steps)).toEqual([
+      'flag held',
+      'rule not_held',
+      'condition not_held',
+      'rule skipped',
+      'segment held',
+      'rule skipped',
+      'rollout skipped',
+      'rule held',
+      'answer held',
+    ])
+    const unplaced = explain([flag], { kind: 'user', key: 'user-7' }, segments).steps
+    expect(unplaced[3]?.steps?.[0]?.outcome).toBe('skipped')
+    const stopped = { ...flag, isActive: false }
+    expect(outcomesOf(explain([stopped], user).steps)).toEqual(['flag not_held', 'answer held'])
+    expect(outcomesOf(explain([flag], user).steps)).toEqual(['flag not_held', 'answer held'])
+    expect(explain([stopped], user).steps[0]?.text).toBe('The flag is inactive.')
   })
 
   it('repeats no more than a piece of a long value', () => {

@@ -1,8 +1,7 @@
 import { findContextKey, readAttribute, readBucketingKey, toKeyText } from './attribute.ts'
 import { type CompiledCondition, type ConditionScope, matchesCondition } from './condition.ts'
 import { type EvaluationContext, isEmptyContext } from './context.ts'
-import type { EvaluationDetail } from './detail.ts'
-import { evaluateFlag } from './evaluate.ts'
+import { Details } from './evaluate-detail.ts'
 import {
   answerStep,
   clip,
@@ -23,9 +22,6 @@ import { type CompiledRollout, placeIn } from './rollout.ts'
 import { type CompiledRule, matchesRule } from './rule.ts'
 import { type CompiledSegment, matchesSegment } from './segment.ts'
 
-/** No chain of prerequisites that can be worked out is longer. */
-const LONGEST_CHAIN = 64
-
 /** Evaluates one flag at `now` (epoch milliseconds) and tells how it came to its answer. Never throws. */
 export function explainFlag(
   flagSet: FlagSet,
@@ -33,12 +29,20 @@ export function explainFlag(
   context: EvaluationContext,
   now: number,
 ): FlagExplanation {
-  const detail = evaluateFlag(flagSet, flagKey, context, now)
-  const explainer = new Explainer(flagSet, context, now)
+  const details = new Details(flagSet, context, now)
+  const detail = details.of(flagKey)
+  const explainer = new Explainer({ flagSet, context, now, details })
   const flag = flagSet.flags.get(flagKey)
   const steps = flag === undefined ? [UNKNOWN_FLAG] : explainer.stepsOf(flag)
-  const prerequisiteChain = explainer.chainFrom(detail)
+  const prerequisiteChain = details.chainFrom(detail)
   return { detail, prerequisiteChain, steps: [...steps, answerStep(detail)] }
+}
+
+interface ExplainerOptions {
+  readonly flagSet: FlagSet
+  readonly context: EvaluationContext
+  readonly now: number
+  readonly details: Details
 }
 
 /** Takes the same steps as the evaluator, with the same parts, and keeps a log of them. */
@@ -46,17 +50,18 @@ class Explainer implements ConditionScope {
   readonly context: EvaluationContext
   readonly #flagSet: FlagSet
   readonly #now: number
-  readonly #details = new Map<string, EvaluationDetail>()
+  readonly #details: Details
   readonly #segments = new Map<string, boolean>()
 
-  constructor(flagSet: FlagSet, context: EvaluationContext, now: number) {
+  constructor({ flagSet, context, now, details }: ExplainerOptions) {
     this.context = context
     this.#flagSet = flagSet
     this.#now = now
+    this.#details = details
   }
 
   servedVariation(flagKey: string): string | undefined {
-    return this.#detailOf(flagKey).variationKey ?? undefined
+    return this.#details.of(flagKey).variationKey ?? undefined
   }
 
   isInSegment(segmentId: string): boolean {
@@ -68,20 +73,10 @@ class Explainer implements ConditionScope {
     return isIn
   }
 
-  chainFrom({ prerequisiteKey }: EvaluationDetail): string[] {
-    const chain: string[] = []
-    let key = prerequisiteKey
-    while (key !== undefined && chain.length < LONGEST_CHAIN) {
-      chain.push(key)
-      key = this.#detailOf(key).prerequisiteKey
-    }
-    return chain
-  }
-
   stepsOf(flag: CompiledFlag): ExplanationStep[] {
     if (!flag.definition.isActive) return [flagStep('not_held', 'The flag is inactive.')]
     if (this.#flagSet.malformed.has(flag.key)) {
-      return [flagStep('not_held', 'Something that the flag depends on cannot be resolved.')]
+      return [flagStep('not_held', this.#whyMalformed(flag))]
     }
     const steps = [flagStep('held', 'The flag is active.')]
     const isMet = ({ outcome }: ExplanationStep) => outcome === 'held'
@@ -96,12 +91,18 @@ class Explainer implements ConditionScope {
     return steps
   }
 
+  #whyMalformed({ key }: CompiledFlag): string {
+    const issues = this.#flagSet.issues.filter(({ flagKey }) => flagKey === key)
+    const lost = 'Something that the flag depends on cannot be resolved.'
+    return [lost, ...issues.map(({ message }) => clip(message))].join(' ')
+  }
+
   #prerequisiteStep({ flagId, variationIds }: CompiledPrerequisite): ExplanationStep {
     const flag = this.#flagSet.flagsById.get(flagId)
     if (flag === undefined) {
       return { type: 'prerequisite', outcome: 'not_held', text: 'The other flag does not exist.' }
     }
-    const { variationId, variationKey, reason } = this.#detailOf(flag.key)
+    const { variationId, variationKey, reason } = this.#details.of(flag.key)
     const isMet = variationId !== null && variationIds.has(variationId)
     const served = variationKey === null ? 'nothing' : quote(variationKey)
     const text = `The prerequisite ${quote(flag.key)} serves ${served} (${reason}): ${isMet ? 'met' : 'not met'}.`
@@ -170,7 +171,7 @@ class Explainer implements ConditionScope {
   }
 
   /** What the context, or another flag, has to say to a condition. */
-  #foundBy({ test, reference, flagKey, segmentIds }: CompiledCondition) {
+  #foundBy({ test, reference, isKey, flagKey, segmentIds }: CompiledCondition) {
     if (test === undefined) return { text: 'it cannot be read', fields: {} }
     if (flagKey !== undefined) {
       const variationKey = this.servedVariation(flagKey) ?? null
@@ -182,7 +183,7 @@ class Explainer implements ConditionScope {
       const isIn = segmentIds.some((id) => this.isInSegment(id))
       return { text: `the context is in ${isIn ? 'one' : 'none'} of these segments`, fields: {} }
     }
-    const attribute = readAttribute(this.context, reference)
+    const attribute = (isKey ? readBucketingKey : readAttribute)(this.context, reference)
     const found = attribute === undefined ? null : clip(JSON.stringify(attribute))
     return { text: found === null ? 'it is missing' : `it is ${found}`, fields: { found } }
   }
@@ -228,14 +229,6 @@ class Explainer implements ConditionScope {
     const variationKey = variationKeyOf(flag, variationId)
     const text = `${place}, which lies in ${from}…${to} of ${quote(variationKey)}.`
     return { ...placed, outcome: 'held', range: { from, to }, variationKey, text }
-  }
-
-  #detailOf(flagKey: string): EvaluationDetail {
-    const known = this.#details.get(flagKey)
-    if (known !== undefined) return known
-    const detail = evaluateFlag(this.#flagSet, flagKey, this.context, this.#now)
-    this.#details.set(flagKey, detail)
-    return detail
   }
 }
 

@@ -1,4 +1,3 @@
-import { conditionFault } from './condition.ts'
 import type { CompiledFlag } from './flag.ts'
 import type { CompiledRollout } from './rollout.ts'
 import type { CompiledRule } from './rule.ts'
@@ -29,12 +28,11 @@ function findServeIssue(flag: Inspected, what: string, variationId: string | nul
 
 function findRuleIssues(
   flag: Inspected,
-  { definition: rule }: CompiledRule,
+  { definition: rule, conditions: compiled }: CompiledRule,
   rollouts: ReadonlyMap<string, CompiledRollout>,
 ): string[] {
   const name = `The rule "${rule.id}"`
-  const conditions = rule.conditions.flatMap((condition) => {
-    const fault = conditionFault(condition)
+  const conditions = compiled.flatMap(({ fault }) => {
     return fault === undefined ? [] : `${name} has a condition that never holds. ${fault}`
   })
   if (rule.rolloutId === null) {

@@ -9,7 +9,7 @@ describe('compileFlagSet', () => {
     fc.assert(
       fc.property(anyChange, anyContext, anyNow, ([before, after], context, now) => {
         const full = compileFlagSet(after)
-        const incremental = compileFlagSet(after, compileFlagSet(before))
+        const incremental = compileFlagSet(after, { previous: compileFlagSet(before) })
         expect(incremental.issues).toEqual(full.issues)
         expect(incremental.instants).toEqual(full.instants)
         expect(incremental.version).toBe(full.version)

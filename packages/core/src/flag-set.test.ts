@@ -31,7 +31,7 @@ describe('compileFlagSet', () => {
         flags: [flagDefinition('a', { isActive: false }), structuredClone(rampingFlag('b', START))],
         segments: [segmentDefinition('s'), segmentDefinition('t', { force: true })],
       },
-      before,
+      { previous: before },
     )
     expect(after.version).toBe(2)
     expect(after.flags.get('a')).not.toBe(before.flags.get('a'))

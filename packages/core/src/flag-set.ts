@@ -1,17 +1,23 @@
 import { compareCodePoints } from './code-point.ts'
-import type { CompiledCondition } from './condition.ts'
+import { sharedConditions } from './condition.ts'
 import type { FlagSetDefinition } from './definition.ts'
-import { type DependencyNode, unresolvable } from './dependency.ts'
+import type { Engines } from './engines.ts'
 import { type CompiledFlag, compileFlag } from './flag.ts'
+import { type FlagDependencies, findDependencies } from './flag-dependencies.ts'
 import { type JsonValue, jsonEquals } from './json.ts'
+import { flagName, segmentName } from './links.ts'
+import { compileProgram, type Program } from './program.ts'
 import { instantsOf, type Ramp } from './ramp.ts'
 import { type CompiledSegment, compileSegment } from './segment.ts'
+import { Workspace } from './workspace.ts'
 
 /** An environment made ready for evaluation: immutable, and safe to share. */
 export interface FlagSet {
   readonly version: number
   /** What it was compiled from; `mergeChanges` makes the next one of it. */
   readonly definition: FlagSetDefinition
+  /** What it was compiled with. */
+  readonly engines: Engines
   /** By key, in the order of the keys' code points. */
   readonly flags: ReadonlyMap<string, CompiledFlag>
   /** By id. */
@@ -23,10 +29,19 @@ export interface FlagSet {
   /** The flags once more, in the same order: what evaluation walks. */
   readonly ordered: readonly CompiledFlag[]
   readonly flagsById: ReadonlyMap<string, CompiledFlag>
-  /** Who depends on whom, by the names that `flagName` and `segmentName` give. */
-  readonly dependencies: readonly DependencyNode[]
+  readonly dependencies: FlagDependencies
   /** The keys of the active flags whose answer cannot be worked out. */
   readonly malformed: ReadonlySet<string>
+  /** The rules of all flags, to be judged together. */
+  readonly program: Program
+  readonly workspace: Workspace
+}
+
+/** What `compileFlagSet` may be given beside the definition. */
+export interface CompileOptions {
+  /** The set before the change: everything whose definition is unchanged is kept. */
+  readonly previous?: FlagSet | undefined
+  readonly engines?: Engines | undefined
 }
 
 export interface FlagSetIssue {
@@ -35,62 +50,53 @@ export interface FlagSetIssue {
   readonly message: string
 }
 
-/** A flag's name among the dependencies. */
-export function flagName(key: string): string {
-  return nameOf('flag', key)
-}
-
-/** A segment's name among the dependencies. */
-export function segmentName(id: string): string {
-  return nameOf('segment', id)
-}
-
-/** An id that is no text, against its type, names nothing that exists. */
-function nameOf(what: string, name: unknown): string {
-  return typeof name === 'string' ? `${what} ${name}` : `${what} without a name`
-}
-
 /**
  * Turns a definition into its fast form. Never throws: whatever is wrong is listed in `issues`,
- * and the flags concerned answer with reason `ERROR`. Given the previous set, it keeps everything
- * whose definition is unchanged. The definition must not be modified afterwards.
+ * and the flags concerned answer with reason `ERROR`. The definition must not be modified afterwards.
  */
-export function compileFlagSet(definition: FlagSetDefinition, previous?: FlagSet): FlagSet {
+export function compileFlagSet(
+  definition: FlagSetDefinition,
+  options: CompileOptions = {},
+): FlagSet {
+  const { engines = {} } = options
+  const previous = reusable(options.previous, engines)
   const unreadable: FlagSetIssue[] = []
+  const compileCondition = sharedConditions(engines)
   const segments = compileAll(definition.segments, {
     nameOf: (segment) => segment?.id,
-    compile: compileSegment,
+    compile: (segment) => compileSegment(segment, compileCondition),
     known: previous?.segments,
     unreadable,
   })
   const flags = compileAll(definition.flags, {
     nameOf: (flag) => flag?.key,
-    compile: compileFlag,
+    compile: (flag) => compileFlag(flag, engines, compileCondition),
     known: previous?.flags,
     unreadable,
   })
   const ordered = [...flags.values()]
   const flagsById = new Map(ordered.map((flag) => [flag.definition.id, flag]))
-  const dependencies = [
-    ...ordered.map((flag) => flagNode(flag, flags, flagsById)),
-    ...[...segments.values()].map((segment) => segmentNode(segment, flags)),
-  ]
-  const lost = unresolvable(dependencies)
+  const dependencies = findDependencies({ flags, flagsById, segments }, previous?.dependencies)
+  const { lost } = dependencies
+  const malformed = malformedAmong(ordered, lost)
   return Object.freeze({
     version: definition.version,
     definition,
+    engines,
     flags,
     segments,
     instants: instantsOfFlags(ordered, previous),
-    issues: [...unreadable, ...findIssues({ ordered, segments, dependencies, lost })],
+    issues: [...unreadable, ...findIssues({ ordered, segments, dependencies })],
     ordered,
     flagsById,
     dependencies,
-    malformed: new Set(ordered.flatMap(({ key }) => (lost.has(flagName(key)) ? key : []))),
+    malformed,
+    program: compileProgram({ ordered, malformed, previous: previous?.program }),
+    workspace: new Workspace(previous?.workspace),
   })
 }
 
-interface CompileOptions<Definition, Compiled> {
+interface PartOptions<Definition, Compiled> {
   readonly nameOf: (definition: Definition) => unknown
   readonly compile: (definition: Definition) => Compiled
   /** What the previous set had compiled. */
@@ -101,7 +107,7 @@ interface CompileOptions<Definition, Compiled> {
 
 function compileAll<Definition, Compiled extends { readonly definition: Definition }>(
   definitions: readonly Definition[],
-  { nameOf, compile, known, unreadable }: CompileOptions<Definition, Compiled>,
+  { nameOf, compile, known, unreadable }: PartOptions<Definition, Compiled>,
 ): ReadonlyMap<string, Compiled> {
   const compiled = new Map<string, Compiled>()
   const leaveOut = (message: string) => unreadable.push({ message })
@@ -120,41 +126,30 @@ function compileAll<Definition, Compiled extends { readonly definition: Definiti
       }
     }
   }
-  return new Map([...compiled].sort(([left], [right]) => compareCodePoints(left, right)))
+  return inOrder(compiled)
+}
+
+/** Definitions mostly come in order, and then sorting would cost as much as all else. */
+function inOrder<Value>(map: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> {
+  let last: string | undefined
+  for (const name of map.keys()) {
+    if (last !== undefined && compareCodePoints(last, name) > 0) {
+      return new Map([...map].sort(([left], [right]) => compareCodePoints(left, right)))
+    }
+    last = name
+  }
+  return map
+}
+
+/** What was compiled with other engines means something else. */
+function reusable(previous: FlagSet | undefined, engines: Engines): FlagSet | undefined {
+  const { regex, schemes } = previous?.engines ?? {}
+  return regex === engines.regex && schemes === engines.schemes ? previous : undefined
 }
 
 /** Whether two definitions say the same; the order of names in them does not matter. */
 export function isSameDefinition(left: unknown, right: unknown): boolean {
   return left === right || jsonEquals(left as JsonValue, right as JsonValue)
-}
-
-type FlagsByName = ReadonlyMap<string, CompiledFlag>
-
-/** An inactive flag asks nobody. What a prerequisite or a segment names must exist. */
-function flagNode(flag: CompiledFlag, byKey: FlagsByName, byId: FlagsByName): DependencyNode {
-  const name = flagName(flag.key)
-  if (!flag.definition.isActive) return { name, needs: [] }
-  const prerequisites = flag.prerequisites.map(({ flagId }) => {
-    const key = byId.get(flagId)?.key
-    return key === undefined ? nameOf('flag with the id', flagId) : flagName(key)
-  })
-  const segments = flag.rules.flatMap(({ definition: { segmentId } }) => {
-    return segmentId === null ? [] : segmentName(segmentId)
-  })
-  const conditions = flag.rules.flatMap((rule) => rule.conditions)
-  return { name, needs: [...prerequisites, ...segments, ...needsOf(conditions, byKey)] }
-}
-
-function segmentNode({ definition, conditions }: CompiledSegment, byKey: FlagsByName) {
-  return { name: segmentName(definition.id), needs: needsOf(conditions, byKey) }
-}
-
-/** A condition on a flag that does not exist merely never holds. */
-function needsOf(conditions: readonly CompiledCondition[], byKey: FlagsByName): string[] {
-  return conditions.flatMap(({ segmentIds, flagKey }) => {
-    const isKnown = flagKey !== undefined && byKey.has(flagKey)
-    return [...segmentIds.map(segmentName), ...(isKnown ? [flagName(flagKey)] : [])]
-  })
 }
 
 function instantsOfFlags(
@@ -171,26 +166,37 @@ function activeRamps(ordered: readonly CompiledFlag[]): readonly Ramp[] {
   return ordered.flatMap(({ definition, ramps }) => (definition.isActive ? ramps : []))
 }
 
-type Findings = Pick<FlagSet, 'ordered' | 'segments' | 'dependencies'> & {
-  readonly lost: ReadonlySet<string>
+function malformedAmong(
+  ordered: readonly CompiledFlag[],
+  lost: ReadonlySet<string>,
+): ReadonlySet<string> {
+  if (lost.size === 0) return NOBODY
+  return new Set(ordered.map(({ key }) => key).filter((key) => lost.has(flagName(key))))
 }
 
-function findIssues({ ordered, segments, dependencies, lost }: Findings): FlagSetIssue[] {
-  const needs = new Map(dependencies.map((node) => [node.name, node.needs]))
+const NOBODY: ReadonlySet<string> = new Set()
+
+type Findings = Pick<FlagSet, 'ordered' | 'segments' | 'dependencies'>
+
+function findIssues({ ordered, segments, dependencies }: Findings): FlagSetIssue[] {
+  const { nodes, lost } = dependencies
+  const needs = new Map(lost.size === 0 ? [] : nodes.map((node) => [node.name, node.needs]))
   const lostMessages = (name: string): string[] => {
     if (!lost.has(name)) return []
     const missing = (needs.get(name) ?? []).filter((need) => !needs.has(need))
     if (missing.length === 0) return [`The ${name} needs itself, or what is broken or too deep.`]
     return missing.map((need) => `The ${name} needs the ${need}, which does not exist.`)
   }
-  return [
-    ...ordered.flatMap(({ key: flagKey, issues }) => {
-      const messages = [...issues, ...lostMessages(flagName(flagKey))]
-      return messages.map((message) => ({ flagKey, message }))
-    }),
-    ...[...segments].flatMap(([segmentId, { issues }]) => {
-      const messages = [...issues, ...lostMessages(segmentName(segmentId))]
-      return messages.map((message) => ({ segmentId, message }))
-    }),
-  ]
+  const found: FlagSetIssue[] = []
+  for (const { key: flagKey, issues } of ordered) {
+    for (const message of issues) found.push({ flagKey, message })
+    if (lost.size === 0) continue
+    for (const message of lostMessages(flagName(flagKey))) found.push({ flagKey, message })
+  }
+  for (const [segmentId, { issues }] of segments) {
+    for (const message of issues) found.push({ segmentId, message })
+    if (lost.size === 0) continue
+    for (const message of lostMessages(segmentName(segmentId))) found.push({ segmentId, message })
+  }
+  return found
 }

@@ -1,8 +1,17 @@
 import { compareCodePoints } from './code-point.ts'
-import type { FlagDefinition, VariationDefinition } from './definition.ts'
+import type { CompiledCondition } from './condition.ts'
+import type {
+  ConditionDefinition,
+  FlagDefinition,
+  TargetDefinition,
+  VariationDefinition,
+} from './definition.ts'
 import type { Explanation } from './detail.ts'
+import type { Engines } from './engines.ts'
 import { isFlagError } from './errors.ts'
 import { findFlagIssues } from './flag-issues.ts'
+import { flagName, type Links, linksOf } from './links.ts'
+import { type CompiledVariation, fail, type Outcome, type Servable, serve } from './outcome.ts'
 import type { Ramp } from './ramp.ts'
 import { compileRollout } from './rollout.ts'
 import { type CompiledRule, compileRule } from './rule.ts'
@@ -12,47 +21,41 @@ import { type FlagValue, parseFlagValue } from './value.ts'
  * A flag made ready for evaluation. It holds nothing of other flags or of segments, only their
  * names, and so stays good for as long as its own definition does. Made by `compileFlag`.
  */
-export interface CompiledFlag {
+export interface CompiledFlag extends Servable {
   readonly definition: FlagDefinition
   readonly key: string
+  readonly isActive: boolean
   /** In the definition's order. */
   readonly variations: readonly CompiledVariation[]
-  /** Those whose value could be read, by id. */
-  readonly servable: ReadonlyMap<string, CompiledVariation>
   readonly targets: readonly CompiledTarget[]
   readonly prerequisites: readonly CompiledPrerequisite[]
   /** In the order in which they are tried. */
   readonly rules: readonly CompiledRule[]
+  readonly links: Links
+  /** Whether it has no targets and prerequisites, and its rules ask about no flags. */
+  readonly isPlain: boolean
   /** The schedules by which the flag's answers change with time. */
   readonly ramps: readonly Ramp[]
   /** The answer when nothing matches. */
   readonly fallback: Outcome
   readonly disabled: Outcome
+  /** The answer while a prerequisite is not met. */
+  readonly unmet: Outcome
   /** The answer while something that the flag depends on cannot be resolved. */
   readonly malformed: Outcome
-  /** The JSON text `"flag key":null`, for an answer without a variation. */
-  readonly nullMember: string
+  /** The values of the variations, after the null that is the value of none. */
+  readonly values: readonly FlagValue[]
+  /** The JSON text `"flag key":value` of each of `values`. */
+  readonly members: readonly string[]
   /** What is wrong with the definition itself, as sentences. */
   readonly issues: readonly string[]
-}
-
-export interface CompiledVariation {
-  /** Its position among the flag's variations. */
-  readonly index: number
-  readonly id: string
-  readonly key: string
-  /** Deeply frozen. */
-  readonly value: FlagValue
-  /** The JSON text `"flag key":value`. */
-  readonly member: string
-  /** Why the value could not be read; such a variation is never served. */
-  readonly fault: string | undefined
 }
 
 export interface CompiledTarget {
   readonly kind: string
   readonly keys: ReadonlySet<string>
   readonly variationId: string
+  readonly outcome: Outcome
 }
 
 export interface CompiledPrerequisite {
@@ -60,58 +63,77 @@ export interface CompiledPrerequisite {
   readonly variationIds: ReadonlySet<string>
 }
 
-/** What one flag evaluated to. */
-export interface Outcome {
-  /** undefined: there is nothing to serve, and the value is null. */
-  readonly variation: CompiledVariation | undefined
-  readonly explanation: Explanation
-}
-
-type Servable = Pick<CompiledFlag, 'definition' | 'servable'>
-
-/** Serves a variation, or the default with reason `ERROR` when that variation cannot be served. */
-export function serve(flag: Servable, variationId: string, explanation: Explanation): Outcome {
-  const variation = flag.servable.get(variationId)
-  return variation === undefined ? fail(flag, explanation) : { variation, explanation }
-}
-
-/** Serves the off variation, or the default while the flag has none. */
-export function serveOff(flag: Servable, explanation: Explanation): Outcome {
-  const { offVariationId, defaultVariationId } = flag.definition
-  return serve(flag, offVariationId ?? defaultVariationId, explanation)
-}
-
-/** Serves the default because the flag is broken; what is known of the attempt is kept. */
-export function fail(flag: Servable, attempt: Partial<Explanation>): Outcome {
+/** Prepares a flag. Throws only when the definition does not even have the declared shape. */
+export function compileFlag(
+  definition: FlagDefinition,
+  engines: Engines,
+  compileCondition: (definition: ConditionDefinition) => CompiledCondition,
+): CompiledFlag {
+  const { key, isActive, defaultVariationId, targets, prerequisites } = definition
+  const variations = definition.variations.map((each, index) => {
+    return compileVariation(definition, each, index)
+  })
+  const readable = variations.filter(({ fault }) => fault === undefined)
+  const servable = new Map(readable.map((variation) => [variation.id, variation]))
+  const rollouts = new Map(
+    definition.rollouts.map((each) => [each.id, compileRollout(each, engines)]),
+  )
+  const flag: Servable = { servable, defaultVariationId }
+  const rules = definition.rules
+    .map((rule) => compileRule(rule, { flag, rollouts, compileCondition }))
+    .sort(compareRules)
+  const links = isActive ? linksOfRules(key, rules) : linksOf(flagName(key), [], [])
+  const values = [null, ...variations.map(({ value }) => value)]
+  const { fallback, disabled, unmet, malformed } = constantOutcomes(flag, definition)
+  // Written out, so that engines lay all flags out alike.
   return {
-    variation: flag.servable.get(flag.definition.defaultVariationId),
-    explanation: { ...attempt, reason: 'ERROR', errorCode: 'MALFORMED_FLAG' },
+    definition,
+    key,
+    isActive,
+    defaultVariationId,
+    variations,
+    servable,
+    targets: targets.map((target) => compileTarget(flag, target)),
+    prerequisites: prerequisites.map(({ flagId, variationIds }) => {
+      return { flagId, variationIds: new Set(variationIds) }
+    }),
+    rules,
+    links,
+    isPlain: targets.length + prerequisites.length + links.flagKeys.length === 0,
+    ramps: rules.flatMap(({ serve }) => (serve.kind === 'rollout' && serve.rollout.ramp) || []),
+    fallback,
+    disabled,
+    unmet,
+    malformed,
+    values,
+    members: values.map((value) => `${JSON.stringify(key)}:${JSON.stringify(value)}`),
+    issues: findFlagIssues({ definition, servable, variations, rules }, rollouts),
   }
 }
 
-/** Prepares a flag. Throws only when the definition does not even have the declared shape. */
-export function compileFlag(definition: FlagDefinition): CompiledFlag {
-  const variations = compileVariations(definition)
-  const readable = variations.filter(({ fault }) => fault === undefined)
-  const servable = new Map(readable.map((variation) => [variation.id, variation]))
-  const rollouts = new Map(definition.rollouts.map((each) => [each.id, compileRollout(each)]))
-  const rules = definition.rules.map((rule) => compileRule(rule, rollouts)).sort(compareRules)
-  const flag = { definition, servable, variations, rules }
+function linksOfRules(key: string, rules: readonly CompiledRule[]): Links {
+  const segmentIds = rules.flatMap(({ definition: { segmentId } }) => {
+    return segmentId === null ? [] : segmentId
+  })
+  return linksOf(
+    flagName(key),
+    rules.flatMap(({ conditions }) => conditions),
+    segmentIds,
+  )
+}
+
+/** The answers that are the same for every context. */
+function constantOutcomes(flag: Servable, definition: FlagDefinition) {
+  const { defaultVariationId, offVariationId } = definition
+  const serveOff = (explanation: Explanation) => {
+    return serve(flag, offVariationId ?? defaultVariationId, explanation)
+  }
+  const reason = isStatic(definition) ? 'STATIC' : 'DEFAULT'
   return {
-    ...flag,
-    key: definition.key,
-    targets: definition.targets.map((target) => ({ ...target, keys: new Set(target.keys) })),
-    prerequisites: definition.prerequisites.map(({ flagId, variationIds }) => {
-      return { flagId, variationIds: new Set(variationIds) }
-    }),
-    ramps: rules.flatMap(({ serve }) => (serve.kind === 'rollout' && serve.rollout.ramp) || []),
-    fallback: serve(flag, definition.defaultVariationId, {
-      reason: isStatic(definition) ? 'STATIC' : 'DEFAULT',
-    }),
-    disabled: serveOff(flag, { reason: 'DISABLED' }),
+    fallback: serve(flag, defaultVariationId, { reason }),
+    disabled: serveOff({ reason: 'DISABLED' }),
+    unmet: serveOff({ reason: 'DEFAULT' }),
     malformed: fail(flag, {}),
-    nullMember: memberOf(definition, null),
-    issues: findFlagIssues(flag, rollouts),
   }
 }
 
@@ -127,26 +149,20 @@ function compareRules({ definition: a }: CompiledRule, { definition: b }: Compil
   )
 }
 
-function compileVariations(definition: FlagDefinition): CompiledVariation[] {
-  return definition.variations.map((variation, index) => {
-    const { value, fault } = readValue(definition, variation)
-    const { id, key } = variation
-    return { index, id, key, value, fault, member: memberOf(definition, value) }
-  })
+function compileTarget(flag: Servable, { kind, keys, variationId }: TargetDefinition) {
+  const outcome = serve(flag, variationId, { reason: 'TARGETING_MATCH' })
+  return { kind, keys: new Set(keys), variationId, outcome }
 }
 
-function readValue(
+function compileVariation(
   { type }: FlagDefinition,
-  { value }: VariationDefinition,
-): Pick<CompiledVariation, 'value' | 'fault'> {
+  { id, key, value: text }: VariationDefinition,
+  index: number,
+): CompiledVariation {
   try {
-    return { value: parseFlagValue(type, value), fault: undefined }
+    return { index, id, key, value: parseFlagValue(type, text), fault: undefined }
   } catch (error) {
     if (!isFlagError(error)) throw error
-    return { value: null, fault: error.message }
+    return { index, id, key, value: null, fault: error.message }
   }
-}
-
-function memberOf({ key }: FlagDefinition, value: FlagValue): string {
-  return `${JSON.stringify(key)}:${JSON.stringify(value)}`
 }

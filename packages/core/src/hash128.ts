@@ -1,3 +1,5 @@
+import { utf8 } from './utf8.ts'
+
 /**
  * A fingerprint of text in 32 lower-case hex digits: MurmurHash3 x86_128, seed 0, of its UTF-8
  * bytes (a lone surrogate counts as U+FFFD). Fast and even, but not a defence against forgery.
@@ -80,30 +82,4 @@ function wordAt(bytes: Uint8Array, at: number): number {
     ((bytes[at + 2] ?? 0) << 16) |
     ((bytes[at + 3] ?? 0) << 24)
   )
-}
-
-function utf8(text: string): Uint8Array {
-  // A UTF-16 unit never takes more than three bytes.
-  const bytes = new Uint8Array(text.length * 3)
-  let length = 0
-  for (const character of text) {
-    const point = character.codePointAt(0) ?? 0
-    length = writePoint(bytes, length, point >= 0xd800 && point <= 0xdfff ? 0xfffd : point)
-  }
-  return bytes.subarray(0, length)
-}
-
-/** Writes one code point and returns where the next one goes. */
-function writePoint(bytes: Uint8Array, at: number, point: number): number {
-  if (point < 0x80) {
-    bytes[at] = point
-    return at + 1
-  }
-  const continuations = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3
-  const lead = (0xf00 >> (continuations + 1)) & 0xf0
-  bytes[at] = lead | (point >> (6 * continuations))
-  for (let rest = 1; rest <= continuations; rest += 1) {
-    bytes[at + rest] = 0x80 | ((point >> (6 * (continuations - rest))) & 0x3f)
-  }
-  return at + 1 + continuations
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BUCKETS } from './bucket.ts'
 import type { BucketRange } from './definition.ts'
-import { movedPercentage, moveRanges } from './move-ranges.ts'
+import { MAX_RANGES, movedPercentage, moveRanges } from './move-ranges.ts'
 import { pickVariation, rangesOf, type Share } from './rollout.ts'
 
 const IDS = ['v-0', 'v-1', 'v-2', 'v-3', 'v-4']
@@ -109,5 +109,18 @@ describe('moveRanges', () => {
         expect(after.length).toBeLessThanOrEqual(ranges.length + IDS.length + 1)
       }),
     )
+  })
+
+  it('is quick even when everything is scattered', () => {
+    const before = Array.from({ length: MAX_RANGES }, (_, index) => {
+      return { variationId: `v-${index % 100}`, from: index * 100, to: index * 100 + 50 }
+    })
+    const shares = Array.from({ length: 100 }, (_, index) => ({
+      variationId: `w-${index}`,
+      weight: 0.5,
+    }))
+    const start = performance.now()
+    expect(moveRanges(before, shares).length).toBeLessThanOrEqual(MAX_RANGES)
+    expect(performance.now() - start).toBeLessThan(3000)
   })
 })

@@ -1,27 +1,38 @@
+import { containsAll, containsNone, element, size } from './array-comparison.ts'
+import { bucketing } from './bucket-comparison.ts'
 import {
   asWritten,
   type Comparison,
   equality,
   existence,
+  greater,
+  greaterOrEqual,
   inLowerCase,
+  less,
+  lessOrEqual,
   membership,
-  numeric,
+  network,
+  ordered,
   range,
+  remainder,
   temporal,
   textMembership,
   textual,
+  type,
   versioned,
   versionMembership,
 } from './comparison.ts'
+import { pattern } from './pattern-comparison.ts'
 import { compareSemver, type Semver } from './semver.ts'
 
 /** What an operator looks at, how it compares, and which outcome it wants. */
 export interface OperatorMeaning {
   /**
-   * `attribute`: the attribute of the context; `flag`: the key of the variation that the flag
+   * `attribute`: the attribute of the context; `key`: that attribute as the key of a rollout would
+   * be read; `flag`: the key of the variation that the flag
    * named by the attribute serves; `segment`: the segments listed in the value, one by one.
    */
-  readonly subject: 'attribute' | 'flag' | 'segment'
+  readonly subject: 'attribute' | 'key' | 'flag' | 'segment'
   readonly comparison: Comparison
   readonly wants: Wanted
 }
@@ -70,11 +81,21 @@ const TABLE = [
   ['ends_with_ci', is(textual(endsWith, inLowerCase))],
   ['not_ends_with_ci', isNot(textual(endsWith, inLowerCase))],
 
-  ['gt', is(numeric((attribute, value) => attribute > value))],
-  ['gte', is(numeric((attribute, value) => attribute >= value))],
-  ['lt', is(numeric((attribute, value) => attribute < value))],
-  ['lte', is(numeric((attribute, value) => attribute <= value))],
+  ['matches', is(pattern({ ignoreCase: false }))],
+  ['not_matches', isNot(pattern({ ignoreCase: false }))],
+  ['matches_ci', is(pattern({ ignoreCase: true }))],
+
+  ['str_gt', is(ordered((order) => order > 0))],
+  ['str_gte', is(ordered((order) => order >= 0))],
+  ['str_lt', is(ordered((order) => order < 0))],
+  ['str_lte', is(ordered((order) => order <= 0))],
+
+  ['gt', is(greater)],
+  ['gte', is(greaterOrEqual)],
+  ['lt', is(less)],
+  ['lte', is(lessOrEqual)],
   ['between', is(range)],
+  ['modulo', is(remainder)],
 
   ['before', is(temporal((attribute, value) => attribute < value))],
   ['after', is(temporal((attribute, value) => attribute > value))],
@@ -88,6 +109,17 @@ const TABLE = [
   ['not_semver_in', isNot(versionMembership)],
   ['semver_major_eq', is(versioned(isSameMajor))],
   ['semver_minor_eq', is(versioned(isSameMinor))],
+
+  ['in_cidr', is(network)],
+  ['not_in_cidr', isNot(network)],
+
+  ['array_contains_all', is(containsAll)],
+  ['array_contains_none', is(containsNone)],
+  ['array_size', is(size)],
+  ['elem_match', is(element)],
+
+  ['is_type', is(type)],
+  ['in_bucket', meaning('key', bucketing, 'match')],
 
   ['in_segment', meaning('segment', textMembership, 'match')],
   ['not_in_segment', meaning('segment', textMembership, 'no-match')],

@@ -36,6 +36,27 @@ describe('compileRamp', () => {
     expect(ramp).toMatchObject({ increment: 100, target: 300, steps: 3 })
   })
 
+  it('may be as small, as quick and as complete as can be, or lead nowhere', () => {
+    const smallest = { increment: 0.001, intervalHours: 1 / HOUR, targetPercentage: 100 }
+    expect(compileRamp({ ...definition, ...smallest })).toMatchObject({
+      increment: 1,
+      interval: 1,
+      target: 100_000,
+      steps: 100_000,
+      fault: undefined,
+    })
+    const nowhere = compileRamp({ ...definition, targetPercentage: 0 })
+    expect(nowhere).toMatchObject({ steps: 0, fault: undefined })
+  })
+
+  it('says in a sentence what is wrong', () => {
+    const faultOf = (changes: object) => compileRamp({ ...definition, ...changes }).fault
+    expect(faultOf({ startAt: 'soon' })).toContain('RFC 3339')
+    expect(faultOf({ intervalHours: 0 })).toContain('interval')
+    expect(faultOf({ increment: 0 })).toContain('increment')
+    expect(faultOf({ targetPercentage: 101 })).toContain('target')
+  })
+
   it.each([
     ['a start without a zone', { startAt: '2026-01-01T00:00:00' }],
     ['no increment', { increment: 0 }],

@@ -1,7 +1,9 @@
 import { type AttributeReference, compileReference, readBucketingKey } from './attribute.ts'
-import { BUCKETS, bucketIn, type CompiledSalt, compileSalt } from './bucket.ts'
+import { BUCKETS, type BucketingKey, bucketIn, type CompiledSalt, compileSalt } from './bucket.ts'
+import { findScheme, OWN_SCHEME } from './bucketing.ts'
 import type { EvaluationContext } from './context.ts'
-import type { BucketRange, RolloutDefinition } from './definition.ts'
+import type { BucketRange, RangeRolloutDefinition, RolloutDefinition } from './definition.ts'
+import type { BucketingScheme, Engines } from './engines.ts'
 import { FlagError } from './errors.ts'
 import { compileRamp, type Ramp, stepsTaken } from './ramp.ts'
 
@@ -10,6 +12,8 @@ export interface CompiledRollout {
   readonly id: string
   readonly bucketBy: AttributeReference
   readonly salt: CompiledSalt
+  /** Another system's formula; undefined: our own. */
+  readonly foreign: ReturnType<BucketingScheme> | undefined
   /** In ascending order, disjoint. Empty for a ramp. */
   readonly ranges: readonly BucketRange[]
   readonly ramp: Ramp | undefined
@@ -25,21 +29,46 @@ export interface Placement {
 }
 
 /** Prepares a rollout. Never throws on a readable definition; what is wrong is its `fault`. */
-export function compileRollout(definition: RolloutDefinition): CompiledRollout {
-  const ramp = definition.strategy === 'gradual' ? compileRamp(definition) : undefined
-  const ranges = definition.strategy === 'gradual' ? [] : sortedRanges(definition.ranges)
+export function compileRollout(
+  definition: RolloutDefinition,
+  engines: Engines = {},
+): CompiledRollout {
+  const { id, bucketBy, salt, scheme } = definition
+  const { ranges, ramp, fault } = compileTable(definition)
+  const dealer = findScheme(scheme, engines)
+  const foreign = scheme === OWN_SCHEME ? undefined : dealer
   return {
-    id: definition.id,
-    bucketBy: compileReference(definition.bucketBy),
-    salt: compileSalt(definition.salt),
+    id,
+    bucketBy: compileReference(bucketBy),
+    salt: compileSalt(salt),
+    foreign: fault === undefined ? foreign?.({ ...definition, ranges }) : undefined,
     ranges,
-    ramp: ramp?.fault === undefined ? ramp : undefined,
-    fault: schemeFault(definition.scheme) ?? ramp?.fault ?? rangesFault(ranges),
+    ramp,
+    fault: fault ?? (dealer === undefined ? schemeFault(scheme) : undefined),
   }
 }
 
-function schemeFault(scheme: string): string | undefined {
-  return scheme === 'ff' ? undefined : `The bucketing scheme "${scheme}" is not supported.`
+type Table = Pick<CompiledRollout, 'ranges' | 'ramp' | 'fault'>
+
+/** Who gets which buckets, by whatever scheme keys are dealt to them. */
+function compileTable(definition: RolloutDefinition): Table {
+  if (definition.strategy === 'gradual') {
+    const ramp = compileRamp(definition)
+    const { fault } = ramp
+    return { ranges: [], ramp: fault === undefined ? ramp : undefined, fault }
+  }
+  const ranges = sortedRanges(definition.ranges)
+  return { ranges, ramp: undefined, fault: rangesFault(ranges) ?? weightFault(definition) }
+}
+
+function schemeFault(scheme: string): string {
+  return `The bucketing scheme "${scheme}" was not handed to the engine.`
+}
+
+function weightFault({ totalWeight }: RangeRolloutDefinition): string | undefined {
+  if (totalWeight === undefined) return undefined
+  const isFine = Number.isInteger(totalWeight) && totalWeight >= 1 && totalWeight <= BUCKETS
+  return isFine ? undefined : `The total weight must be a whole number from 1 to ${BUCKETS}.`
 }
 
 function sortedRanges(ranges: readonly BucketRange[]): readonly BucketRange[] {
@@ -66,31 +95,49 @@ export function placeIn(
 ): Placement | undefined {
   const key = readBucketingKey(context, rollout.bucketBy)
   if (key === undefined) return undefined
-  const bucket = bucketIn(rollout.salt, key)
-  const { ramp } = rollout
-  if (ramp === undefined) return { bucket, range: findRange(rollout.ranges, bucket) }
-  const range = rampRange(ramp, now)
-  return { bucket, range: bucket < range.to ? range : undefined }
+  const bucket = rollout.foreign?.(key) ?? bucketIn(rollout.salt, key)
+  const { ramp, ranges } = rollout
+  const number = rangeNumber(rollout, bucket, now)
+  if (number === -1) return { bucket, range: undefined }
+  return { bucket, range: ramp === undefined ? ranges[number] : rampRange(ramp, now) }
+}
+
+/** The bucket of a key that has been read already. */
+export function bucketFor(rollout: CompiledRollout, key: BucketingKey): number {
+  return rollout.foreign?.(key.text) ?? bucketIn(rollout.salt, key.text)
+}
+
+/** The number of the range that holds a bucket, -1: none does. What a ramp has is range 0. */
+export function rangeNumber(
+  { ramp, ranges }: CompiledRollout,
+  bucket: number,
+  now: number,
+): number {
+  if (ramp !== undefined) return bucket < rampEnd(ramp, now) ? 0 : -1
+  return findRange(ranges, bucket)
 }
 
 /** Who owns which buckets at an instant; nobody does when the rollout cannot be followed. */
 export function rangesAt(definition: RolloutDefinition, now: number): readonly BucketRange[] {
-  const { ranges, ramp, fault } = compileRollout(definition)
+  const { ranges, ramp, fault } = compileTable(definition)
   if (fault !== undefined) return []
   return ramp === undefined ? ranges : sortedRanges([rampRange(ramp, now)])
 }
 
 function rampRange(ramp: Ramp, now: number): BucketRange {
-  const to = Math.min(ramp.target, ramp.increment * stepsTaken(ramp, now))
-  return { variationId: ramp.variationId, from: 0, to }
+  return { variationId: ramp.variationId, from: 0, to: rampEnd(ramp, now) }
+}
+
+function rampEnd(ramp: Ramp, now: number): number {
+  return Math.min(ramp.target, ramp.increment * stepsTaken(ramp, now))
 }
 
 /** The variation that a bucket belongs to. The ranges must be disjoint and in ascending order. */
 export function pickVariation(ranges: readonly BucketRange[], bucket: number): string | undefined {
-  return findRange(ranges, bucket)?.variationId
+  return ranges[findRange(ranges, bucket)]?.variationId
 }
 
-function findRange(ranges: readonly BucketRange[], bucket: number): BucketRange | undefined {
+function findRange(ranges: readonly BucketRange[], bucket: number): number {
   let low = 0
   let high = ranges.length
   while (low < high) {
@@ -98,9 +145,9 @@ function findRange(ranges: readonly BucketRange[], bucket: number): BucketRange 
     const range = ranges[middle]
     if (range === undefined || bucket < range.from) high = middle
     else if (bucket >= range.to) low = middle + 1
-    else return range
+    else return middle
   }
-  return undefined
+  return -1
 }
 
 /** A variation's share in percent, at most three decimals. */

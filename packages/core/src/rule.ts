@@ -1,11 +1,7 @@
-import {
-  type CompiledCondition,
-  type ConditionScope,
-  compileCondition,
-  matchesAll,
-} from './condition.ts'
-import type { RuleDefinition } from './definition.ts'
+import { type CompiledCondition, type ConditionScope, matchesAll } from './condition.ts'
+import type { ConditionDefinition, RuleDefinition } from './definition.ts'
 import type { Explanation } from './detail.ts'
+import { fail, type Outcome, type Servable, serve } from './outcome.ts'
 import type { CompiledRollout } from './rollout.ts'
 
 /** A targeting rule made ready for evaluation. Made by `compileRule`. */
@@ -13,47 +9,86 @@ export interface CompiledRule {
   readonly definition: RuleDefinition
   readonly conditions: readonly CompiledCondition[]
   readonly serve: Serve
-  /** What is said of an answer that the rule gives. */
-  readonly explanation: Explanation
 }
 
 /** What a rule gives to the contexts it matches. */
 export type Serve =
-  | { readonly kind: 'variation'; readonly variationId: string }
-  | { readonly kind: 'rollout'; readonly rollout: CompiledRollout }
+  | { readonly kind: 'variation'; readonly variationId: string; readonly outcome: Outcome }
+  | {
+      readonly kind: 'rollout'
+      readonly rollout: CompiledRollout
+      /** By the number of the range. */
+      readonly outcomes: readonly Outcome[]
+    }
   | { readonly kind: 'nothing' }
   /** It refers to a rollout that does not exist or cannot be followed. */
-  | { readonly kind: 'broken' }
+  | { readonly kind: 'broken'; readonly outcome: Outcome }
 
-/** Prepares a rule, given the rollouts of its flag by id. */
+/** What a rule refers to. */
+export interface RuleSurroundings {
+  readonly flag: Servable
+  /** Those of the flag, by id. */
+  readonly rollouts: ReadonlyMap<string, CompiledRollout>
+  readonly compileCondition: (definition: ConditionDefinition) => CompiledCondition
+}
+
+/** Prepares a rule. */
 export function compileRule(
   definition: RuleDefinition,
-  rollouts: ReadonlyMap<string, CompiledRollout>,
+  { flag, rollouts, compileCondition }: RuleSurroundings,
 ): CompiledRule {
-  const { id: ruleId, segmentId, rolloutId } = definition
   return {
     definition,
     conditions: definition.conditions.map(compileCondition),
-    serve: compileServe(definition, rollouts),
-    explanation: {
-      reason: rolloutId === null ? 'TARGETING_MATCH' : 'SPLIT',
-      ruleId,
-      ...(segmentId === null ? {} : { segmentId }),
-      ...(rolloutId === null ? {} : { rolloutId }),
-    },
+    serve: compileServe(definition, flag, rollouts),
   }
 }
 
 function compileServe(
-  { rolloutId, variationId }: RuleDefinition,
+  definition: RuleDefinition,
+  flag: Servable,
   rollouts: ReadonlyMap<string, CompiledRollout>,
 ): Serve {
+  const { rolloutId, variationId } = definition
+  const explanation = explanationOf(definition)
   if (rolloutId !== null) {
     const rollout = rollouts.get(rolloutId)
-    const canServe = rollout !== undefined && rollout.fault === undefined
-    return canServe ? { kind: 'rollout', rollout } : { kind: 'broken' }
+    if (rollout === undefined || rollout.fault !== undefined) {
+      return { kind: 'broken', outcome: fail(flag, explanation) }
+    }
+    return { kind: 'rollout', rollout, outcomes: rolloutOutcomes(flag, rollout, explanation) }
   }
-  return variationId === null ? { kind: 'nothing' } : { kind: 'variation', variationId }
+  if (variationId === null) return { kind: 'nothing' }
+  return { kind: 'variation', variationId, outcome: serve(flag, variationId, explanation) }
+}
+
+function explanationOf({ id: ruleId, segmentId, rolloutId }: RuleDefinition): Explanation {
+  return {
+    reason: rolloutId === null ? 'TARGETING_MATCH' : 'SPLIT',
+    ruleId,
+    ...(segmentId === null ? {} : { segmentId }),
+    ...(rolloutId === null ? {} : { rolloutId }),
+  }
+}
+
+/** Ranges of one variation share their outcome. */
+function rolloutOutcomes(
+  flag: Servable,
+  { ramp, ranges }: CompiledRollout,
+  explanation: Explanation,
+): readonly Outcome[] {
+  const outcomes = new Map<string, Outcome>()
+  return (ramp === undefined ? ranges : [ramp]).map(({ variationId }) => {
+    const outcome = outcomes.get(variationId) ?? serve(flag, variationId, explanation)
+    outcomes.set(variationId, outcome)
+    return outcome
+  })
+}
+
+/** What the rule may serve. */
+export function outcomesOf({ serve }: CompiledRule): readonly Outcome[] {
+  if (serve.kind === 'nothing') return []
+  return serve.kind === 'rollout' ? serve.outcomes : [serve.outcome]
 }
 
 /** Whether all the rule's conditions hold and its segment, if it has one, matches. */

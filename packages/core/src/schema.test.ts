@@ -93,6 +93,11 @@ describe('flagSetDefinitionSchema', () => {
     expect(flagSetDefinitionSchema.parse(hostile)).not.toHaveProperty('a')
   })
 
+  it('accepts the total weight of a rollout from another system', () => {
+    const definition = changed('flags.0.rollouts.0.totalWeight', 99)
+    expect(flagSetDefinitionSchema.parse(definition)).toEqual(definition)
+  })
+
   it.each<[string, unknown]>([
     ['version', -1],
     ['version', 1.5],
@@ -110,6 +115,8 @@ describe('flagSetDefinitionSchema', () => {
     ['flags.0.rollouts.0.ranges.0.from', -1],
     ['flags.0.rollouts.0.ranges.0.to', 100_001],
     ['flags.0.rollouts.0.ranges.0.to', 0.5],
+    ['flags.0.rollouts.0.totalWeight', 0],
+    ['flags.0.rollouts.0.totalWeight', 100_001],
     ['flags.0.rollouts.1.targetPercentage', 101],
     ['flags.0.rollouts.1.intervalHours', 0],
     ['flags.0.rollouts.1.startAt', '2024-01-01'],

@@ -79,6 +79,7 @@ const rangeRolloutSchema = z.object({
   ...rolloutBasis,
   strategy: z.enum(['percentage', 'variant']),
   ranges: z.array(bucketRangeSchema),
+  totalWeight: z.int().min(1).max(100_000).exactOptional(),
 }) satisfies z.ZodType<RangeRolloutDefinition>
 
 const percent = z.number().min(0).max(100)

@@ -2,14 +2,13 @@ import { type AttributeReference, compileReference, readAttribute, toKeyText } f
 import {
   type CompiledCondition,
   type ConditionScope,
-  compileCondition,
-  conditionFault,
   matchesAll,
   matchesAny,
   matchesNone,
 } from './condition.ts'
 import { isEmptyContext } from './context.ts'
-import type { SegmentDefinition } from './definition.ts'
+import type { ConditionDefinition, SegmentDefinition } from './definition.ts'
+import { type Links, linksOf, segmentName } from './links.ts'
 
 /** A segment made ready for evaluation. Made by `compileSegment`. */
 export interface CompiledSegment {
@@ -18,19 +17,25 @@ export interface CompiledSegment {
   readonly keyAttribute: AttributeReference
   readonly included: ReadonlySet<string>
   readonly excluded: ReadonlySet<string>
+  readonly links: Links
   /** What is wrong with the definition itself, as sentences. */
   readonly issues: readonly string[]
 }
 
 /** Prepares a segment. A condition that cannot be read never holds and is named in `issues`. */
-export function compileSegment(definition: SegmentDefinition): CompiledSegment {
+export function compileSegment(
+  definition: SegmentDefinition,
+  compileCondition: (definition: ConditionDefinition) => CompiledCondition,
+): CompiledSegment {
+  const conditions = definition.rules.map(compileCondition)
   return {
     definition,
-    conditions: definition.rules.map(compileCondition),
+    conditions,
     keyAttribute: compileReference(definition.keyAttribute),
     included: new Set(definition.included),
     excluded: new Set(definition.excluded),
-    issues: definition.rules.flatMap((rule) => conditionFault(rule) ?? []),
+    links: linksOf(segmentName(definition.id), conditions, []),
+    issues: conditions.flatMap(({ fault }) => fault ?? []),
   }
 }
 

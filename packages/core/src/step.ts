@@ -1,5 +1,6 @@
 import { dependentsOf } from './dependency.ts'
-import { type FlagSet, flagName } from './flag-set.ts'
+import type { FlagSet } from './flag-set.ts'
+import { flagName } from './links.ts'
 import { stepsTaken } from './ramp.ts'
 
 /**
@@ -32,6 +33,6 @@ export function rampingFlags(flagSet: FlagSet, after: number, upTo: number): rea
     return definition.isActive && hasStepped
   })
   const names = ramping.map(({ key }) => flagName(key))
-  const affected = dependentsOf(flagSet.dependencies, names)
+  const affected = dependentsOf(flagSet.dependencies.nodes, names)
   return flagSet.ordered.map(({ key }) => key).filter((key) => affected.has(flagName(key)))
 }

@@ -53,9 +53,32 @@ describe('parseFlagValue', () => {
     }
   })
 
+  it.each<[FlagValueType, string, string]>([
+    ['boolean', 'yes', 'must be `true` or `false`'],
+    ['number', '"1"', 'must be a number'],
+    ['number', '1e999', 'too large'],
+    ['json', '{', 'must be JSON'],
+    ['date' as FlagValueType, '1', 'no value type date'],
+    ['string', 5 as unknown as string, 'must be text'],
+  ])('says of the %s %j what is wrong', (type, text, message) => {
+    expect(() => parseFlagValue(type, text)).toThrow(message)
+  })
+
+  it('keeps what the JSON parser had to say as the cause', () => {
+    try {
+      parseFlagValue('json', '{')
+      expect.unreachable()
+    } catch (error) {
+      expect((error as Error).cause).toBeInstanceOf(SyntaxError)
+    }
+  })
+
   it('limits nesting, however deep the text is', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
     expect(() => parseFlagValue('json', nested(MAX_VALUE_NESTING))).not.toThrow()
+    expect(() => parseFlagValue('json', objects(MAX_VALUE_NESTING))).not.toThrow()
+    expect(() => parseFlagValue('json', objects(MAX_VALUE_NESTING + 1))).toThrow('64 levels')
     for (const depth of [MAX_VALUE_NESTING + 1, 100_000]) {
       expect(() => parseFlagValue('json', nested(depth))).toThrowError(
         expect.objectContaining({ code: 'INVALID_DEFINITION' }),

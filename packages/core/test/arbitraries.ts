@@ -18,6 +18,12 @@ const VARIATION_IDS = ['v-1', 'v-2', 'v-3']
 const ROLLOUT_IDS = ['r-1', 'r-2']
 const ATTRIBUTES = ['plan', 'age', 'user.key', 'organization.plan', 'address.country', 'toString']
 const WORDS = ['pro', 'free', 'DE', '42', 'user-1', 'user-2', '']
+const LISTS = ['["pro","DE"]', '["pro",42,"user-1"]', '["free","pro",["pro",7]]', '[]', '[null]']
+/** Those that an index decides are frequent, alone and together, with others among them. */
+const OPERATORS = [
+  ...['eq', 'eq', 'neq', 'in', 'in', 'in', 'not_in', 'not_in', 'exists', 'not_exists'],
+  ...['gt', 'in_ci', 'contains', 'not_starts_with'],
+]
 
 /** Mostly what can be served or found; sometimes what is broken. */
 function mostly<Value>(sound: readonly Value[], broken: readonly Value[]): fc.Arbitrary<Value> {
@@ -51,8 +57,8 @@ function flagId(key: string): string {
 function anyCondition(earlier: Earlier): fc.Arbitrary<ConditionDefinition> {
   const onAttribute = fc.record({
     attribute: fc.constantFrom(...ATTRIBUTES),
-    operator: mostly(['eq', 'neq', 'in', 'exists', 'not_exists', 'gt'], ['nonsense']),
-    value: fc.constantFrom(...WORDS, '["pro","DE"]'),
+    operator: mostly(OPERATORS, ['nonsense']),
+    value: fc.constantFrom(...WORDS, ...LISTS),
   })
   const onSegment = fc.record({
     attribute: fc.constant(''),
@@ -113,7 +119,7 @@ const anyRule = (earlier: Earlier): fc.Arbitrary<RuleDefinition> =>
     id: fc.constantFrom('rule-1', 'rule-2', 'rule-3'),
     orderIndex: fc.integer({ min: 0, max: 2 }),
     createdAt: fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'),
-    conditions: fc.array(anyCondition(earlier), { maxLength: 2 }),
+    conditions: fc.array(anyCondition(earlier), { maxLength: 3 }),
     segmentId: fc.option(mostly(earlier.segments, [...SEGMENT_IDS, 'missing']), { freq: 2 }),
     variationId: mostly([null, ...VARIATION_IDS], ['missing']),
     rolloutId: mostly([null, ...ROLLOUT_IDS], ['missing']),
@@ -159,7 +165,7 @@ const anyFlag = (key: string, earlier: Earlier): fc.Arbitrary<FlagDefinition> =>
         }),
         { maxLength: earlier.flags.length === 0 ? 0 : 1 },
       ),
-      rules: fc.array(anyRule(earlier), { maxLength: 3 }),
+      rules: fc.array(anyRule(earlier), { maxLength: 5 }),
       rollouts: fc.tuple(...ROLLOUT_IDS.map(anyRollout)),
     }),
   )

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as core from '../src/index.ts'
+import * as regex from '../src/regex.ts'
 import * as schema from '../src/schema.ts'
+import * as schemes from '../src/schemes.ts'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
@@ -10,6 +12,8 @@ describe('@ff/core', () => {
     expect(Object.keys(JSON.parse(read('../package.json')).exports)).toEqual([
       '.',
       './schema',
+      './schemes',
+      './regex',
       './package.json',
     ])
   })
@@ -38,6 +42,18 @@ describe('@ff/core/schema', () => {
   })
 })
 
+describe('@ff/core/schemes', () => {
+  it('exports exactly these values', () => {
+    expect(Object.keys(schemes).sort()).toEqual(SCHEMES)
+  })
+})
+
+describe('@ff/core/regex', () => {
+  it('exports exactly these values', () => {
+    expect(Object.keys(regex)).toEqual(['re2'])
+  })
+})
+
 const VALUES = [
   'BUCKETS',
   'FlagError',
@@ -45,19 +61,25 @@ const VALUES = [
   'MAX_CONTEXT_NESTING',
   'MAX_KIND_LENGTH',
   'MAX_VALUE_NESTING',
+  'attributesRead',
+  'bool',
   'bucketOf',
   'canonicalJson',
   'changedFlags',
   'changedValues',
+  'codeCountOf',
   'compareCodePoints',
   'compileFlagSet',
   'conditionFault',
   'contextFingerprint',
   'contextHash',
+  'defineFlags',
   'detailsOf',
   'evaluateAll',
+  'evaluateDetail',
   'evaluateFlag',
   'evaluateSome',
+  'evaluateValue',
   'explainFlag',
   'findAttribute',
   'findBucketingKey',
@@ -65,12 +87,17 @@ const VALUES = [
   'isFlagError',
   'isJsonObject',
   'isOperator',
+  'json',
   'jsonEquals',
   'jsonOf',
   'mergeChanges',
+  'minimalContext',
   'moveRanges',
   'movedPercentage',
   'nextInstant',
+  'number',
+  'oneOf',
+  'onlyFlags',
   'parseContext',
   'parseFlagValue',
   'parseInstant',
@@ -78,18 +105,28 @@ const VALUES = [
   'rampingFlags',
   'rangesAt',
   'rangesOf',
+  'reasonAt',
+  'reasonOf',
   'reshuffledPercentage',
+  'servedBy',
   'stepAt',
+  'text',
   'valuesOf',
+  'variationAt',
 ]
 
 const TYPES = [
   'BucketRange',
+  'BucketingScheme',
+  'BucketingSettings',
+  'CompileOptions',
   'CompiledFlag',
   'CompiledVariation',
   'ConditionDefinition',
+  'DefinedFlags',
   'DefinitionDelta',
   'EmptyContext',
+  'Engines',
   'Evaluation',
   'EvaluationContext',
   'EvaluationDetail',
@@ -104,9 +141,11 @@ const TYPES = [
   'FlagSet',
   'FlagSetDefinition',
   'FlagSetIssue',
+  'FlagType',
   'FlagValue',
   'FlagValueType',
   'FlagValues',
+  'FullDetail',
   'GradualRolloutDefinition',
   'Issue',
   'JsonArray',
@@ -114,9 +153,9 @@ const TYPES = [
   'JsonValue',
   'MultiContext',
   'Operator',
-  'Outcome',
   'PrerequisiteDefinition',
   'RangeRolloutDefinition',
+  'RegexEngine',
   'RolloutDefinition',
   'RuleDefinition',
   'SegmentDefinition',
@@ -124,6 +163,7 @@ const TYPES = [
   'Share',
   'SingleContext',
   'TargetDefinition',
+  'TypedDetail',
   'ValueChanges',
   'VariationDefinition',
 ]
@@ -139,4 +179,16 @@ const SCHEMAS = [
   'segmentDefinitionSchema',
   'targetDefinitionSchema',
   'variationDefinitionSchema',
+]
+
+const SCHEMES = [
+  'configcat',
+  'flagd',
+  'flagsmith',
+  'growthbook1',
+  'growthbook2',
+  'launchdarkly',
+  'posthog',
+  'schemes',
+  'unleash',
 ]

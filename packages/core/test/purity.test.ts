@@ -8,7 +8,13 @@ import {
   parseContext,
 } from '../src/index.ts'
 import { deepFreeze } from './arbitraries.ts'
-import { loadVectorFiles, nowOf, type VectorCase, type VectorFile } from './vector-files.ts'
+import {
+  ENGINES,
+  loadVectorFiles,
+  nowOf,
+  type VectorCase,
+  type VectorFile,
+} from './vector-files.ts'
 
 function forbidden(name: string) {
   return () => {
@@ -19,7 +25,8 @@ function forbidden(name: string) {
 /** Everything the engine says about a case, from the definition on. */
 function answer(file: VectorFile, vector: VectorCase): string {
   const context = parseContext(vector.context)
-  const evaluation = evaluateAll(compileFlagSet(file.flagSet), context, nowOf(file, vector))
+  const flagSet = compileFlagSet(file.flagSet, { engines: ENGINES })
+  const evaluation = evaluateAll(flagSet, context, nowOf(file, vector))
   return JSON.stringify([contextHash(context), jsonOf(evaluation), detailsOf(evaluation)])
 }
 

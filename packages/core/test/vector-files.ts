@@ -1,11 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import {
+  type Engines,
   type EvaluationContext,
   type EvaluationDetail,
   type FlagSetDefinition,
   type FlagValues,
   parseInstant,
 } from '../src/index.ts'
+import { re2 } from '../src/regex.ts'
+import { schemes } from '../src/schemes.ts'
 
 /** A file of `vectors/`, as its README describes it. */
 export interface VectorFile {
@@ -22,6 +25,9 @@ export interface VectorCase {
   readonly expect?: FlagValues
   readonly details?: Readonly<Record<string, Partial<EvaluationDetail>>>
 }
+
+/** What the flag sets of the vectors are compiled with. */
+export const ENGINES: Engines = { regex: re2, schemes }
 
 const FOLDER = new URL('./vectors/', import.meta.url)
 const USUAL_NOW = '2026-01-01T00:00:00.000Z'

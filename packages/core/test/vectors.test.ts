@@ -8,10 +8,10 @@ import {
   parseContext,
   valuesOf,
 } from '../src/index.ts'
-import { loadVectorFiles, nowOf } from './vector-files.ts'
+import { ENGINES, loadVectorFiles, nowOf } from './vector-files.ts'
 
 describe.each(loadVectorFiles())('%s', (_, file) => {
-  const flagSet = compileFlagSet(file.flagSet)
+  const flagSet = compileFlagSet(file.flagSet, { engines: ENGINES })
 
   it.each(file.cases.map((vector) => [vector.name, vector] as const))('%s', (_name, vector) => {
     const now = nowOf(file, vector)

@@ -1,4 +1,5 @@
 export { type Endpoint, noBody, type Permission } from './endpoints/endpoint.ts'
+export { OWN_PATH } from './endpoints/oidc.ts'
 export { type EndpointName, endpoints } from './endpoints.ts'
 export {
   type Envelope,
@@ -30,7 +31,14 @@ export {
   auditEvents,
   auditVerificationCodec,
 } from './resources/audit-event.ts'
+export {
+  type Checkout,
+  checkoutCodec,
+  type NewCheckout,
+  newCheckoutCodec,
+} from './resources/checkout.ts'
 export { type Condition, condition, conditionInput } from './resources/condition.ts'
+export { type Convergence, convergenceCodec } from './resources/convergence.ts'
 export {
   type Environment,
   type EnvironmentChanges,
@@ -45,6 +53,7 @@ export {
   type ExplainedFlag,
   evaluationQuestionCodec,
   explainedEvaluationCodec,
+  explanationStepCodec,
 } from './resources/explanation.ts'
 export {
   type Flag,
@@ -56,6 +65,7 @@ export {
   type NewFlag,
   newFlagCodec,
 } from './resources/flag.ts'
+export { type FlagMetrics, flagMetricsCodec } from './resources/flag-metrics.ts'
 export { flagSetCodec } from './resources/flag-set.ts'
 export {
   type FlagState,
@@ -64,6 +74,24 @@ export {
   flagStateCodec,
 } from './resources/flag-state.ts'
 export {
+  type Invoice,
+  type Invoices,
+  invoiceCodec,
+  invoicesCodec,
+  type OverageMetadata,
+  overageMetadataCodec,
+} from './resources/invoice.ts'
+export {
+  type LogIn,
+  logInCodec,
+  type NewLogIn,
+  newLogInCodec,
+  type PasswordChange,
+  passwordChangeCodec,
+} from './resources/log-in.ts'
+export {
+  type InvitedMember,
+  invitedMemberCodec,
   type Member,
   type MemberChanges,
   memberChangesCodec,
@@ -73,6 +101,7 @@ export {
   type User,
   userCodec,
 } from './resources/member.ts'
+export { type ObservedContext, observedContextCodec } from './resources/observed-context.ts'
 export { type Reorder, reorderCodec } from './resources/order.ts'
 export {
   type NewOrganization,
@@ -82,6 +111,15 @@ export {
   organizationChangesCodec,
   organizationCodec,
 } from './resources/organization.ts'
+export {
+  DEFAULT_OVERAGE_BLOCK_SIZE,
+  type NewPlan,
+  newPlanCodec,
+  type Plan,
+  type PlanChanges,
+  planChangesCodec,
+  planCodec,
+} from './resources/plan.ts'
 export {
   type NewProject,
   newProjectCodec,
@@ -110,6 +148,13 @@ export {
   rolloutCodec,
 } from './resources/rollout.ts'
 export {
+  type NewScheduledChange,
+  newScheduledChangeCodec,
+  type ScheduledChange,
+  type ScheduledOperation,
+  scheduledChangeCodec,
+} from './resources/scheduled-change.ts'
+export {
   type IssuedSdkKey,
   issuedSdkKeyCodec,
   type NewSdkKey,
@@ -130,6 +175,12 @@ export {
   segmentCodec,
   segmentKeysCodec,
 } from './resources/segment.ts'
+export {
+  type OrganizationUsage,
+  organizationUsageCodec,
+  type PlanChoice,
+  planChoiceCodec,
+} from './resources/subscription.ts'
 export {
   type NewTargetingRule,
   newTargetingRuleCodec,
@@ -155,3 +206,20 @@ export {
   type Version,
   versionCodec,
 } from './resources/version.ts'
+export {
+  type IssuedWebhook,
+  issuedWebhookCodec,
+  type NewWebhook,
+  newWebhookCodec,
+  type Webhook,
+  type WebhookChanges,
+  webhookChangesCodec,
+  webhookCodec,
+} from './resources/webhook.ts'
+export {
+  type WebhookDelivery,
+  type WebhookFault,
+  webhookDeliveryCodec,
+} from './resources/webhook-delivery.ts'
+export { type WebhookMessage, webhookMessageCodec } from './resources/webhook-message.ts'
+export { sdkSchemas } from './sdk-schemas.ts'

@@ -1,6 +1,15 @@
 export type { SdkErrorBody } from './sdk/error-body.ts'
 export { asEvaluateRequest, type EvaluateRequest, type FlagValues } from './sdk/evaluate.ts'
 export {
+  asEventsRequest,
+  type EventsAnswer,
+  type EventsRequest,
+  findEventsFault,
+  MAX_EVENT_COUNT,
+  MAX_EVENTS,
+  type ReportedEvaluation,
+} from './sdk/events.ts'
+export {
   DEFAULT_RATE_LIMIT,
   FLAG_SET_VERSION_HEADER,
   INIT_WITHIN_MS,

@@ -5,23 +5,32 @@ import {
   accessTokenCodec,
   auditEventCodec,
   auditEvents,
+  convergenceCodec,
   type Endpoint,
   type EndpointName,
   endpoints,
   envelope,
   environmentCodec,
   flagCodec,
+  flagMetricsCodec,
   flagStateCodec,
+  invoiceCodec,
   memberCodec,
   noBody,
+  observedContextCodec,
   organizationCodec,
+  planCodec,
   projectCodec,
   rolloutCodec,
+  scheduledChangeCodec,
   sdkKeyCodec,
   segmentCodec,
   targetingRuleCodec,
   userCodec,
   variationCodec,
+  webhookCodec,
+  webhookDeliveryCodec,
+  webhookMessageCodec,
 } from '../src/management.ts'
 
 const GOLDEN = new URL('golden/', import.meta.url)
@@ -29,18 +38,27 @@ const GOLDEN = new URL('golden/', import.meta.url)
 const resources: Readonly<Record<string, z.ZodType>> = {
   'access-token': accessTokenCodec,
   'audit-event': auditEventCodec,
+  convergence: convergenceCodec,
   environment: environmentCodec,
   flag: flagCodec,
+  'flag-metrics': flagMetricsCodec,
   'flag-state': flagStateCodec,
+  invoice: invoiceCodec,
   member: memberCodec,
+  'observed-context': observedContextCodec,
   organization: organizationCodec,
+  plan: planCodec,
   project: projectCodec,
   rollout: rolloutCodec,
+  'scheduled-change': scheduledChangeCodec,
   'sdk-key': sdkKeyCodec,
   segment: segmentCodec,
   'targeting-rule': targetingRuleCodec,
   user: userCodec,
   variation: variationCodec,
+  webhook: webhookCodec,
+  'webhook-delivery': webhookDeliveryCodec,
+  'webhook-message': webhookMessageCodec,
 }
 
 function read(path: string) {
@@ -97,7 +115,8 @@ describe('golden wire examples', () => {
 
   it('every audit event is named resource.verb in the past tense', () => {
     for (const type of Object.keys(auditEvents)) {
-      if (type !== 'user.login_success') expect(type).toMatch(/^[a-z]+(_[a-z]+)*\.[a-z_]+ed$/)
+      if (type === 'user.login_success') continue
+      expect(type).toMatch(/^[a-z]+(_[a-z]+)*\.(paid|[a-z_]+(ed|en))$/)
     }
   })
 })

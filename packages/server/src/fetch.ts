@@ -26,11 +26,19 @@ function toExchange(request: Request, { path, query }: Target): Exchange {
     method: request.method.toUpperCase(),
     path,
     query,
-    header: (name) => request.headers.get(name) ?? undefined,
+    header: (name) => request.headers.get(name) ?? (name === 'host' ? hostOf(request) : undefined),
     json: async (maxBytes) => parseJsonBody(await readBytes(request, maxBytes)),
+    bytes: (maxBytes) => readBytes(request, maxBytes),
+    address: undefined,
+    isEncrypted: request.url.startsWith('https:'),
     hasBody: request.body !== null,
     signal: request.signal,
   }
+}
+
+/** Not every platform shows the header that the address was made of. */
+function hostOf(request: Request): string {
+  return new URL(request.url).host
 }
 
 async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {

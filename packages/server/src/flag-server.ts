@@ -6,18 +6,27 @@ import { SdkKeyVerifier } from './access/sdk-keys.ts'
 import type { Clock } from './clock.ts'
 import { Evaluator } from './evaluation/evaluator.ts'
 import { FlagSetCache } from './evaluation/flag-set-cache.ts'
+import { UsageRecorder } from './evaluation/usage-recorder.ts'
 import { createFetch } from './fetch.ts'
 import type { Exchange, Reply } from './http/exchange.ts'
 import { createHandler } from './http/handler.ts'
 import { createManagementApp } from './http/management.ts'
 import { handleSdk } from './http/sdk.ts'
 import { InFlight } from './in-flight.ts'
+import { Instance } from './instance.ts'
+import { type Job, Jobs } from './jobs.ts'
 import { Broadcaster } from './live/broadcaster.ts'
 import { SessionRegistry } from './live/session-registry.ts'
 import type { SocketConnection, SocketLike } from './live/socket-connection.ts'
 import { SocketConnections } from './live/socket-connections.ts'
+import { appointAdministrator } from './management/administrator.ts'
+import { billingJob } from './management/billing-job.ts'
+import { dueChangesJob } from './management/due-changes.ts'
 import type { Management } from './management/management.ts'
+import { endedSessionsJob } from './management/people.ts'
+import { retentionJob } from './management/retention.ts'
 import { type FlagServerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
+import { oldDeliveriesJob, WebhookDispatcher } from './webhooks/webhook-dispatcher.ts'
 
 /** How long a stopping server waits for the requests it is working on. */
 const DRAIN_WITHIN_MS = 5000
@@ -44,33 +53,46 @@ export class FlagServer {
   readonly #options: ResolvedOptions
   readonly #keys: SdkKeyVerifier
   readonly #evaluator: Evaluator
+  readonly #usage: UsageRecorder
   readonly #sessions = new SessionRegistry()
   readonly #sockets: SocketConnections
   readonly #broadcaster: Broadcaster
   readonly #inFlight = new InFlight()
+  readonly #jobs: Jobs
+  readonly #webhooks: WebhookDispatcher
   #state: 'new' | 'started' | 'closed' = 'new'
   #starting: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
-  constructor(options: ResolvedOptions) {
+  constructor(resolved: ResolvedOptions) {
+    const webhooks = new WebhookDispatcher(resolved)
+    const options = { ...resolved, wakeWebhooks: () => webhooks.wake() }
     const { storage, changeFeed, rateLimiter, clock, logger, basePath } = options
     const sessions = this.#sessions
-    const cache = new FlagSetCache(storage, logger)
+    const cache = new FlagSetCache({ storage, logger, clock })
     const keys = new SdkKeyVerifier({ storage, clock, logger })
     const limiter = new RequestLimiter({ limiter: rateLimiter, clock, logger })
-    const evaluator = new Evaluator(cache, clock)
+    const usage = new UsageRecorder({ storage, cache, metrics: options.metrics, clock, logger })
+    const evaluator = new Evaluator({ cache, usage, clock })
     const whenReady = () => this.#whenReady()
-    const live = { whenReady, cache, evaluator, keys, limiter, sessions, clock, logger }
-    this.#options = options
+    const live = { whenReady, cache, evaluator, usage, keys, limiter, sessions, clock, logger }
+    this.#webhooks = webhooks
     this.#keys = keys
     this.#evaluator = evaluator
+    this.#usage = usage
     this.#sockets = new SocketConnections(live)
+    this.#jobs = new Jobs([...jobsOf(options), webhooks], { clock, logger })
+    const [sockets, jobs] = [this.#sockets, this.#jobs]
+    const instance = new Instance({ cache, sessions, sockets, jobs, usage })
+    instance.watchedBy(options.metrics)
+    this.#options = { ...options, instance }
     this.#broadcaster = new Broadcaster({ changeFeed, cache, keys, sessions, clock })
     const sdk = { ...live, maxLiveClients: options.maxLiveClients }
     const handle = createHandler({
       whenReady,
       sdk: (exchange) => handleSdk(sdk, exchange),
-      management: createManagementApp(options),
+      management: createManagementApp(this.#options),
+      metrics: options.metrics,
       logger,
     })
     this.handle = (exchange) => this.#inFlight.add(handle(exchange))
@@ -124,8 +146,7 @@ export class FlagServer {
 
   /** What the exported use cases take first, to change configuration in process as `actor`. */
   actAs(actor: Actor): Management {
-    const { storage, changeFeed, clock, logger } = this.#options
-    return { storage, changeFeed, clock, logger, actor }
+    return { ...this.#options, actor }
   }
 
   /** Begins the conversation over a socket that was just opened; for bindings. */
@@ -155,7 +176,11 @@ export class FlagServer {
     await this.#options.storage.migrate()
     await this.#broadcaster.start()
     await this.#keys.refresh()
-    if (this.#state === 'new') this.#state = 'started'
+    const { administrator } = this.#options
+    if (administrator) await appointAdministrator(this.#options, administrator)
+    if (this.#state !== 'new') return
+    this.#state = 'started'
+    this.#jobs.start()
   }
 
   async #end(): Promise<void> {
@@ -165,7 +190,12 @@ export class FlagServer {
     this.#keys.stop()
     this.#sockets.endAll()
     this.#sessions.close()
+    const sent = this.#webhooks.stop()
     await this.#inFlight.settled(this.#options.clock, DRAIN_WITHIN_MS)
+    await this.#jobs.stop()
+    await this.#options.people?.logins.close()
+    await sent
+    await this.#usage.close()
     await this.#options.storage.close()
   }
 }
@@ -173,6 +203,17 @@ export class FlagServer {
 /** A server with these abilities; what nobody brings is kept in memory. */
 export function createFlagServer(options: FlagServerOptions = {}): FlagServer {
   return new FlagServer(resolveOptions(options))
+}
+
+/** What every instance does again and again. */
+function jobsOf(options: ResolvedOptions): readonly Job[] {
+  return [
+    endedSessionsJob(options),
+    dueChangesJob(options),
+    billingJob(options),
+    oldDeliveriesJob(options),
+    retentionJob(options),
+  ]
 }
 
 function closedError(): FlagError {

@@ -1,8 +1,11 @@
 export { type Actor, type AuthenticateBearer, tokenAuthenticator } from './access/actors.ts'
+export type { PasswordHasher, PasswordVerdict } from './access/passwords.ts'
 export type { EnvironmentScope } from './access/sdk-keys.ts'
 export { type Cancel, type Clock, systemClock } from './clock.ts'
+export { engines } from './evaluation/engines.ts'
 export { createFlagServer, type EnvironmentRef, type FlagServer } from './flag-server.ts'
 export type { Exchange, Reply } from './http/exchange.ts'
+export type { AuthorizationChecks, Identity, IdentityProvider } from './identity-provider.ts'
 export type { EndReason, FlagUpdate } from './live/flag-session.ts'
 export type { SocketConnection, SocketLike } from './live/socket-connection.ts'
 export { type LogFields, type Logger, silentLogger } from './logger.ts'
@@ -11,8 +14,11 @@ export {
   deleteAccessToken,
   listAccessTokens,
 } from './management/access-tokens.ts'
+export type { Administrator } from './management/administrator.ts'
 export { exportAuditLog, listAuditLog } from './management/audit-log.ts'
 export { verifyAuditLog } from './management/audit-verification.ts'
+export { createCheckout } from './management/checkout.ts'
+export { getConvergence } from './management/convergence.ts'
 export {
   createEnvironment,
   deleteEnvironment,
@@ -20,10 +26,16 @@ export {
   listEnvironments,
   updateEnvironment,
 } from './management/environments.ts'
+export { getFlagMetrics } from './management/flag-metrics.ts'
 export { getFlagState, updateFlagState } from './management/flag-states.ts'
 export { createFlag, deleteFlag, getFlag, listFlags, updateFlag } from './management/flags.ts'
+export { listInvoices } from './management/invoices.ts'
 export type { Management } from './management/management.ts'
 export { addMember, listMembers, removeMember, updateMember } from './management/members.ts'
+export {
+  forgetObservedContexts,
+  listObservedContexts,
+} from './management/observed-contexts.ts'
 export {
   createOrganization,
   deleteOrganization,
@@ -31,6 +43,13 @@ export {
   listOrganizations,
   updateOrganization,
 } from './management/organizations.ts'
+export {
+  createPlan,
+  deletePlan,
+  getPlan,
+  listPlans,
+  updatePlan,
+} from './management/plans.ts'
 export {
   createProject,
   deleteProject,
@@ -59,6 +78,7 @@ export {
   listSegments,
   updateSegment,
 } from './management/segments.ts'
+export { getOrganizationUsage, setOrganizationPlan } from './management/subscriptions.ts'
 export {
   createTargetingRule,
   deleteTargetingRule,
@@ -74,4 +94,25 @@ export {
   reorderVariations,
   updateVariation,
 } from './management/variations.ts'
+export {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhookDeliveries,
+  listWebhooks,
+  updateWebhook,
+} from './management/webhooks.ts'
 export type { FlagServerOptions } from './options.ts'
+export type {
+  CheckoutOrder,
+  NewCustomer,
+  OverageCharge,
+  PaymentCheckout,
+  PaymentCustomer,
+  PaymentDelivery,
+  PaymentEvent,
+  PaymentInvoice,
+  PaymentSubject,
+  PaymentSubscription,
+  Payments,
+} from './payments.ts'

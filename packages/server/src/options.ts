@@ -1,14 +1,18 @@
 import { FlagError } from '@ff/core'
-import {
-  type Capabilities,
-  type ChangeFeed,
-  memory,
-  type RateLimiter,
-  type Storage,
-} from '@ff/storage'
+import { type Capabilities, memory, type RateLimiter } from '@ff/storage'
 import { type AuthenticateBearer, tokenAuthenticator } from './access/actors.ts'
+import type { PasswordHasher } from './access/passwords.ts'
+import { SecretBox } from './access/secret-box.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { Metrics } from './http/metrics.ts'
+import type { IdentityProvider } from './identity-provider.ts'
 import { type Logger, silentLogger } from './logger.ts'
+import { type Administrator, resolveAdministrator } from './management/administrator.ts'
+import type { Installation } from './management/management.ts'
+import { createPeople } from './management/people.ts'
+import { ScryptPasswordHasher } from './node/password-hasher.ts'
+import { NodeWebhookSender } from './node/webhook-sender.ts'
+import type { Payments } from './payments.ts'
 
 /** What a host may set; spread the adapters first: `{ ...sqlite({ path }), basePath: '/flags' }`. */
 export interface FlagServerOptions extends Capabilities {
@@ -16,24 +20,50 @@ export interface FlagServerOptions extends Capabilities {
   readonly basePath?: string
   /** Who a bearer token belongs to; by default the server's own access tokens. */
   readonly authenticateBearer?: AuthenticateBearer
+  /** Who takes the money for plans, such as `stripePayments` of `@ff/server/stripe`; nobody by default. */
+  readonly payments?: Payments
+  /** `false`: nobody logs in by this server; `/auth/*` does not exist. */
+  readonly people?: false
+  /** The installation's administrator, appointed at each start, with this password. */
+  readonly administrator?: Administrator
+  /** Where people may log in besides, such as `oidcProvider` of `@ff/server/oidc`; needs `publicUrl`. */
+  readonly identityProvider?: IdentityProvider
+  /** Where browsers find the server: scheme and host, to which `basePath` is added. */
+  readonly publicUrl?: string
+  /** What passwords are hashed with; scrypt by default. */
+  readonly passwordHasher?: PasswordHasher
+  /**
+   * Whether every request comes through a proxy of yours that sets `X-Forwarded-For`, `-Proto` and
+   * `-Host`. Clients are then told apart by what it says.
+   */
+  readonly trustProxy?: boolean
   /** Silent by default. */
   readonly logger?: Logger
   /** The system's by default. */
   readonly clock?: Clock
+  /** Whether anybody may read `GET /metrics`; by default only a token of the role `platform`. */
+  readonly metricsArePublic?: boolean
   /** How many live clients are held before more are refused with 429: sockets, and sessions. */
   readonly maxLiveClients?: number
+  /**
+   * Under which secrets that must be read back are kept, such as those of webhooks: 32 bytes in
+   * base64 or as 64 hexadecimal digits. Of several, the first is used for new ones. Without a
+   * key, what needs it is refused.
+   */
+  readonly secretKey?: string | readonly string[]
+  /** `allowLoopback`: webhooks may lead to this machine, without TLS; for tests and development. */
+  readonly webhooks?: { readonly allowLoopback?: boolean }
 }
 
 /** The options with everything decided. */
-export interface ResolvedOptions {
-  readonly storage: Storage
-  readonly changeFeed: ChangeFeed
+export interface ResolvedOptions extends Installation {
   readonly rateLimiter: RateLimiter
   readonly basePath: string
   readonly authenticateBearer: AuthenticateBearer
-  readonly logger: Logger
-  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly metricsArePublic: boolean
   readonly maxLiveClients: number
+  readonly administrator: Administrator | undefined
 }
 
 const DEFAULT_MAX_LIVE_CLIENTS = 20_000
@@ -51,10 +81,71 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     authenticateBearer: options.authenticateBearer ?? tokenAuthenticator(storage, clock, logger),
     logger,
     clock,
+    ...resolvePeople(options, { storage, clock, logger }),
+    secretBox: resolveSecretBox(options.secretKey),
+    ...resolveWebhooks(options),
+    ...resolveIdentityProvider(options),
+    payments: options.payments,
+    metrics: new Metrics(),
+    metricsArePublic: options.metricsArePublic ?? false,
     maxLiveClients: resolveCount(
       'maxLiveClients',
       options.maxLiveClients ?? DEFAULT_MAX_LIVE_CLIENTS,
     ),
+  }
+}
+
+function resolvePeople(
+  { people, administrator, passwordHasher, basePath = '', trustProxy = false }: FlagServerOptions,
+  parts: Pick<Installation, 'storage' | 'clock' | 'logger'>,
+): Pick<ResolvedOptions, 'people' | 'administrator' | 'trustProxy'> {
+  if (people === false && administrator !== undefined) {
+    throw new FlagError('INVALID_REQUEST', 'administrator needs people, which is false.')
+  }
+  const hasher = passwordHasher ?? new ScryptPasswordHasher()
+  const cookiePath = resolveBasePath(basePath) || '/'
+  return {
+    people:
+      people === false ? null : createPeople({ ...parts, passwordHasher: hasher, cookiePath }),
+    administrator: administrator && resolveAdministrator(administrator),
+    trustProxy,
+  }
+}
+
+function resolveIdentityProvider({
+  identityProvider,
+  publicUrl,
+  people,
+  basePath = '',
+}: FlagServerOptions): Pick<Installation, 'identityProvider' | 'publicUrl'> {
+  if (identityProvider !== undefined && (publicUrl === undefined || people === false)) {
+    const message = 'identityProvider needs publicUrl, and people who log in.'
+    throw new FlagError('INVALID_REQUEST', message)
+  }
+  if (publicUrl === undefined) return {}
+  if (!/^https?:\/\/[^/?#@\s]+\/?$/.test(publicUrl) || !URL.canParse(publicUrl)) {
+    const message = `publicUrl must look like "https://flags.example.com", not "${publicUrl}".`
+    throw new FlagError('INVALID_REQUEST', message)
+  }
+  return {
+    identityProvider,
+    publicUrl: publicUrl.replace(/\/$/, '') + resolveBasePath(basePath),
+  }
+}
+
+function resolveSecretBox(keys: string | readonly string[] | undefined): SecretBox | undefined {
+  if (keys === undefined) return undefined
+  return SecretBox.of(typeof keys === 'string' ? [keys] : keys)
+}
+
+function resolveWebhooks({
+  webhooks,
+}: FlagServerOptions): Pick<Installation, 'webhookSender' | 'wakeWebhooks'> {
+  const allowLoopback = webhooks?.allowLoopback ?? false
+  return {
+    webhookSender: new NodeWebhookSender({ allowLoopback }),
+    // Nobody waits, until a server does.
+    wakeWebhooks: () => undefined,
   }
 }
 

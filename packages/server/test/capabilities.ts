@@ -1,3 +1,4 @@
+import { FlagError } from '@ff/core'
 import {
   type Capabilities,
   type ChangeFeed,
@@ -35,8 +36,8 @@ export function breakable(storage: Storage): {
       const value: unknown = Reflect.get(target, name, receiver)
       if (typeof value !== 'function') return value
       return (...parameters: unknown[]) => {
-        calls.push(String(name))
-        if (isBroken && name !== 'close') return Promise.reject(new Error('the store is away'))
+        calls.push(name === 'list' ? `list ${parameters[0]}` : String(name))
+        if (isBroken && name !== 'close') return Promise.reject(away())
         if (delayMs === 0 || name === 'close') return value.apply(target, parameters)
         return pause(delayMs).then(() => value.apply(target, parameters))
       }
@@ -56,6 +57,8 @@ export function breakable(storage: Storage): {
     },
   }
 }
+
+const away = () => new FlagError('UNAVAILABLE', 'The store is away.')
 
 /** In real time, without keeping the process alive. */
 const pause = (ms: number) => new Promise((resolve) => void setTimeout(resolve, ms).unref())

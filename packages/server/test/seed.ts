@@ -164,6 +164,9 @@ function organizationRecord(id: string): Records['organization'] {
     currentPeriodEnd: null,
     apiUsage: 0,
     hasUsedPaidTrial: false,
+    periodStart: null,
+    periodDay: null,
+    paymentCustomerId: null,
     ...recordFields,
   }
 }

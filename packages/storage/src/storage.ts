@@ -1,4 +1,9 @@
-import type { FlagDefinition, FlagSetDefinition, SegmentDefinition } from '@ff/core'
+import type {
+  EvaluationReason,
+  FlagDefinition,
+  FlagSetDefinition,
+  SegmentDefinition,
+} from '@ff/core'
 import type { Kind, Records } from './records.ts'
 
 /**
@@ -67,7 +72,69 @@ export interface StorageSession {
 
   /** The newest state of each definition that changed after version `since`, ordered by id. */
   loadChanges(environmentId: string, since: number): Promise<DefinitionChanges>
+
+  /** Adds to what is counted already under the same environment, flag, minute and outcome. */
+  addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void>
+
+  /** What was counted for one flag in one environment, one total for each outcome, in no order. */
+  loadEvaluationCounts(query: EvaluationCountQuery): Promise<readonly EvaluationTotal[]>
+
+  /** Forgets what was counted in minutes before this one. */
+  dropEvaluationCounts(beforeMinute: string): Promise<void>
+
+  /**
+   * Adds to the living `observedContext` of the same environment and hash: its count grows, what
+   * was seen last replaces what was seen before, `firstSeen` stays the earliest and `lastSeen`
+   * the latest. A context that is not there yet is added, with the id of its sighting; throws
+   * `CONFLICT` when that is taken.
+   */
+  recordSightings(sightings: readonly ContextSighting[]): Promise<void>
+
+  /**
+   * Removes records for ever, deleted ones too, and answers how many they were. For what may, or
+   * must, be forgotten; never for configuration. Throws `INTERNAL` when the query names no field.
+   */
+  purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number>
 }
+
+/** How evaluations of a flag ended. */
+export interface EvaluationOutcome {
+  /** null when there was nothing to serve. */
+  readonly variationId: string | null
+  readonly reason: EvaluationReason
+  readonly source: EvaluationSource
+}
+
+/** Over which transport was evaluated; `sdk`: by a client that evaluates locally and reported it. */
+export type EvaluationSource = 'rest' | 'poll' | 'ws' | 'sdk'
+
+/** How often a flag was evaluated in one minute with the same outcome. */
+export interface EvaluationCount extends EvaluationOutcome {
+  readonly environmentId: string
+  readonly flagId: string
+  /** The timestamp at which the minute begins. */
+  readonly minute: string
+  /** How many. */
+  readonly count: number
+  /** How long all of them took together, in microseconds, rounded to a whole number. */
+  readonly micros: number
+}
+
+export interface EvaluationCountQuery {
+  readonly environmentId: string
+  readonly flagId: string
+  /** Timestamps of minutes: `from <= minute < to`. */
+  readonly from: string
+  readonly to: string
+}
+
+export interface EvaluationTotal extends EvaluationOutcome {
+  readonly count: number
+  readonly micros: number
+}
+
+/** That a context was evaluated, once or several times. */
+export type ContextSighting = Omit<Records['observedContext'], 'deletedAt'>
 
 /** Where everything that must not be lost is kept. */
 export interface Storage extends StorageSession {
@@ -113,6 +180,9 @@ export interface ListQuery<K extends Kind> {
   /** Records a page, at least 1; all of them when absent. */
   readonly limit?: number
 }
+
+/** Which records to remove; of a whole kind they are never removed. */
+export type PurgeQuery<K extends Kind> = Pick<ListQuery<K>, 'where' | 'range'>
 
 export interface Page<T> {
   readonly data: readonly T[]

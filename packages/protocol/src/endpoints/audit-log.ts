@@ -58,8 +58,8 @@ export const auditLogEndpoints = {
         ...paging,
         ...filters,
         /** `redis`: the recent entries; the others: all of them. */
-        source: z.enum(['redis', 'database', 'both']).optional(),
-        sort: auditSort.optional(),
+        source: z.enum(['redis', 'database', 'both']).optional().meta({ default: 'both' }),
+        sort: auditSort.optional().meta({ default: 'created_at:desc' }),
       },
       filterNames,
     ),

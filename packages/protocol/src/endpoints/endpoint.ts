@@ -14,29 +14,47 @@ export type Permission =
   | 'tokens.write'
   /** Add, change and remove members up to the caller's own role. */
   | 'members.write'
+  /** Say where the organization's changes are told, as they happen. */
+  | 'webhooks.write'
   /** Change the organization's own details. */
   | 'organization.write'
   /** Delete the organization and everything in it. */
   | 'organization.delete'
   /** Found organizations. */
   | 'organizations.create'
+  /** See what the organization owes and has paid. */
+  | 'billing.read'
+  /** Choose and pay for a plan at the payment provider. */
+  | 'billing.write'
+  /** See which plans there are. */
+  | 'plans.read'
+  /** Change plans, and which organization has which. */
+  | 'plans.write'
   /** See what was done, and by whom. */
   | 'audit.read'
+  /** Remove for ever what was observed of a person. */
+  | 'contexts.forget'
 
 /** One management endpoint: all that a router, a client or a reference page needs to know. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Parameters stand in braces: `/projects/{projectId}`. Fixed segments win over parameters. */
   readonly path: string
-  readonly permission: Permission
+  /**
+   * `anyone`: no credentials are asked for, as to log in. `oneself`: whoever is known may, for it
+   * is about nobody else.
+   */
+  readonly permission: Permission | 'anyone' | 'oneself'
   readonly params: z.ZodType
   readonly query: z.ZodType
   /** `noBody` when none is read. */
   readonly body: z.ZodType
   /** How large a body may be, where that is more than the SDK side's limit. */
   readonly maxBodyBytes?: number
+  /** The body is what another signed, byte for byte: it reaches the use case as text. */
+  readonly rawBody?: true
   /** The status of success. */
-  readonly status: 200 | 201
+  readonly status: 200 | 201 | 302
   /** The payload of the envelope; of `lines`, each of them. */
   readonly response: z.ZodType
   /** Answered without the envelope, as JSON lines that are sent while they are read. */
@@ -61,8 +79,8 @@ export const truth = z.codec(z.enum(['true', 'false']), z.boolean(), {
 
 /** Which part of a list: 50 items from the first page unless said otherwise. */
 export const paging = {
-  page: wholeNumber(1, 1_000_000_000).optional(),
-  limit: wholeNumber(1, 100).optional(),
+  page: wholeNumber(1, 1_000_000_000).optional().meta({ default: 1 }),
+  limit: wholeNumber(1, 100).optional().meta({ default: 50 }),
 }
 export const pageQuery = record(paging, {})
 /** `search` occurs in a name, a key or an address of the thing, ignoring ASCII case. */

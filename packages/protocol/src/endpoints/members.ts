@@ -1,6 +1,11 @@
 import { pageOf } from '../envelope.ts'
 import { record } from '../record.ts'
-import { memberChangesCodec, memberCodec, newMemberCodec } from '../resources/member.ts'
+import {
+  invitedMemberCodec,
+  memberChangesCodec,
+  memberCodec,
+  newMemberCodec,
+} from '../resources/member.ts'
 import { id } from '../scalars.ts'
 import {
   changing,
@@ -32,7 +37,7 @@ export const memberEndpoints = {
     path: MEMBERS,
     params: organizationParams,
     body: newMemberCodec,
-    response: memberCodec,
+    response: invitedMemberCodec,
   },
   updateMember: {
     ...changing,
@@ -40,7 +45,7 @@ export const memberEndpoints = {
     path: `${MEMBERS}/{userId}`,
     params: memberParams,
     body: memberChangesCodec,
-    response: memberCodec,
+    response: invitedMemberCodec,
   },
   removeMember: { ...deleting, permission, path: `${MEMBERS}/{userId}`, params: memberParams },
 } as const satisfies Record<string, Endpoint>

@@ -6,7 +6,7 @@ import { id, instant, name, recordFields, recordNames, timestamp } from '../scal
 export type AccessToken = z.output<typeof accessTokenCodec>
 
 /** What an actor may do in one organization; `platform` administers the whole installation. */
-const role = z.enum(['platform', 'owner', 'admin', 'editor', 'viewer'])
+export const role = z.enum(['platform', 'owner', 'admin', 'editor', 'viewer'])
 export type Role = z.output<typeof role>
 
 /** The roles that people have in an organization. */

@@ -3,20 +3,25 @@ import { record } from '../record.ts'
 import { count, text, timestamp } from '../scalars.ts'
 import { accessTokenCodec } from './access-token.ts'
 import { auditActor } from './audit-actor.ts'
+import { billingCodec } from './checkout.ts'
 import { environmentCodec } from './environment.ts'
 import { flagCodec, flagViewCodec } from './flag.ts'
 import { flagStateCodec } from './flag-state.ts'
+import { invoiceCodec } from './invoice.ts'
 import { memberCodec } from './member.ts'
 import { reorderCodec } from './order.ts'
 import { organizationCodec } from './organization.ts'
+import { planCodec } from './plan.ts'
 import { projectCodec } from './project.ts'
 import { promotedFlagCodec } from './promotion.ts'
 import { rolloutCodec } from './rollout.ts'
+import { scheduledChangeCodec } from './scheduled-change.ts'
 import { rotatedSdkKeyCodec, sdkKeyCodec } from './sdk-key.ts'
 import { segmentCodec } from './segment.ts'
 import { targetingRuleCodec } from './targeting-rule.ts'
 import { variationCodec } from './variation.ts'
 import { restoredVersionCodec } from './version.ts'
+import { webhookCodec } from './webhook.ts'
 
 /** One acknowledged change, log-in or refused log-in, and who made it. */
 export type AuditEvent = z.output<typeof auditEventCodec>
@@ -108,12 +113,38 @@ const loginFields = {
 }
 const loginCodec = record(loginFields, {})
 const refusedLoginCodec = record({ ...loginFields, reason: text(256) }, {})
+const limitedLoginsCodec = record({ attempts: count, since: timestamp }, {})
+const changedPasswordCodec = record(
+  { email: loginFields.email, by: z.enum(['password', 'link', 'operator']) },
+  {},
+)
+
+const forgottenContextsCodec = record(
+  {
+    /** SHA-256, in hexadecimal, of the environment's id, a colon and the key. */
+    keyHash: z.string(),
+    /** How many records there were. */
+    contexts: count,
+  },
+  { keyHash: 'key_hash' },
+)
 
 /** Every event that can be audited. An event that is not here cannot be written. */
 export const auditEvents = {
   'organization.created': { stream: 'organization', fields: organizationCodec },
   'organization.updated': { stream: 'organization', fields: organizationCodec },
   'organization.deleted': { stream: 'organization', fields: organizationCodec },
+  /** What the payment provider knows of it. */
+  'organization.billing_updated': { stream: 'organization', fields: billingCodec },
+  'organization.plan_changed': { stream: 'organization', fields: organizationCodec },
+  'plan.created': { stream: 'plan', fields: planCodec },
+  'plan.updated': { stream: 'plan', fields: planCodec },
+  'plan.deleted': { stream: 'plan', fields: planCodec },
+  'invoice.created': { stream: 'invoice', fields: invoiceCodec },
+  /** Handed over to the payment provider, whose next invoice it is a part of. */
+  'invoice.charged': { stream: 'invoice', fields: invoiceCodec },
+  'invoice.updated': { stream: 'invoice', fields: invoiceCodec },
+  'invoice.paid': { stream: 'invoice', fields: invoiceCodec },
   'project.created': { stream: 'project', fields: projectCodec },
   'project.updated': { stream: 'project', fields: projectCodec },
   'project.deleted': { stream: 'project', fields: projectCodec },
@@ -128,6 +159,10 @@ export const auditEvents = {
   'token.created': { stream: 'token', fields: accessTokenCodec },
   'token.deleted': { stream: 'token', fields: accessTokenCodec },
   'member.added': { stream: 'member', fields: memberCodec },
+  /** The person has used their one-time link. */
+  'member.accepted': { stream: 'member', fields: memberCodec, log: 'logins' },
+  /** The member was given a new one-time link. */
+  'member.invited': { stream: 'member', fields: memberCodec },
   'member.updated': { stream: 'member', fields: memberCodec },
   'member.removed': { stream: 'member', fields: memberCodec },
   'flag.created': { stream: 'flag', fields: flagViewCodec },
@@ -145,6 +180,9 @@ export const auditEvents = {
   'targeting_rule.deleted': { stream: 'targeting_rule', fields: targetingRuleCodec },
   /** The stream is the flag in the environment whose rules were put in order. */
   'targeting_rule.reordered': { stream: 'flag_state', fields: reorderCodec },
+  'scheduled_change.created': { stream: 'scheduled_change', fields: scheduledChangeCodec },
+  'scheduled_change.deleted': { stream: 'scheduled_change', fields: scheduledChangeCodec },
+  'scheduled_change.failed': { stream: 'scheduled_change', fields: scheduledChangeCodec },
   'segment.created': { stream: 'segment', fields: segmentCodec },
   /** Of listed keys, only their counts: who was listed when is what the versions tell. */
   'segment.updated': { stream: 'segment', fields: segmentCodec },
@@ -152,8 +190,16 @@ export const auditEvents = {
   'rollout.created': { stream: 'rollout', fields: rolloutCodec },
   'rollout.updated': { stream: 'rollout', fields: rolloutCodec },
   'rollout.deleted': { stream: 'rollout', fields: rolloutCodec },
+  /** The stream is the environment: who was forgotten must not be readable afterwards. */
+  'observed_context.forgotten': { stream: 'environment', fields: forgottenContextsCodec },
+  'webhook.created': { stream: 'webhook', fields: webhookCodec },
+  'webhook.updated': { stream: 'webhook', fields: webhookCodec },
+  'webhook.deleted': { stream: 'webhook', fields: webhookCodec },
   'user.login_success': { stream: 'user', fields: loginCodec, log: 'logins' },
   'user.login_failed': { stream: 'user', fields: refusedLoginCodec, log: 'logins' },
+  /** Of a flood, how many more were refused since. */
+  'user.login_limited': { stream: 'user', fields: limitedLoginsCodec, log: 'logins' },
+  'user.password_changed': { stream: 'user', fields: changedPasswordCodec, log: 'logins' },
 } as const satisfies Record<string, AuditEventRow>
 
 export type AuditEventType = keyof typeof auditEvents

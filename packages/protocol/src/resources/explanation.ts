@@ -43,7 +43,7 @@ const names = {
   rolloutId: 'rollout_id',
 } as const
 
-const step: Wire<ExplanationStep> = record(
+export const explanationStepCodec: Wire<ExplanationStep> = record(
   {
     type: z.enum([
       'flag',
@@ -69,7 +69,7 @@ const step: Wire<ExplanationStep> = record(
     found: z.string().nullable().exactOptional(),
     bucket: count.exactOptional(),
     range: range.exactOptional(),
-    steps: z.lazy(() => z.array(step).readonly()).exactOptional(),
+    steps: z.lazy(() => z.array(explanationStepCodec).readonly()).exactOptional(),
   },
   {
     flagKey: names.flagKey,
@@ -97,7 +97,7 @@ const explainedFlag: Wire<ExplainedFlag> = record(
       .enum(['FLAG_NOT_FOUND', 'MALFORMED_FLAG', 'TYPE_MISMATCH', 'TARGETING_KEY_MISSING'])
       .exactOptional(),
     prerequisiteChain: z.array(z.string()).readonly(),
-    steps: z.array(step).readonly().nullable(),
+    steps: z.array(explanationStepCodec).readonly().nullable(),
   },
   {
     ...names,

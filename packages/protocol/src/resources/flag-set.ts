@@ -38,8 +38,9 @@ const rangeRollout = record(
     ranges: listOf(
       record({ variationId: reference, from: count, to: count }, { variationId: 'variation_id' }),
     ),
+    totalWeight: count.exactOptional(),
   },
-  { bucketBy: 'bucket_by' },
+  { bucketBy: 'bucket_by', totalWeight: 'total_weight' },
 )
 
 const gradualRollout = record(

@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import * as z from 'zod'
 import { record } from '../record.ts'
 import { email, id, name, recordFields, recordNames } from '../scalars.ts'
 import { memberRole } from './access-token.ts'
@@ -14,18 +14,30 @@ export const userCodec = record({ id, email: userEmail, name, ...recordFields },
 /** A user in an organization. */
 export type Member = z.output<typeof memberCodec>
 
-export const memberCodec = record(
-  {
-    id,
-    userId: id,
-    orgId: id,
-    email: userEmail,
-    /** What this organization calls them. */
-    name,
-    role: memberRole,
-    ...recordFields,
-  },
-  { userId: 'user_id', orgId: 'org_id', ...recordNames },
+const fields = {
+  id,
+  userId: id,
+  orgId: id,
+  email: userEmail,
+  /** What this organization calls them. */
+  name,
+  role: memberRole,
+  ...recordFields,
+}
+
+const names = { userId: 'user_id', orgId: 'org_id', ...recordNames } as const
+
+export const memberCodec = record(fields, names)
+
+/**
+ * A member in the answer that invites them. The link is null where none was made, and when the
+ * request is repeated.
+ */
+export type InvitedMember = z.output<typeof invitedMemberCodec>
+
+export const invitedMemberCodec = record(
+  { ...fields, oneTimeLink: z.string().nullable() },
+  { ...names, oneTimeLink: 'one_time_link' },
 )
 
 /** The name is the e-mail address unless given. */
@@ -38,4 +50,12 @@ export const newMemberCodec = record(
 
 export type MemberChanges = z.output<typeof memberChangesCodec>
 
-export const memberChangesCodec = record({ name: name.optional(), role: memberRole.optional() }, {})
+export const memberChangesCodec = record(
+  {
+    name: name.optional(),
+    role: memberRole.optional(),
+    /** `true`: a new one-time link is made, and the one before opens nothing any more. */
+    newLink: z.boolean().optional(),
+  },
+  { newLink: 'new_link' },
+)

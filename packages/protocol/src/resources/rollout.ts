@@ -34,8 +34,21 @@ const bucketRange = record(
 const variants = z.array(variantWeight).min(1).max(100)
 const intervalHours = z.number().positive().max(87_600)
 
-const saltInput = text(128).regex(/^[^.]+$/, 'must be text without dots')
-const schemeInput = z.enum(['ff'])
+/** Where bucketing formulas come from: our own, and the other systems whose flags can be imported. */
+const BUCKETING_SCHEMES = [
+  'ff',
+  'unleash',
+  'launchdarkly',
+  'growthbook-1',
+  'growthbook-2',
+  'flagd',
+  'configcat',
+  'flagsmith',
+  'posthog',
+] as const
+
+const saltInput = text(128)
+const schemeInput = z.enum(BUCKETING_SCHEMES)
 
 const inputNames = {
   bucketBy: 'bucket_by',

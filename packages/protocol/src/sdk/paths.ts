@@ -2,6 +2,8 @@
 export const SDK_PATHS = {
   evaluate: '/evaluator/evaluate',
   poll: '/evaluator/poll',
+  flagSet: '/evaluator/flag-set',
+  events: '/evaluator/events',
   socket: '/ws/sdk',
 } as const
 

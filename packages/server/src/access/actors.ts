@@ -17,6 +17,18 @@ export interface Actor {
   readonly orgId: string | null
 }
 
+/** Who asks where no credentials are asked for. May nothing that needs a permission. */
+export const NOBODY: Actor = { id: '', email: '', name: '', role: 'viewer', orgId: null }
+
+/** Who does what the server does by itself, when its time has come. */
+export const SYSTEM: Actor = {
+  id: 'system',
+  email: '',
+  name: 'System',
+  role: 'platform',
+  orgId: null,
+}
+
 /** Bearer token → who it belongs to, or nothing. A host may bring its own: JWT, session, OIDC. */
 export type AuthenticateBearer = (
   token: string,

@@ -15,19 +15,22 @@ interface LastUseParts {
   readonly logger: Logger
 }
 
+/** What is used, and can tell when it was. */
+type Used = 'accessToken' | 'sdkKey' | 'loginSession'
+
 /**
- * Keeps when tokens or keys were last used, to the minute: at most one write a minute for each,
+ * Keeps when tokens, keys or sessions were last used, to the minute: at most one write a minute for each,
  * for which nobody waits. What cannot be written is forgotten.
  */
 export class LastUse {
-  readonly #kind: 'accessToken' | 'sdkKey'
+  readonly #kind: Used
   readonly #parts: LastUseParts
   /** By id; epoch milliseconds. */
   readonly #notedAt = new Map<string, number>()
   #pending = new Map<string, number>()
   #cancel: Cancel | undefined
 
-  constructor(kind: 'accessToken' | 'sdkKey', parts: LastUseParts) {
+  constructor(kind: Used, parts: LastUseParts) {
     this.#kind = kind
     this.#parts = parts
   }
@@ -56,6 +59,10 @@ export class LastUse {
     const pending = this.#pending
     this.#pending = new Map()
     this.#cancel = undefined
+    const now = this.#parts.clock.now()
+    for (const [id, usedAt] of this.#notedAt) {
+      if (Math.abs(now - usedAt) >= PRECISION_MS) this.#notedAt.delete(id)
+    }
     for (const [id, usedAt] of pending) {
       try {
         const lastUsedAt = new Date(usedAt).toISOString()

@@ -2,17 +2,24 @@ import { FlagError } from '@ff/core'
 import type { Organization, Permission, Role } from '@ff/protocol/management'
 import type { Actor } from './actors.ts'
 
-const VIEWER: readonly Permission[] = ['configuration.read', 'audit.read']
+const VIEWER: readonly Permission[] = ['configuration.read', 'audit.read', 'plans.read']
 const EDITOR: readonly Permission[] = [...VIEWER, 'flags.write']
 const ADMIN: readonly Permission[] = [
   ...EDITOR,
   'projects.write',
   'tokens.write',
   'members.write',
+  'webhooks.write',
   'organization.write',
+  'contexts.forget',
 ]
-const OWNER: readonly Permission[] = [...ADMIN, 'organization.delete']
-const PLATFORM: readonly Permission[] = [...OWNER, 'organizations.create']
+const OWNER: readonly Permission[] = [
+  ...ADMIN,
+  'organization.delete',
+  'billing.read',
+  'billing.write',
+]
+const PLATFORM: readonly Permission[] = [...OWNER, 'organizations.create', 'plans.write']
 
 /** What each role may do in its organization; `platform` in all of them. */
 const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
@@ -43,17 +50,22 @@ export function assertRoleWithin(role: Role, actor: Actor): void {
   throw new FlagError('FORBIDDEN', message)
 }
 
+/** The roles that may do something, from the lowest. */
+export function rolesWith(permission: Permission): readonly Role[] {
+  return ROLES_UPWARD.filter((role) => ROLE_PERMISSIONS[role].includes(permission))
+}
+
 /**
  * The one place where access is decided, always on the organization of a loaded object.
  *
  * Throws `NOT_FOUND`, as for a `thing` that does not exist, when the organization is gone or
  * another's; `FORBIDDEN` when the actor belongs to it but its role does not reach so far.
  */
-export function permitted(
+export function permitted<O extends Organization>(
   access: Access,
-  organization: Organization | undefined,
+  organization: O | undefined,
   thing: string,
-): Organization {
+): O {
   const { actor } = access
   const isVisible = actor.role === 'platform' || actor.orgId === organization?.id
   if (organization === undefined || !isVisible) throw notFound(thing)
@@ -67,7 +79,8 @@ export function assertPermittedOnInstallation(access: Access): void {
   if (access.actor.role !== 'platform') throw forbidden(access.actor)
 }
 
-function assertRoleMay({ actor, permission }: Access): void {
+/** For what belongs to nobody: throws `FORBIDDEN` unless the role may, wherever the actor has it. */
+export function assertRoleMay({ actor, permission }: Access): void {
   if (!ROLE_PERMISSIONS[actor.role].includes(permission)) throw forbidden(actor)
 }
 

@@ -10,6 +10,15 @@ export function hashSecret(secret: string): Promise<string> {
   return sha256(secret)
 }
 
+/** Compares in a time that does not depend on where two texts differ. */
+export function equalSecrets(one: string, other: string): boolean {
+  let difference = one.length ^ other.length
+  for (let at = 0; at < other.length; at += 1) {
+    difference |= (one.charCodeAt(at) || 0) ^ other.charCodeAt(at)
+  }
+  return difference === 0
+}
+
 /** Of the text in UTF-8, in hexadecimal. */
 export async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))

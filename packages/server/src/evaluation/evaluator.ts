@@ -1,8 +1,8 @@
 import {
   contextHash,
+  detailsOf,
   type EvaluationContext,
   type EvaluationDetail,
-  evaluateAll,
   evaluateFlag,
   type FlagSet,
   hash128,
@@ -13,42 +13,66 @@ import {
 import type { FlagValues } from '@ff/protocol/sdk'
 import type { Clock } from '../clock.ts'
 import { type EntityTag, entityTagsIn } from './entity-tag.ts'
+import { type Evaluated, evaluateAllTimed, evaluateSomeTimed } from './evaluated.ts'
 import type { FlagSetCache } from './flag-set-cache.ts'
+import type { UsageRecorder } from './usage-recorder.ts'
 
 /** The values of one context, as they go over the wire. */
 export interface Answer {
   readonly tag: EntityTag
   /** The flat object as JSON text; null when the caller already has exactly this. */
   readonly json: string | null
+  /** What the text was made from; absent when nothing was evaluated. */
+  readonly evaluated?: Evaluated
+}
+
+interface EvaluatorParts {
+  readonly cache: FlagSetCache
+  readonly usage: UsageRecorder
+  readonly clock: Clock
 }
 
 /** Environment and context → values. */
 export class Evaluator {
   readonly #cache: FlagSetCache
+  readonly #usage: UsageRecorder
   readonly #clock: Clock
 
-  constructor(cache: FlagSetCache, clock: Clock) {
+  constructor({ cache, usage, clock }: EvaluatorParts) {
     this.#cache = cache
+    this.#usage = usage
     this.#clock = clock
   }
 
-  /** Throws `NOT_FOUND` when there is no such environment. */
+  /** Recorded. Throws `NOT_FOUND` when there is no such environment. */
   async values(environmentId: string, context: EvaluationContext): Promise<FlagValues> {
     const flagSet = await this.#cache.get(environmentId)
-    return valuesOf(evaluateAll(flagSet, context, this.#clock.now()))
+    this.#usage.requested(environmentId)
+    const evaluated = evaluateAllTimed(flagSet, context, this.#clock.now())
+    this.#usage.evaluated(environmentId, 'sdk', evaluated)
+    return valuesOf(evaluated.evaluation)
   }
 
-  /** Throws `NOT_FOUND` when there is no such environment; an unknown flag is a detail. */
+  /** Recorded. Throws `NOT_FOUND` when there is no such environment; an unknown flag is a detail. */
   async detail(
     environmentId: string,
     flagKey: string,
     context: EvaluationContext,
   ): Promise<EvaluationDetail> {
     const flagSet = await this.#cache.get(environmentId)
-    return evaluateFlag(flagSet, flagKey, context, this.#clock.now())
+    this.#usage.requested(environmentId)
+    const now = this.#clock.now()
+    const evaluated = evaluateSomeTimed(flagSet, [flagKey], context, now)
+    const [detail] = detailsOf(evaluated.evaluation)
+    if (detail === undefined) return evaluateFlag(flagSet, flagKey, context, now)
+    this.#usage.evaluated(environmentId, 'sdk', evaluated)
+    return detail
   }
 
-  /** The answer to a caller who may already have some: `ifNoneMatch` is that header's text. */
+  /**
+   * The answer to a caller who may already have some: `ifNoneMatch` is that header's text. Whoever
+   * gives it records it.
+   */
   answer(flagSet: FlagSet, context: EvaluationContext, ifNoneMatch?: string): Answer {
     const now = this.#clock.now()
     const made = {
@@ -60,8 +84,9 @@ export class Evaluator {
       const tag = entityTagsIn(ifNoneMatch).find((known) => isMadeFrom(known, made))
       if (tag !== undefined) return { tag, json: null }
     }
-    const json = jsonOf(evaluateAll(flagSet, context, now))
-    return { tag: { ...made, valuesHash: hash128(json) }, json }
+    const evaluated = evaluateAllTimed(flagSet, context, now)
+    const json = jsonOf(evaluated.evaluation)
+    return { tag: { ...made, valuesHash: hash128(json) }, json, evaluated }
   }
 }
 

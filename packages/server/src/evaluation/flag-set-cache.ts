@@ -6,9 +6,12 @@ import {
   isFlagError,
   mergeChanges,
 } from '@ff/core'
+import type { Environment } from '@ff/protocol/management'
 import type { Storage } from '@ff/storage'
+import type { Clock } from '../clock.ts'
 import type { Logger } from '../logger.ts'
 import { Refresh } from '../refresh.ts'
+import { engines } from './engines.ts'
 import { assertNoNewFaults, assertSoundDefinition } from './sound-definition.ts'
 
 /** Called in the moment a flag set takes its predecessor's place; `before` is absent at first. */
@@ -17,12 +20,33 @@ export type FlagSetListener = (environmentId: string, after: FlagSet, before?: F
 /** A flag set that nobody asked for in this many rounds of `refreshAll` is dropped. */
 const IDLE_ROUNDS = 720
 
+/** Less than from one check of versions to the next, so that each of them reads it. */
+const PRIVACY_EVERY_MS = 4000
+
+interface FlagSetCacheParts {
+  readonly storage: Storage
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+/** What is held of an environment. */
+export interface HeldFlagSet {
+  readonly flagSet: FlagSet
+  /** When the store was last known to have nothing newer; epoch milliseconds. */
+  readonly checkedAt: number
+}
+
 interface Entry {
   readonly environmentId: string
   readonly refresh: Refresh
   /** The load that everybody waits for who asks before there is anything. */
   first: Promise<void> | undefined
   flagSet: FlagSet | undefined
+  /** When the store was last asked and had nothing newer than what is held; epoch milliseconds. */
+  checkedAt: number
+  /** Nothing is kept until it is known what may be. */
+  privacy: Environment['contextPrivacy']
+  privacyReadAt: number
   /** Rounds of `refreshAll` since somebody last asked. */
   idleRounds: number
   /** What went wrong last, so that it is logged once and not every few seconds. */
@@ -37,12 +61,20 @@ interface Entry {
 export class FlagSetCache {
   readonly #storage: Storage
   readonly #logger: Logger
+  readonly #clock: Clock
   readonly #entries = new Map<string, Entry>()
   #listener: FlagSetListener = () => undefined
+  #swaps = 0
 
-  constructor(storage: Storage, logger: Logger) {
+  constructor({ storage, logger, clock }: FlagSetCacheParts) {
     this.#storage = storage
     this.#logger = logger
+    this.#clock = clock
+  }
+
+  /** How many versions have taken the place of another, or the first place, since the start. */
+  get swaps(): number {
+    return this.#swaps
   }
 
   /** Sets who hears of every swap. */
@@ -55,6 +87,17 @@ export class FlagSetCache {
     const entry = this.#entries.get(environmentId)
     if (entry?.flagSet !== undefined) entry.idleRounds = 0
     return entry?.flagSet
+  }
+
+  /** The same, without counting as a use. */
+  peek(environmentId: string): HeldFlagSet | undefined {
+    const { flagSet, checkedAt = 0 } = this.#entries.get(environmentId) ?? {}
+    return flagSet === undefined ? undefined : { flagSet, checkedAt }
+  }
+
+  /** How much of its contexts a loaded environment keeps, as of the last refresh. */
+  privacyOf(environmentId: string): Environment['contextPrivacy'] {
+    return this.#entries.get(environmentId)?.privacy ?? 'none'
   }
 
   /**
@@ -110,6 +153,9 @@ export class FlagSetCache {
       refresh: new Refresh(() => this.#update(entry)),
       first: undefined,
       flagSet: undefined,
+      checkedAt: 0,
+      privacy: 'none',
+      privacyReadAt: Number.NEGATIVE_INFINITY,
       idleRounds: 0,
       trouble: undefined,
     }
@@ -119,9 +165,12 @@ export class FlagSetCache {
 
   /** One read of the store: everything at first, later only what changed. */
   async #update(entry: Entry): Promise<void> {
+    const checkedAt = this.#clock.now()
     try {
       const definition = await this.#read(entry)
       if (definition !== undefined) this.#swap(entry, definition)
+      await this.#readPrivacy(entry, checkedAt)
+      entry.checkedAt = checkedAt
       if (entry.trouble !== undefined) {
         this.#logger.info('a flag set is up to date again', { environmentId: entry.environmentId })
       }
@@ -144,6 +193,14 @@ export class FlagSetCache {
     return changes.version > flagSet.version ? mergeChanges(flagSet.definition, changes) : undefined
   }
 
+  /** It is no part of any version; a deleted environment keeps what it had. */
+  async #readPrivacy(entry: Entry, now: number): Promise<void> {
+    if (Math.abs(now - entry.privacyReadAt) < PRIVACY_EVERY_MS) return
+    const environment = await this.#storage.find('environment', entry.environmentId)
+    entry.privacy = environment?.contextPrivacy ?? entry.privacy
+    entry.privacyReadAt = now
+  }
+
   async #unpublished(environmentId: string): Promise<FlagSetDefinition> {
     if ((await this.#storage.find('environment', environmentId)) === undefined) throw noFlagSet()
     return { version: 0, flags: [], segments: [] }
@@ -152,11 +209,12 @@ export class FlagSetCache {
   #swap(entry: Entry, definition: FlagSetDefinition): void {
     const { environmentId, flagSet: before } = entry
     assertSoundDefinition(definition, before?.definition)
-    const after = compileFlagSet(definition, before)
+    const after = compileFlagSet(definition, { previous: before, engines })
     // With nothing good to keep, flags that serve their default are better than no flags.
     const hasGood = before !== undefined && before.flags.size > 0
     if (hasGood) assertNoNewFaults(after, before)
     entry.flagSet = after
+    this.#swaps += 1
     if (!hasGood && after.issues.length > 0) {
       const { version, issues } = after
       this.#logger.error('a flag set has faults', { environmentId, version, issues })

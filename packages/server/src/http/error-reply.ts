@@ -62,6 +62,9 @@ export function toKnownError(error: unknown, logger: Logger): FlagError {
 function headersOf(error: FlagError, scheme: 'ApiKey' | 'Bearer'): Record<string, string> {
   const allow = error.details?.['allow']
   if (error.code === 'METHOD_NOT_ALLOWED' && typeof allow === 'string') return { Allow: allow }
+  const seconds = error.details?.['seconds']
+  if (error.code === 'RATE_LIMITED' && typeof seconds === 'number')
+    return { 'Retry-After': String(seconds) }
   if (error.code === 'UNAUTHENTICATED') return { 'WWW-Authenticate': scheme }
   return {}
 }

@@ -17,6 +17,15 @@ export interface Exchange {
    * or is empty.
    */
   json(maxBytes: number): Promise<unknown>
+  /**
+   * The body as the bytes that came, for what was signed. Throws as `json` does, and `INTERNAL`
+   * when the host has parsed it already and the bytes are gone.
+   */
+  bytes(maxBytes: number): Promise<Uint8Array>
+  /** Where the caller's connection comes from: an IP address; undefined when nobody knows. */
+  readonly address: string | undefined
+  /** Whether the caller's connection is encrypted. */
+  readonly isEncrypted: boolean
   /** Whether a body was sent. */
   readonly hasBody: boolean
   /** Aborted when the caller goes away before the reply has ended. */

@@ -48,12 +48,23 @@ function parseQuery(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(query)
 }
 
-async function readBody({ maxBodyBytes }: Endpoint, exchange: Exchange): Promise<unknown> {
+async function readBody(endpoint: Endpoint, exchange: Exchange): Promise<unknown> {
+  if (endpoint.rawBody) return readText(endpoint, exchange)
   if (!exchange.hasBody) throw invalid('', 'A JSON body is required.')
   assertJson(exchange.header('content-type'))
-  const body = await exchange.json(maxBodyBytes ?? MAX_BODY_BYTES)
+  const body = await exchange.json(endpoint.maxBodyBytes ?? MAX_BODY_BYTES)
   assertPlain(body, DEEPEST)
   return body
+}
+
+/** What is not UTF-8 was never signed by anybody who signs text. */
+async function readText({ maxBodyBytes }: Endpoint, exchange: Exchange): Promise<string> {
+  const bytes = await exchange.bytes(maxBodyBytes ?? MAX_BODY_BYTES)
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw invalid('', 'The request body is not UTF-8 text.')
+  }
 }
 
 /** Codecs walk a body recursively, and some leave out a name that would become a prototype. */

@@ -1,57 +1,72 @@
 import { FlagError, isJsonObject } from '@ff/core'
 import { type Endpoint, type EndpointName, endpoints } from '@ff/protocol/management'
-import type { ChangeFeed, Storage } from '@ff/storage'
 import * as z from 'zod'
-import { type AuthenticateBearer, requireActor } from '../access/actors.ts'
-import type { Clock } from '../clock.ts'
-import type { Logger } from '../logger.ts'
-import type { Management, UseCase } from '../management/management.ts'
+import { type AuthenticateBearer, NOBODY } from '../access/actors.ts'
+import {
+  type Installation,
+  type Management,
+  type UseCase,
+  WithHeaders,
+} from '../management/management.ts'
 import { useCases } from '../management/use-cases.ts'
 import { managementErrorReply } from './error-reply.ts'
 import { type Exchange, jsonReply, type Reply } from './exchange.ts'
+import type { Handle } from './handler.ts'
 import { idempotentRequestOf } from './idempotency-key.ts'
+import { assertNotForged, identify } from './identify.ts'
 import { linesReply } from './lines-reply.ts'
 import { readInput, revisionTag } from './management-request.ts'
+import type { Metrics } from './metrics.ts'
+import { METRICS_PATH, metricsReply } from './metrics-reply.ts'
+import { OPENAPI_PATH, openApiReplier } from './openapi.ts'
 import { healthReply, PROBE_PATHS, readyReply } from './probes.ts'
 import { findRoute } from './routes.ts'
 
-interface ManagementServices {
-  readonly storage: Storage
-  readonly changeFeed: ChangeFeed
-  readonly clock: Clock
-  readonly logger: Logger
+interface ManagementServices extends Installation {
+  readonly basePath: string
   readonly authenticateBearer: AuthenticateBearer
+  readonly metrics: Metrics
+  readonly metricsArePublic: boolean
 }
 
 /** What is answered here is for one caller, now, and is never a page. */
 const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const
 
 /**
- * Answers every path that is not the SDK's: the endpoint table, the two probes, and 404.
- * Without a token nothing but the probes is answered. Never throws.
+ * Answers every path that is not the SDK's: the endpoint table, its description, the probes, and 404.
+ * Without a token, only what names no data is answered. Never throws.
  */
 export function createManagementApp(
   services: ManagementServices,
 ): (exchange: Exchange) => Promise<Reply> {
+  const openApi = openApiReplier(services)
   return async (exchange) => {
-    const reply = await answer(services, exchange).catch((error: unknown) =>
+    const reply = await answer({ ...services, openApi }, exchange).catch((error: unknown) =>
       managementErrorReply(error, services.logger),
     )
-    return { ...reply, headers: { ...reply.headers, ...HEADERS } }
+    return { ...reply, headers: { ...HEADERS, ...reply.headers } }
   }
 }
 
-async function answer(services: ManagementServices, exchange: Exchange): Promise<Reply> {
-  const { storage, clock, authenticateBearer } = services
+async function answer(
+  { openApi, ...services }: ManagementServices & { readonly openApi: Handle },
+  exchange: Exchange,
+): Promise<Reply> {
+  const { storage, clock } = services
   if (exchange.path === PROBE_PATHS.health) return onlyGet(exchange, healthReply)
   if (exchange.path === PROBE_PATHS.ready)
     return onlyGet(exchange, () => readyReply(storage, clock))
+  if (exchange.path === OPENAPI_PATH) return onlyGet(exchange, () => openApi(exchange))
+  if (exchange.path === METRICS_PATH)
+    return onlyGet(exchange, () => metricsReply(services, exchange))
   const route = findRoute(exchange.path)
   if (route === undefined) throw new FlagError('NOT_FOUND', 'There is no such path.')
-  const actor = await requireActor(exchange, authenticateBearer)
   const name = route.methods.get(exchange.method)
+  const isOpen = name !== undefined && (endpoints[name] as Endpoint).permission === 'anyone'
+  assertNotForged(exchange, services.trustProxy)
+  const actor = isOpen ? NOBODY : await identify(services, exchange)
   if (name === undefined) throw methodNotAllowed([...route.methods.keys()])
-  return perform({ ...services, actor }, name, { exchange, params: route.params })
+  return perform({ ...services, actor, caller: exchange }, name, { exchange, params: route.params })
 }
 
 async function perform(
@@ -66,12 +81,14 @@ async function perform(
   const key = endpoint.method === 'POST' ? exchange.header('idempotency-key') : undefined
   const idempotentRequest =
     key === undefined ? undefined : await idempotentRequestOf(key, name, { ...management, input })
-  const result = await useCase({ ...management, idempotentRequest }, input)
+  const outcome = await useCase({ ...management, idempotentRequest }, input)
+  const { result, headers } =
+    outcome instanceof WithHeaders ? outcome : { result: outcome, headers: {} }
   if (endpoint.lines)
     return linesReply(endpoint, result as AsyncIterable<unknown>, management.logger)
   const { status: statusCode, response } = endpoint
   const body = { statusCode, message: 'OK', data: z.encode(response, result) }
-  return jsonReply(statusCode, body, entityTagOf(result))
+  return jsonReply(statusCode, body, { ...entityTagOf(result), ...headers })
 }
 
 /** The revision of the record that is answered, if it is one record. */

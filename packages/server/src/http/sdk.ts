@@ -8,16 +8,21 @@ import {
   SDK_KEY_HEADER,
   SDK_PATHS,
 } from '@ff/protocol/sdk'
+import type { EvaluationSource } from '@ff/storage'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import type { EnvironmentScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
 import { entityTagText } from '../evaluation/entity-tag.ts'
 import type { Answer } from '../evaluation/evaluator.ts'
+import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
 import { type PollParts, waitForChange } from '../live/poll.ts'
 import type { Logger } from '../logger.ts'
 import { sdkErrorReply } from './error-reply.ts'
+import { eventsReply } from './events-reply.ts'
 import type { Exchange, Reply } from './exchange.ts'
+import { flagSetReply } from './flag-set-reply.ts'
 
 export interface SdkParts extends PollParts {
+  readonly usage: UsageRecorder
   readonly keys: SdkKeyVerifier
   readonly limiter: RequestLimiter
   readonly logger: Logger
@@ -68,6 +73,8 @@ const ROUTES: ReadonlyMap<string, readonly [method: string, route: Route]> = new
   [SDK_PATHS.evaluate, ['POST', evaluate]],
   [SDK_PATHS.poll, ['POST', poll]],
   [SDK_PATHS.socket, ['GET', askForUpgrade]],
+  [SDK_PATHS.flagSet, ['GET', flagSet]],
+  [SDK_PATHS.events, ['POST', events]],
 ])
 
 function routeOf({ method, path }: Exchange): Route {
@@ -92,9 +99,13 @@ async function evaluate(parts: SdkParts, exchange: Exchange, headers: Headers): 
   const request = asEvaluateRequest(await exchange.json(MAX_BODY_BYTES))
   if (request === undefined) throw missingContext()
   const context = parseContext(request.context)
-  const { cache, evaluator } = parts
-  const flagSet = cache.find(scope.environmentId) ?? (await cache.get(scope.environmentId))
-  return toReply(evaluator.answer(flagSet, context, exchange.header('if-none-match')), headers)
+  const { cache, evaluator, usage } = parts
+  const { environmentId } = scope
+  const flagSet = cache.find(environmentId) ?? (await cache.get(environmentId))
+  usage.requested(environmentId)
+  const answer = evaluator.answer(flagSet, context, exchange.header('if-none-match'))
+  recordAnswer(usage, answer, { environmentId, source: 'rest' })
+  return toReply(answer, headers)
 }
 
 async function poll(parts: SdkParts, exchange: Exchange, headers: Headers): Promise<Reply> {
@@ -107,9 +118,38 @@ async function poll(parts: SdkParts, exchange: Exchange, headers: Headers): Prom
     throw new FlagError('RATE_LIMITED', 'Too many clients are waiting; come back later.')
   }
   const { since } = request
-  const wait = { scope, context, signal: exchange.signal }
+  const { environmentId } = scope
+  const { signal } = exchange
+  parts.usage.requested(environmentId)
+  const wait = { scope, context, signal }
   const answer = await waitForChange(parts, since === undefined ? wait : { ...wait, since })
+  // Who has left is told nothing.
+  if (!signal.aborted) recordAnswer(parts.usage, answer, { environmentId, source: 'poll' })
   return toReply(answer, headers)
+}
+
+interface Asked {
+  readonly environmentId: string
+  readonly source: EvaluationSource
+}
+
+/** Nothing was evaluated for a caller who had it already. */
+function recordAnswer(
+  usage: UsageRecorder,
+  { evaluated, tag }: Answer,
+  { environmentId, source }: Asked,
+): void {
+  if (evaluated !== undefined) usage.evaluated(environmentId, source, evaluated, tag.contextHash)
+}
+
+async function flagSet(parts: SdkParts, exchange: Exchange, headers: Headers): Promise<Reply> {
+  const scope = await admit(parts, exchange, headers)
+  return flagSetReply(parts.cache, { scope, exchange, headers })
+}
+
+async function events(parts: SdkParts, exchange: Exchange, headers: Headers): Promise<Reply> {
+  const scope = await admit(parts, exchange, headers)
+  return eventsReply(parts, { scope, exchange, headers })
 }
 
 async function askForUpgrade(): Promise<Reply> {

@@ -4,11 +4,14 @@ import {
   evaluateAll,
   evaluateSome,
   type FlagSet,
+  type FlagValues,
   jsonOf,
+  onlyFlags,
   type ValueChanges,
   valuesOf,
 } from '@ff/core'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import { type Evaluated, evaluateAllTimed, evaluateSomeTimed } from '../evaluation/evaluated.ts'
 
 /** What a client is told: everything, or what differs from what it was told before. */
 export interface FlagUpdate {
@@ -18,13 +21,19 @@ export interface FlagUpdate {
   readonly removed: readonly string[]
   readonly version: number
   readonly full: boolean
+  /** How the flags of `json` were evaluated. */
+  readonly evaluated: Evaluated
 }
 
 /** Why the server ends a session: its key is no longer valid, or the server stops. */
 export type EndReason = 'keyRefused' | 'goingAway'
 
+/** How a client is kept up to date. */
+export type LiveTransport = 'ws' | 'poll'
+
 /** How a transport delivers what its session has to say. */
 export interface SessionSink {
+  readonly transport: LiveTransport
   /** False when the client cannot take it now; `resume` makes up for it later. */
   deliver(update: FlagUpdate): boolean
   end(reason: EndReason): void
@@ -64,6 +73,10 @@ export class FlagSession {
     this.#toldAt = now
   }
 
+  get transport(): LiveTransport {
+    return this.#sink.transport
+  }
+
   /** The environment's flag set, as of the last `update`. */
   get flagSet(): FlagSet {
     return this.#flagSet
@@ -76,9 +89,10 @@ export class FlagSession {
 
   /** Tells everything. */
   announce(now: number): void {
-    const evaluation = evaluateAll(this.#flagSet, this.#context, now)
+    const evaluated = evaluateAllTimed(this.#flagSet, this.#context, now)
     const { version } = this.#flagSet
-    const taken = this.#sink.deliver({ json: jsonOf(evaluation), removed: [], version, full: true })
+    const json = jsonOf(evaluated.evaluation)
+    const taken = this.#sink.deliver({ json, removed: [], version, full: true, evaluated })
     if (taken) this.#told(now)
     else this.#owes = 'everything'
   }
@@ -101,8 +115,8 @@ export class FlagSession {
       return
     }
     const before = valuesOf(evaluateSome(this.#toldFlagSet, changed, this.#context, this.#toldAt))
-    const after = valuesOf(evaluateSome(flagSet, changed, this.#context, now))
-    this.#tell(changedValues(before, after), now)
+    const after = evaluateSomeTimed(flagSet, changed, this.#context, now)
+    this.#tell(changedValues(before, valuesOf(after.evaluation)), after, now)
   }
 
   /** The client can take something again: tells it what it has missed, as one difference. */
@@ -113,19 +127,21 @@ export class FlagSession {
       return
     }
     const before = valuesOf(evaluateAll(this.#toldFlagSet, this.#context, this.#toldAt))
-    const after = valuesOf(evaluateAll(this.#flagSet, this.#context, now))
-    this.#tell(changedValues(before, after), now)
+    const after = evaluateAllTimed(this.#flagSet, this.#context, now)
+    this.#tell(changedValues(before, valuesOf(after.evaluation)), after, now)
   }
 
   end(reason: EndReason): void {
     this.#sink.end(reason)
   }
 
-  #tell({ flags, removed }: ValueChanges, now: number): void {
+  #tell({ flags, removed }: ValueChanges, after: Evaluated, now: number): void {
     const differs = removed.length > 0 || Object.keys(flags).length > 0
     const { version } = this.#flagSet
     const json = JSON.stringify(flags)
-    const taken = !differs || this.#sink.deliver({ json, removed, version, full: false })
+    const told = differs ? onlyOf(after, flags) : after
+    const update = { json, removed, version, full: false, evaluated: told }
+    const taken = !differs || this.#sink.deliver(update)
     if (taken) this.#told(now)
     else this.#owes = 'changes'
   }
@@ -135,4 +151,10 @@ export class FlagSession {
     this.#toldAt = now
     this.#owes = 'nothing'
   }
+}
+
+/** What was evaluated, without the flags that are not among these values. */
+function onlyOf(evaluated: Evaluated, values: FlagValues): Evaluated {
+  const evaluation = onlyFlags(evaluated.evaluation, (key) => Object.hasOwn(values, key))
+  return { ...evaluated, evaluation }
 }

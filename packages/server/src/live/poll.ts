@@ -86,7 +86,7 @@ function hold({ parts, poll, flagSet, known }: Hold): Promise<Answer> {
       if (reason === 'goingAway') answer(present())
       else settle(() => reject(keyRefused()))
     }
-    const sink = { deliver, end }
+    const sink = { transport: 'poll', deliver, end } as const
     const session = new FlagSession({ scope, context, flagSet, now: clock.now(), sink })
     const holdMs = POLL_HOLD_MS + Math.random() * POLL_SPREAD_MS
     const cancelTimer = clock.schedule(holdMs, () => answer(present()))

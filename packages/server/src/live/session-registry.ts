@@ -1,5 +1,5 @@
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
-import type { EndReason, FlagSession } from './flag-session.ts'
+import type { EndReason, FlagSession, LiveTransport } from './flag-session.ts'
 
 /** The sessions of all live clients, by environment. */
 export class SessionRegistry {
@@ -28,6 +28,15 @@ export class SessionRegistry {
     if (sessions?.delete(session) !== true) return
     this.#size -= 1
     if (sessions.size === 0) this.#byEnvironment.delete(environmentId)
+  }
+
+  /** All sessions of a transport, in whatever environment. */
+  count(transport: LiveTransport): number {
+    let count = 0
+    for (const sessions of this.#byEnvironment.values()) {
+      for (const session of sessions) if (session.transport === transport) count += 1
+    }
+    return count
   }
 
   has(environmentId: string): boolean {

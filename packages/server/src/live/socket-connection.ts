@@ -10,7 +10,9 @@ import {
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import { type EnvironmentScope, keyRefused, type SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Cancel, Clock } from '../clock.ts'
+import type { Evaluated } from '../evaluation/evaluated.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
+import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
 import { sdkStatusOf, toKnownError } from '../http/error-reply.ts'
 import type { Logger } from '../logger.ts'
 import { type EndReason, FlagSession, type FlagUpdate, type SessionSink } from './flag-session.ts'
@@ -33,6 +35,7 @@ export interface SocketParts {
   readonly limiter: RequestLimiter
   readonly cache: FlagSetCache
   readonly sessions: SessionRegistry
+  readonly usage: UsageRecorder
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -51,6 +54,7 @@ const MAX_WAITING_LENGTH = 256 * 1024
  * The transport calls `receive` for each text, `refuse` for what is not text, and `closed` once.
  */
 export class SocketConnection implements SessionSink {
+  readonly transport = 'ws'
   readonly #socket: SocketLike
   readonly #parts: SocketParts
   readonly #waiting: string[] = []
@@ -107,13 +111,14 @@ export class SocketConnection implements SessionSink {
     else if (this.#isOpen) this.#close(CLOSE_CODES.goingAway, 'going away')
   }
 
-  deliver({ json, removed, version, full }: FlagUpdate): boolean {
+  deliver({ json, removed, version, full, evaluated }: FlagUpdate): boolean {
     if (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES) {
       this.#cancelStuck ??= this.#parts.clock.schedule(STUCK_AFTER_MS, () => this.#giveUp())
       return false
     }
     const gone = removed.length === 0 ? '' : `,"removed":${JSON.stringify(removed)}`
     this.#send(`{"type":"flags","flags":${json},"version":${version},"full":${full}${gone}}`)
+    this.#record(evaluated, full)
     return true
   }
 
@@ -154,7 +159,7 @@ export class SocketConnection implements SessionSink {
     await this.#parts.whenReady()
     const scope = await this.#admit(message)
     const context = parseContext(message.context)
-    const { cache, clock, sessions } = this.#parts
+    const { cache, clock, sessions, usage } = this.#parts
     const loaded = await cache.get(scope.environmentId)
     if (!this.#isOpen) return
     // Nothing is awaited from here until the session is registered, so that it misses no change.
@@ -162,6 +167,7 @@ export class SocketConnection implements SessionSink {
     const session = new FlagSession({ scope, context, flagSet, now: clock.now(), sink: this })
     this.#session = session
     sessions.add(session)
+    usage.requested(scope.environmentId)
     session.announce(clock.now())
   }
 
@@ -174,13 +180,24 @@ export class SocketConnection implements SessionSink {
 
   async #changeContext(context: EvaluationContext): Promise<void> {
     if (this.#session !== undefined) await this.#count(this.#session.scope)
-    this.#session?.replaceContext(context, this.#parts.clock.now())
+    if (this.#session === undefined) return
+    this.#parts.usage.requested(this.#session.scope.environmentId)
+    this.#session.replaceContext(context, this.#parts.clock.now())
   }
 
   /** What makes the server evaluate everything counts as a request. */
   async #count(scope: EnvironmentScope): Promise<void> {
     const permit = await this.#parts.limiter.take(scope)
     if (!permit.granted) throw tooManyRequests()
+  }
+
+  /** A client that was told everything before is told of changes. */
+  #record(evaluated: Evaluated, full: boolean): void {
+    const { usage } = this.#parts
+    const environmentId = this.#session?.scope.environmentId
+    if (environmentId === undefined) return
+    if (full) usage.evaluated(environmentId, 'ws', evaluated)
+    else usage.pushed(environmentId, evaluated)
   }
 
   #sendError(error: string, statusCode: number): void {

@@ -8,6 +8,7 @@ import {
 import type { FlagSetChange, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
+import { assertWithinPlan } from '../access/quotas.ts'
 import { timestampAt } from '../clock.ts'
 import { appendAudit, type NewAuditEntry } from './audit-chain.ts'
 import { keepCounts } from './counts.ts'
@@ -17,6 +18,7 @@ import type { AnyPath, LoadPath } from './paths.ts'
 import { publishTouched } from './publication.ts'
 import { RecordWriter } from './record-writer.ts'
 import { encodeWire, invalid } from './validation.ts'
+import { queueDeliveries } from './webhook-outbox.ts'
 
 /** What a use case is about, and what an actor must be allowed to do there. */
 export interface Target<Params, Path extends AnyPath> {
@@ -75,30 +77,61 @@ export async function applyChange<Params, Path extends AnyPath, T>(
   target: Target<Params, Path>,
   work: (writer: RecordWriter, path: Path) => Promise<Outcome<T>>,
 ): Promise<T> {
-  const { storage, clock, actor, idempotentRequest } = management
-  const { permission, load, params } = target
   // The organization of a thing never changes, so this names the right lock; inside it, all is loaded anew.
   const { organization } = await loadPermitted(management, target)
-  const { result, hints } = await storage.transaction(
-    organization?.id ?? 'platform',
-    async (session) => {
-      const path = await load(session, { actor, permission }, params)
-      const writer = new RecordWriter(session, timestampAt(clock))
-      const earlier = await findEarlierResult(session, idempotentRequest, writer.now)
-      if (earlier !== undefined) return { result: earlier.result as T, hints: [] }
-      const outcome = await work(writer, path)
-      const answer = { result: withoutSecret(outcome), now: writer.now }
-      await rememberResult(session, idempotentRequest, answer)
-      if (writer.kinds.size === 0) return { result: outcome.result, hints: [] }
-      await keepCounts(session, path.organization, writer)
-      const entry = toNewEntry(outcome.event, path, actor, writer.now)
-      const eventId = await appendAudit(session, entry)
-      const hints = await publish(session, writer, { eventId, field: outcome.field })
-      return { result: outcome.result, hints }
-    },
-  )
+  const lock = organization?.id ?? 'platform'
+  const { result, hints, isTold } = await management.storage.transaction(lock, async (session) => {
+    const made = await makeChange({ session, management, target }, work)
+    await management.alongside?.(session)
+    return made
+  })
+  if (isTold) management.wakeWebhooks()
   await announce(management, hints)
   return result
+}
+
+interface Change<Params, Path extends AnyPath> {
+  readonly session: StorageSession
+  readonly management: Management
+  readonly target: Target<Params, Path>
+}
+
+interface Made<T> {
+  readonly result: T
+  readonly hints: readonly FlagSetChange[]
+  /** Whether webhooks are to be told. */
+  readonly isTold: boolean
+}
+
+const NOTHING_MADE = { hints: [], isTold: false } as const
+
+/** The part of a change that is done inside its transaction. */
+async function makeChange<Params, Path extends AnyPath, T>(
+  { session, management, target }: Change<Params, Path>,
+  work: (writer: RecordWriter, path: Path) => Promise<Outcome<T>>,
+): Promise<Made<T>> {
+  const { clock, actor, idempotentRequest } = management
+  const { permission, load, params } = target
+  const path = await load(session, { actor, permission }, params)
+  const writer = new RecordWriter(session, timestampAt(clock))
+  const earlier = await findEarlierResult(session, idempotentRequest, writer.now)
+  if (earlier !== undefined) return { ...NOTHING_MADE, result: earlier.result as T }
+  const outcome = await work(writer, path)
+  const answer = { result: withoutSecret(outcome), now: writer.now }
+  await rememberResult(session, idempotentRequest, answer)
+  if (writer.kinds.size === 0) return { ...NOTHING_MADE, result: outcome.result }
+  await assertWithinPlan(session, path.organization, {
+    permission,
+    eventType: outcome.event.type,
+    growthOf: (kind) => writer.balanceOf(kind),
+    now: writer.now,
+  })
+  await keepCounts(session, path.organization, writer)
+  const entry = toNewEntry(outcome.event, path, actor, writer.now)
+  const eventId = await appendAudit(session, entry)
+  const isTold = await queueDeliveries(session, { ...entry, id: eventId })
+  const hints = await publish(session, writer, { eventId, field: outcome.field })
+  return { result: outcome.result, hints, isTold }
 }
 
 function withoutSecret<T>({ result, shownOnce }: Outcome<T>): unknown {

@@ -1,5 +1,6 @@
 import { conditionFault, type Issue } from '@ff/core'
 import type { Condition, Flag } from '@ff/protocol/management'
+import { engines } from '../evaluation/engines.ts'
 import type { Reader } from './record-writer.ts'
 import { invalidRequest } from './validation.ts'
 
@@ -30,7 +31,7 @@ export async function assertConditions(
   const issues: Issue[] = []
   for (const [index, condition] of conditions.entries()) {
     const message =
-      conditionFault(condition) ?? (await findReferenceFault(reader, projectId, condition))
+      conditionFault(condition, engines) ?? (await findReferenceFault(reader, projectId, condition))
     if (message !== undefined) issues.push({ path: `${field}.${index}`, message })
   }
   if (issues.length > 0) throw invalidRequest(issues)

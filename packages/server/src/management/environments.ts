@@ -122,7 +122,7 @@ export function insertEnvironment(
   })
 }
 
-/** Removes the record and everything that belongs to it, SDK keys included. */
+/** Removes the record and everything that belongs to it, SDK keys and observed contexts included. */
 export async function removeEnvironment(
   writer: RecordWriter,
   environment: Environment,
@@ -132,6 +132,7 @@ export async function removeEnvironment(
     const parts = await writer.reader.list(kind, { where })
     for (const part of parts.data) await writer.remove(kind, part)
   }
+  await writer.forgetContexts(where)
   await writer.remove('environment', environment)
 }
 

@@ -10,6 +10,7 @@ import {
 import { type ExplainedEvaluation, type ExplainedFlag, endpoints } from '@ff/protocol/management'
 import { notFound } from '../access/permissions.ts'
 import { timestampAt } from '../clock.ts'
+import { engines } from '../evaluation/engines.ts'
 import { loadPermitted } from './apply-change.ts'
 import type { Input, Management } from './management.ts'
 import { loadEnvironmentPath } from './paths.ts'
@@ -49,7 +50,7 @@ async function loadCompiled(
     version === undefined
       ? ((await storage.loadFlagSet(environmentId)) ?? nothing)
       : await loadVersion(storage, environmentId, version)
-  return compileFlagSet(definition)
+  return compileFlagSet(definition, { engines })
 }
 
 interface Question {

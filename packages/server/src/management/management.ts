@@ -1,18 +1,50 @@
 import type { Endpoint, EndpointName, endpoints } from '@ff/protocol/management'
-import type { ChangeFeed, Storage } from '@ff/storage'
+import type { ChangeFeed, Storage, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
+import type { Client } from '../access/client.ts'
+import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
+import type { IdentityProvider } from '../identity-provider.ts'
+import type { Instance } from '../instance.ts'
 import type { Logger } from '../logger.ts'
+import type { Payments } from '../payments.ts'
+import type { WebhookSender } from '../webhooks/webhook-sender.ts'
 import type { IdempotentRequest } from './idempotency.ts'
+import type { People } from './people.ts'
 
-/** What every use case takes first: where things are kept, and who asks. */
-export interface Management {
+/** What the use cases of one server share. */
+export interface Installation {
   readonly storage: Storage
   readonly changeFeed: ChangeFeed
   readonly clock: Clock
   readonly logger: Logger
+  /** null where people do not log in by this server. */
+  readonly people: People | null
+  /** Whether `X-Forwarded-*` is written by a proxy in front, which every request passes. */
+  readonly trustProxy: boolean
+  /** Absent where nothing is evaluated for clients. */
+  readonly instance?: Instance
+  /** Where people may log in besides; absent when nowhere. */
+  readonly identityProvider?: IdentityProvider | undefined
+  /** Where browsers find this server, without a slash at the end. */
+  readonly publicUrl?: string | undefined
+  /** Absent when nobody is paid. */
+  readonly payments?: Payments | undefined
+  /** undefined where no key is given: what needs it is refused. */
+  readonly secretBox: SecretBox | undefined
+  readonly webhookSender: WebhookSender
+  /** Says that there is something to send, to whoever in this process may be waiting for it. */
+  wakeWebhooks(): void
+}
+
+/** What every use case takes first: where things are kept, and who asks. */
+export interface Management extends Installation {
   readonly actor: Actor
+  /** Absent for what is done in process. */
+  readonly caller?: Client
+  /** Done last in the transaction of a change, and undoes the change when it throws. */
+  readonly alongside?: (session: StorageSession) => Promise<void>
   /** Set when the same request may come again: what it changes is changed once. */
   readonly idempotentRequest?: IdempotentRequest | undefined
 }
@@ -37,8 +69,20 @@ type ResultOf<E extends Endpoint> = E extends { readonly lines: true }
   ? AsyncIterable<z.output<E['response']>>
   : z.output<E['response']>
 
+/** A result that is answered with headers of its own, such as a cookie or where to go on. */
+export class WithHeaders<T> {
+  readonly result: T
+  /** In the spelling they are sent in. */
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(result: T, headers: Readonly<Record<string, string>>) {
+    this.result = result
+    this.headers = headers
+  }
+}
+
 /** Does what an endpoint promises. Throws `FlagError` for everything it refuses. */
 export type UseCase<E extends Endpoint> = (
   management: Management,
   input: InputOf<E>,
-) => Promise<ResultOf<E>>
+) => Promise<ResultOf<E> | WithHeaders<ResultOf<E>>>

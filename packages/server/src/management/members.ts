@@ -1,17 +1,22 @@
 import { FlagError, isFlagError } from '@ff/core'
 import {
   endpoints,
+  type InvitedMember,
   type Member,
   type NewMember,
   type PageOf,
-  type User,
 } from '@ff/protocol/management'
+import type { Records } from '@ff/storage'
 import { assertRoleWithin } from '../access/permissions.ts'
+import { hashSecret, newSecret } from '../access/secrets.ts'
 import { applyChange, changeEvent, loadPermitted } from './apply-change.ts'
 import type { Input, Management } from './management.ts'
 import { pagingOf, toPage } from './pages.ts'
 import { loadMemberPath, loadOrganizationPath } from './paths.ts'
 import type { Reader, RecordWriter } from './record-writer.ts'
+
+const LINK_PREFIX = 'ffl_'
+const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000
 
 /** One page of an organization's members, by e-mail address. */
 export async function listMembers(
@@ -31,11 +36,15 @@ export async function listMembers(
   return toPage(found, query)
 }
 
-/** A new member, of no higher role than the actor's own. */
+/**
+ * A new member, of no higher role than the actor's own. `oneTimeLink` is shown in this answer and
+ * never again: by it the person accepts, and sets their first password.
+ */
 export async function addMember(
   management: Management,
   { params, body }: Input<'addMember', 'params' | 'body'>,
-): Promise<Member> {
+): Promise<InvitedMember> {
+  const { link: oneTimeLink, ...link } = await newLink(management)
   const { permission } = endpoints.addMember
   const target = { permission, load: loadOrganizationPath, params }
   return applyChange(management, target, async (writer, { organization }) => {
@@ -48,27 +57,40 @@ export async function addMember(
       email: user.email,
       name: body.name ?? user.email,
       role: body.role,
+      acceptedAt: null,
+      ...link,
     })
     const event = changeEvent('member.added', member.id, { before: null, after: member })
-    return { event, result: member }
+    return { event, result: { ...member, oneTimeLink }, shownOnce: 'oneTimeLink' }
   })
 }
 
-/** Changes a member's role, from and to no higher one than the actor's own, or name. */
+/**
+ * Changes a member's role, from and to no higher one than the actor's own, or name; or makes a new
+ * link, in place of one that was lost or for a password that was forgotten.
+ */
 export async function updateMember(
   management: Management,
   input: Input<'updateMember', 'params' | 'body' | 'expectedRevision'>,
-): Promise<Member> {
-  const { params, body, expectedRevision } = input
+): Promise<InvitedMember> {
+  const { params, expectedRevision } = input
+  const { newLink: isInvited = false, ...fields } = input.body
+  const { link, ...linkFields } = await newLink(management)
   const { permission } = endpoints.updateMember
   const target = { permission, load: loadMemberPath, params }
   return applyChange(management, target, async (writer, { member }) => {
     assertRoleWithin(member.role, management.actor)
-    const after = await writer.update('member', member, body, expectedRevision)
+    const after = await writer.update(
+      'member',
+      member,
+      { ...fields, ...(isInvited && linkFields) },
+      expectedRevision,
+    )
     assertRoleWithin(after.role, management.actor)
     if (after.role !== 'owner') await assertOtherOwner(writer.reader, member)
-    const event = changeEvent('member.updated', member.id, { before: member, after })
-    return { event, result: after }
+    const type = isInvited ? 'member.invited' : 'member.updated'
+    const event = changeEvent(type, member.id, { before: member, after })
+    return { event, result: { ...after, oneTimeLink: isInvited ? link : null } }
   })
 }
 
@@ -84,20 +106,46 @@ export async function removeMember(
     writer.assertRevision('member', member, expectedRevision)
     await writer.remove('member', member)
     await assertOtherOwner(writer.reader, member)
+    await endSessionsIfHomeless(writer, member)
     const event = changeEvent('member.removed', member.id, { before: member, after: null })
     return { event, result: null }
   })
+}
+
+/**
+ * Whoever belongs nowhere any more has nothing left to be logged in for. Their address may be
+ * somebody else's by the time it is added again.
+ */
+export async function endSessionsIfHomeless(
+  writer: RecordWriter,
+  { userId }: Pick<Member, 'userId'>,
+): Promise<void> {
+  const { total } = await writer.reader.list('member', { where: { userId }, limit: 1 })
+  const user = await writer.reader.find('user', userId)
+  if (total > 0 || user?.role === 'platform') return
+  await writer.endSessions(userId)
+  await writer.unlinkIdentities(userId)
+}
+
+/** A one-time link, and what is kept of it. */
+async function newLink({ clock }: Management) {
+  const link = newSecret(LINK_PREFIX)
+  return {
+    link,
+    linkHash: await hashSecret(link),
+    linkExpiresAt: new Date(clock.now() + LINK_LIFETIME_MS).toISOString(),
+  }
 }
 
 /** Somebody else's organization may add the same person at the same time. */
 async function findOrInsertUser(
   writer: RecordWriter,
   { email, name = email }: NewMember,
-): Promise<User> {
+): Promise<Records['user']> {
   const known = await findUser(writer.reader, email)
   if (known !== undefined) return known
   try {
-    return await writer.insert('user', { email, name })
+    return await writer.insert('user', { email, name, passwordHash: null, role: null })
   } catch (error) {
     const added = await findUser(writer.reader, email)
     if (added === undefined || !isFlagError(error)) throw error
@@ -105,7 +153,7 @@ async function findOrInsertUser(
   }
 }
 
-async function findUser(reader: Reader, email: string): Promise<User | undefined> {
+async function findUser(reader: Reader, email: string): Promise<Records['user'] | undefined> {
   return (await reader.list('user', { where: { email }, limit: 1 })).data[0]
 }
 

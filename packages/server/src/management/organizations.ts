@@ -7,6 +7,7 @@ import {
 } from '@ff/protocol/management'
 import { applyChange, changeEvent, loadPermitted } from './apply-change.ts'
 import type { Input, Management } from './management.ts'
+import { endSessionsIfHomeless } from './members.ts'
 import { mergeMetadata } from './metadata.ts'
 import { pagingOf, toPage } from './pages.ts'
 import { loadInstallation, loadOrganizationPath } from './paths.ts'
@@ -69,6 +70,9 @@ export async function createOrganization(
       currentPeriodEnd: null,
       apiUsage: 0,
       hasUsedPaidTrial: false,
+      periodStart: null,
+      periodDay: null,
+      paymentCustomerId: null,
     })
     const fields = { before: null, after: organization }
     const event = changeEvent('organization.created', organization.id, fields)
@@ -112,9 +116,12 @@ export async function deleteOrganization(
 async function removeParts(writer: RecordWriter, { id: orgId }: Organization): Promise<void> {
   const projects = await writer.reader.list('project', { where: { orgId } })
   for (const project of projects.data) await removeProject(writer, project)
-  for (const kind of ['accessToken', 'member'] as const) {
+  for (const kind of ['accessToken', 'member', 'webhook'] as const) {
     const parts = await writer.reader.list(kind, { where: { orgId } })
-    for (const part of parts.data) await writer.remove(kind, part)
+    for (const part of parts.data) {
+      await writer.remove(kind, part)
+      if ('userId' in part) await endSessionsIfHomeless(writer, part)
+    }
   }
 }
 

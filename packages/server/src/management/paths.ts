@@ -2,9 +2,9 @@ import type {
   Environment,
   Flag,
   FlagState,
-  Member,
-  Organization,
+  Plan,
   Project,
+  ScheduledChange,
   Segment,
   TargetingRule,
   Variation,
@@ -13,6 +13,7 @@ import type { Records, StorageSession } from '@ff/storage'
 import {
   type Access,
   assertPermittedOnInstallation,
+  assertRoleMay,
   notFound,
   permitted,
 } from '../access/permissions.ts'
@@ -29,12 +30,16 @@ export type LoadPath<Params, Path extends AnyPath> = (
 
 /** `organization` is null only for what belongs to the installation. */
 export interface AnyPath {
-  readonly organization: Organization | null
+  readonly organization: Records['organization'] | null
   readonly project?: Project
 }
 
 export interface OrganizationPath {
-  readonly organization: Organization
+  readonly organization: Records['organization']
+}
+
+export interface PlanPath extends AnyPath {
+  readonly plan: Plan
 }
 
 export interface ProjectPath extends OrganizationPath {
@@ -70,15 +75,23 @@ export interface SegmentPath extends ProjectPath {
 }
 
 export interface MemberPath extends OrganizationPath {
-  readonly member: Member
+  readonly member: Records['member']
 }
 
 export interface AccessTokenPath extends OrganizationPath {
   readonly token: Records['accessToken']
 }
 
+export interface WebhookPath extends OrganizationPath {
+  readonly webhook: Records['webhook']
+}
+
 export interface SdkKeyPath extends EnvironmentPath {
   readonly sdkKey: Records['sdkKey']
+}
+
+export interface ScheduledChangePath extends FlagStatePath {
+  readonly change: ScheduledChange
 }
 
 interface ProjectParams {
@@ -95,6 +108,23 @@ interface FlagParams extends ProjectParams {
 export const loadInstallation: LoadPath<unknown, AnyPath> = async (_session, access) => {
   assertPermittedOnInstallation(access)
   return { organization: null }
+}
+
+/** What belongs to no organization, and is there for all of them. */
+export const loadCatalogue: LoadPath<unknown, AnyPath> = async (_session, access) => {
+  assertRoleMay(access)
+  return { organization: null }
+}
+
+export const loadPlanPath: LoadPath<{ readonly planId: string }, PlanPath> = async (
+  session,
+  access,
+  { planId },
+) => {
+  const path = await loadCatalogue(session, access, {})
+  const plan = await session.find('plan', planId)
+  if (plan === undefined) throw notFound('plan')
+  return { ...path, plan }
 }
 
 export const loadOrganizationPath: LoadPath<{ readonly orgId: string }, OrganizationPath> = async (
@@ -127,6 +157,16 @@ export const loadAccessTokenPath: LoadPath<
   return { ...path, token }
 }
 
+export const loadWebhookPath: LoadPath<
+  { readonly orgId: string; readonly webhookId: string },
+  WebhookPath
+> = async (session, access, params) => {
+  const path = await loadOrganizationPath(session, access, params)
+  const webhook = await session.find('webhook', params.webhookId)
+  if (webhook?.orgId !== path.organization.id) throw notFound('webhook')
+  return { ...path, webhook }
+}
+
 export const loadProjectPath: LoadPath<ProjectParams, ProjectPath> = async (
   session,
   access,
@@ -147,6 +187,18 @@ export const loadEnvironmentPath: LoadPath<EnvironmentParams, EnvironmentPath> =
   const environment = await session.find('environment', params.environmentId)
   if (environment?.projectId !== path.project.id) throw notFound('environment')
   return { ...path, environment }
+}
+
+/** The same for an environment that is named by its id alone. */
+export const loadEnvironmentById: LoadPath<
+  { readonly environmentId: string },
+  EnvironmentPath
+> = async (session, access, { environmentId }) => {
+  const environment = await session.find('environment', environmentId)
+  const project = environment && (await session.find('project', environment.projectId))
+  if (environment === undefined || project === undefined) throw notFound('environment')
+  const organization = await session.find('organization', project.orgId)
+  return { organization: permitted(access, organization, 'environment'), project, environment }
 }
 
 export const loadSdkKeyPath: LoadPath<
@@ -209,6 +261,17 @@ export const loadRolloutPath: LoadPath<
   const isInPath = rollout?.flagId === path.flag.id && rollout.environmentId === path.environment.id
   if (!isInPath) throw notFound('rollout')
   return { ...path, rollout }
+}
+
+export const loadScheduledChangePath: LoadPath<
+  FlagParams & EnvironmentParams & { readonly changeId: string },
+  ScheduledChangePath
+> = async (session, access, params) => {
+  const path = await loadFlagStatePath(session, access, params)
+  const change = await session.find('scheduledChange', params.changeId)
+  const isInPath = change?.flagId === path.flag.id && change.environmentId === path.environment.id
+  if (!isInPath) throw notFound('scheduled change')
+  return { ...path, change }
 }
 
 export const loadSegmentPath: LoadPath<

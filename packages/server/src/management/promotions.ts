@@ -11,6 +11,7 @@ import {
 } from '@ff/protocol/management'
 import type * as z from 'zod'
 import { timestampAt } from '../clock.ts'
+import { engines } from '../evaluation/engines.ts'
 import { assertNoNewFaults } from '../evaluation/sound-definition.ts'
 import { applyChange, changeEvent, loadPermitted } from './apply-change.ts'
 import { copyFlagConfiguration, type FlagCopy, planFlagCopy } from './copy-flag-configuration.ts'
@@ -69,9 +70,10 @@ async function assertSound(reader: Reader, { flag, from, to }: FlagCopy): Promis
   const source = (await reader.loadFlagSet(from.id))?.flags.find(({ id }) => id === flag.id)
   const target = await reader.loadFlagSet(to.id)
   if (source === undefined || target === undefined) return
-  const before = compileFlagSet(target)
+  const before = compileFlagSet(target, { engines })
   const flags = target.flags.map((each) => (each.id === flag.id ? source : each))
-  assertNoNewFaults(compileFlagSet({ ...target, flags }, before), before)
+  const after = compileFlagSet({ ...target, flags }, { previous: before, engines })
+  assertNoNewFaults(after, before)
 }
 
 async function viewTarget(

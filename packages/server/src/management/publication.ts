@@ -8,6 +8,7 @@ import {
   toFlagDefinition,
   toPublishedSegment,
 } from '@ff/storage'
+import { engines } from '../evaluation/engines.ts'
 import { type ListedKeysChange, loadListedKeysElsewhere } from './listed-keys.ts'
 
 /**
@@ -154,7 +155,8 @@ async function loadIssues(
   at?: number,
 ): Promise<readonly string[]> {
   const definition = await session.loadFlagSet(environmentId, at)
-  return definition === undefined ? [] : compileFlagSet(definition).issues.map(sentenceOf)
+  if (definition === undefined) return []
+  return compileFlagSet(definition, { engines }).issues.map(sentenceOf)
 }
 
 function sentenceOf({ flagKey, segmentId, message }: FlagSetIssue): string {

@@ -4,15 +4,19 @@ import {
   environmentCodec,
   flagCodec,
   flagStateCodec,
+  invoiceCodec,
   memberCodec,
   organizationCodec,
+  planCodec,
   projectCodec,
   rolloutCodec,
+  scheduledChangeCodec,
   sdkKeyCodec,
   segmentCodec,
   targetingRuleCodec,
   userCodec,
   variationCodec,
+  webhookCodec,
 } from '@ff/protocol/management'
 import type { Changes, Kind, Records, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
@@ -22,7 +26,18 @@ import type { Touch } from './publication.ts'
 import { encodeWire } from './validation.ts'
 
 /** The kinds that use cases write; the audit log is written by `appendAudit` alone. */
-export type WritableKind = Exclude<Kind, 'auditEvent' | 'auditHead' | 'idempotencyRecord'>
+export type WritableKind = Exclude<
+  Kind,
+  | 'auditEvent'
+  | 'auditHead'
+  | 'identity'
+  | 'loginSession'
+  | 'idempotencyRecord'
+  | 'observedContext'
+  | 'paymentEvent'
+  | 'userSketch'
+  | 'webhookDelivery'
+>
 
 /** What a session can answer without changing anything. */
 export type Reader = Pick<StorageSession, 'find' | 'list' | 'loadFlagSet'>
@@ -40,6 +55,8 @@ export type RecordChanges<K extends WritableKind> = {
 
 const CODECS: Readonly<Record<WritableKind, z.ZodType>> = {
   organization: organizationCodec,
+  plan: planCodec,
+  invoice: invoiceCodec,
   project: projectCodec,
   environment: environmentCodec,
   flag: flagCodec,
@@ -48,10 +65,12 @@ const CODECS: Readonly<Record<WritableKind, z.ZodType>> = {
   targetingRule: targetingRuleCodec,
   segment: segmentCodec,
   rollout: rolloutCodec,
+  scheduledChange: scheduledChangeCodec,
   sdkKey: sdkKeyCodec,
   accessToken: accessTokenCodec,
   user: userCodec,
   member: memberCodec,
+  webhook: webhookCodec,
 }
 
 /**
@@ -65,7 +84,7 @@ export class RecordWriter {
   readonly now: string
   readonly #session: StorageSession
   readonly #touches: Touch[] = []
-  readonly #kinds = new Set<WritableKind>()
+  readonly #kinds = new Set<Kind>()
   readonly #balance = new Map<WritableKind, number>()
 
   constructor(session: StorageSession, now: string) {
@@ -75,7 +94,7 @@ export class RecordWriter {
   }
 
   /** The kinds of the records that were written. */
-  get kinds(): ReadonlySet<WritableKind> {
+  get kinds(): ReadonlySet<Kind> {
     return this.#kinds
   }
 
@@ -90,10 +109,14 @@ export class RecordWriter {
   }
 
   /** Adds a record; throws `CONFLICT` when its key is taken. */
-  async insert<K extends WritableKind>(kind: K, fields: NewRecord<K>): Promise<Records[K]> {
+  async insert<K extends WritableKind>(
+    kind: K,
+    fields: NewRecord<K>,
+    id = newId(),
+  ): Promise<Records[K]> {
     const { now } = this
     const frame = { createdAt: now, updatedAt: now, deletedAt: null, revision: 1 }
-    const record = { id: newId(), ...fields, ...frame } as unknown as Records[K]
+    const record = { id, ...fields, ...frame } as unknown as Records[K]
     toWire(kind, record)
     try {
       await this.#session.insert(kind, record)
@@ -142,6 +165,23 @@ export class RecordWriter {
   async remove<K extends WritableKind>(kind: K, record: Records[K]): Promise<void> {
     await this.#write(kind, record, { deletedAt: this.now } as Changes<K>)
     this.#balance.set(kind, this.balanceOf(kind) - 1)
+  }
+
+  /** Removes observed contexts for ever, and answers how many they were. */
+  async forgetContexts(where: Partial<Records['observedContext']>): Promise<number> {
+    const forgotten = await this.#session.purge('observedContext', { where })
+    if (forgotten > 0) this.#kinds.add('observedContext')
+    return forgotten
+  }
+
+  /** Logs somebody out, everywhere. */
+  async endSessions(userId: string): Promise<void> {
+    await this.#session.purge('loginSession', { where: { userId } })
+  }
+
+  /** Whoever an identity provider vouched for is somebody new when they come again. */
+  async unlinkIdentities(userId: string): Promise<void> {
+    await this.#session.purge('identity', { where: { userId } })
   }
 
   /** Brings a deleted record back, with the fields that are answered for it. */

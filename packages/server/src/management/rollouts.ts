@@ -27,6 +27,8 @@ import { loadVariations } from './variations.ts'
 
 type StoredRollout = Records['rollout']
 
+const OWN_SCHEME = 'ff'
+
 /** One page of a flag's rollouts in an environment, by name. */
 export async function listRollouts(
   management: Management,
@@ -69,14 +71,16 @@ export async function createRollout(
       writer.now,
     )
     assertRolloutSettings(settings, await loadVariations(writer.reader, flag.id))
+    const { salt = newSalt(), scheme = OWN_SCHEME } = body
+    assertSalt(salt, scheme)
     const rollout = await writer.insert('rollout', {
       flagId: flag.id,
       environmentId: environment.id,
       projectId: project.id,
       name: body.name,
       bucketBy: body.bucketBy ?? 'user.key',
-      salt: body.salt ?? newSalt(),
-      scheme: body.scheme ?? 'ff',
+      salt,
+      scheme,
       ...settings,
       ranges: tableOf(settings, rangesOf),
       previousRanges: null,
@@ -103,6 +107,7 @@ export async function updateRollout(
     const settings = mergeRolloutSettings(rollout, body, writer.now)
     assertRolloutSettings(settings, await loadVariations(writer.reader, flag.id))
     const { name, bucketBy, salt, scheme } = body
+    assertSalt(salt ?? rollout.salt, scheme ?? rollout.scheme)
     const table = changedTable(rollout, settings, now)
     const changes = { name, bucketBy, salt, scheme, ...settings, ...table }
     const written = await writer.update('rollout', rollout, changes, expectedRevision)
@@ -127,6 +132,12 @@ export async function deleteRollout(
     const event = changeEvent('rollout.deleted', rollout.id, { before, after: null })
     return { event, result: null }
   })
+}
+
+/** Our own scheme ends the salt with a dot; others make their own text of it. */
+function assertSalt(salt: string, scheme: string): void {
+  if (scheme === OWN_SCHEME && salt.includes('.'))
+    throw invalid('salt', 'must be text without dots')
 }
 
 /** As it is answered: with everybody's ranges at an instant, those of a ramp included. */
@@ -162,7 +173,13 @@ function movedBetween(before: Rollout, after: Rollout): number {
   const isDealtAnew =
     before.salt !== after.salt ||
     before.bucketBy !== after.bucketBy ||
-    before.scheme !== after.scheme
+    before.scheme !== after.scheme ||
+    // Other systems may hash otherwise when there are several variations.
+    (before.scheme !== OWN_SCHEME && isSplit(before) !== isSplit(after))
   const moved = isDealtAnew ? reshuffledPercentage : movedPercentage
   return moved(before.ranges, after.ranges)
+}
+
+function isSplit({ strategy }: Rollout): boolean {
+  return strategy === 'variant'
 }

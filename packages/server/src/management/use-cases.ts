@@ -2,6 +2,8 @@ import type { EndpointName, endpoints } from '@ff/protocol/management'
 import { createAccessToken, deleteAccessToken, listAccessTokens } from './access-tokens.ts'
 import { exportAuditLog, listAuditLog } from './audit-log.ts'
 import { verifyAuditLog } from './audit-verification.ts'
+import { createCheckout } from './checkout.ts'
+import { getConvergence } from './convergence.ts'
 import {
   createEnvironment,
   deleteEnvironment,
@@ -10,10 +12,15 @@ import {
   updateEnvironment,
 } from './environments.ts'
 import { explainEvaluation } from './explanations.ts'
+import { getFlagMetrics } from './flag-metrics.ts'
 import { getFlagState, updateFlagState } from './flag-states.ts'
 import { createFlag, deleteFlag, getFlag, listFlags, updateFlag } from './flags.ts'
+import { listInvoices } from './invoices.ts'
+import { getLogIn, logIn, logOut } from './log-ins.ts'
 import type { UseCase } from './management.ts'
 import { addMember, listMembers, removeMember, updateMember } from './members.ts'
+import { forgetObservedContexts, listObservedContexts } from './observed-contexts.ts'
+import { finishOidcLogIn, startOidcLogIn } from './oidc-log-ins.ts'
 import {
   createOrganization,
   deleteOrganization,
@@ -21,6 +28,9 @@ import {
   listOrganizations,
   updateOrganization,
 } from './organizations.ts'
+import { changePassword } from './passwords.ts'
+import { receiveStripeEvent } from './payment-events.ts'
+import { createPlan, deletePlan, getPlan, listPlans, updatePlan } from './plans.ts'
 import {
   createProject,
   deleteProject,
@@ -37,6 +47,11 @@ import {
   listRollouts,
   updateRollout,
 } from './rollouts.ts'
+import {
+  createScheduledChange,
+  deleteScheduledChange,
+  listScheduledChanges,
+} from './scheduled-changes.ts'
 import { createSdkKey, listSdkKeys, revokeSdkKey, rotateSdkKey } from './sdk-keys.ts'
 import {
   changeSegmentKeys,
@@ -46,6 +61,7 @@ import {
   listSegments,
   updateSegment,
 } from './segments.ts'
+import { getOrganizationUsage, setOrganizationPlan } from './subscriptions.ts'
 import {
   createTargetingRule,
   deleteTargetingRule,
@@ -62,6 +78,14 @@ import {
   updateVariation,
 } from './variations.ts'
 import { getVersion, listVersions } from './versions.ts'
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhookDeliveries,
+  listWebhooks,
+  updateWebhook,
+} from './webhooks.ts'
 
 /** What each endpoint does. A row of the endpoint table without a use case does not compile. */
 export const useCases: { readonly [N in EndpointName]: UseCase<(typeof endpoints)[N]> } = {
@@ -70,10 +94,19 @@ export const useCases: { readonly [N in EndpointName]: UseCase<(typeof endpoints
   getOrganization,
   updateOrganization,
   deleteOrganization,
+  getOrganizationUsage,
+  setOrganizationPlan,
+  listInvoices,
   listMembers,
   addMember,
   updateMember,
   removeMember,
+  logIn,
+  logOut,
+  getLogIn,
+  changePassword,
+  startOidcLogIn,
+  finishOidcLogIn,
   listAccessTokens,
   createAccessToken,
   deleteAccessToken,
@@ -114,6 +147,11 @@ export const useCases: { readonly [N in EndpointName]: UseCase<(typeof endpoints
   getRollout,
   updateRollout,
   deleteRollout,
+  createCheckout,
+  receiveStripeEvent,
+  listScheduledChanges,
+  createScheduledChange,
+  deleteScheduledChange,
   listSegments,
   createSegment,
   getSegment,
@@ -125,7 +163,22 @@ export const useCases: { readonly [N in EndpointName]: UseCase<(typeof endpoints
   restoreVersion,
   explainEvaluation,
   promoteFlag,
+  listPlans,
+  createPlan,
+  getPlan,
+  updatePlan,
+  deletePlan,
   listAuditLog,
   verifyAuditLog,
   exportAuditLog,
+  listWebhooks,
+  createWebhook,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  listWebhookDeliveries,
+  getFlagMetrics,
+  listObservedContexts,
+  forgetObservedContexts,
+  getConvergence,
 }

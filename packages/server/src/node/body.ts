@@ -27,6 +27,17 @@ export async function readJson(request: ParsedRequest, maxBytes: number): Promis
   return parseJsonBody(await readBytes(request, maxBytes))
 }
 
+/** The body as it came: what the host has read as bytes or text, else what is read here. */
+export async function readRaw(request: ParsedRequest, maxBytes: number): Promise<Uint8Array> {
+  assertNotCompressed(request.headers['content-encoding'])
+  if (request.body === undefined || !request.readableDidRead) return readBytes(request, maxBytes)
+  if (announcedLength(request) > maxBytes) throw bodyTooLarge(maxBytes)
+  if (typeof request.body === 'string') return Buffer.from(request.body)
+  if (request.body instanceof Uint8Array) return request.body
+  const message = 'The host has parsed this body; mount the server before its body parser.'
+  throw new FlagError('INTERNAL', message)
+}
+
 /** A host that parses to text or bytes leaves the JSON to us. */
 function toJson(body: unknown): unknown {
   if (typeof body === 'string') return parseJsonBody(Buffer.from(body))

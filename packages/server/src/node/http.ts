@@ -6,7 +6,7 @@ import { managementErrorReply } from '../http/error-reply.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import { type Target, targetBelow } from '../http/target.ts'
 import { silentLogger } from '../logger.ts'
-import { hasBody, type ParsedRequest, readJson } from './body.ts'
+import { hasBody, type ParsedRequest, readJson, readRaw } from './body.ts'
 
 /** What `http.createServer`, Express and everything like them call for a request. */
 export type NodeHandler = (
@@ -60,6 +60,14 @@ class NodeExchange implements Exchange {
     this.#response = response
   }
 
+  get address(): string | undefined {
+    return this.#request.socket.remoteAddress
+  }
+
+  get isEncrypted(): boolean {
+    return 'encrypted' in this.#request.socket && this.#request.socket.encrypted === true
+  }
+
   get hasBody(): boolean {
     return hasBody(this.#request)
   }
@@ -77,6 +85,10 @@ class NodeExchange implements Exchange {
 
   json(maxBytes: number): Promise<unknown> {
     return readJson(this.#request, maxBytes)
+  }
+
+  bytes(maxBytes: number): Promise<Uint8Array> {
+    return readRaw(this.#request, maxBytes)
   }
 }
 

@@ -8,7 +8,7 @@ import { toNodeHandler } from '../../src/node/http.ts'
 import { attachWebSocket } from '../../src/node/websocket.ts'
 
 const [path = ''] = process.argv.slice(2)
-const flags = createFlagServer({ ...sqlite({ path }) })
+const flags = createFlagServer({ ...sqlite({ path }), trustProxy: true })
 await flags.start()
 const server = createServer(toNodeHandler(flags))
 attachWebSocket(server, flags)

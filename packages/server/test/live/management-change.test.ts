@@ -79,7 +79,7 @@ async function connect(flags: FlagServer, sdkKey: string): Promise<TestSocket> {
 }
 
 describe('a rule that is changed through the management interface', () => {
-  it('reaches sockets and polls at once, the other server within ten seconds', async () => {
+  it('reaches sockets and polls at once, the other server within ten seconds [EVT-1] [LIM-5]', async () => {
     const { liveKey, stagingKey, token, rulePath } = await shop()
     const [here, elsewhere] = [await connect(first, liveKey), await connect(first, stagingKey)]
     const other = await connect(second, liveKey)

@@ -64,9 +64,10 @@ describe('while the store is away', () => {
     expect(journal.lines.sort()).toEqual([
       'error: a flag set could not be brought up to date; the last good one stays',
       'error: the SDK keys cannot be read',
+      'error: usage could not be written; some of it waits',
       'info: a flag set is up to date again',
       'info: the SDK keys can be read again',
-      'warn: the last use of tokens and keys could not be kept',
+      'info: usage can be written again',
     ])
   })
 

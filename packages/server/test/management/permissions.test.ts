@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createAccessToken } from '../../src/management/access-tokens.ts'
 import type { Management } from '../../src/management/management.ts'
 import { createOrganization } from '../../src/management/organizations.ts'
+import { GUARDED, PERSONAL } from './refusals.ts'
 import { ask, createScene, NAMES, type Scene, tracesOf } from './scene.ts'
 import type { Json } from './world.ts'
 
@@ -21,10 +22,21 @@ const MEANT: Readonly<Record<EndpointName, ReadonlySet<Role>>> = {
   getOrganization: EVERYBODY,
   updateOrganization: ADMINS,
   deleteOrganization: OWNERS,
+  getOrganizationUsage: EVERYBODY,
+  setOrganizationPlan: PLATFORM,
+  listInvoices: OWNERS,
+  createCheckout: OWNERS,
+  receiveStripeEvent: EVERYBODY,
   listMembers: EVERYBODY,
   addMember: ADMINS,
   updateMember: ADMINS,
   removeMember: ADMINS,
+  logIn: EVERYBODY,
+  logOut: EVERYBODY,
+  getLogIn: EVERYBODY,
+  changePassword: EVERYBODY,
+  startOidcLogIn: EVERYBODY,
+  finishOidcLogIn: EVERYBODY,
   listAccessTokens: EVERYBODY,
   createAccessToken: ADMINS,
   deleteAccessToken: ADMINS,
@@ -65,6 +77,9 @@ const MEANT: Readonly<Record<EndpointName, ReadonlySet<Role>>> = {
   getRollout: EVERYBODY,
   updateRollout: EDITORS,
   deleteRollout: EDITORS,
+  listScheduledChanges: EVERYBODY,
+  createScheduledChange: EDITORS,
+  deleteScheduledChange: EDITORS,
   listSegments: EVERYBODY,
   createSegment: EDITORS,
   getSegment: EVERYBODY,
@@ -76,13 +91,37 @@ const MEANT: Readonly<Record<EndpointName, ReadonlySet<Role>>> = {
   restoreVersion: EDITORS,
   explainEvaluation: EVERYBODY,
   promoteFlag: EDITORS,
+  listPlans: EVERYBODY,
+  createPlan: PLATFORM,
+  getPlan: EVERYBODY,
+  updatePlan: PLATFORM,
+  deletePlan: PLATFORM,
   listAuditLog: EVERYBODY,
   verifyAuditLog: EVERYBODY,
   exportAuditLog: EVERYBODY,
+  getFlagMetrics: EVERYBODY,
+  listObservedContexts: EVERYBODY,
+  forgetObservedContexts: ADMINS,
+  getConvergence: EVERYBODY,
+  listWebhooks: EVERYBODY,
+  createWebhook: ADMINS,
+  getWebhook: EVERYBODY,
+  updateWebhook: ADMINS,
+  deleteWebhook: ADMINS,
+  listWebhookDeliveries: EVERYBODY,
 }
 
 /** Those whose paths name nothing that could be another's. */
-const NAMING_NOBODY = new Set<EndpointName>(['listOrganizations', 'createOrganization'])
+const NAMING_NOBODY = new Set<EndpointName>([
+  ...PERSONAL,
+  'listOrganizations',
+  'createOrganization',
+  'listPlans',
+  'createPlan',
+  'getPlan',
+  'updatePlan',
+  'deletePlan',
+])
 
 describe('the endpoint table', () => {
   it.each(NAMES)('%s is open to exactly the roles meant', async (name) => {
@@ -107,10 +146,12 @@ describe('the endpoint table', () => {
         const answer = await ask(scene, name, scene.theirs.tokens[role])
         expect(answer).toMatchObject({
           status: 404,
-          message: expect.stringMatching(/^There is no such (project|organization)\.$/),
+          message: expect.stringMatching(/^There is no such (project|organization|environment)\.$/),
           data: null,
         })
-        const nowhere = { projectId: crypto.randomUUID(), orgId: crypto.randomUUID() }
+        const nowhere = Object.fromEntries(
+          ['projectId', 'orgId', 'envId'].map((param) => [param, crypto.randomUUID()]),
+        )
         const unknown = { ...scene, params: { ...scene.params, ...nowhere } }
         expect((await ask(unknown, name, scene.theirs.tokens[role])).text).toBe(answer.text)
       }
@@ -118,7 +159,7 @@ describe('the endpoint table', () => {
     },
   )
 
-  it.each(NAMES)('%s answers 401 without a good token', async (name) => {
+  it.each(GUARDED)('%s answers 401 without a good token', async (name) => {
     const scene = await createScene()
     for (const token of [undefined, 'x', `ffat_${'0'.repeat(64)}`, `ff_${'0'.repeat(64)}`, 'a b']) {
       const answer = await ask(scene, name, token)
@@ -174,7 +215,8 @@ describe('the endpoint table', () => {
     const rows = Object.values(endpoints)
     const addresses = rows.map(({ method, path }) => `${method} ${path}`)
     expect(new Set(addresses).size).toBe(rows.length)
-    for (const { permission } of rows) expect(permission).toMatch(/^[a-z]+\.[a-z]+$/)
+    for (const { permission } of rows)
+      expect(permission).toMatch(/^([a-z]+\.[a-z]+|anyone|oneself)$/)
   })
 })
 

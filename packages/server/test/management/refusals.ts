@@ -4,8 +4,17 @@ import { NAMES } from './scene.ts'
 import type { Answer } from './world.ts'
 
 export const table: Readonly<Record<EndpointName, Endpoint>> = endpoints
-export const WITH_BODY = NAMES.filter((name) => table[name].body.def.type !== 'undefined')
+/** Those whose bodies have fields. */
+export const WITH_BODY = NAMES.filter(
+  (name) => table[name].body.def.type !== 'undefined' && !table[name].rawBody,
+)
 export const READS = NAMES.filter((name) => table[name].method === 'GET')
+/** Those that ask for credentials. */
+export const GUARDED = NAMES.filter((name) => table[name].permission !== 'anyone')
+/** Those about nothing but who asks: not about what an organization has. */
+export const PERSONAL = NAMES.filter((name) => /^(anyone|oneself)$/.test(table[name].permission))
+/** Those whose query is another's, who may add to it; of that, nothing is taken over. */
+export const OPEN_QUERIES: readonly EndpointName[] = ['finishOidcLogIn']
 export const PROTOTYPE_NAMES = [
   '__proto__',
   'constructor',

@@ -1,5 +1,11 @@
 import { type EndpointName, endpoints } from '@ff/protocol/management'
+import type { ContextSighting } from '@ff/storage'
+import { customer, event, offlinePayments, signatureOf } from '../payments/stripe-events.ts'
+import { CALLBACK_QUERY, vouchFor } from './vouching.ts'
 import { type Json, type Tenant, World } from './world.ts'
+
+/** Under which the scene keeps secrets that must be read back. */
+const SECRET_KEY = '5e'.repeat(32)
 
 export const NAMES = Object.keys(endpoints) as EndpointName[]
 
@@ -11,10 +17,17 @@ export interface Scene {
   /** Path parameters of things that belong to `mine`. */
   readonly params: Readonly<Record<string, string>>
   readonly bodies: Readonly<Partial<Record<EndpointName, Json>>>
+  /** What has to be sent besides. */
+  readonly headers: Readonly<Partial<Record<EndpointName, Readonly<Record<string, string>>>>>
 }
 
 export async function createScene(): Promise<Scene> {
-  const world = await World.create()
+  const world = await World.create(undefined, {
+    secretKey: SECRET_KEY,
+    payments: offlinePayments,
+    identityProvider: vouchFor('known@mine.test'),
+    publicUrl: 'https://flags.mine.test',
+  })
   const mine = await world.addTenant('Mine')
   const theirs = await world.addTenant('Theirs')
   const token = mine.tokens.owner
@@ -36,18 +49,40 @@ export async function createScene(): Promise<Scene> {
   const organization = `/organizations/${mine.orgId}`
   const person = { email: 'secret@mine.test', role: 'viewer' }
   const member = await done('POST', `${organization}/members`, person)
+  const invite = async (email: string): Promise<string> =>
+    (await done('POST', `${organization}/members`, { email, role: 'viewer' })).one_time_link
+  const password = 'a password of the scene'
+  const first = { token: await invite('known@mine.test'), new_password: password }
+  await world.call('POST', '/auth/password', { body: first })
   const issued = { name: 'secret token', role: 'viewer' }
   const accessToken = await done('POST', `${organization}/tokens`, issued)
   const environments = `/projects/${mine.project.id}/envs`
   const newKey = { name: 'secret key', kind: 'client' }
   const sdkKey = await done('POST', `${environments}/${mine.live.id}/sdk-keys`, newKey)
+  const hook = { url: 'https://hooks.mine.test/secret', event_types: ['*'] }
+  // It is told of its own creation, so that it has a delivery to show.
+  const webhook = await done('POST', `${organization}/webhooks`, hook)
   // So that the environment of the path may be deleted.
   await done('PUT', `${environments}/${mine.staging.id}`, { is_default: true })
+  const scheduled = { apply_at: '2031-01-01T00:00:00Z', operation: 'deleteTargetingRule' }
+  const planned = { ...scheduled, target_id: rule.id }
+  const change = await done('POST', `${state}/scheduled-changes`, planned)
+  const platform = mine.tokens.platform
+  const priced = { name: 'Team', max_flags: 100, trial_days: 14, stripe_price_id: 'price_1' }
+  const plans = '/plan-limits/plans'
+  const plan = (await world.call('POST', plans, { token: platform, body: priced })).data
+  await world.storage.recordSightings([sightingIn(mine)])
+  // Paid for through its link, so that nobody outside has to be asked.
+  const linked = { name: 'Link', product_link: 'https://pay.mine.test/' }
+  const payable = (await world.call('POST', plans, { token: platform, body: linked })).data
+  const paymentEvent = JSON.stringify(event('customer.created', 1_893_456_000, customer()))
   const params = {
+    planId: plan.id,
     orgId: mine.orgId,
     userId: member.user_id,
     tokenId: accessToken.id,
     keyId: sdkKey.id,
+    webhookId: webhook.id,
     projectId: mine.project.id,
     envId: mine.live.id,
     flagId: flag.id,
@@ -55,14 +90,24 @@ export async function createScene(): Promise<Scene> {
     ruleId: rule.id,
     rolloutId: rollout.id,
     segmentId: segment.id,
+    changeId: change.id,
     version: '1',
   }
   const bodies = {
     createOrganization: { name: 'New' },
     updateOrganization: { metadata_updates: { changed: true } },
+    setOrganizationPlan: { plan_id: plan.id },
+    createCheckout: { plan_id: payable.id, success_url: 'https://mine.test/paid' },
+    receiveStripeEvent: paymentEvent,
+    createPlan: { name: 'New', product_link: 'https://mine.test/pay', max_flags: 5 },
+    updatePlan: { name: 'changed', overage_rate_eur_cents: 7 },
     addMember: { email: 'new@mine.test', role: 'viewer' },
     updateMember: { role: 'editor' },
+    logIn: { email: 'known@mine.test', password },
+    changePassword: { token: await invite('invited@mine.test'), new_password: password },
     createAccessToken: { name: 'new', role: 'viewer' },
+    createWebhook: { url: 'https://hooks.mine.test/new', event_types: ['flag.*'], active: true },
+    updateWebhook: { active: false },
     createProject: { key: 'new' },
     updateProject: { name: 'changed' },
     createEnvironment: { key: 'new', copy_from: mine.live.id },
@@ -81,22 +126,65 @@ export async function createScene(): Promise<Scene> {
     createRollout: half,
     updateRollout: { percentage: 60 },
     createSegment: { key: 'new' },
+    createScheduledChange: {
+      apply_at: '2031-01-01T00:00:00Z',
+      operation: 'updateFlagState',
+      body: { is_active: false },
+    },
     updateSegment: { force: true },
     explainEvaluation: { context: {} },
     promoteFlag: { from_env_id: mine.live.id, to_env_id: mine.staging.id },
     changeSegmentKeys: { list: 'included', add: ['u'] },
   }
-  return { world, mine, theirs, params, bodies }
+  const signature = signatureOf(paymentEvent, world.clock.now())
+  const begun = await world.call('GET', '/auth/oidc/start')
+  const headers = {
+    receiveStripeEvent: { 'stripe-signature': signature },
+    finishOidcLogIn: { cookie: begun.headers['Set-Cookie']?.split(';')[0] ?? '' },
+  }
+  return { world, mine, theirs, params, bodies, headers }
+}
+
+/** What may be seen of somebody who was served flags of `live`. */
+export function sightingIn(
+  { live, orgId }: Tenant,
+  changes: Partial<ContextSighting> = {},
+): ContextSighting {
+  const key = 'secret-person'
+  return {
+    id: crypto.randomUUID(),
+    environmentId: live.id,
+    orgId,
+    hash: crypto.randomUUID(),
+    kind: 'user',
+    key,
+    contextJson: { kind: 'user', key },
+    firstSeen: '2029-12-31T12:00:00.000Z',
+    lastSeen: '2029-12-31T12:00:00.000Z',
+    seenCount: 1,
+    evaluationSuccess: true,
+    variationResults: '{"secret-flag":"a"}',
+    source: 'rest',
+    ...changes,
+  }
 }
 
 /** Where an endpoint is about what belongs to `mine`; `query` is added to what it needs. */
 export function addressOf({ params }: Scene, name: EndpointName, query = ''): string {
   const { path } = endpoints[name]
-  // The audit log names an organization in its query.
-  const all = [path.startsWith('/audit/') ? `org_id=${params['orgId']}` : '', query]
+  const all = [requiredQuery(name, params), query]
   const given = all.filter((part) => part !== '').join('&')
   const address = path.replace(/\{(\w+)\}/g, (_, param: string) => params[param] ?? '')
   return given === '' ? address : `${address}?${given}`
+}
+
+/** Where the query says what an endpoint is about. */
+function requiredQuery(name: EndpointName, { orgId, envId }: Scene['params']): string {
+  if (endpoints[name].path.startsWith('/audit/')) return `org_id=${orgId}`
+  if (name === 'getFlagMetrics') return `environmentId=${envId}`
+  if (name === 'finishOidcLogIn') return CALLBACK_QUERY
+  if (name === 'listObservedContexts') return `env_id=${envId}`
+  return name === 'forgetObservedContexts' ? `env_id=${envId}&key=secret-person` : ''
 }
 
 /** A well-formed request to an endpoint, about what belongs to `mine`. */
@@ -107,7 +195,9 @@ export function ask(
   headers: Readonly<Record<string, string>> = {},
 ) {
   const body = scene.bodies[name]
-  return scene.world.call(endpoints[name].method, addressOf(scene, name), { token, headers, body })
+  const all = { ...scene.headers[name], ...headers }
+  const { method } = endpoints[name]
+  return scene.world.call(method, addressOf(scene, name), { token, headers: all, body })
 }
 
 /** Everything that a change would leave a trace in. */

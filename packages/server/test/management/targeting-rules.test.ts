@@ -204,6 +204,16 @@ describe('targeting rules', () => {
       [condition('flag_is', 'true', 'a'), 'conditions'],
       [condition('resembles', 'x'), 'conditions.1'],
       [condition('gt', 'ten'), 'conditions.1'],
+      [condition('matches', '(a+'), 'conditions.1'],
+      [condition('matches', '(?=a)a'), 'conditions.1'],
+      [condition('matches_ci', '((a{100}){100}){100}'), 'conditions.1'],
+      [
+        condition('elem_match', [{ attribute: '', operator: 'matches', value: '(' }]),
+        'conditions.1',
+      ],
+      [condition('in_bucket', { salt: 's', ranges: [[0, 1]], scheme: 'none' }), 'conditions.1'],
+      [condition('in_bucket', { salt: 's', ranges: [[2, 1]] }), 'conditions.1'],
+      [condition('modulo', '0|1'), 'conditions.1'],
       [condition('', 'x'), 'conditions.1.operator'],
       [{ conditions: [{ operator: 'eq', value: 'x' }] }, 'conditions.0.attribute'],
       [{ conditions: [{ ...isPro, negate: 'yes' }] }, 'conditions.0.negate'],
@@ -219,6 +229,28 @@ describe('targeting rules', () => {
     }
     expect(await names()).toEqual([])
     expect((await post({ name: 'r', ...condition('flag_is', 'true', 'b') })).status).toBe(201)
+  })
+
+  it('know patterns, networks, elements and shares', async () => {
+    const conditions = [
+      { attribute: 'email', operator: 'matches', value: '@acme\\.(org|test)$' },
+      { attribute: 'ip', operator: 'in_cidr', value: ['10.0.0.0/8', '2001:db8::/32'] },
+      {
+        attribute: 'carts',
+        operator: 'elem_match',
+        value: [{ attribute: 'size', operator: 'gt', value: 1 }],
+      },
+      { attribute: 'key', operator: 'in_bucket', value: { salt: 's', ranges: [[0, 100_000]] } },
+    ]
+    const created = await post({ name: 'All of it', conditions, variation_id: yes })
+    expect(created.status).toBe(201)
+    expect(created.data.conditions[1].value).toBe('["10.0.0.0/8","2001:db8::/32"]')
+    const context = { email: 'a@acme.org', ip: '10.1.2.3', carts: [{ size: 1 }, { size: 2 }] }
+    expect(await world.evaluate(tenant.live, user('u', context))).toEqual({ a: true })
+    for (const other of [{ email: 'a@acme.com' }, { ip: '11.1.2.3' }, { carts: [{ size: 1 }] }]) {
+      const value = await world.evaluate(tenant.live, user('u', { ...context, ...other }))
+      expect(value).toEqual({ a: false })
+    }
   })
 
   it('are tried by order, and among equals the oldest first', async () => {

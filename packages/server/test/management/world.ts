@@ -7,16 +7,20 @@ import {
 } from '@ff/core'
 import type { AuditEvent, Environment, Project, Role } from '@ff/protocol/management'
 import { type FlagSetChange, memory, type Storage } from '@ff/storage'
-import { type Actor, tokenAuthenticator } from '../../src/access/actors.ts'
+import type { Actor } from '../../src/access/actors.ts'
+import { engines } from '../../src/evaluation/engines.ts'
 import type { Exchange, Reply } from '../../src/http/exchange.ts'
 import { bodyTooLarge, parseJsonBody } from '../../src/http/json-body.ts'
 import { createManagementApp } from '../../src/http/management.ts'
-import { silentLogger } from '../../src/logger.ts'
+import { openApiDocument } from '../../src/http/openapi.ts'
 import { createAccessToken } from '../../src/management/access-tokens.ts'
 import type { Management } from '../../src/management/management.ts'
 import { createOrganization } from '../../src/management/organizations.ts'
 import { createProject } from '../../src/management/projects.ts'
+import { ScryptPasswordHasher } from '../../src/node/password-hasher.ts'
+import { type FlagServerOptions, resolveOptions } from '../../src/options.ts'
 import { FakeClock } from '../fake-clock.ts'
+import { expectToFitOpenApi, isInOpenApi } from '../openapi.ts'
 
 /** Any JSON that was answered; tests look into it freely. */
 // biome-ignore lint/suspicious/noExplicitAny: an answer's shape is what the tests are about
@@ -35,6 +39,9 @@ export interface Call {
   /** Sent as JSON; text and bytes are sent as they are. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** Where the caller's connection comes from. */
+  readonly address?: string
+  readonly isEncrypted?: boolean
 }
 
 /** An organization with a project, its two environments and a token for every role. */
@@ -55,6 +62,12 @@ const SYSTEM_ACTOR: Actor = {
   orgId: null,
 }
 
+/** What every answer of an operation is held to. */
+const promised = openApiDocument({ basePath: '' })
+
+/** As the server's own, but for the time it takes. */
+const passwordHasher = new ScryptPasswordHasher({ log2N: 4, r: 8, p: 1 })
+
 /** A management app over a real store, with tenants in it. */
 export class World {
   readonly storage: Storage
@@ -63,22 +76,24 @@ export class World {
   readonly management: Management
   readonly #handle: (exchange: Exchange) => Promise<Reply>
 
-  private constructor(storage: Storage) {
+  private constructor(storage: Storage, more: FlagServerOptions) {
     const { clock } = this
     const { changeFeed } = memory()
     void changeFeed.subscribe((change) => {
       if (change.type !== 'resync') this.hints.push(change)
     })
-    const services = { storage, changeFeed, clock, logger: silentLogger }
-    const authenticateBearer = tokenAuthenticator(storage, clock)
+    const options = resolveOptions({ storage, changeFeed, clock, passwordHasher, ...more })
     this.storage = storage
-    this.management = { ...services, actor: SYSTEM_ACTOR }
-    this.#handle = createManagementApp({ ...services, authenticateBearer })
+    this.management = { ...options, actor: SYSTEM_ACTOR }
+    this.#handle = createManagementApp(options)
   }
 
-  static async create(storage: Storage = memory().storage): Promise<World> {
+  static async create(
+    storage: Storage = memory().storage,
+    more: FlagServerOptions = {},
+  ): Promise<World> {
     await storage.migrate()
-    return new World(storage)
+    return new World(storage, more)
   }
 
   async addTenant(name: string): Promise<Tenant> {
@@ -106,7 +121,7 @@ export class World {
   async call(
     method: string,
     address: string,
-    { token, body, headers }: Call = {},
+    { token, body, headers, address: from, isEncrypted = false }: Call = {},
   ): Promise<Answer> {
     const [path = '', query = ''] = address.split('?')
     const bytes = bytesOf(body)
@@ -123,32 +138,33 @@ export class World {
         if ((bytes?.byteLength ?? 0) > maxBytes) throw bodyTooLarge(maxBytes)
         return parseJsonBody(bytes ?? new Uint8Array())
       },
+      bytes: async (maxBytes) => {
+        if ((bytes?.byteLength ?? 0) > maxBytes) throw bodyTooLarge(maxBytes)
+        return bytes ?? new Uint8Array()
+      },
+      address: from ?? '192.0.2.1',
+      isEncrypted,
       hasBody: bytes !== undefined,
       signal: new AbortController().signal,
     })
     const { status, headers: answered } = reply
     const text = await textOf(reply.body)
-    if (answered['Content-Type']?.startsWith('application/x-ndjson')) {
-      const lines = text.split('\n').slice(0, -1)
-      return {
-        status,
-        headers: answered,
-        text,
-        message: '',
-        data: lines.map((line) => JSON.parse(line)),
-      }
-    }
-    const { statusCode, message, data } = JSON.parse(text)
-    if (statusCode !== reply.status)
-      throw new Error(`envelope ${statusCode}, status ${reply.status}`)
-    return { status: reply.status, headers: reply.headers, text, message, data }
+    const isLines = answered['Content-Type']?.startsWith('application/x-ndjson')
+    const parsed = isLines ? linesOf(text) : JSON.parse(text)
+    const isDescribed = isInOpenApi(promised, { method, path })
+    if (isDescribed) expectToFitOpenApi(promised, { method, path, status, body: parsed })
+    if (isLines) return { status, headers: answered, text, message: '', data: parsed }
+    const { statusCode, message, data } = parsed
+    if (statusCode !== status) throw new Error(`envelope ${statusCode}, status ${status}`)
+    return { status, headers: answered, text, message, data }
   }
 
   /** What an application would be served now. */
   async evaluate(environment: Environment, context: EvaluationContext = {}): Promise<FlagValues> {
     const definition = await this.storage.loadFlagSet(environment.id)
     if (definition === undefined) return {}
-    return { ...valuesOf(evaluateAll(compileFlagSet(definition), context, this.clock.now())) }
+    const flagSet = compileFlagSet(definition, { engines })
+    return { ...valuesOf(evaluateAll(flagSet, context, this.clock.now())) }
   }
 
   /** The same for many contexts at one instant, reading the flag set once. */
@@ -158,7 +174,7 @@ export class World {
   ): Promise<readonly FlagValues[]> {
     const definition = await this.storage.loadFlagSet(environment.id)
     if (definition === undefined) return contexts.map(() => ({}))
-    const flagSet = compileFlagSet(definition)
+    const flagSet = compileFlagSet(definition, { engines })
     return contexts.map((context) => valuesOf(evaluateAll(flagSet, context, this.clock.now())))
   }
 
@@ -170,6 +186,13 @@ export class World {
   async audit(): Promise<readonly AuditEvent[]> {
     return (await this.storage.list('auditEvent', {})).data
   }
+}
+
+function linesOf(text: string): readonly Json[] {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
 }
 
 /** All of a body, as a caller who waits for it would see it. */

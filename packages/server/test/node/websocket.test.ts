@@ -88,7 +88,7 @@ async function upgradeStatus(port: number, path: string): Promise<number | undef
 }
 
 describe('attachWebSocket', () => {
-  it('tells a change in under a second, only the changed flag, and only to its environment', async () => {
+  it('tells a change in under a second, only the changed flag, and only to its environment [WS-1]', async () => {
     const { path } = await serve({ basePath: '/flags' })
     const client = await new Client(path).init(live.sdkKey)
     const other = await new Client(path).init(staging.sdkKey)

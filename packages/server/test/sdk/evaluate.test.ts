@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 
 describe('POST /evaluator/evaluate', () => {
-  it('answers a flat object of flag key to value', async () => {
+  it('answers a flat object of flag key to value [EVAL-3]', async () => {
     const { status, headers, body } = await evaluate(flags, live.sdkKey, user)
     expect(status).toBe(200)
     expect(body).toEqual({ banner: 'other' })

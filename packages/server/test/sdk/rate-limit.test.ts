@@ -74,7 +74,7 @@ describe('the rate limit', () => {
     },
   )
 
-  it('answers 429 with when to come back, and recovers at the reset', async () => {
+  it('answers 429 with when to come back, and recovers at the reset [ERR-5]', async () => {
     const flags = serve()
     const key = await keyWithLimit(2)
     await many(flags, key, 2)

@@ -28,7 +28,7 @@ beforeEach(async () => {
   return () => flags.close()
 })
 
-const lists = () => store.calls.filter((name) => name === 'list').length
+const lists = () => store.calls.filter((name) => name === 'list sdkKey').length
 const tell = () => feed.changeFeed.publish({ type: 'sdkKeys' }).then(settle)
 const statusOf = async (key: string) => (await evaluate(flags, key, {})).status
 

@@ -1,10 +1,13 @@
 import { afterEach, describe } from 'vitest'
+import { describeEvaluationCounts } from './evaluation-counts.ts'
 import type { OpenStorage, StorageUnderTest } from './fixtures.ts'
 import { describeListing } from './listing.ts'
 import { describeMigrations } from './migrations.ts'
 import { describeModel } from './model.ts'
 import { describePublishing } from './publishing.ts'
+import { describePurging } from './purging.ts'
 import { describeRecords } from './records.ts'
+import { describeSightings } from './sightings.ts'
 import { describeTransactions } from './transactions.ts'
 
 export { type ChangeFeedUnderTest, changeFeedContract } from './change-feed.ts'
@@ -46,6 +49,9 @@ export function storageContract(name: string, create: () => Promise<StorageUnder
     describeListing(openMigrated)
     describeTransactions(openMigrated)
     describePublishing(openMigrated)
+    describePurging(openMigrated)
+    describeEvaluationCounts(openMigrated)
+    describeSightings(openMigrated)
     describeModel(create)
   })
 }

@@ -25,6 +25,10 @@ export function describeMigrations(open: OpenStorage): void {
       )
       await expectRefusal(storage.loadFlagSet(newId()), 'UNAVAILABLE')
       await expectRefusal(storage.loadChanges(newId(), 0), 'UNAVAILABLE')
+      await expectRefusal(storage.addEvaluationCounts([]), 'UNAVAILABLE')
+      await expectRefusal(storage.dropEvaluationCounts(''), 'UNAVAILABLE')
+      await expectRefusal(storage.recordSightings([]), 'UNAVAILABLE')
+      await expectRefusal(storage.purge('flag', { where: { id: flag.id } }), 'UNAVAILABLE')
       await expectRefusal(
         storage.transaction('lock', async () => 'never'),
         'UNAVAILABLE',

@@ -1,42 +1,35 @@
 import { isFlagError } from '@ff/core'
 import fc from 'fast-check'
 import type { Kind, Records } from '../records.ts'
-import type { Changes, DefinitionChange, ListQuery, Storage, StorageSession } from '../storage.ts'
+import type { Changes, DefinitionChange, ListQuery, Storage } from '../storage.ts'
 import { flagDefinition, publishedSegment, SAMPLES } from './fixtures.ts'
-
-/** Something to ask of a store; the fields are what a report of a failure shows. */
-export interface Command<Session = Storage> {
-  readonly name: string
-  readonly input: unknown
-  readonly run: (session: Session) => Promise<unknown>
-}
-
-type SessionCommand = Command<StorageSession>
+import {
+  AT,
+  type Command,
+  command,
+  environment,
+  id,
+  json,
+  key,
+  nullable,
+  optional,
+  parent,
+  type SessionCommand,
+  text,
+  time,
+} from './model-values.ts'
+import { usageCommands } from './usage-commands.ts'
 
 /** The kinds that commands are about: with keys, tags, numbers, JSON; and two that are not deleted. */
-export const KINDS = ['flag', 'variation', 'organization', 'auditEvent', 'auditHead'] as const
+export const KINDS = [
+  'flag',
+  'variation',
+  'organization',
+  'auditEvent',
+  'auditHead',
+  'observedContext',
+] as const
 type ModelKind = (typeof KINDS)[number]
-
-export const ENVIRONMENTS = ['environment-1', 'environment-2'] as const
-
-const AT = '2026-01-01T00:00:00.000Z'
-const TIMES = [AT, '2026-01-02T00:00:00.000Z', '2026-01-03T00:00:00.000Z'] as const
-
-// Few values, so that commands meet: the same ids, keys, names.
-const id = fc.constantFrom('id-1', 'id-2', 'id-3', 'id-4', 'id-5')
-const parent = fc.constantFrom('parent-1', 'parent-2')
-const key = fc.constantFrom('a', 'b', 'B', 'a%b')
-const time = fc.constantFrom(...TIMES)
-const noNul = (text: string) => !text.includes('\0')
-const text = fc.oneof(
-  fc.constantFrom('', 'Aa', 'aB', 'é', 'É', '😀', '\uFFFD', '_'),
-  fc.string({ unit: 'binary', maxLength: 8 }).filter(noNul),
-)
-const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
-const nullable = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
-const json = fc
-  .dictionary(fc.string(), fc.jsonValue())
-  .map((value): Records['auditEvent']['payload'] => JSON.parse(JSON.stringify(value)))
 
 type FieldsOf<K extends Kind> = { readonly [F in keyof Records[K]]?: fc.Arbitrary<Records[K][F]> }
 
@@ -68,6 +61,16 @@ const FIELDS: { readonly [K in ModelKind]: FieldsOf<K> } = {
     position: text,
   },
   auditHead: { sequence: fc.nat(), hash: text, position: text },
+  observedContext: {
+    environmentId: environment,
+    hash: key,
+    key: text,
+    contextJson: json,
+    firstSeen: time,
+    lastSeen: time,
+    seenCount: fc.nat(),
+    evaluationSuccess: fc.boolean(),
+  },
 }
 
 const QUERIES: { readonly [K in ModelKind]: fc.Arbitrary<ListQuery<K>> } = {
@@ -95,6 +98,14 @@ const QUERIES: { readonly [K in ModelKind]: fc.Arbitrary<ListQuery<K>> } = {
     where: fc.record({ id }, { requiredKeys: [] }),
     rangeField: 'id',
     sortFields: ['sequence', 'position'],
+  }),
+  observedContext: query<'observedContext'>({
+    where: fc.record(
+      { environmentId: environment, key: text, evaluationSuccess: fc.boolean() },
+      { requiredKeys: [] },
+    ),
+    rangeField: 'lastSeen',
+    sortFields: ['lastSeen', 'seenCount'],
   }),
 }
 
@@ -135,9 +146,10 @@ function recordCommands<K extends ModelKind>(kind: K): fc.Arbitrary<SessionComma
   const list = QUERIES[kind].map((input) =>
     command(`list ${kind}`, input, (session) => session.list(kind, input)),
   )
-  const revision = kind === 'auditHead' ? fc.constant(undefined) : fc.integer({ min: 1, max: 3 })
+  const hasRevision = Object.hasOwn(SAMPLES[kind](), 'revision')
+  const revision = hasRevision ? optional(fc.integer({ min: 1, max: 3 })) : fc.constant(undefined)
   const update = fc
-    .tuple(id, changesOf(kind), optional(revision))
+    .tuple(id, changesOf(kind), revision)
     .map(([own, changes, revision]) =>
       command(`update ${kind}`, { own, changes, revision }, (session) =>
         session.update(kind, own, changes, revision),
@@ -146,7 +158,11 @@ function recordCommands<K extends ModelKind>(kind: K): fc.Arbitrary<SessionComma
   const revive = id.map((own) =>
     command(`revive ${kind}`, own, (session) => session.revive(kind, own)),
   )
-  const arbitraries: fc.Arbitrary<SessionCommand>[] = [insert, insert, find, list, revive]
+  const purge = QUERIES[kind].map(({ where, range }) => {
+    const query = { ...(where && { where }), ...(range && { range }) }
+    return command(`purge ${kind}`, query, (session) => session.purge(kind, query))
+  })
+  const arbitraries: fc.Arbitrary<SessionCommand>[] = [insert, insert, find, list, revive, purge]
   if (kind !== 'auditEvent') arbitraries.push(update)
   return fc.oneof(...arbitraries)
 }
@@ -160,7 +176,6 @@ function changesOf<K extends ModelKind>(kind: K): fc.Arbitrary<Changes<K>> {
   ) as fc.Arbitrary<Changes<K>>
 }
 
-const environment = fc.constantFrom(...ENVIRONMENTS)
 const keys = fc.array(fc.constantFrom('a', 'b', 'c', 'ключ', ''), { maxLength: 4 })
 
 const flagChange: fc.Arbitrary<DefinitionChange> = fc
@@ -239,6 +254,7 @@ const sessionCommand: fc.Arbitrary<SessionCommand> = fc.oneof(
   ...KINDS.map((kind): fc.Arbitrary<SessionCommand> => recordCommands(kind)),
   publicationCommands,
   publicationCommands,
+  usageCommands,
 )
 
 /** Several commands, refused ones among them, and then perhaps a failure. */
@@ -271,10 +287,6 @@ export const commands: fc.Arbitrary<readonly Command[]> = fc.array(
   fc.oneof({ weight: 4, arbitrary: sessionCommand }, { weight: 1, arbitrary: transaction }),
   { maxLength: 40, size: 'max' },
 )
-
-function command(name: string, input: unknown, run: SessionCommand['run']): SessionCommand {
-  return { name, input, run }
-}
 
 function refusalOf(error: unknown): unknown {
   if (isFlagError(error)) return { refusal: error.code }

@@ -5,7 +5,9 @@ import { memory } from '../index.ts'
 import type { Kind } from '../records.ts'
 import type { Storage } from '../storage.ts'
 import type { StorageUnderTest } from './fixtures.ts'
-import { type Command, commands, ENVIRONMENTS, KINDS } from './model-commands.ts'
+import { commands, KINDS } from './model-commands.ts'
+import { type Command, ENVIRONMENTS, IDS } from './model-values.ts'
+import { inOrder } from './usage-commands.ts'
 
 const RUNS = 40
 const TIMEOUT_MS = 120_000
@@ -51,12 +53,16 @@ async function answerTo(command: Command, storage: Storage): Promise<unknown> {
   }
 }
 
-/** All living records, every version of every environment, and what changed since each. */
+/** All living records, every version of every environment, what changed since each, all counts. */
 async function everythingIn(storage: Storage): Promise<unknown> {
   const found: unknown[] = []
   const kinds: readonly Kind[] = KINDS
   for (const kind of kinds) found.push(await storage.list(kind, {}))
   for (const environmentId of ENVIRONMENTS) {
+    for (const flagId of IDS) {
+      const counted = { environmentId, flagId, from: '', to: '9' }
+      found.push(inOrder(await storage.loadEvaluationCounts(counted)))
+    }
     found.push(await storage.listVersions(environmentId, { page: 1, limit: 100 }))
     const { version: newest } = await storage.loadChanges(environmentId, 0)
     for (let version = 0; version <= newest; version += 1) {

@@ -1,29 +1,43 @@
 /** Changes of a map that are seen here only, until they are committed to it. */
 export class Draft<V> {
   readonly #base: Map<string, V>
-  readonly #changed = new Map<string, V>()
+  /** `undefined` stands for what is gone. */
+  readonly #changed = new Map<string, V | undefined>()
 
   constructor(base: Map<string, V>) {
     this.#base = base
   }
 
   get(key: string): V | undefined {
-    return this.#changed.get(key) ?? this.#base.get(key)
+    return this.#changed.has(key) ? this.#changed.get(key) : this.#base.get(key)
   }
 
   set(key: string, value: V): void {
     this.#changed.set(key, value)
   }
 
-  *values(): Iterable<V> {
-    for (const [key, value] of this.#base) yield this.#changed.get(key) ?? value
+  delete(key: string): void {
+    this.#changed.set(key, undefined)
+  }
+
+  *entries(): Iterable<readonly [string, V]> {
+    for (const entry of this.#base) {
+      if (!this.#changed.has(entry[0])) yield entry
+    }
     for (const [key, value] of this.#changed) {
-      if (!this.#base.has(key)) yield value
+      if (value !== undefined) yield [key, value]
     }
   }
 
+  *values(): Iterable<V> {
+    for (const [, value] of this.entries()) yield value
+  }
+
   commit(): void {
-    for (const [key, value] of this.#changed) this.#base.set(key, value)
+    for (const [key, value] of this.#changed) {
+      if (value === undefined) this.#base.delete(key)
+      else this.#base.set(key, value)
+    }
     this.#changed.clear()
   }
 }

@@ -20,7 +20,8 @@ export function fieldOf(record: object, field: string): unknown {
   return Object.hasOwn(record, field) ? Reflect.get(record, field) : undefined
 }
 
-function matches<K extends Kind>(kind: K, record: Records[K], query: ListQuery<K>): boolean {
+/** Is the record one of those that the query asks for, living or not? */
+export function matches<K extends Kind>(kind: K, record: Records[K], query: ListQuery<K>): boolean {
   const { where = {}, range, search, tag } = query
   for (const [field, expected] of Object.entries(where)) {
     if (expected !== undefined && fieldOf(record, field) !== expected) return false

@@ -1,4 +1,5 @@
-import type { FlagSetDefinition } from '@ff/core'
+import { compareCodePoints, type FlagSetDefinition } from '@ff/core'
+import { countName, sumOf, totalsOf } from '../evaluation-counts.ts'
 import {
   contentOf,
   type LogEntry,
@@ -8,26 +9,34 @@ import {
   toFlagSet,
   topicName,
 } from '../publication-log.ts'
+import { refuseToPurgeAll } from '../purge-query.ts'
 import { keyTaken, recordNotFound, staleRevision, transactionEnded } from '../record-errors.ts'
 import { KIND_RULES, type Kind, type Records } from '../records.ts'
+import { mergeSightings, sightAgain, sightingName } from '../sightings.ts'
 import type {
   Changes,
+  ContextSighting,
   DefinitionChange,
   DefinitionChanges,
+  EvaluationCount,
+  EvaluationCountQuery,
+  EvaluationTotal,
   ListQuery,
   Page,
   PublicationOccasion,
   PublishedVersion,
+  PurgeQuery,
   StorageSession,
   VersionPage,
 } from '../storage.ts'
 import { Draft } from './draft.ts'
-import { fieldOf, pageOf } from './memory-query.ts'
+import { fieldOf, matches, pageOf } from './memory-query.ts'
 
 /** What is committed. */
 export interface MemoryState {
   readonly records: { readonly [K in Kind]: Map<string, Records[K]> }
   readonly logs: Map<string, EnvironmentLog>
+  readonly counts: Map<string, EvaluationCount>
 }
 
 interface EnvironmentLog {
@@ -55,6 +64,7 @@ const EMPTY_LOG: EnvironmentLog = { version: 0, newest: undefined, topics: new M
 export class MemorySession implements StorageSession {
   readonly #records: Drafts
   readonly #logs: Draft<EnvironmentLog>
+  readonly #counts: Draft<EvaluationCount>
   #ended = false
 
   constructor(state: MemoryState) {
@@ -64,6 +74,7 @@ export class MemorySession implements StorageSession {
     ])
     this.#records = Object.fromEntries(drafts) as Drafts
     this.#logs = new Draft(state.logs)
+    this.#counts = new Draft(state.counts)
   }
 
   async find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
@@ -163,10 +174,61 @@ export class MemorySession implements StorageSession {
     return toChanges(entries, { version: log.version, since })
   }
 
+  async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
+    const draft = this.#counted()
+    for (const count of counts) {
+      const name = countName(count)
+      draft.set(name, sumOf(draft.get(name), count))
+    }
+  }
+
+  async loadEvaluationCounts(query: EvaluationCountQuery): Promise<readonly EvaluationTotal[]> {
+    const { environmentId, flagId, from, to } = query
+    const counts = [...this.#counted().values()].filter(
+      (count) =>
+        count.environmentId === environmentId &&
+        count.flagId === flagId &&
+        compareCodePoints(count.minute, from) >= 0 &&
+        compareCodePoints(count.minute, to) < 0,
+    )
+    return totalsOf(counts)
+  }
+
+  async dropEvaluationCounts(beforeMinute: string): Promise<void> {
+    const draft = this.#counted()
+    for (const [name, { minute }] of draft.entries()) {
+      if (compareCodePoints(minute, beforeMinute) < 0) draft.delete(name)
+    }
+  }
+
+  async recordSightings(sightings: readonly ContextSighting[]): Promise<void> {
+    const draft = this.#draft('observedContext')
+    const living = [...draft.values()].filter(isLiving)
+    const known = new Map(living.map((record) => [sightingName(record), record]))
+    const seen = new Map<string, Records['observedContext']>()
+    for (const sighting of mergeSightings(sightings)) {
+      const record = known.get(sightingName(sighting))
+      const isNew = record === undefined
+      if (isNew && (draft.get(sighting.id) ?? seen.get(sighting.id)) !== undefined) throw keyTaken()
+      const next = isNew ? sighting : sightAgain(record, sighting)
+      seen.set(next.id, frozenCopy({ ...next, deletedAt: null }))
+    }
+    for (const [id, record] of seen) draft.set(id, record)
+  }
+
+  async purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number> {
+    refuseToPurgeAll(query)
+    const draft = this.#draft(kind)
+    const purged = [...draft.entries()].filter(([, record]) => matches(kind, record, query))
+    for (const [id] of purged) draft.delete(id)
+    return purged.length
+  }
+
   /** Makes the changes everybody's, all at once. */
   commit(): void {
     for (const draft of Object.values(this.#records)) draft.commit()
     this.#logs.commit()
+    this.#counts.commit()
   }
 
   /** Refuses all further calls. */
@@ -182,6 +244,11 @@ export class MemorySession implements StorageSession {
   #log(environmentId: string): EnvironmentLog {
     if (this.#ended) throw transactionEnded()
     return this.#logs.get(environmentId) ?? EMPTY_LOG
+  }
+
+  #counted(): Draft<EvaluationCount> {
+    if (this.#ended) throw transactionEnded()
+    return this.#counts
   }
 
   #refuseTakenKeys<K extends Kind>(kind: K, record: Records[K]): void {

@@ -1,7 +1,7 @@
 import type { Capabilities } from '../capabilities.ts'
 import { MemoryChangeFeed } from './memory-change-feed.ts'
 import { MemoryRateLimiter } from './memory-rate-limiter.ts'
-import { MemoryStorage } from './memory-storage.ts'
+import { createMemoryStorage } from './memory-storage.ts'
 
 /**
  * Everything a server needs, within one process; nothing outlives it.
@@ -11,7 +11,7 @@ import { MemoryStorage } from './memory-storage.ts'
  */
 export function memory(): Required<Capabilities> {
   return {
-    storage: new MemoryStorage(),
+    storage: createMemoryStorage(),
     changeFeed: new MemoryChangeFeed(),
     rateLimiter: new MemoryRateLimiter(),
   }

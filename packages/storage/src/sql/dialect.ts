@@ -10,6 +10,7 @@ import {
 } from 'kysely'
 import type { ColumnDeclarations } from './migrations/migration.ts'
 import type { SqlValue } from './sql-driver.ts'
+import type { ColumnType } from './tables.ts'
 
 /** Table and column names are data here; `tables.ts` is what they are checked by. */
 interface AnyTables {
@@ -26,6 +27,8 @@ export interface SqlDialect {
   readonly containsText: (column: string, text: string) => RawBuilder<SqlBool>
   /** Is the text an element of the column's JSON array? */
   readonly containsElement: (column: string, element: string) => RawBuilder<SqlBool>
+  /** The rows to insert that a JSON text holds: an array of arrays, with values of these types. */
+  readonly rowsOf: (types: readonly ColumnType[], json: string) => RawBuilder<unknown>
 }
 
 export const sqliteDialect: SqlDialect = {
@@ -42,4 +45,9 @@ export const sqliteDialect: SqlDialect = {
   containsText: (column, text) => sql`instr(lower(${sql.ref(column)}), lower(${text})) > 0`,
   containsElement: (column, element) =>
     sql`exists (select 1 from json_each(${sql.ref(column)}) where json_each.value = ${element})`,
+  // Without a condition, SQLite would read the `on conflict` that follows as one of a join.
+  rowsOf: (types, json) => {
+    const fields = types.map((_type, index) => sql`value ->> ${sql.lit(index)}`)
+    return sql`select ${sql.join(fields)} from json_each(${json}) where true`
+  },
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { KIND_RULES, type Kind, type Records } from '../records.ts'
-import type { Changes, ListQuery } from '../storage.ts'
+import type { Changes, ListQuery, PurgeQuery } from '../storage.ts'
 import type { SqlDialect } from './dialect.ts'
 import { columnOf, toRow } from './rows.ts'
 import type { SqlStatement, SqlValue } from './sql-driver.ts'
@@ -61,14 +61,22 @@ export class RecordStatements {
     return statement(update.where('id', '=', id).where('deleted_at', 'is not', null).returningAll())
   }
 
+  /** Answers one row for each record that was removed. */
+  purge<K extends Kind>(kind: K, query: PurgeQuery<K>): SqlStatement {
+    const { name } = TABLES[kind]
+    const matching = this.#matching(kind, query, this.#dialect.builder.selectFrom(name))
+    const purged = this.#dialect.builder.deleteFrom(name).where('id', 'in', matching.select('id'))
+    return statement(purged.returning('id'))
+  }
+
   #living(kind: Kind) {
     const rows = this.#dialect.builder.selectFrom(TABLES[kind].name)
     return isDeletable(kind) ? rows.where('deleted_at', 'is', null) : rows
   }
 
-  #matching<K extends Kind>(kind: K, query: ListQuery<K>) {
+  #matching<K extends Kind>(kind: K, query: ListQuery<K>, among = this.#living(kind)) {
     const { where = {} as Partial<Records[K]>, range, search, tag } = query
-    let rows = this.#living(kind)
+    let rows = among
     const expected = toRow({ kind, fields: where, dialect: this.#dialect })
     for (const [column, value] of Object.entries(expected)) {
       rows = rows.where(column, value === null ? 'is' : '=', value)

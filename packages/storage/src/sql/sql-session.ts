@@ -1,4 +1,5 @@
 import type { FlagSetDefinition } from '@ff/core'
+import { mergeCounts } from '../evaluation-counts.ts'
 import {
   contentOf,
   definitionOf,
@@ -10,17 +11,24 @@ import {
   topicName,
   topicOf,
 } from '../publication-log.ts'
+import { refuseToPurgeAll } from '../purge-query.ts'
 import { recordNotFound, staleRevision } from '../record-errors.ts'
 import type { Kind, Records } from '../records.ts'
 import { SerialQueue } from '../serial-queue.ts'
+import { mergeSightings } from '../sightings.ts'
 import type {
   Changes,
+  ContextSighting,
   DefinitionChange,
   DefinitionChanges,
+  EvaluationCount,
+  EvaluationCountQuery,
+  EvaluationTotal,
   ListQuery,
   Page,
   PublicationOccasion,
   PublishedVersion,
+  PurgeQuery,
   StorageSession,
   VersionPage,
 } from '../storage.ts'
@@ -28,14 +36,16 @@ import type { SqlDialect } from './dialect.ts'
 import { assertIntact, EMPTY_DIGEST, nextDigest } from './present-digest.ts'
 import { PublicationStatements } from './publication-statements.ts'
 import { RecordStatements } from './record-statements.ts'
-import { fromRow, toLogEntry, toPublishedVersion } from './rows.ts'
+import { fromRow, toEvaluationTotal, toLogEntry, toPublishedVersion } from './rows.ts'
 import type { SqlConnection, SqlRow } from './sql-driver.ts'
+import { UsageStatements } from './usage-statements.ts'
 
 /** What a store can do, on one connection: a transaction's, or for its reading half the reader's. */
 export class SqlSession implements StorageSession {
   readonly #connection: SqlConnection
   readonly #records: RecordStatements
   readonly #log: PublicationStatements
+  readonly #usage: UsageStatements
   /** Publishing reads and then writes, and so must not meet itself. */
   readonly #publishing = new SerialQueue()
 
@@ -43,6 +53,7 @@ export class SqlSession implements StorageSession {
     this.#connection = connection
     this.#records = new RecordStatements(dialect)
     this.#log = new PublicationStatements(dialect)
+    this.#usage = new UsageStatements(dialect)
   }
 
   async find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
@@ -117,6 +128,31 @@ export class SqlSession implements StorageSession {
       this.#log.changed(environmentId, since),
     ])
     return toChanges(rows.map(toLogEntry), { version: versionIn(versions), since })
+  }
+
+  async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
+    if (counts.length === 0) return
+    await this.#connection.run([this.#usage.addCounts(mergeCounts(counts))])
+  }
+
+  async loadEvaluationCounts(query: EvaluationCountQuery): Promise<readonly EvaluationTotal[]> {
+    const [rows = []] = await this.#connection.run([this.#usage.totals(query)])
+    return rows.map(toEvaluationTotal)
+  }
+
+  async dropEvaluationCounts(beforeMinute: string): Promise<void> {
+    await this.#connection.run([this.#usage.dropCounts(beforeMinute)])
+  }
+
+  async recordSightings(sightings: readonly ContextSighting[]): Promise<void> {
+    if (sightings.length === 0) return
+    await this.#connection.run([this.#usage.recordSightings(mergeSightings(sightings))])
+  }
+
+  async purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number> {
+    refuseToPurgeAll(query)
+    const [rows = []] = await this.#connection.run([this.#records.purge(kind, query)])
+    return rows.length
   }
 
   async #publish(

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Capabilities } from '../capabilities.ts'
 import { sqliteDialect } from '../sql/dialect.ts'
-import { SqlStorage } from '../sql/sql-storage.ts'
+import { createSqlStorage } from '../sql/sql-storage.ts'
 import { InlineChannel, type SqliteDatabase } from './inline-channel.ts'
 import type { SqliteChannel } from './sqlite-channel.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
@@ -36,7 +36,7 @@ const IN_MEMORY = ':memory:'
  * createFlagServer({ ...sqlite({ path: './data/flags.db' }) })
  */
 export function sqlite(options: SqliteOptions): Required<Pick<Capabilities, 'storage'>> {
-  return { storage: new SqlStorage(new SqliteDriver(openChannel(options)), sqliteDialect) }
+  return { storage: createSqlStorage(new SqliteDriver(openChannel(options)), sqliteDialect) }
 }
 
 function openChannel(options: SqliteOptions): SqliteChannel {

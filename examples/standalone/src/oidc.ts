@@ -1,0 +1,16 @@
+import type { FlagServerOptions } from '@ff/server'
+import { type Config, isLoopback } from './config.ts'
+
+/** Where people log in besides; nothing is loaded where they do not. */
+export async function loadIdentityProvider({
+  oidc,
+  publicUrl,
+}: Pick<Config, 'oidc' | 'publicUrl'>): Promise<
+  Pick<FlagServerOptions, 'identityProvider' | 'publicUrl'>
+> {
+  if (publicUrl === undefined) return {}
+  if (oidc === undefined) return { publicUrl }
+  const { oidcProvider } = await import('@ff/server/oidc')
+  const allowHttp = isLoopback(new URL(oidc.issuer).hostname)
+  return { publicUrl, identityProvider: oidcProvider({ ...oidc, allowHttp }) }
+}

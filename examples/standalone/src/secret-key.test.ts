@@ -1,0 +1,37 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { secretKeysOf } from './secret-key.ts'
+
+const GIVEN = 'ab'.repeat(32)
+
+let dataDir: string
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'ff-key-'))
+})
+afterEach(() => rmSync(dataDir, { recursive: true }))
+
+it('a key is made once, for the owner alone, and found again', async () => {
+  const made = await secretKeysOf(dataDir, [])
+  expect(made).toEqual([expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/)])
+  const path = join(dataDir, 'secret.key')
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(readFileSync(path, 'utf8')).toBe(`${made[0]}\n`)
+  expect(await secretKeysOf(dataDir, [])).toEqual(made)
+})
+
+it('a half-written key of an interrupted start is not used', async () => {
+  writeFileSync(join(dataDir, 'secret.key.new'), 'half', { mode: 0o644 })
+  const made = await secretKeysOf(dataDir, [])
+  expect(made[0]).toHaveLength(44)
+  expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600)
+})
+
+it('where keys are given none is made, and the one that is there only opens', async () => {
+  expect(await secretKeysOf(dataDir, [GIVEN])).toEqual([GIVEN])
+  expect(existsSync(join(dataDir, 'secret.key'))).toBe(false)
+  const [made] = await secretKeysOf(dataDir, [])
+  expect(await secretKeysOf(dataDir, [GIVEN])).toEqual([GIVEN, made])
+})

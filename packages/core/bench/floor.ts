@@ -1,0 +1,83 @@
+import { compileSalt } from '../src/bucket.ts'
+import type {
+  ConditionDefinition,
+  FlagDefinition,
+  FlagSetDefinition,
+  RuleDefinition,
+  SegmentDefinition,
+} from '../src/index.ts'
+import type { UserContext } from './workload.ts'
+
+/** The values of all flags of one workload. */
+export type Floor = (context: UserContext) => Record<string, unknown>
+
+/**
+ * What a programmer would write by hand for one workload, and nothing else: an `if` for each rule,
+ * a `Set` for each list, a loop over the key for each rollout, the hash of whose salt is there
+ * already, and one object literal for the result. Made with `new Function`, which the engine itself
+ * never uses.
+ */
+export function floorOf(definition: FlagSetDefinition): Floor {
+  const sets: ReadonlySet<string>[] = []
+  const setOf = (texts: readonly string[]) => `sets[${sets.push(new Set(texts)) - 1}]`
+  const test = ({ attribute, operator, value }: ConditionDefinition) => {
+    if (operator === 'eq') return `c.${attribute} === ${JSON.stringify(value)}`
+    return `${setOf(JSON.parse(value))}.has(c.${attribute})`
+  }
+  const segmentTest = ({ rules, logicalOp, included }: SegmentDefinition) => {
+    if (included.length > 0) return `${setOf(included)}.has(c.key)`
+    return `(${rules.map(test).join(logicalOp === 'OR' ? ' || ' : ' && ')})`
+  }
+  const segmentNames = new Map(definition.segments.map(({ id }, index) => [id, `s${index}`]))
+  const segments = definition.segments.map(
+    (each, index) => `const s${index} = ${segmentTest(each)};`,
+  )
+  const serve = (flag: FlagDefinition, { variationId, rolloutId }: RuleDefinition) => {
+    const textOf = (id: string) => flag.variations.find((each) => each.id === id)?.value
+    if (rolloutId === null) return `return ${textOf(variationId ?? '')};`
+    const rollout = flag.rollouts.find(({ id }) => id === rolloutId)
+    if (rollout === undefined || rollout.strategy === 'gradual') throw new Error('no such rollout')
+    const { state, covered } = compileSalt(rollout.salt)
+    const ranges = rollout.ranges.map(
+      ({ variationId: id, to }) => `if (b < ${to}) return ${textOf(id)};`,
+    )
+    return `const b = bucket(${state}, ${covered}, c.key); ${ranges.join(' ')}`
+  }
+  const flags = definition.flags.map((flag, index) => {
+    const rules = flag.rules.map((rule) => {
+      const tests = rule.conditions.map(test)
+      if (rule.segmentId !== null) tests.push(segmentNames.get(rule.segmentId) ?? 'false')
+      return tests.length === 0
+        ? `{ ${serve(flag, rule)} }`
+        : `if (${tests.join(' && ')}) { ${serve(flag, rule)} }`
+    })
+    const parameters = ['c', ...segmentNames.values()].join(', ')
+    const fallback = flag.variations.find(({ id }) => id === flag.defaultVariationId)?.value
+    return {
+      code: `function f${index}(${parameters}) {\n${rules.join('\n')}\nreturn ${fallback};\n}`,
+      member: `${JSON.stringify(flag.key)}: f${index}(${parameters})`,
+    }
+  })
+  const code = `
+function bucket(state, covered, key) {
+  const length = key.length, blocks = length - (length & 3);
+  let h = state, k = 0;
+  for (let i = 0; i < blocks; i += 4) {
+    k = key.charCodeAt(i) | key.charCodeAt(i + 1) << 8 | key.charCodeAt(i + 2) << 16 | key.charCodeAt(i + 3) << 24;
+    k = Math.imul(k, 0xcc9e2d51); k = k << 15 | k >>> 17;
+    h ^= Math.imul(k, 0x1b873593); h = h << 13 | h >>> 19; h = Math.imul(h, 5) + 0xe6546b64 | 0;
+  }
+  k = 0;
+  for (let i = length - 1; i >= blocks; i--) k = k << 8 | key.charCodeAt(i);
+  if (k !== 0) { k = Math.imul(k, 0xcc9e2d51); k = k << 15 | k >>> 17; h ^= Math.imul(k, 0x1b873593); }
+  h ^= covered + length;
+  h = Math.imul(h ^ h >>> 16, 0x85ebca6b); h = Math.imul(h ^ h >>> 13, 0xc2b2ae35); h = (h ^ h >>> 16) >>> 0;
+  return Math.floor(h * 100000 / 4294967296);
+}
+${flags.map((each) => each.code).join('\n')}
+return (c) => {
+  ${segments.join('\n  ')}
+  return {\n${flags.map((each) => each.member).join(',\n')}\n};
+}`
+  return new Function('sets', code)(sets) as Floor
+}

@@ -1,0 +1,52 @@
+import { BUCKETS } from './bucket.ts'
+import { findScheme, OWN_SCHEME } from './bucketing.ts'
+import { type Comparison, parseStructure } from './comparison.ts'
+import { isJsonObject, type JsonValue } from './json.ts'
+
+interface Share {
+  readonly salt: string
+  readonly scheme: string
+  readonly ranges: readonly { readonly from: number; readonly to: number }[]
+}
+
+/** A key whose bucket lies in one of some ranges, as a rollout with this salt would deal it. */
+export const bucketing: Comparison = {
+  expects:
+    'a JSON object of a salt and ranges, ascending and disjoint, such as {"salt": "s", "ranges": [[0, 5000]]}',
+  read: (value, { engines, lack }) => {
+    const share = parseShare(value)
+    if (share === undefined) return undefined
+    const { salt, scheme, ranges } = share
+    const deal = findScheme(scheme, engines)
+    if (deal === undefined) return lack(`bucketing scheme "${scheme}"`)
+    const bucketOf = deal({ salt, ranges, strategy: 'percentage' })
+    return (key) => {
+      if (typeof key !== 'string') return undefined
+      const bucket = bucketOf(key)
+      return ranges.some(({ from, to }) => from <= bucket && bucket < to)
+    }
+  },
+  isOfWhole: true,
+}
+
+function parseShare(text: string): Share | undefined {
+  const written = parseStructure(text)
+  if (!isJsonObject(written)) return undefined
+  const { salt, scheme = OWN_SCHEME, ranges: pairs, ...others } = written
+  if (typeof salt !== 'string' || typeof scheme !== 'string') return undefined
+  if (!Array.isArray(pairs) || Object.keys(others).length > 0) return undefined
+  const ranges: { from: number; to: number }[] = []
+  let end = 0
+  for (const pair of pairs as readonly JsonValue[]) {
+    if (!Array.isArray(pair) || pair.length !== 2) return undefined
+    const [from, to] = pair
+    if (!isBucket(from) || !isBucket(to) || from < end || to < from) return undefined
+    ranges.push({ from, to })
+    end = to
+  }
+  return { salt, scheme, ranges }
+}
+
+function isBucket(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= BUCKETS
+}

@@ -1,0 +1,207 @@
+import { type AttributeReference, findContextKey, readBucketingKey } from './attribute.ts'
+import { BucketingKey } from './bucket.ts'
+import { type EvaluationContext, isEmptyContext } from './context.ts'
+import type { EvaluationDetail } from './detail.ts'
+import type { CompiledFlag } from './flag.ts'
+import type { FlagSet } from './flag-set.ts'
+import type { Outcome } from './outcome.ts'
+import { ProgramRunner, type RuleScope } from './program-runner.ts'
+import { bucketFor, type CompiledRollout, placeIn, rangeNumber } from './rollout.ts'
+import { type CompiledRule, matchesRule } from './rule.ts'
+import { matchesSegment } from './segment.ts'
+
+/** What an answer rests on that is known only when the context is. */
+interface Circumstances {
+  bucket?: number
+  range?: { readonly from: number; readonly to: number }
+  prerequisiteKey?: string
+  /** A rollout was passed over because the context has no key for it. */
+  isSkipped?: true
+}
+
+const EMPTY: EvaluationContext = {}
+
+/** Answers for one context at one instant, and then, after another `begin`, for the next. */
+export class Evaluator implements RuleScope {
+  readonly #flagSet: FlagSet
+  #context = EMPTY
+  #now = 0
+  /** What flags and segments have been asked, for many may ask the same. */
+  readonly #asked = new Map<CompiledFlag, Outcome>()
+  readonly #segments = new Map<string, boolean>()
+  readonly #keys: KeyReading[] = []
+  readonly #runner: ProgramRunner
+
+  constructor(flagSet: FlagSet) {
+    this.#flagSet = flagSet
+    this.#runner = new ProgramRunner(flagSet.program, this)
+  }
+
+  get context(): EvaluationContext {
+    return this.#context
+  }
+
+  begin(context: EvaluationContext, now: number): void {
+    this.#context = context
+    this.#now = now
+  }
+
+  /** Forgets the context and all that was found out about it. */
+  end(): void {
+    this.#context = EMPTY
+    if (this.#asked.size > 0) this.#asked.clear()
+    if (this.#segments.size > 0) this.#segments.clear()
+    for (const key of this.#keys) key.forget()
+  }
+
+  answer(flag: CompiledFlag, circumstances?: Circumstances): Outcome {
+    if (!flag.isActive) return flag.disabled
+    // From here on no flag or segment can lead back to itself.
+    if (this.#flagSet.malformed.has(flag.key)) return flag.malformed
+    if (this.#hasUnmetPrerequisite(flag, circumstances)) return flag.unmet
+    if (isEmptyContext(this.#context)) return flag.fallback
+    return this.#findTarget(flag) ?? this.#followRules(flag, circumstances) ?? flag.fallback
+  }
+
+  /** Puts the codes of all the flags' answers into `codes`, from `start` on. */
+  answerAll(codes: Int32Array, start: number): void {
+    const { program, ordered } = this.#flagSet
+    codes.set(program.initial, start)
+    if (!isEmptyContext(this.#context)) this.#runner.run(codes, start)
+    for (const position of program.others) {
+      const flag = ordered[position]
+      if (flag !== undefined) codes[start + position] = this.answer(flag).code
+    }
+  }
+
+  detail(flag: CompiledFlag): EvaluationDetail {
+    const circumstances: Circumstances = {}
+    const { variation, explanation } = this.answer(flag, circumstances)
+    const { isSkipped, ...others } = circumstances
+    const { errorCode = 'TARGETING_KEY_MISSING' } = explanation
+    return {
+      flagKey: flag.key,
+      value: variation?.value ?? null,
+      variationId: variation?.id ?? null,
+      variationKey: variation?.key ?? null,
+      ...explanation,
+      ...others,
+      ...(isSkipped && { errorCode }),
+    }
+  }
+
+  servedVariation(flagKey: string): string | undefined {
+    return this.#ask(this.#flagSet.flags.get(flagKey))?.variation?.key
+  }
+
+  isInSegment(segmentId: string): boolean {
+    const known = this.#segments.get(segmentId)
+    if (known !== undefined) return known
+    const segment = this.#flagSet.segments.get(segmentId)
+    const isIn = segment !== undefined && matchesSegment(segment, this)
+    this.#segments.set(segmentId, isIn)
+    return isIn
+  }
+
+  serveRule({ serve }: CompiledRule, circumstances?: Circumstances): Outcome | undefined {
+    switch (serve.kind) {
+      case 'variation':
+      case 'broken':
+        return serve.outcome
+      case 'rollout':
+        if (circumstances !== undefined) this.#notePlace(serve.rollout, circumstances)
+        return serve.outcomes[this.#rangeNumber(serve.rollout)]
+      case 'nothing':
+        return undefined
+    }
+  }
+
+  #hasUnmetPrerequisite({ prerequisites }: CompiledFlag, circumstances?: Circumstances): boolean {
+    for (const { flagId, variationIds } of prerequisites) {
+      const flag = this.#flagSet.flagsById.get(flagId)
+      const variation = this.#ask(flag)?.variation
+      if (variation !== undefined && variationIds.has(variation.id)) continue
+      if (circumstances !== undefined && flag !== undefined) {
+        circumstances.prerequisiteKey = flag.key
+      }
+      return true
+    }
+    return false
+  }
+
+  #findTarget({ targets }: CompiledFlag): Outcome | undefined {
+    for (const { kind, keys, outcome } of targets) {
+      const key = findContextKey(this.#context, kind)
+      if (key !== undefined && keys.has(key)) return outcome
+    }
+    return undefined
+  }
+
+  #followRules({ rules }: CompiledFlag, circumstances?: Circumstances): Outcome | undefined {
+    for (const rule of rules) {
+      const outcome = matchesRule(rule, this) ? this.serveRule(rule, circumstances) : undefined
+      if (outcome !== undefined) return outcome
+    }
+    return undefined
+  }
+
+  /** What another flag serves to this context. */
+  #ask(flag: CompiledFlag | undefined): Outcome | undefined {
+    if (flag === undefined) return undefined
+    const known = this.#asked.get(flag)
+    if (known !== undefined) return known
+    const outcome = this.answer(flag)
+    this.#asked.set(flag, outcome)
+    return outcome
+  }
+
+  /** The number of the range that the context is in; -1: in none, or it has no key to go by. */
+  #rangeNumber(rollout: CompiledRollout): number {
+    const key = this.readKey(rollout.bucketBy)
+    return key === undefined ? -1 : rangeNumber(rollout, bucketFor(rollout, key), this.#now)
+  }
+
+  #notePlace(rollout: CompiledRollout, circumstances: Circumstances): void {
+    const placement = placeIn(rollout, this.#context, this.#now)
+    if (placement === undefined) circumstances.isSkipped = true
+    else if (placement.range !== undefined) {
+      const { from, to } = placement.range
+      circumstances.bucket = placement.bucket
+      circumstances.range = { from, to }
+    }
+  }
+
+  /** Most rollouts go by the same key, which is read only once; undefined: there is none. */
+  readKey(bucketBy: AttributeReference): BucketingKey | undefined {
+    let reading = this.#keys.find(({ name }) => name === bucketBy.name)
+    if (reading === undefined) {
+      reading = new KeyReading(bucketBy.name)
+      this.#keys.push(reading)
+    }
+    return reading.of(this.#context, bucketBy)
+  }
+}
+
+/** The key that a context is placed by, under one reference. */
+class KeyReading {
+  readonly name: string
+  readonly #key = new BucketingKey()
+  #state: 'unread' | 'missing' | 'read' = 'unread'
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  of(context: EvaluationContext, bucketBy: AttributeReference): BucketingKey | undefined {
+    if (this.#state === 'unread') {
+      const text = readBucketingKey(context, bucketBy)
+      if (text !== undefined) this.#key.read(text)
+      this.#state = text === undefined ? 'missing' : 'read'
+    }
+    return this.#state === 'read' ? this.#key : undefined
+  }
+
+  forget(): void {
+    this.#state = 'unread'
+  }
+}

@@ -1,0 +1,25 @@
+import type { BucketingScheme } from './engines.ts'
+import { configcat } from './schemes/configcat.ts'
+import { flagd } from './schemes/flagd.ts'
+import { flagsmith } from './schemes/flagsmith.ts'
+import { growthbook1, growthbook2 } from './schemes/growthbook.ts'
+import { launchdarkly } from './schemes/launchdarkly.ts'
+import { posthog } from './schemes/posthog.ts'
+import { unleash } from './schemes/unleash.ts'
+
+export { configcat, flagd, flagsmith, growthbook1, growthbook2, launchdarkly, posthog, unleash }
+
+/**
+ * Every scheme by the name that a rollout gives: what `compileFlagSet` is handed as
+ * `engines.schemes`, so that flags from other systems leave everybody where they were.
+ */
+export const schemes: ReadonlyMap<string, BucketingScheme> = new Map([
+  ['unleash', unleash],
+  ['launchdarkly', launchdarkly],
+  ['growthbook-1', growthbook1],
+  ['growthbook-2', growthbook2],
+  ['flagd', flagd],
+  ['configcat', configcat],
+  ['flagsmith', flagsmith],
+  ['posthog', posthog],
+])

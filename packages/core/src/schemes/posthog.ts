@@ -1,0 +1,10 @@
+import type { BucketingScheme } from '../engines.ts'
+import { hexShare } from './hex-share.ts'
+import { bucketBelow, bucketUpTo } from './scale.ts'
+import { sha1 } from './sha1.ts'
+
+/** PostHog: `salt` is the flag's key. Variants are dealt by a hash of their own. */
+export const posthog: BucketingScheme = ({ salt, strategy }) => {
+  if (strategy === 'variant') return (key) => bucketBelow(hexShare(sha1(`${salt}.${key}variant`)))
+  return (key) => bucketUpTo(hexShare(sha1(`${salt}.${key}`)))
+}

@@ -1,0 +1,86 @@
+import type { AttributeReference } from './attribute.ts'
+import { BLOCK_PREFIX, BUCKETS } from './bucket.ts'
+import type { BucketRange } from './definition.ts'
+import type { Outcome } from './outcome.ts'
+import type { CompiledRollout } from './rollout.ts'
+import type { CompiledRule } from './rule.ts'
+
+/**
+ * What each of many rules serves, as numbers that lie side by side: to follow objects from flag to
+ * flag would cost more than all else that is done for an answer. Made by `tabulate`.
+ */
+export interface ServingTable {
+  /** For each rule a code, or one of the numbers below, or where in `rollouts` its rollout is. */
+  readonly rules: Int32Array
+  /**
+   * For each rollout the state of its salt, the number of its ranges but one, and pairs of where a
+   * range of buckets ends and the code that it serves, or `NOTHING`.
+   */
+  readonly rollouts: Int32Array
+  /** The key that all these rollouts go by. */
+  readonly bucketBy: AttributeReference | undefined
+}
+
+/** The rule serves nothing. */
+export const NOTHING = -1
+/** What the rule serves is too rare to be tabulated. */
+export const ELSEWHERE = -2
+/** From here on downwards: where in `rollouts` the rollout is, subtracted from this. */
+export const ROLLOUT = -3
+
+/** Beyond, it is better to search than to look at every range. */
+const MAX_RANGES = 16
+
+/** Prepares rules. Rollouts with a key or a salt of another kind than the others are left out. */
+export function tabulate(rules: readonly CompiledRule[]): ServingTable {
+  const rollouts: number[] = []
+  const places = new Map<CompiledRollout, number>()
+  let bucketBy: AttributeReference | undefined
+  const entries = rules.map(({ serve }) => {
+    if (serve.kind === 'nothing') return NOTHING
+    if (serve.kind !== 'rollout') return serve.outcome.code
+    const { rollout, outcomes } = serve
+    bucketBy ??= rollout.bucketBy
+    const state = stateOf(rollout)
+    if (state === undefined || rollout.bucketBy.name !== bucketBy.name) return ELSEWHERE
+    const known = places.get(rollout)
+    if (known !== undefined) return ROLLOUT - known
+    const place = rollouts.length
+    const ends = endsOf(rollout.ranges, outcomes)
+    places.set(rollout, place)
+    rollouts.push(state, ends.length / 2 - 1, ...ends)
+    return ROLLOUT - place
+  })
+  return { rules: Int32Array.from(entries), rollouts: Int32Array.from(rollouts), bucketBy }
+}
+
+/** Where the hash of a key begins; undefined: it takes more than that to find the bucket. */
+function stateOf({ salt, foreign, ramp, ranges }: CompiledRollout): number | undefined {
+  if (foreign !== undefined || ramp !== undefined || ranges.length > MAX_RANGES) return undefined
+  return salt.prefix.length === BLOCK_PREFIX ? salt.state : undefined
+}
+
+/** Ranges and what lies between them; the last ends where the buckets do. */
+function endsOf(ranges: readonly BucketRange[], outcomes: readonly Outcome[]): number[] {
+  const ends: number[] = []
+  let end = 0
+  for (const [index, { from, to }] of ranges.entries()) {
+    if (from > end) ends.push(from, NOTHING)
+    ends.push(to, outcomes[index]?.code ?? NOTHING)
+    end = to
+  }
+  if (end < BUCKETS) ends.push(BUCKETS, NOTHING)
+  return ends
+}
+
+/** What the rollout at a place serves to a bucket. */
+export function codeIn(rollouts: Int32Array, place: number, bucket: number): number {
+  const first = place + 2
+  const last = first + 2 * (rollouts[place + 1] ?? 0)
+  let range = first
+  // Nobody can foresee who is in which range, so nothing here branches on it.
+  for (let each = first; each < last; each += 2) {
+    range += (((rollouts[each] ?? 0) - 1 - bucket) >>> 31) << 1
+  }
+  return rollouts[range + 1] ?? NOTHING
+}

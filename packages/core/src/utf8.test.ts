@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { utf8 } from './utf8.ts'
+
+describe('utf8', () => {
+  it.each([
+    '\u0000\u007f',
+    '\u0080\u07ff',
+    '\u0800\ud7ff\ue000\uffff',
+    '\u{10000}\u{10ffff}',
+    'naïve.ключ 😀',
+    '\ud800',
+    '\udfff',
+    'a\udc00b',
+    '\ud83d\ud83d\ude00',
+  ])('writes %j as every encoder does, a lone surrogate as U+FFFD', (text) => {
+    expect([...utf8(text)]).toEqual([...new TextEncoder().encode(text)])
+  })
+})

@@ -1,0 +1,26 @@
+/** The UTF-8 bytes of a text; a lone surrogate counts as U+FFFD. */
+export function utf8(text: string): Uint8Array {
+  // A UTF-16 unit never takes more than three bytes.
+  const bytes = new Uint8Array(text.length * 3)
+  let length = 0
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? 0
+    length = writePoint(bytes, length, point >= 0xd800 && point <= 0xdfff ? 0xfffd : point)
+  }
+  return bytes.subarray(0, length)
+}
+
+/** Writes one code point and returns where the next one goes. */
+function writePoint(bytes: Uint8Array, at: number, point: number): number {
+  if (point < 0x80) {
+    bytes[at] = point
+    return at + 1
+  }
+  const continuations = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3
+  const lead = (0xf00 >> (continuations + 1)) & 0xf0
+  bytes[at] = lead | (point >> (6 * continuations))
+  for (let rest = 1; rest <= continuations; rest += 1) {
+    bytes[at + rest] = 0x80 | ((point >> (6 * (continuations - rest))) & 0x3f)
+  }
+  return at + 1 + continuations
+}

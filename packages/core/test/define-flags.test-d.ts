@@ -1,0 +1,84 @@
+import { expectTypeOf } from 'vitest'
+import {
+  bool,
+  defineFlags,
+  type EvaluationContext,
+  type FlagSet,
+  type FlagValues,
+  json,
+  number,
+  oneOf,
+  type TypedDetail,
+  text,
+} from '../src/index.ts'
+
+/** Read by the compiler alone (`check:types`): what must and must not compile. */
+
+interface Limits {
+  readonly max: number
+}
+
+declare const flagSet: FlagSet
+declare const context: EvaluationContext
+declare const values: FlagValues
+declare const now: number
+declare function isLimits(value: unknown): value is Limits
+
+const flags = defineFlags({
+  'new-checkout': bool(false),
+  title: text('Shop'),
+  retries: number(3),
+  theme: oneOf('light', 'dark'),
+  limits: json<Limits>(),
+  guarded: json({ max: 1 }, isLimits),
+  perhaps: json<Limits | null>(null, isLimits),
+})
+
+interface Expected {
+  readonly 'new-checkout': boolean
+  readonly title: string
+  readonly retries: number
+  readonly theme: 'light' | 'dark'
+  readonly limits: Limits | null
+  readonly guarded: Limits
+  readonly perhaps: Limits | null
+}
+
+expectTypeOf(flags.value(flagSet, 'new-checkout', context, now)).toEqualTypeOf<boolean>()
+expectTypeOf(flags.value(flagSet, 'title', context, now)).toEqualTypeOf<string>()
+expectTypeOf(flags.value(flagSet, 'retries', context, now)).toEqualTypeOf<number>()
+expectTypeOf(flags.value(flagSet, 'theme', context, now)).toEqualTypeOf<'light' | 'dark'>()
+expectTypeOf(flags.value(flagSet, 'limits', context, now)).toEqualTypeOf<Limits | null>()
+expectTypeOf(flags.value(flagSet, 'guarded', context, now)).toEqualTypeOf<Limits>()
+expectTypeOf(flags.detail(flagSet, 'theme', context, now)).toEqualTypeOf<
+  TypedDetail<'light' | 'dark'>
+>()
+expectTypeOf(flags.all(flagSet, context, now)).toEqualTypeOf<Expected>()
+expectTypeOf(flags.allFrom(values)).toEqualTypeOf<Expected>()
+
+// @ts-expect-error a key that nobody defined
+flags.value(flagSet, 'old-checkout', context, now)
+// @ts-expect-error a key that nobody defined
+flags.detail(flagSet, 'toString', context, now)
+// @ts-expect-error a key that is only known at run time
+flags.value(flagSet, String(now), context, now)
+// @ts-expect-error a theme that there is not
+const theme: 'light' | 'blue' = flags.value(flagSet, 'theme', context, now)
+// @ts-expect-error the flag may have no value
+const limits: Limits = flags.value(flagSet, 'limits', context, now)
+// @ts-expect-error a flag that nobody defined
+flags.all(flagSet, context, now).size
+// @ts-expect-error answers are not changed
+flags.all(flagSet, context, now).title = ''
+// @ts-expect-error a fallback of another type
+bool('false')
+// @ts-expect-error at least one text to choose
+oneOf()
+// @ts-expect-error texts only
+oneOf(1, 2)
+// @ts-expect-error a guard for another type
+json<string>('', isLimits)
+// @ts-expect-error a bare value is no type
+defineFlags({ theme: 'light' })
+
+void [theme, limits]

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import {
+  BUCKETS,
+  compileFlagSet,
+  evaluateFlag,
+  type FlagSet,
+  type JsonObject,
+  type JsonValue,
+} from '../../src/index.ts'
+import { re2 } from '../../src/regex.ts'
+import { schemes } from '../../src/schemes.ts'
+import {
+  compileCondition,
+  conditionHolds,
+  type GrowthBook,
+  readGrowthBook,
+  sourceOf,
+  toContext,
+} from './growthbook.ts'
+import { readCondition, type SavedGroups } from './growthbook-condition.ts'
+
+interface Cases {
+  readonly hash: readonly [seed: string, value: string, version: number, hash: number | null][]
+  readonly evalCondition: readonly [
+    name: string,
+    condition: JsonObject,
+    attributes: JsonObject,
+    holds: boolean,
+    groups?: SavedGroups,
+  ][]
+  readonly feature: readonly [
+    name: string,
+    setup: GrowthBook,
+    key: string,
+    expected: FeatureResult,
+  ][]
+}
+
+interface FeatureResult {
+  readonly value: JsonValue
+  readonly on: boolean
+  readonly off: boolean
+  readonly source: string
+  readonly ruleId: string
+}
+
+const FILE = new URL('../fixtures/growthbook/cases.json', import.meta.url)
+const cases: Cases = JSON.parse(readFileSync(FILE, 'utf8'))
+const engines = { regex: re2, schemes }
+
+describe('GrowthBook hash', () => {
+  it.each(cases.hash)(
+    'of seed %j and value %j, version %d, is %d',
+    (salt, value, version, hash) => {
+      const scheme = schemes.get(`growthbook-${version}`)
+      const bucket = scheme?.({ salt, strategy: 'variant' })(value)
+      expect(bucket === undefined ? null : bucket / BUCKETS).toBe(hash)
+    },
+  )
+})
+
+describe('GrowthBook evalCondition', () => {
+  it.each(cases.evalCondition)('%s', (name, condition, attributes, holds, groups) => {
+    const flagSet = compileCondition(readCondition(condition, groups), engines)
+    expect(conditionHolds(flagSet, attributes)).toBe(holds)
+    expect(flagSet.issues.length > 0).toBe(name.startsWith('$regex invalid'))
+  })
+})
+
+describe('GrowthBook feature', () => {
+  it.each(cases.feature)('%s', (_, setup, key, expected) => {
+    const flagSet = compileFlagSet(readGrowthBook(setup, engines), { engines })
+    const { value, on, off, source, ruleId } = expected
+    expect(answerTo(flagSet, setup, key)).toEqual({ value, on, off, source, ruleId })
+    expect(flagSet.issues.length > 0).toBe(source === 'cyclicPrerequisite')
+  })
+})
+
+function answerTo(flagSet: FlagSet, setup: GrowthBook, key: string): FeatureResult {
+  const detail = evaluateFlag(flagSet, key, toContext(setup.attributes), 0)
+  const { value, errorCode, reason } = detail
+  const on = Boolean(value)
+  const common = { value, on, off: !on }
+  if (errorCode === 'FLAG_NOT_FOUND') return { ...common, source: 'unknownFeature', ruleId: '' }
+  // The only thing in these features that cannot be worked out.
+  if (reason === 'ERROR') return { ...common, source: 'cyclicPrerequisite', ruleId: '' }
+  return { ...common, ...sourceOf(detail.ruleId ?? '') }
+}
+
+describe('the GrowthBook cases', () => {
+  it('are run whole in the three sections about evaluation, with none left out', () => {
+    const counts = [cases.hash, cases.evalCondition, cases.feature].map((each) => each.length)
+    expect(counts).toEqual([15, 248, 55])
+  })
+})

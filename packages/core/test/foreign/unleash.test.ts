@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { compileFlagSet, evaluateFlag, parseContext } from '../../src/index.ts'
+import { re2 } from '../../src/regex.ts'
+import { schemes } from '../../src/schemes.ts'
+import { readUnleash, toContext, type UnleashContext } from './unleash.ts'
+import { OFF, type UnleashAnswer } from './unleash-answer.ts'
+import type { UnleashState } from './unleash-state.ts'
+
+interface Specification {
+  readonly state: UnleashState
+  readonly tests?: readonly Case<boolean>[]
+  readonly variantTests?: readonly Case<UnleashAnswer>[]
+}
+
+interface Case<Expected> {
+  readonly description: string
+  readonly context: UnleashContext
+  readonly toggleName: string
+  readonly expectedResult: Expected
+}
+
+const FOLDER = new URL('../fixtures/unleash/', import.meta.url)
+const FILES: readonly string[] = JSON.parse(readFileSync(new URL('index.json', FOLDER), 'utf8'))
+const NOW = 0
+
+/** Patterns that are meant not to be readable. Nothing else may be wrong with a translation. */
+const UNREADABLE = [
+  'R90.reject_lookahead',
+  'R91.reject_backreference',
+  'invalid-regex-defaults-to-false',
+]
+
+function load(file: string): Specification {
+  return JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8'))
+}
+
+describe.each(FILES)('Unleash specification %s', (file) => {
+  const { state, tests = [], variantTests = [] } = load(file)
+  const flagSet = compileFlagSet(readUnleash(state), {
+    engines: { schemes, regex: re2 },
+  })
+
+  const answerTo = ({ toggleName, context }: Case<unknown>): UnleashAnswer => {
+    const { value } = evaluateFlag(flagSet, toggleName, parseContext(toContext(context)), NOW)
+    return (value ?? OFF) as unknown as UnleashAnswer
+  }
+
+  it('is translated into definitions with which nothing is wrong', () => {
+    const faulty = flagSet.issues.map(({ flagKey }) => flagKey)
+    expect(faulty).toEqual(file.startsWith('21-') ? UNREADABLE.sort() : [])
+  })
+
+  it.each(tests.map((each) => [each.description, each] as const))('%s', (_, each) => {
+    expect(answerTo(each).feature_enabled).toBe(each.expectedResult)
+  })
+
+  it.each(variantTests.map((each) => [each.description, each] as const))(
+    'variant: %s',
+    (_, each) => {
+      expect(answerTo(each)).toEqual(each.expectedResult)
+    },
+  )
+})
+
+describe('the Unleash specification', () => {
+  it('is run whole: all of its files and cases, with nothing out of scope', () => {
+    const files = readdirSync(FOLDER).filter((name) => /^\d\d-.*\.json$/.test(name))
+    expect(files.sort()).toEqual(FILES)
+    expect(FILES).toHaveLength(22)
+    const cases = FILES.map(load).map(({ tests = [], variantTests = [] }) => {
+      return tests.length + variantTests.length
+    })
+    expect(cases.reduce((sum, count) => sum + count)).toBe(279)
+  })
+})

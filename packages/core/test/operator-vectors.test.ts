@@ -1,0 +1,26 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { operators } from '../src/operator.ts'
+import { ODD_VECTORS } from './odd-vectors.ts'
+import { OPERATORS_WITH_VECTORS, operatorVectors, vectorText } from './operator-vectors.ts'
+
+const GENERATED = { 'operators.json': operatorVectors(), 'odd-texts.json': ODD_VECTORS }
+
+describe.each(Object.entries(GENERATED))('the vector file %s', (name, file) => {
+  it('is what its generator makes (with FF_WRITE_VECTORS=1 it is written)', () => {
+    const url = new URL(`./vectors/${name}`, import.meta.url)
+    const text = vectorText(file)
+    if (process.env['FF_WRITE_VECTORS'] === '1') writeFileSync(url, text)
+    expect(readFileSync(url, 'utf8')).toBe(text)
+    expect(JSON.parse(text)).toEqual(file)
+  })
+})
+
+describe('the operator vectors', () => {
+  it('are about every operator but those on segments and flags, which have files of their own', () => {
+    const onAttributes = [...operators].filter(([, { subject }]) => {
+      return subject === 'attribute' || subject === 'key'
+    })
+    expect([...OPERATORS_WITH_VECTORS].sort()).toEqual(onAttributes.map(([name]) => name).sort())
+  })
+})

@@ -1,0 +1,84 @@
+import { MAX_EVENT_COUNT, MAX_EVENTS } from './sdk/events.ts'
+
+const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+
+const context = {
+  description: 'Who or what is asked about.',
+  anyOf: [refTo('SingleContext'), refTo('MultiContext'), refTo('EmptyContext')],
+}
+
+/**
+ * What applications send and get, as JSON schemas that refer to each other by `#/components/schemas`.
+ * The readers of these messages are written by hand, and so are these.
+ */
+export const sdkSchemas = {
+  SingleContext: {
+    type: 'object',
+    properties: { kind: { type: 'string', minLength: 1 }, key: { type: 'string' } },
+    required: ['kind'],
+    additionalProperties: refTo('JsonValue'),
+  },
+  MultiContext: {
+    type: 'object',
+    properties: {
+      kind: { type: 'string', const: 'multi' },
+      user: refTo('MemberContext'),
+      organization: refTo('MemberContext'),
+    },
+    required: ['kind'],
+    additionalProperties: refTo('MemberContext'),
+  },
+  MemberContext: {
+    type: 'object',
+    properties: { kind: { type: 'string' }, key: { type: 'string' } },
+    additionalProperties: refTo('JsonValue'),
+  },
+  EmptyContext: { type: 'object', maxProperties: 0 },
+  FlagValues: {
+    type: 'object',
+    description: 'Flag key → value.',
+    additionalProperties: { type: ['boolean', 'string', 'number', 'object', 'array', 'null'] },
+  },
+  EvaluateRequest: {
+    type: 'object',
+    properties: { context },
+    required: ['context'],
+  },
+  EventsRequest: {
+    type: 'object',
+    properties: {
+      events: { type: 'array', maxItems: MAX_EVENTS, items: refTo('ReportedEvaluation') },
+    },
+    required: ['events'],
+  },
+  ReportedEvaluation: {
+    type: 'object',
+    properties: {
+      flag_key: { type: 'string', minLength: 1, maxLength: 1024 },
+      variation_key: { type: ['string', 'null'], minLength: 1, maxLength: 1024 },
+      reason: { enum: ['TARGETING_MATCH', 'SPLIT', 'STATIC', 'DEFAULT', 'DISABLED', 'ERROR'] },
+      count: { type: 'integer', minimum: 1, maximum: MAX_EVENT_COUNT },
+      micros: { type: 'integer', minimum: 0, description: 'How long all of them took.' },
+      from: { type: 'string', format: 'date-time' },
+      context_keys: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 1024 } },
+    },
+    required: ['flag_key', 'reason', 'count', 'from'],
+  },
+  EventsAnswer: {
+    type: 'object',
+    properties: { accepted: { type: 'integer' }, ignored: { type: 'integer' } },
+    required: ['accepted', 'ignored'],
+    additionalProperties: false,
+  },
+  PollRequest: {
+    type: 'object',
+    properties: {
+      context,
+      since: {
+        type: ['string', 'null'],
+        description: 'The last `ETag`: answered at once when the values are no longer those.',
+      },
+    },
+    required: ['context'],
+  },
+}

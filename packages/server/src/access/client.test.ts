@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { addressOf } from './client.ts'
+
+const from = (address: string | undefined, forwarded?: string) => ({
+  address,
+  isEncrypted: false,
+  header: (name: string) => (name === 'x-forwarded-for' ? forwarded : undefined),
+})
+
+describe('the address that counts for a client', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:DB8:1:2::9', '2001:db8:1:2'],
+    ['2001:0db8:0001:0002::9', '2001:db8:1:2'],
+    ['2001:db8::1', '2001:db8:0:0'],
+    ['::1', '0:0:0:0'],
+  ])('of %s is %s', (address, expected) => {
+    expect(addressOf(from(address), false)).toBe(expected)
+  })
+
+  it.each([
+    ['198.51.100.7', '198.51.100.7'],
+    ['10.0.0.1, 198.51.100.7', '198.51.100.7'],
+    ['198.51.100.7:50312', '198.51.100.7'],
+    ['[2001:db8:1:2::9]:50312', '2001:db8:1:2'],
+    ['10.0.0.1,', '192.0.2.1'],
+    ['', '192.0.2.1'],
+  ])('is, by a trusted proxy that says %j, %s', (forwarded, expected) => {
+    expect(addressOf(from('192.0.2.1', forwarded), true)).toBe(expected)
+    expect(addressOf(from('192.0.2.1', forwarded), false)).toBe('192.0.2.1')
+  })
+
+  it('is none where nobody knows it', () => {
+    expect(addressOf(from(undefined), true)).toBeUndefined()
+  })
+})

@@ -1,0 +1,101 @@
+import { isFlagError } from '@ff/core'
+import { describe, expect, it } from 'vitest'
+import { SecretBox } from './secret-box.ts'
+
+const HEX = '0123456789abcdef'.repeat(4)
+const OTHER = 'fedcba9876543210'.repeat(4)
+const BASE64 = Buffer.from(HEX, 'hex').toString('base64')
+const FOR = { purpose: 'webhook', id: 'w-1' }
+
+async function refusal(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => 'done',
+    (error: unknown) => (isFlagError(error) ? error.code : error),
+  )
+}
+
+describe('a secret box', () => {
+  it('opens what it has sealed, whatever the text', async () => {
+    const box = SecretBox.of([HEX])
+    for (const text of ['', 'whsec_abc', 'ä\u{1f511}'.repeat(1000)]) {
+      expect(await box.open(await box.seal(text, FOR), FOR)).toBe(text)
+    }
+  })
+
+  it('seals the same text otherwise each time, and shows nothing of it', async () => {
+    const box = SecretBox.of([HEX])
+    const sealed = await Promise.all(Array.from({ length: 200 }, () => box.seal('secret', FOR)))
+    expect(new Set(sealed).size).toBe(200)
+    const nonces = sealed.map((each) =>
+      Buffer.from(each.split('.')[2] ?? '', 'base64').subarray(0, 12),
+    )
+    expect(new Set(nonces.map((nonce) => nonce.toString('hex'))).size).toBe(200)
+    for (const each of sealed) {
+      expect(each).toMatch(/^v1\.[0-9a-f]{8}\.[A-Za-z0-9+/=]+$/)
+      expect(Buffer.from(each.split('.')[2] ?? '', 'base64').includes('secret')).toBe(false)
+    }
+  })
+
+  it('opens nothing for another record or another purpose', async () => {
+    const box = SecretBox.of([HEX])
+    const sealed = await box.seal('secret', FOR)
+    for (const other of [
+      { ...FOR, id: 'w-2' },
+      { ...FOR, purpose: 'oidc' },
+    ]) {
+      expect(await refusal(box.open(sealed, other))).toBe('INTERNAL')
+    }
+  })
+
+  it('opens nothing that was changed, cut or sealed under another key', async () => {
+    const box = SecretBox.of([HEX])
+    const sealed = await box.seal('secret', FOR)
+    const [version, name, text = ''] = sealed.split('.')
+    const bytes = Buffer.from(text, 'base64')
+    for (let at = 0; at < bytes.length; at += 1) {
+      const changed = Buffer.from(bytes)
+      changed[at] = (changed[at] ?? 0) ^ 1
+      const forged = `${version}.${name}.${changed.toString('base64')}`
+      expect(await refusal(box.open(forged, FOR))).toBe('INTERNAL')
+    }
+    for (const forged of [
+      '',
+      'secret',
+      `v2.${name}.${text}`,
+      `v1.${name}.`,
+      `v1.${name}.AAAA`,
+      `v1.${name}.%`,
+    ]) {
+      expect([forged, await refusal(box.open(forged, FOR))]).toEqual([forged, 'INTERNAL'])
+    }
+    expect(await refusal(SecretBox.of([OTHER]).open(sealed, FOR))).toBe('INTERNAL')
+  })
+
+  it('seals with its first key, and opens with each of them', async () => {
+    const old = await SecretBox.of([HEX]).seal('secret', FOR)
+    const rotated = SecretBox.of([OTHER, BASE64])
+    expect(await rotated.open(old, FOR)).toBe('secret')
+    const fresh = await rotated.seal('secret', FOR)
+    expect(await SecretBox.of([OTHER]).open(fresh, FOR)).toBe('secret')
+    expect(await refusal(SecretBox.of([HEX]).open(fresh, FOR))).toBe('INTERNAL')
+  })
+
+  it('takes 32 bytes in hexadecimal or base64 and nothing else', async () => {
+    const sealed = await SecretBox.of([HEX]).seal('secret', FOR)
+    for (const key of [HEX.toUpperCase(), BASE64, Buffer.from(HEX, 'hex').toString('base64url')]) {
+      expect(await SecretBox.of([key]).open(sealed, FOR)).toBe('secret')
+    }
+    const wrong = [
+      '',
+      'secret',
+      HEX.slice(2),
+      `${HEX}00`,
+      BASE64.slice(4),
+      `${BASE64}AAAA`,
+      `${HEX} `,
+    ]
+    for (const keys of [[], ...wrong.map((key) => [key]), [HEX, 'x']]) {
+      expect(() => SecretBox.of(keys)).toThrow(/^secretKey must be 32 bytes/)
+    }
+  })
+})

@@ -1,0 +1,43 @@
+import {
+  type Evaluation,
+  type EvaluationContext,
+  evaluateAll,
+  evaluateSome,
+  type FlagSet,
+} from '@ff/core'
+
+/** What was evaluated for whom, for those who count it. */
+export interface Evaluated {
+  readonly flagSet: FlagSet
+  readonly context: EvaluationContext
+  readonly evaluation: Evaluation
+  /** How long it took. */
+  readonly micros: number
+}
+
+/** Evaluates every flag at `now` (epoch milliseconds), and takes the time. */
+export function evaluateAllTimed(
+  flagSet: FlagSet,
+  context: EvaluationContext,
+  now: number,
+): Evaluated {
+  const startedAt = performance.now()
+  const evaluation = evaluateAll(flagSet, context, now)
+  return { flagSet, context, evaluation, micros: microsSince(startedAt) }
+}
+
+/** The same for the flags with these keys; unknown keys are ignored. */
+export function evaluateSomeTimed(
+  flagSet: FlagSet,
+  flagKeys: Iterable<string>,
+  context: EvaluationContext,
+  now: number,
+): Evaluated {
+  const startedAt = performance.now()
+  const evaluation = evaluateSome(flagSet, flagKeys, context, now)
+  return { flagSet, context, evaluation, micros: microsSince(startedAt) }
+}
+
+function microsSince(startedAt: number): number {
+  return (performance.now() - startedAt) * 1000
+}

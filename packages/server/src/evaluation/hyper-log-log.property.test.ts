@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { HyperLogLog } from './hyper-log-log.ts'
+
+function sketchOf(texts: Iterable<string>): HyperLogLog {
+  const sketch = HyperLogLog.empty()
+  for (const text of texts) sketch.add(text)
+  return sketch
+}
+
+function keys(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}-${index}`)
+}
+
+describe('HyperLogLog', () => {
+  it.each([10, 1000, 20_000, 45_000, 100_000])(
+    'counts %i distinct texts to within 3 percent',
+    (count) => {
+      const estimate = sketchOf(keys('7f9c2ba4-e88f-4f2b-9c1a', count)).estimate()
+      expect(Math.abs(estimate - count) / count).toBeLessThan(0.03)
+    },
+  )
+
+  it.each([100, 10_000, 100_000])('counts the first %i numbers to within 3 percent', (count) => {
+    const texts = Array.from({ length: count }, (_, index) => String(index))
+    expect(Math.abs(sketchOf(texts).estimate() - count) / count).toBeLessThan(0.03)
+  })
+
+  it('counts nothing as 0', () => {
+    expect(HyperLogLog.empty().estimate()).toBe(0)
+  })
+
+  it('counts any few thousand texts to within 3 percent, however often each is added', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.integer({ min: 1000, max: 5000 }), (prefix, count) => {
+        const texts = keys(prefix, count)
+        const estimate = sketchOf([...texts, ...texts]).estimate()
+        expect(Math.abs(estimate - count) / count).toBeLessThan(0.03)
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  it('is, merged, exactly what it would be had all been added to one', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string()), fc.array(fc.string()), (left, right) => {
+        const merged = sketchOf(left)
+        merged.merge(sketchOf(right))
+        expect(merged.toText()).toBe(sketchOf([...left, ...right]).toText())
+      }),
+    )
+  })
+
+  it('says whether anything changed', () => {
+    const sketch = HyperLogLog.empty()
+    expect(sketch.add('user-1')).toBe(true)
+    expect(sketch.add('user-1')).toBe(false)
+  })
+
+  it.each([0, 1, 5000, 50_000])('is read back from its text with %i texts in it', (count) => {
+    const sketch = sketchOf(keys('user', count))
+    const text = sketch.toText()
+    const parsed = HyperLogLog.parse(text)
+    expect(parsed.toText()).toBe(text)
+    expect(parsed.estimate()).toBe(sketch.estimate())
+  })
+
+  it('is short while it holds little', () => {
+    expect(sketchOf(keys('user', 100)).toText().length).toBeLessThanOrEqual(400)
+    expect(sketchOf(keys('user', 100_000)).toText().length).toBe(21_848)
+  })
+})

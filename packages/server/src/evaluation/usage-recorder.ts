@@ -1,0 +1,285 @@
+import { contextHash, type EvaluationContext, type FlagSet } from '@ff/core'
+import type { EvaluationCount, EvaluationSource, Storage } from '@ff/storage'
+import type { Cancel, Clock } from '../clock.ts'
+import type { Metrics } from '../http/metrics.ts'
+import type { Logger } from '../logger.ts'
+import { ContextSightings } from './context-sightings.ts'
+import type { Evaluated } from './evaluated.ts'
+import { EvaluationCounters } from './evaluation-counters.ts'
+import type { FlagSetCache } from './flag-set-cache.ts'
+import { OrganizationUsage } from './organization-usage.ts'
+import { PendingCounts } from './pending-counts.ts'
+import { personOf } from './person.ts'
+import { HOUR_MS } from './unique-users.ts'
+import { UserSketches } from './user-sketches.ts'
+
+/** How long is gathered before it is written. */
+const GATHER_MS = 1000
+
+/** How long a stopping server waits for what it still has to write. */
+const CLOSE_WITHIN_MS = 3000
+
+const MINUTE_MS = 60_000
+
+interface UsageRecorderParts {
+  readonly storage: Storage
+  readonly cache: Pick<FlagSetCache, 'privacyOf'>
+  readonly metrics: Pick<Metrics, 'observeEvaluation'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** What waits to be written, and what never will be, because there was no room for it. */
+export interface UsageStats {
+  readonly droppedEvaluations: number
+  readonly droppedContexts: number
+  readonly droppedRequests: number
+  readonly droppedUsers: number
+  /** Rows of counts, contexts, and environments with requests. */
+  readonly pending: number
+}
+
+/** What a client that evaluates by itself has counted. */
+export type ReportedCount = Omit<EvaluationCount, 'environmentId' | 'source'>
+
+/** What one environment has counted since it was last collected. */
+interface EnvironmentUsage {
+  requests: number
+  counters: EvaluationCounters | undefined
+  /** Minutes since the epoch; of `counters`. */
+  minute: number
+  /** Counters of minutes that are over, and of flag sets that were replaced. */
+  finished: { readonly counters: EvaluationCounters; readonly minute: number }[]
+}
+
+/**
+ * Remembers what is evaluated, and writes it in batches, at most every second. Recording never
+ * waits and never fails. A store that is slow or away leaves recordings waiting, as many as there
+ * is room for; the others are dropped, and counted as such.
+ */
+export class UsageRecorder {
+  readonly #storage: Storage
+  readonly #metrics: Pick<Metrics, 'observeEvaluation'>
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #environments = new Map<string, EnvironmentUsage>()
+  readonly #counts = new PendingCounts()
+  readonly #organizations: OrganizationUsage
+  readonly #sightings: ContextSightings
+  readonly #users = new UserSketches()
+  /** The contexts of live clients that were counted as users in this hour. */
+  #told = { hour: 0, contexts: new WeakSet<EvaluationContext>() }
+  /** What went wrong with the last batch, so that it is logged once. */
+  #trouble: string | undefined
+  #cancel: Cancel | undefined
+  #flushing: Promise<void> | undefined
+  #isClosed = false
+
+  constructor({ storage, cache, metrics, clock, logger }: UsageRecorderParts) {
+    this.#storage = storage
+    this.#metrics = metrics
+    this.#clock = clock
+    this.#logger = logger
+    this.#organizations = new OrganizationUsage(storage)
+    this.#sightings = new ContextSightings({
+      privacyOf: (environmentId) => cache.privacyOf(environmentId),
+      organizationOf: (environmentId) => this.#organizations.organizationOf(environmentId),
+    })
+  }
+
+  get stats(): UsageStats {
+    return {
+      droppedEvaluations: this.#counts.dropped,
+      droppedContexts: this.#sightings.dropped,
+      droppedRequests: this.#organizations.dropped,
+      droppedUsers: this.#users.dropped,
+      pending: this.#counts.size + this.#sightings.size + this.#organizations.size,
+    }
+  }
+
+  /** Somebody asked for an evaluation, whatever was answered. */
+  requested(environmentId: string): void {
+    this.#usageOf(environmentId).requests += 1
+    this.#arm()
+  }
+
+  /** Somebody was answered. The hash is of the context; worked out when it is not given. */
+  evaluated(
+    environmentId: string,
+    source: EvaluationSource,
+    evaluated: Evaluated,
+    hash = contextHash(evaluated.context),
+  ): void {
+    const now = this.#clock.now()
+    this.#count(environmentId, source, evaluated, now)
+    const sight = { environmentId, contextHash: hash, source, now }
+    if (this.#sightings.see(evaluated, sight)) this.#addUser(environmentId, evaluated, now)
+    this.#arm()
+  }
+
+  /** A live client, who was told everything before, was told of these flags. */
+  pushed(environmentId: string, evaluated: Evaluated): void {
+    const now = this.#clock.now()
+    const { context } = evaluated
+    this.#count(environmentId, 'ws', evaluated, now)
+    const hour = Math.floor(now / HOUR_MS)
+    if (this.#told.hour !== hour) this.#told = { hour, contexts: new WeakSet() }
+    if (!this.#told.contexts.has(context)) {
+      this.#told.contexts.add(context)
+      const { key } = personOf(context)
+      if (key !== '') this.#users.add({ environmentId, flagId: null }, key, now)
+    }
+    this.#arm()
+  }
+
+  /** A client has evaluated by itself. */
+  reported(environmentId: string, counts: readonly ReportedCount[]): void {
+    for (const count of counts) this.#pend({ ...count, environmentId, source: 'sdk' })
+    this.#arm()
+  }
+
+  /** A client has evaluated a flag by itself for the contexts with these keys. */
+  reportedUsers(environmentId: string, flagId: string, keys: Iterable<string>): void {
+    const now = this.#clock.now()
+    for (const key of keys) this.#users.add({ environmentId, flagId }, key, now)
+    this.#arm()
+  }
+
+  /** Writes what there is now; resolves, whether or not that was possible, when it has ended. */
+  async flush(): Promise<void> {
+    while (this.#flushing !== undefined) await this.#flushing
+    this.#collect()
+    await this.#write(true)
+  }
+
+  /** Writes what there is, but does not wait for it very long; nothing is written afterwards. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancel?.()
+    await new Promise<void>((resolve) => {
+      const cancel = this.#clock.schedule(CLOSE_WITHIN_MS, resolve)
+      void this.flush().then(() => {
+        cancel()
+        resolve()
+      })
+    })
+    const { stats } = this
+    if (stats.pending > 0) this.#logger.warn('some usage could not be written', { ...stats })
+  }
+
+  #usageOf(environmentId: string): EnvironmentUsage {
+    const known = this.#environments.get(environmentId)
+    if (known !== undefined) return known
+    const usage = { requests: 0, counters: undefined, minute: 0, finished: [] }
+    this.#environments.set(environmentId, usage)
+    return usage
+  }
+
+  #count(
+    environmentId: string,
+    source: EvaluationSource,
+    { flagSet, evaluation, micros }: Evaluated,
+    now: number,
+  ): void {
+    const usage = this.#usageOf(environmentId)
+    const minute = Math.floor(now / MINUTE_MS)
+    const isGood = usage.counters?.flagSet === flagSet && usage.minute === minute
+    const counters = isGood ? usage.counters : renewed(usage, flagSet, minute)
+    counters?.add(evaluation, source, micros)
+    this.#metrics.observeEvaluation(micros)
+  }
+
+  #addUser(environmentId: string, { flagSet, context, evaluation }: Evaluated, now: number): void {
+    const { key } = personOf(context)
+    if (key === '') return
+    const { flags } = evaluation
+    const isWhole = flags === flagSet.ordered
+    const owners = isWhole ? [null] : flags.map(({ definition }) => definition.id)
+    for (const flagId of owners) this.#users.add({ environmentId, flagId }, key, now)
+  }
+
+  #pend(count: EvaluationCount): void {
+    this.#counts.add(count)
+    this.#organizations.markFlag(count.environmentId, count.flagId, Date.parse(count.minute))
+  }
+
+  /** Empties the counters, which keeps them few while a batch is being written. */
+  #collect(): void {
+    for (const [environmentId, usage] of this.#environments) {
+      const { counters, minute, finished, requests } = usage
+      const all = counters === undefined ? finished : [...finished, { counters, minute }]
+      let isIdle = requests === 0
+      for (const each of all) {
+        const timestamp = new Date(each.minute * MINUTE_MS).toISOString()
+        each.counters.drain((count) => {
+          isIdle = false
+          this.#pend({ ...count, environmentId, minute: timestamp })
+        })
+      }
+      usage.finished = []
+      usage.requests = 0
+      if (requests > 0) this.#organizations.addRequests(environmentId, requests)
+      if (isIdle) this.#environments.delete(environmentId)
+    }
+  }
+
+  #arm(): void {
+    if (this.#cancel !== undefined || this.#isClosed) return
+    this.#cancel = this.#clock.schedule(GATHER_MS, () => {
+      this.#cancel = undefined
+      this.#collect()
+      if (this.#flushing === undefined) void this.#write(false)
+    })
+  }
+
+  /** One batch at a time. */
+  #write(everything: boolean): Promise<void> {
+    this.#flushing = this.#writeAll(everything).finally(() => {
+      this.#flushing = undefined
+      if (this.stats.pending > 0 || this.#users.hasChanges) this.#arm()
+    })
+    return this.#flushing
+  }
+
+  /** Each kind for itself: what is wrong with one does not keep the others from being written. */
+  async #writeAll(everything: boolean): Promise<void> {
+    const storage = this.#storage
+    const now = this.#clock.now()
+    const outcomes = [
+      await this.#attempt(() => this.#counts.write(storage)),
+      await this.#attempt(() => this.#sightings.write(storage)),
+      await this.#attempt(() => this.#organizations.write()),
+      await this.#attempt(() => this.#users.write(storage, now, everything)),
+    ]
+    const [failure] = outcomes.filter((outcome) => outcome !== undefined)
+    this.#report(failure?.cause)
+  }
+
+  /** Undefined when it went well. */
+  async #attempt(write: () => Promise<void>): Promise<{ readonly cause: unknown } | undefined> {
+    try {
+      await write()
+      return undefined
+    } catch (cause) {
+      return { cause }
+    }
+  }
+
+  /** Once, and once that it is over. */
+  #report(cause: unknown): void {
+    const trouble = cause === undefined ? undefined : String(cause)
+    if (trouble === this.#trouble) return
+    this.#trouble = trouble
+    if (trouble === undefined) this.#logger.info('usage can be written again')
+    else this.#logger.error('usage could not be written; some of it waits', { cause })
+  }
+}
+
+/** Begins to count for another minute or another flag set. */
+function renewed(usage: EnvironmentUsage, flagSet: FlagSet, minute: number): EvaluationCounters {
+  const { counters, minute: before } = usage
+  if (counters !== undefined) usage.finished.push({ counters, minute: before })
+  usage.minute = minute
+  usage.counters = new EvaluationCounters(flagSet)
+  return usage.counters
+}

@@ -1,0 +1,98 @@
+import { isFlagError } from '@ff/core'
+import type { Records, Storage } from '@ff/storage'
+import { newId } from '../ids.ts'
+import { HyperLogLog } from './hyper-log-log.ts'
+import { HOUR_MS, hourOf } from './unique-users.ts'
+
+/** How long a sketch is added to before it is written again. */
+const WRITE_EVERY_MS = 10_000
+
+/** How many sketches are held; each takes 16 KiB. */
+const MAX_SKETCHES = 1000
+
+/** Whose users a sketch holds. */
+interface SketchOwner {
+  readonly environmentId: string
+  /** null: those for whom all flags were evaluated together. */
+  readonly flagId: string | null
+}
+
+interface HeldSketch extends SketchOwner {
+  readonly id: string
+  readonly hour: string
+  readonly users: HyperLogLog
+  isChanged: boolean
+  writtenAt: number
+}
+
+/** The users that this instance has seen, an hour and a sketch at a time, on their way to the store. */
+export class UserSketches {
+  readonly #instanceId = newId()
+  readonly #held = new Map<string, HeldSketch>()
+  #dropped = 0
+
+  /** Whether anything is still to be written. */
+  get hasChanges(): boolean {
+    for (const { isChanged } of this.#held.values()) if (isChanged) return true
+    return false
+  }
+
+  /** How many times a user was seen for whom there was no room. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  /** Somebody with this key was evaluated for at `now`, in epoch milliseconds. */
+  add(owner: SketchOwner, key: string, now: number): void {
+    const sketch = this.#sketchOf(owner, now)
+    if (sketch === undefined) this.#dropped += 1
+    else if (sketch.users.add(key)) sketch.isChanged = true
+  }
+
+  /** Writes the sketches that are due, or all that have changed; lets go of those that are over. */
+  async write(storage: Storage, now: number, all: boolean): Promise<void> {
+    const thisHour = hourOf(now)
+    for (const [name, sketch] of this.#held) {
+      const isOver = sketch.hour !== thisHour
+      const isDue = all || isOver || Math.abs(now - sketch.writtenAt) >= WRITE_EVERY_MS
+      if (sketch.isChanged && isDue) await this.#store(storage, sketch, now)
+      if (isOver && !sketch.isChanged) this.#held.delete(name)
+    }
+  }
+
+  #sketchOf({ environmentId, flagId }: SketchOwner, now: number): HeldSketch | undefined {
+    const name = `${environmentId} ${flagId} ${Math.floor(now / HOUR_MS)}`
+    const known = this.#held.get(name)
+    if (known !== undefined || this.#held.size >= MAX_SKETCHES) return known
+    const sketch = {
+      ...{ id: newId(), environmentId, flagId, hour: hourOf(now), users: HyperLogLog.empty() },
+      ...{ isChanged: false, writtenAt: Number.NEGATIVE_INFINITY },
+    }
+    this.#held.set(name, sketch)
+    return sketch
+  }
+
+  async #store(storage: Storage, sketch: HeldSketch, now: number): Promise<void> {
+    const { users, isChanged: _isChanged, writtenAt: _writtenAt, ...place } = sketch
+    const registers = users.toText()
+    sketch.isChanged = false
+    try {
+      await put(storage, { ...place, instanceId: this.#instanceId, registers })
+    } catch (error) {
+      sketch.isChanged = true
+      throw error
+    }
+    sketch.writtenAt = now
+  }
+}
+
+/** Not there yet, or deleted because it was old, is the same. */
+async function put(storage: Storage, record: Records['userSketch']): Promise<void> {
+  const { id, registers } = record
+  try {
+    await storage.update('userSketch', id, { registers })
+  } catch (error) {
+    if (!isFlagError(error) || error.code !== 'NOT_FOUND') throw error
+    await storage.insert('userSketch', record)
+  }
+}

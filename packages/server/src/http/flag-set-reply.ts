@@ -1,0 +1,49 @@
+import { FlagError, type FlagSet } from '@ff/core'
+import { FLAG_SET_VERSION_HEADER } from '@ff/protocol/sdk'
+import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
+import type { Exchange, Reply } from './exchange.ts'
+
+interface FlagSetRequest {
+  readonly scope: EnvironmentScope
+  readonly exchange: Exchange
+  readonly headers: Record<string, string>
+}
+
+/** As text, for as long as the flag set is in use: it is large, and many ask for it. */
+const texts = new WeakMap<FlagSet, string>()
+
+/**
+ * Everything needed to evaluate an environment elsewhere, as the engine takes it; 304 to who has
+ * it. Throws `FORBIDDEN` unless the key is one of a server.
+ */
+export async function flagSetReply(
+  cache: FlagSetCache,
+  { scope, exchange, headers }: FlagSetRequest,
+): Promise<Reply> {
+  if (scope.kind !== 'server') {
+    throw new FlagError('FORBIDDEN', 'Only an SDK key of kind "server" may fetch the flag set.')
+  }
+  const { environmentId } = scope
+  const flagSet = cache.find(environmentId) ?? (await cache.get(environmentId))
+  // The path is the same for every environment, so that the version alone would not name one.
+  const tag = `"${flagSet.version}-${environmentId}"`
+  headers['ETag'] = tag
+  headers[FLAG_SET_VERSION_HEADER] = String(flagSet.version)
+  headers['Cache-Control'] = 'private, no-cache'
+  if (isNamedIn(exchange.header('if-none-match'), tag)) return { status: 304, headers, body: null }
+  headers['Content-Type'] = 'application/json; charset=utf-8'
+  return { status: 200, headers, body: textOf(flagSet) }
+}
+
+function textOf(flagSet: FlagSet): string {
+  const text = texts.get(flagSet) ?? JSON.stringify(flagSet.definition)
+  texts.set(flagSet, text)
+  return text
+}
+
+/** Whether `If-None-Match` names a tag; weakly, as for a GET. */
+function isNamedIn(header: string | undefined, tag: string): boolean {
+  const named = (header ?? '').split(',').map((text) => text.trim())
+  return named.some((text) => text === '*' || text === tag || text === `W/${tag}`)
+}

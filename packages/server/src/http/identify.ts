@@ -1,0 +1,46 @@
+import { type Actor, type AuthenticateBearer, requireActor } from '../access/actors.ts'
+import { assertOwnOrigin } from '../access/client.ts'
+import { assertCsrfToken } from '../access/login-sessions.ts'
+import { notFound } from '../access/permissions.ts'
+import { actorOf } from '../access/persons.ts'
+import { findPersonOf } from '../management/log-ins.ts'
+import type { Installation } from '../management/management.ts'
+import { findSession, unauthenticated } from '../management/people.ts'
+import type { Exchange } from './exchange.ts'
+
+/** In which of their organizations somebody who is logged in acts. */
+const ORGANIZATION_HEADER = 'x-ff-organization'
+
+export interface IdentifyingServices extends Installation {
+  readonly authenticateBearer: AuthenticateBearer
+}
+
+/**
+ * Refuses what a page of another origin makes a browser send. A bearer token is sent by no browser
+ * of its own accord.
+ */
+export function assertNotForged(exchange: Exchange, trustProxy: boolean): void {
+  if (isReading(exchange) || exchange.header('authorization') !== undefined) return
+  assertOwnOrigin(exchange, trustProxy)
+}
+
+/**
+ * Who sends a request: the owner of its bearer token, or, when there is none, whoever is logged
+ * in. Their role is read anew each time. Throws `UNAUTHENTICATED` when it is nobody, `NOT_FOUND`
+ * for an organization they do not belong to, `FORBIDDEN` for a change without `X-CSRF-Token`.
+ */
+export async function identify(services: IdentifyingServices, exchange: Exchange): Promise<Actor> {
+  const { people, storage, authenticateBearer } = services
+  const session = await findSession({ people, caller: exchange })
+  if (session === undefined) return requireActor(exchange, authenticateBearer)
+  if (!isReading(exchange)) assertCsrfToken(session, exchange)
+  const person = await findPersonOf(storage, session)
+  if (person === undefined || actorOf(person) === undefined) throw unauthenticated('Log in first.')
+  const actor = actorOf(person, exchange.header(ORGANIZATION_HEADER)?.toLowerCase())
+  if (actor === undefined) throw notFound('organization')
+  return actor
+}
+
+function isReading({ method }: Exchange): boolean {
+  return method === 'GET' || method === 'HEAD'
+}

@@ -1,0 +1,107 @@
+import { SDK_PATHS } from '@ff/protocol/sdk'
+
+/** One thing that is measured, in the words of Prometheus. */
+export interface Metric {
+  readonly name: string
+  readonly type: 'counter' | 'gauge'
+  readonly help: string
+  /** The present numbers; there is one for each combination of labels. */
+  read(): readonly Sample[]
+}
+
+export interface Sample {
+  /** Never anything that a customer has named. */
+  readonly labels?: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** The families of paths; what is none of the SDK's counts as management. */
+const FAMILIES = ['evaluate', 'poll', 'socket', 'flag_set', 'events', 'management'] as const
+const MANAGEMENT = FAMILIES.indexOf('management')
+const { evaluate, poll, socket, flagSet, events } = SDK_PATHS
+const FAMILY_OF: ReadonlyMap<string, number> = new Map(
+  [evaluate, poll, socket, flagSet, events].map((path, family) => [path, family]),
+)
+const STATUSES = 600
+
+/** Upper bounds of the latency histogram, in microseconds. */
+const BOUNDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 100_000] as const
+const DURATION = 'ff_evaluation_duration_seconds'
+
+/** Everything that `GET /metrics` tells. Counting costs an increment; reading costs the rest. */
+export class Metrics {
+  readonly #requests = new Float64Array(FAMILIES.length * STATUSES)
+  /** One for each bound, and one for what lies above the last. */
+  readonly #durations = new Float64Array(BOUNDS.length + 1)
+  #totalMicros = 0
+  readonly #watched: Metric[] = []
+
+  /** Counts a request that was answered. */
+  countRequest(path: string, status: number): void {
+    const index = (FAMILY_OF.get(path) ?? MANAGEMENT) * STATUSES + status
+    this.#requests[index] = (this.#requests[index] ?? 0) + 1
+  }
+
+  /** Counts how long one evaluation took. */
+  observeEvaluation(micros: number): void {
+    let bucket = 0
+    while (bucket < BOUNDS.length && micros > (BOUNDS[bucket] ?? 0)) bucket += 1
+    this.#durations[bucket] = (this.#durations[bucket] ?? 0) + 1
+    this.#totalMicros += micros
+  }
+
+  /** From now on tells this too. */
+  watch(metric: Metric): void {
+    this.#watched.push(metric)
+  }
+
+  /** In the text format of Prometheus, version 0.0.4. */
+  toText(): string {
+    const requests = {
+      name: 'ff_requests_total',
+      type: 'counter',
+      help: 'Requests that were answered, by family of paths and status.',
+      read: () => this.#readRequests(),
+    } as const
+    const simple = [requests, ...this.#watched].map(linesOf)
+    return `${[...simple, this.#durationLines()].join('\n')}\n`
+  }
+
+  #readRequests(): readonly Sample[] {
+    const samples: Sample[] = []
+    for (const [index, value] of this.#requests.entries()) {
+      if (value === 0) continue
+      const family = FAMILIES[Math.floor(index / STATUSES)] ?? ''
+      samples.push({ labels: { family, status: String(index % STATUSES) }, value })
+    }
+    return samples
+  }
+
+  #durationLines(): string {
+    let count = 0
+    const buckets = [...BOUNDS, Number.POSITIVE_INFINITY].map((bound, index) => {
+      count += this.#durations[index] ?? 0
+      const le = bound === Number.POSITIVE_INFINITY ? '+Inf' : String(bound / 1e6)
+      return `${DURATION}_bucket{le="${le}"} ${count}`
+    })
+    return [
+      `# HELP ${DURATION} Time spent evaluating for one request or update.`,
+      `# TYPE ${DURATION} histogram`,
+      ...buckets,
+      `${DURATION}_sum ${this.#totalMicros / 1e6}`,
+      `${DURATION}_count ${count}`,
+    ].join('\n')
+  }
+}
+
+function linesOf({ name, type, help, read }: Metric): string {
+  const lines = read().map(({ labels = {}, value }) => {
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
+    return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`
+  })
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines].join('\n')
+}
+
+function escaped(text: string): string {
+  return text.replace(/["\\\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`))
+}

@@ -1,0 +1,107 @@
+import * as wire from '@ff/protocol/management'
+import * as z from 'zod'
+
+/** A JSON schema, or any other object of the document. */
+export type Json = Readonly<Record<string, unknown>>
+
+/** What the codecs of the wire look like from outside. */
+export interface WireSchemas {
+  /** The schemas that have names of their own, by these names. */
+  readonly named: Readonly<Record<string, Json>>
+  /** What a codec reads and writes: a reference when it has a name. */
+  of(codec: z.ZodType): Json
+}
+
+export const refTo = (name: string): Json => refInto('schemas', name)
+
+export function refInto(group: string, name: string): Json {
+  return { ['$ref']: `#/components/${group}/${name}` }
+}
+
+/** Names that an endpoint's own schemas go by until they stand where they are used. */
+const UNNAMED = '~'
+const JSON_VALUE: Json = { description: 'Any JSON.' }
+/** Formats that say as much as the patterns that would stand beside them. */
+const FORMATS: ReadonlySet<unknown> = new Set(['uuid', 'email', 'date-time'])
+
+/**
+ * JSON schemas of everything that the endpoint table reads and answers. Every codec that
+ * `@ff/protocol` exports has a name, as those in `named` have: `organizationCodec` is `Organization`.
+ */
+export function wireSchemas(
+  codecs: readonly z.ZodType[],
+  named: Readonly<Record<string, z.ZodType>>,
+): WireSchemas {
+  const registry = z.registry<{ id?: string }>()
+  for (const [name, codec] of Object.entries({ ...wire, ...named })) {
+    if (codec instanceof z.ZodType) registry.add(codec, { id: schemaName(name) })
+  }
+  for (const [index, codec] of codecs.entries()) {
+    if (!registry.has(codec)) registry.add(codec, { id: `${UNNAMED}${index}` })
+  }
+  const { schemas } = z.toJSONSchema(registry, {
+    io: 'input',
+    unrepresentable: 'any',
+    uri: (id) => `#/components/schemas/${id}`,
+    override: ({ zodSchema, jsonSchema }) => simplify(zodSchema, jsonSchema),
+  })
+  const known = Object.fromEntries(
+    Object.entries(schemas).map(([name, { $schema, $id, ...schema }]) => [name, schema]),
+  )
+  const inline = (schema: unknown) => resolve(schema, known)
+  const isNamed = (name: string) => !name.startsWith(UNNAMED) && !name.startsWith('__')
+  const all = Object.entries(known).filter(([name]) => isNamed(name))
+  return {
+    named: {
+      ...Object.fromEntries(all.map(([name, schema]) => [name, inline(schema) as Json])),
+      JsonValue: JSON_VALUE,
+    },
+    of: (codec) => {
+      const name = registry.get(codec)?.id ?? ''
+      return inline(refTo(name)) as Json
+    },
+  }
+}
+
+function schemaName(exported: string): string {
+  const name = exported.replace(/(Codec|Schema)$/, '')
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** Leaves out what tells a reader nothing, and says numbers and truth values in addresses as such. */
+function simplify(codec: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema): void {
+  if (FORMATS.has(schema.format)) delete schema.pattern
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
+  if (isPlainText(schema.propertyNames)) delete schema.propertyNames
+  // Binary fractions: 26.65 is no multiple of 0.001 to those who divide.
+  if (!Number.isInteger(schema.multipleOf)) delete schema.multipleOf
+  // For what is decoded, zod takes a default to be one of after decoding; in the table it is not.
+  const { default: unlessGiven } = z.globalRegistry.get(codec) ?? {}
+  if (unlessGiven !== undefined) schema.default = unlessGiven as typeof schema.default
+  if (codec._zod.def.type !== 'pipe') return
+  const { out } = codec._zod.def
+  if (out instanceof z.ZodNumber || out instanceof z.ZodBoolean) {
+    const { $schema, ...meant } = z.toJSONSchema(out)
+    for (const name of Object.keys(schema)) delete schema[name]
+    Object.assign(schema, meant)
+  }
+}
+
+function isPlainText(schema: unknown): boolean {
+  return JSON.stringify(schema) === '{"type":"string"}'
+}
+
+/** Puts schemas without a name of their own where they are referred to. */
+function resolve(schema: unknown, known: Readonly<Record<string, unknown>>): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => resolve(each, known))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const ref = (schema as Json)['$ref']
+  if (typeof ref === 'string') {
+    // What refers to itself without a name is `z.json()`.
+    if (ref.includes('__shared')) return refTo('JsonValue')
+    const name = ref.slice(ref.lastIndexOf('/') + 1)
+    if (name.startsWith(UNNAMED)) return resolve(known[name], known)
+  }
+  const members = Object.entries(schema).map(([name, each]) => [name, resolve(each, known)])
+  return Object.fromEntries(members)
+}

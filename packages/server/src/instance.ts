@@ -1,0 +1,102 @@
+import type { Convergence } from '@ff/protocol/management'
+import type { FlagSetCache } from './evaluation/flag-set-cache.ts'
+import type { UsageStats } from './evaluation/usage-recorder.ts'
+import type { Metric, Metrics, Sample } from './http/metrics.ts'
+import type { Jobs } from './jobs.ts'
+import type { SessionRegistry } from './live/session-registry.ts'
+import { processMemory } from './node/process-memory.ts'
+
+interface InstanceParts {
+  readonly cache: FlagSetCache
+  readonly sessions: SessionRegistry
+  readonly sockets: { readonly size: number }
+  readonly jobs: Jobs
+  readonly usage: { readonly stats: UsageStats }
+}
+
+/** What this process, one of perhaps many, evaluates with and for whom. */
+export class Instance {
+  readonly #parts: InstanceParts
+
+  constructor(parts: InstanceParts) {
+    this.#parts = parts
+  }
+
+  /** The environment's flag set, if it is loaded; `checkedAt` in epoch milliseconds. */
+  findServed(
+    environmentId: string,
+  ): { readonly version: number; readonly checkedAt: number } | undefined {
+    const held = this.#parts.cache.peek(environmentId)
+    return held && { version: held.flagSet.version, checkedAt: held.checkedAt }
+  }
+
+  /** The environment's live clients; behind are those not told everything up to the version. */
+  countClients(environmentId: string, version: number): Convergence['clients'] {
+    const clients = { ws: 0, poll: 0, behind: 0 }
+    for (const session of this.#parts.sessions.of(environmentId)) {
+      clients[session.transport] += 1
+      if (session.isStale || session.flagSet.version < version) clients.behind += 1
+    }
+    return clients
+  }
+
+  /** Lets the metrics tell of this process. */
+  watchedBy(metrics: Metrics): void {
+    for (const metric of this.#metrics()) metrics.watch(metric)
+  }
+
+  #metrics(): readonly Metric[] {
+    const { cache, sessions, sockets, jobs, usage } = this.#parts
+    const dropped = () => {
+      const { droppedEvaluations, droppedContexts, droppedRequests, droppedUsers } = usage.stats
+      return labelled('what', [
+        ['evaluations', droppedEvaluations],
+        ['contexts', droppedContexts],
+        ['requests', droppedRequests],
+        ['users', droppedUsers],
+      ])
+    }
+    const live = () =>
+      labelled('transport', [
+        ['ws', sessions.count('ws')],
+        ['poll', sessions.count('poll')],
+      ])
+    return [
+      gauge('ff_live_clients', 'Clients that hear of changes at once, by transport.', live),
+      gauge('ff_sockets', 'Open WebSockets, those before init included.', () => [
+        { value: sockets.size },
+      ]),
+      gauge('ff_flag_sets', 'Environments whose flag set is loaded.', () => [
+        { value: [...cache.loaded()].length },
+      ]),
+      counter('ff_flag_set_versions_total', 'Versions of flag sets that were taken over.', () => [
+        { value: cache.swaps },
+      ]),
+      counter('ff_usage_dropped_total', 'What was not counted for want of room or time.', dropped),
+      gauge('ff_usage_pending', 'What waits to be written about usage.', () => [
+        { value: usage.stats.pending },
+      ]),
+      counter('ff_job_failures_total', 'Runs of background jobs that failed.', () =>
+        labelled('job', [...jobs.failures]),
+      ),
+      gauge('process_resident_memory_bytes', 'Resident memory.', () => [
+        { value: processMemory().resident },
+      ]),
+      gauge('ff_heap_used_bytes', 'Memory used by JavaScript values.', () => [
+        { value: processMemory().heap },
+      ]),
+    ]
+  }
+}
+
+function gauge(name: string, help: string, read: Metric['read']): Metric {
+  return { name, type: 'gauge', help, read }
+}
+
+function counter(name: string, help: string, read: Metric['read']): Metric {
+  return { name, type: 'counter', help, read }
+}
+
+function labelled(label: string, values: readonly (readonly [string, number])[]): Sample[] {
+  return values.map(([text, value]) => ({ labels: { [label]: text }, value }))
+}

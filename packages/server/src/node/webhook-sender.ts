@@ -1,0 +1,153 @@
+import { lookup as lookupName } from 'node:dns/promises'
+import { isIP, type LookupFunction } from 'node:net'
+import type { WebhookFault } from '@ff/protocol/management'
+import { Client, type Dispatcher, errors } from 'undici'
+import type { WebhookAnswer, WebhookRequest, WebhookSender } from '../webhooks/webhook-sender.ts'
+import { isLoopbackAddress, isPublicAddress } from './public-address.ts'
+
+/** An address that a name stands for. */
+export interface ResolvedAddress {
+  readonly address: string
+  readonly family: number
+}
+
+export interface NodeWebhookSenderOptions {
+  /** Also to this machine, and there without TLS: for tests and development. */
+  readonly allowLoopback: boolean
+  /** All addresses of a name; the system's by default. */
+  readonly lookup?: (hostname: string) => Promise<readonly ResolvedAddress[]>
+}
+
+/** From the first look at the name to the end of the answer. */
+const ATTEMPT_WITHIN_MS = 5000
+const MOST_HEADER_BYTES = 8 * 1024
+/** Of an answer's body, this much is read, and thrown away, so that the receiver can end in peace. */
+const MOST_BODY_BYTES = 64 * 1024
+
+const LEADS_ASTRAY = 'must not lead to a private, local or reserved address'
+
+/**
+ * Posts over connections of its own, only to public addresses. What counts is the address that
+ * is connected to: a name is looked up once, each of its addresses is judged, and the connection
+ * goes to what was judged. Redirects are not followed, and no proxy is used.
+ */
+export class NodeWebhookSender implements WebhookSender {
+  readonly #allowLoopback: boolean
+  readonly #lookup: NonNullable<NodeWebhookSenderOptions['lookup']>
+
+  constructor({ allowLoopback, lookup = lookupAll }: NodeWebhookSenderOptions) {
+    this.#allowLoopback = allowLoopback
+    this.#lookup = lookup
+  }
+
+  refusalOf(text: string): string | undefined {
+    if (!URL.canParse(text)) return 'is not a URL'
+    const url = new URL(text)
+    const isSpoken = url.protocol === 'https:' || (this.#allowLoopback && url.protocol === 'http:')
+    if (!isSpoken) return 'must begin with https://'
+    if (url.username !== '' || url.password !== '') return 'must not contain credentials'
+    const address = literalIn(url.hostname)
+    return address === undefined || this.#mayReach(address, url) ? undefined : LEADS_ASTRAY
+  }
+
+  async send({ url: text, headers, body }: WebhookRequest): Promise<WebhookAnswer> {
+    if (this.refusalOf(text) !== undefined) return { status: null, fault: 'host' }
+    const url = new URL(text)
+    const signal = AbortSignal.timeout(ATTEMPT_WITHIN_MS)
+    const client = this.#clientFor(url)
+    try {
+      const answer = await client.request({
+        method: 'POST',
+        path: url.pathname + url.search,
+        headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'ff-webhooks' },
+        body,
+        signal,
+      })
+      await discard(answer, signal)
+      return { status: answer.statusCode, fault: faultOf(answer.statusCode) }
+    } catch (error) {
+      return { status: null, fault: signal.aborted ? 'timeout' : faultIn(error) }
+    } finally {
+      await client.destroy()
+    }
+  }
+
+  /** One connection for one message: none is left open for another that was judged otherwise. */
+  #clientFor(url: URL): Client {
+    const lookup: LookupFunction = (hostname, { all }, callback) => {
+      this.#addressesOf(hostname, url).then(
+        (addresses) => {
+          const [first] = addresses
+          if (all) callback(null, [...addresses])
+          else callback(null, first.address, first.family)
+        },
+        (error: NodeJS.ErrnoException) => callback(error, []),
+      )
+    }
+    return new Client(url.origin, {
+      connect: { lookup, timeout: ATTEMPT_WITHIN_MS },
+      pipelining: 0,
+      maxHeaderSize: MOST_HEADER_BYTES,
+      allowH2: false,
+    })
+  }
+
+  /** Throws `HostError` unless all addresses of the name may be reached. */
+  async #addressesOf(
+    hostname: string,
+    url: URL,
+  ): Promise<readonly [ResolvedAddress, ...ResolvedAddress[]]> {
+    const found = await this.#lookup(hostname).catch((cause: unknown) => {
+      throw new HostError('The name is unknown.', { cause })
+    })
+    const [first, ...others] = found
+    if (first === undefined || !found.every(({ address }) => this.#mayReach(address, url))) {
+      throw new HostError('The name leads to an address that webhooks do not go to.')
+    }
+    return [first, ...others]
+  }
+
+  /** Without TLS, only this machine. */
+  #mayReach(address: string, { protocol }: URL): boolean {
+    if (isLoopbackAddress(address)) return this.#allowLoopback
+    return protocol === 'https:' && isPublicAddress(address)
+  }
+}
+
+class HostError extends Error {
+  override readonly name = 'HostError'
+}
+
+function lookupAll(hostname: string): Promise<readonly ResolvedAddress[]> {
+  return lookupName(hostname, { all: true })
+}
+
+/** The address that a host is, in whatever spelling it was written, or always stands for. */
+function literalIn(hostname: string): string | undefined {
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  if (host === 'localhost' || host.endsWith('.localhost')) return '127.0.0.1'
+  return isIP(host) === 0 ? undefined : host
+}
+
+/** What was answered counts, even if its body never ends. */
+async function discard({ body }: Dispatcher.ResponseData, signal: AbortSignal): Promise<void> {
+  try {
+    await body.dump({ limit: MOST_BODY_BYTES, signal })
+  } catch {
+    body.destroy()
+  }
+}
+
+function faultOf(status: number): WebhookFault | null {
+  if (status >= 200 && status < 300) return null
+  return status >= 300 && status < 400 ? 'redirect' : 'status'
+}
+
+function faultIn(error: unknown): WebhookFault {
+  if (error instanceof HostError) return 'host'
+  if (error instanceof errors.HTTPParserError) return 'response'
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (/TIMEOUT|ETIMEDOUT/.test(code)) return 'timeout'
+  if (/^ERR_(TLS|SSL)|CERT|^UNABLE_TO_|^EPROTO$/.test(code)) return 'tls'
+  return /HEADERS_OVERFLOW/.test(code) ? 'response' : 'connection'
+}

@@ -1,0 +1,221 @@
+import { contextHash } from '@ff/core'
+import type { Environment } from '@ff/protocol/management'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { evaluate, poll } from '../call.ts'
+import { settle } from '../fake-clock.ts'
+import { flagChange, publish, textFlag } from '../seed.ts'
+import {
+  apiUsage,
+  contextsIn,
+  countsOf,
+  free,
+  lossesOf,
+  MINUTE,
+  openClient,
+  openScene,
+  pro,
+  type Scene,
+  TITLE,
+} from './usage-scene.ts'
+
+let scene: Scene
+
+beforeEach(async () => {
+  scene = await openScene()
+  return () => scene.flags.close()
+})
+
+const written = () => scene.clock.advance(1000)
+const kept = () => contextsIn(scene.memory.storage)
+const say = (context: unknown) => evaluate(scene.flags, scene.live.sdkKey, context)
+
+const losses = () => lossesOf(scene)
+
+async function choose(contextPrivacy: Environment['contextPrivacy']): Promise<void> {
+  await scene.memory.storage.update('environment', scene.live.environmentId, { contextPrivacy })
+  await scene.clock.advance(10_000)
+}
+
+describe('an observed context', () => {
+  it('is one record, with how often, when, over what it was seen, and what it got', async () => {
+    const { clock, live, orgId } = scene
+    await say(pro)
+    await clock.advance(400)
+    await say(pro)
+    await written()
+    await clock.advance(60_000)
+    await say({ plan: 'pro', key: 'user-1', kind: 'user' })
+    await written()
+    expect(await kept()).toEqual([
+      {
+        id: expect.any(String),
+        environmentId: live.environmentId,
+        orgId,
+        hash: contextHash(pro),
+        contextJson: pro,
+        kind: 'user',
+        key: 'user-1',
+        firstSeen: MINUTE,
+        lastSeen: '2030-01-01T00:01:01.400Z',
+        seenCount: 3,
+        evaluationSuccess: true,
+        variationResults: '{"banner":"other","title":"shop"}',
+        source: 'rest',
+        deletedAt: null,
+      },
+    ])
+  })
+
+  it('is seen over every transport, and not when nothing is evaluated or only changes are told', async () => {
+    const { flags, live, memory } = scene
+    const seen = async () => {
+      await written()
+      return (await kept()).map(({ key, source, seenCount }) => `${key} ${source} ${seenCount}`)
+    }
+    await openClient(scene)
+    await publish(memory, live.environmentId, flagChange(textFlag('title', 'market')))
+    expect(await seen()).toEqual(['user-1 ws 1'])
+    await poll(flags, live.sdkKey, { context: free, since: '"0.0-x-x"' })
+    expect(await seen()).toEqual(['user-1 ws 1', 'user-2 poll 1'])
+    await flags.evaluate(live, pro)
+    expect(await seen()).toEqual(['user-1 sdk 2', 'user-2 poll 1'])
+    const tag = (await say(free)).headers.get('etag')
+    await evaluate(flags, live.sdkKey, free, { 'if-none-match': tag })
+    expect(await seen()).toEqual(['user-1 sdk 2', 'user-2 rest 2'])
+  })
+
+  it('of a single flag has the result of that flag', async () => {
+    await scene.flags.evaluateFlag(scene.live, 'title', pro)
+    await written()
+    expect(await kept()).toMatchObject([{ variationResults: '{"title":"shop"}', source: 'sdk' }])
+  })
+
+  it('says when some flag ended in an error', async () => {
+    const broken = { ...textFlag('broken', 'x'), defaultVariationId: 'gone' }
+    await publish(scene.memory, scene.live.environmentId, flagChange(broken))
+    await say(pro)
+    await written()
+    expect(await kept()).toMatchObject([
+      {
+        evaluationSuccess: false,
+        variationResults: '{"banner":"other","broken":null,"title":"shop"}',
+      },
+    ])
+  })
+
+  it('is what it was when it was evaluated, even if a caller in process changes it', async () => {
+    const context = { ...pro }
+    await scene.flags.evaluate(scene.live, context)
+    context.key = 'somebody else'
+    await written()
+    expect(await kept()).toMatchObject([{ key: 'user-1', contextJson: pro }])
+  })
+
+  it.each([
+    [{}, '', ''],
+    [{ kind: 'device', key: 7 }, 'device', '7'],
+    [{ kind: 'user' }, 'user', ''],
+    [{ kind: 'multi', organization: { key: 'acme' }, user: { key: 'u-1' } }, 'multi', 'u-1'],
+    [{ kind: 'multi', organization: { key: 'acme' } }, 'multi', ''],
+  ])('%j is found by its kind and its key', async (context, kind, key) => {
+    await say(context)
+    await written()
+    expect(await kept()).toMatchObject([{ contextJson: context, kind, key }])
+  })
+})
+
+describe('the privacy of an environment', () => {
+  const email = { ...pro, email: 'user@example.com', visits: 3 }
+
+  it('is to keep kind, key and what some rule reads, unless it is chosen', async () => {
+    await say(email)
+    await say({ ...email, visits: 4 })
+    await written()
+    expect(await kept()).toMatchObject([{ contextJson: pro, hash: contextHash(pro), seenCount: 2 }])
+  })
+
+  it('keeps what a rule has begun to read', async () => {
+    const rule = { conditions: [{ attribute: 'visits', operator: 'gt', value: '5' }] }
+    const title = flagChange(textFlag('title', 'shop', [rule]))
+    await publish(scene.memory, scene.live.environmentId, title)
+    await say(email)
+    await written()
+    expect(await kept()).toMatchObject([{ contextJson: { ...pro, visits: 3 } }])
+  })
+
+  it('may be to keep everything', async () => {
+    await say(pro)
+    await choose('all')
+    await say(email)
+    await say({ ...email, visits: 4 })
+    await written()
+    const visits = (await kept()).map(({ contextJson }) => Object(contextJson).visits)
+    expect(new Set(visits)).toEqual(new Set([undefined, 3, 4]))
+  })
+
+  it('may be to keep nothing, while evaluations are counted', async () => {
+    await say(pro)
+    await written()
+    await choose('none')
+    await say(free)
+    await written()
+    expect((await kept()).map(({ key }) => key)).toEqual(['user-1'])
+    expect(await countsOf(scene, TITLE)).toEqual({ 'rest STATIC title-shop': 2 })
+    expect(await losses()).toMatchObject({ contexts: 0 })
+  })
+})
+
+describe('the room for observed contexts', () => {
+  const users = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, index) => ({ ...pro, key: `user-${from + index}` }))
+
+  it('is for a hundred new ones a second; the others are dropped, and are counted', async () => {
+    for (const context of users(0, 130)) await say(context)
+    await say(users(0, 1)[0])
+    await written()
+    expect(await kept()).toHaveLength(100)
+    expect(await losses()).toMatchObject({ contexts: 30, evaluations: 0 })
+    expect(await countsOf(scene, TITLE)).toEqual({ 'rest STATIC title-shop': 131 })
+    for (const context of users(100, 130)) await say(context)
+    await written()
+    expect(await kept()).toHaveLength(130)
+    expect(await losses()).toMatchObject({ contexts: 30 })
+  })
+
+  it('is not taken by those that are known already', async () => {
+    for (const context of users(0, 100)) await say(context)
+    await written()
+    for (const context of users(0, 200)) await say(context)
+    await written()
+    const records = await kept()
+    expect(records).toHaveLength(200)
+    expect(records.filter(({ seenCount }) => seenCount === 2)).toHaveLength(100)
+    expect(await losses()).toMatchObject({ contexts: 0 })
+  })
+
+  it('is not taken by attributes that nobody reads', async () => {
+    for (let visits = 0; visits < 300; visits += 1) await say({ ...pro, visits })
+    await written()
+    expect(await kept()).toMatchObject([{ seenCount: 300 }])
+  })
+
+  it('is not for contexts that are too large', async () => {
+    await say({ ...pro, key: 'k'.repeat(20_000) })
+    await written()
+    expect(await kept()).toEqual([])
+    expect(await losses()).toMatchObject({ contexts: 1 })
+  })
+})
+
+describe('the usage of an environment that is gone', () => {
+  it('is dropped', async () => {
+    await say(pro)
+    const deletedAt = MINUTE
+    await scene.memory.storage.update('environment', scene.live.environmentId, { deletedAt })
+    await written()
+    await settle()
+    expect(await kept()).toEqual([])
+    expect(await apiUsage(scene)).toBe(0)
+    expect(await losses()).toMatchObject({ contexts: 1, requests: 1, pending: 0 })
+  })
+})

@@ -1,0 +1,38 @@
+import { memory } from '@ff/storage'
+import { describe, expect, it } from 'vitest'
+import { countUniqueUsers } from '../../src/evaluation/unique-users.ts'
+import { createFlagServer } from '../../src/flag-server.ts'
+import { evaluate } from '../call.ts'
+import { FakeClock } from '../fake-clock.ts'
+import { stores } from '../management/stores.ts'
+import { flagChange, publish, seed, textFlag } from '../seed.ts'
+import { apiUsage, contextsIn, countsOf, FOREVER, pro, shared, TITLE } from './usage-scene.ts'
+
+describe.each(stores)('in %s', (_name, open) => {
+  it('everything that is recorded is kept, by several servers at once', async () => {
+    const { storage, clean } = open()
+    const { changeFeed, rateLimiter } = memory()
+    const { live, orgId } = await seed(storage)
+    const store = { storage, changeFeed, rateLimiter }
+    await publish(store, live.environmentId, flagChange(textFlag('title', 'shop')))
+    const servers = [1, 2].map(() => {
+      return createFlagServer({ ...store, storage: shared(storage), clock: new FakeClock() })
+    })
+    for (const [index, flags] of servers.entries()) {
+      await evaluate(flags, live.sdkKey, pro)
+      await evaluate(flags, live.sdkKey, { ...pro, key: `other-${index}` })
+      await flags.evaluateFlag(live, 'title', pro)
+    }
+    await Promise.all(servers.map((flags) => flags.close()))
+    const scene = { memory: store, live, orgId }
+    const counted = { 'rest STATIC title-shop': 4, 'sdk STATIC title-shop': 2 }
+    expect(await countsOf(scene, TITLE)).toEqual(counted)
+    expect(await apiUsage(scene)).toBe(6)
+    const seen = (await contextsIn(storage)).map(({ key, seenCount }) => `${key} ${seenCount}`)
+    expect(seen).toEqual(['other-0 1', 'other-1 1', 'user-1 4'])
+    const query = { environmentId: live.environmentId, flagId: TITLE, ...FOREVER }
+    expect(await countUniqueUsers(storage, query)).toBe(3)
+    await storage.close()
+    clean()
+  })
+})

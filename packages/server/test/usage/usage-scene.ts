@@ -1,0 +1,117 @@
+import type { Records, Storage } from '@ff/storage'
+import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
+import type { SocketConnection } from '../../src/live/socket-connection.ts'
+import { evaluate } from '../call.ts'
+import { allInMemory, breakable } from '../capabilities.ts'
+import { FakeClock, settle, until } from '../fake-clock.ts'
+import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
+import { TestSocket } from '../test-socket.ts'
+
+export const pro = { kind: 'user', key: 'user-1', plan: 'pro' }
+export const free = { kind: 'user', key: 'user-2', plan: 'free' }
+
+const proRule = { conditions: [{ attribute: 'plan', operator: 'eq', value: 'pro' }] }
+
+/** The first minute of every scene. */
+export const MINUTE = '2030-01-01T00:00:00.000Z'
+export const FOREVER = { from: '2000-01-01T00:00:00.000Z', to: '2100-01-01T00:00:00.000Z' }
+
+/** `banner` is `other` for the plan `pro`, else `hello`. */
+export const BANNER = 'flag-banner'
+/** `title` is `shop` for everybody. */
+export const TITLE = 'flag-title'
+
+export interface Scene {
+  readonly clock: FakeClock
+  readonly memory: ReturnType<typeof allInMemory>
+  readonly store: ReturnType<typeof breakable>
+  readonly flags: FlagServer
+  readonly live: SeededEnvironment
+  readonly orgId: string
+}
+
+/** A server over a store that can fail, on a clock that stands still. */
+export async function openScene(): Promise<Scene> {
+  const clock = new FakeClock()
+  const memory = allInMemory()
+  const { live, orgId } = await seed(memory.storage)
+  const banner = flagChange(textFlag('banner', 'hello', [proRule]))
+  await publish(memory, live.environmentId, banner, flagChange(textFlag('title', 'shop')))
+  const store = breakable(memory.storage)
+  const flags = createFlagServer({
+    ...memory,
+    storage: store.storage,
+    clock,
+    metricsArePublic: true,
+  })
+  await flags.start()
+  // What is refused is not counted, but the key is known from then on, so that `settle` is enough.
+  await evaluate(flags, live.sdkKey, null)
+  return { clock, memory, store, flags, live, orgId }
+}
+
+/** What was counted of a flag: `source reason variation` → how often. */
+export async function countsOf(
+  { memory, live }: Pick<Scene, 'memory' | 'live'>,
+  flagId: string,
+  when = FOREVER,
+): Promise<Record<string, number>> {
+  const query = { environmentId: live.environmentId, flagId, ...when }
+  const totals = await memory.storage.loadEvaluationCounts(query)
+  const entries = totals.map(({ source, reason, variationId, count }) => {
+    return [`${source} ${reason} ${variationId}`, count] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+export async function apiUsage({
+  memory,
+  orgId,
+}: Pick<Scene, 'memory' | 'orgId'>): Promise<number | undefined> {
+  return (await memory.storage.find('organization', orgId))?.apiUsage
+}
+
+/** What the server says it has dropped, and what waits. */
+export async function lossesOf({ flags }: Pick<Scene, 'flags'>): Promise<Record<string, number>> {
+  const text = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
+  const lines = text.matchAll(/^ff_usage_(?:dropped_total\{what="(\w+)"\}|(pending)) (\d+)$/gm)
+  return Object.fromEntries(
+    [...lines].map(([, what, other, count]) => [what ?? other, Number(count)]),
+  )
+}
+
+/** The same store for another server, whose end is not the end of the store. */
+export function shared(storage: Storage): Storage {
+  return new Proxy(storage, {
+    get(target, name) {
+      if (name === 'close') return async () => undefined
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+/** What is kept of contexts, by their key. */
+export async function contextsIn(storage: Storage): Promise<readonly Records['observedContext'][]> {
+  const sort = { field: 'key', direction: 'asc' } as const
+  return (await storage.list('observedContext', { sort })).data
+}
+
+export interface Client {
+  readonly socket: TestSocket
+  readonly connection: SocketConnection
+  say(message: unknown): Promise<void>
+}
+
+/** A socket client that has sent init and was answered. */
+export async function openClient({ flags, live }: Scene, context: unknown = pro): Promise<Client> {
+  const socket = new TestSocket()
+  const connection = flags.acceptSocket(socket)
+  const say = async (message: unknown) => {
+    connection.receive(JSON.stringify(message))
+    await settle()
+  }
+  await say({ type: 'init', sdkKey: live.sdkKey, context })
+  await until(() => socket.messages.length > 0)
+  return { socket, connection, say }
+}

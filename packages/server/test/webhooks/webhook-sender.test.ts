@@ -1,0 +1,327 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { NodeWebhookSender, type ResolvedAddress } from '../../src/node/webhook-sender.ts'
+import { Receiver, status } from './receiver.ts'
+
+const LOCAL = new NodeWebhookSender({ allowLoopback: true })
+const STRICT = new NodeWebhookSender({ allowLoopback: false })
+
+const V4 = (address: string): ResolvedAddress => ({ address, family: 4 })
+const V6 = (address: string): ResolvedAddress => ({ address, family: 6 })
+
+const post = (sender: NodeWebhookSender, url: string) =>
+  sender.send({ url, headers: { 'webhook-id': '1' }, body: '{}' })
+
+/** A server that speaks no HTTP of its own accord. */
+async function listenRaw(
+  onConnection: (socket: Socket) => void,
+): Promise<Server & { port: number }> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    onConnection(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return Object.assign(server, { port: (server.address() as AddressInfo).port })
+}
+
+describe('an address of a webhook', () => {
+  it.each([
+    'https://hooks.example.com',
+    'https://hooks.example.com:8443/a/b?c=d',
+    'https://8.8.8.8/',
+    'https://[2606:4700:4700::1111]:444/x',
+    'https://xn--bcher-kva.example/',
+  ])('may be %s', (url) => {
+    expect(STRICT.refusalOf(url)).toBeUndefined()
+  })
+
+  it.each([
+    'https://127.0.0.1/',
+    'https://127.1/',
+    'https://2130706433/',
+    'https://0x7f000001/',
+    'https://0177.0.0.1/',
+    'https://0x7f.0.0.0x1/',
+    'https://127.0.0.1./',
+    'https://１２７.0.0.1/',
+    'https://0/',
+    'https://localhost/',
+    'https://LOCALHOST.:444/',
+    'https://api.localhost/',
+    'https://10.1.2.3/',
+    'https://3232235777/',
+    'https://169.254.169.254/latest/meta-data/',
+    'https://0xa9fea9fe/',
+    'https://100.64.0.1/',
+    'https://224.0.0.1/',
+    'https://255.255.255.255/',
+    'https://192.0.2.1/',
+    'https://[::1]/',
+    'https://[::]/',
+    'https://[0:0:0:0:0:ffff:127.0.0.1]/',
+    'https://[::ffff:7f00:1]/',
+    'https://[::ffff:169.254.169.254]/',
+    'https://[::127.0.0.1]/',
+    'https://[64:ff9b::7f00:1]/',
+    'https://[2002:7f00:1::1]/',
+    'https://[fe80::1]/',
+    'https://[fd00:ec2::254]/',
+    'https://[ff02::1]/',
+    'https://[2001:db8::1]/',
+  ])('is refused when it is %s, and never connected to', async (url) => {
+    expect(STRICT.refusalOf(url)).toBe('must not lead to a private, local or reserved address')
+    expect(await post(STRICT, url)).toEqual({ status: null, fault: 'host' })
+  })
+
+  it.each([
+    ['http://hooks.example.com/', 'must begin with https://'],
+    ['ftp://hooks.example.com/', 'must begin with https://'],
+    ['file:///etc/passwd', 'must begin with https://'],
+    ['https://user:password@hooks.example.com/', 'must not contain credentials'],
+    ['https://user@hooks.example.com/', 'must not contain credentials'],
+    ['https://', 'is not a URL'],
+    ['https://[::1', 'is not a URL'],
+    ['https://999.1.1.1/', 'is not a URL'],
+    ['', 'is not a URL'],
+  ])('is refused when it is %j', (url, why) => {
+    expect(STRICT.refusalOf(url)).toBe(why)
+  })
+
+  it('may lead to this machine only where that is allowed, and only there without TLS', () => {
+    for (const url of ['http://127.0.0.1:80/', 'http://localhost/', 'https://[::1]/']) {
+      expect(LOCAL.refusalOf(url)).toBeUndefined()
+    }
+    for (const url of ['https://10.0.0.1/', 'http://8.8.8.8/', 'http://0.0.0.0/']) {
+      expect(LOCAL.refusalOf(url)).toMatch(/private/)
+    }
+  })
+})
+
+describe('names that lead astray', () => {
+  let receiver: Receiver
+
+  beforeEach(async () => {
+    receiver = await Receiver.start()
+  })
+  afterEach(() => receiver.close())
+
+  it.each<[string, readonly ResolvedAddress[]]>([
+    ['loopback', [V4('127.0.0.1')]],
+    ['loopback of IPv6', [V6('::1')]],
+    ['a mapped address', [V6('::ffff:127.0.0.1')]],
+    ['the metadata of a cloud', [V4('169.254.169.254')]],
+    ['a private address among public ones', [V4('8.8.8.8'), V4('127.0.0.1')]],
+    ['a link-local address among public ones', [V6('2606:4700:4700::1111'), V6('fe80::1%lo')]],
+    ['nothing', []],
+  ])('are not followed to %s', async (_what, addresses) => {
+    const sender = new NodeWebhookSender({ allowLoopback: false, lookup: async () => addresses })
+    const answer = await post(sender, `https://hooks.example.com:${receiver.port}/`)
+    expect(answer).toEqual({ status: null, fault: 'host' })
+    expect(receiver.received).toEqual([])
+  })
+
+  it('are told from names that nobody knows by nothing', async () => {
+    const unknown = async () => {
+      throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' })
+    }
+    const sender = new NodeWebhookSender({ allowLoopback: false, lookup: unknown })
+    expect(await post(sender, 'https://hooks.example.com/')).toEqual({
+      status: null,
+      fault: 'host',
+    })
+  })
+
+  it('are asked for once an attempt: a second answer changes nothing', async () => {
+    const asked: string[] = []
+    // Rebinding: this machine when it is judged, anything else when it is asked for again.
+    const sender = new NodeWebhookSender({
+      allowLoopback: true,
+      lookup: async (hostname) => {
+        asked.push(hostname)
+        return [V4(asked.length === 1 ? '127.0.0.1' : '169.254.169.254')]
+      },
+    })
+    const url = `http://rebinding.example:${receiver.port}/hook`
+    expect(await post(sender, url)).toEqual({ status: 204, fault: null })
+    expect(asked).toEqual(['rebinding.example'])
+    // The next attempt asks again, and is not led astray by what was good before.
+    expect(await post(sender, url)).toEqual({ status: null, fault: 'host' })
+    expect(receiver.received).toHaveLength(1)
+    expect(receiver.received[0]?.headers.host).toBe(`rebinding.example:${receiver.port}`)
+  })
+
+  it('lead nowhere without TLS but to this machine', async () => {
+    const lookup = async () => [V4('8.8.8.8')]
+    const sender = new NodeWebhookSender({ allowLoopback: true, lookup })
+    expect(await post(sender, 'http://hooks.example.com/')).toEqual({ status: null, fault: 'host' })
+  })
+})
+
+describe('what is answered', () => {
+  let receiver: Receiver
+
+  beforeEach(async () => {
+    receiver = await Receiver.start()
+  })
+  afterEach(() => receiver.close())
+
+  it('is a success with any 2xx', async () => {
+    for (const code of [200, 201, 202, 204, 299]) {
+      receiver.answer = status(code)
+      expect(await post(LOCAL, receiver.url)).toEqual({ status: code, fault: null })
+    }
+    expect(receiver.received[0]).toMatchObject({
+      method: 'POST',
+      path: '/',
+      headers: { 'content-type': 'application/json', 'user-agent': 'ff-webhooks' },
+      body: '{}',
+    })
+  })
+
+  it('is a failure with anything else', async () => {
+    for (const code of [400, 401, 404, 410, 429, 500, 503]) {
+      receiver.answer = status(code)
+      expect(await post(LOCAL, receiver.url)).toEqual({ status: code, fault: 'status' })
+    }
+  })
+
+  it('is not followed when it is a redirect', async () => {
+    const other = await Receiver.start()
+    for (const code of [301, 302, 303, 307, 308]) {
+      receiver.answer = status(code, { location: `${other.url}/inside` })
+      expect(await post(LOCAL, receiver.url)).toEqual({ status: code, fault: 'redirect' })
+    }
+    expect(other.received).toEqual([])
+    await other.close()
+  })
+
+  it('counts by its status, however much more there is of it', async () => {
+    receiver.answer = (response) => {
+      response.writeHead(200)
+      const fill = () => {
+        while (!response.destroyed && response.write('x'.repeat(64 * 1024)));
+      }
+      response.on('drain', fill)
+      fill()
+    }
+    const before = process.memoryUsage().rss
+    for (let turn = 0; turn < 5; turn += 1) {
+      expect(await post(LOCAL, receiver.url)).toEqual({ status: 200, fault: null })
+    }
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024)
+  })
+
+  it('is refused when its headers are too large, or it is no HTTP', async () => {
+    receiver.answer = status(200, { pad: 'x'.repeat(12 * 1024) })
+    expect(await post(LOCAL, receiver.url)).toEqual({ status: null, fault: 'response' })
+    const raw = await listenRaw((socket) =>
+      socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.9\r\n\r\n')),
+    )
+    const answer = await post(LOCAL, `http://127.0.0.1:${raw.port}/`)
+    expect(answer).toEqual({ status: null, fault: 'response' })
+    raw.close()
+  })
+
+  it('is missing when the connection is refused or cut', async () => {
+    receiver.answer = (response) => response.destroy()
+    expect(await post(LOCAL, receiver.url)).toEqual({ status: null, fault: 'connection' })
+    const gone = await listenRaw(() => undefined)
+    gone.close()
+    await once(gone, 'close')
+    const answer = await post(LOCAL, `http://127.0.0.1:${gone.port}/`)
+    expect(answer).toEqual({ status: null, fault: 'connection' })
+  })
+
+  it('needs TLS where the address says so', async () => {
+    const answer = await post(LOCAL, `https://127.0.0.1:${receiver.port}/`)
+    expect(answer).toEqual({ status: null, fault: 'tls' })
+    expect(receiver.received).toEqual([])
+  })
+
+  it('comes over a connection of its own', async () => {
+    let connections = 0
+    const raw = await listenRaw((socket) => {
+      connections += 1
+      socket.on('data', () =>
+        socket.write('HTTP/1.1 204 No Content\r\nconnection: keep-alive\r\n\r\n'),
+      )
+    })
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(await post(LOCAL, `http://127.0.0.1:${raw.port}/`)).toMatchObject({ status: 204 })
+    }
+    expect(connections).toBe(3)
+    raw.close()
+  })
+
+  it('goes through no proxy that the environment names', async () => {
+    const proxy = await Receiver.start()
+    const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY']
+    const before = names.map((name) => process.env[name])
+    for (const name of names) process.env[name] = name.startsWith('NODE') ? '1' : proxy.url
+    try {
+      expect(await post(LOCAL, receiver.url)).toEqual({ status: 204, fault: null })
+      expect(proxy.received).toEqual([])
+    } finally {
+      for (const [index, name] of names.entries()) {
+        const value = before[index]
+        if (value === undefined) delete process.env[name]
+        else process.env[name] = value
+      }
+      await proxy.close()
+    }
+  })
+})
+
+describe.concurrent('an attempt is cut after five seconds', { timeout: 15_000 }, () => {
+  const SLOW: readonly [string, (socket: Socket) => void][] = [
+    ['nothing is answered', () => undefined],
+    [
+      'the headers drip',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n')
+        const drip = setInterval(() => socket.write('a: b\r\n'), 200)
+        socket.on('close', () => clearInterval(drip))
+      },
+    ],
+  ]
+
+  it.each(SLOW)('when %s', async (_what, answer) => {
+    const raw = await listenRaw((socket) => socket.once('data', () => answer(socket)))
+    const begun = performance.now()
+    expect(await post(LOCAL, `http://127.0.0.1:${raw.port}/`)).toEqual({
+      status: null,
+      fault: 'timeout',
+    })
+    expect(performance.now() - begun).toBeGreaterThan(4900)
+    expect(performance.now() - begun).toBeLessThan(6500)
+    raw.close()
+  })
+
+  it('when the name is never found', async () => {
+    const sender = new NodeWebhookSender({
+      allowLoopback: false,
+      lookup: () => new Promise(() => undefined),
+    })
+    const begun = performance.now()
+    const answer = await post(sender, 'https://hooks.example.com/')
+    expect(answer).toEqual({ status: null, fault: 'timeout' })
+    expect(performance.now() - begun).toBeLessThan(6500)
+  })
+
+  it('and a body that drips does not undo what the status said', async () => {
+    const raw = await listenRaw((socket) =>
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
+        const drip = setInterval(() => socket.write('x'), 200)
+        socket.on('close', () => clearInterval(drip))
+      }),
+    )
+    const begun = performance.now()
+    const answer = await post(LOCAL, `http://127.0.0.1:${raw.port}/`)
+    expect(answer).toEqual({ status: 200, fault: null })
+    expect(performance.now() - begun).toBeLessThan(6500)
+    raw.close()
+  })
+})

@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, bench, describe } from 'vitest'
+import { sample } from '../src/contract/fixtures.ts'
+import { memory } from '../src/index.ts'
+import { sqlite } from '../src/sqlite/sqlite.ts'
+import type { ContextSighting, EvaluationCount, Storage } from '../src/storage.ts'
+
+const MINUTE_MS = 60_000
+const START = Date.UTC(2026, 0, 1)
+
+/** What one environment of a hundred flags leaves behind in a second: three outcomes of each. */
+const counts: readonly EvaluationCount[] = Array.from({ length: 300 }, (_, index) => ({
+  environmentId: 'environment',
+  flagId: `flag-${index % 100}`,
+  minute: '',
+  variationId: `variation-${Math.floor(index / 100)}`,
+  reason: 'TARGETING_MATCH',
+  source: 'rest',
+  count: 17,
+  micros: 900,
+}))
+
+const known = sightings(100)
+
+function sightings(length: number): readonly ContextSighting[] {
+  return Array.from({ length }, () => {
+    const { deletedAt: _, ...sighting } = sample('observedContext', {
+      environmentId: 'environment',
+    })
+    return sighting
+  })
+}
+
+function countsOf(minute: number): readonly EvaluationCount[] {
+  const timestamp = new Date(START + minute * MINUTE_MS).toISOString()
+  return counts.map((count) => ({ ...count, minute: timestamp }))
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'ff-bench-'))
+const stores: readonly (readonly [string, Storage])[] = [
+  ['SQLite', sqlite({ path: join(folder, 'flags.db') }).storage],
+  ['memory', memory().storage],
+]
+
+for (const [name, storage] of stores) {
+  await storage.migrate()
+  let minute = 0
+
+  describe(`${name}, one call`, () => {
+    bench('300 counts of a minute that is counted already', () =>
+      storage.addEvaluationCounts(countsOf(0)),
+    )
+    bench('300 counts of a new minute', () => {
+      minute += 1
+      return storage.addEvaluationCounts(countsOf(minute))
+    })
+    bench('100 sightings of known contexts', () => storage.recordSightings(known))
+    bench('100 sightings of new contexts', () => storage.recordSightings(sightings(100)))
+    bench('the totals of a flag over all minutes', async () => {
+      const flag = { environmentId: 'environment', flagId: 'flag-7' }
+      await storage.loadEvaluationCounts({ ...flag, from: '', to: '9' })
+    })
+  })
+}
+
+afterAll(async () => {
+  for (const [, storage] of stores) await storage.close()
+  await rm(folder, { recursive: true })
+})

@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest'
+import type { EvaluationCount, EvaluationTotal, Storage } from '../storage.ts'
+import { newId, type OpenStorage } from './fixtures.ts'
+
+const MINUTES = [
+  '2026-03-01T10:00:00.000Z',
+  '2026-03-01T10:01:00.000Z',
+  '2026-03-01T10:02:00.000Z',
+  '2026-03-01T10:03:00.000Z',
+] as const
+const EVER = { from: '', to: '9' }
+
+/** How often flags were evaluated, by minute and outcome. */
+export function describeEvaluationCounts(open: OpenStorage): void {
+  describe('evaluation counts', () => {
+    describeAdding(open)
+    describeTotals(open)
+    describeDropping(open)
+  })
+}
+
+function describeAdding(open: OpenStorage): void {
+  it('what is added under one minute and outcome is added up', async () => {
+    const storage = await open()
+    const count = newCount({ count: 3, micros: 700 })
+    await storage.addEvaluationCounts([count])
+    await storage.addEvaluationCounts([{ ...count, count: 4, micros: 50 }])
+    expect(await totalsOf(storage, count)).toEqual([totalOf(count, { count: 7, micros: 750 })])
+  })
+
+  it('one call may name the same minute and outcome several times', async () => {
+    const storage = await open()
+    const count = newCount({ count: 1, micros: 10 })
+    await storage.addEvaluationCounts([count, { ...count, variationId: null }, count, count])
+    const totals = await totalsOf(storage, count)
+    expect(totals).toHaveLength(2)
+    expect(totals).toContainEqual(totalOf(count, { count: 3, micros: 30 }))
+    expect(totals).toContainEqual(totalOf({ ...count, variationId: null }))
+  })
+
+  it('nothing may be added', async () => {
+    const storage = await open()
+    await storage.addEvaluationCounts([])
+    expect(await totalsOf(storage, newCount())).toEqual([])
+  })
+
+  it('as many as are given are added in one call', async () => {
+    const storage = await open()
+    const count = newCount({ count: 1, micros: 2 })
+    const counts = Array.from({ length: 5000 }, () => ({ ...count, variationId: newId() }))
+    await storage.addEvaluationCounts(counts)
+    await storage.addEvaluationCounts(counts)
+    const totals = await totalsOf(storage, count)
+    expect(totals).toHaveLength(5000)
+    expect(totals.every((total) => total.count === 2 && total.micros === 4)).toBe(true)
+  })
+
+  it('of counts that are added at the same time none is lost', async () => {
+    const storage = await open()
+    const count = newCount({ count: 1, micros: 5 })
+    const add = (index: number) => {
+      const counts = [count, { ...count, variationId: null }]
+      return storage.addEvaluationCounts(index % 2 === 0 ? counts : counts.reverse())
+    }
+    await Promise.all(Array.from({ length: 40 }, (_, index) => add(index)))
+    const totals = await totalsOf(storage, count)
+    expect(totals.map(({ count, micros }) => [count, micros])).toEqual([
+      [40, 200],
+      [40, 200],
+    ])
+  })
+
+  it('sums beyond 32 bits are exact', async () => {
+    const storage = await open()
+    const count = newCount({ count: 3_000_000_001, micros: 4_000_000_000_000_001 })
+    await storage.addEvaluationCounts([count])
+    await storage.addEvaluationCounts([count])
+    const sum = { count: 6_000_000_002, micros: 8_000_000_000_000_002 }
+    expect(await totalsOf(storage, count)).toEqual([totalOf(count, sum)])
+  })
+
+  it('counts of a transaction are kept with it, or not at all', async () => {
+    const storage = await open()
+    const count = newCount()
+    const failing = storage.transaction('lock', async (tx) => {
+      await tx.addEvaluationCounts([count])
+      await tx.dropEvaluationCounts(MINUTES[0])
+      expect(await totalsOf(tx, count)).toEqual([totalOf(count)])
+      throw new Error('rolled back')
+    })
+    await expect(failing).rejects.toThrow('rolled back')
+    expect(await totalsOf(storage, count)).toEqual([])
+    await storage.transaction('lock', (tx) => tx.addEvaluationCounts([count]))
+    expect(await totalsOf(storage, count)).toEqual([totalOf(count)])
+  })
+}
+
+function describeTotals(open: OpenStorage): void {
+  it('outcomes that differ in any part are counted apart', async () => {
+    const storage = await open()
+    const count = newCount()
+    const outcomes = [
+      count,
+      { ...count, variationId: newId() },
+      { ...count, variationId: null },
+      { ...count, reason: 'SPLIT' as const },
+      { ...count, source: 'sdk' as const },
+    ].map((outcome, index) => ({ ...outcome, count: index + 1 }))
+    await storage.addEvaluationCounts(outcomes)
+    const totals = await totalsOf(storage, count)
+    const byCount = [...totals].sort((a, b) => a.count - b.count)
+    expect(byCount).toEqual(outcomes.map((outcome) => totalOf(outcome)))
+  })
+
+  it('only this flag in this environment is counted', async () => {
+    const storage = await open()
+    const count = newCount()
+    const others = [
+      { ...count, flagId: newId() },
+      { ...count, environmentId: newId() },
+    ]
+    await storage.addEvaluationCounts([count, ...others])
+    expect(await totalsOf(storage, count)).toEqual([totalOf(count)])
+  })
+
+  it('minutes count from the first on, and up to the last without it', async () => {
+    const storage = await open()
+    const count = newCount({ count: 1, micros: 1 })
+    await storage.addEvaluationCounts(MINUTES.map((minute) => ({ ...count, minute })))
+    const countBetween = async (from: string, to: string) => {
+      const [total] = await totalsOf(storage, count, { from, to })
+      return total?.count ?? 0
+    }
+    expect(await countBetween(MINUTES[1], MINUTES[3])).toBe(2)
+    expect(await countBetween(MINUTES[1], MINUTES[2])).toBe(1)
+    expect(await countBetween(MINUTES[1], MINUTES[1])).toBe(0)
+    expect(await countBetween(MINUTES[0], '9')).toBe(4)
+    expect(await countBetween('2026-03-01T10:00:00.001Z', MINUTES[1])).toBe(0)
+  })
+}
+
+function describeDropping(open: OpenStorage): void {
+  it('dropping forgets the minutes before, of every flag, and keeps the minute itself', async () => {
+    const storage = await open()
+    const [one, other] = [newCount({ count: 1 }), newCount({ count: 1 })]
+    const counts = [one, other].flatMap((count) => MINUTES.map((minute) => ({ ...count, minute })))
+    await storage.addEvaluationCounts(counts)
+    await storage.dropEvaluationCounts(MINUTES[2])
+    for (const count of [one, other]) {
+      expect(await totalsOf(storage, count, { from: '', to: MINUTES[2] })).toEqual([])
+      expect((await totalsOf(storage, count))[0]?.count).toBe(2)
+    }
+  })
+
+  it('what was dropped can be counted anew', async () => {
+    const storage = await open()
+    const count = newCount()
+    await storage.addEvaluationCounts([count])
+    await storage.dropEvaluationCounts('9')
+    expect(await totalsOf(storage, count)).toEqual([])
+    await storage.addEvaluationCounts([count])
+    expect(await totalsOf(storage, count)).toEqual([totalOf(count)])
+  })
+}
+
+function newCount(fields: Partial<EvaluationCount> = {}): EvaluationCount {
+  return {
+    environmentId: newId(),
+    flagId: newId(),
+    minute: MINUTES[0],
+    variationId: newId(),
+    reason: 'TARGETING_MATCH',
+    source: 'rest',
+    count: 2,
+    micros: 30,
+    ...fields,
+  }
+}
+
+function totalOf(count: EvaluationCount, sums: Partial<EvaluationTotal> = {}): EvaluationTotal {
+  const { variationId, reason, source, micros } = count
+  return { variationId, reason, source, count: count.count, micros, ...sums }
+}
+
+function totalsOf(
+  session: Pick<Storage, 'loadEvaluationCounts'>,
+  { environmentId, flagId }: EvaluationCount,
+  minutes: { readonly from: string; readonly to: string } = EVER,
+): Promise<readonly EvaluationTotal[]> {
+  return session.loadEvaluationCounts({ environmentId, flagId, ...minutes })
+}

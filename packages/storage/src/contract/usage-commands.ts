@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import type { ContextSighting, EvaluationCount, EvaluationTotal } from '../storage.ts'
+import { sample } from './fixtures.ts'
+import {
+  command,
+  environment,
+  id,
+  json,
+  key,
+  nullable,
+  type SessionCommand,
+  text,
+  time,
+} from './model-values.ts'
+
+const count: fc.Arbitrary<EvaluationCount> = fc.record({
+  environmentId: environment,
+  flagId: id,
+  minute: time,
+  variationId: nullable(key),
+  reason: fc.constantFrom('STATIC' as const, 'SPLIT' as const),
+  source: fc.constantFrom('rest' as const, 'sdk' as const),
+  count: fc.integer({ min: 1, max: 1000 }),
+  micros: fc.nat(),
+})
+
+const sighting: fc.Arbitrary<ContextSighting> = fc
+  .record({
+    id: fc.oneof(fc.uuid(), id),
+    environmentId: environment,
+    hash: key,
+    key: text,
+    contextJson: json,
+    firstSeen: time,
+    lastSeen: time,
+    seenCount: fc.integer({ min: 1, max: 9 }),
+    evaluationSuccess: fc.boolean(),
+    variationResults: text,
+    source: fc.constantFrom('poll' as const, 'ws' as const),
+  })
+  .map((fields) => {
+    const { deletedAt: _, ...seen } = sample('observedContext', fields)
+    return seen
+  })
+
+/** What evaluating leaves behind. */
+export const usageCommands: fc.Arbitrary<SessionCommand> = fc.oneof(
+  fc
+    .array(count, { maxLength: 8 })
+    .map((counts) =>
+      command('addEvaluationCounts', counts, (session) => session.addEvaluationCounts(counts)),
+    ),
+  fc
+    .array(sighting, { maxLength: 6 })
+    .map((sightings) =>
+      command('recordSightings', sightings, (session) => session.recordSightings(sightings)),
+    ),
+  time.map((minute) =>
+    command('dropEvaluationCounts', minute, (session) => session.dropEvaluationCounts(minute)),
+  ),
+  fc
+    .record({ environmentId: environment, flagId: id, from: time, to: time })
+    .map((query) =>
+      command('loadEvaluationCounts', query, async (session) =>
+        inOrder(await session.loadEvaluationCounts(query)),
+      ),
+    ),
+)
+
+/** Totals come in no order. */
+export function inOrder(totals: readonly EvaluationTotal[]): readonly string[] {
+  return totals.map((total) => JSON.stringify(Object.entries(total).sort())).sort()
+}

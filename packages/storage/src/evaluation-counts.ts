@@ -1,0 +1,44 @@
+import type { EvaluationCount, EvaluationOutcome, EvaluationTotal } from './storage.ts'
+
+interface Tally {
+  readonly count: number
+  readonly micros: number
+}
+
+/** A text that all counts have in common that are added up. */
+export function countName({ environmentId, flagId, minute, ...outcome }: EvaluationCount): string {
+  return JSON.stringify([environmentId, flagId, minute, outcomeName(outcome)])
+}
+
+const NOTHING: Tally = { count: 0, micros: 0 }
+
+/** `added` on top of what was counted before, if anything was. */
+export function sumOf<T extends Tally>(before: Tally | undefined, added: T): T {
+  const { count, micros } = before ?? NOTHING
+  return { ...added, count: count + added.count, micros: micros + added.micros }
+}
+
+/** The counts with one for each name. */
+export function mergeCounts(counts: readonly EvaluationCount[]): readonly EvaluationCount[] {
+  return sums(counts, countName)
+}
+
+/** One total for each outcome. */
+export function totalsOf(counts: Iterable<EvaluationCount>): readonly EvaluationTotal[] {
+  return sums(counts, outcomeName).map(({ variationId, reason, source, count, micros }) => {
+    return { variationId, reason, source, count, micros }
+  })
+}
+
+function sums<T extends Tally>(tallies: Iterable<T>, nameOf: (tally: T) => string): readonly T[] {
+  const found = new Map<string, T>()
+  for (const tally of tallies) {
+    const name = nameOf(tally)
+    found.set(name, sumOf(found.get(name), tally))
+  }
+  return [...found.values()]
+}
+
+function outcomeName({ variationId, reason, source }: EvaluationOutcome): string {
+  return JSON.stringify([variationId, reason, source])
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import * as contract from '../src/contract/contract.ts'
+import * as storage from '../src/index.ts'
+import * as sqlite from '../src/sqlite/sqlite.ts'
+
+describe('@ff/storage', () => {
+  it('has exactly these entries', () => {
+    const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+    expect(Object.keys(JSON.parse(manifest).exports)).toEqual([
+      '.',
+      './sqlite',
+      './contract',
+      './package.json',
+    ])
+  })
+
+  it('exports exactly these values', () => {
+    expect(Object.keys(storage).sort()).toEqual([
+      'KIND_RULES',
+      'createStorage',
+      'memory',
+      'toFlagDefinition',
+      'toPublishedSegment',
+      'toRolloutDefinition',
+    ])
+    expect(Object.keys(sqlite)).toEqual(['sqlite'])
+  })
+
+  it('exports one suite for each port', () => {
+    expect(Object.keys(contract).sort()).toEqual([
+      'changeFeedContract',
+      'rateLimiterContract',
+      'storageContract',
+    ])
+  })
+})
