@@ -28,8 +28,10 @@ export interface ReferenceAnswer {
 const DEEPEST = 64
 
 /**
- * The rules of evaluation, written down once more in the plainest way: nothing is prepared, nothing
- * is shared, nothing is remembered. For well-shaped definitions with our own bucketing scheme.
+ * The rules of evaluation, written down once more in the plainest way: nothing is prepared, and
+ * only what a flag answered is remembered, without which flags that lean on one another would be
+ * followed more often than there is time for. For well-shaped definitions with our own bucketing
+ * scheme.
  */
 export function referenceAnswers(
   definition: FlagSetDefinition,
@@ -44,6 +46,8 @@ class Reference {
   readonly #definition: FlagSetDefinition
   readonly #context: EvaluationContext
   readonly #now: number
+  readonly #answers = new Map<FlagDefinition, ReferenceAnswer>()
+  readonly #depths = new Map<FlagDefinition | SegmentDefinition, number>()
 
   constructor(definition: FlagSetDefinition, context: EvaluationContext, now: number) {
     this.#definition = definition
@@ -52,6 +56,14 @@ class Reference {
   }
 
   answer(flag: FlagDefinition): ReferenceAnswer {
+    const known = this.#answers.get(flag)
+    if (known !== undefined) return known
+    const answer = this.#answer(flag)
+    this.#answers.set(flag, answer)
+    return answer
+  }
+
+  #answer(flag: FlagDefinition): ReferenceAnswer {
     const off = flag.offVariationId ?? flag.defaultVariationId
     if (!flag.isActive) return serve(flag, off, 'DISABLED')
     if (this.#depthOf(flag) > DEEPEST) return broken(flag)
@@ -143,21 +155,16 @@ class Reference {
   }
 
   /** How many flags and segments lean on one another from here on; endless if it never ends. */
-  #depthOf(flag: FlagDefinition): number {
-    return this.#deepest(this.#needsOf(flag), 1)
-  }
-
-  #deepest(
-    needs: readonly (FlagDefinition | SegmentDefinition | undefined)[],
-    depth: number,
-  ): number {
-    if (depth > DEEPEST || needs.includes(undefined)) return Number.POSITIVE_INFINITY
-    const depths = needs.map((need) => {
-      if (need === undefined) return depth
-      const next = 'variations' in need ? this.#needsOf(need) : this.#conditionNeeds(need.rules)
-      return this.#deepest(next, depth + 1)
-    })
-    return Math.max(depth, ...depths)
+  #depthOf(part: FlagDefinition | SegmentDefinition | undefined): number {
+    if (part === undefined) return Number.POSITIVE_INFINITY
+    const known = this.#depths.get(part)
+    if (known !== undefined) return known
+    // Whoever meets a part on the way down from itself has found a circle.
+    this.#depths.set(part, Number.POSITIVE_INFINITY)
+    const needs = 'variations' in part ? this.#needsOf(part) : this.#conditionNeeds(part.rules)
+    const depth = 1 + Math.max(0, ...needs.map((need) => this.#depthOf(need)))
+    this.#depths.set(part, depth)
+    return depth
   }
 
   #needsOf(flag: FlagDefinition): (FlagDefinition | SegmentDefinition | undefined)[] {
