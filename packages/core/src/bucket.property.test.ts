@@ -38,13 +38,43 @@ describe('bucketOf', () => {
     )
   })
 
-  it('places the same keys independently under different salts', () => {
+  it('places the same keys independently under any different salts', () => {
+    const salts = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 16 })
+    const pairs = fc.uniqueArray(salts, { minLength: 2, maxLength: 2 })
+    fc.assert(
+      fc.property(pairs, ([one = '', other = '']) => {
+        const together = new Array<number>(25).fill(0)
+        for (let user = 0; user < 5_000; user += 1) {
+          const partOf = (salt: string) =>
+            Math.floor(bucketOf(salt, `user-${user}`) / (BUCKETS / 5))
+          const cell = partOf(one) * 5 + partOf(other)
+          together[cell] = (together[cell] ?? 0) + 1
+        }
+        const sums = (groupOf: (cell: number) => number) =>
+          together.reduce<number[]>((all, count, cell) => {
+            all[groupOf(cell)] = (all[groupOf(cell)] ?? 0) + count
+            return all
+          }, [])
+        const [ones, others] = [sums((cell) => Math.floor(cell / 5)), sums((cell) => cell % 5)]
+        const chiSquare = together.reduce((sum, count, cell) => {
+          const expected = ((ones[Math.floor(cell / 5)] ?? 0) * (others[cell % 5] ?? 0)) / 5_000
+          return sum + (count - expected) ** 2 / expected
+        }, 0)
+        // With 16 degrees of freedom it lies above 65 less than once in ten million.
+        expect(chiSquare).toBeLessThan(65)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('gives two halves under different salts a quarter of the keys in common', () => {
     let both = 0
-    for (let user = 0; user < 20_000; user += 1) {
+    for (let user = 0; user < 100_000; user += 1) {
       const isInHalf = (salt: string) => bucketOf(salt, `user-${user}`) < BUCKETS / 2
       if (isInHalf('aB3dE5gH7jK') && isInHalf('Zz9Yy8Xx7Ww')) both += 1
     }
-    expect(both / 20_000).toBeCloseTo(0.25, 1)
+    expect(both / 100_000).toBeGreaterThan(0.245)
+    expect(both / 100_000).toBeLessThan(0.255)
   })
 })
 
