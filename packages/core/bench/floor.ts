@@ -3,13 +3,14 @@ import type {
   ConditionDefinition,
   FlagDefinition,
   FlagSetDefinition,
+  FlagValues,
   RuleDefinition,
   SegmentDefinition,
 } from '../src/index.ts'
 import type { UserContext } from './workload.ts'
 
 /** The values of all flags of one workload. */
-export type Floor = (context: UserContext) => Record<string, unknown>
+export type Floor = (context: UserContext) => FlagValues
 
 /**
  * What a programmer would write by hand for one workload, and nothing else: an `if` for each rule,

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,25 +10,57 @@ import { build } from 'tsup'
  * of what is measured, and runs it. What is given on the command line is passed on.
  */
 const here = dirname(fileURLToPath(import.meta.url))
+const peers = join(here, 'peers')
+const args = process.argv.slice(2)
+if (!args.includes('--no-peers') && !installPeers()) {
+  process.stdout.write('The engines of others could not be installed, so this is without them.\n')
+  args.push('--no-peers')
+}
 const outDir = await mkdtemp(join(here, '.built-'))
 try {
   await build({
-    entry: [join(here, 'main.ts')],
+    entry: ['main', 'fresh'].map((name) => join(here, `${name}.ts`)),
     config: false,
     silent: true,
     format: 'esm',
     target: 'es2022',
+    splitting: false,
     outDir,
+    outExtension: () => ({ js: '.js' }),
     esbuildOptions: (options) => {
       options.conditions = ['@ff/source']
     },
     noExternal: [/.*/],
   })
-  const file = join(outDir, 'main.js')
-  const { status } = spawnSync(process.execPath, ['--expose-gc', file, ...process.argv.slice(2)], {
+  const { status } = spawnSync(process.execPath, [join(outDir, 'main.js'), ...args], {
     stdio: 'inherit',
+    // Engines of others leave out checks then.
+    env: { ...process.env, NODE_ENV: 'production' },
   })
   process.exitCode = status ?? 1
 } finally {
   await rm(outDir, { recursive: true, force: true })
+}
+
+/** Engines of others are no part of the workspace; whoever never measures them never loads them. */
+function installPeers() {
+  if (arePeersInstalled()) return true
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  const { status } = spawnSync('npm', ['ci', ...options], { cwd: peers, stdio: 'inherit' })
+  return status === 0 && arePeersInstalled()
+}
+
+function arePeersInstalled() {
+  const { dependencies } = manifestIn(peers) ?? {}
+  return Object.entries(dependencies).every(([name, version]) => {
+    return manifestIn(join(peers, 'node_modules', name))?.version === version
+  })
+}
+
+function manifestIn(folder) {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  } catch {
+    return undefined
+  }
 }
