@@ -1,9 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { median, type Times } from './measure.ts'
-import type { Peer } from './peer.ts'
+import type { Times } from './measure.ts'
+import { figureOf } from './processes.ts'
 
-/** A figure and what it must be. */
+/** A figure and what it should be, where that was said. */
 export interface Figure {
   readonly name: string
   readonly value: number
@@ -13,18 +11,17 @@ export interface Figure {
 }
 
 /** What the times of one run say beside each other, which is much the same on every machine. */
-export function ratiosOf(times: Times, peers: readonly Peer[]): Figure[] {
-  const of = (name: string) => times.get(name) ?? Number.NaN
+export function ratiosOf(times: Times, peers: readonly string[]): Figure[] {
   const ratio = (name: string, above: string, below: string): Figure => {
-    return { name, value: of(above) / of(below), unit: 'times' }
+    return { name, value: timeOf(times, above) / timeOf(times, below), unit: 'times' }
   }
   const beside = (group: string, atLeast: number): Figure[] => {
-    const [fastest] = [...peers].sort((left, right) => {
-      return of(`${group} ${left.name}`) - of(`${group} ${right.name}`)
-    })
+    const [fastest] = peers
+      .map((peer) => ({ peer, name: `${group} ${peer}` }))
+      .sort((left, right) => timeOf(times, left.name) - timeOf(times, right.name))
     if (fastest === undefined) return []
-    const name = `${group} : the fastest peer, ${fastest.name}`
-    return [{ ...ratio(name, `${group} ${fastest.name}`, `${group} ours`), atLeast }]
+    const name = `${group}, the fastest peer (${fastest.peer}) : ours`
+    return [{ ...ratio(name, fastest.name, `${group} ours`), atLeast }]
   }
   return [
     ...beside('W1', 4),
@@ -37,57 +34,45 @@ export function ratiosOf(times: Times, peers: readonly Peer[]): Figure[] {
   ]
 }
 
-/** What needs processes of its own: the first calls, and memory. */
+/** What only a process that did nothing else before can tell: the first calls, and memory. */
 export function freshFigures(): Figure[] {
+  const times = (name: string, task: string) => {
+    return { name, value: figureOf(task, 11), unit: 'times' } as const
+  }
+  const bytes = (name: string, task: string) => {
+    return { name, value: figureOf(task, 3), unit: 'bytes' } as const
+  }
   return [
-    {
-      name: 'W1 after 20,000 calls : steady',
-      value: inProcesses('warm-up-one', 11),
-      unit: 'times',
-      atMost: 1.5,
-    },
-    {
-      name: 'W2 values, calls 101–200 : steady',
-      value: inProcesses('warm-up-hundred', 11),
-      unit: 'times',
-      atMost: 1.5,
-    },
-    { name: 'W1 garbage a call', value: inProcesses('garbage-one', 3), unit: 'bytes', atMost: 0 },
-    {
-      name: 'W2 values, garbage a flag',
-      value: inProcesses('garbage-hundred', 3) / 100,
-      unit: 'bytes',
-      atMost: 16,
-    },
+    { ...times('W1 after 20,000 calls : steady', 'warm-up-one'), atMost: 1.5 },
+    { ...times('W2 values, calls 101–200 : steady', 'warm-up-hundred'), atMost: 1.5 },
+    times('W2 values after 20 changes : before', 'after-changes'),
+    { ...bytes('W1 garbage a call', 'garbage-one'), atMost: 0 },
+    { ...bytes('W2 values, garbage a flag', 'garbage-hundred'), atMost: 16 },
     {
       name: 'W3 heap of the compiled set',
-      value: inProcesses('heap', 3) / 2 ** 20,
+      value: figureOf('heap', 3) / 2 ** 20,
       unit: 'MB',
       atMost: 8,
     },
   ]
 }
 
-/** The middle of what so many processes, one after the other, say. */
-function inProcesses(task: string, count: number): number {
-  const file = fileURLToPath(new URL('fresh.js', import.meta.url))
-  // Megabytes of young generation: nothing is collected while garbage is counted.
-  const flags = task.startsWith('garbage')
-    ? ['--min-semi-space-size=128', '--max-semi-space-size=128']
-    : []
-  const said = Array.from({ length: count }, () => {
-    return Number(execFileSync(process.execPath, ['--expose-gc', ...flags, file, task]))
-  })
-  return median(said)
-}
-
-/** As it is printed; a target is compared with what is printed. */
-export function rounded({ value, unit }: Pick<Figure, 'value' | 'unit'>): string {
+/** A figure as it is printed and compared with its target. */
+export function rounded({ value, unit }: Figure): string {
   if (unit === 'times' && value < 10) return value.toFixed(2)
   return value.toFixed(unit === 'bytes' && value >= 10 ? 0 : 1)
 }
 
-export function isKept(figure: Figure): boolean {
+/** undefined: there is no target. */
+export function isKept(figure: Figure): boolean | undefined {
+  const { atLeast, atMost } = figure
   const value = Number(rounded(figure))
-  return value >= (figure.atLeast ?? value) && value <= (figure.atMost ?? value)
+  if (atLeast !== undefined) return value >= atLeast
+  return atMost === undefined ? undefined : value <= atMost
+}
+
+function timeOf(times: Times, name: string): number {
+  const time = times[name]
+  if (time === undefined) throw new Error(`${name} was not measured`)
+  return time
 }

@@ -1,37 +1,74 @@
 import { compileFlagSet, evaluateAll, evaluateValue, valuesOf } from '../src/index.ts'
+import { changed, USERS } from './groups.ts'
 import { median } from './measure.ts'
-import { contextsOf, manyFlags, NOW, oneFlag } from './workload.ts'
+import { manyFlags, NOW, oneFlag } from './workload.ts'
 
-/**
- * What can be measured only once in a process, by its name on the command line. Prints one number:
- * how many times longer a call takes at first, or bytes.
- */
-const TASKS: Readonly<Record<string, () => number>> = {
-  'warm-up-one': () => warmUp(oneCall(), { before: 20_000, calls: 1000, steadyAfter: 1_000_000 }),
-  'warm-up-hundred': () => warmUp(hundredCall(), { before: 100, calls: 100, steadyAfter: 20_000 }),
-  'garbage-one': () => garbage(oneCall(), 200_000),
-  'garbage-hundred': () => garbage(hundredCall(), 5000),
-  heap,
-}
-
-let sink: unknown
-
-const task = TASKS[process.argv[2] ?? '']
-if (task === undefined) throw new Error(`there are only ${Object.keys(TASKS).join(', ')}`)
-process.stdout.write(`${task()}\n`)
+/** What is measured once in a process: how many times longer calls take then, or bytes. */
 
 type Call = (turn: number) => unknown
 
+let sink: unknown
+
+/** One flag, a thousand calls after the first twenty thousand. */
+export function warmUpOne(): number {
+  return warmUp(oneCall(), { before: 20_000, calls: 1000, steadyAfter: 1_000_000 })
+}
+
+/** All of 100 flags, the second hundred of calls. */
+export function warmUpHundred(): number {
+  return warmUp(hundredCall(), { before: 100, calls: 100, steadyAfter: 20_000 })
+}
+
+/** Bytes a call. */
+export function garbageOne(): number {
+  return garbage(oneCall(), 200_000)
+}
+
+/** Bytes a flag, of all values of 100 flags. */
+export function garbageHundred(): number {
+  return garbage(hundredCall(), 5000) / 100
+}
+
+/** All of 100 flags in a process that has seen them change twenty times, beside none. */
+export function afterChanges(): number {
+  let definition = manyFlags(100)
+  let flagSet = compileFlagSet(definition)
+  const call = (turn: number) => valuesOf(evaluateAll(flagSet, userAt(turn), NOW))
+  run(call, 20_000)
+  const before = steadyTime(call, 100)
+  for (let change = 0; change < 20; change += 1) {
+    definition = changed(definition, change)
+    flagSet = compileFlagSet(definition, { previous: flagSet })
+    run(call, 1000)
+  }
+  run(call, 20_000)
+  return steadyTime(call, 100) / before
+}
+
+/** The bytes that a compiled set of 1,000 flags keeps, its definition apart. */
+export function heap(): number {
+  const definition = manyFlags(1000)
+  collectGarbage()
+  const before = process.memoryUsage().heapUsed
+  sink = compileFlagSet(definition)
+  collectGarbage()
+  const bytes = process.memoryUsage().heapUsed - before
+  sink = [sink, definition]
+  return bytes
+}
+
 function oneCall(): Call {
-  const users = contextsOf(1000)
   const flagSet = compileFlagSet(oneFlag())
-  return (turn) => evaluateValue(flagSet, 'feature-0', users[turn % users.length] ?? {}, NOW)
+  return (turn) => evaluateValue(flagSet, 'feature-0', userAt(turn), NOW)
 }
 
 function hundredCall(): Call {
-  const users = contextsOf(1000)
   const flagSet = compileFlagSet(manyFlags(100))
-  return (turn) => valuesOf(evaluateAll(flagSet, users[turn % users.length] ?? {}, NOW))
+  return (turn) => valuesOf(evaluateAll(flagSet, userAt(turn), NOW))
+}
+
+function userAt(turn: number) {
+  return USERS[turn % USERS.length] ?? {}
 }
 
 function warmUp(
@@ -41,11 +78,10 @@ function warmUp(
   run(call, times.before)
   const early = timeOf(call, times.calls)
   run(call, times.steadyAfter)
-  const steady = Array.from({ length: 101 }, () => timeOf(call, times.calls))
-  return early / median(steady)
+  return early / steadyTime(call, times.calls)
 }
 
-/** Bytes a call, in a process whose young generation holds them all until they are counted. */
+/** In a process whose young generation holds everything until it is counted. */
 function garbage(call: Call, calls: number): number {
   run(call, calls * 5)
   const rounds = Array.from({ length: 9 }, () => {
@@ -57,16 +93,8 @@ function garbage(call: Call, calls: number): number {
   return median(rounds)
 }
 
-/** What a compiled set of 1,000 flags keeps, its definition apart. */
-function heap(): number {
-  const definition = manyFlags(1000)
-  collectGarbage()
-  const before = process.memoryUsage().heapUsed
-  sink = compileFlagSet(definition)
-  collectGarbage()
-  const bytes = process.memoryUsage().heapUsed - before
-  sink = [sink, definition]
-  return bytes
+function steadyTime(call: Call, calls: number): number {
+  return median(Array.from({ length: 101 }, () => timeOf(call, calls)))
 }
 
 function timeOf(call: Call, calls: number): number {

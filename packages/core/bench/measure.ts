@@ -7,12 +7,11 @@ export interface Case {
 }
 
 /** Nanoseconds a call, by the name of the case. */
-export type Times = ReadonlyMap<string, number>
-
-/** Keeps results from being optimised away. */
-let sink: unknown
+export type Times = Readonly<Record<string, number>>
 
 const WARM_UP = 30
+/** Keeps results from being optimised away. */
+let sink: unknown
 
 /** The median of each case. All take turns in every round, so that noise hits all alike. */
 export async function compare(rounds: number, cases: readonly Case[]): Promise<Times> {
@@ -23,7 +22,7 @@ export async function compare(rounds: number, cases: readonly Case[]): Promise<T
       times[index]?.push(await timeOf(each, round * each.calls, each.calls))
     }
   }
-  return new Map(cases.map(({ name }, index) => [name, median(times[index] ?? [])]))
+  return Object.fromEntries(cases.map(({ name }, index) => [name, median(times[index] ?? [])]))
 }
 
 export function median(numbers: readonly number[]): number {
@@ -32,8 +31,8 @@ export function median(numbers: readonly number[]): number {
 
 async function timeOf(each: Case, first: number, calls: number): Promise<number> {
   const start = process.hrtime.bigint()
-  // Only what answers later is waited for: waiting takes longer than some evaluations.
   sink = each.call(first)
+  // Only what answers later is waited for: waiting takes longer than some evaluations.
   if (sink instanceof Promise) await awaitCalls(each, first, calls)
   else makeCalls(each, first, calls)
   return Number(process.hrtime.bigint() - start) / calls

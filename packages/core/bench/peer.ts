@@ -22,3 +22,10 @@ export interface Prepared {
   read(values: unknown): Readonly<Record<string, unknown>>
   close?(): unknown
 }
+
+/** The folder is no part of the workspace, and not everybody has installed what it needs. */
+export const PEERS = new URL('../peers/', import.meta.url)
+
+export async function installedPeers(): Promise<readonly Peer[]> {
+  return (await import(new URL('index.js', PEERS).href)).peers
+}

@@ -19,7 +19,7 @@ if (!args.includes('--no-peers') && !installPeers()) {
 const outDir = await mkdtemp(join(here, '.built-'))
 try {
   await build({
-    entry: ['main', 'fresh'].map((name) => join(here, `${name}.ts`)),
+    entry: ['main', 'task'].map((name) => join(here, `${name}.ts`)),
     config: false,
     silent: true,
     format: 'esm',
