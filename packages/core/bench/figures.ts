@@ -1,5 +1,4 @@
-import type { Times } from './measure.ts'
-import { figureOf } from './processes.ts'
+import { figureOf, type Times } from './processes.ts'
 
 /** A figure and what it should be, where that was said. */
 export interface Figure {
@@ -15,22 +14,25 @@ export function ratiosOf(times: Times, peers: readonly string[]): Figure[] {
   const ratio = (name: string, above: string, below: string): Figure => {
     return { name, value: timeOf(times, above) / timeOf(times, below), unit: 'times' }
   }
-  const beside = (group: string, atLeast: number): Figure[] => {
+  const beside = (group: string, ours: string, atLeast: number): Figure[] => {
     const [fastest] = peers
-      .map((peer) => ({ peer, name: `${group} ${peer}` }))
-      .sort((left, right) => timeOf(times, left.name) - timeOf(times, right.name))
+      .map((peer) => `${group} ${peer}`)
+      .sort((left, right) => timeOf(times, left) - timeOf(times, right))
     if (fastest === undefined) return []
-    const name = `${group}, the fastest peer (${fastest.peer}) : ours`
-    return [{ ...ratio(name, fastest.name, `${group} ours`), atLeast }]
+    const name = `${fastest} : ${ours}`
+    return [{ ...ratio(name, fastest, ours), atLeast }]
   }
   return [
-    ...beside('W1', 4),
-    ...beside('W2', 40),
-    ...beside('W3', 100),
+    ...beside('W1', 'W1', 4),
+    ...beside('W2', 'W2 values', 40),
+    ...beside('W3', 'W3 values', 100),
     { ...ratio('W2 values : floor', 'W2 values', 'W2 floor'), atMost: 0.7 },
     { ...ratio('W2 JSON : floor', 'W2 JSON', 'W2 floor'), atMost: 1.5 },
     { ...ratio('W4 : W1', 'W4', 'W1'), atMost: 2 },
-    { ...ratio('W3 compile : after one change', 'W3 compile', 'W3 compile again'), atLeast: 20 },
+    {
+      ...ratio('W3 compile : after one change', 'W3 compile', 'W3 compile after one change'),
+      atLeast: 20,
+    },
   ]
 }
 

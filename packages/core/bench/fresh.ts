@@ -1,7 +1,7 @@
 import { compileFlagSet, evaluateAll, evaluateValue, valuesOf } from '../src/index.ts'
-import { changed, USERS } from './groups.ts'
-import { median } from './measure.ts'
-import { manyFlags, NOW, oneFlag } from './workload.ts'
+import { changed } from './cases.ts'
+import { median } from './processes.ts'
+import { manyFlags, NOW, oneFlag, userAt } from './workload.ts'
 
 /** What is measured once in a process: how many times longer calls take then, or bytes. */
 
@@ -65,10 +65,6 @@ function oneCall(): Call {
 function hundredCall(): Call {
   const flagSet = compileFlagSet(manyFlags(100))
   return (turn) => valuesOf(evaluateAll(flagSet, userAt(turn), NOW))
-}
-
-function userAt(turn: number) {
-  return USERS[turn % USERS.length] ?? {}
 }
 
 function warmUp(

@@ -3,7 +3,7 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type Figure, freshFigures, isKept, ratiosOf, rounded } from './figures.ts'
 import { installedPeers, PEERS, type Peer } from './peer.ts'
-import { outputOf, timesOf } from './processes.ts'
+import { compare, runTask, type Times } from './processes.ts'
 
 /** `--no-peers` measures nothing of others, `--json <file>` keeps the figures as well. */
 const { values: options } = parseArgs({
@@ -11,15 +11,17 @@ const { values: options } = parseArgs({
 })
 
 const peers = options['no-peers'] === true ? [] : (await installedPeers()).map(aboutPeer)
-if (peers.length > 0) {
-  outputOf('check-peers')
-  for (const each of peers) print(each.name, `${each.package} ${each.version}, ${each.license}`)
-}
-
-const own = ['one', 'hundred', 'thousand', 'compiling']
-const beside = peers.length === 0 ? [] : ['one-peers', 'hundred-peers', 'thousand-peers']
-const times = Object.assign({}, ...[...own, ...beside].map(printTimes))
 const names = peers.map(({ name }) => name)
+for (const each of peers) print(each.name, `${each.package} ${each.version}, ${each.license}`)
+runTask('check-floors')
+if (peers.length > 0) runTask('check-peers')
+
+const times = {
+  ...(await printTimes(200, ['W1 floor', 'W1', 'W4', ...besides('W1')])),
+  ...(await printTimes(200, ['W2 floor', 'W2 codes', 'W2 values', 'W2 JSON', ...besides('W2')])),
+  ...(await printTimes(60, ['W3 codes', 'W3 values', 'W3 JSON', ...besides('W3')])),
+  ...(await printTimes(25, ['W3 compile', 'W3 compile after one change'])),
+}
 const figures = [...ratiosOf(times, names), ...freshFigures()]
 process.stdout.write('\n')
 for (const figure of figures) print(figure.name, textOf(figure))
@@ -37,8 +39,12 @@ function aboutPeer({ name, package: id }: Peer) {
   return { name, package: id, version: String(version), license: String(license) }
 }
 
-function printTimes(task: string) {
-  const group = timesOf(task)
+function besides(group: string): string[] {
+  return names.map((name) => `${group} ${name}`)
+}
+
+async function printTimes(rounds: number, cases: readonly string[]): Promise<Times> {
+  const group = await compare(rounds, cases)
   process.stdout.write('\n')
   for (const [name, time] of Object.entries(group)) print(name, `${microseconds(time)} µs`)
   return group

@@ -1,3 +1,4 @@
+import { checkFloors, checkPeers } from './check.ts'
 import {
   afterChanges,
   garbageHundred,
@@ -6,19 +7,15 @@ import {
   warmUpHundred,
   warmUpOne,
 } from './fresh.ts'
-import { measureCompiling, measureHundred, measureOne, measureThousand } from './groups.ts'
-import { checkPeers, hundredPeers, onePeers, thousandPeers } from './peer-groups.ts'
+import { takeTurns } from './turns.ts'
 
-/** Everything runs in a process of its own, for what ran before makes the same code slower. */
+const [task = '', name = ''] = process.argv.slice(2)
+
+/** What processes are started for. A number that is returned is what they were to find out. */
 const TASKS: Readonly<Record<string, () => unknown>> = {
-  one: measureOne,
-  hundred: measureHundred,
-  thousand: measureThousand,
-  compiling: measureCompiling,
+  turns: () => takeTurns(name),
+  'check-floors': checkFloors,
   'check-peers': checkPeers,
-  'one-peers': onePeers,
-  'hundred-peers': hundredPeers,
-  'thousand-peers': thousandPeers,
   'warm-up-one': warmUpOne,
   'warm-up-hundred': warmUpHundred,
   'after-changes': afterChanges,
@@ -27,6 +24,5 @@ const TASKS: Readonly<Record<string, () => unknown>> = {
   heap,
 }
 
-const task = TASKS[process.argv[2] ?? '']
-if (task === undefined) throw new Error(`there are only ${Object.keys(TASKS).join(', ')}`)
-process.stdout.write(`${JSON.stringify(await task())}\n`)
+const found = await TASKS[task]?.()
+if (typeof found === 'number') process.stdout.write(`${found}\n`)

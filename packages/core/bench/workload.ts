@@ -224,3 +224,11 @@ export function oneSegment(users: readonly UserContext[], keys: number): FlagSet
   }
   return { version: 1, flags: [flagOf(0, [rule], pick)], segments: [segment] }
 }
+
+export const USERS = contextsOf(1000)
+
+export function userAt(turn: number): UserContext {
+  const user = USERS[turn % USERS.length]
+  if (user === undefined) throw new Error('no users')
+  return user
+}

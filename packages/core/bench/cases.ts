@@ -1,0 +1,96 @@
+import {
+  compileFlagSet,
+  evaluateAll,
+  evaluateValue,
+  type FlagSetDefinition,
+  jsonOf,
+  valuesOf,
+} from '../src/index.ts'
+import { floorOf } from './floor.ts'
+import { installedPeers } from './peer.ts'
+import { manyFlags, NOW, oneFlag, oneSegment, USERS, userAt } from './workload.ts'
+
+/** One thing that is measured beside others. */
+export interface Case {
+  /** How often it is called in a round; what takes long is called less often. */
+  readonly calls: number
+  call(turn: number): unknown
+}
+
+const OWN: Readonly<Record<string, () => Case>> = {
+  'W1 floor': () => floorCase(oneFlag(), 5000),
+  W1: () => oneValue(oneFlag()),
+  W4: () => oneValue(oneSegment(USERS, 10_000)),
+  'W2 floor': () => floorCase(manyFlags(100), 200),
+  'W2 codes': () => ({ calls: 200, call: codesOf(manyFlags(100)) }),
+  'W2 values': () => allValues(manyFlags(100), 200),
+  'W2 JSON': () => allJson(manyFlags(100), 200),
+  'W3 codes': () => ({ calls: 20, call: codesOf(manyFlags(1000)) }),
+  'W3 values': () => allValues(manyFlags(1000), 20),
+  'W3 JSON': () => allJson(manyFlags(1000), 20),
+  'W3 compile': () => {
+    const definition = manyFlags(1000)
+    return { calls: 1, call: () => compileFlagSet(definition) }
+  },
+  'W3 compile after one change': () => {
+    const definition = manyFlags(1000)
+    const previous = compileFlagSet(definition)
+    const again = changed(definition, 500)
+    return { calls: 1, call: () => compileFlagSet(again, { previous }) }
+  },
+}
+
+/** The case of a name: one of ours, or a workload and the name of a peer. */
+export async function caseOf(name: string): Promise<Case> {
+  const own = OWN[name]
+  return own === undefined ? peerCase(name.slice(0, 2), name.slice(3)) : own()
+}
+
+/** The next version, in which one flag has lost its first rule. */
+export function changed(definition: FlagSetDefinition, position: number): FlagSetDefinition {
+  const flags = definition.flags.map((flag, index) => {
+    return index === position ? { ...flag, rules: flag.rules.slice(1) } : flag
+  })
+  return { ...definition, version: definition.version + 1, flags }
+}
+
+async function peerCase(group: string, name: string): Promise<Case> {
+  const workload = {
+    W1: { definition: oneFlag, calls: 500 },
+    W2: { definition: () => manyFlags(100), calls: 5 },
+    W3: { definition: () => manyFlags(1000), calls: 1 },
+  }[group]
+  const peer = (await installedPeers()).find((each) => each.name === name)
+  if (workload === undefined || peer === undefined) throw new Error(`no case ${group} ${name}`)
+  const prepared = await peer.prepare(workload.definition())
+  const contexts = USERS.map((user) => prepared.contextOf(user))
+  const ask = group === 'W1' ? prepared.value : prepared.values
+  return { calls: workload.calls, call: (turn) => ask(contexts[turn % contexts.length]) }
+}
+
+function floorCase(definition: FlagSetDefinition, calls: number): Case {
+  const floor = floorOf(definition)
+  return { calls, call: (turn) => floor(userAt(turn)) }
+}
+
+function oneValue(definition: FlagSetDefinition): Case {
+  const flagSet = compileFlagSet(definition)
+  const key = definition.flags[0]?.key ?? ''
+  return { calls: 5000, call: (turn) => evaluateValue(flagSet, key, userAt(turn), NOW) }
+}
+
+function codesOf(definition: FlagSetDefinition) {
+  const flagSet = compileFlagSet(definition)
+  return (turn: number) => evaluateAll(flagSet, userAt(turn), NOW)
+}
+
+function allValues(definition: FlagSetDefinition, calls: number): Case {
+  const codes = codesOf(definition)
+  return { calls, call: (turn) => valuesOf(codes(turn)) }
+}
+
+function allJson(definition: FlagSetDefinition, calls: number): Case {
+  const codes = codesOf(definition)
+  // Reading a character makes the engine put the pieces together.
+  return { calls, call: (turn) => jsonOf(codes(turn)).charCodeAt(0) }
+}

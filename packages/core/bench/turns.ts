@@ -1,0 +1,35 @@
+import { type Case, caseOf } from './cases.ts'
+
+const WARM_UP = 30
+/** Keeps results from being optimised away. */
+let sink: unknown
+
+/** In the process of a case: answers each message with the time of one round. */
+export async function takeTurns(name: string): Promise<void> {
+  const each = await caseOf(name)
+  await timeOf(each, 0, each.calls * WARM_UP)
+  process.on('message', async (round: number) => {
+    process.send?.(await timeOf(each, round * each.calls, each.calls))
+  })
+  process.on('disconnect', () => process.exit())
+  process.send?.('ready')
+}
+
+/** Nanoseconds a call. */
+async function timeOf(each: Case, first: number, calls: number): Promise<number> {
+  const start = process.hrtime.bigint()
+  sink = each.call(first)
+  // Only what answers later is waited for: waiting takes longer than some evaluations.
+  if (sink instanceof Promise) await awaitCalls(each, first, calls)
+  else makeCalls(each, first, calls)
+  return Number(process.hrtime.bigint() - start) / calls
+}
+
+function makeCalls(each: Case, first: number, calls: number): void {
+  for (let turn = first + 1; turn < first + calls; turn += 1) sink = each.call(turn)
+}
+
+async function awaitCalls(each: Case, first: number, calls: number): Promise<void> {
+  await sink
+  for (let turn = first + 1; turn < first + calls; turn += 1) sink = await each.call(turn)
+}
