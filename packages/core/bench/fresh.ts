@@ -1,5 +1,6 @@
 import { compileFlagSet, evaluateAll, evaluateValue, valuesOf } from '../src/index.ts'
 import { changed } from './cases.ts'
+import { startClock } from './clock.ts'
 import { median } from './processes.ts'
 import { manyFlags, NOW, oneFlag, userAt } from './workload.ts'
 
@@ -94,9 +95,9 @@ function steadyTime(call: Call, calls: number): number {
 }
 
 function timeOf(call: Call, calls: number): number {
-  const start = process.hrtime.bigint()
+  const elapsed = startClock()
   run(call, calls)
-  return Number(process.hrtime.bigint() - start) / calls
+  return elapsed() / calls
 }
 
 function run(call: Call, calls: number): void {

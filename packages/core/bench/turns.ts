@@ -1,4 +1,5 @@
 import { type Case, caseOf } from './cases.ts'
+import { startClock } from './clock.ts'
 
 const WARM_UP = 30
 /** Keeps results from being optimised away. */
@@ -17,12 +18,12 @@ export async function takeTurns(name: string): Promise<void> {
 
 /** Nanoseconds a call. */
 async function timeOf(each: Case, first: number, calls: number): Promise<number> {
-  const start = process.hrtime.bigint()
+  const elapsed = startClock()
   sink = each.call(first)
   // Only what answers later is waited for: waiting takes longer than some evaluations.
   if (sink instanceof Promise) await awaitCalls(each, first, calls)
   else makeCalls(each, first, calls)
-  return Number(process.hrtime.bigint() - start) / calls
+  return elapsed() / calls
 }
 
 function makeCalls(each: Case, first: number, calls: number): void {
