@@ -2,6 +2,8 @@ import type { EvaluationContext } from './context.ts'
 import { hash128 } from './hash128.ts'
 import type { JsonValue } from './json.ts'
 
+export { hash128 }
+
 /** A stable text identity of a context: its JSON with every object's names in one fixed order. */
 export function contextFingerprint(context: EvaluationContext): string {
   return canonicalJson(context)

@@ -1,8 +1,6 @@
 export { findAttribute, findBucketingKey } from './attribute.ts'
-export { attributesRead, minimalContext } from './attributes-read.ts'
 export { BUCKETS, bucketOf } from './bucket.ts'
 export { compareCodePoints } from './code-point.ts'
-export { conditionFault } from './condition.ts'
 export {
   type EmptyContext,
   type EvaluationContext,
@@ -13,17 +11,6 @@ export {
   parseContext,
   type SingleContext,
 } from './context.ts'
-export {
-  bool,
-  type DefinedFlags,
-  defineFlags,
-  type FlagType,
-  json,
-  number,
-  oneOf,
-  type TypedDetail,
-  text,
-} from './define-flags.ts'
 export type {
   BucketRange,
   ConditionDefinition,
@@ -45,13 +32,6 @@ export type {
   EvaluationReason,
   Explanation,
 } from './detail.ts'
-export {
-  changedFlags,
-  changedValues,
-  type DefinitionDelta,
-  mergeChanges,
-  type ValueChanges,
-} from './diff.ts'
 export type { BucketingScheme, BucketingSettings, Engines, RegexEngine } from './engines.ts'
 export {
   FlagError,
@@ -73,13 +53,8 @@ export {
   valuesOf,
   variationAt,
 } from './evaluate.ts'
-export { evaluateDetail, type FullDetail } from './evaluate-detail.ts'
-export { explainFlag } from './explain.ts'
-export type { ExplanationStep, FlagExplanation } from './explanation.ts'
-export { canonicalJson, contextFingerprint, contextHash } from './fingerprint.ts'
 export type { CompiledFlag } from './flag.ts'
 export { type CompileOptions, compileFlagSet, type FlagSet, type FlagSetIssue } from './flag-set.ts'
-export { hash128 } from './hash128.ts'
 export { parseInstant } from './instant.ts'
 export {
   isJsonObject,
@@ -88,11 +63,8 @@ export {
   type JsonValue,
   jsonEquals,
 } from './json.ts'
-export { movedPercentage, moveRanges, reshuffledPercentage } from './move-ranges.ts'
 export { isOperator, type Operator } from './operator.ts'
 export { type CompiledVariation, codeCountOf, reasonOf, servedBy } from './outcome.ts'
-export { pickVariation, rangesAt, rangesOf, type Share } from './rollout.ts'
-export { nextInstant, rampingFlags, stepAt } from './step.ts'
 export {
   type FlagValue,
   type FlagValues,

@@ -1,16 +1,40 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import * as authoring from '../src/authoring.ts'
+import * as changes from '../src/changes.ts'
+import * as explain from '../src/explain.ts'
+import * as fingerprint from '../src/fingerprint.ts'
 import * as core from '../src/index.ts'
 import * as regex from '../src/regex.ts'
 import * as schema from '../src/schema.ts'
 import * as schemes from '../src/schemes.ts'
+import * as typedFlags from '../src/typed-flags.ts'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
+
+/** The names of the types that a file exports, from elsewhere or its own. */
+function typesIn(file: string): string[] {
+  const code = read(file)
+  const own = [...code.matchAll(/^export (?:type|interface) (\w+)/gm)].map(([, name = '']) => name)
+  const others = [...code.matchAll(/export (type )?\{([^}]*)\}/g)].flatMap(
+    ([, isType, list = '']) => {
+      const names = list.split(',').map((name) => name.trim())
+      const chosen = names.filter((name) => isType !== undefined || name.startsWith('type '))
+      return chosen.map((name) => name.replace('type ', '')).filter(Boolean)
+    },
+  )
+  return [...own, ...others].sort()
+}
 
 describe('@ff/core', () => {
   it('has exactly these entries', () => {
     expect(Object.keys(JSON.parse(read('../package.json')).exports)).toEqual([
       '.',
+      './explain',
+      './changes',
+      './typed-flags',
+      './fingerprint',
+      './authoring',
       './schema',
       './schemes',
       './regex',
@@ -23,16 +47,63 @@ describe('@ff/core', () => {
   })
 
   it('exports exactly these types', () => {
-    const exported = [...read('../src/index.ts').matchAll(/export (type )?\{([^}]*)\}/g)]
-    const types = exported.flatMap(([, isType, names = '']) => {
-      const listed = names
-        .split(',')
-        .map((name) => name.trim())
-        .filter(Boolean)
-      const chosen = listed.filter((name) => isType !== undefined || name.startsWith('type '))
-      return chosen.map((name) => name.replace('type ', ''))
-    })
-    expect(types.sort()).toEqual(TYPES)
+    expect(typesIn('../src/index.ts')).toEqual(TYPES)
+  })
+})
+
+describe.each([
+  {
+    name: 'explain',
+    entry: explain,
+    values: ['attributesRead', 'evaluateDetail', 'explainFlag', 'minimalContext'],
+    types: ['ExplanationStep', 'FlagExplanation', 'FullDetail'],
+  },
+  {
+    name: 'changes',
+    entry: changes,
+    values: [
+      'changedFlags',
+      'changedValues',
+      'mergeChanges',
+      'nextInstant',
+      'rampingFlags',
+      'stepAt',
+    ],
+    types: ['DefinitionDelta', 'ValueChanges'],
+  },
+  {
+    name: 'typed-flags',
+    entry: typedFlags,
+    values: ['bool', 'defineFlags', 'json', 'number', 'oneOf', 'text'],
+    types: ['DefinedFlags', 'FlagType', 'TypedDetail'],
+  },
+  {
+    name: 'fingerprint',
+    entry: fingerprint,
+    values: ['canonicalJson', 'contextFingerprint', 'contextHash', 'hash128'],
+    types: [],
+  },
+  {
+    name: 'authoring',
+    entry: authoring,
+    values: [
+      'conditionFault',
+      'moveRanges',
+      'movedPercentage',
+      'pickVariation',
+      'rangesAt',
+      'rangesOf',
+      'reshuffledPercentage',
+    ],
+    types: ['Share'],
+  },
+])('@ff/core/$name', ({ name, entry, values, types }) => {
+  it('exports exactly these values', () => {
+    expect(Object.keys(entry).sort()).toEqual(values)
+  })
+
+  it('exports exactly these types', () => {
+    expect(typesIn(`../src/${name}.ts`)).toEqual(types)
   })
 })
 
@@ -61,56 +132,29 @@ const VALUES = [
   'MAX_CONTEXT_NESTING',
   'MAX_KIND_LENGTH',
   'MAX_VALUE_NESTING',
-  'attributesRead',
-  'bool',
   'bucketOf',
-  'canonicalJson',
-  'changedFlags',
-  'changedValues',
   'codeCountOf',
   'compareCodePoints',
   'compileFlagSet',
-  'conditionFault',
-  'contextFingerprint',
-  'contextHash',
-  'defineFlags',
   'detailsOf',
   'evaluateAll',
-  'evaluateDetail',
   'evaluateFlag',
   'evaluateSome',
   'evaluateValue',
-  'explainFlag',
   'findAttribute',
   'findBucketingKey',
-  'hash128',
   'isFlagError',
   'isJsonObject',
   'isOperator',
-  'json',
   'jsonEquals',
   'jsonOf',
-  'mergeChanges',
-  'minimalContext',
-  'moveRanges',
-  'movedPercentage',
-  'nextInstant',
-  'number',
-  'oneOf',
   'onlyFlags',
   'parseContext',
   'parseFlagValue',
   'parseInstant',
-  'pickVariation',
-  'rampingFlags',
-  'rangesAt',
-  'rangesOf',
   'reasonAt',
   'reasonOf',
-  'reshuffledPercentage',
   'servedBy',
-  'stepAt',
-  'text',
   'valuesOf',
   'variationAt',
 ]
@@ -123,8 +167,6 @@ const TYPES = [
   'CompiledFlag',
   'CompiledVariation',
   'ConditionDefinition',
-  'DefinedFlags',
-  'DefinitionDelta',
   'EmptyContext',
   'Engines',
   'Evaluation',
@@ -133,19 +175,15 @@ const TYPES = [
   'EvaluationErrorCode',
   'EvaluationReason',
   'Explanation',
-  'ExplanationStep',
   'FlagDefinition',
   'FlagErrorCode',
   'FlagErrorOptions',
-  'FlagExplanation',
   'FlagSet',
   'FlagSetDefinition',
   'FlagSetIssue',
-  'FlagType',
   'FlagValue',
   'FlagValueType',
   'FlagValues',
-  'FullDetail',
   'GradualRolloutDefinition',
   'Issue',
   'JsonArray',
@@ -160,11 +198,8 @@ const TYPES = [
   'RuleDefinition',
   'SegmentDefinition',
   'SegmentLogicalOp',
-  'Share',
   'SingleContext',
   'TargetDefinition',
-  'TypedDetail',
-  'ValueChanges',
   'VariationDefinition',
 ]
 

@@ -1,12 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import {
-  compileFlagSet,
-  contextHash,
-  detailsOf,
-  evaluateAll,
-  jsonOf,
-  parseContext,
-} from '../src/index.ts'
+import { contextHash } from '../src/fingerprint.ts'
+import { compileFlagSet, detailsOf, evaluateAll, jsonOf, parseContext } from '../src/index.ts'
 import { deepFreeze } from './arbitraries.ts'
 import {
   ENGINES,

@@ -1,3 +1,4 @@
+import { rangesAt } from '../src/authoring.ts'
 import { compareCodePoints } from '../src/code-point.ts'
 import { compileCondition, matchesCondition } from '../src/condition.ts'
 import {
@@ -14,7 +15,6 @@ import {
   parseFlagValue,
   type RolloutDefinition,
   type RuleDefinition,
-  rangesAt,
   type SegmentDefinition,
 } from '../src/index.ts'
 

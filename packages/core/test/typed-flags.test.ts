@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { bool, compileFlagSet, defineFlags, json, number, oneOf, text } from '../src/index.ts'
+import { compileFlagSet } from '../src/index.ts'
+import { bool, defineFlags, json, number, oneOf, text } from '../src/typed-flags.ts'
 import { flagDefinition, flagSetDefinition, ruleDefinition } from './definitions.ts'
 
 // #region define

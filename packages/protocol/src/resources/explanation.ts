@@ -1,4 +1,5 @@
-import type { EvaluationDetail, ExplanationStep } from '@ff/core'
+import type { EvaluationDetail } from '@ff/core'
+import type { ExplanationStep } from '@ff/core/explain'
 import * as z from 'zod'
 import { record, type Wire } from '../record.ts'
 import { count, instant, timestamp } from '../scalars.ts'

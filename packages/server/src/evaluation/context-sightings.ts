@@ -1,4 +1,6 @@
-import { canonicalJson, hash128, minimalContext, reasonAt, variationAt } from '@ff/core'
+import { reasonAt, variationAt } from '@ff/core'
+import { minimalContext } from '@ff/core/explain'
+import { canonicalJson, hash128 } from '@ff/core/fingerprint'
 import type { Environment } from '@ff/protocol/management'
 import type { ContextSighting, EvaluationSource, Storage } from '@ff/storage'
 import { newId } from '../ids.ts'

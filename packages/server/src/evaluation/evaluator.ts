@@ -1,15 +1,14 @@
 import {
-  contextHash,
   detailsOf,
   type EvaluationContext,
   type EvaluationDetail,
   evaluateFlag,
   type FlagSet,
-  hash128,
   jsonOf,
-  stepAt,
   valuesOf,
 } from '@ff/core'
+import { stepAt } from '@ff/core/changes'
+import { contextHash, hash128 } from '@ff/core/fingerprint'
 import type { FlagValues } from '@ff/protocol/sdk'
 import type { Clock } from '../clock.ts'
 import { type EntityTag, entityTagsIn } from './entity-tag.ts'

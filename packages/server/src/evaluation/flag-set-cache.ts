@@ -4,8 +4,8 @@ import {
   type FlagSet,
   type FlagSetDefinition,
   isFlagError,
-  mergeChanges,
 } from '@ff/core'
+import { mergeChanges } from '@ff/core/changes'
 import type { Environment } from '@ff/protocol/management'
 import type { Storage } from '@ff/storage'
 import type { Clock } from '../clock.ts'

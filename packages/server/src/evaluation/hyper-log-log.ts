@@ -1,4 +1,4 @@
-import { hash128 } from '@ff/core'
+import { hash128 } from '@ff/core/fingerprint'
 
 /** How many bits of a hash choose the register; the standard error is 1.04 / √2^14, or 0.8 %. */
 const INDEX_BITS = 14

@@ -1,4 +1,5 @@
-import { contextHash, type EvaluationContext, type FlagSet } from '@ff/core'
+import type { EvaluationContext, FlagSet } from '@ff/core'
+import { contextHash } from '@ff/core/fingerprint'
 import type { EvaluationCount, EvaluationSource, Storage } from '@ff/storage'
 import type { Cancel, Clock } from '../clock.ts'
 import type { Metrics } from '../http/metrics.ts'

@@ -1,4 +1,5 @@
-import { changedFlags, type FlagSet, nextInstant, rampingFlags, stepAt } from '@ff/core'
+import type { FlagSet } from '@ff/core'
+import { changedFlags, nextInstant, rampingFlags, stepAt } from '@ff/core/changes'
 import type { ChangeFeed, FlagSetChange, Resync, Unsubscribe } from '@ff/storage'
 import type { SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Cancel, Clock } from '../clock.ts'

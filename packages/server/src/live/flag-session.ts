@@ -1,5 +1,4 @@
 import {
-  changedValues,
   type EvaluationContext,
   evaluateAll,
   evaluateSome,
@@ -7,9 +6,9 @@ import {
   type FlagValues,
   jsonOf,
   onlyFlags,
-  type ValueChanges,
   valuesOf,
 } from '@ff/core'
+import { changedValues, type ValueChanges } from '@ff/core/changes'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { type Evaluated, evaluateAllTimed, evaluateSomeTimed } from '../evaluation/evaluated.ts'
 

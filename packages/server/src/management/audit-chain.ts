@@ -1,4 +1,5 @@
-import { canonicalJson, isFlagError } from '@ff/core'
+import { isFlagError } from '@ff/core'
+import { canonicalJson } from '@ff/core/fingerprint'
 import {
   type AuditEvent,
   type AuditEventRow,

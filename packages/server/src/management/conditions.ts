@@ -1,4 +1,5 @@
-import { conditionFault, type Issue } from '@ff/core'
+import type { Issue } from '@ff/core'
+import { conditionFault } from '@ff/core/authoring'
 import type { Condition, Flag } from '@ff/protocol/management'
 import { engines } from '../evaluation/engines.ts'
 import type { Reader } from './record-writer.ts'

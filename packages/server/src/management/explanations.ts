@@ -1,12 +1,11 @@
 import {
   compileFlagSet,
   type EvaluationContext,
-  type ExplanationStep,
   evaluateFlag,
-  explainFlag,
   type FlagSet,
   parseContext,
 } from '@ff/core'
+import { type ExplanationStep, explainFlag } from '@ff/core/explain'
 import { type ExplainedEvaluation, type ExplainedFlag, endpoints } from '@ff/protocol/management'
 import { notFound } from '../access/permissions.ts'
 import { timestampAt } from '../clock.ts'

@@ -1,4 +1,5 @@
-import { type BucketRange, jsonEquals, type RolloutDefinition, rangesAt } from '@ff/core'
+import { type BucketRange, jsonEquals, type RolloutDefinition } from '@ff/core'
+import { rangesAt } from '@ff/core/authoring'
 import { type Records, toRolloutDefinition } from '@ff/storage'
 import type { RecordChanges } from './record-writer.ts'
 import { NO_SETTINGS } from './rollout-settings.ts'

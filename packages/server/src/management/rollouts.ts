@@ -1,13 +1,12 @@
+import { isFlagError, jsonEquals } from '@ff/core'
 import {
-  isFlagError,
-  jsonEquals,
   movedPercentage,
   moveRanges,
   rangesAt,
   rangesOf,
   reshuffledPercentage,
   type Share,
-} from '@ff/core'
+} from '@ff/core/authoring'
 import { type ChangedRollout, endpoints, type PageOf, type Rollout } from '@ff/protocol/management'
 import { type Records, toRolloutDefinition } from '@ff/storage'
 import { applyChange, changeEvent, loadPermitted } from './apply-change.ts'

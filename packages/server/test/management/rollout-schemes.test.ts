@@ -1,4 +1,4 @@
-import { pickVariation } from '@ff/core'
+import { pickVariation } from '@ff/core/authoring'
 import { schemes } from '@ff/core/schemes'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addressesOf, type Json, type Tenant, World } from './world.ts'

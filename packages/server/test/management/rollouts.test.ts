@@ -1,4 +1,5 @@
-import { bucketOf, pickVariation } from '@ff/core'
+import { bucketOf } from '@ff/core'
+import { pickVariation } from '@ff/core/authoring'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addressesOf, type Json, type Tenant, World } from './world.ts'
 

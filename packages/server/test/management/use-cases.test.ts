@@ -1,4 +1,5 @@
-import { bucketOf, isFlagError, pickVariation } from '@ff/core'
+import { bucketOf, isFlagError } from '@ff/core'
+import { pickVariation } from '@ff/core/authoring'
 import type { NewRollout, NewSegment } from '@ff/protocol/management'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { hashSecret } from '../../src/access/secrets.ts'

@@ -1,4 +1,4 @@
-import { contextHash } from '@ff/core'
+import { contextHash } from '@ff/core/fingerprint'
 import type { Environment } from '@ff/protocol/management'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { evaluate, poll } from '../call.ts'

@@ -1,4 +1,5 @@
-import { type FlagSetDefinition, mergeChanges } from '@ff/core'
+import type { FlagSetDefinition } from '@ff/core'
+import { mergeChanges } from '@ff/core/changes'
 import { describe, expect, it } from 'vitest'
 import type { DefinitionChange, Storage } from '../storage.ts'
 import {

@@ -1,4 +1,5 @@
-import { FlagError, hash128 } from '@ff/core'
+import { FlagError } from '@ff/core'
+import { hash128 } from '@ff/core/fingerprint'
 import type { LogEntry } from '../publication-log.ts'
 
 /** The digest of an environment of which nothing was ever published. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { flagDefinition, flagSetDefinition, ruleDefinition } from '../test/definitions.ts'
-import { bool, defineFlags, json, number, oneOf, text } from './define-flags.ts'
 import type { FlagDefinition } from './definition.ts'
 import { isFlagError } from './errors.ts'
 import { evaluateFlag } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
+import { bool, defineFlags, json, number, oneOf, text } from './typed-flags.ts'
 import type { FlagValueType } from './value.ts'
 
 const NOW = 0

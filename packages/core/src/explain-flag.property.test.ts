@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { anyContext, anyDefinition, anyNow, anyPoison, deepFreeze } from '../test/arbitraries.ts'
 import type { EvaluationDetail } from './detail.ts'
 import { evaluateFlag } from './evaluate.ts'
-import { explainFlag } from './explain.ts'
+import { explainFlag } from './explain-flag.ts'
 import type { ExplanationStep } from './explanation.ts'
 import { compileFlagSet } from './flag-set.ts'
 

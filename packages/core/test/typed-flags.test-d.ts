@@ -1,16 +1,14 @@
 import { expectTypeOf } from 'vitest'
+import type { EvaluationContext, FlagSet, FlagValues } from '../src/index.ts'
 import {
   bool,
   defineFlags,
-  type EvaluationContext,
-  type FlagSet,
-  type FlagValues,
   json,
   number,
   oneOf,
   type TypedDetail,
   text,
-} from '../src/index.ts'
+} from '../src/typed-flags.ts'
 
 /** Read by the compiler alone (`check:types`): what must and must not compile. */
 

@@ -9,7 +9,7 @@ import {
 import { bucketOf } from './bucket.ts'
 import type { EvaluationContext } from './context.ts'
 import type { FlagDefinition, SegmentDefinition } from './definition.ts'
-import { explainFlag } from './explain.ts'
+import { explainFlag } from './explain-flag.ts'
 import type { ExplanationStep } from './explanation.ts'
 import { compileFlagSet } from './flag-set.ts'
 
