@@ -1,7 +1,6 @@
 const RFC_3339 =
   /^(\d{4})-(\d\d)-(\d\d)t(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:z|([+-])(\d\d):(\d\d))$/i
 
-const MONTH_LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
@@ -30,18 +29,16 @@ export function parseInstant(text: string): number | undefined {
 
 /** Days from 1970-01-01 in the proleptic Gregorian calendar; undefined: no such day. */
 function daysSinceEpoch(year: number, month: number, day: number): number | undefined {
-  if (day < 1 || day > lengthOfMonth(year, month)) return undefined
+  const start = startOfMonth(year, month)
+  if (month < 1 || month > 12 || day < 1) return undefined
+  return day > startOfMonth(year, month + 1) - start ? undefined : start + day - 1
+}
+
+/** The same of the first day of a month; 13 is January once more. */
+function startOfMonth(year: number, month: number): number {
   // Years begin in March here, so that the leap day is the last of its year.
   const shifted = month > 2 ? year : year - 1
-  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1
-  return shifted * 365 + leapDaysUntil(shifted) + dayOfYear - 719_468
-}
-
-function leapDaysUntil(year: number): number {
-  return Math.floor(year / 4) - Math.floor(year / 100) + Math.floor(year / 400)
-}
-
-function lengthOfMonth(year: number, month: number): number {
-  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-  return month === 2 && isLeap ? 29 : (MONTH_LENGTHS[month - 1] ?? 0)
+  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5)
+  const leapDays = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400)
+  return shifted * 365 + leapDays + dayOfYear - 719_468
 }
