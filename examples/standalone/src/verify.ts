@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { compileFlagSet } from '@ff/core'
+import { findIssues } from '@ff/core/authoring'
 import { createFlagServer, engines, verifyAuditLog } from '@ff/server'
 import { KIND_RULES, type Kind, type Storage } from '@ff/storage'
 import { sqlite } from '@ff/storage/sqlite'
@@ -55,7 +56,8 @@ async function readRecords(storage: Storage, kind: Kind): Promise<void> {
 
 async function readFlagSet(storage: Storage, environmentId: string): Promise<void> {
   const definition = await storage.loadFlagSet(environmentId)
-  const issue = definition && compileFlagSet(definition, { engines }).issues[0]
+  const [issue] =
+    definition === undefined ? [] : findIssues(compileFlagSet(definition, { engines }))
   if (issue !== undefined) throw new Error(`Environment ${environmentId}: ${issue.message}`)
 }
 

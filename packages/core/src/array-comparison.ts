@@ -2,6 +2,7 @@ import {
   asWritten,
   type Comparison,
   type ElementCondition,
+  type Expectation,
   equalsAny,
   greater,
   greaterOrEqual,
@@ -17,10 +18,8 @@ import {
 } from './comparison.ts'
 import { isJsonObject, type JsonArray, type JsonValue } from './json.ts'
 
-const LIST = 'text or a JSON array without null'
-
 /** An array in which every value of a list is found. */
-export const containsAll: Comparison = ofArray(LIST, (value) => {
+export const containsAll: Comparison = ofArray('list', (value) => {
   const wanted = readList(value)?.map(elementTest)
   if (wanted === undefined) return undefined
   return (array) => {
@@ -30,7 +29,7 @@ export const containsAll: Comparison = ofArray(LIST, (value) => {
 })
 
 /** An array in which no value of a list is found. */
-export const containsNone: Comparison = ofArray(LIST, (value) => {
+export const containsNone: Comparison = ofArray('list', (value) => {
   const list = readList(value)
   if (list === undefined) return undefined
   const isUnwanted = equalsAny(list, asWritten)
@@ -51,13 +50,10 @@ const SIZE_COMPARISONS: ReadonlyMap<JsonValue | undefined, Comparison> = new Map
 ])
 
 /** An array by the number of its elements. */
-export const size: Comparison = ofArray(
-  'a number, or a JSON object such as {"op": "gte", "value": 2}',
-  (value, means) => {
-    const isRight = readSizeTest(value, means)
-    return isRight && ((array) => isRight(array.length) === true)
-  },
-)
+export const size: Comparison = ofArray('size', (value, means) => {
+  const isRight = readSizeTest(value, means)
+  return isRight && ((array) => isRight(array.length) === true)
+})
 
 function readSizeTest(value: string, means: Means): Test | undefined {
   const written = parseStructure(value)
@@ -69,28 +65,25 @@ function readSizeTest(value: string, means: Means): Test | undefined {
 }
 
 /** Each of them is judged for each element, so that few must do. */
-const MAX_ELEMENT_CONDITIONS = 64
+export const MAX_ELEMENT_CONDITIONS = 64
 
 /** An array with an element for which all of a list of conditions hold. */
-export const element: Comparison = ofArray(
-  `a JSON array of at most ${MAX_ELEMENT_CONDITIONS} conditions on attributes of an element`,
-  (value, { readElementCondition }) => {
-    const list = parseArray(value)
-    if (list === undefined || list.length > MAX_ELEMENT_CONDITIONS) return undefined
-    const conditions: ElementCondition[] = []
-    for (const definition of list) {
-      const condition = readElementCondition(definition)
-      if (condition === undefined) return undefined
-      conditions.push(condition)
-    }
-    if (conditions.length === 0) return () => false
-    return (array) => array.some((each) => conditions.every((holds) => holds(each)))
-  },
-)
+export const element: Comparison = ofArray('conditions', (value, { readElementCondition }) => {
+  const list = parseArray(value)
+  if (list === undefined || list.length > MAX_ELEMENT_CONDITIONS) return undefined
+  const conditions: ElementCondition[] = []
+  for (const definition of list) {
+    const condition = readElementCondition(definition)
+    if (condition === undefined) return undefined
+    conditions.push(condition)
+  }
+  if (conditions.length === 0) return () => false
+  return (array) => array.some((each) => conditions.every((holds) => holds(each)))
+})
 
 /** A comparison that can read nothing but arrays, and takes them as a whole. */
 function ofArray(
-  expects: string,
+  expects: Expectation,
   read: (value: string, means: Means) => ((array: JsonArray) => boolean) | undefined,
 ): Comparison {
   return {

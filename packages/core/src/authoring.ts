@@ -1,3 +1,4 @@
-export { conditionFault } from './condition.ts'
+export { conditionFault } from './condition-fault.ts'
+export { type FlagSetIssue, findIssues } from './issues.ts'
 export { movedPercentage, moveRanges, reshuffledPercentage } from './move-ranges.ts'
 export { pickVariation, rangesAt, rangesOf, type Share } from './rollout.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compileCondition, conditionFault, matchesCondition } from './condition.ts'
+import { compileCondition, matchesCondition } from './condition.ts'
+import { conditionFault } from './condition-fault.ts'
 import type { EvaluationContext } from './context.ts'
 import type { Engines } from './engines.ts'
 

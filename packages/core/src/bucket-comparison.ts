@@ -11,8 +11,7 @@ interface Share {
 
 /** A key whose bucket lies in one of some ranges, as a rollout with this salt would deal it. */
 export const bucketing: Comparison = {
-  expects:
-    'a JSON object of a salt and ranges, ascending and disjoint, such as {"salt": "s", "ranges": [[0, 5000]]}',
+  expects: 'share',
   read: (value, { engines, lack }) => {
     const share = parseShare(value)
     if (share === undefined) return undefined

@@ -6,6 +6,7 @@ import type { RolloutDefinition } from './definition.ts'
 import type { BucketingScheme, Engines } from './engines.ts'
 import { evaluateFlag } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
+import { findIssues } from './issues.ts'
 import { rangesAt } from './rollout.ts'
 import { schemes } from './schemes.ts'
 
@@ -81,7 +82,7 @@ describe('a rollout with the scheme of another system', () => {
       expect(detail(rollout(), '0', without)).toMatchObject({
         ...{ value: false, reason: 'ERROR', errorCode: 'MALFORMED_FLAG', rolloutId: 'rollout' },
       })
-      expect(compile(rollout(), without).issues).toEqual([
+      expect(findIssues(compile(rollout(), without))).toEqual([
         {
           flagKey: 'flag',
           message:
@@ -90,7 +91,7 @@ describe('a rollout with the scheme of another system', () => {
         },
       ])
     }
-    expect(compile(rollout(), engines).issues).toEqual([])
+    expect(findIssues(compile(rollout(), engines))).toEqual([])
   })
 
   it('has its ranges whether or not anybody can deal by them', () => {
@@ -114,7 +115,7 @@ describe('a rollout with the scheme of another system', () => {
   })
 
   it.each([0, -1, 1.5, 100_001, Number.NaN])('refuses a total weight of %d', (totalWeight) => {
-    const [issue] = compile(rollout({ totalWeight }), engines).issues
+    const [issue] = findIssues(compile(rollout({ totalWeight }), engines))
     expect(issue?.message).toContain('The total weight must be a whole number from 1 to 100000.')
   })
 
@@ -127,7 +128,7 @@ describe('a rollout with the scheme of another system', () => {
     ])
     const previous = compileFlagSet(definition)
     const flagSet = compileFlagSet(definition, { previous, engines })
-    expect(flagSet.issues).toEqual([])
+    expect(findIssues(flagSet)).toEqual([])
     expect(evaluateFlag(flagSet, 'flag', { kind: 'user', key: '1' }, NOW).value).toBe(true)
   })
 })

@@ -14,9 +14,26 @@ import { parseSemver, type Semver, semverKey } from './semver.ts'
 /** Does an attribute's value compare as wished? Undefined: it is not of the type compared. */
 export type Test = (value: JsonValue) => boolean | undefined
 
+/** What the value of a condition must be. */
+export type Expectation =
+  | 'conditions'
+  | 'instant'
+  | 'list'
+  | 'network'
+  | 'number'
+  | 'pattern'
+  | 'range'
+  | 'remainder'
+  | 'share'
+  | 'size'
+  | 'text'
+  | 'texts'
+  | 'types'
+  | 'version'
+  | 'versions'
+
 export interface Comparison {
-  /** What the value of a condition must be; reads on from "must be". */
-  readonly expects: string
+  readonly expects: Expectation
   /** Reads the value of a condition, once; undefined: it is not what was expected. */
   readonly read: (value: string, means: Means) => Test | undefined
   /** An array is judged as a whole only, and not element by element too. */
@@ -48,9 +65,9 @@ export const inLowerCase: Fold = (text) =>
   text.replaceAll('\u0130', 'i').replaceAll('\u03a3', '\u03c3').toLowerCase()
 
 /** Any value that is there. */
-export const existence: Comparison = { expects: 'any text', read: () => () => true }
+export const existence: Comparison = { expects: 'text', read: () => () => true }
 
-const TYPES: Readonly<Record<string, (value: JsonValue) => boolean>> = {
+export const TYPES: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   string: (value) => typeof value === 'string',
   number: (value) => asFinite(value) !== undefined,
   boolean: (value) => typeof value === 'boolean',
@@ -61,7 +78,7 @@ const TYPES: Readonly<Record<string, (value: JsonValue) => boolean>> = {
 
 /** Of one of the types listed. */
 export const type: Comparison = {
-  expects: `one of ${Object.keys(TYPES).join(', ')}, or a JSON array of them`,
+  expects: 'types',
   read: (value) => {
     const names = parseTexts(value)
     if (names?.every((name) => Object.hasOwn(TYPES, name)) !== true) return undefined
@@ -79,7 +96,7 @@ export function equality(fold: Fold): Comparison {
 /** Equal to any of a list. */
 export function membership(fold: Fold): Comparison {
   return {
-    expects: 'text or a JSON array without null',
+    expects: 'list',
     read: (value) => {
       const list = parseArray(value) ?? [value]
       return list.includes(null) ? undefined : equalsAny(list, fold)
@@ -93,7 +110,7 @@ export function textual(
   fold: Fold,
 ): Comparison {
   return against({
-    expects: 'text or a JSON array of texts',
+    expects: 'texts',
     readValue: (value) => parseTexts(value)?.map(fold),
     readAttribute: (value) => (typeof value === 'string' ? fold(value) : undefined),
     holds: (text, parts) => parts.some((part) => isRelated(text, part)),
@@ -115,7 +132,7 @@ export function ordered(holds: (order: number) => boolean): Comparison {
 
 /** An IP address within any of a list of networks. */
 export const network: Comparison = against({
-  expects: 'an IP address or a network in CIDR notation, or a JSON array of them',
+  expects: 'network',
   readValue: (value): readonly Network[] | undefined =>
     parseTexts(value)
       ?.map(parseNetwork)
@@ -126,8 +143,7 @@ export const network: Comparison = against({
 
 /** A number, or text that is one, against a number. */
 export function numeric(holds: (attribute: number, value: number) => boolean): Comparison {
-  const expects = 'a decimal number'
-  return against({ expects, readValue: parseDecimal, readAttribute: asNumber, holds })
+  return against({ expects: 'number', readValue: parseDecimal, readAttribute: asNumber, holds })
 }
 
 export const greater = numeric((attribute, value) => attribute > value)
@@ -137,7 +153,7 @@ export const lessOrEqual = numeric((attribute, value) => attribute <= value)
 
 /** A number, or text that is one, within both ends of a range. */
 export const range: Comparison = against({
-  expects: 'a JSON array of two numbers, the lower one first',
+  expects: 'range',
   readValue: (value) => {
     const [low, high, ...rest] = parseArray(value)?.map(asNumber) ?? []
     if (low === undefined || high === undefined || rest.length > 0 || low > high) return undefined
@@ -149,7 +165,7 @@ export const range: Comparison = against({
 
 /** A number, or text that is one, by what dividing it leaves; the sign is the dividend's. */
 export const remainder: Comparison = against({
-  expects: 'a divisor other than 0 and a remainder, such as 10|3',
+  expects: 'remainder',
   readValue: (value) => {
     const [divisor, wanted, ...rest] = value.split('|').map(parseDecimal)
     if (divisor === undefined || wanted === undefined || rest.length > 0) return undefined
@@ -162,7 +178,7 @@ export const remainder: Comparison = against({
 /** An RFC 3339 text, or a number of epoch milliseconds, against another. */
 export function temporal(holds: (attribute: number, value: number) => boolean): Comparison {
   return against({
-    expects: 'an RFC 3339 date with time and zone, or epoch milliseconds',
+    expects: 'instant',
     readValue: (value) => parseInstant(value) ?? parseDecimal(value),
     readAttribute: (value) => parsed(value, parseInstant) ?? asFinite(value),
     holds,
@@ -171,13 +187,12 @@ export function temporal(holds: (attribute: number, value: number) => boolean): 
 
 /** A version against a version. */
 export function versioned(holds: (attribute: Semver, value: Semver) => boolean): Comparison {
-  const expects = 'a semantic version'
-  return against({ expects, readValue: parseSemver, readAttribute: asSemver, holds })
+  return against({ expects: 'version', readValue: parseSemver, readAttribute: asSemver, holds })
 }
 
 /** A version whose precedence equals that of any of a list. */
 export const versionMembership: Comparison = against({
-  expects: 'a semantic version or a JSON array of them',
+  expects: 'versions',
   readValue: (value) => {
     const versions = parseTexts(value)?.map(parseSemver)
     const known = versions?.filter((version) => version !== undefined)
@@ -197,7 +212,7 @@ export function parseTexts(value: string): readonly string[] | undefined {
 
 /** A comparison of what is read from an attribute with what is read from the value. */
 export function against<Attribute, Value>(parts: {
-  readonly expects: string
+  readonly expects: Expectation
   readonly readValue: (value: string) => Value | undefined
   readonly readAttribute: (value: JsonValue) => Attribute | undefined
   readonly holds: (attribute: Attribute, value: Value) => boolean

@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type ConditionScope,
-  compileCondition,
-  conditionFault,
-  matchesCondition,
-} from './condition.ts'
+import { type ConditionScope, compileCondition, matchesCondition } from './condition.ts'
+import { conditionFault } from './condition-fault.ts'
 import type { EvaluationContext } from './context.ts'
 import type { ConditionDefinition } from './definition.ts'
 import type { JsonValue } from './json.ts'

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import {
   type ConditionScope,
   compileCondition,
-  conditionFault,
   matchesAll,
   matchesAny,
   matchesCondition,
   matchesNone,
 } from './condition.ts'
+import { conditionFault } from './condition-fault.ts'
 import type { ConditionDefinition } from './definition.ts'
 import { operators } from './operator.ts'
 import { re2 } from './regex.ts'

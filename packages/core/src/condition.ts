@@ -37,8 +37,6 @@ export interface CompiledCondition {
   readonly isNegated: boolean
   /** The engines it needs that were not handed in, without which there is no answer. */
   readonly lacks: readonly string[]
-  /** Why it cannot be read, as a sentence. */
-  readonly fault: string | undefined
 }
 
 const NONE: readonly string[] = []
@@ -62,13 +60,9 @@ export function compileCondition(
   engines: Engines = {},
 ): CompiledCondition {
   const meaning = meaningOf(definition)
-  if (meaning === undefined) return { ...UNREADABLE, lacks: NONE, fault: shapeFault(definition) }
-  const lacking = new Set<string>()
-  const test = readTest(definition, meaning, meansAt(0, engines, lacking))
-  if (test === undefined) {
-    const lacks = [...lacking]
-    return { ...UNREADABLE, lacks, fault: valueFault(definition, meaning, lacks) }
-  }
+  const lacks = new Set<string>()
+  const test = meaning && readTest(definition, meaning, meansAt(0, engines, lacks))
+  if (meaning === undefined || test === undefined) return { ...UNREADABLE, lacks: [...lacks] }
   const { attribute, value, negate } = definition
   const { subject, wants } = meaning
   const isOnAttribute = subject === 'attribute' || subject === 'key'
@@ -81,7 +75,6 @@ export function compileCondition(
     wants,
     isNegated: negate === true,
     lacks: NONE,
-    fault: undefined,
   }
 }
 
@@ -119,29 +112,6 @@ export function sharedConditions(
 /** Different for conditions that mean something different. */
 function nameOf({ attribute, operator, value, negate }: ConditionDefinition): string {
   return `${attribute.length} ${negate === true} ${operator} ${attribute}${value}`
-}
-
-/** Why a condition must be refused when it is written, as a sentence; undefined: it is fine. */
-export function conditionFault(
-  definition: ConditionDefinition,
-  engines: Engines = {},
-): string | undefined {
-  return compileCondition(definition, engines).fault
-}
-
-function shapeFault(definition: ConditionDefinition): string {
-  return isWellFormed(definition)
-    ? `There is no operator "${definition.operator}".`
-    : 'A condition has an attribute, an operator and a value, all text.'
-}
-
-function valueFault(
-  { operator }: ConditionDefinition,
-  { comparison }: OperatorMeaning,
-  lacks: readonly string[],
-): string {
-  if (lacks.length === 0) return `The value of "${operator}" must be ${comparison.expects}.`
-  return `"${operator}" needs the ${lacks.join(' and the ')}, which was not handed to the engine.`
 }
 
 /** How deep conditions on elements may contain conditions on elements. */
@@ -260,13 +230,14 @@ export function matchesNone(
   return !matchesAny(conditions, scope)
 }
 
-function meaningOf(definition: ConditionDefinition): OperatorMeaning | undefined {
+/** What the operator of a condition means; undefined: it has none that is known. */
+export function meaningOf(definition: ConditionDefinition): OperatorMeaning | undefined {
   if (!isWellFormed(definition) || !isOperator(definition.operator)) return undefined
   return operators.get(definition.operator)
 }
 
 /** Definitions come from outside: their type is only a promise. */
-function isWellFormed(definition: unknown): boolean {
+export function isWellFormed(definition: unknown): boolean {
   if (!isJsonObject(definition)) return false
   const { attribute, operator, value } = definition
   return [attribute, operator, value].every((field) => typeof field === 'string')

@@ -8,6 +8,7 @@ import {
 import type { FlagDefinition } from './definition.ts'
 import { evaluateFlag } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
+import { findIssues } from './issues.ts'
 import { re2 } from './regex.ts'
 
 const pattern = { attribute: 'email', operator: 'matches', value: '@acme\\.org$' }
@@ -38,7 +39,7 @@ describe('a flag set with patterns', () => {
     }
     expect(evaluateFlag(flagSet, 'inactive', ada, 0).reason).toBe('DISABLED')
     expect(evaluateFlag(flagSet, 'untouched', ada, 0).value).toBe(true)
-    const messages = flagSet.issues.map(({ flagKey, message }) => `${flagKey}: ${message}`)
+    const messages = findIssues(flagSet).map(({ flagKey, message }) => `${flagKey}: ${message}`)
     expect(messages).toContain(
       'direct: The rule "rule" has a condition that never holds. ' +
         '"matches" needs the regex engine, which was not handed to the engine.',
@@ -47,7 +48,7 @@ describe('a flag set with patterns', () => {
 
   it('answers when it was given one', () => {
     const flagSet = compileFlagSet(definition, { engines: { regex: re2 } })
-    expect(flagSet.issues).toEqual([])
+    expect(findIssues(flagSet)).toEqual([])
     for (const key of ['direct', 'by-segment']) {
       expect(evaluateFlag(flagSet, key, ada, 0).value).toBe(true)
       expect(evaluateFlag(flagSet, key, { ...ada, email: 'x' }, 0).value).toBe(false)

@@ -17,6 +17,7 @@ import {
 } from './explanation.ts'
 import type { CompiledFlag, CompiledPrerequisite, CompiledTarget } from './flag.ts'
 import type { FlagSet } from './flag-set.ts'
+import { findIssues } from './issues.ts'
 import { isJsonObject } from './json.ts'
 import { type CompiledRollout, placeIn } from './rollout.ts'
 import { type CompiledRule, matchesRule } from './rule.ts'
@@ -92,7 +93,7 @@ class Explainer implements ConditionScope {
   }
 
   #whyMalformed({ key }: CompiledFlag): string {
-    const issues = this.#flagSet.issues.filter(({ flagKey }) => flagKey === key)
+    const issues = findIssues(this.#flagSet).filter(({ flagKey }) => flagKey === key)
     const lost = 'Something that the flag depends on cannot be resolved.'
     return [lost, ...issues.map(({ message }) => clip(message))].join(' ')
   }

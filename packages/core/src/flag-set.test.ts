@@ -8,6 +8,7 @@ import {
 } from '../test/definitions.ts'
 import type { FlagDefinition, FlagSetDefinition } from './definition.ts'
 import { compileFlagSet } from './flag-set.ts'
+import { findIssues } from './issues.ts'
 
 const START = '2026-01-01T00:00:00.000Z'
 
@@ -47,7 +48,9 @@ describe('compileFlagSet', () => {
       flagDefinition('b', { prerequisites: [{ flagId: 'id of a', variationIds: ['on'] }] }),
       rampingFlag('c', START),
     ]
-    expect(compileFlagSet(flagSetDefinition(flags, [segmentDefinition('s')])).issues).toEqual([])
+    expect(findIssues(compileFlagSet(flagSetDefinition(flags, [segmentDefinition('s')])))).toEqual(
+      [],
+    )
   })
 
   const rollout = {
@@ -115,7 +118,7 @@ describe('compileFlagSet', () => {
       /flag a needs itself/,
     ],
   ])('names the flag that has %s', (_, changes, message) => {
-    const { issues } = compileFlagSet(flagSetDefinition([flagDefinition('a', changes)]))
+    const issues = findIssues(compileFlagSet(flagSetDefinition([flagDefinition('a', changes)])))
     expect(issues).toEqual([{ flagKey: 'a', message: expect.stringMatching(message) }])
   })
 
@@ -132,7 +135,7 @@ describe('compileFlagSet', () => {
         segmentDefinition('d', inEach('ghost')),
       ],
     )
-    expect(compileFlagSet(definition).issues.map(({ segmentId }) => segmentId)).toEqual([
+    expect(findIssues(compileFlagSet(definition)).map(({ segmentId }) => segmentId)).toEqual([
       'a',
       'b',
       'c',
@@ -144,14 +147,14 @@ describe('compileFlagSet', () => {
     const flags = [null, { key: 1 }, { key: 'a' }, flagDefinition('b'), flagDefinition('b')]
     const flagSet = compileFlagSet(flagSetDefinition(flags as FlagDefinition[]))
     expect([...flagSet.flags.keys()]).toEqual(['b'])
-    expect(flagSet.issues).toHaveLength(4)
+    expect(findIssues(flagSet)).toHaveLength(4)
     const nothing = compileFlagSet({
       version: 1,
       flags: null,
       segments: 'x',
     } as unknown as FlagSetDefinition)
     expect(nothing.flags.size).toBe(0)
-    expect(nothing.issues).toHaveLength(2)
+    expect(findIssues(nothing)).toHaveLength(2)
   })
 
   it('lists the instants of active ramps that a rule uses', () => {

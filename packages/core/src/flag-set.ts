@@ -5,7 +5,7 @@ import type { Engines } from './engines.ts'
 import { type CompiledFlag, compileFlag } from './flag.ts'
 import { type FlagDependencies, findDependencies } from './flag-dependencies.ts'
 import { type JsonValue, jsonEquals } from './json.ts'
-import { flagName, segmentName } from './links.ts'
+import { flagName } from './links.ts'
 import { compileProgram, type Program } from './program.ts'
 import { instantsOf, type Ramp } from './ramp.ts'
 import { type CompiledSegment, compileSegment } from './segment.ts'
@@ -24,8 +24,6 @@ export interface FlagSet {
   readonly segments: ReadonlyMap<string, CompiledSegment>
   /** Epoch milliseconds, ascending, at which gradual rollouts change what is served. */
   readonly instants: readonly number[]
-  /** Everything that is wrong; empty for a sound definition. */
-  readonly issues: readonly FlagSetIssue[]
   /** The flags once more, in the same order: what evaluation walks. */
   readonly ordered: readonly CompiledFlag[]
   readonly flagsById: ReadonlyMap<string, CompiledFlag>
@@ -44,15 +42,9 @@ export interface CompileOptions {
   readonly engines?: Engines | undefined
 }
 
-export interface FlagSetIssue {
-  readonly flagKey?: string
-  readonly segmentId?: string
-  readonly message: string
-}
-
 /**
- * Turns a definition into its fast form. Never throws: whatever is wrong is listed in `issues`,
- * and the flags concerned answer with reason `ERROR`. The definition must not be modified afterwards.
+ * Turns a definition into its fast form. Never throws: flags that are broken answer with reason
+ * `ERROR`, and `findIssues` says what is wrong. The definition must not be modified afterwards.
  */
 export function compileFlagSet(
   definition: FlagSetDefinition,
@@ -60,19 +52,16 @@ export function compileFlagSet(
 ): FlagSet {
   const { engines = {} } = options
   const previous = reusable(options.previous, engines)
-  const unreadable: FlagSetIssue[] = []
   const compileCondition = sharedConditions(engines)
   const segments = compileAll(definition.segments, {
     nameOf: (segment) => segment?.id,
     compile: (segment) => compileSegment(segment, compileCondition),
     known: previous?.segments,
-    unreadable,
   })
   const flags = compileAll(definition.flags, {
     nameOf: (flag) => flag?.key,
     compile: (flag) => compileFlag(flag, engines, compileCondition),
     known: previous?.flags,
-    unreadable,
   })
   const ordered = [...flags.values()]
   const flagsById = new Map(ordered.map((flag) => [flag.definition.id, flag]))
@@ -86,7 +75,6 @@ export function compileFlagSet(
     flags,
     segments,
     instants: instantsOfFlags(ordered, previous),
-    issues: [...unreadable, ...findIssues({ ordered, segments, dependencies })],
     ordered,
     flagsById,
     dependencies,
@@ -101,29 +89,22 @@ interface PartOptions<Definition, Compiled> {
   readonly compile: (definition: Definition) => Compiled
   /** What the previous set had compiled. */
   readonly known: ReadonlyMap<string, Compiled> | undefined
-  /** Gets an issue for each definition that had to be left out. */
-  readonly unreadable: FlagSetIssue[]
 }
 
 function compileAll<Definition, Compiled extends { readonly definition: Definition }>(
   definitions: readonly Definition[],
-  { nameOf, compile, known, unreadable }: PartOptions<Definition, Compiled>,
+  { nameOf, compile, known }: PartOptions<Definition, Compiled>,
 ): ReadonlyMap<string, Compiled> {
   const compiled = new Map<string, Compiled>()
-  const leaveOut = (message: string) => unreadable.push({ message })
-  if (!Array.isArray(definitions)) leaveOut('The flags or the segments are not a list.')
   for (const definition of Array.isArray(definitions) ? (definitions as Definition[]) : []) {
     const name = nameOf(definition)
-    if (typeof name !== 'string') leaveOut('A definition without a name was left out.')
-    else if (compiled.has(name)) leaveOut(`A second "${name}" was left out.`)
-    else {
-      try {
-        const before = known?.get(name)
-        const isKnown = before !== undefined && isSameDefinition(before.definition, definition)
-        compiled.set(name, isKnown ? before : compile(definition))
-      } catch (error) {
-        leaveOut(`"${name}" was left out, because it cannot be read: ${String(error)}.`)
-      }
+    if (typeof name !== 'string' || compiled.has(name)) continue
+    try {
+      const before = known?.get(name)
+      const isKnown = before !== undefined && isSameDefinition(before.definition, definition)
+      compiled.set(name, isKnown ? before : compile(definition))
+    } catch {
+      // It is left out; `findIssues` says so.
     }
   }
   return inOrder(compiled)
@@ -175,28 +156,3 @@ function malformedAmong(
 }
 
 const NOBODY: ReadonlySet<string> = new Set()
-
-type Findings = Pick<FlagSet, 'ordered' | 'segments' | 'dependencies'>
-
-function findIssues({ ordered, segments, dependencies }: Findings): FlagSetIssue[] {
-  const { nodes, lost } = dependencies
-  const needs = new Map(lost.size === 0 ? [] : nodes.map((node) => [node.name, node.needs]))
-  const lostMessages = (name: string): string[] => {
-    if (!lost.has(name)) return []
-    const missing = (needs.get(name) ?? []).filter((need) => !needs.has(need))
-    if (missing.length === 0) return [`The ${name} needs itself, or what is broken or too deep.`]
-    return missing.map((need) => `The ${name} needs the ${need}, which does not exist.`)
-  }
-  const found: FlagSetIssue[] = []
-  for (const { key: flagKey, issues } of ordered) {
-    for (const message of issues) found.push({ flagKey, message })
-    if (lost.size === 0) continue
-    for (const message of lostMessages(flagName(flagKey))) found.push({ flagKey, message })
-  }
-  for (const [segmentId, { issues }] of segments) {
-    for (const message of issues) found.push({ segmentId, message })
-    if (lost.size === 0) continue
-    for (const message of lostMessages(segmentName(segmentId))) found.push({ segmentId, message })
-  }
-  return found
-}

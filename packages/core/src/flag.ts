@@ -9,7 +9,6 @@ import type {
 import type { Explanation } from './detail.ts'
 import type { Engines } from './engines.ts'
 import { isFlagError } from './errors.ts'
-import { findFlagIssues } from './flag-issues.ts'
 import { flagName, type Links, linksOf } from './links.ts'
 import { type CompiledVariation, fail, type Outcome, type Servable, serve } from './outcome.ts'
 import type { Ramp } from './ramp.ts'
@@ -47,8 +46,6 @@ export interface CompiledFlag extends Servable {
   readonly values: readonly FlagValue[]
   /** The JSON text `"flag key":value` of each of `values`. */
   readonly members: readonly string[]
-  /** What is wrong with the definition itself, as sentences. */
-  readonly issues: readonly string[]
 }
 
 export interface CompiledTarget {
@@ -107,7 +104,6 @@ export function compileFlag(
     malformed,
     values,
     members: values.map((value) => `${JSON.stringify(key)}:${JSON.stringify(value)}`),
-    issues: findFlagIssues({ definition, servable, variations, rules }, rollouts),
   }
 }
 

@@ -54,7 +54,7 @@ export {
   variationAt,
 } from './evaluate.ts'
 export type { CompiledFlag } from './flag.ts'
-export { type CompileOptions, compileFlagSet, type FlagSet, type FlagSetIssue } from './flag-set.ts'
+export { type CompileOptions, compileFlagSet, type FlagSet } from './flag-set.ts'
 export { parseInstant } from './instant.ts'
 export {
   isJsonObject,

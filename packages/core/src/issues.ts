@@ -1,53 +1,195 @@
-import type { CompiledFlag } from './flag.ts'
-import type { CompiledRollout } from './rollout.ts'
+import { BUCKETS } from './bucket.ts'
+import { type CompiledCondition, sharedConditions } from './condition.ts'
+import { conditionFault } from './condition-fault.ts'
+import type { ConditionDefinition } from './definition.ts'
+import type { Engines } from './engines.ts'
+import { type CompiledFlag, compileFlag } from './flag.ts'
+import { type FlagSet, isSameDefinition } from './flag-set.ts'
+import { flagName, segmentName } from './links.ts'
+import { compileRollout, type RolloutFault } from './rollout.ts'
 import type { CompiledRule } from './rule.ts'
+import { type CompiledSegment, compileSegment } from './segment.ts'
 
-type Inspected = Pick<CompiledFlag, 'definition' | 'servable' | 'variations' | 'rules'>
+export interface FlagSetIssue {
+  readonly flagKey?: string
+  readonly segmentId?: string
+  readonly message: string
+}
 
-/** Everything that is wrong within one flag and can matter when it is evaluated, as sentences. */
-export function findFlagIssues(
-  flag: Inspected,
-  rollouts: ReadonlyMap<string, CompiledRollout>,
+/** Compiled parts never change, and most are kept by the next flag set: each is looked at once. */
+const known = new WeakMap<CompiledFlag | CompiledSegment, readonly string[]>()
+
+/** Everything that is wrong in a flag set; empty for a sound definition. */
+export function findIssues(flagSet: FlagSet): readonly FlagSetIssue[] {
+  const { ordered, segments, engines } = flagSet
+  const found = findLeftOut(flagSet)
+  const faultsOfLost = findLost(flagSet)
+  for (const flag of ordered) {
+    const { key: flagKey } = flag
+    const faults = known.get(flag) ?? faultsOfFlag(flag, engines)
+    known.set(flag, faults)
+    for (const message of faults) found.push({ flagKey, message })
+    for (const message of faultsOfLost(flagName(flagKey))) found.push({ flagKey, message })
+  }
+  for (const [segmentId, segment] of segments) {
+    const faults = known.get(segment) ?? faultsOfSegment(segment, engines)
+    known.set(segment, faults)
+    for (const message of faults) found.push({ segmentId, message })
+    for (const message of faultsOfLost(segmentName(segmentId))) found.push({ segmentId, message })
+  }
+  return found
+}
+
+/** Why the answer of a flag or a segment, by its name, cannot be worked out. */
+function findLost({ dependencies: { nodes, lost } }: FlagSet): (name: string) => readonly string[] {
+  const needs = new Map(lost.size === 0 ? [] : nodes.map((node) => [node.name, node.needs]))
+  return (name) => {
+    if (!lost.has(name)) return NONE
+    const missing = (needs.get(name) ?? []).filter((need) => !needs.has(need))
+    if (missing.length === 0) return [`The ${name} needs itself, or what is broken or too deep.`]
+    return missing.map((need) => `The ${name} needs the ${need}, which does not exist.`)
+  }
+}
+
+const NONE: readonly string[] = []
+
+/** What of the definition is not in the flag set. */
+function findLeftOut({ definition, flags, segments, engines }: FlagSet): FlagSetIssue[] {
+  const compileCondition = sharedConditions(engines)
+  return [
+    ...messagesOf(definition.segments, {
+      compiled: segments,
+      nameOf: (segment) => segment?.id,
+      compile: (segment) => compileSegment(segment, compileCondition),
+    }),
+    ...messagesOf(definition.flags, {
+      compiled: flags,
+      nameOf: (flag) => flag?.key,
+      compile: (flag) => compileFlag(flag, engines, compileCondition),
+    }),
+  ].map((message) => ({ message }))
+}
+
+interface Parts<Definition> {
+  /** What could be read, by name. */
+  readonly compiled: ReadonlyMap<unknown, { readonly definition: Definition }>
+  readonly nameOf: (definition: Definition) => unknown
+  readonly compile: (definition: Definition) => unknown
+}
+
+function messagesOf<Definition>(
+  definitions: readonly Definition[],
+  { compiled, nameOf, compile }: Parts<Definition>,
 ): string[] {
+  if (!Array.isArray(definitions)) return ['The flags or the segments are not a list.']
+  if (definitions.length === compiled.size) return []
+  const found = new Set<unknown>()
+  return (definitions as readonly Definition[]).flatMap((definition) => {
+    const name = nameOf(definition)
+    if (typeof name !== 'string') return 'A definition without a name was left out.'
+    if (found.has(name)) return `A second "${name}" was left out.`
+    if (isSameDefinition(compiled.get(name)?.definition, definition)) {
+      found.add(name)
+      return []
+    }
+    return `"${name}" was left out, because it cannot be read: ${errorOf(() => compile(definition))}.`
+  })
+}
+
+function errorOf(run: () => unknown): string {
+  try {
+    run()
+    return ''
+  } catch (error) {
+    return String(error)
+  }
+}
+
+function faultsOfSegment({ definition, conditions }: CompiledSegment, engines: Engines): string[] {
+  return faultsOfConditions(conditions, definition.rules, engines)
+}
+
+function faultsOfConditions(
+  conditions: readonly CompiledCondition[],
+  definitions: readonly ConditionDefinition[],
+  engines: Engines,
+): string[] {
+  return definitions.flatMap((definition, index) => {
+    // Only what cannot be read is read once more.
+    const isRead = conditions[index]?.test !== undefined
+    return isRead ? [] : (conditionFault(definition, engines) ?? [])
+  })
+}
+
+/** Everything that is wrong within one flag and can matter when it is evaluated. */
+function faultsOfFlag(flag: CompiledFlag, engines: Engines): string[] {
   const { defaultVariationId, offVariationId, targets } = flag.definition
   return [
     ...flag.variations.flatMap(({ id, fault }) => {
       return fault === undefined ? [] : `The variation "${id}" cannot be read. ${fault}.`
     }),
-    ...findServeIssue(flag, 'The default', defaultVariationId),
-    ...findServeIssue(flag, 'The off variation', offVariationId),
-    ...targets.flatMap(({ variationId }) => findServeIssue(flag, 'A target', variationId)),
-    ...flag.rules.flatMap((rule) => findRuleIssues(flag, rule, rollouts)),
+    ...faultOfServing(flag, 'The default', defaultVariationId),
+    ...faultOfServing(flag, 'The off variation', offVariationId),
+    ...targets.flatMap(({ variationId }) => faultOfServing(flag, 'A target', variationId)),
+    ...flag.rules.flatMap((rule) => faultsOfRule(flag, rule, engines)),
   ]
 }
 
-function findServeIssue(flag: Inspected, what: string, variationId: string | null): string[] {
-  if (variationId === null || flag.servable.has(variationId)) return []
+function faultOfServing(flag: CompiledFlag, what: string, variationId: string | null) {
+  if (variationId === null || flag.servable.has(variationId)) return NONE
   return [`${what} names the variation "${variationId}", which cannot be served.`]
 }
 
-function findRuleIssues(
-  flag: Inspected,
-  { definition: rule, conditions: compiled }: CompiledRule,
-  rollouts: ReadonlyMap<string, CompiledRollout>,
-): string[] {
-  const name = `The rule "${rule.id}"`
-  const conditions = compiled.flatMap(({ fault }) => {
-    return fault === undefined ? [] : `${name} has a condition that never holds. ${fault}`
-  })
-  if (rule.rolloutId === null) {
-    return [...conditions, ...findServeIssue(flag, name, rule.variationId)]
-  }
-  const rollout = rollouts.get(rule.rolloutId)
-  if (rollout === undefined) {
-    return [...conditions, `${name} names the rollout "${rule.rolloutId}", which does not exist.`]
-  }
-  return [...conditions, ...findRolloutIssues(flag, rollout)]
+function faultsOfRule(flag: CompiledFlag, rule: CompiledRule, engines: Engines): readonly string[] {
+  const { id, conditions, rolloutId, variationId } = rule.definition
+  const name = `The rule "${id}"`
+  return [
+    ...faultsOfConditions(rule.conditions, conditions, engines).map((fault) => {
+      return `${name} has a condition that never holds. ${fault}`
+    }),
+    ...(rolloutId === null
+      ? faultOfServing(flag, name, variationId)
+      : faultsOfRollout(flag, rule, engines)),
+  ]
 }
 
-function findRolloutIssues(flag: Inspected, rollout: CompiledRollout): string[] {
-  const name = `The rollout "${rollout.id}"`
-  if (rollout.fault !== undefined) return [`${name} cannot be followed. ${rollout.fault}`]
-  const served = rollout.ramp === undefined ? rollout.ranges : [rollout.ramp]
-  return served.flatMap(({ variationId }) => findServeIssue(flag, name, variationId))
+function faultsOfRollout(
+  flag: CompiledFlag,
+  { serve, definition: { id, rolloutId } }: CompiledRule,
+  engines: Engines,
+): readonly string[] {
+  if (serve.kind === 'rollout') {
+    const { ramp, ranges } = serve.rollout
+    return (ramp === undefined ? ranges : [ramp]).flatMap(({ variationId }) => {
+      return faultOfServing(flag, `The rollout "${rolloutId}"`, variationId)
+    })
+  }
+  const definition = flag.definition.rollouts.filter((each) => each.id === rolloutId).at(-1)
+  if (definition === undefined) {
+    return [`The rule "${id}" names the rollout "${rolloutId}", which does not exist.`]
+  }
+  const { fault } = compileRollout(definition, engines)
+  const why = fault === undefined ? '' : rolloutFault(fault, definition.scheme)
+  return [`The rollout "${rolloutId}" cannot be followed. ${why}`]
+}
+
+function rolloutFault(fault: RolloutFault, scheme: string): string {
+  switch (fault) {
+    case 'start':
+      return 'A ramp must start at an RFC 3339 instant with a time zone.'
+    case 'interval':
+      return 'The interval of a ramp must be a positive number of hours.'
+    case 'increment':
+      return 'The increment of a ramp must be at least 0.001 percent.'
+    case 'target':
+      return 'The target of a ramp must be from 0 to 100 percent.'
+    case 'scheme':
+      return `The bucketing scheme "${scheme}" was not handed to the engine.`
+    case 'weight':
+      return `The total weight must be a whole number from 1 to ${BUCKETS}.`
+    case 'range':
+      return `A range must be two whole numbers from 0 to ${BUCKETS}, the lower one first.`
+    case 'overlap':
+      return 'Ranges must not overlap.'
+  }
 }

@@ -6,7 +6,7 @@ export const MAX_PATTERN_LENGTH = 1000
 /** Text in which a regular expression is found. */
 export function pattern(flags: { readonly ignoreCase: boolean }): Comparison {
   return {
-    expects: `a regular expression of RE2, at most ${MAX_PATTERN_LENGTH} characters and not too large`,
+    expects: 'pattern',
     read: (value, { engines: { regex }, lack }) => {
       if (value.length > MAX_PATTERN_LENGTH) return undefined
       if (regex === undefined) return lack('regex engine')

@@ -13,9 +13,12 @@ export interface Ramp {
   /** Buckets after the last step. */
   readonly target: number
   readonly steps: number
-  /** Why the schedule cannot be followed, as a sentence. */
-  readonly fault: string | undefined
+  /** Why the schedule cannot be followed. */
+  readonly fault: RampFault | undefined
 }
+
+/** Which part of a schedule is out of its bounds. */
+export type RampFault = 'start' | 'interval' | 'increment' | 'target'
 
 const HOUR_MS = 3_600_000
 
@@ -33,23 +36,14 @@ export function compileRamp(definition: GradualRolloutDefinition): Ramp {
     target,
     // At most one step for each bucket, however small the increment is.
     steps: Math.ceil(target / increment),
-    fault: startAt === undefined ? START_FAULT : numberFault({ interval, increment, target }),
+    fault: startAt === undefined ? 'start' : numberFault({ interval, increment, target }),
   }
 }
 
-const START_FAULT = 'A ramp must start at an RFC 3339 instant with a time zone.'
-
-function numberFault(ramp: Pick<Ramp, 'interval' | 'increment' | 'target'>): string | undefined {
-  if (!Number.isSafeInteger(ramp.interval) || ramp.interval < 1) {
-    return 'The interval of a ramp must be a positive number of hours.'
-  }
-  if (!Number.isSafeInteger(ramp.increment) || ramp.increment < 1) {
-    return 'The increment of a ramp must be at least 0.001 percent.'
-  }
-  if (!(ramp.target >= 0 && ramp.target <= BUCKETS)) {
-    return 'The target of a ramp must be from 0 to 100 percent.'
-  }
-  return undefined
+function numberFault(ramp: Pick<Ramp, 'interval' | 'increment' | 'target'>): RampFault | undefined {
+  if (!Number.isSafeInteger(ramp.interval) || ramp.interval < 1) return 'interval'
+  if (!Number.isSafeInteger(ramp.increment) || ramp.increment < 1) return 'increment'
+  return ramp.target >= 0 && ramp.target <= BUCKETS ? undefined : 'target'
 }
 
 /** How many of a ramp's steps lie at or before `now`. */

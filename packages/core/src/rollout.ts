@@ -5,7 +5,7 @@ import type { EvaluationContext } from './context.ts'
 import type { BucketRange, RangeRolloutDefinition, RolloutDefinition } from './definition.ts'
 import type { BucketingScheme, Engines } from './engines.ts'
 import { FlagError } from './errors.ts'
-import { compileRamp, type Ramp, stepsTaken } from './ramp.ts'
+import { compileRamp, type Ramp, type RampFault, stepsTaken } from './ramp.ts'
 
 /** A rollout made ready for evaluation. Made by `compileRollout`. */
 export interface CompiledRollout {
@@ -17,9 +17,12 @@ export interface CompiledRollout {
   /** In ascending order, disjoint. Empty for a ramp. */
   readonly ranges: readonly BucketRange[]
   readonly ramp: Ramp | undefined
-  /** Why nobody can be served from it, as a sentence. */
-  readonly fault: string | undefined
+  /** Why nobody can be served from it. */
+  readonly fault: RolloutFault | undefined
 }
+
+/** What is wrong with a rollout; `scheme`: it was not handed to the engine. */
+export type RolloutFault = RampFault | 'scheme' | 'weight' | 'range' | 'overlap'
 
 /** Where a rollout puts a context. */
 export interface Placement {
@@ -44,7 +47,7 @@ export function compileRollout(
     foreign: fault === undefined ? foreign?.({ ...definition, ranges }) : undefined,
     ranges,
     ramp,
-    fault: fault ?? (dealer === undefined ? schemeFault(scheme) : undefined),
+    fault: fault ?? (dealer === undefined ? 'scheme' : undefined),
   }
 }
 
@@ -61,27 +64,23 @@ function compileTable(definition: RolloutDefinition): Table {
   return { ranges, ramp: undefined, fault: rangesFault(ranges) ?? weightFault(definition) }
 }
 
-function schemeFault(scheme: string): string {
-  return `The bucketing scheme "${scheme}" was not handed to the engine.`
-}
-
-function weightFault({ totalWeight }: RangeRolloutDefinition): string | undefined {
+function weightFault({ totalWeight }: RangeRolloutDefinition): RolloutFault | undefined {
   if (totalWeight === undefined) return undefined
   const isFine = Number.isInteger(totalWeight) && totalWeight >= 1 && totalWeight <= BUCKETS
-  return isFine ? undefined : `The total weight must be a whole number from 1 to ${BUCKETS}.`
+  return isFine ? undefined : 'weight'
 }
 
 function sortedRanges(ranges: readonly BucketRange[]): readonly BucketRange[] {
   return ranges.filter(({ from, to }) => from !== to).sort((left, right) => left.from - right.from)
 }
 
-function rangesFault(ranges: readonly BucketRange[]): string | undefined {
+function rangesFault(ranges: readonly BucketRange[]): RolloutFault | undefined {
   let end = 0
   for (const { from, to } of ranges) {
     if (!Number.isInteger(from) || !Number.isInteger(to) || to < from || to > BUCKETS) {
-      return `A range must be two whole numbers from 0 to ${BUCKETS}, the lower one first.`
+      return 'range'
     }
-    if (from < end) return 'Ranges must not overlap.'
+    if (from < end) return 'overlap'
     end = to
   }
   return undefined

@@ -18,11 +18,9 @@ export interface CompiledSegment {
   readonly included: ReadonlySet<string>
   readonly excluded: ReadonlySet<string>
   readonly links: Links
-  /** What is wrong with the definition itself, as sentences. */
-  readonly issues: readonly string[]
 }
 
-/** Prepares a segment. A condition that cannot be read never holds and is named in `issues`. */
+/** Prepares a segment. A condition that cannot be read never holds. */
 export function compileSegment(
   definition: SegmentDefinition,
   compileCondition: (definition: ConditionDefinition) => CompiledCondition,
@@ -35,7 +33,6 @@ export function compileSegment(
     included: new Set(definition.included),
     excluded: new Set(definition.excluded),
     links: linksOf(segmentName(definition.id), conditions, []),
-    issues: conditions.flatMap(({ fault }) => fault ?? []),
   }
 }
 

@@ -88,6 +88,7 @@ describe.each([
     entry: authoring,
     values: [
       'conditionFault',
+      'findIssues',
       'moveRanges',
       'movedPercentage',
       'pickVariation',
@@ -95,7 +96,7 @@ describe.each([
       'rangesOf',
       'reshuffledPercentage',
     ],
-    types: ['Share'],
+    types: ['FlagSetIssue', 'Share'],
   },
 ])('@ff/core/$name', ({ name, entry, values, types }) => {
   it('exports exactly these values', () => {
@@ -180,7 +181,6 @@ const TYPES = [
   'FlagErrorOptions',
   'FlagSet',
   'FlagSetDefinition',
-  'FlagSetIssue',
   'FlagValue',
   'FlagValueType',
   'FlagValues',

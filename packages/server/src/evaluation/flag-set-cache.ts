@@ -5,6 +5,7 @@ import {
   type FlagSetDefinition,
   isFlagError,
 } from '@ff/core'
+import { findIssues } from '@ff/core/authoring'
 import { mergeChanges } from '@ff/core/changes'
 import type { Environment } from '@ff/protocol/management'
 import type { Storage } from '@ff/storage'
@@ -215,8 +216,9 @@ export class FlagSetCache {
     if (hasGood) assertNoNewFaults(after, before)
     entry.flagSet = after
     this.#swaps += 1
-    if (!hasGood && after.issues.length > 0) {
-      const { version, issues } = after
+    const issues = hasGood ? [] : findIssues(after)
+    if (issues.length > 0) {
+      const { version } = after
       this.#logger.error('a flag set has faults', { environmentId, version, issues })
     }
     this.#listener(environmentId, after, before)

@@ -1,4 +1,5 @@
-import { compileFlagSet, FlagError, type FlagSetIssue } from '@ff/core'
+import { compileFlagSet, FlagError } from '@ff/core'
+import { type FlagSetIssue, findIssues } from '@ff/core/authoring'
 import type { Environment } from '@ff/protocol/management'
 import {
   type DefinitionChange,
@@ -156,7 +157,7 @@ async function loadIssues(
 ): Promise<readonly string[]> {
   const definition = await session.loadFlagSet(environmentId, at)
   if (definition === undefined) return []
-  return compileFlagSet(definition, { engines }).issues.map(sentenceOf)
+  return findIssues(compileFlagSet(definition, { engines })).map(sentenceOf)
 }
 
 function sentenceOf({ flagKey, segmentId, message }: FlagSetIssue): string {
