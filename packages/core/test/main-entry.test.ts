@@ -41,6 +41,19 @@ describe('the built main entry', () => {
     expect(read(join(output, 'schema.js')).packages).toContain('zod')
   })
 
+  it.each([
+    ['explain', 'explainFlag'],
+    ['changes', 'mergeChanges'],
+    ['typed-flags', 'defineFlags'],
+    ['fingerprint', 'hash128'],
+    ['authoring', 'moveRanges'],
+    ['authoring', 'findIssues'],
+  ])('leaves to the entry %s what is only there: %s', (entry, name) => {
+    const definition = `function ${name}(`
+    expect(read(join(output, `${entry}.js`)).code).toContain(definition)
+    expect(read(join(output, 'index.js')).code).not.toContain(definition)
+  })
+
   it('makes no code while it runs, so that a strict content security policy lets it', () => {
     const { code } = read(join(output, 'index.js'))
     expect(code).toContain('compileFlagSet')

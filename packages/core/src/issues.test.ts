@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { flagDefinition, flagSetDefinition, ruleDefinition } from '../test/definitions.ts'
+import type { FlagDefinition, RolloutDefinition } from './definition.ts'
+import { compileFlagSet } from './flag-set.ts'
+import { findIssues } from './issues.ts'
+
+function messagesOf(flags: readonly unknown[]): readonly string[] {
+  const flagSet = compileFlagSet(flagSetDefinition(flags as FlagDefinition[]))
+  return findIssues(flagSet).map(({ message }) => message)
+}
+
+describe('findIssues', () => {
+  const basis = { id: 'r', bucketBy: 'user.key', salt: 'salt', scheme: 'ff' }
+  const ranges = [{ variationId: 'on', from: 0, to: 2 }]
+  const shares = { ...basis, strategy: 'percentage', ranges } as const
+  const ramp = {
+    ...basis,
+    strategy: 'gradual',
+    variationId: 'on',
+    startAt: '2026-01-01T00:00:00Z',
+    increment: 10,
+    targetPercentage: 50,
+    intervalHours: 1,
+  } as const
+
+  it.each<[RolloutDefinition, string]>([
+    [{ ...ramp, startAt: 'soon' }, 'A ramp must start at an RFC 3339 instant with a time zone.'],
+    [{ ...ramp, intervalHours: 0 }, 'The interval of a ramp must be a positive number of hours.'],
+    [{ ...ramp, increment: 0 }, 'The increment of a ramp must be at least 0.001 percent.'],
+    [{ ...ramp, targetPercentage: 101 }, 'The target of a ramp must be from 0 to 100 percent.'],
+    [{ ...shares, scheme: 'x' }, 'The bucketing scheme "x" was not handed to the engine.'],
+    [{ ...shares, totalWeight: 0 }, 'The total weight must be a whole number from 1 to 100000.'],
+    [
+      { ...shares, ranges: [{ variationId: 'on', from: 2, to: 1 }] },
+      'A range must be two whole numbers from 0 to 100000, the lower one first.',
+    ],
+    [{ ...shares, ranges: [...ranges, ...ranges] }, 'Ranges must not overlap.'],
+  ])('says why a rollout cannot be followed: %j', (rollout, why) => {
+    const rules = [ruleDefinition({ variationId: null, rolloutId: 'r' })]
+    const flag = flagDefinition('a', { rules, rollouts: [rollout] })
+    expect(messagesOf([flag])).toEqual([`The rollout "r" cannot be followed. ${why}`])
+  })
+
+  it('says which definitions were left out and why, in their order', () => {
+    const unreadable = { key: 'a', variations: 1 }
+    expect(messagesOf([null, unreadable, flagDefinition('a'), flagDefinition('a')])).toEqual([
+      'A definition without a name was left out.',
+      expect.stringMatching(/^"a" was left out, because it cannot be read: TypeError: .+\.$/),
+      'A second "a" was left out.',
+    ])
+  })
+
+  it('says the same of a flag that the next version keeps, and looks anew at one that changed', () => {
+    const broken = flagDefinition('a', { defaultVariationId: 'x' })
+    const other = flagDefinition('b', { defaultVariationId: 'y' })
+    const before = compileFlagSet(flagSetDefinition([broken, other]))
+    expect(findIssues(before).map(({ flagKey }) => flagKey)).toEqual(['a', 'b'])
+    const definition = flagSetDefinition([structuredClone(broken), flagDefinition('b')])
+    const after = compileFlagSet(definition, { previous: before })
+    expect(findIssues(after)).toEqual(findIssues(before).slice(0, 1))
+  })
+})
