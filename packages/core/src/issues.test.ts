@@ -37,7 +37,7 @@ describe('findIssues', () => {
     [{ ...shares, ranges: [...ranges, ...ranges] }, 'Ranges must not overlap.'],
   ])('says why a rollout cannot be followed: %j', (rollout, why) => {
     const rules = [ruleDefinition({ variationId: null, rolloutId: 'r' })]
-    const flag = flagDefinition('a', { rules, rollouts: [rollout] })
+    const flag = flagDefinition('a', { rules, rollouts: [{ ...shares, id: 'sound' }, rollout] })
     expect(messagesOf([flag])).toEqual([`The rollout "r" cannot be followed. ${why}`])
   })
 
