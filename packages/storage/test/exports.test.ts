@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import * as cluster from '../src/cluster/cluster.ts'
 import * as contract from '../src/contract/contract.ts'
 import * as storage from '../src/index.ts'
 import * as sqlite from '../src/sqlite/sqlite.ts'
@@ -10,6 +11,7 @@ describe('@ff/storage', () => {
     expect(Object.keys(JSON.parse(manifest).exports)).toEqual([
       '.',
       './sqlite',
+      './cluster',
       './contract',
       './package.json',
     ])
@@ -25,6 +27,7 @@ describe('@ff/storage', () => {
       'toRolloutDefinition',
     ])
     expect(Object.keys(sqlite)).toEqual(['sqlite'])
+    expect(Object.keys(cluster).sort()).toEqual(['cluster', 'serveCluster'])
   })
 
   it('exports one suite for each port', () => {

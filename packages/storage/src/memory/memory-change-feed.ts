@@ -1,10 +1,21 @@
-import type { ChangeFeed, ChangeListener, FlagSetChange, Unsubscribe } from '../change-feed.ts'
+import type {
+  ChangeFeed,
+  ChangeListener,
+  FlagSetChange,
+  Resync,
+  Unsubscribe,
+} from '../change-feed.ts'
 
 /** Tells the listeners of this process, all of them before `publish` resolves. */
 export class MemoryChangeFeed implements ChangeFeed {
   readonly #subscriptions = new Set<{ readonly listener: ChangeListener }>()
 
   async publish(change: FlagSetChange): Promise<void> {
+    this.tell(change)
+  }
+
+  /** What `publish` tells, and what only feeds themselves say. */
+  tell(change: FlagSetChange | Resync): void {
     for (const { listener } of [...this.#subscriptions]) tell(listener, change)
   }
 
@@ -17,7 +28,7 @@ export class MemoryChangeFeed implements ChangeFeed {
   }
 }
 
-function tell(listener: ChangeListener, change: FlagSetChange): void {
+function tell(listener: ChangeListener, change: FlagSetChange | Resync): void {
   try {
     listener(change)
   } catch {

@@ -138,9 +138,13 @@ function toFailure(error) {
   return { message: error instanceof Error ? error.message : String(error) }
 }
 
-/** @param {string} path */
-async function open(path) {
+/** @param {{ path: string, readsOnly: boolean }} file */
+async function open({ path, readsOnly }) {
   const Driver = await loadDriver()
+  if (readsOnly) {
+    const reader = openReader(Driver, path)
+    return { writer: reader, reader }
+  }
   const writer = openWriter(Driver, path)
   const reader = path === IN_MEMORY ? writer : openReader(Driver, path)
   return { writer, reader }
@@ -161,7 +165,7 @@ function handle({ writer, reader }, request) {
 /** @returns {Promise<(request: StatementsRequest | CloseRequest) => object>} */
 async function createAnswerer() {
   try {
-    const connections = await open(workerData.path)
+    const connections = await open(workerData)
     return (request) => {
       try {
         return { rows: handle(connections, request) }

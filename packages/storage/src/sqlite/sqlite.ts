@@ -1,12 +1,9 @@
-import { resolve } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import type { Capabilities } from '../capabilities.ts'
 import { sqliteDialect } from '../sql/dialect.ts'
 import { createSqlStorage } from '../sql/sql-storage.ts'
+import { openDataFile } from './data-file.ts'
 import { InlineChannel, type SqliteDatabase } from './inline-channel.ts'
-import type { SqliteChannel } from './sqlite-channel.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
-import { WorkerChannel } from './worker-channel.ts'
 
 export type { SqliteDatabase, SqliteStatement } from './inline-channel.ts'
 
@@ -19,8 +16,6 @@ export type SqliteOptions =
       /** A database that the host opened, and closes after the store is closed. */
       readonly database: SqliteDatabase
     }
-
-const IN_MEMORY = ':memory:'
 
 /**
  * Records and publications in one SQLite file.
@@ -36,24 +31,10 @@ const IN_MEMORY = ':memory:'
  * createFlagServer({ ...sqlite({ path: './data/flags.db' }) })
  */
 export function sqlite(options: SqliteOptions): Required<Pick<Capabilities, 'storage'>> {
-  return { storage: createSqlStorage(new SqliteDriver(openChannel(options)), sqliteDialect) }
+  return { storage: createSqlStorage(openDriver(options), sqliteDialect) }
 }
 
-function openChannel(options: SqliteOptions): SqliteChannel {
-  if ('database' in options) return new InlineChannel(options.database)
-  const path = options.path === IN_MEMORY ? IN_MEMORY : resolve(options.path)
-  return new WorkerChannel({
-    path,
-    hasReader: path !== IN_MEMORY,
-    start: () => startWorker(path),
-  })
-}
-
-/** The URL must stand here: the worker lies beside this file, in the source and in the build. */
-function startWorker(path: string): Worker {
-  return new Worker(new URL('./sqlite-worker.js', import.meta.url), {
-    workerData: { path },
-    // Node warns of its own driver, which is no news to whoever starts a server.
-    execArgv: ['--disable-warning=ExperimentalWarning'],
-  })
+function openDriver(options: SqliteOptions): SqliteDriver {
+  if ('database' in options) return new SqliteDriver(new InlineChannel(options.database))
+  return openDataFile(options.path)
 }

@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { linkPair } from '../../test/link-pair.ts'
+import { changeFeedContract, rateLimiterContract, storageContract } from '../contract/contract.ts'
+import { Primary } from './primary.ts'
+import { workerCapabilities } from './worker-capabilities.ts'
+
+storageContract('a worker of a cluster', async () => {
+  const { storage, close } = await openWorker()
+  return { storage, close }
+})
+
+changeFeedContract('a worker of a cluster', async () => {
+  const { changeFeed, close } = await openWorker()
+  return { changeFeed, close }
+})
+
+rateLimiterContract('a worker of a cluster', async () => {
+  const { rateLimiter, close } = await openWorker()
+  return { rateLimiter, close }
+})
+
+/** One worker and its primary. */
+async function openWorker() {
+  const folder = await mkdtemp(join(tmpdir(), 'ff-cluster-'))
+  const path = join(folder, 'flags.db')
+  const [atPrimary, atWorker] = linkPair()
+  const primary = new Primary(path)
+  primary.serve(atPrimary)
+  const capabilities = workerCapabilities(path, atWorker)
+  const close = async () => {
+    await capabilities.storage.close()
+    await primary.close()
+    atWorker.end()
+    await rm(folder, { recursive: true })
+  }
+  return { ...capabilities, close }
+}

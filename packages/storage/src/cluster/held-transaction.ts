@@ -1,0 +1,83 @@
+import { FlagError } from '@ff/core'
+import type { SqlConnection, SqlDriver } from '../sql/sql-driver.ts'
+
+interface HeldTransactionParts {
+  readonly driver: SqlDriver
+  readonly lock: string
+  /** How long its holder may say nothing before it is rolled back. */
+  readonly silenceMs: number
+}
+
+/** A transaction that is open, or waits its turn, on behalf of another process. */
+export class HeldTransaction {
+  readonly #silenceMs: number
+  readonly #begun: Promise<SqlConnection>
+  readonly #ended: Promise<void>
+  #keep: () => void = () => undefined
+  #undo: (reason: FlagError) => void = () => undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #isDecided = false
+
+  constructor({ driver, lock, silenceMs }: HeldTransactionParts) {
+    this.#silenceMs = silenceMs
+    const decided = new Promise<void>((resolve, reject) => {
+      this.#keep = resolve
+      this.#undo = reject
+    })
+    // What is decided before its turn is not heard yet by anybody.
+    decided.catch(() => undefined)
+    let begin: (connection: SqlConnection) => void = () => undefined
+    const begun = new Promise<SqlConnection>((resolve) => {
+      begin = resolve
+    })
+    this.#ended = driver.transaction(lock, (connection) => {
+      begin(connection)
+      return decided
+    })
+    this.#begun = Promise.race([begun, this.#ended.then(() => begun)])
+  }
+
+  /** Resolves once it is its turn. */
+  async begin(): Promise<void> {
+    await this.#begun
+    this.#listen()
+  }
+
+  async run(statements: Parameters<SqlConnection['run']>[0]): ReturnType<SqlConnection['run']> {
+    if (this.#isDecided) await this.#ended
+    const connection = await this.#begun
+    clearTimeout(this.#timer)
+    try {
+      return await connection.run(statements)
+    } finally {
+      this.#listen()
+    }
+  }
+
+  /** Resolves once it is kept; throws when it is not. */
+  keep(): Promise<void> {
+    this.#decide(() => this.#keep())
+    return this.#ended
+  }
+
+  /** Resolves once it is rolled back, which is at once or when it is its turn. */
+  undo(reason: FlagError): Promise<void> {
+    this.#decide(() => this.#undo(reason))
+    return this.#ended.catch(() => undefined)
+  }
+
+  #decide(decision: () => void): void {
+    this.#isDecided = true
+    clearTimeout(this.#timer)
+    decision()
+  }
+
+  #listen(): void {
+    clearTimeout(this.#timer)
+    if (!this.#isDecided) this.#timer = setTimeout(() => this.undo(silent()), this.#silenceMs)
+  }
+}
+
+function silent(): FlagError {
+  return new FlagError('UNAVAILABLE', 'The transaction was rolled back: its process was silent.')
+}

@@ -1,0 +1,77 @@
+import type { FlagErrorCode } from '@ff/core'
+import type { FlagSetChange, Resync } from '../change-feed.ts'
+import type { RateWindow } from '../rate-limiter.ts'
+import type { SqlRow, SqlStatement } from '../sql/sql-driver.ts'
+
+/** The way between a worker and the primary: what is sent arrives, in order, while both live. */
+export interface Link<Sent, Received> {
+  /** Reaches nobody once the other side is gone. */
+  send(message: Sent): void
+  onMessage(listener: (message: Received) => void): void
+  /** Called once, when the other side is gone. */
+  onEnd(listener: () => void): void
+}
+
+/** A link as a process has it: others may use it too. */
+export type BareLink = Link<object, unknown>
+
+/** What a worker asks of the primary. */
+export type Question =
+  | { readonly type: 'begin'; readonly lock: string }
+  | {
+      readonly type: 'run'
+      readonly transaction: string
+      readonly statements: readonly SqlStatement[]
+    }
+  | { readonly type: 'end'; readonly transaction: string; readonly keep: boolean }
+  | { readonly type: 'publish'; readonly change: FlagSetChange }
+  | {
+      readonly type: 'lease'
+      readonly key: string
+      readonly window: RateWindow
+      readonly amount: number
+    }
+
+/** What the primary answers to each; to `begin` with the name of the transaction. */
+export interface Answers {
+  readonly begin: string
+  readonly run: readonly (readonly SqlRow[])[]
+  readonly end: undefined
+  readonly publish: undefined
+  readonly lease: number
+}
+
+/** An error as it crosses processes. */
+export interface Failure {
+  readonly code: FlagErrorCode
+  readonly message: string
+  readonly cause: string
+}
+
+export interface ToPrimary {
+  readonly id: string
+  readonly question: Question
+}
+
+export type ToWorker =
+  | { readonly id: string; readonly answer: Answers[keyof Answers] }
+  | { readonly id: string; readonly failure: Failure }
+  | { readonly change: FlagSetChange | Resync }
+
+/** The messages about one data file. Both sides are of one release, so what arrives is trusted. */
+export function linkAbout<Sent, Received>(path: string, link: BareLink): Link<Sent, Received> {
+  return {
+    send: (message) => link.send({ ff: path, message }),
+    onMessage(listener) {
+      link.onMessage((received) => {
+        if (isAbout(path, received)) listener(received.message as Received)
+      })
+    },
+    onEnd: (listener) => link.onEnd(listener),
+  }
+}
+
+function isAbout(path: string, received: unknown): received is { readonly message: unknown } {
+  if (typeof received !== 'object' || received === null) return false
+  return 'ff' in received && received.ff === path && 'message' in received
+}

@@ -1,0 +1,70 @@
+import { storeClosed, transactionEnded } from '../record-errors.ts'
+import { SerialQueue } from '../serial-queue.ts'
+import type { SqlConnection, SqlDriver } from '../sql/sql-driver.ts'
+import type { WorkerEnd } from './worker-end.ts'
+
+/**
+ * Reads by itself, and writes through the primary. Of one process only one transaction at a time
+ * waits for the writer, so that processes take turns.
+ */
+export class RelayedDriver implements SqlDriver {
+  readonly reader: SqlConnection
+  readonly #own: SqlDriver
+  readonly #primary: WorkerEnd
+  readonly #writers = new SerialQueue()
+  #isClosed = false
+
+  /** `own` is asked to read only. */
+  constructor(primary: WorkerEnd, own: SqlDriver) {
+    this.#primary = primary
+    this.#own = own
+    this.reader = own.reader
+  }
+
+  async transaction<T>(lock: string, work: (connection: SqlConnection) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw storeClosed()
+    return this.#writers.run(() => this.#transact(lock, work))
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    return this.#writers.run(() => this.#own.close())
+  }
+
+  async #transact<T>(lock: string, work: (connection: SqlConnection) => Promise<T>): Promise<T> {
+    const transaction = await this.#primary.ask({ type: 'begin', lock })
+    const connection = new RelayedConnection(this.#primary, transaction)
+    try {
+      const result = await work(connection)
+      connection.end()
+      await this.#primary.ask({ type: 'end', transaction, keep: true })
+      return result
+    } catch (error) {
+      connection.end()
+      // Whatever is answered, nothing is kept.
+      await this.#primary.ask({ type: 'end', transaction, keep: false }).catch(() => undefined)
+      throw error
+    }
+  }
+}
+
+/** A transaction that the primary holds open for this process. */
+class RelayedConnection implements SqlConnection {
+  readonly #primary: WorkerEnd
+  readonly #transaction: string
+  #hasEnded = false
+
+  constructor(primary: WorkerEnd, transaction: string) {
+    this.#primary = primary
+    this.#transaction = transaction
+  }
+
+  async run(statements: Parameters<SqlConnection['run']>[0]): ReturnType<SqlConnection['run']> {
+    if (this.#hasEnded) throw transactionEnded()
+    return this.#primary.ask({ type: 'run', transaction: this.#transaction, statements })
+  }
+
+  end(): void {
+    this.#hasEnded = true
+  }
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { FlagError } from '@ff/core'
+import type { ChangeFeed } from '../change-feed.ts'
+import { MemoryChangeFeed } from '../memory/memory-change-feed.ts'
+import type { RateLimiter } from '../rate-limiter.ts'
+import type { Answers, Failure, Link, Question, ToPrimary, ToWorker } from './link.ts'
+
+interface Pending {
+  readonly resolve: (answer: Answers[keyof Answers]) => void
+  readonly reject: (error: FlagError) => void
+}
+
+/** A worker's end of the link to the primary. */
+export class WorkerEnd {
+  readonly changeFeed: ChangeFeed
+  readonly rateLimiter: RateLimiter
+  readonly #link: Link<ToPrimary, ToWorker>
+  readonly #pending = new Map<string, Pending>()
+  /** The listeners of this process. */
+  readonly #listeners = new MemoryChangeFeed()
+  #isOver = false
+
+  constructor(link: Link<ToPrimary, ToWorker>) {
+    this.#link = link
+    this.changeFeed = {
+      publish: (change) => this.ask({ type: 'publish', change }),
+      subscribe: (listener) => this.#listeners.subscribe(listener),
+    }
+    this.rateLimiter = {
+      lease: (key, window, amount) => this.ask({ type: 'lease', key, window, amount }),
+    }
+    link.onMessage((message) => this.#receive(message))
+    link.onEnd(() => this.#giveUp())
+  }
+
+  /** Throws the primary's `FlagError`, or `UNAVAILABLE` when the primary is gone. */
+  ask<Q extends Question>(question: Q): Promise<Answers[Q['type']]> {
+    return new Promise((resolve, reject) => {
+      if (this.#isOver) throw primaryGone()
+      const id = randomUUID()
+      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject })
+      this.#link.send({ id, question })
+    })
+  }
+
+  #receive(message: ToWorker): void {
+    if ('change' in message) {
+      this.#listeners.tell(message.change)
+      return
+    }
+    const pending = this.#pending.get(message.id)
+    this.#pending.delete(message.id)
+    if ('failure' in message) pending?.reject(toFlagError(message.failure))
+    else pending?.resolve(message.answer)
+  }
+
+  #giveUp(): void {
+    this.#isOver = true
+    for (const { reject } of this.#pending.values()) reject(primaryGone())
+    this.#pending.clear()
+  }
+}
+
+function toFlagError({ code, message, cause }: Failure): FlagError {
+  return new FlagError(code, message, { cause: new Error(cause) })
+}
+
+function primaryGone(): FlagError {
+  return new FlagError('UNAVAILABLE', 'The primary process is gone.')
+}

@@ -1,0 +1,34 @@
+import { resolve } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { SqliteDriver } from './sqlite-driver.ts'
+import { WorkerChannel } from './worker-channel.ts'
+
+const IN_MEMORY = ':memory:'
+
+interface DataFileOptions {
+  /** Whether another process has made the file, and is the one that writes. */
+  readonly readsOnly?: boolean
+}
+
+/** The driver of a data file, or of `:memory:`, whose connections live in a thread of their own. */
+export function openDataFile(
+  path: string,
+  { readsOnly = false }: DataFileOptions = {},
+): SqliteDriver {
+  const place = path === IN_MEMORY ? IN_MEMORY : resolve(path)
+  const channel = new WorkerChannel({
+    path: place,
+    hasReader: place !== IN_MEMORY,
+    start: () => startWorker(place, readsOnly),
+  })
+  return new SqliteDriver(channel)
+}
+
+/** The URL must stand here: the worker lies beside this file, in the source and in the build. */
+function startWorker(path: string, readsOnly: boolean): Worker {
+  return new Worker(new URL('./sqlite-worker.js', import.meta.url), {
+    workerData: { path, readsOnly },
+    // Node warns of its own driver, which is no news to whoever starts a server.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  })
+}

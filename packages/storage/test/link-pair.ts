@@ -1,0 +1,22 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { BareLink } from '../src/cluster/link.ts'
+
+interface LinkEnd extends BareLink {
+  /** As if the process at this end had ended. */
+  end(): void
+}
+
+/** A link within this process: what is said is copied, and takes its time. */
+export function linkPair(): readonly [LinkEnd, LinkEnd] {
+  const { port1, port2 } = new MessageChannel()
+  return [linkOver(port1), linkOver(port2)]
+}
+
+function linkOver(port: MessagePort): LinkEnd {
+  return {
+    send: (message) => port.postMessage(message),
+    onMessage: (listener) => port.on('message', listener),
+    onEnd: (listener) => port.once('close', listener),
+    end: () => port.close(),
+  }
+}
