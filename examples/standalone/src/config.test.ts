@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, readConfig } from './config.ts'
 
@@ -9,7 +10,7 @@ describe('readConfig', () => {
   })
 
   it('takes every setting from its variable', () => {
-    const place = { PORT: '0', HOST: '::1', FF_DATA_DIR: '/srv/ff' }
+    const place = { PORT: '0', HOST: '::1', FF_DATA_DIR: '/srv/ff', FF_WORKERS: '3' }
     const keys = { FF_SECRET_KEY: `${'c'.repeat(64)},${'d'.repeat(64)}` }
     const switches = { FF_WEBHOOKS_ALLOW_LOOPBACK: '1' }
     const stripe = {
@@ -39,6 +40,7 @@ describe('readConfig', () => {
       port: 0,
       host: '::1',
       dataDir: '/srv/ff',
+      workers: 3,
       adminToken: 'a'.repeat(32),
       administrator: { email: 'root@acme.test', password: 'a password for the root' },
       trustProxy: true,
@@ -61,6 +63,16 @@ describe('readConfig', () => {
 
   it.each(['-1', '65536', '4400x', '1e3', '44 00'])('refuses the port %j by name', (PORT) => {
     expect(() => readConfig({ PORT })).toThrow(/^PORT must be/)
+  })
+
+  it('runs in one process unless told otherwise, and takes every core when asked to', () => {
+    expect(readConfig({}).workers).toBe(1)
+    expect(readConfig({ FF_WORKERS: ' 64 ' }).workers).toBe(64)
+    expect(readConfig({ FF_WORKERS: 'auto' }).workers).toBe(Math.min(availableParallelism(), 64))
+  })
+
+  it.each(['0', '65', '-1', '1.5', '2x', 'all'])('refuses %j workers by name', (FF_WORKERS) => {
+    expect(() => readConfig({ FF_WORKERS })).toThrow(/^FF_WORKERS must be/)
   })
 
   it.each(['short', 'c'.repeat(63), `${'c'.repeat(64)},short`])(

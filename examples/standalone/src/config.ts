@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import type { Administrator } from '@ff/server'
 
@@ -6,6 +7,8 @@ export interface Config {
   readonly port: number
   /** Where the database lives; created when it is not there. */
   readonly dataDir: string
+  /** How many processes answer requests; with one there is no other process. */
+  readonly workers: number
   /** The administrator's token, when the operator sets it; else one is made at the first start. */
   readonly adminToken: string | undefined
   /** Who logs in as the administrator. */
@@ -43,6 +46,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
+const MAX_WORKERS = 64
 const MIN_TOKEN_LENGTH = 16
 const MIN_PASSWORD_LENGTH = 12
 const MAX_PASSWORD_LENGTH = 256
@@ -54,6 +58,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     host: textOf(env['HOST']) ?? '127.0.0.1',
     port: portOf(env['PORT']),
     dataDir: resolve(textOf(env['FF_DATA_DIR']) ?? './data'),
+    workers: workersOf(env['FF_WORKERS']),
     adminToken: adminTokenOf(env['FF_ADMIN_TOKEN']),
     administrator: administratorOf(env['FF_ADMIN_EMAIL'], env['FF_ADMIN_PASSWORD']),
     trustProxy: switchOf('FF_TRUST_PROXY', env['FF_TRUST_PROXY']),
@@ -83,6 +88,16 @@ function portOf(value: string | undefined): number {
     )
   }
   return port
+}
+
+function workersOf(value: string | undefined): number {
+  const text = textOf(value)?.toLowerCase() ?? '1'
+  if (text === 'auto') return Math.min(availableParallelism(), MAX_WORKERS)
+  const workers = Number(text)
+  if (/^\d{1,2}$/.test(text) && workers >= 1 && workers <= MAX_WORKERS) return workers
+  throw new ConfigError(
+    `FF_WORKERS must be a number from 1 to ${MAX_WORKERS}, or auto for one to each core, not "${value}".`,
+  )
 }
 
 function stripeOf(env: Readonly<Record<string, string | undefined>>): StripeConfig | undefined {

@@ -1,9 +1,15 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createFlagServer } from '@ff/server'
 import { sqlite } from '@ff/storage/sqlite'
+import type { Config } from './config.ts'
 import { createDemo, type DemoSecrets } from './demo.ts'
+
+/** Where the records are. */
+export function dataFileOf({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return join(dataDir, 'ff.sqlite')
+}
 
 /**
  * Creates the store with the demo in it when there is none yet, and answers the secrets to show.

@@ -1,5 +1,8 @@
-import { ConfigError, readConfig } from './config.ts'
-import { type Standalone, startStandalone } from './standalone.ts'
+import cluster from 'node:cluster'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import type { Standalone } from './serve.ts'
+import { startStandalone } from './standalone.ts'
+import { startPrimary, startWorker } from './standalone-cluster.ts'
 import { findDamage } from './verify.ts'
 
 /** The longest a shutdown may take before the process ends anyway. */
@@ -8,9 +11,16 @@ const SHUTDOWN_LIMIT_MS = 9_000
 try {
   const config = readConfig(process.env)
   if (process.argv[2] === 'verify') await verify(config.dataDir)
-  else stopOnSignals(await startStandalone(config, (line) => console.log(line)))
+  else stopOnSignals(await start(config))
 } catch (error) {
   fail(error)
+}
+
+/** This process is the only one, or the first of several, or one of those that it started. */
+function start(config: Config): Promise<Standalone> {
+  const print = (line: string) => console.log(line)
+  if (cluster.isWorker) return startWorker(config)
+  return config.workers > 1 ? startPrimary(config, print) : startStandalone(config, print)
 }
 
 /** Says what is damaged in a data directory; exits with 1 when something is. */

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { compileFlagSet } from '@ff/core'
 import { findIssues } from '@ff/core/authoring'
 import { createFlagServer, engines, verifyAuditLog } from '@ff/server'
@@ -7,6 +6,7 @@ import { KIND_RULES, type Kind, type Storage } from '@ff/storage'
 import { sqlite } from '@ff/storage/sqlite'
 import { ADMINISTRATOR } from './administrator.ts'
 import { ConfigError } from './config.ts'
+import { dataFileOf } from './first-start.ts'
 
 const PAGE = 500
 
@@ -16,7 +16,7 @@ const PAGE = 500
  * audit entry that is not as it was written. Throws when the data file cannot be opened at all.
  */
 export async function findDamage(dataDir: string): Promise<readonly string[]> {
-  const path = join(dataDir, 'ff.sqlite')
+  const path = dataFileOf({ dataDir })
   if (!existsSync(path)) throw new ConfigError(`There is no data file ${path}.`)
   const { storage } = sqlite({ path })
   const flags = createFlagServer({ storage })

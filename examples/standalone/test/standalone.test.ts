@@ -6,7 +6,8 @@ import { sqlite } from '@ff/storage/sqlite'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
-import { type Standalone, startStandalone } from '../src/standalone.ts'
+import type { Standalone } from '../src/serve.ts'
+import { startStandalone } from '../src/standalone.ts'
 
 const ADMIN_TOKEN = 'an-administrators-own-token'
 const KEYS = 10_000
