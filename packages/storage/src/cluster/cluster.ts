@@ -52,7 +52,11 @@ function linkTo(worker: Worker): BareLink {
   return {
     send: (message) => worker.send(message, ignoreGone),
     onMessage: (listener) => worker.on('message', listener),
-    onEnd: (listener) => worker.once('disconnect', listener),
+    onEnd(listener) {
+      worker.once('disconnect', listener)
+      // All there is when it was killed while Node was handing it a connection.
+      worker.once('exit', listener)
+    },
   }
 }
 

@@ -8,7 +8,7 @@ export interface Link<Sent, Received> {
   /** Reaches nobody once the other side is gone. */
   send(message: Sent): void
   onMessage(listener: (message: Received) => void): void
-  /** Called once, when the other side is gone. */
+  /** Called, perhaps again, when the other side is gone; some of what it sent may still come. */
   onEnd(listener: () => void): void
 }
 

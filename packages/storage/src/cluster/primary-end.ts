@@ -22,6 +22,7 @@ export class PrimaryEnd {
   readonly #link: Link<ToWorker, ToPrimary>
   readonly #ports: PrimaryPorts
   readonly #transactions = new Map<string, HeldTransaction>()
+  #isOver = false
 
   constructor(link: Link<ToWorker, ToPrimary>, ports: PrimaryPorts) {
     this.#link = link
@@ -29,12 +30,14 @@ export class PrimaryEnd {
     const subscribed = ports.changeFeed.subscribe((change) => link.send({ change }))
     link.onMessage((message) => void this.#receive(message))
     link.onEnd(() => {
+      this.#isOver = true
       void subscribed.then((unsubscribe) => unsubscribe())
-      for (const held of this.#transactions.values()) held.undo(workerGone())
+      for (const held of this.#transactions.values()) void held.undo(workerGone())
     })
   }
 
   async #receive({ id, question }: ToPrimary): Promise<void> {
+    if (this.#isOver) return
     try {
       this.#link.send({ id, answer: await this.#answer(id, question) })
     } catch (error) {
