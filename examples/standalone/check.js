@@ -10,10 +10,20 @@ import { WebSocket } from 'ws'
 
 const dataDir = join(mkdtempSync(join(tmpdir(), 'ff-standalone-')), 'data')
 
-/** Starts the server on a free port and answers it with what it printed. */
-async function start() {
+/**
+ * Starts the server on a free port and answers it with what it printed.
+ *
+ * @param {string} workers
+ */
+async function start(workers) {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'dist/main.js')], {
-    env: { ...process.env, PORT: '0', FF_DATA_DIR: dataDir, FF_ADMIN_TOKEN: '' },
+    env: {
+      ...process.env,
+      PORT: '0',
+      FF_DATA_DIR: dataDir,
+      FF_ADMIN_TOKEN: '',
+      FF_WORKERS: workers,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let output = ''
@@ -34,7 +44,7 @@ async function stop(child) {
 }
 
 try {
-  const first = await start()
+  const first = await start('1')
   console.log(first.output)
   const keys = first.output.match(/\bff_[0-9a-f]{64}\b/g) ?? []
   const token = /\bffat_[0-9a-f]{64}\b/.exec(first.output)?.[0]
@@ -70,7 +80,8 @@ try {
   assert.equal((await poll).status, 200, 'the parked poll was answered')
   assert.equal((await closed)[0], 1001, 'the socket was told that the server goes away')
 
-  const second = await start()
+  // What one process has kept, two serve.
+  const second = await start('2')
   console.log(second.output)
   assert.doesNotMatch(second.output, /ff_|ffat_/, 'the next start prints no secrets')
   const again = await fetch(flagsUrl.replace(first.url, second.url), { headers })

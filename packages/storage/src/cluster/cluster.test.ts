@@ -97,6 +97,7 @@ describe('a worker that ends', () => {
     await expect
       .poll(async () => (await other.storage.list('flag', {})).data.map(({ id }) => id).sort())
       .toEqual([first.id, last.id].sort())
+    await other.storage.update('flag', last.id, { name: 'Nobody holds the writer' })
   })
 
   it('has kept what was acknowledged', async () => {
