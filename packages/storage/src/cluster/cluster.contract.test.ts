@@ -1,10 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { vi } from 'vitest'
 import { linkPair } from '../../test/link-pair.ts'
 import { changeFeedContract, rateLimiterContract, storageContract } from '../contract/contract.ts'
 import { Primary } from './primary.ts'
 import { workerCapabilities } from './worker-capabilities.ts'
+
+// Every statement goes to another thread and back twice, and every test starts two of them.
+vi.setConfig({ testTimeout: 30_000 })
 
 storageContract('a worker of a cluster', async () => {
   const { storage, close } = await openWorker()
