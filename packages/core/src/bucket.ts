@@ -34,10 +34,15 @@ export function bucketIn(salt: CompiledSalt, key: string): number {
   return bucketFrom(hashOf(salt, key))
 }
 
+/** `hash * BUCKETS / 2^32`, rounded down, of an unsigned hash, without ever leaving 32 bits. */
 function bucketFrom(hash: number): number {
-  // Exact: the product stays below 2^53.
-  return Math.floor((hash * BUCKETS) / 2 ** 32)
+  const high = Math.imul(hash >>> 16, BUCKETS_IN_BITS)
+  const low = Math.imul(hash & 0xffff, BUCKETS_IN_BITS)
+  return (high + (low >>> 16)) >>> 11
 }
+
+/** What is left of `BUCKETS`, 2^5 apart. */
+const BUCKETS_IN_BITS = 3125
 
 function hashOf(salt: CompiledSalt, key: string): number {
   if (salt.state === undefined || !isAscii(key)) return murmur3(salt.prefix + key, 0)
@@ -81,24 +86,29 @@ export class BucketingKey {
 
   /** Turns the first `count` states of salts with `BLOCK_PREFIX` into buckets of the key. */
   bucketAll(states: Int32Array, count: number): void {
+    const blocks = this.#blocks
+    const length = this.#count
     // Each step of a hash waits for the one before, but those of four can go on side by side.
     for (let at = 0; at < count; at += 4) {
       let a = states[at] ?? 0
       let b = states[at + 1] ?? 0
       let c = states[at + 2] ?? 0
       let d = states[at + 3] ?? 0
-      for (let index = 0; index < this.#count; index += 1) {
-        const block = this.#blocks[index] ?? 0
+      for (let index = 0; index < length; index += 1) {
+        const block = blocks[index] ?? 0
         a = mix(a, block)
         b = mix(b, block)
         c = mix(c, block)
         d = mix(d, block)
       }
-      const end = this.#tail ^ (BLOCK_PREFIX + this.#text.length)
-      states[at] = bucketFrom(finalize(a ^ end))
-      states[at + 1] = bucketFrom(finalize(b ^ end))
-      states[at + 2] = bucketFrom(finalize(c ^ end))
-      states[at + 3] = bucketFrom(finalize(d ^ end))
+      states[at] = a
+      states[at + 1] = b
+      states[at + 2] = c
+      states[at + 3] = d
+    }
+    const end = this.#tail ^ (BLOCK_PREFIX + this.#text.length)
+    for (let at = 0; at < count; at += 1) {
+      states[at] = bucketFrom(finalize((states[at] ?? 0) ^ end))
     }
   }
 }
@@ -107,7 +117,7 @@ export class BucketingKey {
 export function murmur3(text: string, seed: number): number {
   // Encoding to bytes costs many times the hashing itself, and ASCII needs none.
   if (!isAscii(text)) return murmurhash.v3(text, seed)
-  return finalize(mixTail(text, mixBlocks(text, seed)) ^ text.length)
+  return finalize(mixTail(text, mixBlocks(text, seed)) ^ text.length) >>> 0
 }
 
 function isAscii(text: string): boolean {
@@ -159,5 +169,5 @@ function finalize(state: number): number {
   let hash = state
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
+  return hash ^ (hash >>> 16)
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyChange, anyContext, anyNow } from '../test/arbitraries.ts'
-import { detailsOf, evaluateAll } from './evaluate.ts'
+import { detailsOf, evaluateAll, reasonAt, valuesOf } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
 import { findIssues } from './issues.ts'
 
@@ -17,6 +17,24 @@ describe('compileFlagSet', () => {
         expect(detailsOf(evaluateAll(incremental, context, now))).toEqual(
           detailsOf(evaluateAll(full, context, now)),
         )
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('answers alike after any number of changes, for all flags together, too', () => {
+    fc.assert(
+      fc.property(anyChange, anyContext, anyNow, ([before, after], context, now) => {
+        let flagSet = compileFlagSet(before)
+        for (const definition of [after, before, { ...after, flags: after.flags.slice(1) }]) {
+          flagSet = compileFlagSet(definition, { previous: flagSet })
+          const given = evaluateAll(flagSet, context, now)
+          const expected = evaluateAll(compileFlagSet(definition), context, now)
+          expect(valuesOf(given)).toEqual(valuesOf(expected))
+          expect(given.flags.map((_, index) => reasonAt(given, index))).toEqual(
+            expected.flags.map((_, index) => reasonAt(expected, index)),
+          )
+        }
       }),
       { numRuns: 200 },
     )

@@ -7,6 +7,7 @@ import {
   segmentDefinition,
 } from '../test/definitions.ts'
 import type { FlagDefinition, FlagSetDefinition } from './definition.ts'
+import { evaluateAll, valuesOf } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
 import { findIssues } from './issues.ts'
 
@@ -167,6 +168,24 @@ describe('compileFlagSet', () => {
       hours(1),
       hours(2),
     ])
+  })
+
+  it('asks nothing any more that only flags which are gone needed', () => {
+    const flags = ['a', 'b', 'c'].map((key) => {
+      return flagDefinition(key, { rules: [ruleDefinition({ segmentId: key })] })
+    })
+    const segments = ['a', 'b', 'c'].map((id) => segmentDefinition(id, { force: true }))
+    const before = compileFlagSet(flagSetDefinition(flags, segments))
+    const inItself = { rules: [{ attribute: '', operator: 'in_segment', value: 'a' }] }
+    const after = compileFlagSet(
+      flagSetDefinition(flags.slice(1), [
+        segmentDefinition('a', inItself),
+        ...segments.slice(1).map((segment) => structuredClone(segment)),
+      ]),
+      { previous: before },
+    )
+    const evaluation = evaluateAll(after, { kind: 'user', key: 'user-1' }, 0)
+    expect({ ...valuesOf(evaluation) }).toEqual({ b: true, c: true })
   })
 
   it('copes with a chain of prerequisites that is far too long', () => {

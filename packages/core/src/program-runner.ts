@@ -1,14 +1,14 @@
 import { type AttributeReference, readAttribute } from './attribute.ts'
 import { keepForMissing, keepForText, keepForValue } from './attribute-index.ts'
-import { endOf, intersects, lowestBit, subtract } from './bit-set.ts'
+import { endOf, has, intersects, lowestBit, subtract, wordFrom } from './bit-set.ts'
 import type { BucketingKey } from './bucket.ts'
 import { scalarText } from './comparison.ts'
 import { type ConditionScope, matchesCondition } from './condition.ts'
 import type { JsonValue } from './json.ts'
 import type { Outcome } from './outcome.ts'
-import type { Program, Shard } from './program.ts'
+import type { FlagGroup, Program, Shard } from './program.ts'
 import type { CompiledRule } from './rule.ts'
-import { codeIn, ELSEWHERE, NOTHING, ROLLOUT } from './serving-table.ts'
+import { codeIn, ELSEWHERE, NOTHING } from './serving-table.ts'
 
 /** Who knows what a program does not. */
 export interface RuleScope extends ConditionScope {
@@ -29,27 +29,26 @@ export class ProgramRunner {
   readonly #segments: Int8Array
   /** The rows of the shard at work; after judging only those that hold. */
   readonly #rows: Int32Array
-  /** The flags that a rollout answers for, the rows of its rule, its places and its states. */
-  readonly #flags: Int32Array
+  /** Of each flag that takes more than a look into a table: its place, its row and its entry. */
   readonly #waiting: Int32Array
-  readonly #places: Int32Array
+  /** The states of the salts of their rollouts, and then their buckets. */
   readonly #buckets: Int32Array
   #count = 0
 
   constructor(program: Program, scope: RuleScope) {
     const { shards, references, segmentIds } = program
-    const flags = shards.reduce((most, shard) => Math.max(most, shard.flags.length), 0)
+    const flags = shards.reduce((most, shard) => Math.max(most, shard.flags.length / 4), 0)
     this.#program = program
     this.#scope = scope
     this.#values = references.map(() => undefined)
     this.#texts = references.map(() => undefined)
     this.#segments = new Int8Array(segmentIds.length)
-    this.#rows = new Int32Array(shards.reduce((most, { index }) => Math.max(most, index.words), 0))
-    this.#flags = new Int32Array(flags)
-    this.#waiting = new Int32Array(flags)
-    this.#places = new Int32Array(flags)
-    // Buckets are found four by four.
-    this.#buckets = new Int32Array(flags + 3)
+    const words = shards.reduce((most, { possible }) => Math.max(most, possible.length), 0)
+    // One word more, because rows are looked at 32 at a time.
+    this.#rows = new Int32Array(words + 1)
+    // Each is noted before it is known whether it has to wait, and buckets are found four by four.
+    this.#waiting = new Int32Array(3 * (flags + 1))
+    this.#buckets = new Int32Array(flags + 4)
   }
 
   /** Puts the codes of what rules serve into `codes`; the first flag's place is `from`. */
@@ -76,10 +75,10 @@ export class ProgramRunner {
   }
 
   /** Leaves in `#rows` the rows of the shard that hold. */
-  #judge({ index, attributeSlots, segmentSlots }: Shard): void {
-    const { words, possible, attributes, segmentIds, neededBySegment, judged } = index
+  #judge({ group, possible, attributeSlots, segmentSlots }: Shard): void {
+    const { attributes, segmentIds, neededBySegment, judged } = group.index
     const rows = this.#rows
-    for (let word = 0; word < words; word += 1) rows[word] = possible[word] ?? 0
+    rows.set(possible)
     for (let number = 0; number < attributes.length; number += 1) {
       const attribute = attributes[number]
       const slot = attributeSlots[number] ?? 0
@@ -112,60 +111,71 @@ export class ProgramRunner {
 
   /** Takes for each flag the code of the first of its rules that holds and serves. */
   #serve(shard: Shard, codes: Int32Array, from: number): void {
-    const { starts, positions, table } = shard
-    const key = table.bucketBy === undefined ? undefined : this.#scope.readKey(table.bucketBy)
-    // All rollouts wait for one another, to be hashed together.
-    const canWait = key?.isMixed === true
-    this.#count = 0
-    for (let flag = 0; flag < positions.length; flag += 1) {
-      const code = this.#firstServed(shard, flag, starts[flag] ?? 0, canWait)
-      if (code >= 0) codes[from + (positions[flag] ?? 0)] = code
-    }
+    this.#takeFirst(shard, codes, from)
     if (this.#count === 0) return
-    key?.bucketAll(this.#buckets, this.#count)
+    const { bucketBy } = shard.group.table
+    const key = bucketBy === undefined ? undefined : this.#scope.readKey(bucketBy)
+    const isHashed = key?.isMixed === true
+    // All rollouts wait for one another, to be hashed together.
+    if (isHashed) key.bucketAll(this.#buckets, this.#count)
+    this.#takeOthers(shard, codes, from, isHashed)
+  }
+
+  /**
+   * Takes what the first row that holds says, if that is a code; the other flags have to wait.
+   * Nobody can foresee which these are, so nothing here branches on it.
+   */
+  #takeFirst({ group, flags }: Shard, codes: Int32Array, from: number): void {
+    const { entries } = group.table
+    const rows = this.#rows
+    const waiting = this.#waiting
+    const buckets = this.#buckets
+    let count = 0
+    for (let flag = 0; flag < flags.length; flag += 4) {
+      const start = flags[flag] ?? 0
+      const bits = wordFrom(rows, start) & (flags[flag + 2] ?? 0)
+      // The rows beyond these 32, if it has as many, are for those who wait.
+      const row = bits === 0 ? start + 32 : start + lowestBit(bits)
+      if (row >= (flags[flag + 1] ?? 0)) continue
+      const entry = bits === 0 ? ELSEWHERE : (entries[row] ?? 0)
+      codes[from + (flags[flag + 3] ?? 0)] = entry
+      waiting[3 * count] = flag
+      waiting[3 * count + 1] = row
+      waiting[3 * count + 2] = entry
+      buckets[count] = entries[~entry & (entry >> 31)] ?? 0
+      count += entry >>> 31
+    }
+    this.#count = count
+  }
+
+  #takeOthers({ group, flags }: Shard, codes: Int32Array, from: number, isHashed: boolean): void {
+    const { entries } = group.table
     for (let index = 0; index < this.#count; index += 1) {
-      const flag = this.#flags[index] ?? 0
-      let code = codeIn(table.rollouts, this.#places[index] ?? 0, this.#buckets[index] ?? 0)
+      const flag = this.#waiting[3 * index] ?? 0
+      const row = this.#waiting[3 * index + 1] ?? 0
+      const entry = this.#waiting[3 * index + 2] ?? 0
+      const isFound = isHashed && entry !== ELSEWHERE
+      let code = isFound ? codeIn(entries, ~entry, this.#buckets[index] ?? 0) : NOTHING
       if (code === NOTHING) {
-        code = this.#firstServed(shard, flag, (this.#waiting[index] ?? 0) + 1, false)
+        code = this.#firstServed(group, isFound ? row + 1 : row, flags[flag + 1] ?? 0)
       }
-      if (code >= 0) codes[from + (positions[flag] ?? 0)] = code
+      const position = flags[flag + 3] ?? 0
+      codes[from + position] = code === NOTHING ? (this.#program.initial[position] ?? 0) : code
     }
   }
 
-  /** The code of the first row of the flag, not before `start`; negative: none, or it waits. */
-  #firstServed(shard: Shard, flag: number, start: number, canWait: boolean): number {
-    const end = shard.starts[flag + 1] ?? 0
-    for (let word = start >>> 5; word << 5 < end; word += 1) {
-      let bits = this.#rows[word] ?? 0
-      if (word === start >>> 5) bits &= -1 << (start & 31)
-      if (word === end >>> 5) bits &= ~(-1 << (end & 31))
-      for (; bits !== 0; bits &= bits - 1) {
-        const row = (word << 5) + lowestBit(bits)
-        const entry = shard.table.rules[row] ?? NOTHING
-        if (entry >= 0) return entry
-        if (entry <= ROLLOUT && canWait) {
-          this.#wait(shard, flag, row, ROLLOUT - entry)
-          return ELSEWHERE
-        }
-        const code = entry === NOTHING ? NOTHING : this.#serveElsewhere(shard, row)
-        if (code !== NOTHING) return code
-      }
+  /** The code of the first row, from `start` to before `end`, that holds and serves. */
+  #firstServed({ rules, table }: FlagGroup, start: number, end: number): number {
+    for (let row = start; row < end; row += 1) {
+      if (!has(this.#rows, row)) continue
+      const entry = table.entries[row] ?? ELSEWHERE
+      const code = entry >= 0 ? entry : this.#serveElsewhere(rules[row])
+      if (code !== NOTHING) return code
     }
     return NOTHING
   }
 
-  #wait({ table }: Shard, flag: number, row: number, place: number): void {
-    const index = this.#count
-    this.#flags[index] = flag
-    this.#waiting[index] = row
-    this.#places[index] = place
-    this.#buckets[index] = table.rollouts[place] ?? 0
-    this.#count += 1
-  }
-
-  #serveElsewhere({ rules }: Shard, row: number): number {
-    const rule = rules[row]
+  #serveElsewhere(rule: CompiledRule | undefined): number {
     const outcome = rule === undefined ? undefined : this.#scope.serveRule(rule)
     return outcome === undefined ? NOTHING : outcome.code
   }

@@ -1,4 +1,5 @@
 import type { AttributeReference } from './attribute.ts'
+import { clear } from './bit-set.ts'
 import { type ConditionIndex, indexRows } from './condition-index.ts'
 import type { CompiledFlag } from './flag.ts'
 import type { Outcome } from './outcome.ts'
@@ -6,10 +7,11 @@ import type { CompiledRule } from './rule.ts'
 import { type ServingTable, tabulate } from './serving-table.ts'
 
 /**
- * The rules of all flags, made ready to be judged together. Flags are dealt to shards by their
- * keys, so that after a change only the shards of the changed flags have to be made anew.
+ * The rules of all flags, made ready to be judged together. What changes is indexed apart from the
+ * many that stay, until it is much; so a change costs little, and evaluation hardly more.
  */
 export interface Program {
+  /** All flags once, and those that came later. */
   readonly shards: readonly Shard[]
   /** The attributes that some shard asks about, each once. */
   readonly references: readonly AttributeReference[]
@@ -21,8 +23,24 @@ export interface Program {
   readonly others: readonly number[]
 }
 
-/** Some flags with rules. */
+/** Flags that were indexed together, as far as they are still there. */
 export interface Shard {
+  readonly group: FlagGroup
+  /** The words of the rows that can hold at all. */
+  readonly possible: Int32Array
+  /**
+   * For each flag four numbers: its first row, the end of its rows, a mask of as many low bits as it
+   * has rows, and its position among all flags.
+   */
+  readonly flags: Int32Array
+  /** For each attribute of the index its number among those of the program. */
+  readonly attributeSlots: readonly number[]
+  /** For each segment of the index its number among those of the program. */
+  readonly segmentSlots: readonly number[]
+}
+
+/** Some flags with rules, and their index. */
+export interface FlagGroup {
   readonly flags: readonly CompiledFlag[]
   /** The first row of each flag, whose rules have one each, in their order; then the end. */
   readonly starts: Int32Array
@@ -30,16 +48,7 @@ export interface Shard {
   readonly rules: readonly CompiledRule[]
   readonly index: ConditionIndex
   readonly table: ServingTable
-  /** For each attribute of the index its number among those of the program. */
-  readonly attributeSlots: readonly number[]
-  /** For each segment of the index its number among those of the program. */
-  readonly segmentSlots: readonly number[]
-  /** For each flag its position among all flags. */
-  readonly positions: Int32Array
 }
-
-/** Small enough to be made anew in no time, large enough to share the work. */
-const FLAGS_PER_SHARD = 128
 
 /** What a program is made of. */
 export interface ProgramParts {
@@ -51,34 +60,30 @@ export interface ProgramParts {
 export function compileProgram({ ordered, malformed, previous }: ProgramParts): Program {
   const initial = new Int32Array(ordered.length)
   const others: number[] = []
-  const indexed: PlacedFlag[] = []
+  const positions = new Map<CompiledFlag, number>()
   for (const [position, flag] of ordered.entries()) {
     const isMalformed = malformed.has(flag.key)
     initial[position] = initialOf(flag, isMalformed).code
     // What is malformed may lead round in circles.
     if (!flag.isActive || isMalformed) continue
     if (!flag.isPlain) others.push(position)
-    else if (flag.rules.length > 0) indexed.push({ flag, position })
+    else if (flag.rules.length > 0) positions.set(flag, position)
   }
   const references = new Numbering((reference: AttributeReference) => reference.name)
   const segmentIds = new Numbering((id: string) => id)
-  const shards = deal(indexed).map((placed, number) => {
-    const content = compileShard(placed, previous?.shards[number])
-    const { attributes, segmentIds: ids } = content.index
+  const shards = groupsOf(positions, previous).map((group): Shard => {
+    const { attributes, segmentIds: ids } = group.index
     return {
-      ...content,
+      group,
+      ...stillThere(group, positions),
       attributeSlots: attributes.map(({ reference }) => references.numberOf(reference)),
       segmentSlots: ids.map((id) => segmentIds.numberOf(id)),
-      positions: Int32Array.from(placed, ({ position }) => position),
     }
   })
   return { shards, references: references.all, segmentIds: segmentIds.all, initial, others }
 }
 
-interface PlacedFlag {
-  readonly flag: CompiledFlag
-  readonly position: number
-}
+type Positions = ReadonlyMap<CompiledFlag, number>
 
 /** Gives things numbers, in the order in which they are met. */
 class Numbering<Thing> {
@@ -104,33 +109,32 @@ function initialOf(flag: CompiledFlag, isMalformed: boolean): Outcome {
   return isMalformed ? flag.malformed : flag.fallback
 }
 
-/** By a number made of the key, so that a flag that comes or goes changes one shard only. */
-function deal(flags: readonly PlacedFlag[]): readonly PlacedFlag[][] {
-  let count = 1
-  while (count * FLAGS_PER_SHARD < flags.length) count *= 2
-  const shards = Array.from({ length: count }, (): PlacedFlag[] => [])
-  for (const placed of flags) shards[numberOf(placed.flag.key) & (count - 1)]?.push(placed)
-  return shards
+/** The group that most flags are in stays as it is, as long as few came or went since. */
+function groupsOf(positions: Positions, previous: Program | undefined): readonly FlagGroup[] {
+  const flags = [...positions.keys()]
+  const [first, second] = previous?.shards ?? []
+  if (first === undefined) return [groupOf(flags)]
+  const known = new Set(first.group.flags)
+  const late = flags.filter((flag) => !known.has(flag))
+  const gone = known.size + late.length - flags.length
+  // So that what one change costs and how often all is indexed anew are in balance.
+  if ((late.length + gone) ** 2 > 8 * flags.length) return [groupOf(flags)]
+  if (late.length === 0) return [first.group]
+  const isSame = second !== undefined && hasFlags(second.group, late)
+  return [first.group, isSame ? second.group : groupOf(late)]
 }
 
-function numberOf(key: string): number {
-  let hash = 0
-  for (let index = 0; index < key.length; index += 1) {
-    hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193)
-  }
-  return hash ^ (hash >>> 15)
+function hasFlags({ flags: known }: FlagGroup, flags: readonly CompiledFlag[]): boolean {
+  return known.length === flags.length && known.every((flag, index) => flag === flags[index])
 }
 
-type ShardContent = Pick<Shard, 'flags' | 'starts' | 'rules' | 'index' | 'table'>
-
-function compileShard(placed: readonly PlacedFlag[], previous: Shard | undefined): ShardContent {
-  const flags = placed.map(({ flag }) => flag)
-  if (previous !== undefined && hasFlags(previous, flags)) return previous
+function groupOf(flags: readonly CompiledFlag[]): FlagGroup {
   const starts = new Int32Array(flags.length + 1)
-  for (const [index, { rules }] of flags.entries()) {
-    starts[index + 1] = (starts[index] ?? 0) + rules.length
+  const rules: CompiledRule[] = []
+  for (const [number, flag] of flags.entries()) {
+    for (const rule of flag.rules) if (rule.serve.kind !== 'nothing') rules.push(rule)
+    starts[number + 1] = rules.length
   }
-  const rules = flags.flatMap((flag) => flag.rules)
   const rows = rules.map(({ conditions, definition }) => {
     const { conditions: definitions, segmentId } = definition
     return { conditions, definitions, segmentId }
@@ -138,6 +142,18 @@ function compileShard(placed: readonly PlacedFlag[], previous: Shard | undefined
   return { flags, starts, rules, index: indexRows(rows), table: tabulate(rules) }
 }
 
-function hasFlags({ flags: known }: Shard, flags: readonly CompiledFlag[]): boolean {
-  return known.length === flags.length && known.every((flag, index) => flag === flags[index])
+type Remainder = Pick<Shard, 'possible' | 'flags'>
+
+/** Nobody may ask for the rows of flags that are gone: what they need may be gone, too. */
+function stillThere({ flags, starts, index }: FlagGroup, positions: Positions): Remainder {
+  const possible = index.possible.slice()
+  const there: number[] = []
+  for (const [number, flag] of flags.entries()) {
+    const position = positions.get(flag)
+    const start = starts[number] ?? 0
+    const end = starts[number + 1] ?? 0
+    if (position === undefined) clear(possible, start, end)
+    else there.push(start, end, 2 ** Math.min(32, end - start) - 1, position)
+  }
+  return { possible, flags: Int32Array.from(there) }
 }

@@ -10,23 +10,20 @@ import type { CompiledRule } from './rule.ts'
  * flag would cost more than all else that is done for an answer. Made by `tabulate`.
  */
 export interface ServingTable {
-  /** For each rule a code, or one of the numbers below, or where in `rollouts` its rollout is. */
-  readonly rules: Int32Array
   /**
-   * For each rollout the state of its salt, the number of its ranges but one, and pairs of where a
+   * For each rule a code, or `ELSEWHERE`, or all the bits flipped of the place of its rollout. Then
+   * come the rollouts: the state of the salt, the number of ranges but one, and pairs of where a
    * range of buckets ends and the code that it serves, or `NOTHING`.
    */
-  readonly rollouts: Int32Array
+  readonly entries: Int32Array
   /** The key that all these rollouts go by. */
   readonly bucketBy: AttributeReference | undefined
 }
 
-/** The rule serves nothing. */
-export const NOTHING = -1
 /** What the rule serves is too rare to be tabulated. */
-export const ELSEWHERE = -2
-/** From here on downwards: where in `rollouts` the rollout is, subtracted from this. */
-export const ROLLOUT = -3
+export const ELSEWHERE = -1
+/** The rule serves nothing to this bucket. */
+export const NOTHING = -1
 
 /** Beyond, it is better to search than to look at every range. */
 const MAX_RANGES = 16
@@ -37,21 +34,21 @@ export function tabulate(rules: readonly CompiledRule[]): ServingTable {
   const places = new Map<CompiledRollout, number>()
   let bucketBy: AttributeReference | undefined
   const entries = rules.map(({ serve }) => {
-    if (serve.kind === 'nothing') return NOTHING
+    if (serve.kind === 'nothing') return ELSEWHERE
     if (serve.kind !== 'rollout') return serve.outcome.code
     const { rollout, outcomes } = serve
     bucketBy ??= rollout.bucketBy
     const state = stateOf(rollout)
     if (state === undefined || rollout.bucketBy.name !== bucketBy.name) return ELSEWHERE
     const known = places.get(rollout)
-    if (known !== undefined) return ROLLOUT - known
-    const place = rollouts.length
+    if (known !== undefined) return ~known
+    const place = rules.length + rollouts.length
     const ends = endsOf(rollout.ranges, outcomes)
     places.set(rollout, place)
     rollouts.push(state, ends.length / 2 - 1, ...ends)
-    return ROLLOUT - place
+    return ~place
   })
-  return { rules: Int32Array.from(entries), rollouts: Int32Array.from(rollouts), bucketBy }
+  return { entries: Int32Array.from([...entries, ...rollouts]), bucketBy }
 }
 
 /** Where the hash of a key begins; undefined: it takes more than that to find the bucket. */
@@ -74,13 +71,13 @@ function endsOf(ranges: readonly BucketRange[], outcomes: readonly Outcome[]): n
 }
 
 /** What the rollout at a place serves to a bucket. */
-export function codeIn(rollouts: Int32Array, place: number, bucket: number): number {
+export function codeIn(entries: Int32Array, place: number, bucket: number): number {
   const first = place + 2
-  const last = first + 2 * (rollouts[place + 1] ?? 0)
+  const last = first + 2 * (entries[place + 1] ?? 0)
   let range = first
   // Nobody can foresee who is in which range, so nothing here branches on it.
   for (let each = first; each < last; each += 2) {
-    range += (((rollouts[each] ?? 0) - 1 - bucket) >>> 31) << 1
+    range += (((entries[each] ?? 0) - 1 - bucket) >>> 31) << 1
   }
-  return rollouts[range + 1] ?? NOTHING
+  return entries[range + 1] ?? NOTHING
 }

@@ -5,10 +5,8 @@ type Values = Record<string, FlagValue>
 /** No name means anything in it; engines copy no objects fast that have no prototype at all. */
 const NO_PROTOTYPE: object = Object.freeze(Object.create(null))
 
-/** Beyond it JSON text is read into a kind of object that is slow to copy. */
-const MAX_READ_FAST = 127
-/** Objects with more names are slow to copy, however they are made. */
-const MAX_FAST = 1_000
+/** Objects with more names are slow to copy. */
+const MAX_FAST = 1_020
 
 /**
  * Each remembers how the objects it met are laid out, but only a few; then it is many times slower.
@@ -26,21 +24,20 @@ const COPIERS: readonly ((values: Values) => Values)[] = [
 ]
 
 /**
- * An object to be copied for each answer: to copy one as a whole costs a fraction of what it costs
- * to add name after name.
+ * An object to be copied for each answer: to fill in one that has all names costs a fraction of what
+ * it costs to add name after name.
  */
 export class ValuesTemplate {
   readonly names: readonly string[]
-  /** The value of each name. */
-  readonly values: readonly FlagValue[]
   /** undefined: it would be slow to copy. */
   readonly #object: Values | undefined
   readonly #copy: (values: Values) => Values
 
-  constructor(names: readonly string[], values: readonly FlagValue[]) {
+  constructor(names: readonly string[]) {
     this.names = names
-    this.values = values
-    this.#object = names.length > MAX_FAST ? undefined : laidOut(names, values)
+    // Setting name after name would not lay it out for fast access.
+    const members = names.map((name): [string, FlagValue] => [name, null])
+    this.#object = names.length > MAX_FAST ? undefined : Object.fromEntries(members)
     this.#copy = COPIERS[names.length % COPIERS.length] ?? ((object) => ({ ...object }))
   }
 
@@ -50,29 +47,9 @@ export class ValuesTemplate {
     return own.length === names.length && own.every((name, index) => name === names[index])
   }
 
-  /** A new object that inherits nothing. */
+  /** A new object that inherits nothing, to be given a value for each name. */
   copy(): Values {
-    if (this.#object !== undefined) {
-      return Object.setPrototypeOf(this.#copy(this.#object), NO_PROTOTYPE)
-    }
-    const copy: Values = Object.create(null)
-    for (const [index, name] of this.names.entries()) copy[name] = this.values[index] ?? null
-    return copy
+    if (this.#object === undefined) return Object.create(null)
+    return Object.setPrototypeOf(this.#copy(this.#object), NO_PROTOTYPE)
   }
-}
-
-/** Reading JSON lays an object out for fast access; setting name after name does not. */
-function laidOut(names: readonly string[], values: readonly FlagValue[]): Values {
-  const members = names.map((name, at) => `${JSON.stringify(name)}:${JSON.stringify(values[at])}`)
-  const object: Values = JSON.parse(`{${members.join(',')}}`)
-  for (const [index, name] of names.entries()) object[name] = values[index] ?? null
-  if (names.length > MAX_READ_FAST) layOutAsPrototype(object)
-  return object
-}
-
-/** Engines lay the prototypes of objects out for fast access, however many names they have. */
-function layOutAsPrototype(object: Values): void {
-  const heir: Values = Object.create(object)
-  // Not at once: only for code that has run some times do they take the trouble.
-  for (let turn = 0; turn < 200; turn += 1) void heir['anything']
 }
