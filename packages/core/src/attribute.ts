@@ -100,13 +100,14 @@ function readName(attributes: Attributes, name: string): JsonValue | undefined {
 }
 
 function readPath(attributes: Attributes, path: readonly string[]): JsonValue | undefined {
-  if (path.length === 0) return undefined
-  let value: JsonValue | undefined | Attributes = attributes
-  for (const step of path) {
+  const [first] = path
+  if (first === undefined) return undefined
+  let value = readName(attributes, first)
+  for (let step = 1; step < path.length; step += 1) {
     if (!isJsonObject(value)) return undefined
-    value = readName(value, step)
+    value = readName(value, path[step] ?? '')
   }
-  return value as JsonValue | undefined
+  return value
 }
 
 function readAfterKind(context: Attributes, reference: AttributeReference): JsonValue | undefined {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import murmurhash from 'murmurhash'
 import { describe, expect, it } from 'vitest'
-import { BUCKETS, bucketOf, murmur3 } from './bucket.ts'
+import { BUCKETS, BucketingKey, bucketOf, compileSalt, murmur3 } from './bucket.ts'
 
 const anyText = fc.oneof(
   fc.string(),
@@ -75,6 +75,42 @@ describe('bucketOf', () => {
     }
     expect(both / 100_000).toBeGreaterThan(0.245)
     expect(both / 100_000).toBeLessThan(0.255)
+  })
+})
+
+describe('BucketingKey', () => {
+  const key = new BucketingKey()
+  const generatedSalt = fc.string({ unit: 'grapheme-ascii', minLength: 11, maxLength: 11 })
+  const anyKey = fc.oneof(anyText, fc.string({ unit: 'grapheme-ascii', maxLength: 300 }))
+
+  it('is dealt the buckets of its text, one by one and all together', () => {
+    fc.assert(
+      fc.property(
+        fc.array(generatedSalt, { minLength: 1, maxLength: 9 }),
+        anyKey,
+        (salts, text) => {
+          key.read(text)
+          const expected = salts.map((salt) => bucketOf(salt, text))
+          expect(salts.map((salt) => key.bucketIn(compileSalt(salt)))).toEqual(expected)
+          if (!key.isMixed) return
+          const states = new Int32Array(salts.length + 3)
+          states.set(salts.map((salt) => compileSalt(salt).state ?? 0))
+          key.bucketAll(states, salts.length)
+          expect([...states.subarray(0, salts.length)]).toEqual(expected)
+        },
+      ),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('is dealt the bucket of its text under a salt of any other kind, too', () => {
+    fc.assert(
+      fc.property(anyText, anyKey, (salt, text) => {
+        key.read(text)
+        expect(key.bucketIn(compileSalt(salt))).toBe(bucketOf(salt, text))
+      }),
+      { numRuns: 1_000 },
+    )
   })
 })
 

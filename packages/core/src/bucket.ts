@@ -70,13 +70,29 @@ export class BucketingKey {
 
   read(text: string): void {
     this.#text = text
-    this.#isMixed = text.length <= 4 * MAX_BLOCKS && isAscii(text)
-    if (!this.#isMixed) return
-    this.#count = text.length >> 2
+    this.#count = Math.min(text.length >> 2, MAX_BLOCKS)
+    let codes = 0
     for (let index = 0; index < this.#count; index += 1) {
-      this.#blocks[index] = scramble(blockAt(text, 4 * index))
+      // Each character is looked at only once, for that is what costs most.
+      const a = text.charCodeAt(4 * index)
+      const b = text.charCodeAt(4 * index + 1)
+      const c = text.charCodeAt(4 * index + 2)
+      const d = text.charCodeAt(4 * index + 3)
+      codes |= a | b | c | d
+      this.#blocks[index] = scramble(a | (b << 8) | (c << 16) | (d << 24))
     }
+    for (let at = 4 * this.#count; at < text.length; at += 1) codes |= text.charCodeAt(at)
     this.#tail = mixTail(text, 0)
+    this.#isMixed = codes < 0x80 && text.length <= 4 * MAX_BLOCKS
+  }
+
+  /** The bucket of the key under a salt. */
+  bucketIn(salt: CompiledSalt): number {
+    const { state, rest, covered } = salt
+    if (!this.#isMixed || state === undefined || rest !== '') return bucketIn(salt, this.#text)
+    let hash = state
+    for (let index = 0; index < this.#count; index += 1) hash = mix(hash, this.#blocks[index] ?? 0)
+    return bucketFrom(finalize(hash ^ this.#tail ^ (covered + this.#text.length)))
   }
 
   /** Whether `bucketAll` can be asked. */

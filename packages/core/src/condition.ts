@@ -211,7 +211,9 @@ export function matchesAll(
   conditions: readonly CompiledCondition[],
   scope: ConditionScope,
 ): boolean {
-  return conditions.every((condition) => matchesCondition(condition, scope))
+  // Loops, because functions made for each question would be garbage.
+  for (const condition of conditions) if (!matchesCondition(condition, scope)) return false
+  return true
 }
 
 /** Whether some condition holds; false for an empty list. */
@@ -219,7 +221,8 @@ export function matchesAny(
   conditions: readonly CompiledCondition[],
   scope: ConditionScope,
 ): boolean {
-  return conditions.some((condition) => matchesCondition(condition, scope))
+  for (const condition of conditions) if (matchesCondition(condition, scope)) return true
+  return false
 }
 
 /** Whether no condition holds; true for an empty list. */

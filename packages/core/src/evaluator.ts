@@ -27,8 +27,8 @@ export class Evaluator implements RuleScope {
   #context = EMPTY
   #now = 0
   /** What flags and segments have been asked, for many may ask the same. */
-  readonly #asked = new Map<CompiledFlag, Outcome>()
-  readonly #segments = new Map<string, boolean>()
+  readonly #asked = new Memory<CompiledFlag, Outcome>()
+  readonly #segments = new Memory<string, boolean>()
   readonly #keys: KeyReading[] = []
   readonly #runner: ProgramRunner
 
@@ -49,8 +49,8 @@ export class Evaluator implements RuleScope {
   /** Forgets the context and all that was found out about it. */
   end(): void {
     this.#context = EMPTY
-    if (this.#asked.size > 0) this.#asked.clear()
-    if (this.#segments.size > 0) this.#segments.clear()
+    this.#asked.forget()
+    this.#segments.forget()
     for (const key of this.#keys) key.forget()
   }
 
@@ -173,12 +173,36 @@ export class Evaluator implements RuleScope {
 
   /** Most rollouts go by the same key, which is read only once; undefined: there is none. */
   readKey(bucketBy: AttributeReference): BucketingKey | undefined {
-    let reading = this.#keys.find(({ name }) => name === bucketBy.name)
-    if (reading === undefined) {
-      reading = new KeyReading(bucketBy.name)
-      this.#keys.push(reading)
+    for (const key of this.#keys) {
+      if (key.name === bucketBy.name) return key.of(this.#context, bucketBy)
     }
-    return reading.of(this.#context, bucketBy)
+    const key = new KeyReading(bucketBy.name)
+    this.#keys.push(key)
+    return key.of(this.#context, bucketBy)
+  }
+}
+
+/** What is true for the time being. It is forgotten without being removed, which makes no garbage. */
+class Memory<Key, Value> {
+  readonly #entries = new Map<Key, { turn: number; value: Value }>()
+  #turn = 0
+
+  get(key: Key): Value | undefined {
+    const entry = this.#entries.get(key)
+    return entry !== undefined && entry.turn === this.#turn ? entry.value : undefined
+  }
+
+  set(key: Key, value: Value): void {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) this.#entries.set(key, { turn: this.#turn, value })
+    else {
+      entry.turn = this.#turn
+      entry.value = value
+    }
+  }
+
+  forget(): void {
+    this.#turn += 1
   }
 }
 

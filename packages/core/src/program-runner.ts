@@ -148,19 +148,23 @@ export class ProgramRunner {
     this.#count = count
   }
 
-  #takeOthers({ group, flags }: Shard, codes: Int32Array, from: number, isHashed: boolean): void {
+  #takeOthers(shard: Shard, codes: Int32Array, from: number, isHashed: boolean): void {
+    const { group, flags } = shard
     const { entries } = group.table
-    for (let index = 0; index < this.#count; index += 1) {
-      const flag = this.#waiting[3 * index] ?? 0
-      const row = this.#waiting[3 * index + 1] ?? 0
-      const entry = this.#waiting[3 * index + 2] ?? 0
-      const isFound = isHashed && entry !== ELSEWHERE
-      let code = isFound ? codeIn(entries, ~entry, this.#buckets[index] ?? 0) : NOTHING
-      if (code === NOTHING) {
-        code = this.#firstServed(group, isFound ? row + 1 : row, flags[flag + 1] ?? 0)
-      }
+    const waiting = this.#waiting
+    const buckets = this.#buckets
+    const count = this.#count
+    for (let index = 0; index < count; index += 1) {
+      const flag = waiting[3 * index] ?? 0
+      const entry = waiting[3 * index + 2] ?? 0
       const position = flags[flag + 3] ?? 0
-      codes[from + position] = code === NOTHING ? (this.#program.initial[position] ?? 0) : code
+      const isFound = isHashed && entry !== ELSEWHERE
+      const code = isFound ? codeIn(entries, ~entry, buckets[index] ?? 0) : NOTHING
+      codes[from + position] = code
+      if (code !== NOTHING) continue
+      const row = (waiting[3 * index + 1] ?? 0) + (isFound ? 1 : 0)
+      const served = this.#firstServed(group, row, flags[flag + 1] ?? 0)
+      codes[from + position] = served === NOTHING ? (this.#program.initial[position] ?? 0) : served
     }
   }
 

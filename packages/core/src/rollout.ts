@@ -103,7 +103,7 @@ export function placeIn(
 
 /** The bucket of a key that has been read already. */
 export function bucketFor(rollout: CompiledRollout, key: BucketingKey): number {
-  return rollout.foreign?.(key.text) ?? bucketIn(rollout.salt, key.text)
+  return rollout.foreign?.(key.text) ?? key.bucketIn(rollout.salt)
 }
 
 /** The number of the range that holds a bucket, -1: none does. What a ramp has is range 0. */
