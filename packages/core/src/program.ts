@@ -112,20 +112,14 @@ function initialOf(flag: CompiledFlag, isMalformed: boolean): Outcome {
 /** The group that most flags are in stays as it is, as long as few came or went since. */
 function groupsOf(positions: Positions, previous: Program | undefined): readonly FlagGroup[] {
   const flags = [...positions.keys()]
-  const [first, second] = previous?.shards ?? []
+  const first = previous?.shards[0]
   if (first === undefined) return [groupOf(flags)]
   const known = new Set(first.group.flags)
   const late = flags.filter((flag) => !known.has(flag))
   const gone = known.size + late.length - flags.length
   // So that what one change costs and how often all is indexed anew are in balance.
   if ((late.length + gone) ** 2 > 8 * flags.length) return [groupOf(flags)]
-  if (late.length === 0) return [first.group]
-  const isSame = second !== undefined && hasFlags(second.group, late)
-  return [first.group, isSame ? second.group : groupOf(late)]
-}
-
-function hasFlags({ flags: known }: FlagGroup, flags: readonly CompiledFlag[]): boolean {
-  return known.length === flags.length && known.every((flag, index) => flag === flags[index])
+  return late.length === 0 ? [first.group] : [first.group, groupOf(late)]
 }
 
 function groupOf(flags: readonly CompiledFlag[]): FlagGroup {

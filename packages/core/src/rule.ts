@@ -85,12 +85,6 @@ function rolloutOutcomes(
   })
 }
 
-/** What the rule may serve. */
-export function outcomesOf({ serve }: CompiledRule): readonly Outcome[] {
-  if (serve.kind === 'nothing') return []
-  return serve.kind === 'rollout' ? serve.outcomes : [serve.outcome]
-}
-
 /** Whether all the rule's conditions hold and its segment, if it has one, matches. */
 export function matchesRule(rule: CompiledRule, scope: ConditionScope): boolean {
   const { segmentId } = rule.definition

@@ -17,10 +17,6 @@ const COPIERS: readonly ((values: Values) => Values)[] = [
   (values) => ({ ...values }),
   (values) => ({ ...values }),
   (values) => ({ ...values }),
-  (values) => ({ ...values }),
-  (values) => ({ ...values }),
-  (values) => ({ ...values }),
-  (values) => ({ ...values }),
 ]
 
 /**
