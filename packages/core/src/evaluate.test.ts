@@ -56,6 +56,43 @@ describe('evaluateSome', () => {
   })
 })
 
+describe('a flag with more rules than a word has bits', () => {
+  const noBuckets = {
+    id: 'nobody',
+    strategy: 'percentage',
+    bucketBy: 'user.key',
+    salt: 'aB3dE5gH7jK',
+    scheme: 'ff',
+    ranges: [],
+  } as const
+  const forPlan = (plan: string, orderIndex: number, changes = {}) => {
+    const conditions = [{ attribute: 'plan', operator: 'eq', value: plan }]
+    return ruleDefinition({ id: `${orderIndex}`, orderIndex, conditions, ...changes })
+  }
+  const long = compileFlagSet(
+    flagSetDefinition(
+      ['a', 'b', 'c'].map((key) => {
+        const rules = Array.from({ length: 70 }, (_, index) => forPlan(`${index}`, index + 1))
+        const serveNobody = forPlan('40', 0, { variationId: null, rolloutId: 'nobody' })
+        return flagDefinition(key, { rules: [serveNobody, ...rules], rollouts: [noBuckets] })
+      }),
+    ),
+  )
+
+  it.each([
+    ['0', true],
+    ['31', true],
+    ['32', true],
+    ['40', true],
+    ['69', true],
+    ['70', false],
+  ])('serves plan %s what the first rule that holds and serves says', (plan, served) => {
+    const context = { kind: 'user', key: 'user-1', plan }
+    const values = valuesOf(evaluateAll(long, context, 0))
+    expect({ ...values }).toEqual({ a: served, b: served, c: served })
+  })
+})
+
 describe('an evaluation', () => {
   const evaluation = evaluateAll(flagSet, user, 0)
 
