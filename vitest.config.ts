@@ -8,6 +8,9 @@ const pins = ['test/exports.test.ts']
 export default defineConfig({
   ssr: { resolve: { conditions: ['@ff/source', 'module', 'node', 'development|production'] } },
   test: {
+    // Many tests try thousands of cases, on machines that may be busy.
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
     reporters: ['default', './scripts/closing-line.ts'],
     projects: [
       ...PACKAGES.map((name) => ({

@@ -145,7 +145,7 @@ describe('in', () => {
     expect(holds('b', 'not_in', '["a", null]')).toBe(false)
   })
 
-  it('judges long lists as fast as short ones', () => {
+  it('looks a text up in a long list instead of going through it', () => {
     const list = Array.from({ length: 100_000 }, (_, index) => `user-${index}`)
     const value = JSON.stringify(list)
     const condition = compileCondition({ attribute: 'it', operator: 'in', value })
@@ -154,9 +154,12 @@ describe('in', () => {
       isInSegment: () => false,
       servedVariation: () => undefined,
     }
-    const start = performance.now()
-    for (let round = 0; round < 10_000; round += 1) matchesCondition(condition, scope)
-    expect(performance.now() - start).toBeLessThan(500)
+    // One by one these would be a hundred thousand million comparisons.
+    let held = 0
+    for (let round = 0; round < 1_000_000; round += 1) {
+      if (matchesCondition(condition, scope)) held += 1
+    }
+    expect(held).toBe(0)
   })
 })
 
