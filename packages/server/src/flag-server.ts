@@ -1,6 +1,7 @@
 import { type EvaluationContext, type EvaluationDetail, FlagError, parseContext } from '@ff/core'
-import type { FlagValues } from '@ff/protocol/sdk'
+import { type FlagValues, SDK_PATHS } from '@ff/protocol/sdk'
 import type { Actor } from './access/actors.ts'
+import { Admission, spreadSeconds } from './access/admission.ts'
 import { RequestLimiter } from './access/rate-limit.ts'
 import { SdkKeyVerifier } from './access/sdk-keys.ts'
 import type { Clock } from './clock.ts'
@@ -56,6 +57,7 @@ export class FlagServer {
   readonly #usage: UsageRecorder
   readonly #sessions = new SessionRegistry()
   readonly #sockets: SocketConnections
+  readonly #admission: Admission
   readonly #broadcaster: Broadcaster
   readonly #inFlight = new InFlight()
   readonly #jobs: Jobs
@@ -81,6 +83,7 @@ export class FlagServer {
     this.#evaluator = evaluator
     this.#usage = usage
     this.#sockets = new SocketConnections(live)
+    this.#admission = new Admission({ clock, perSecond: options.maxNewSocketsPerSecond })
     this.#jobs = new Jobs([...jobsOf(options), webhooks], { clock, logger })
     const [sockets, jobs] = [this.#sockets, this.#jobs]
     const instance = new Instance({ cache, sessions, sockets, jobs, usage })
@@ -107,9 +110,16 @@ export class FlagServer {
     return this.#options.clock
   }
 
-  /** False while the server stops, or holds as many sockets as it may. */
-  get hasRoomForSockets(): boolean {
-    return this.#state !== 'closed' && this.#sockets.size < this.#options.maxLiveClients
+  /**
+   * For bindings: 0 when a socket may be opened now; else after how many seconds to try again,
+   * because the server stops, holds as many as it may, or too many come at once.
+   */
+  admitSocket(): number {
+    const { maxLiveClients, metrics } = this.#options
+    const hasRoom = this.#state !== 'closed' && this.#sockets.size < maxLiveClients
+    const seconds = hasRoom ? this.#admission.take() : spreadSeconds()
+    if (seconds > 0) metrics.countRequest(SDK_PATHS.socket, 429)
+    return seconds
   }
 
   /**

@@ -4,6 +4,7 @@ import type { UsageStats } from './evaluation/usage-recorder.ts'
 import type { Metric, Metrics, Sample } from './http/metrics.ts'
 import type { Jobs } from './jobs.ts'
 import type { SessionRegistry } from './live/session-registry.ts'
+import { EventLoopDelay } from './node/event-loop-delay.ts'
 import { processMemory } from './node/process-memory.ts'
 
 interface InstanceParts {
@@ -17,6 +18,7 @@ interface InstanceParts {
 /** What this process, one of perhaps many, evaluates with and for whom. */
 export class Instance {
   readonly #parts: InstanceParts
+  readonly #delay = new EventLoopDelay()
 
   constructor(parts: InstanceParts) {
     this.#parts = parts
@@ -69,6 +71,9 @@ export class Instance {
       gauge('ff_flag_sets', 'Environments whose flag set is loaded.', () => [
         { value: [...cache.loaded()].length },
       ]),
+      gauge('ff_flag_sets_stale', 'Environments whose newest version is not taken over.', () => [
+        { value: cache.stale },
+      ]),
       counter('ff_flag_set_versions_total', 'Versions of flag sets that were taken over.', () => [
         { value: cache.swaps },
       ]),
@@ -78,6 +83,11 @@ export class Instance {
       ]),
       counter('ff_job_failures_total', 'Runs of background jobs that failed.', () =>
         labelled('job', [...jobs.failures]),
+      ),
+      gauge(
+        'ff_event_loop_delay_seconds',
+        'How late this process is, since the last reading.',
+        () => labelled('quantile', this.#delay.read()),
       ),
       gauge('process_resident_memory_bytes', 'Resident memory.', () => [
         { value: processMemory().resident },

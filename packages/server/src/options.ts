@@ -10,6 +10,7 @@ import { type Logger, silentLogger } from './logger.ts'
 import { type Administrator, resolveAdministrator } from './management/administrator.ts'
 import type { Installation } from './management/management.ts'
 import { createPeople } from './management/people.ts'
+import { Soundness } from './management/soundness.ts'
 import { ScryptPasswordHasher } from './node/password-hasher.ts'
 import { NodeWebhookSender } from './node/webhook-sender.ts'
 import type { Payments } from './payments.ts'
@@ -45,6 +46,8 @@ export interface FlagServerOptions extends Capabilities {
   readonly metricsArePublic?: boolean
   /** How many live clients are held before more are refused with 429: sockets, and sessions. */
   readonly maxLiveClients?: number
+  /** How many sockets may be opened in a second before more are asked to come later, with 429. */
+  readonly maxNewSocketsPerSecond?: number
   /**
    * Under which secrets that must be read back are kept, such as those of webhooks: 32 bytes in
    * base64 or as 64 hexadecimal digits. Of several, the first is used for new ones. Without a
@@ -63,10 +66,12 @@ export interface ResolvedOptions extends Installation {
   readonly metrics: Metrics
   readonly metricsArePublic: boolean
   readonly maxLiveClients: number
+  readonly maxNewSocketsPerSecond: number
   readonly administrator: Administrator | undefined
 }
 
 const DEFAULT_MAX_LIVE_CLIENTS = 20_000
+const DEFAULT_MAX_NEW_SOCKETS = 500
 
 /** Fills in the defaults. Throws `INVALID_REQUEST` for an option that cannot be meant. */
 export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
@@ -83,6 +88,7 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     clock,
     ...resolvePeople(options, { storage, clock, logger }),
     secretBox: resolveSecretBox(options.secretKey),
+    soundness: new Soundness(),
     ...resolveWebhooks(options),
     ...resolveIdentityProvider(options),
     payments: options.payments,
@@ -91,6 +97,10 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     maxLiveClients: resolveCount(
       'maxLiveClients',
       options.maxLiveClients ?? DEFAULT_MAX_LIVE_CLIENTS,
+    ),
+    maxNewSocketsPerSecond: resolveCount(
+      'maxNewSocketsPerSecond',
+      options.maxNewSocketsPerSecond ?? DEFAULT_MAX_NEW_SOCKETS,
     ),
   }
 }

@@ -21,6 +21,14 @@ export type FlagSetListener = (environmentId: string, after: FlagSet, before?: F
 /** A flag set that nobody asked for in this many rounds of `refreshAll` is dropped. */
 const IDLE_ROUNDS = 720
 
+/**
+ * The share of the time that taking over versions of an environment may use up, and how long it
+ * may do so at a stretch before: many changes in a row must not keep the process from evaluating.
+ */
+const BUSY_SHARE = 0.02
+const BUSY_AT_A_STRETCH_MS = 250
+const LONGEST_REST_MS = 500
+
 /** Less than from one check of versions to the next, so that each of them reads it. */
 const PRIVACY_EVERY_MS = 4000
 
@@ -50,6 +58,9 @@ interface Entry {
   privacyReadAt: number
   /** Rounds of `refreshAll` since somebody last asked. */
   idleRounds: number
+  /** For how long versions were taken over lately, as of `busyAt`. */
+  busyMs: number
+  busyAt: number
   /** What went wrong last, so that it is logged once and not every few seconds. */
   trouble: string | undefined
 }
@@ -76,6 +87,11 @@ export class FlagSetCache {
   /** How many versions have taken the place of another, or the first place, since the start. */
   get swaps(): number {
     return this.#swaps
+  }
+
+  /** How many environments serve an old version, because the newest cannot be read or is not sound. */
+  get stale(): number {
+    return [...this.#entries.values()].filter(({ trouble }) => trouble !== undefined).length
   }
 
   /** Sets who hears of every swap. */
@@ -158,6 +174,8 @@ export class FlagSetCache {
       privacy: 'none',
       privacyReadAt: Number.NEGATIVE_INFINITY,
       idleRounds: 0,
+      busyMs: 0,
+      busyAt: 0,
       trouble: undefined,
     }
     this.#entries.set(environmentId, entry)
@@ -166,10 +184,15 @@ export class FlagSetCache {
 
   /** One read of the store: everything at first, later only what changed. */
   async #update(entry: Entry): Promise<void> {
+    await this.#rest(entry)
     const checkedAt = this.#clock.now()
     try {
       const definition = await this.#read(entry)
-      if (definition !== undefined) this.#swap(entry, definition)
+      if (definition !== undefined) {
+        const begunAt = this.#clock.now()
+        this.#swap(entry, definition)
+        entry.busyMs += Math.max(0, this.#clock.now() - begunAt)
+      }
       await this.#readPrivacy(entry, checkedAt)
       entry.checkedAt = checkedAt
       if (entry.trouble !== undefined) {
@@ -183,6 +206,18 @@ export class FlagSetCache {
         cause: error,
       })
     }
+  }
+
+  /** Changes that come meanwhile are taken over together. */
+  async #rest(entry: Entry): Promise<void> {
+    const now = this.#clock.now()
+    entry.busyMs = Math.max(0, entry.busyMs - Math.max(0, now - entry.busyAt) * BUSY_SHARE)
+    entry.busyAt = now
+    const restMs = (entry.busyMs - BUSY_AT_A_STRETCH_MS) / BUSY_SHARE
+    if (restMs <= 0) return
+    await new Promise<void>((resolve) => {
+      this.#clock.schedule(Math.min(LONGEST_REST_MS, restMs), resolve)
+    })
   }
 
   async #read({ environmentId, flagSet }: Entry): Promise<FlagSetDefinition | undefined> {

@@ -9,6 +9,7 @@ import {
   SDK_PATHS,
 } from '@ff/protocol/sdk'
 import type { EvaluationSource } from '@ff/storage'
+import { spreadSeconds } from '../access/admission.ts'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import type { EnvironmentScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
 import { entityTagText } from '../evaluation/entity-tag.ts'
@@ -114,7 +115,7 @@ async function poll(parts: SdkParts, exchange: Exchange, headers: Headers): Prom
   if (request === undefined) throw missingContext()
   const context = parseContext(request.context)
   if (parts.sessions.size >= parts.maxLiveClients) {
-    headers['Retry-After'] = '10'
+    headers['Retry-After'] = String(spreadSeconds())
     throw new FlagError('RATE_LIMITED', 'Too many clients are waiting; come back later.')
   }
   const { since } = request

@@ -130,7 +130,8 @@ async function makeChange<Params, Path extends AnyPath, T>(
   const entry = toNewEntry(outcome.event, path, actor, writer.now)
   const eventId = await appendAudit(session, entry)
   const isTold = await queueDeliveries(session, { ...entry, id: eventId })
-  const hints = await publish(session, writer, { eventId, field: outcome.field })
+  const { soundness } = management
+  const hints = await publish(session, writer, { eventId, field: outcome.field, soundness })
   return { result: outcome.result, hints, isTold }
 }
 
@@ -138,13 +139,21 @@ function withoutSecret<T>({ result, shownOnce }: Outcome<T>): unknown {
   return shownOnce === undefined ? result : { ...result, [shownOnce]: null }
 }
 
+interface Published extends Pick<Management, 'soundness'> {
+  readonly eventId: string
+  readonly field: string | undefined
+}
+
 async function publish(
   session: StorageSession,
   { touches, kinds, now: publishedAt }: RecordWriter,
-  { eventId, field = '' }: { readonly eventId: string; readonly field: string | undefined },
+  { eventId, field = '', soundness }: Published,
 ): Promise<readonly FlagSetChange[]> {
   try {
-    const hints = await publishTouched(session, touches, { publishedAt, eventId })
+    const hints = await publishTouched(session, touches, {
+      occasion: { publishedAt, eventId },
+      soundness,
+    })
     return kinds.has('sdkKey') ? [...hints, { type: 'sdkKeys' }] : hints
   } catch (error) {
     if (isFlagError(error) && error.code === 'INVALID_DEFINITION')

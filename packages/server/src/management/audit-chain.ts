@@ -40,10 +40,13 @@ export async function appendAudit(session: StorageSession, entry: NewAuditEntry)
   }
   const hash = await hashOf(unsigned)
   const position = positionAfter(head?.position, { sequence, createdAt: entry.createdAt })
-  await session.insert('auditEvent', { ...unsigned, hash, position })
   const next = { sequence, hash, position }
-  if (head === undefined) await session.insert('auditHead', { id: chain, ...next })
-  else await session.update('auditHead', chain, next)
+  await Promise.all([
+    session.insert('auditEvent', { ...unsigned, hash, position }),
+    head === undefined
+      ? session.insert('auditHead', { id: chain, ...next })
+      : session.update('auditHead', chain, next),
+  ])
   return unsigned.id
 }
 

@@ -1,4 +1,4 @@
-import type { Issue } from '@ff/core'
+import type { ConditionDefinition, Issue } from '@ff/core'
 import { conditionFault } from '@ff/core/authoring'
 import type { Condition, Flag } from '@ff/protocol/management'
 import { engines } from '../evaluation/engines.ts'
@@ -9,12 +9,12 @@ const SEGMENT_OPERATORS = new Set(['in_segment', 'not_in_segment'])
 const FLAG_OPERATORS = new Set(['flag_is', 'flag_is_not'])
 
 /** The segments that a condition asks about. */
-export function segmentIdsOf({ operator, value }: Condition): readonly string[] {
+export function segmentIdsOf({ operator, value }: ConditionDefinition): readonly string[] {
   return SEGMENT_OPERATORS.has(operator) ? textsOf(value) : []
 }
 
 /** The flag that a condition asks about, and the variations of it that it names. */
-export function flagQuestionOf({ attribute, operator, value }: Condition) {
+export function flagQuestionOf({ attribute, operator, value }: ConditionDefinition) {
   if (!FLAG_OPERATORS.has(operator)) return undefined
   return { flagKey: attribute, variationKeys: textsOf(value) }
 }

@@ -12,6 +12,7 @@ import type { Payments } from '../payments.ts'
 import type { WebhookSender } from '../webhooks/webhook-sender.ts'
 import type { IdempotentRequest } from './idempotency.ts'
 import type { People } from './people.ts'
+import type { Soundness } from './soundness.ts'
 
 /** What the use cases of one server share. */
 export interface Installation {
@@ -33,6 +34,8 @@ export interface Installation {
   readonly payments?: Payments | undefined
   /** undefined where no key is given: what needs it is refused. */
   readonly secretBox: SecretBox | undefined
+  /** What changes are judged by before they are published. */
+  readonly soundness: Soundness
   readonly webhookSender: WebhookSender
   /** Says that there is something to send, to whoever in this process may be waiting for it. */
   wakeWebhooks(): void

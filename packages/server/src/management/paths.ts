@@ -20,7 +20,8 @@ import {
 
 /**
  * Loads what the ids of a path name, from the top down, and decides access on the organization
- * found there. Each thing must belong to the one before it, else it is `NOT_FOUND`.
+ * found there. Each thing must belong to the one before it, else it is `NOT_FOUND`. What the ids
+ * name is read together, and judged in that order.
  */
 export type LoadPath<Params, Path extends AnyPath> = (
   session: StorageSession,
@@ -183,8 +184,10 @@ export const loadEnvironmentPath: LoadPath<EnvironmentParams, EnvironmentPath> =
   access,
   params,
 ) => {
-  const path = await loadProjectPath(session, access, params)
-  const environment = await session.find('environment', params.environmentId)
+  const [path, environment] = await Promise.all([
+    loadProjectPath(session, access, params),
+    session.find('environment', params.environmentId),
+  ])
   if (environment?.projectId !== path.project.id) throw notFound('environment')
   return { ...path, environment }
 }
@@ -212,8 +215,10 @@ export const loadSdkKeyPath: LoadPath<
 }
 
 export const loadFlagPath: LoadPath<FlagParams, FlagPath> = async (session, access, params) => {
-  const path = await loadProjectPath(session, access, params)
-  const flag = await session.find('flag', params.flagId)
+  const [path, flag] = await Promise.all([
+    loadProjectPath(session, access, params),
+    session.find('flag', params.flagId),
+  ])
   if (flag?.projectId !== path.project.id) throw notFound('flag')
   return { ...path, flag }
 }
@@ -222,8 +227,10 @@ export const loadVariationPath: LoadPath<
   FlagParams & { readonly variationId: string },
   VariationPath
 > = async (session, access, params) => {
-  const path = await loadFlagPath(session, access, params)
-  const variation = await session.find('variation', params.variationId)
+  const [path, variation] = await Promise.all([
+    loadFlagPath(session, access, params),
+    session.find('variation', params.variationId),
+  ])
   if (variation?.flagId !== path.flag.id) throw notFound('variation')
   return { ...path, variation }
 }
@@ -233,11 +240,14 @@ export const loadFlagStatePath: LoadPath<FlagParams & EnvironmentParams, FlagSta
   access,
   params,
 ) => {
-  const path = await loadEnvironmentPath(session, access, params)
-  const { flag } = await loadFlagPath(session, access, params)
-  const where = { flagId: flag.id, environmentId: path.environment.id }
-  const state = (await session.list('flagState', { where, limit: 1 })).data[0]
-  if (state === undefined) throw notFound('flag')
+  const { flagId, environmentId } = params
+  const [path, flag, states] = await Promise.all([
+    loadEnvironmentPath(session, access, params),
+    session.find('flag', flagId),
+    session.list('flagState', { where: { flagId, environmentId } }),
+  ])
+  const state = states.data[0]
+  if (flag?.projectId !== path.project.id || state === undefined) throw notFound('flag')
   return { ...path, flag, state }
 }
 
@@ -245,8 +255,10 @@ export const loadTargetingRulePath: LoadPath<
   FlagParams & EnvironmentParams & { readonly ruleId: string },
   TargetingRulePath
 > = async (session, access, params) => {
-  const path = await loadFlagStatePath(session, access, params)
-  const rule = await session.find('targetingRule', params.ruleId)
+  const [path, rule] = await Promise.all([
+    loadFlagStatePath(session, access, params),
+    session.find('targetingRule', params.ruleId),
+  ])
   const isInPath = rule?.flagId === path.flag.id && rule.environmentId === path.environment.id
   if (!isInPath) throw notFound('targeting rule')
   return { ...path, rule }
@@ -256,8 +268,10 @@ export const loadRolloutPath: LoadPath<
   FlagParams & EnvironmentParams & { readonly rolloutId: string },
   RolloutPath
 > = async (session, access, params) => {
-  const path = await loadFlagStatePath(session, access, params)
-  const rollout = await session.find('rollout', params.rolloutId)
+  const [path, rollout] = await Promise.all([
+    loadFlagStatePath(session, access, params),
+    session.find('rollout', params.rolloutId),
+  ])
   const isInPath = rollout?.flagId === path.flag.id && rollout.environmentId === path.environment.id
   if (!isInPath) throw notFound('rollout')
   return { ...path, rollout }
@@ -267,8 +281,10 @@ export const loadScheduledChangePath: LoadPath<
   FlagParams & EnvironmentParams & { readonly changeId: string },
   ScheduledChangePath
 > = async (session, access, params) => {
-  const path = await loadFlagStatePath(session, access, params)
-  const change = await session.find('scheduledChange', params.changeId)
+  const [path, change] = await Promise.all([
+    loadFlagStatePath(session, access, params),
+    session.find('scheduledChange', params.changeId),
+  ])
   const isInPath = change?.flagId === path.flag.id && change.environmentId === path.environment.id
   if (!isInPath) throw notFound('scheduled change')
   return { ...path, change }
@@ -278,8 +294,10 @@ export const loadSegmentPath: LoadPath<
   ProjectParams & { readonly segmentId: string },
   SegmentPath
 > = async (session, access, params) => {
-  const path = await loadProjectPath(session, access, params)
-  const segment = await session.find('segment', params.segmentId)
+  const [path, segment] = await Promise.all([
+    loadProjectPath(session, access, params),
+    session.find('segment', params.segmentId),
+  ])
   if (segment?.projectId !== path.project.id) throw notFound('segment')
   return { ...path, segment }
 }

@@ -1,5 +1,3 @@
-import { compileFlagSet, FlagError } from '@ff/core'
-import { type FlagSetIssue, findIssues } from '@ff/core/authoring'
 import type { Environment } from '@ff/protocol/management'
 import {
   type DefinitionChange,
@@ -9,8 +7,8 @@ import {
   toFlagDefinition,
   toPublishedSegment,
 } from '@ff/storage'
-import { engines } from '../evaluation/engines.ts'
 import { type ListedKeysChange, loadListedKeysElsewhere } from './listed-keys.ts'
+import type { Soundness } from './soundness.ts'
 
 /**
  * Something whose definition may have changed: a flag, in one environment or in all of the
@@ -25,6 +23,12 @@ export interface Touch {
   readonly listedKeys?: ListedKeysChange
 }
 
+/** When and why something is published, and what is known of what is published already. */
+export interface Publishing {
+  readonly occasion: PublicationOccasion
+  readonly soundness: Soundness
+}
+
 /**
  * Publishes the present definitions of everything touched, in every environment concerned.
  * Throws `INVALID_DEFINITION` when that would break what is served: a reference to nothing, a
@@ -33,7 +37,7 @@ export interface Touch {
 export async function publishTouched(
   session: StorageSession,
   touches: readonly Touch[],
-  occasion: PublicationOccasion,
+  { occasion, soundness }: Publishing,
 ): Promise<readonly FlagSetChange[]> {
   const hints: FlagSetChange[] = []
   for (const projectId of new Set(touches.map((touch) => touch.projectId))) {
@@ -41,7 +45,7 @@ export async function publishTouched(
     for (const environment of environments.data) {
       const here = touches.filter((touch) => isAbout(touch, environment))
       if (here.length === 0) continue
-      const version = await publishIn(session, environment, { touches: here, occasion })
+      const version = await publishIn(session, environment, { touches: here, occasion, soundness })
       hints.push({ type: 'flagSet', environmentId: environment.id, version })
     }
     const living = new Set(environments.data.map(({ id }) => id))
@@ -85,10 +89,7 @@ function isAbout(touch: Touch, { id, projectId }: Environment): boolean {
 async function publishIn(
   session: StorageSession,
   environment: Environment,
-  {
-    touches,
-    occasion,
-  }: { readonly touches: readonly Touch[]; readonly occasion: PublicationOccasion },
+  { touches, occasion, soundness }: Publishing & { readonly touches: readonly Touch[] },
 ): Promise<number> {
   const flagIds = new Set(touches.flatMap(({ flagId }) => flagId ?? []))
   const segmentIds = new Set(touches.flatMap(({ segmentId }) => segmentId ?? []))
@@ -100,12 +101,13 @@ async function publishIn(
   const changes: DefinitionChange[] = []
   for (const id of segmentIds) changes.push(await segmentChange(session, id))
   for (const id of flagIds) changes.push(await flagChange(session, id, environment.id))
-  const before = await session.publish(environment.id, [], occasion)
-  if (before === 0) changes.push(...(await loadListedKeysElsewhere(session, environment)))
+  const present = await soundness.load(session, environment.id)
+  if (present.version === 0) changes.push(...(await loadListedKeysElsewhere(session, environment)))
   const version = await session.publish(environment.id, changes, occasion)
-  if (version > before) await assertSound(session, environment.id, version)
+  if (version > present.version) present.assertSound(changes)
   // Who is listed cannot break anything, so that need not be looked at again.
-  return session.publish(environment.id, touches.flatMap(keysChange), occasion)
+  const keys = touches.flatMap(keysChange)
+  return keys.length === 0 ? version : session.publish(environment.id, keys, occasion)
 }
 
 function keysChange({ segmentId, listedKeys }: Touch): DefinitionChange[] {
@@ -125,42 +127,19 @@ async function flagChange(
   id: string,
   environmentId: string,
 ): Promise<DefinitionChange> {
-  const flag = await session.find('flag', id)
-  if (flag === undefined || flag.archivedAt !== null) return { kind: 'flag', id, definition: null }
-  const here = { where: { flagId: id, environmentId } }
-  const state = (await session.list('flagState', here)).data[0]
-  if (state === undefined) return { kind: 'flag', id, definition: null }
-  const variations = (await session.list('variation', { where: { flagId: id } })).data
-  const rules = (await session.list('targetingRule', here)).data
-  const rollouts = (await session.list('rollout', here)).data
-  const definition = toFlagDefinition({ flag, state, variations, rules, rollouts })
+  const where = { flagId: id, environmentId }
+  const [flag, states, variations, rules, rollouts] = await Promise.all([
+    session.find('flag', id),
+    session.list('flagState', { where }),
+    session.list('variation', { where: { flagId: id } }),
+    session.list('targetingRule', { where }),
+    session.list('rollout', { where }),
+  ])
+  const state = states.data[0]
+  if (flag === undefined || flag.archivedAt !== null || state === undefined) {
+    return { kind: 'flag', id, definition: null }
+  }
+  const parts = { variations: variations.data, rules: rules.data, rollouts: rollouts.data }
+  const definition = toFlagDefinition({ flag, state, ...parts })
   return { kind: 'flag', id, definition }
-}
-
-/** A change must not break what is served; what was broken before it may stay so. */
-async function assertSound(
-  session: StorageSession,
-  environmentId: string,
-  version: number,
-): Promise<void> {
-  const issues = await loadIssues(session, environmentId)
-  if (issues.length === 0) return
-  const known = new Set(await loadIssues(session, environmentId, version - 1))
-  const fresh = issues.filter((issue) => !known.has(issue))
-  if (fresh.length > 0) throw new FlagError('INVALID_DEFINITION', fresh.join(' '))
-}
-
-async function loadIssues(
-  session: StorageSession,
-  environmentId: string,
-  at?: number,
-): Promise<readonly string[]> {
-  const definition = await session.loadFlagSet(environmentId, at)
-  if (definition === undefined) return []
-  return findIssues(compileFlagSet(definition, { engines })).map(sentenceOf)
-}
-
-function sentenceOf({ flagKey, segmentId, message }: FlagSetIssue): string {
-  if (flagKey !== undefined) return `Flag "${flagKey}": ${message}`
-  return segmentId === undefined ? message : `Segment ${segmentId}: ${message}`
 }

@@ -38,8 +38,11 @@ export function attachWebSocket(server: Server, flags: FlagServer): Detach {
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (!serves(request)) {
       if (isLeftToUs(server, request, upgrade)) refuse(socket, 404)
-    } else if (!flags.hasRoomForSockets) {
-      refuse(socket, 429, 'Retry-After: 10\r\n')
+      return
+    }
+    const seconds = flags.admitSocket()
+    if (seconds > 0) {
+      refuse(socket, 429, `Retry-After: ${seconds}\r\n`)
     } else {
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
         heartbeat.watch(webSocket)

@@ -18,11 +18,17 @@ export interface ServerProcess {
 interface Limits {
   /** No file may grow beyond this. */
   readonly fileKiB?: number
+  /** How many sockets may be opened in a second. */
+  readonly newSockets?: number
 }
 
 /** A flag server over this data file, in a process of its own; resolves when it is ready. */
-export async function startServer(path: string, { fileKiB }: Limits = {}): Promise<ServerProcess> {
-  const command = [process.execPath, '--conditions=@ff/source', `--import=${LOADER}`, PROGRAM, path]
+export async function startServer(
+  path: string,
+  { fileKiB, newSockets }: Limits = {},
+): Promise<ServerProcess> {
+  const node = [process.execPath, '--conditions=@ff/source', `--import=${LOADER}`]
+  const command = [...node, PROGRAM, path, ...(newSockets === undefined ? [] : [`${newSockets}`])]
   const limit = fileKiB === undefined ? '' : `ulimit -f ${fileKiB}; `
   const startedAt = performance.now()
   const child = spawn('bash', ['-c', `${limit}exec "$@"`, 'bash', ...command], {

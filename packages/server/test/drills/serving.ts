@@ -1,5 +1,5 @@
 // Serves a data file over HTTP and WebSocket until it is told to stop, as a host would.
-// Parameters: the file. Prints `listening PORT`.
+// Parameters: the file; how many sockets may be opened in a second. Prints `listening PORT`.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sqlite } from '@ff/storage/sqlite'
@@ -7,10 +7,21 @@ import { createFlagServer } from '../../src/flag-server.ts'
 import { toNodeHandler } from '../../src/node/http.ts'
 import { attachWebSocket } from '../../src/node/websocket.ts'
 
-const [path = ''] = process.argv.slice(2)
-const flags = createFlagServer({ ...sqlite({ path }), trustProxy: true })
+/** As the standalone server has them. */
+const SLOW_SENDERS = {
+  headersTimeout: 20_000,
+  requestTimeout: 40_000,
+  connectionsCheckingInterval: 5_000,
+} as const
+
+const [path = '', newSockets] = process.argv.slice(2)
+const flags = createFlagServer({
+  ...sqlite({ path }),
+  trustProxy: true,
+  ...(newSockets !== undefined && { maxNewSocketsPerSecond: Number(newSockets) }),
+})
 await flags.start()
-const server = createServer(toNodeHandler(flags))
+const server = createServer(SLOW_SENDERS, toNodeHandler(flags))
 attachWebSocket(server, flags)
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`listening ${(server.address() as AddressInfo).port}\n`)

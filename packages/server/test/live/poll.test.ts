@@ -240,7 +240,10 @@ describe('a parked poll', () => {
     const leaver = new AbortController()
     const parked = await park({ context: user }, live.sdkKey, leaver.signal)
     const refused = await poll(flags, live.sdkKey, { context: user })
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10'])
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([
+      429,
+      expect.stringMatching(/^[1-9]\d?$/),
+    ])
     const timers = clock.timers
     leaver.abort()
     await parked.done.catch(() => undefined)

@@ -29,8 +29,17 @@ beforeEach(async () => {
   store = breakable(memory.storage)
   ;({ live, staging } = await seed(memory.storage))
   await publish(memory, live.environmentId, flagChange(textFlag('banner', 'hello')))
-  flags = createFlagServer({ ...memory, storage: store.storage, clock, logger: journal })
+  flags = createFlagServer({
+    ...memory,
+    ...{ storage: store.storage, clock, logger: journal, metricsArePublic: true },
+  })
   return () => flags.close()
+})
+
+/** A flag with another as its prerequisite. */
+const needing = (key: string, other: string) => ({
+  ...textFlag(key, 'poison'),
+  prerequisites: [{ flagId: `flag-${other}`, variationIds: [`${other}-poison`] }],
 })
 
 const banner = async () => (await evaluate(flags, live.sdkKey, {})).body
@@ -119,6 +128,8 @@ describe('what is not sound in the store', () => {
         { conditions: [{ attribute: 'a', operator: 'resembles', value: 'b' }] },
       ]),
     ],
+    ['a flag that needs itself', needing('banner', 'banner')],
+    ['a flag that needs one that does not exist', needing('banner', 'nowhere')],
     [
       'a default that does not exist',
       { ...textFlag('banner', 'poison'), defaultVariationId: 'no' },
@@ -133,6 +144,45 @@ describe('what is not sound in the store', () => {
     expect((await evaluate(flags, staging.sdkKey, {})).status).toBe(200)
     await clock.advance(60_000)
     expect(journal.lines).toHaveLength(1)
+  })
+
+  it('is refused where segments need each other in a circle', async () => {
+    await banner()
+    const segments = ['a', 'b'].map((id, index) => {
+      const rules = [{ attribute: '', operator: 'in_segment', value: index === 0 ? 'b' : 'a' }]
+      const rest = { logicalOp: 'AND', force: false, keyAttribute: 'user.key' } as const
+      return { kind: 'segment', id, definition: { id, key: id, rules, ...rest } } as const
+    })
+    await publish(memory, live.environmentId, ...segments)
+    await settle()
+    expect(await banner()).toEqual({ banner: 'hello' })
+    expect(journal.lines).toHaveLength(1)
+  })
+
+  it('of whatever size, keeps its environment alone from its newest version', async () => {
+    await flags.evaluate(staging, {})
+    await banner()
+    const many = Array.from({ length: 2000 }, (_, index) => textFlag(`flag-${index}`, 'value'))
+    await poison(...many, { ...textFlag('last', 'value'), rules: null })
+    expect(await banner()).toEqual({ banner: 'hello' })
+    await publish(memory, staging.environmentId, flagChange(textFlag('title', 'shop')))
+    await settle()
+    expect(await flags.evaluate(staging, {})).toEqual({ title: 'shop' })
+    await poison({ ...textFlag('last', 'value') })
+    expect(Object.keys((await banner()) as object)).toHaveLength(2002)
+  })
+
+  it('is told by a metric until it is over', async () => {
+    const stale = async () => {
+      const text = await (await flags.fetch(new Request('http://a/metrics'))).text()
+      return /^ff_flag_sets_stale (\d+)$/m.exec(text)?.[1]
+    }
+    await banner()
+    expect(await stale()).toBe('0')
+    await poison({ ...textFlag('banner', 'poison'), rules: null })
+    expect(await stale()).toBe('1')
+    await poison(textFlag('banner', 'cured'))
+    expect(await stale()).toBe('0')
   })
 
   it('is made good by the next sound version', async () => {

@@ -242,12 +242,12 @@ describe('attachWebSocket', () => {
       )
     }
     await until(() => JSON.stringify(healthy.messages.at(-1)).includes('"400 '))
-    const before = flags.hasRoomForSockets
+    const before = flags.admitSocket()
     await clock.advance(10_000)
     await new Promise((resolve) => setTimeout(resolve, 2500))
     for (const socket of stuck) socket.resume()
     await until(() => stuck.every((socket) => socket.destroyed || socket.readableEnded))
-    expect([before, healthy.closedWith]).toEqual([true, undefined])
+    expect([before, healthy.closedWith]).toEqual([0, undefined])
     for (const socket of stuck) socket.destroy()
   }, 20_000)
 })

@@ -181,6 +181,6 @@ async function createAnswerer() {
 
 const answer = await createAnswerer()
 // Requests that came before wait in the port until somebody listens.
-parentPort?.on('message', (request) => {
-  parentPort?.postMessage({ id: request.id, ...answer(request) })
+parentPort?.on('message', (/** @type {(StatementsRequest | CloseRequest)[]} */ requests) => {
+  parentPort?.postMessage(requests.map((request) => ({ id: request.id, ...answer(request) })))
 })

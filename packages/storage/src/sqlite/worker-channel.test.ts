@@ -23,6 +23,31 @@ describe('WorkerChannel', () => {
     await channel.close()
   })
 
+  it('sends together what is asked for together, and answers each', async () => {
+    const channel = channelTo(
+      `const { parentPort } = require('node:worker_threads')
+      parentPort.on('message', (requests) => parentPort.postMessage(
+        requests.map(({ id, type }) => ({ id, rows: [[{ type, together: requests.length }]] }))))`,
+    )
+    const together = await Promise.all([channel.write(SELECT_1), channel.read(SELECT_1)])
+    expect(together).toEqual([
+      [[{ type: 'write', together: 2 }]],
+      [[{ type: 'read', together: 2 }]],
+    ])
+    expect(await channel.read(SELECT_1)).toEqual([[{ type: 'read', together: 1 }]])
+  })
+
+  it('refuses what cannot be sent, and goes on', async () => {
+    const channel = channelTo(
+      `const { parentPort } = require('node:worker_threads')
+      parentPort.on('message', (requests) => parentPort.postMessage(
+        requests.map(({ id }) => ({ id, rows: [] }))))`,
+    )
+    const parameters = [(() => undefined) as never]
+    await expect(channel.write([{ sql: 'select ?', parameters }])).rejects.toThrow()
+    expect(await channel.read(SELECT_1)).toEqual([])
+  })
+
   it('says why, when its worker failed', async () => {
     const channel = channelTo(`throw new Error('out of luck')`)
     const outcome = await channel.read(SELECT_1).catch((error: unknown) => error)

@@ -28,12 +28,17 @@ interface Pending {
   readonly reject: (error: unknown) => void
 }
 
-/** Connections that live in a worker, which is started by the first request. */
+/**
+ * Connections that live in a worker, which is started by the first request. Requests that are
+ * made together travel together, because every message costs both threads a turn.
+ */
 export class WorkerChannel implements SqliteChannel {
   readonly hasReader: boolean
   readonly #path: string
   readonly #start: () => Worker
   readonly #pending = new Map<number, Pending>()
+  /** What leaves at the end of this turn. */
+  #leaving: (Request & { readonly id: number })[] = []
   #worker: Worker | undefined
   #failure: FlagError | undefined
   #nextId = 0
@@ -67,14 +72,30 @@ export class WorkerChannel implements SqliteChannel {
       // Only a worker that somebody waits for may keep the process alive.
       if (this.#pending.size === 0) this.#worker.ref()
       this.#pending.set(id, { resolve, reject })
-      this.#worker.postMessage({ id, ...request })
+      if (this.#leaving.length === 0) queueMicrotask(() => this.#send())
+      this.#leaving.push({ id, ...request })
     })
+  }
+
+  #send(): void {
+    const requests = this.#leaving
+    this.#leaving = []
+    try {
+      this.#worker?.postMessage(requests)
+    } catch (cause) {
+      for (const { id } of requests) {
+        this.#pending.get(id)?.reject(cause)
+        this.#pending.delete(id)
+      }
+    }
   }
 
   #started(): Worker {
     const worker = this.#start()
     worker.unref()
-    worker.on('message', (answer: Answer) => this.#settle(answer))
+    worker.on('message', (answers: readonly Answer[]) => {
+      for (const answer of answers) this.#settle(answer)
+    })
     worker.on('error', (error) => this.#fail(error))
     worker.on('exit', () => this.#fail())
     return worker

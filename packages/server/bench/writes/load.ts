@@ -1,0 +1,124 @@
+import { Agent, request } from 'node:http'
+import { contextsOf } from '../../../core/bench/workload.ts'
+import type { Shop } from './shop.ts'
+
+/** How long requests took, in milliseconds, in ascending order. */
+export type Times = readonly number[]
+
+export interface Phase {
+  readonly evaluations: Times
+  readonly writes: Times
+  /** Writes that were acknowledged, in a second. */
+  readonly writesASecond: number
+}
+
+const EVALUATIONS_A_SECOND = 50
+/** More than this under way at once would only measure the queue. */
+const MOST_WRITES_AT_ONCE = 16
+
+const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+const BODIES = contextsOf(1000).map((context) => JSON.stringify({ context }))
+
+/** Evaluates at a steady pace, and meanwhile writes so many times a second. */
+export async function runPhase(
+  url: string,
+  shop: Shop,
+  { seconds, writesASecond }: { readonly seconds: number; readonly writesASecond: number },
+): Promise<Phase> {
+  const evaluations: number[] = []
+  const writes: number[] = []
+  let writing = 0
+  const evaluate = (turn: number) => timed(evaluations, () => evaluateOnce(url, shop, turn))
+  const write = async (turn: number) => {
+    if (writing >= MOST_WRITES_AT_ONCE) return
+    writing += 1
+    await timed(writes, () => writeOnce(url, shop, turn))
+    writing -= 1
+  }
+  const begun = performance.now()
+  const writers = atPace({ aSecond: writesASecond, seconds }, write)
+  await atPace({ aSecond: EVALUATIONS_A_SECOND, seconds }, evaluate)
+  await writers
+  const took = (performance.now() - begun) / 1000
+  const ascending = (times: readonly number[]) => [...times].sort((a, b) => a - b)
+  return {
+    evaluations: ascending(evaluations),
+    writes: ascending(writes),
+    writesASecond: writes.length / took,
+  }
+}
+
+interface Pace {
+  readonly aSecond: number
+  readonly seconds: number
+}
+
+/** Starts work at its times, whether or not what was started before has ended; awaits all of it. */
+async function atPace({ aSecond, seconds }: Pace, work: (turn: number) => Promise<void>) {
+  const begun = performance.now()
+  const all: Promise<void>[] = []
+  for (let turn = 0; turn < aSecond * seconds; turn += 1) {
+    const wait = begun + (turn * 1000) / aSecond - performance.now()
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+    all.push(work(turn))
+  }
+  await Promise.all(all)
+}
+
+async function timed(times: number[], work: () => Promise<void>): Promise<void> {
+  const begun = performance.now()
+  await work()
+  times.push(performance.now() - begun)
+}
+
+function evaluateOnce(url: string, { sdkKey }: Shop, turn: number): Promise<void> {
+  const headers = { 'x-api-key': sdkKey }
+  const body = BODIES[turn % BODIES.length] ?? ''
+  return ask({ method: 'POST', address: `${url}/evaluator/evaluate`, headers, body })
+}
+
+let changes = 0
+
+/** By turns a rule's conditions and whether a flag is active, ever another flag's. */
+function writeOnce(
+  url: string,
+  { token, projectId, environmentId, flags }: Shop,
+  turn: number,
+): Promise<void> {
+  changes += 1
+  const flag = flags[(turn * 37) % flags.length]
+  const state = `${url}/projects/${projectId}/envs/${environmentId}/flags/${flag?.id}`
+  const conditions = [{ attribute: 'plan', operator: 'eq', value: `plan-${changes}` }]
+  const [address, body] =
+    changes % 2 === 0
+      ? [`${state}/targeting-rules/${flag?.ruleId}`, { conditions }]
+      : [state, { is_active: changes % 4 === 1 }]
+  const headers = { authorization: `Bearer ${token}` }
+  return ask({ method: 'PUT', address, headers, body: JSON.stringify(body) })
+}
+
+interface Asked {
+  readonly method: string
+  readonly address: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+function ask({ method, address, headers, body }: Asked): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const sent = { ...headers, 'content-type': 'application/json' }
+    const asking = request(address, { method, agent, headers: sent }, (response) => {
+      const { statusCode } = response
+      let text = ''
+      response.on('data', (chunk: Buffer) => {
+        if (statusCode !== 200) text += chunk.toString()
+      })
+      response.on('end', () => {
+        if (statusCode === 200) resolve()
+        else reject(new Error(`${method} ${address} was answered ${statusCode}: ${text}`))
+      })
+    })
+    asking.on('error', reject)
+    asking.end(body)
+  })
+}

@@ -1,0 +1,222 @@
+import {
+  type ConditionDefinition,
+  compileFlagSet,
+  type FlagDefinition,
+  FlagError,
+  type FlagSetDefinition,
+  type SegmentDefinition,
+} from '@ff/core'
+import { conditionFault, type FlagSetIssue, findIssues } from '@ff/core/authoring'
+import type { DefinitionChange, DefinitionChanges, PublishedSegment } from '@ff/storage'
+import { engines } from '../evaluation/engines.ts'
+import { flagQuestionOf, segmentIdsOf } from './conditions.ts'
+
+/** A flag or a segment as it is published, and what follows from its definition alone. */
+interface Part {
+  readonly flags: readonly FlagDefinition[]
+  readonly segments: readonly SegmentDefinition[]
+  /** By which names others refer to it. */
+  readonly names: readonly string[]
+  /** The names that it refers to. */
+  readonly references: readonly string[]
+}
+
+/** The changed parts as they will be, by kind and id; `undefined`: gone. */
+type Changed = ReadonlyMap<string, Part | undefined>
+
+/**
+ * Everything that is published in one environment, part by part, so that a change is judged by
+ * compiling only what it can break: the changed parts, those that lean on them, and what all of
+ * these refer to. Who is listed in segments cannot break anything, and is left out.
+ */
+export class PublishedParts {
+  /** By kind and id. */
+  readonly #parts = new Map<string, Part>()
+  /** Which part has a name. */
+  readonly #byName = new Map<string, string>()
+  #version = 0
+
+  static of({ version, flags, segments }: FlagSetDefinition): PublishedParts {
+    const named = <T extends { readonly id: string }>(definition: T) => {
+      return { id: definition.id, definition }
+    }
+    const everything = { version, flags: flags.map(named), segments: segments.map(named) }
+    return new PublishedParts().advance(everything)
+  }
+
+  get version(): number {
+    return this.#version
+  }
+
+  /** Takes over what was published since. */
+  advance({ version, flags, segments }: DefinitionChanges): this {
+    for (const change of flags) this.#replace(...flagPart(change))
+    for (const change of segments) this.#replace(...segmentPart(change))
+    this.#version = version
+    return this
+  }
+
+  /**
+   * Throws `INVALID_DEFINITION` when these changes would break something: a reference to nothing,
+   * a cycle, a value that cannot be read. What was broken before may stay so.
+   */
+  assertSound(changes: readonly DefinitionChange[]): void {
+    const changed = new Map<string, Part | undefined>()
+    for (const change of changes) {
+      if (change.kind === 'flag') changed.set(...flagPart(change))
+      if (change.kind === 'segment') changed.set(...segmentPart(change))
+    }
+    const fresh = this.#faults(changed)
+    if (fresh.length > 0) throw new FlagError('INVALID_DEFINITION', fresh.join(' '))
+  }
+
+  #replace(id: string, part: Part | undefined): void {
+    for (const name of this.#parts.get(id)?.names ?? []) {
+      if (this.#byName.get(name) === id) this.#byName.delete(name)
+    }
+    if (part === undefined) this.#parts.delete(id)
+    else this.#parts.set(id, part)
+    for (const name of part?.names ?? []) this.#byName.set(name, id)
+  }
+
+  /** Whether nothing comes or goes, and all refer to what they did. */
+  #isWiredAsBefore(changed: Changed): boolean {
+    return [...changed].every(([id, after]) => {
+      const before = this.#parts.get(id)
+      return (
+        isSameList(before?.names, after?.names) && isSameList(before?.references, after?.references)
+      )
+    })
+  }
+
+  /** What is wrong after the change, and was not before. */
+  #faults(changed: Changed): readonly string[] {
+    const before: Part[] = []
+    const after: Part[] = []
+    for (const id of this.#concernedBy(changed)) {
+      const present = this.#parts.get(id)
+      const next = changed.has(id) ? changed.get(id) : present
+      if (present !== undefined) before.push(present)
+      if (next !== undefined) after.push(next)
+    }
+    const known = new Set(issuesOf(before))
+    return issuesOf(after).filter((issue) => !known.has(issue))
+  }
+
+  /** The changed parts, all that lean on them, and all that any of these refers to. */
+  #concernedBy(changed: Changed): ReadonlySet<string> {
+    // Where everybody refers to what they did, those that lean on them are as they were.
+    const touched = this.#isWiredAsBefore(changed)
+      ? new Set(changed.keys())
+      : this.#withDependents(changed)
+    const byName = new Map<string, string>()
+    for (const [id, part] of changed) for (const name of part?.names ?? []) byName.set(name, id)
+    // A set may grow while it is walked: what is added is visited too.
+    for (const id of touched) {
+      const parts = [this.#parts.get(id), changed.get(id)]
+      for (const name of parts.flatMap((part) => part?.references ?? [])) {
+        const owners = [this.#byName.get(name), byName.get(name)]
+        for (const owner of owners) if (owner !== undefined) touched.add(owner)
+      }
+    }
+    return touched
+  }
+
+  #withDependents(changed: Changed): Set<string> {
+    const found = new Set(changed.keys())
+    const names = new Set<string>()
+    const add = (id: string, part: Part | undefined) => {
+      found.add(id)
+      for (const name of part?.names ?? []) names.add(name)
+    }
+    for (const [id, part] of changed) {
+      add(id, this.#parts.get(id))
+      add(id, part)
+    }
+    for (let size = 0; size < found.size; ) {
+      size = found.size
+      for (const [id, part] of this.#parts) {
+        if (!found.has(id) && part.references.some((name) => names.has(name))) add(id, part)
+      }
+    }
+    return found
+  }
+}
+
+interface Published<Definition> {
+  readonly id: string
+  readonly definition: Definition | null
+}
+
+type NamedPart = readonly [id: string, part: Part | undefined]
+
+function flagPart({ id, definition }: Published<FlagDefinition>): NamedPart {
+  const name = `flag ${id}`
+  if (definition === null) return [name, undefined]
+  const names = [name, keyName(definition.key)]
+  return [name, { flags: [definition], segments: [], names, references: ofFlag(definition) }]
+}
+
+function segmentPart({ id, definition }: Published<PublishedSegment>): NamedPart {
+  const name = segmentName(id)
+  if (definition === null) return [name, undefined]
+  const segments = [{ ...definition, included: [], excluded: [] }]
+  return [name, { flags: [], segments, names: [name], references: ofSegment(definition) }]
+}
+
+/** An inactive flag asks nobody. */
+function ofFlag({ isActive, prerequisites, rules }: FlagDefinition): readonly string[] {
+  if (!isActive) return []
+  return readable(() => [
+    ...prerequisites.map(({ flagId }) => `flag ${flagId}`),
+    ...rules.flatMap(({ segmentId }) => (segmentId === null ? [] : segmentName(segmentId))),
+    ...rules.flatMap(({ conditions }) => conditions.flatMap(ofCondition)),
+  ])
+}
+
+function ofSegment({ rules }: PublishedSegment): readonly string[] {
+  return readable(() => rules.flatMap(ofCondition))
+}
+
+/** A condition that cannot be read never holds, whatever it refers to. */
+function ofCondition(condition: ConditionDefinition): readonly string[] {
+  const question = flagQuestionOf(condition)
+  const flags = question === undefined ? [] : [keyName(question.flagKey)]
+  const references = [...segmentIdsOf(condition).map(segmentName), ...flags]
+  return references.length > 0 && conditionFault(condition, engines) ? [] : references
+}
+
+/** What has not even the shape of a definition, as only damage brings about, refers to nothing. */
+function readable(references: () => readonly string[]): readonly string[] {
+  try {
+    return references()
+  } catch {
+    return []
+  }
+}
+
+function segmentName(id: string): string {
+  return `segment ${id}`
+}
+
+function keyName(key: string): string {
+  return `flag with the key ${key}`
+}
+
+function issuesOf(parts: readonly Part[]): readonly string[] {
+  const definition = {
+    version: 0,
+    flags: parts.flatMap(({ flags }) => flags),
+    segments: parts.flatMap(({ segments }) => segments),
+  }
+  return findIssues(compileFlagSet(definition, { engines })).map(sentenceOf)
+}
+
+function sentenceOf({ flagKey, segmentId, message }: FlagSetIssue): string {
+  if (flagKey !== undefined) return `Flag "${flagKey}": ${message}`
+  return segmentId === undefined ? message : `Segment ${segmentId}: ${message}`
+}
+
+function isSameList(left: readonly string[] = [], right: readonly string[] = []): boolean {
+  return left.length === right.length && left.every((item, index) => item === right[index])
+}

@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest'
+import { FlagSetCache } from '../../src/evaluation/flag-set-cache.ts'
+import { silentLogger } from '../../src/logger.ts'
+import { allInMemory } from '../capabilities.ts'
+import { FakeClock, settle } from '../fake-clock.ts'
+import { flagChange, OCCASION, seed, textFlag } from '../seed.ts'
+
+/** A cache over a store in memory, on a clock on which taking a version over takes so long. */
+async function slowCache(takesMs: number) {
+  const { storage } = allInMemory()
+  const { live } = await seed(storage)
+  const { environmentId } = live
+  const clock = new FakeClock()
+  const cache = new FlagSetCache({ storage, logger: silentLogger, clock })
+  cache.listen(() => clock.set(clock.now() + takesMs))
+  await cache.get(environmentId)
+  let changes = 0
+  const change = async () => {
+    changes += 1
+    const published = [flagChange(textFlag('banner', `${changes}`))]
+    const version = await storage.publish(environmentId, published, OCCASION)
+    void cache.refresh(environmentId, version)
+    await settle()
+    return version
+  }
+  return { cache, clock, change, held: () => cache.peek(environmentId)?.flagSet.version }
+}
+
+it('changes are taken over at once while they do not take much of the time', async () => {
+  const { change, held } = await slowCache(2)
+  for (let round = 0; round < 100; round += 1) expect(await change()).toBe(held())
+})
+
+it('many changes of a large environment are taken over together, none more than half a second late', async () => {
+  const { cache, clock, change, held } = await slowCache(20)
+  const before = cache.swaps
+  let newest = 0
+  for (let tick = 0; tick < 2000; tick += 1) {
+    newest = await change()
+    await clock.advance(5)
+  }
+  // Ten seconds: a quarter of a second at a stretch, and then a fiftieth of the time.
+  expect(cache.swaps - before).toBeGreaterThan(15)
+  expect(cache.swaps - before).toBeLessThan(40)
+  await clock.advance(500)
+  expect(held()).toBe(newest)
+}, 30_000)
+
+it('a pause makes up for it', async () => {
+  const { clock, change, held } = await slowCache(100)
+  for (let round = 0; round < 5; round += 1) await change()
+  expect(held()).toBeLessThan(5)
+  await clock.advance(60_000)
+  expect(await change()).toBe(held())
+})
