@@ -11,6 +11,7 @@ import type { Exchange } from '../src/http/exchange.ts'
 import { parseJsonBody } from '../src/http/json-body.ts'
 import { Metrics } from '../src/http/metrics.ts'
 import { handleSdk } from '../src/http/sdk.ts'
+import { LongPolls } from '../src/live/long-polls.ts'
 import { SessionRegistry } from '../src/live/session-registry.ts'
 import { silentLogger } from '../src/logger.ts'
 import { addSdkKey, flagChange, OCCASION, seed, textFlag } from '../test/seed.ts'
@@ -56,7 +57,8 @@ const nothing = {
 function requestsTo(usage: UsageRecorder): () => Promise<void> {
   const evaluator = new Evaluator({ cache, usage, clock: systemClock })
   const services = { keys, limiter, cache, evaluator, usage, sessions: new SessionRegistry() }
-  const parts = { ...common, ...services, maxLiveClients: 1 }
+  const polls = new LongPolls({ ...common, ...services })
+  const parts = { ...common, ...services, polls, maxLiveClients: 1 }
   let turn = 0
   return async () => {
     turn = (turn + 1) % bodies.length
@@ -76,7 +78,7 @@ function exchangeOf(body: Uint8Array): Exchange {
     address: undefined,
     isEncrypted: false,
     hasBody: true,
-    signal: new AbortController().signal,
+    whenGone: () => undefined,
   }
 }
 

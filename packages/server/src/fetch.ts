@@ -32,7 +32,10 @@ function toExchange(request: Request, { path, query }: Target): Exchange {
     address: undefined,
     isEncrypted: request.url.startsWith('https:'),
     hasBody: request.body !== null,
-    signal: request.signal,
+    whenGone: (leave) => {
+      if (request.signal.aborted) leave()
+      else request.signal.addEventListener('abort', leave, { once: true })
+    },
   }
 }
 

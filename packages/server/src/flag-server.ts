@@ -17,6 +17,7 @@ import { InFlight } from './in-flight.ts'
 import { Instance } from './instance.ts'
 import { type Job, Jobs } from './jobs.ts'
 import { Broadcaster } from './live/broadcaster.ts'
+import { LongPolls } from './live/long-polls.ts'
 import { SessionRegistry } from './live/session-registry.ts'
 import type { SocketConnection, SocketLike } from './live/socket-connection.ts'
 import { SocketConnections } from './live/socket-connections.ts'
@@ -90,7 +91,8 @@ export class FlagServer {
     instance.watchedBy(options.metrics)
     this.#options = { ...options, instance }
     this.#broadcaster = new Broadcaster({ changeFeed, cache, keys, sessions, clock })
-    const sdk = { ...live, maxLiveClients: options.maxLiveClients }
+    const polls = new LongPolls(live)
+    const sdk = { ...live, polls, maxLiveClients: options.maxLiveClients }
     const handle = createHandler({
       whenReady,
       sdk: (exchange) => handleSdk(sdk, exchange),

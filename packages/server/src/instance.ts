@@ -37,7 +37,7 @@ export class Instance {
     const clients = { ws: 0, poll: 0, behind: 0 }
     for (const session of this.#parts.sessions.of(environmentId)) {
       clients[session.transport] += 1
-      if (session.isStale || session.flagSet.version < version) clients.behind += 1
+      if (!session.knows(version)) clients.behind += 1
     }
     return clients
   }

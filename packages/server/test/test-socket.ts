@@ -1,23 +1,29 @@
 import { asServerMessage, type ServerMessage } from '@ff/protocol/sdk'
+import type { Message } from '../src/live/flag-update.ts'
 import type { SocketLike } from '../src/live/socket-connection.ts'
 
 /** A socket whose other end is the test: it takes what is sent, as slowly as it likes. */
 export class TestSocket implements SocketLike {
   readonly messages: ServerMessage[] = []
+  /** Everything that was sent, as it was handed over. */
+  readonly sent: Message[] = []
   closedWith: number | undefined
   bufferedAmount = 0
   /** Whether the other end has stopped reading. */
   isStuck = false
-  readonly #leaving: (() => void)[] = []
+  readonly #waiting: (() => void)[] = []
 
-  send(text: string, left: () => void): void {
+  send(sent: Message): void {
+    const { text } = sent
+    this.sent.push(sent)
     const message = asServerMessage(JSON.parse(text))
     if (message === undefined) throw new Error(`not a message of the server: ${text}`)
     this.messages.push(message)
-    if (this.isStuck) {
-      this.bufferedAmount += text.length
-      this.#leaving.push(left)
-    } else queueMicrotask(left)
+    if (this.isStuck) this.bufferedAmount += text.length
+  }
+
+  whenDrained(task: () => void): void {
+    this.#waiting.push(task)
   }
 
   close(code: number): void {
@@ -28,7 +34,7 @@ export class TestSocket implements SocketLike {
   drain(): void {
     this.isStuck = false
     this.bufferedAmount = 0
-    for (const left of this.#leaving.splice(0)) left()
+    for (const task of this.#waiting.splice(0)) task()
   }
 
   take(): ServerMessage[] {

@@ -28,8 +28,8 @@ export interface Exchange {
   readonly isEncrypted: boolean
   /** Whether a body was sent. */
   readonly hasBody: boolean
-  /** Aborted when the caller goes away before the reply has ended. */
-  readonly signal: AbortSignal
+  /** Calls `leave` when the caller goes away before the reply has ended; at once if it has gone. */
+  whenGone(leave: () => void): void
 }
 
 /** What is answered; header names in the spelling they are sent in. */

@@ -12,17 +12,25 @@ import type { EvaluationSource } from '@ff/storage'
 import { spreadSeconds } from '../access/admission.ts'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import type { EnvironmentScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
+import type { Clock } from '../clock.ts'
 import { entityTagText } from '../evaluation/entity-tag.ts'
-import type { Answer } from '../evaluation/evaluator.ts'
+import type { Answer, Evaluator } from '../evaluation/evaluator.ts'
+import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
-import { type PollParts, waitForChange } from '../live/poll.ts'
+import type { LongPolls } from '../live/long-polls.ts'
+import type { SessionRegistry } from '../live/session-registry.ts'
 import type { Logger } from '../logger.ts'
 import { sdkErrorReply } from './error-reply.ts'
 import { eventsReply } from './events-reply.ts'
 import type { Exchange, Reply } from './exchange.ts'
 import { flagSetReply } from './flag-set-reply.ts'
 
-export interface SdkParts extends PollParts {
+export interface SdkParts {
+  readonly cache: FlagSetCache
+  readonly evaluator: Evaluator
+  readonly sessions: SessionRegistry
+  readonly polls: LongPolls
+  readonly clock: Clock
   readonly usage: UsageRecorder
   readonly keys: SdkKeyVerifier
   readonly limiter: RequestLimiter
@@ -120,13 +128,15 @@ async function poll(parts: SdkParts, exchange: Exchange, headers: Headers): Prom
   }
   const { since } = request
   const { environmentId } = scope
-  const { signal } = exchange
-  parts.usage.requested(environmentId)
-  const wait = { scope, context, signal }
-  const answer = await waitForChange(parts, since === undefined ? wait : { ...wait, since })
-  // Who has left is told nothing.
-  if (!signal.aborted) recordAnswer(parts.usage, answer, { environmentId, source: 'poll' })
-  return toReply(answer, headers)
+  const { polls, usage } = parts
+  usage.requested(environmentId)
+  // Nothing of the request is kept while it is held but what the answer needs.
+  return polls.wait({ scope, context, since, exchange }).then((answer) => {
+    // Who has left is told nothing.
+    if (answer === undefined) return { status: 204, headers, body: null }
+    recordAnswer(usage, answer, { environmentId, source: 'poll' })
+    return toReply(answer, headers)
+  })
 }
 
 interface Asked {

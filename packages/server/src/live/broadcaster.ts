@@ -1,9 +1,10 @@
 import type { FlagSet } from '@ff/core'
-import { changedFlags, nextInstant, rampingFlags, stepAt } from '@ff/core/changes'
+import { stepAt } from '@ff/core/changes'
 import type { ChangeFeed, FlagSetChange, Resync, Unsubscribe } from '@ff/storage'
 import type { SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Cancel, Clock } from '../clock.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
+import { Rounds } from './rounds.ts'
 import type { SessionRegistry } from './session-registry.ts'
 
 /** How often versions and keys are read again, so that a lost hint costs less than ten seconds. */
@@ -23,17 +24,17 @@ interface BroadcasterParts {
  */
 export class Broadcaster {
   readonly #parts: BroadcasterParts
-  /** Up to which instant each environment's sessions know the steps of its rollouts. */
-  readonly #toldUpTo = new Map<string, number>()
+  readonly #rounds: Rounds
+  /** Which step of each flag set its sessions are told. */
+  readonly #toldSteps = new WeakMap<FlagSet, number>()
   #unsubscribe: Unsubscribe | undefined
   #cancelCheck: Cancel | undefined
   #cancelStep: Cancel | undefined
 
   constructor(parts: BroadcasterParts) {
     this.#parts = parts
-    parts.cache.listen((environmentId, after, before) =>
-      this.#swapped(environmentId, after, before),
-    )
+    this.#rounds = new Rounds(parts.sessions, parts.clock)
+    parts.cache.listen((environmentId, after) => this.#swapped(environmentId, after))
     parts.keys.listen(() => this.#endRefused())
   }
 
@@ -47,6 +48,7 @@ export class Broadcaster {
     this.#unsubscribe?.()
     this.#cancelCheck?.()
     this.#cancelStep?.()
+    this.#rounds.stop()
     this.#unsubscribe = this.#cancelCheck = this.#cancelStep = undefined
   }
 
@@ -90,37 +92,21 @@ export class Broadcaster {
     sessions.end((scope) => !keys.isLiving(scope), 'keyRefused')
   }
 
-  #swapped(environmentId: string, after: FlagSet, before: FlagSet | undefined): void {
-    if (before !== undefined) this.#tell(environmentId, after, changedFlags(before, after))
-    else this.#toldUpTo.set(environmentId, this.#parts.clock.now())
+  #swapped(environmentId: string, after: FlagSet): void {
+    this.#tell(environmentId, after)
     this.#armStep()
   }
 
-  /** Updates an environment's sessions: these flags changed, and others may have stepped since. */
-  #tell(environmentId: string, flagSet: FlagSet, changed: readonly string[]): void {
-    const { clock, sessions } = this.#parts
-    const now = clock.now()
-    const stepped = this.#steppedSince(environmentId, flagSet, now)
-    this.#toldUpTo.set(environmentId, now)
-    const flagKeys = stepped.length === 0 ? changed : [...new Set([...changed, ...stepped])]
-    for (const session of [...sessions.of(environmentId)]) session.update(flagSet, flagKeys, now)
+  #tell(environmentId: string, flagSet: FlagSet): void {
+    this.#toldSteps.set(flagSet, stepAt(flagSet, this.#parts.clock.now()))
+    this.#rounds.tell(environmentId, flagSet)
   }
 
-  /** The flags that stepped since the sessions were last told; backwards if the clock was set back. */
-  #steppedSince(environmentId: string, flagSet: FlagSet, now: number): readonly string[] {
-    const since = this.#toldUpTo.get(environmentId) ?? now
-    if (stepAt(flagSet, since) === stepAt(flagSet, now)) return []
-    return rampingFlags(flagSet, Math.min(since, now), Math.max(since, now))
-  }
-
+  /** Tells of steps; backwards if the clock was set back. */
   #step(): void {
     const now = this.#parts.clock.now()
     for (const [environmentId, flagSet] of this.#parts.cache.loaded()) {
-      if (this.#steppedSince(environmentId, flagSet, now).length > 0) {
-        this.#tell(environmentId, flagSet, [])
-      } else {
-        this.#toldUpTo.set(environmentId, now)
-      }
+      if (this.#toldSteps.get(flagSet) !== stepAt(flagSet, now)) this.#tell(environmentId, flagSet)
     }
     this.#armStep()
   }
@@ -130,12 +116,12 @@ export class Broadcaster {
     const { cache, clock } = this.#parts
     this.#cancelStep?.()
     this.#cancelStep = undefined
-    const now = clock.now()
-    let next: number | undefined
-    for (const [environmentId, flagSet] of cache.loaded()) {
-      const instant = nextInstant(flagSet, Math.min(now, this.#toldUpTo.get(environmentId) ?? now))
-      if (instant !== undefined && (next === undefined || instant < next)) next = instant
+    let next = Number.POSITIVE_INFINITY
+    for (const [, flagSet] of cache.loaded()) {
+      const instant = flagSet.instants[this.#toldSteps.get(flagSet) ?? 0]
+      if (instant !== undefined && instant < next) next = instant
     }
-    if (next !== undefined) this.#cancelStep = clock.schedule(next - now, () => this.#step())
+    if (next === Number.POSITIVE_INFINITY) return
+    this.#cancelStep = clock.schedule(next - clock.now(), () => this.#step())
   }
 }

@@ -1,48 +1,59 @@
+import type { EvaluationContext } from '@ff/core'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import { type Audience, Audiences } from './audience.ts'
 import type { EndReason, FlagSession, LiveTransport } from './flag-session.ts'
 
 /** The sessions of all live clients, by environment. */
 export class SessionRegistry {
-  readonly #byEnvironment = new Map<string, Set<FlagSession>>()
-  #size = 0
+  readonly #byEnvironment = new Map<string, Audiences>()
+  readonly #counts: Record<LiveTransport, number> = { ws: 0, poll: 0 }
   #isClosed = false
 
   /** How many sessions there are. */
   get size(): number {
-    return this.#size
+    return this.#counts.ws + this.#counts.poll
+  }
+
+  /** Whom a session with this context would share it with. */
+  audienceOf(environmentId: string, context: EvaluationContext): Audience {
+    const audiences = this.#byEnvironment.get(environmentId) ?? new Audiences()
+    return audiences.of(context)
   }
 
   /** Registers a session; after `close` it is ended at once. */
   add(session: FlagSession): void {
-    const { environmentId } = session.scope
-    const sessions = this.#byEnvironment.get(environmentId) ?? new Set()
-    this.#byEnvironment.set(environmentId, sessions)
-    if (!sessions.has(session)) this.#size += 1
-    sessions.add(session)
+    this.#audiencesOf(session.scope.environmentId).add(session)
+    this.#counts[session.transport] += 1
     if (this.#isClosed) session.end('goingAway')
   }
 
   remove(session: FlagSession): void {
     const { environmentId } = session.scope
-    const sessions = this.#byEnvironment.get(environmentId)
-    if (sessions?.delete(session) !== true) return
-    this.#size -= 1
-    if (sessions.size === 0) this.#byEnvironment.delete(environmentId)
+    const audiences = this.#byEnvironment.get(environmentId)
+    if (audiences?.remove(session) !== true) return
+    this.#counts[session.transport] -= 1
+    if (audiences.isEmpty) this.#byEnvironment.delete(environmentId)
+  }
+
+  /** Gives a registered session another context. */
+  move(session: FlagSession, context: EvaluationContext): void {
+    const audiences = this.#audiencesOf(session.scope.environmentId)
+    const audience = audiences.of(context)
+    audiences.remove(session)
+    session.moveTo(audience)
+    audiences.add(session)
   }
 
   /** All sessions of a transport, in whatever environment. */
   count(transport: LiveTransport): number {
-    let count = 0
-    for (const sessions of this.#byEnvironment.values()) {
-      for (const session of sessions) if (session.transport === transport) count += 1
-    }
-    return count
+    return this.#counts[transport]
   }
 
   has(environmentId: string): boolean {
     return this.#byEnvironment.has(environmentId)
   }
 
+  /** Those with equal contexts one after the other; who comes or goes meanwhile does no harm. */
   of(environmentId: string): Iterable<FlagSession> {
     return this.#byEnvironment.get(environmentId) ?? []
   }
@@ -58,5 +69,13 @@ export class SessionRegistry {
   close(): void {
     this.#isClosed = true
     this.end(() => true, 'goingAway')
+  }
+
+  #audiencesOf(environmentId: string): Audiences {
+    const known = this.#byEnvironment.get(environmentId)
+    if (known !== undefined) return known
+    const audiences = new Audiences()
+    this.#byEnvironment.set(environmentId, audiences)
+    return audiences
   }
 }

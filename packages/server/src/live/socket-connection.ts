@@ -15,15 +15,18 @@ import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
 import { sdkStatusOf, toKnownError } from '../http/error-reply.ts'
 import type { Logger } from '../logger.ts'
-import { type EndReason, FlagSession, type FlagUpdate, type SessionSink } from './flag-session.ts'
+import { type EndReason, FlagSession, type SessionSink } from './flag-session.ts'
+import type { FlagUpdate, Message } from './flag-update.ts'
+import { Moment } from './moment.ts'
 import type { SessionRegistry } from './session-registry.ts'
 
 /** A WebSocket, as far as a connection needs one. */
 export interface SocketLike {
   /** Bytes that were sent but have not left this process. */
   readonly bufferedAmount: number
-  /** `left` is called when the text has left this process, or never will. */
-  send(text: string, left: () => void): void
+  send(message: Message): void
+  /** Calls `task` once, when everything that was sent has left this process. */
+  whenDrained(task: () => void): void
   /** Says goodbye; the transport ends the socket even if the client does not answer. */
   close(code: number, reason: string): void
 }
@@ -111,13 +114,12 @@ export class SocketConnection implements SessionSink {
     else if (this.#isOpen) this.#close(CLOSE_CODES.goingAway, 'going away')
   }
 
-  deliver({ json, removed, version, full, evaluated }: FlagUpdate): boolean {
+  deliver({ message, full, evaluated }: FlagUpdate): boolean {
     if (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES) {
-      this.#cancelStuck ??= this.#parts.clock.schedule(STUCK_AFTER_MS, () => this.#giveUp())
+      this.#waitForDrain()
       return false
     }
-    const gone = removed.length === 0 ? '' : `,"removed":${JSON.stringify(removed)}`
-    this.#send(`{"type":"flags","flags":${json},"version":${version},"full":${full}${gone}}`)
+    this.#send(message)
     this.#record(evaluated, full)
     return true
   }
@@ -156,6 +158,7 @@ export class SocketConnection implements SessionSink {
       throw new FlagError('INVALID_REQUEST', 'The first message must be an init message.')
     }
     this.#cancelInit?.()
+    this.#cancelInit = undefined
     await this.#parts.whenReady()
     const scope = await this.#admit(message)
     const context = parseContext(message.context)
@@ -164,11 +167,13 @@ export class SocketConnection implements SessionSink {
     if (!this.#isOpen) return
     // Nothing is awaited from here until the session is registered, so that it misses no change.
     const flagSet = cache.find(scope.environmentId) ?? loaded
-    const session = new FlagSession({ scope, context, flagSet, now: clock.now(), sink: this })
+    const moment = Moment.of(flagSet, clock.now())
+    const audience = sessions.audienceOf(scope.environmentId, context)
+    const session = new FlagSession({ scope, audience, moment, sink: this })
     this.#session = session
     sessions.add(session)
     usage.requested(scope.environmentId)
-    session.announce(clock.now())
+    session.announce(moment)
   }
 
   async #admit({ sdkKey }: InitMessage): Promise<EnvironmentScope> {
@@ -180,9 +185,17 @@ export class SocketConnection implements SessionSink {
 
   async #changeContext(context: EvaluationContext): Promise<void> {
     if (this.#session !== undefined) await this.#count(this.#session.scope)
-    if (this.#session === undefined) return
-    this.#parts.usage.requested(this.#session.scope.environmentId)
-    this.#session.replaceContext(context, this.#parts.clock.now())
+    const session = this.#session
+    if (session === undefined) return
+    const { sessions, usage } = this.#parts
+    usage.requested(session.scope.environmentId)
+    sessions.move(session, context)
+    session.announce(this.#present(session))
+  }
+
+  #present({ scope, told }: FlagSession): Moment {
+    const { cache, clock } = this.#parts
+    return Moment.of(cache.find(scope.environmentId) ?? told.flagSet, clock.now())
   }
 
   /** What makes the server evaluate everything counts as a request. */
@@ -194,10 +207,10 @@ export class SocketConnection implements SessionSink {
   /** A client that was told everything before is told of changes. */
   #record(evaluated: Evaluated, full: boolean): void {
     const { usage } = this.#parts
-    const environmentId = this.#session?.scope.environmentId
-    if (environmentId === undefined) return
-    if (full) usage.evaluated(environmentId, 'ws', evaluated)
-    else usage.pushed(environmentId, evaluated)
+    if (this.#session === undefined) return
+    const { scope, audience } = this.#session
+    if (full) usage.evaluated(scope.environmentId, 'ws', evaluated, audience.contextHash)
+    else usage.pushed(scope.environmentId, evaluated)
   }
 
   #sendError(error: string, statusCode: number): void {
@@ -205,25 +218,29 @@ export class SocketConnection implements SessionSink {
   }
 
   #sendMessage(message: ServerMessage): void {
-    this.#send(JSON.stringify(message))
+    this.#send({ text: JSON.stringify(message) })
   }
 
-  #send(text: string): void {
-    if (this.#isOpen) this.#socket.send(text, () => this.#left())
+  #send(message: Message): void {
+    if (this.#isOpen) this.#socket.send(message)
   }
 
-  /** Something has left: a client that was too slow may now hear what it missed. */
-  #left(): void {
-    if (this.#session?.isStale !== true) return
-    if (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES) return
-    this.#cancelStuck?.()
-    this.#cancelStuck = undefined
-    this.#session.resume(this.#parts.clock.now())
+  #waitForDrain(): void {
+    if (this.#cancelStuck !== undefined) return
+    this.#cancelStuck = this.#parts.clock.schedule(STUCK_AFTER_MS, () => this.#giveUp())
+    this.#socket.whenDrained(() => this.#catchUp())
   }
 
   #giveUp(): void {
-    this.#left()
-    if (this.#session?.isStale === true) this.#close(CLOSE_CODES.tryAgainLater, 'too slow')
+    if (this.#socket.bufferedAmount <= MAX_BUFFERED_BYTES) this.#catchUp()
+    else this.#close(CLOSE_CODES.tryAgainLater, 'too slow')
+  }
+
+  /** A client that was too slow hears what it missed. */
+  #catchUp(): void {
+    this.#cancelStuck?.()
+    this.#cancelStuck = undefined
+    if (this.#session !== undefined) this.#session.resume(this.#present(this.#session))
   }
 
   #close(code: number, reason: string): void {

@@ -50,7 +50,6 @@ class NodeExchange implements Exchange {
   readonly query: string
   readonly #request: ParsedRequest
   readonly #response: ServerResponse
-  #signal: AbortSignal | undefined
 
   constructor(request: ParsedRequest, response: ServerResponse, { path, query }: Target) {
     this.method = request.method ?? 'GET'
@@ -72,10 +71,15 @@ class NodeExchange implements Exchange {
     return hasBody(this.#request)
   }
 
-  /** Made when first asked for: most requests never need one. */
-  get signal(): AbortSignal {
-    this.#signal ??= abortedWhenClosed(this.#response)
-    return this.#signal
+  /** The response's `close` tells of a caller that went away; the request's does not. */
+  whenGone(leave: () => void): void {
+    const response = this.#response
+    if (response.destroyed) leave()
+    else {
+      response.on('close', () => {
+        if (!response.writableFinished) leave()
+      })
+    }
   }
 
   header(name: string): string | undefined {
@@ -90,18 +94,6 @@ class NodeExchange implements Exchange {
   bytes(maxBytes: number): Promise<Uint8Array> {
     return readRaw(this.#request, maxBytes)
   }
-}
-
-/** The response's `close` tells of a caller that went away; the request's does not. */
-function abortedWhenClosed(response: ServerResponse): AbortSignal {
-  const controller = new AbortController()
-  if (response.destroyed) controller.abort()
-  else {
-    response.once('close', () => {
-      if (!response.writableFinished) controller.abort()
-    })
-  }
-  return controller.signal
 }
 
 function writeReply(response: ServerResponse, { status, headers, body }: Reply): void {

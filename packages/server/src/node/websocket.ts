@@ -2,10 +2,12 @@ import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { FlagError } from '@ff/core'
 import { MAX_MESSAGE_BYTES, SDK_PATHS } from '@ff/protocol/sdk'
-import { type WebSocket, WebSocketServer } from 'ws'
+import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Cancel } from '../clock.ts'
 import type { FlagServer } from '../flag-server.ts'
 import { targetBelow } from '../http/target.ts'
+import type { Message } from '../live/flag-update.ts'
+import type { SocketConnection, SocketLike } from '../live/socket-connection.ts'
 
 /** Stops accepting sockets, and the heartbeat; sockets that are open stay open. */
 export type Detach = () => void
@@ -32,7 +34,7 @@ const SERVES = new WeakMap<object, (request: IncomingMessage) => boolean>()
  */
 export function attachWebSocket(server: Server, flags: FlagServer): Detach {
   const sockets = new WebSocketServer(SOCKET_OPTIONS)
-  const heartbeat = new Heartbeat(flags)
+  const open = new OpenSockets(flags)
   const serves = ({ url = '/' }: IncomingMessage) =>
     targetBelow(flags.basePath, url)?.path === SDK_PATHS.socket
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -44,17 +46,14 @@ export function attachWebSocket(server: Server, flags: FlagServer): Detach {
     if (seconds > 0) {
       refuse(socket, 429, `Retry-After: ${seconds}\r\n`)
     } else {
-      sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        heartbeat.watch(webSocket)
-        converse(flags, webSocket)
-      })
+      sockets.handleUpgrade(request, socket, head, (webSocket) => open.add(webSocket, socket))
     }
   }
   SERVES.set(upgrade, serves)
   server.on('upgrade', upgrade)
   return () => {
     server.off('upgrade', upgrade)
-    heartbeat.stop()
+    open.stopHeartbeat()
   }
 }
 
@@ -64,62 +63,133 @@ function isLeftToUs(server: Server, request: IncomingMessage, upgrade: object): 
   return listeners[0] === upgrade && listeners.every((one) => SERVES.get(one)?.(request) === false)
 }
 
-/** Binds a `ws` socket to the conversation that the server holds over it. */
-function converse(flags: FlagServer, webSocket: WebSocket): void {
-  const connection = flags.acceptSocket({
-    get bufferedAmount() {
-      return webSocket.bufferedAmount
-    },
-    send: (text, left) => webSocket.send(text, left),
-    close: (code, reason) => webSocket.close(code, reason),
-  })
-  webSocket.on('message', (data, isBinary) => {
-    if (isBinary) connection.refuse(new FlagError('INVALID_REQUEST', 'Send text, not binary.'))
-    else connection.receive(data.toString())
-  })
-  webSocket.on('close', () => flags.releaseSocket(connection))
-  // A `close` follows, with the code that fits; without a listener the process would end.
-  webSocket.on('error', () => undefined)
+/** The frames of messages that more than one client may be told. */
+const FRAMES = new WeakMap<Message, Buffer>()
+
+/**
+ * A `ws` socket, as the conversation over it sees it. What it sends goes to the connection in
+ * frames that all sockets share; `ws`, which compresses nothing here, writes whole frames too.
+ */
+class NodeSocket implements SocketLike {
+  readonly connection: SocketConnection
+  /** Whether something was heard of the client since the last ping. */
+  wasHeard = true
+  readonly #webSocket: WebSocket
+  readonly #stream: Duplex
+
+  constructor(flags: FlagServer, webSocket: WebSocket, stream: Duplex) {
+    this.#webSocket = webSocket
+    this.#stream = stream
+    this.connection = flags.acceptSocket(this)
+  }
+
+  get bufferedAmount(): number {
+    return this.#stream.writableLength
+  }
+
+  send(message: Message): void {
+    if (this.#webSocket.readyState !== this.#webSocket.OPEN) return
+    let frame = FRAMES.get(message)
+    if (frame === undefined) {
+      frame = frameOf(message)
+      FRAMES.set(message, frame)
+    }
+    this.#stream.write(frame)
+  }
+
+  whenDrained(task: () => void): void {
+    this.#stream.once('drain', task)
+  }
+
+  close(code: number, reason: string): void {
+    this.#webSocket.close(code, reason)
+  }
 }
 
-/** Pings all sockets with one timer, and cuts those that did not answer the last ping. */
-class Heartbeat {
+/** The sockets of one server. Their listeners are the same functions, which costs them no memory. */
+class OpenSockets {
   readonly #flags: FlagServer
-  /** Whether each socket has been heard of since the last ping. */
-  readonly #heard = new Map<WebSocket, boolean>()
-  #cancel: Cancel | undefined
+  readonly #sockets = new Map<WebSocket, NodeSocket>()
+  readonly #listeners: ReturnType<typeof listenersOf>
+  #cancelBeat: Cancel | undefined
 
   constructor(flags: FlagServer) {
     this.#flags = flags
+    this.#listeners = listenersOf(flags, this.#sockets)
   }
 
-  watch(webSocket: WebSocket): void {
-    this.#heard.set(webSocket, true)
-    const hear = () => void this.#heard.set(webSocket, true)
-    webSocket.on('pong', hear)
-    webSocket.on('message', hear)
-    webSocket.on('close', () => void this.#heard.delete(webSocket))
-    this.#cancel ??= this.#flags.clock.schedule(HEARTBEAT_MS, () => this.#beat())
+  add(webSocket: WebSocket, stream: Duplex): void {
+    const { message, pong, close, error } = this.#listeners
+    this.#sockets.set(webSocket, new NodeSocket(this.#flags, webSocket, stream))
+    webSocket.on('message', message).on('pong', pong).on('close', close).on('error', error)
+    this.#cancelBeat ??= this.#flags.clock.schedule(HEARTBEAT_MS, () => this.#beat())
   }
 
-  stop(): void {
-    this.#cancel?.()
-    this.#cancel = undefined
+  stopHeartbeat(): void {
+    this.#cancelBeat?.()
+    this.#cancelBeat = undefined
   }
 
+  /** Pings all sockets with one timer, and cuts those that did not answer the last ping. */
   #beat(): void {
-    this.#cancel = undefined
-    for (const [webSocket, wasHeard] of this.#heard) {
-      if (!wasHeard) webSocket.terminate()
+    this.#cancelBeat = undefined
+    for (const [webSocket, socket] of this.#sockets) {
+      if (!socket.wasHeard) webSocket.terminate()
       else {
-        this.#heard.set(webSocket, false)
+        socket.wasHeard = false
         if (webSocket.readyState === webSocket.OPEN) webSocket.ping()
       }
     }
-    if (this.#heard.size > 0) {
-      this.#cancel = this.#flags.clock.schedule(HEARTBEAT_MS, () => this.#beat())
-    }
+    if (this.#sockets.size === 0) return
+    this.#cancelBeat = this.#flags.clock.schedule(HEARTBEAT_MS, () => this.#beat())
   }
+}
+
+function listenersOf(flags: FlagServer, sockets: Map<WebSocket, NodeSocket>) {
+  return {
+    message(this: WebSocket, data: RawData, isBinary: boolean): void {
+      const socket = sockets.get(this)
+      if (socket === undefined) return
+      socket.wasHeard = true
+      if (isBinary) socket.connection.refuse(notText())
+      else socket.connection.receive(data.toString())
+    },
+    pong(this: WebSocket): void {
+      const socket = sockets.get(this)
+      if (socket !== undefined) socket.wasHeard = true
+    },
+    close(this: WebSocket): void {
+      const socket = sockets.get(this)
+      sockets.delete(this)
+      if (socket !== undefined) flags.releaseSocket(socket.connection)
+    },
+    // A `close` follows, with the code that fits; without a listener the process would end.
+    error(): void {},
+  }
+}
+
+function notText(): FlagError {
+  return new FlagError('INVALID_REQUEST', 'Send text, not binary.')
+}
+
+const WHOLE_TEXT = 0x81
+
+/** An unmasked frame with the whole message, as RFC 6455 has it. */
+function frameOf({ text }: Message): Buffer {
+  const length = Buffer.byteLength(text)
+  const size = length < 126 ? 2 : length < 2 ** 16 ? 4 : 10
+  const frame = Buffer.allocUnsafe(size + length)
+  frame[0] = WHOLE_TEXT
+  if (size === 2) frame[1] = length
+  else if (size === 4) {
+    frame[1] = 126
+    frame.writeUInt16BE(length, 2)
+  } else {
+    frame[1] = 127
+    frame.writeBigUInt64BE(BigInt(length), 2)
+  }
+  frame.write(text, size)
+  return frame
 }
 
 /** Answers an upgrade in plain HTTP, and ends the connection. */

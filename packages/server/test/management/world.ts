@@ -145,7 +145,7 @@ export class World {
       address: from ?? '192.0.2.1',
       isEncrypted,
       hasBody: bytes !== undefined,
-      signal: new AbortController().signal,
+      whenGone: () => undefined,
     })
     const { status, headers: answered } = reply
     const text = await textOf(reply.body)

@@ -9,7 +9,7 @@ import { toNodeHandler } from '../../src/node/http.ts'
 import { attachWebSocket } from '../../src/node/websocket.ts'
 import type { FlagServerOptions } from '../../src/options.ts'
 import { allInMemory } from '../capabilities.ts'
-import { FakeClock, until } from '../fake-clock.ts'
+import { FakeClock, settle, until } from '../fake-clock.ts'
 import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
 import { type Listening, listen } from './listening.ts'
 
@@ -240,6 +240,7 @@ describe('attachWebSocket', () => {
         live.environmentId,
         flagChange(textFlag('banner', `${round} ${filler}`)),
       )
+      await settle()
     }
     await until(() => JSON.stringify(healthy.messages.at(-1)).includes('"400 '))
     const before = flags.admitSocket()

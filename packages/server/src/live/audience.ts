@@ -1,0 +1,52 @@
+import type { EvaluationContext } from '@ff/core'
+import { contextFingerprint, hash128 } from '@ff/core/fingerprint'
+import type { FlagSession } from './flag-session.ts'
+
+/** The live clients of one environment whose contexts are equal: they share one, and its evaluation. */
+export interface Audience {
+  /** Its name among the audiences of the environment. */
+  readonly name: string
+  readonly context: EvaluationContext
+  readonly contextHash: string
+  readonly sessions: Set<FlagSession>
+}
+
+/** The audiences of one environment. */
+export class Audiences implements Iterable<FlagSession> {
+  readonly #byName = new Map<string, Audience>()
+
+  get isEmpty(): boolean {
+    return this.#byName.size === 0
+  }
+
+  /** Those with this context; a new audience is not among the others before its first session is. */
+  of(context: EvaluationContext): Audience {
+    const text = contextFingerprint(context)
+    const contextHash = hash128(text)
+    const found = this.#byName.get(contextHash)
+    // Hashes can be forged, and nobody shall be told what another context is told.
+    const isOther = found !== undefined && contextFingerprint(found.context) !== text
+    const name = isOther ? text : contextHash
+    const known = isOther ? this.#byName.get(name) : found
+    return known ?? { name, context, contextHash, sessions: new Set() }
+  }
+
+  add(session: FlagSession): void {
+    const { audience } = session
+    audience.sessions.add(session)
+    this.#byName.set(audience.name, audience)
+  }
+
+  /** False when it was not there. */
+  remove(session: FlagSession): boolean {
+    const { name, sessions } = session.audience
+    const wasThere = sessions.delete(session)
+    if (sessions.size === 0) this.#byName.delete(name)
+    return wasThere
+  }
+
+  /** Those with equal contexts one after the other. Who comes or goes meanwhile does no harm. */
+  *[Symbol.iterator](): Iterator<FlagSession> {
+    for (const { sessions } of this.#byName.values()) yield* sessions
+  }
+}

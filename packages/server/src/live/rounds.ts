@@ -1,0 +1,79 @@
+import type { FlagSet } from '@ff/core'
+import type { Clock } from '../clock.ts'
+import type { FlagSession } from './flag-session.ts'
+import { Moment } from './moment.ts'
+import type { SessionRegistry } from './session-registry.ts'
+import { Slice } from './slice.ts'
+
+/** On its way through the sessions of an environment. */
+interface Round {
+  /** What those who are still to come are told of. */
+  flagSet: FlagSet
+  readonly sessions: Iterator<FlagSession>
+  /** Whether something newer came on the way, of which not everybody was told. */
+  isOvertaken: boolean
+}
+
+/**
+ * Tells the clients of environments what is new there, in slices, between which requests are
+ * answered. Something newer is told from where a round is, so that it never waits for one to end.
+ */
+export class Rounds {
+  readonly #registry: SessionRegistry
+  readonly #clock: Clock
+  readonly #rounds = new Map<string, Round>()
+  #isWaiting = false
+
+  constructor(registry: SessionRegistry, clock: Clock) {
+    this.#registry = registry
+    this.#clock = clock
+  }
+
+  /** This is the flag set of the environment now, or steps on. */
+  tell(environmentId: string, flagSet: FlagSet): void {
+    const round = this.#rounds.get(environmentId)
+    if (round === undefined) this.#rounds.set(environmentId, this.#begin(environmentId, flagSet))
+    else {
+      round.flagSet = flagSet
+      round.isOvertaken = true
+    }
+    if (!this.#isWaiting) this.#goOn()
+  }
+
+  stop(): void {
+    this.#rounds.clear()
+  }
+
+  #begin(environmentId: string, flagSet: FlagSet): Round {
+    const sessions = this.#registry.of(environmentId)[Symbol.iterator]()
+    return { flagSet, sessions, isOvertaken: false }
+  }
+
+  #goOn(): void {
+    this.#isWaiting = false
+    const slice = new Slice()
+    for (const [environmentId, round] of this.#rounds) {
+      const present = Moment.of(round.flagSet, this.#clock.now())
+      const isOver = tellSome(round.sessions, present, slice)
+      this.#rounds.delete(environmentId)
+      if (isOver && !round.isOvertaken) continue
+      // Behind the others: a large environment does not hold up the small ones.
+      const next = isOver ? this.#begin(environmentId, round.flagSet) : round
+      this.#rounds.set(environmentId, next)
+      if (!isOver) break
+    }
+    if (this.#rounds.size === 0) return
+    this.#isWaiting = true
+    setImmediate(() => this.#goOn())
+  }
+}
+
+/** True when everybody was told. */
+function tellSome(sessions: Iterator<FlagSession>, present: Moment, slice: Slice): boolean {
+  while (slice.take()) {
+    const next = sessions.next()
+    if (next.done === true) return true
+    next.value.update(present)
+  }
+  return false
+}

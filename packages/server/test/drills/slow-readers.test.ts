@@ -1,0 +1,172 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
+import { toNodeHandler } from '../../src/node/http.ts'
+import { attachWebSocket } from '../../src/node/websocket.ts'
+import { allInMemory } from '../capabilities.ts'
+import { FakeClock, settle } from '../fake-clock.ts'
+import { type Listening, listen } from '../node/listening.ts'
+import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
+import { report, sized } from './scale.ts'
+import { pause } from './server-process.ts'
+
+const STUCK = 20
+const HEALTHY = 10
+const UPDATES = sized({ full: 400, small: 200 })
+const MEMORY_LIMIT = 150 * 1024 * 1024
+const ROUNDS = sized({ full: 10, small: 3 })
+const POLLS = sized({ full: 300, small: 100 })
+const LEAK_LIMIT = 20 * 1024 * 1024
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+/** What is really held; the process as a whole also holds what nobody needs any more. */
+function memoryHeld(): number {
+  collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+let clock: FakeClock
+let memory: ReturnType<typeof allInMemory>
+let live: SeededEnvironment
+let flags: FlagServer
+let listening: Listening
+
+beforeEach(async () => {
+  clock = new FakeClock()
+  memory = allInMemory()
+  ;({ live } = await seed(memory.storage))
+  await set('hello')
+  flags = createFlagServer({ ...memory, clock, metricsArePublic: true })
+  listening = await listen(toNodeHandler(flags))
+  attachWebSocket(listening.server, flags)
+  return async () => {
+    await flags.close()
+    await listening.close()
+  }
+})
+
+/** Serves the text to everybody; it stands in the store, which keeps every version, only once. */
+function set(value: string): Promise<number> {
+  const flag = textFlag('banner', 'banner')
+  const variations = flag.variations.map((variation) => ({ ...variation, value }))
+  return publish(
+    memory,
+    live.environmentId,
+    flagChange({ ...flag, variations: variations.slice(0, 1) }),
+  )
+}
+
+const initOf = (key: string) =>
+  JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context: { kind: 'user', key } })
+
+/** A connection that becomes a socket, and then never reads. */
+function openStuck(number: number): Socket {
+  const socket = connect(listening.port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(
+    'GET /ws/sdk HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
+  )
+  const payload = Buffer.from(initOf(`stuck-${number}`))
+  const head = [0x81, 0x80 | 126, payload.length >> 8, payload.length & 255, 0, 0, 0, 0]
+  socket.write(Buffer.concat([Buffer.from(head), payload]))
+  socket.pause()
+  return socket
+}
+
+async function openHealthy(number: number): Promise<{ last: string; socket: WebSocket }> {
+  const socket = new WebSocket(`ws://127.0.0.1:${listening.port}/ws/sdk`)
+  const client = { last: '', socket }
+  socket.on('message', (data) => {
+    client.last = String(data)
+  })
+  await once(socket, 'open')
+  socket.send(initOf(`healthy-${number}`))
+  return client
+}
+
+/** How many clients the server says it holds. */
+async function clientsOf(transport: string): Promise<number> {
+  const metrics = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
+  return Number(
+    new RegExp(`^ff_live_clients\\{transport="${transport}"\\} (\\d+)$`, 'm').exec(metrics)?.[1],
+  )
+}
+
+describe('readers that stop reading', () => {
+  it('cost little memory, are dropped, and do no harm to the others', async () => {
+    const stuck = Array.from({ length: STUCK }, (_, number) => openStuck(number))
+    const healthy = await Promise.all(Array.from({ length: HEALTHY }, (_, n) => openHealthy(n)))
+    const clients = () => clientsOf('ws')
+    await expect.poll(clients, { timeout: 10_000 }).toBe(STUCK + HEALTHY)
+    const before = memoryHeld()
+    let most = before
+    const filler = 'x'.repeat(48 * 1024)
+    for (let round = 1; round <= UPDATES; round += 1) {
+      await set(`${round} ${filler}`)
+      await settle()
+      if (round % 20 === 0) most = Math.max(most, memoryHeld())
+    }
+    await expect
+      .poll(() => healthy.every(({ last }) => last.includes(`:"${UPDATES} x`)), { timeout: 10_000 })
+      .toBe(true)
+    await clock.advance(10_000)
+    await expect.poll(clients, { timeout: 10_000 }).toBe(HEALTHY)
+    for (const { socket } of healthy) expect(socket.readyState).toBe(WebSocket.OPEN)
+    expect(most - before).toBeLessThan(MEMORY_LIMIT)
+    report(
+      `${STUCK} readers that stop reading, ${UPDATES} updates of 48 KiB: all dropped, ` +
+        `${Math.round((most - before) / 1024 / 1024)} MiB more at most`,
+    )
+    for (const socket of stuck) socket.destroy()
+    for (const { socket } of healthy) socket.terminate()
+  }, 120_000)
+})
+
+describe('clients that come and go', () => {
+  it('leave nothing behind: polls torn down while they are held, sockets that say nothing', async () => {
+    let base = 0
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      const sockets = [
+        ...Array.from({ length: POLLS }, (_, number) => openPoll(number)),
+        ...Array.from({ length: POLLS }, () => connect(listening.port, '127.0.0.1')),
+      ]
+      const held = () => clientsOf('poll')
+      await expect.poll(held, { timeout: 20_000 }).toBe(POLLS)
+      for (const socket of sockets) socket.destroy()
+      await expect.poll(held, { timeout: 20_000 }).toBe(0)
+      await pause(50)
+      // The first round warms up.
+      if (round === 0) base = memoryHeld()
+    }
+    const grown = memoryHeld() - base
+    report(`${ROUNDS} rounds of ${POLLS} polls and ${POLLS} idle sockets: ${grown >> 20} MiB more`)
+    expect((await evaluateOnce()).status).toBe(200)
+    expect(grown).toBeLessThan(LEAK_LIMIT)
+  }, 120_000)
+})
+
+function openPoll(number: number): Socket {
+  const socket = connect(listening.port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  const body = JSON.stringify({ context: { kind: 'user', key: `user-${number}` } })
+  socket.write(
+    `POST /evaluator/poll HTTP/1.1\r\nHost: a\r\nx-api-key: ${live.sdkKey}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  )
+  return socket
+}
+
+const evaluateOnce = () =>
+  fetch(`${listening.url}/evaluator/evaluate`, {
+    method: 'POST',
+    headers: { 'x-api-key': live.sdkKey, 'content-type': 'application/json' },
+    body: '{"context":{}}',
+  })

@@ -1,0 +1,111 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
+import { evaluate, poll } from '../call.ts'
+import { allInMemory } from '../capabilities.ts'
+import { FakeClock, until } from '../fake-clock.ts'
+import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
+import { TestSocket } from '../test-socket.ts'
+
+const CLIENTS = 600
+const CONTEXTS = 50
+
+let clock: FakeClock
+let memory: ReturnType<typeof allInMemory>
+let flags: FlagServer
+let live: SeededEnvironment
+
+beforeEach(async () => {
+  clock = new FakeClock()
+  memory = allInMemory()
+  ;({ live } = await seed(memory.storage))
+  await set('banner', 'hello')
+  flags = createFlagServer({ ...memory, clock, metricsArePublic: true })
+  await flags.start()
+  await evaluate(flags, live.sdkKey, {})
+  return () => flags.close()
+})
+
+const set = (key: string, value: string, rules: Parameters<typeof textFlag>[2] = []) =>
+  publish(memory, live.environmentId, flagChange(textFlag(key, value, rules)))
+
+const contextOf = (client: number) => {
+  const plan = client % 2 === 0 ? 'pro' : 'free'
+  return { kind: 'user', key: `user-${client % CONTEXTS}`, plan }
+}
+const proRule = { conditions: [{ attribute: 'plan', operator: 'eq', value: 'pro' }] }
+
+async function openSockets(): Promise<TestSocket[]> {
+  const sockets = Array.from({ length: CLIENTS }, (_, client) => {
+    const socket = new TestSocket()
+    const context = contextOf(client)
+    flags
+      .acceptSocket(socket)
+      .receive(JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context }))
+    return socket
+  })
+  await until(() => sockets.every(({ messages }) => messages.length === 1))
+  for (const socket of sockets) socket.take()
+  return sockets
+}
+
+/** Waits, for some seconds at most, until so many polls are held. */
+async function untilParked(wanted: number): Promise<void> {
+  const count = async () => {
+    const metrics = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
+    return Number(/^ff_live_clients\{transport="poll"\} (\d+)$/m.exec(metrics)?.[1])
+  }
+  await expect.poll(count, { interval: 5, timeout: 10_000 }).toBe(wanted)
+}
+
+describe('more clients than are told at once', () => {
+  it('all hear of a change, and those with equal values in the same message', async () => {
+    const sockets = await openSockets()
+    await set('banner', 'hello', [proRule])
+    await until(() => sockets.every(({ messages }, client) => messages.length === 1 - (client % 2)))
+    await set('banner', 'bye', [proRule])
+    await until(() => sockets.every(({ messages }, client) => messages.length >= client % 2))
+    const told = new Set(sockets.flatMap(({ sent }) => sent.slice(1)))
+    expect(told.size).toBe(2)
+  })
+
+  it('leave requests their turn in between', async () => {
+    const sockets = await openSockets()
+    await set('banner', 'bye')
+    const early = sockets.filter(({ messages }) => messages.length > 0).length
+    expect(early).toBeLessThan(CLIENTS)
+    expect((await evaluate(flags, live.sdkKey, contextOf(0))).body).toEqual({ banner: 'bye' })
+    await until(() => sockets.every(({ messages }) => messages.length === 1))
+  })
+
+  it('hear of what overtakes a change only the newest, and never anything older', async () => {
+    const sockets = await openSockets()
+    for (let round = 1; round <= 41; round += 1) await set('banner', `round ${round}`)
+    await set('extra', 'new')
+    await until(() => sockets.every(({ messages }) => JSON.stringify(messages).includes('new')))
+    for (const socket of sockets) {
+      const updates = socket.take().flatMap((one) => (one.type === 'flags' ? one : []))
+      const versions = updates.map(({ version }) => version)
+      expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
+      const values = Object.assign({}, ...updates.map((update) => update.flags))
+      expect(values).toEqual({ banner: 'round 41', extra: 'new' })
+    }
+    expect(sockets.reduce((sum, { sent }) => sum + sent.length, 0)).toBeLessThan(CLIENTS * 42)
+  })
+
+  it('are answered their polls too, each its own values, whoever goes meanwhile', async () => {
+    const leaver = new AbortController()
+    const polls = Array.from({ length: CLIENTS }, (_, client) => {
+      const signal = client % 3 === 0 ? leaver.signal : undefined
+      return poll(flags, live.sdkKey, { context: contextOf(client) }, signal).catch(() => undefined)
+    })
+    await untilParked(CLIENTS)
+    await set('banner', 'bye', [proRule])
+    leaver.abort()
+    for (const [client, answer] of (await Promise.all(polls)).entries()) {
+      if (client % 3 === 0) continue
+      expect(answer?.body).toEqual({ banner: client % 2 === 0 ? 'other' : 'bye' })
+    }
+    await untilParked(0)
+    expect(clock.timers).toBeLessThan(20)
+  }, 30_000)
+})
