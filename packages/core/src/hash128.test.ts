@@ -25,9 +25,18 @@ describe('hash128', () => {
     const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }))
     fc.assert(
       fc.property(texts, (text) => {
-        expect(hash128(text)).toBe(murmur128(new TextEncoder().encode(text), 0))
+        const bytes = new TextEncoder().encode(text)
+        expect(hash128(text)).toBe(murmur128(bytes, 0))
+        expect(hash128(bytes)).toBe(hash128(text))
       }),
     )
+  })
+
+  it('hashes long text like short text, and text after text', () => {
+    const texts = ['x'.repeat(4096), 'x'.repeat(4097), 'ü'.repeat(5000), 'x', '']
+    for (const text of [...texts, ...texts.toReversed()]) {
+      expect(hash128(text)).toBe(murmur128(new TextEncoder().encode(text), 0))
+    }
   })
 
   it('takes a lone surrogate for a replacement character', () => {

@@ -1,62 +1,120 @@
 import { utf8 } from './utf8.ts'
 
 /**
- * A fingerprint of text in 32 lower-case hex digits: MurmurHash3 x86_128, seed 0, of its UTF-8
- * bytes (a lone surrogate counts as U+FFFD). Fast and even, but not a defence against forgery.
+ * A fingerprint of bytes, or of text, in 32 lower-case hex digits: MurmurHash3 x86_128, seed 0, of
+ * text its UTF-8 bytes (a lone surrogate counts as U+FFFD). Fast and even, but not a defence
+ * against forgery.
  */
-export function hash128(text: string): string {
-  return murmur128(utf8(text), 0)
+export function hash128(source: string | Uint8Array): string {
+  if (typeof source !== 'string') return murmur128(source, 0)
+  hash128Into(words, source)
+  return hexOf(words)
 }
 
-const MULTIPLIERS = [0x239b961b, 0xab0e9789, 0x38b34ae5, 0xa1e38b93] as const
-const BLOCK_ROTATIONS = [15, 16, 17, 18] as const
-const STATE_ROTATIONS = [19, 17, 15, 13] as const
-const ADDENDS = [0x561ccd1b, 0x0bcaa747, 0x96cd1c35, 0x32ac3b17] as const
+/** The same of text, as four words of 32 bits. */
+export function hash128Into(hash: Int32Array, text: string): void {
+  if (text.length <= ROOM && writeAscii(text)) mix(hash, view, text.length, 0)
+  else murmur128Into(hash, utf8(text), 0)
+}
 
 /** MurmurHash3 x86_128 of bytes; its four words, in order, as hex. */
 export function murmur128(bytes: Uint8Array, seed: number): string {
-  const state = new Int32Array(4).fill(seed)
-  const blocks = bytes.length - (bytes.length % 16)
-  for (let start = 0; start < blocks; start += 16) mixBlock(state, bytes, start)
-  mixTail(state, bytes, blocks)
-  return finish(state, bytes.length)
+  murmur128Into(words, bytes, seed)
+  return hexOf(words)
 }
 
-function mixBlock(state: Int32Array, bytes: Uint8Array, start: number): void {
-  for (const lane of LANES) {
-    const mixed = word(state, lane) ^ scramble(wordAt(bytes, start + lane * 4), lane)
-    const turned = rotate(mixed, STATE_ROTATIONS[lane]) + word(state, (lane + 1) % 4)
-    state[lane] = Math.imul(turned, 5) + ADDENDS[lane]
+/** Four words of 32 bits as 32 lower-case hex digits. */
+export function hexOf(hash: Int32Array): string {
+  return wordText(hash[0]) + wordText(hash[1]) + wordText(hash[2]) + wordText(hash[3])
+}
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+function wordText(word = 0): string {
+  const high = byteText(word >>> 24) + byteText((word >>> 16) & 255)
+  return high + byteText((word >>> 8) & 255) + byteText(word & 255)
+}
+
+function byteText(byte: number): string {
+  return HEX[byte] ?? ''
+}
+
+const words = new Int32Array(4)
+
+/** Text of this length and less is written here to be hashed. */
+const ROOM = 4096
+const room = new Uint8Array(ROOM)
+const view = new DataView(room.buffer)
+
+/** Most text is ASCII, where each character is its own byte. False: this is not. */
+function writeAscii(text: string): boolean {
+  let all = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    room[at] = unit
+    all |= unit
   }
+  return all < 0x80
 }
 
-function mixTail(state: Int32Array, bytes: Uint8Array, start: number): void {
-  for (const lane of LANES) {
-    state[lane] = word(state, lane) ^ scramble(wordAt(bytes, start + lane * 4), lane)
+function murmur128Into(hash: Int32Array, bytes: Uint8Array, seed: number): void {
+  const { buffer, byteOffset, byteLength } = bytes
+  mix(hash, new DataView(buffer, byteOffset, byteLength), byteLength, seed)
+}
+
+/** Four words at a time, each with its own multipliers, turns and addend. */
+function mix(hash: Int32Array, bytes: DataView, length: number, seed: number): void {
+  const blocks = length - (length % 16)
+  let a = seed
+  let b = seed
+  let c = seed
+  let d = seed
+  for (let at = 0; at < blocks; at += 16) {
+    a = rotate(a ^ scramble(bytes.getInt32(at, true), M1, 15, M2), 19) + b
+    a = (Math.imul(a, 5) + 0x561ccd1b) | 0
+    b = rotate(b ^ scramble(bytes.getInt32(at + 4, true), M2, 16, M3), 17) + c
+    b = (Math.imul(b, 5) + 0x0bcaa747) | 0
+    c = rotate(c ^ scramble(bytes.getInt32(at + 8, true), M3, 17, M4), 15) + d
+    c = (Math.imul(c, 5) + 0x96cd1c35) | 0
+    d = rotate(d ^ scramble(bytes.getInt32(at + 12, true), M4, 18, M1), 13) + a
+    d = (Math.imul(d, 5) + 0x32ac3b17) | 0
   }
+  hash[0] = a ^ scramble(wordAt(bytes, blocks, length), M1, 15, M2)
+  hash[1] = b ^ scramble(wordAt(bytes, blocks + 4, length), M2, 16, M3)
+  hash[2] = c ^ scramble(wordAt(bytes, blocks + 8, length), M3, 17, M4)
+  hash[3] = d ^ scramble(wordAt(bytes, blocks + 12, length), M4, 18, M1)
+  finish(hash, length)
 }
 
-function finish(state: Int32Array, length: number): string {
-  for (const lane of LANES) state[lane] = word(state, lane) ^ length
-  spread(state)
-  for (const lane of LANES) state[lane] = avalanche(word(state, lane))
-  spread(state)
-  return Array.from(state, (lane) => (lane >>> 0).toString(16).padStart(8, '0')).join('')
+const M1 = 0x239b961b
+const M2 = 0xab0e9789
+const M3 = 0x38b34ae5
+const M4 = 0xa1e38b93
+
+function scramble(block: number, first: number, by: number, second: number): number {
+  return Math.imul(rotate(Math.imul(block, first), by), second)
+}
+
+/** Four bytes, lowest first; bytes past the end are zero. */
+function wordAt(bytes: DataView, at: number, length: number): number {
+  if (at + 4 <= length) return bytes.getInt32(at, true)
+  let word = 0
+  for (let each = at; each < length; each += 1) word |= bytes.getUint8(each) << (8 * (each - at))
+  return word
+}
+
+function finish(hash: Int32Array, length: number): void {
+  for (let lane = 0; lane < 4; lane += 1) hash[lane] = (hash[lane] ?? 0) ^ length
+  spread(hash)
+  for (let lane = 0; lane < 4; lane += 1) hash[lane] = avalanche(hash[lane] ?? 0)
+  spread(hash)
 }
 
 /** Lets every lane depend on all the others. */
-function spread(state: Int32Array): void {
-  const first = word(state, 0) + word(state, 1) + word(state, 2) + word(state, 3)
-  state[0] = first
-  for (let lane = 1; lane < 4; lane += 1) state[lane] = word(state, lane) + first
-}
-
-const LANES = [0, 1, 2, 3] as const
-type Lane = (typeof LANES)[number]
-
-function scramble(block: number, lane: Lane): number {
-  const next = MULTIPLIERS[((lane + 1) % 4) as Lane]
-  return Math.imul(rotate(Math.imul(block, MULTIPLIERS[lane]), BLOCK_ROTATIONS[lane]), next)
+function spread(hash: Int32Array): void {
+  const first = (hash[0] ?? 0) + (hash[1] ?? 0) + (hash[2] ?? 0) + (hash[3] ?? 0)
+  hash[0] = first
+  for (let lane = 1; lane < 4; lane += 1) hash[lane] = (hash[lane] ?? 0) + first
 }
 
 function avalanche(lane: number): number {
@@ -68,18 +126,4 @@ function avalanche(lane: number): number {
 
 function rotate(value: number, by: number): number {
   return (value << by) | (value >>> (32 - by))
-}
-
-function word(state: Int32Array, index: number): number {
-  return state[index] ?? 0
-}
-
-/** Four bytes, lowest first; bytes past the end are zero. */
-function wordAt(bytes: Uint8Array, at: number): number {
-  return (
-    (bytes[at] ?? 0) |
-    ((bytes[at + 1] ?? 0) << 8) |
-    ((bytes[at + 2] ?? 0) << 16) |
-    ((bytes[at + 3] ?? 0) << 24)
-  )
 }

@@ -80,7 +80,14 @@ describe.each([
   {
     name: 'fingerprint',
     entry: fingerprint,
-    values: ['canonicalJson', 'contextFingerprint', 'contextHash', 'hash128'],
+    values: [
+      'canonicalJson',
+      'contextFingerprint',
+      'contextHash',
+      'hash128',
+      'hash128Into',
+      'valuesHash',
+    ],
     types: [],
   },
   {

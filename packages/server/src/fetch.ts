@@ -22,12 +22,19 @@ export function createFetch(
 }
 
 function toExchange(request: Request, { path, query }: Target): Exchange {
+  let parsedBytes: Uint8Array | undefined
   return {
     method: request.method.toUpperCase(),
     path,
     query,
     header: (name) => request.headers.get(name) ?? (name === 'host' ? hostOf(request) : undefined),
-    json: async (maxBytes) => parseJsonBody(await readBytes(request, maxBytes)),
+    json: async (maxBytes) => {
+      parsedBytes = await readBytes(request, maxBytes)
+      return parseJsonBody(parsedBytes)
+    },
+    get parsedBytes() {
+      return parsedBytes
+    },
     bytes: (maxBytes) => readBytes(request, maxBytes),
     address: undefined,
     isEncrypted: request.url.startsWith('https:'),
@@ -69,7 +76,11 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
   return bytes
 }
 
-function toResponse({ status, headers, body }: Reply, method: string): Response {
+function toResponse({ status, headers: said, body }: Reply, method: string): Response {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(said)) {
+    if (value !== undefined) headers.set(name, value)
+  }
   if (method === 'HEAD' || body === null) return new Response(null, { status, headers })
   return new Response(typeof body === 'string' ? body : toStream(body), { status, headers })
 }

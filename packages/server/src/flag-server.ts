@@ -51,7 +51,7 @@ export class FlagServer {
   /** Web request → web response; may be passed on without the server. */
   readonly fetch: (request: Request) => Promise<Response>
   /** Request → reply in the neutral form that the platform bindings speak. */
-  readonly handle: (exchange: Exchange) => Promise<Reply>
+  readonly handle: (exchange: Exchange) => Reply | Promise<Reply>
   readonly #options: ResolvedOptions
   readonly #keys: SdkKeyVerifier
   readonly #evaluator: Evaluator

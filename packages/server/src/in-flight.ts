@@ -4,8 +4,9 @@ import type { Clock } from './clock.ts'
 export class InFlight {
   readonly #requests = new Set<Promise<unknown>>()
 
-  /** Remembers a request, which must not reject, until it has ended. */
-  add<T>(request: Promise<T>): Promise<T> {
+  /** Remembers a request, which must not reject, until it has ended; one that has ended needs none. */
+  add<T>(request: T | Promise<T>): T | Promise<T> {
+    if (!(request instanceof Promise)) return request
     this.#requests.add(request)
     void request.then(() => this.#requests.delete(request))
     return request

@@ -1,19 +1,25 @@
 import { FlagError } from '@ff/core'
-import { RATE_LIMIT_HEADERS, RATE_WINDOW_MS } from '@ff/protocol/sdk'
+import { RATE_WINDOW_MS } from '@ff/protocol/sdk'
 import type { RateLimiter, RateWindow } from '@ff/storage'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../logger.ts'
 import type { EnvironmentScope } from './sdk-keys.ts'
 
-/** Whether one request may pass, and what its answer says about the limit. */
+/** Whether one request may pass, and what its answer says about the limit, as headers carry it. */
 export interface Permit {
   readonly granted: boolean
-  readonly headers: Readonly<Record<string, string>>
+  readonly limit: string
+  readonly remaining: string
+  readonly reset: string
+  /** In how many seconds to come back; when it was not granted. */
+  readonly retryAfter?: string
 }
 
 /** One key's share of the present window, leased from the limiter that processes share. */
 interface Share {
   readonly window: RateWindow
+  readonly limit: string
+  readonly reset: string
   /** Requests that may pass without asking the limiter. */
   left: number
   /** Requests leased in this window. */
@@ -75,22 +81,11 @@ export class RequestLimiter {
   #permit(share: Share): Permit {
     const granted = share.left > 0
     if (granted) share.left -= 1
-    return { granted, headers: this.#headersOf(share, granted) }
-  }
-
-  #headersOf({ window, left, leased, exhausted }: Share, granted: boolean): Record<string, string> {
-    const resetsAt = window.startedAt + window.lengthMs
-    const remaining = exhausted ? left : window.limit - leased + left
-    const headers: Record<string, string> = {
-      [RATE_LIMIT_HEADERS.limit]: String(window.limit),
-      [RATE_LIMIT_HEADERS.remaining]: String(remaining),
-      [RATE_LIMIT_HEADERS.reset]: String(Math.ceil(resetsAt / 1000)),
-    }
-    if (!granted) {
-      const seconds = Math.ceil((resetsAt - this.#clock.now()) / 1000)
-      headers['Retry-After'] = String(Math.max(1, seconds))
-    }
-    return headers
+    const { window, limit, reset, leased, exhausted, left } = share
+    const remaining = String(exhausted ? left : window.limit - leased + left)
+    if (granted) return { granted, limit, remaining, reset }
+    const seconds = Math.ceil((endOf(window) - this.#clock.now()) / 1000)
+    return { granted, limit, remaining, reset, retryAfter: String(Math.max(1, seconds)) }
   }
 
   #shareOf({ keyId, rateLimit }: EnvironmentScope): Share {
@@ -103,7 +98,12 @@ export class RequestLimiter {
     const known = this.#shares.get(keyId)
     if (known !== undefined && known.window.limit === rateLimit) return known
     const window = { limit: rateLimit, startedAt, lengthMs: RATE_WINDOW_MS }
-    const share = { window, left: 0, leased: 0, exhausted: false, asking: undefined }
+    const share = {
+      window,
+      limit: String(rateLimit),
+      reset: String(Math.ceil(endOf(window) / 1000)),
+      ...{ left: 0, leased: 0, exhausted: false, asking: undefined },
+    }
     this.#shares.set(keyId, share)
     return share
   }
@@ -138,6 +138,10 @@ export class RequestLimiter {
       cancel?.()
     }
   }
+}
+
+function endOf({ startedAt, lengthMs }: RateWindow): number {
+  return startedAt + lengthMs
 }
 
 /** The refusal of a request that found nothing left. */

@@ -1,4 +1,4 @@
-import { reasonAt, variationAt } from '@ff/core'
+import { type CompiledFlag, reasonAt, servedBy } from '@ff/core'
 import { minimalContext } from '@ff/core/explain'
 import { canonicalJson, hash128 } from '@ff/core/fingerprint'
 import type { Environment } from '@ff/protocol/management'
@@ -10,8 +10,11 @@ import { type Person, personOf } from './person.ts'
 /** How many contexts that are not known yet are kept of one environment and batch. */
 const MAX_NEW = 100
 
+/** How many are kept, known or not, of one environment and batch. */
+const MAX_KEPT = 200
+
 /** How many different contexts are looked at, of one environment and batch. */
-const MAX_DISTINCT = 500
+const MAX_DISTINCT = 300
 
 /** How many contexts wait at most, of all environments. */
 const MAX_WAITING = 2000
@@ -45,6 +48,7 @@ type Fate = Sighting | 'unwanted' | 'dropped'
 interface Seen {
   /** By the hash of the whole context. */
   readonly fates: Map<string, Fate>
+  kept: number
   newcomers: number
 }
 
@@ -127,7 +131,7 @@ export class ContextSightings {
   #seenIn(environmentId: string): Seen {
     const known = this.#seen.get(environmentId)
     if (known !== undefined) return known
-    const seen = { fates: new Map(), newcomers: 0 }
+    const seen = { fates: new Map(), kept: 0, newcomers: 0 }
     this.#seen.set(environmentId, seen)
     return seen
   }
@@ -145,7 +149,9 @@ export class ContextSightings {
     const waiting = this.#waiting.get(name)
     if (waiting !== undefined) return waiting
     const isNew = !this.#known.has(name)
-    if (this.#waiting.size >= MAX_WAITING || (isNew && seen.newcomers >= MAX_NEW)) return 'dropped'
+    if (this.#waiting.size >= MAX_WAITING || seen.kept >= MAX_KEPT) return 'dropped'
+    if (isNew && seen.newcomers >= MAX_NEW) return 'dropped'
+    seen.kept += 1
     if (isNew) seen.newcomers += 1
     const times = { firstSeen: now, lastSeen: now, count: 0 }
     const sighting = {
@@ -206,8 +212,19 @@ function isSuccess({ evaluation }: Evaluated): boolean {
 
 /** Flag key → the key of the variation that was served, as JSON text. */
 function variationsOf({ evaluation }: Evaluated): string {
-  const entries = evaluation.flags.map(({ key }, index) => {
-    return [key, variationAt(evaluation, index)?.key ?? null]
-  })
-  return JSON.stringify(Object.fromEntries(entries))
+  const { flags, codes, start } = evaluation
+  const members = flags.map((flag, index) => membersOf(flag)[servedBy(codes[start + index] ?? 0)])
+  return `{${members.join(',')}}`
 }
+
+/** For nothing and for each variation: the member of the object that says so. Made once. */
+function membersOf(flag: CompiledFlag): readonly string[] {
+  const known = membersByFlag.get(flag)
+  if (known !== undefined) return known
+  const served = [null, ...flag.variations.map(({ key }) => key)]
+  const members = served.map((key) => `${JSON.stringify(flag.key)}:${JSON.stringify(key)}`)
+  membersByFlag.set(flag, members)
+  return members
+}
+
+const membersByFlag = new WeakMap<CompiledFlag, readonly string[]>()

@@ -1,3 +1,6 @@
+import type { EvaluationContext } from '@ff/core'
+import { hash128 } from '@ff/core/fingerprint'
+
 /** What an answer was made from, and a hash of the answer: equal tags mean equal values. */
 export interface EntityTag {
   /** Of the flag set. */
@@ -6,6 +9,27 @@ export interface EntityTag {
   readonly step: number
   readonly contextHash: string
   readonly valuesHash: string
+}
+
+/** How a body begins that is nothing but a context, and that was written without spaces. */
+const CONTEXT_ALONE = Uint8Array.from('{"context":', (character) => character.charCodeAt(0))
+const CLOSING_BRACE = 0x7d
+
+/**
+ * A hash of one text of a context: of what stands for it in the body, which costs least, or else of
+ * the text that `JSON.stringify` gives. So equal hashes mean equal contexts, and the same context
+ * has the same hash as long as it is written in the same way.
+ */
+export function contextHashOf(context: EvaluationContext, body?: Uint8Array): string {
+  if (body === undefined || !isContextAlone(body)) return hash128(JSON.stringify(context))
+  return hash128(body.subarray(CONTEXT_ALONE.length, body.length - 1))
+}
+
+function isContextAlone(body: Uint8Array): boolean {
+  for (let at = 0; at < CONTEXT_ALONE.length; at += 1) {
+    if (body[at] !== CONTEXT_ALONE[at]) return false
+  }
+  return body[body.length - 1] === CLOSING_BRACE
 }
 
 const PATTERN = /^(?:W\/)?"(\d{1,15})\.(\d{1,15})-([0-9a-f]{32})-([0-9a-f]{32})"$/
@@ -24,5 +48,7 @@ export function asEntityTag(text: string): EntityTag | undefined {
 
 /** Every tag of ours in an `If-None-Match` header. */
 export function entityTagsIn(header: string): readonly EntityTag[] {
+  const only = asEntityTag(header)
+  if (only !== undefined) return [only]
   return header.split(',').flatMap((text) => asEntityTag(text) ?? [])
 }

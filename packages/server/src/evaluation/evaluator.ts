@@ -8,10 +8,10 @@ import {
   valuesOf,
 } from '@ff/core'
 import { stepAt } from '@ff/core/changes'
-import { contextHash, hash128 } from '@ff/core/fingerprint'
+import { valuesHash } from '@ff/core/fingerprint'
 import type { FlagValues } from '@ff/protocol/sdk'
 import type { Clock } from '../clock.ts'
-import { type EntityTag, entityTagsIn } from './entity-tag.ts'
+import { contextHashOf, type EntityTag, entityTagsIn } from './entity-tag.ts'
 import { type Evaluated, evaluateAllTimed, evaluateSomeTimed } from './evaluated.ts'
 import type { FlagSetCache } from './flag-set-cache.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
@@ -23,6 +23,14 @@ export interface Answer {
   readonly json: string | null
   /** What the text was made from; absent when nothing was evaluated. */
   readonly evaluated?: Evaluated
+}
+
+/** What is known of a question besides the context. */
+export interface Asking {
+  /** The header of that name. */
+  readonly ifNoneMatch?: string | undefined
+  /** The bytes that the context was read from. */
+  readonly body?: Uint8Array | undefined
 }
 
 interface EvaluatorParts {
@@ -68,24 +76,23 @@ export class Evaluator {
     return detail
   }
 
-  /**
-   * The answer to a caller who may already have some: `ifNoneMatch` is that header's text. Whoever
-   * gives it records it.
-   */
-  answer(flagSet: FlagSet, context: EvaluationContext, ifNoneMatch?: string): Answer {
+  /** The answer to a caller who may already have some. Whoever gives it records it. */
+  answer(flagSet: FlagSet, context: EvaluationContext, { ifNoneMatch, body }: Asking = {}): Answer {
     const now = this.#clock.now()
     const made = {
       version: flagSet.version,
       step: stepAt(flagSet, now),
-      contextHash: contextHash(context),
+      contextHash: contextHashOf(context, body),
     }
     if (ifNoneMatch !== undefined) {
       const tag = entityTagsIn(ifNoneMatch).find((known) => isMadeFrom(known, made))
       if (tag !== undefined) return { tag, json: null }
     }
     const evaluated = evaluateAllTimed(flagSet, context, now)
-    const json = jsonOf(evaluated.evaluation)
-    return { tag: { ...made, valuesHash: hash128(json) }, json, evaluated }
+    const { evaluation } = evaluated
+    const { version, step, contextHash } = made
+    const tag = { version, step, contextHash, valuesHash: valuesHash(evaluation) }
+    return { tag, json: jsonOf(evaluation), evaluated }
   }
 }
 

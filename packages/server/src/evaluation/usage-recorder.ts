@@ -1,10 +1,10 @@
 import type { EvaluationContext, FlagSet } from '@ff/core'
-import { contextHash } from '@ff/core/fingerprint'
 import type { EvaluationCount, EvaluationSource, Storage } from '@ff/storage'
 import type { Cancel, Clock } from '../clock.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { Logger } from '../logger.ts'
 import { ContextSightings } from './context-sightings.ts'
+import { contextHashOf } from './entity-tag.ts'
 import type { Evaluated } from './evaluated.ts'
 import { EvaluationCounters } from './evaluation-counters.ts'
 import type { FlagSetCache } from './flag-set-cache.ts'
@@ -109,7 +109,7 @@ export class UsageRecorder {
     environmentId: string,
     source: EvaluationSource,
     evaluated: Evaluated,
-    hash = contextHash(evaluated.context),
+    hash = contextHashOf(evaluated.context),
   ): void {
     const now = this.#clock.now()
     this.#count(environmentId, source, evaluated, now)

@@ -19,7 +19,8 @@ interface SketchOwner {
 
 interface HeldSketch extends SketchOwner {
   readonly id: string
-  readonly hour: string
+  /** Hours since the epoch. */
+  readonly hour: number
   readonly users: HyperLogLog
   isChanged: boolean
   writtenAt: number
@@ -29,6 +30,8 @@ interface HeldSketch extends SketchOwner {
 export class UserSketches {
   readonly #instanceId = newId()
   readonly #held = new Map<string, HeldSketch>()
+  /** By environment, the sketch that was last added to: mostly it is added to again. */
+  readonly #latest = new Map<string, HeldSketch>()
   #dropped = 0
 
   /** Whether anything is still to be written. */
@@ -51,33 +54,42 @@ export class UserSketches {
 
   /** Writes the sketches that are due, or all that have changed; lets go of those that are over. */
   async write(storage: Storage, now: number, all: boolean): Promise<void> {
-    const thisHour = hourOf(now)
+    const thisHour = Math.floor(now / HOUR_MS)
     for (const [name, sketch] of this.#held) {
       const isOver = sketch.hour !== thisHour
       const isDue = all || isOver || Math.abs(now - sketch.writtenAt) >= WRITE_EVERY_MS
       if (sketch.isChanged && isDue) await this.#store(storage, sketch, now)
-      if (isOver && !sketch.isChanged) this.#held.delete(name)
+      if (!isOver || sketch.isChanged) continue
+      this.#held.delete(name)
+      if (this.#latest.get(sketch.environmentId) === sketch) {
+        this.#latest.delete(sketch.environmentId)
+      }
     }
   }
 
   #sketchOf({ environmentId, flagId }: SketchOwner, now: number): HeldSketch | undefined {
-    const name = `${environmentId} ${flagId} ${Math.floor(now / HOUR_MS)}`
+    const hour = Math.floor(now / HOUR_MS)
+    const latest = this.#latest.get(environmentId)
+    if (latest?.flagId === flagId && latest.hour === hour) return latest
+    const name = `${environmentId} ${flagId} ${hour}`
     const known = this.#held.get(name)
-    if (known !== undefined || this.#held.size >= MAX_SKETCHES) return known
-    const sketch = {
-      ...{ id: newId(), environmentId, flagId, hour: hourOf(now), users: HyperLogLog.empty() },
+    if (known === undefined && this.#held.size >= MAX_SKETCHES) return undefined
+    const sketch = known ?? {
+      ...{ id: newId(), environmentId, flagId, hour, users: HyperLogLog.empty() },
       ...{ isChanged: false, writtenAt: Number.NEGATIVE_INFINITY },
     }
     this.#held.set(name, sketch)
+    this.#latest.set(environmentId, sketch)
     return sketch
   }
 
   async #store(storage: Storage, sketch: HeldSketch, now: number): Promise<void> {
     const { users, isChanged: _isChanged, writtenAt: _writtenAt, ...place } = sketch
     const registers = users.toText()
+    const hour = hourOf(sketch.hour * HOUR_MS)
     sketch.isChanged = false
     try {
-      await put(storage, { ...place, instanceId: this.#instanceId, registers })
+      await put(storage, { ...place, hour, instanceId: this.#instanceId, registers })
     } catch (error) {
       sketch.isChanged = true
       throw error

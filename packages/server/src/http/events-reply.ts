@@ -10,7 +10,7 @@ import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import type { Clock } from '../clock.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { ReportedCount, UsageRecorder } from '../evaluation/usage-recorder.ts'
-import { type Exchange, jsonReply, type Reply } from './exchange.ts'
+import { type Exchange, type Headers, jsonReply, type Reply } from './exchange.ts'
 
 interface EventsParts {
   readonly cache: FlagSetCache
@@ -21,7 +21,7 @@ interface EventsParts {
 interface EventsExchange {
   readonly scope: EnvironmentScope
   readonly exchange: Exchange
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Headers
 }
 
 const MINUTE_MS = 60_000

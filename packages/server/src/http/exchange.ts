@@ -14,9 +14,11 @@ export interface Exchange {
   /**
    * The body as JSON: what the host has already parsed, else the bytes, read and parsed here.
    * Throws `PAYLOAD_TOO_LARGE` beyond `maxBytes`, `INVALID_REQUEST` for what is not UTF-8 JSON
-   * or is empty.
+   * or is empty. At once, when all of it has come.
    */
-  json(maxBytes: number): Promise<unknown>
+  json(maxBytes: number): unknown | Promise<unknown>
+  /** The bytes that `json` has parsed; undefined before, and when the host has parsed them. */
+  readonly parsedBytes?: Uint8Array | undefined
   /**
    * The body as the bytes that came, for what was signed. Throws as `json` does, and `INTERNAL`
    * when the host has parsed it already and the bytes are gone.
@@ -32,10 +34,13 @@ export interface Exchange {
   whenGone(leave: () => void): void
 }
 
+/** What is undefined is not sent. */
+export type Headers = Readonly<Record<string, string | undefined>>
+
 /** What is answered; header names in the spelling they are sent in. */
 export interface Reply {
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Headers
   /**
    * null: no body, as for 204 and 304. Pieces are asked for as fast as the caller takes them, and
    * no more once the caller has gone; if they fail, the connection is cut, so that what was sent
@@ -44,14 +49,10 @@ export interface Reply {
   readonly body: string | null | AsyncIterable<string>
 }
 
-export function jsonReply(
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): Reply {
+export function jsonReply(status: number, body: unknown, headers: Headers = {}): Reply {
   return {
     status,
-    headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
+    headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' },
     body: JSON.stringify(body),
   }
 }

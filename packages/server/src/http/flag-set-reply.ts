@@ -2,12 +2,12 @@ import { FlagError, type FlagSet } from '@ff/core'
 import { FLAG_SET_VERSION_HEADER } from '@ff/protocol/sdk'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
-import type { Exchange, Reply } from './exchange.ts'
+import type { Exchange, Headers, Reply } from './exchange.ts'
 
 interface FlagSetRequest {
   readonly scope: EnvironmentScope
   readonly exchange: Exchange
-  readonly headers: Record<string, string>
+  readonly headers: Headers
 }
 
 /** As text, for as long as the flag set is in use: it is large, and many ask for it. */
@@ -28,12 +28,17 @@ export async function flagSetReply(
   const flagSet = cache.find(environmentId) ?? (await cache.get(environmentId))
   // The path is the same for every environment, so that the version alone would not name one.
   const tag = `"${flagSet.version}-${environmentId}"`
-  headers['ETag'] = tag
-  headers[FLAG_SET_VERSION_HEADER] = String(flagSet.version)
-  headers['Cache-Control'] = 'private, no-cache'
-  if (isNamedIn(exchange.header('if-none-match'), tag)) return { status: 304, headers, body: null }
-  headers['Content-Type'] = 'application/json; charset=utf-8'
-  return { status: 200, headers, body: textOf(flagSet) }
+  const about = {
+    ...headers,
+    ETag: tag,
+    [FLAG_SET_VERSION_HEADER]: String(flagSet.version),
+    'Cache-Control': 'private, no-cache',
+  }
+  if (isNamedIn(exchange.header('if-none-match'), tag)) {
+    return { status: 304, headers: about, body: null }
+  }
+  const type = { 'Content-Type': 'application/json; charset=utf-8' }
+  return { status: 200, headers: { ...about, ...type }, body: textOf(flagSet) }
 }
 
 function textOf(flagSet: FlagSet): string {

@@ -1,11 +1,13 @@
 import type { Logger } from '../logger.ts'
+import { whenHere } from '../when-here.ts'
 import { managementErrorReply, sdkErrorReply } from './error-reply.ts'
 import type { Exchange, Reply } from './exchange.ts'
 import type { Metrics } from './metrics.ts'
 import { PROBE_PATHS } from './probes.ts'
 import { isSdkPath } from './sdk.ts'
 
-export type Handle = (exchange: Exchange) => Promise<Reply>
+/** Answers at once when there is nothing to wait for. */
+export type Handle = (exchange: Exchange) => Reply | Promise<Reply>
 
 interface HandlerParts {
   /** Resolves once the server can answer; `undefined` when it can already. */
@@ -18,24 +20,26 @@ interface HandlerParts {
 
 /** Exchange → reply, for every path below the base path; nothing escapes as an exception. */
 export function createHandler(parts: HandlerParts): Handle {
-  return async (exchange) => {
-    const reply = await answer(parts, exchange)
-    parts.metrics.countRequest(exchange.path, reply.status)
-    return reply
-  }
+  const { metrics } = parts
+  return (exchange) =>
+    whenHere(answer(parts, exchange), (reply) => {
+      metrics.countRequest(exchange.path, reply.status)
+      return reply
+    })
 }
 
-async function answer(
-  { whenReady, sdk, management, logger }: HandlerParts,
-  exchange: Exchange,
-): Promise<Reply> {
+function answer(parts: HandlerParts, exchange: Exchange): Reply | Promise<Reply> {
+  const { whenReady, sdk, management, logger } = parts
   const isSdk = isSdkPath(exchange.path)
+  const refuse = (error: unknown) => {
+    return isSdk ? sdkErrorReply(error, logger) : managementErrorReply(error, logger)
+  }
   try {
     // Whether the process runs does not depend on whether the store can be read.
     const starting = exchange.path === PROBE_PATHS.health ? undefined : whenReady()
-    if (starting !== undefined) await starting
-    return await (isSdk ? sdk(exchange) : management(exchange))
+    const reply = whenHere(starting, () => (isSdk ? sdk(exchange) : management(exchange)))
+    return reply instanceof Promise ? reply.catch(refuse) : reply
   } catch (error) {
-    return isSdk ? sdkErrorReply(error, logger) : managementErrorReply(error, logger)
+    return refuse(error)
   }
 }

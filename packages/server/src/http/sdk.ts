@@ -10,7 +10,7 @@ import {
 } from '@ff/protocol/sdk'
 import type { EvaluationSource } from '@ff/storage'
 import { spreadSeconds } from '../access/admission.ts'
-import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
+import { type Permit, type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import type { EnvironmentScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Clock } from '../clock.ts'
 import { entityTagText } from '../evaluation/entity-tag.ts'
@@ -20,6 +20,7 @@ import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
 import type { LongPolls } from '../live/long-polls.ts'
 import type { SessionRegistry } from '../live/session-registry.ts'
 import type { Logger } from '../logger.ts'
+import { whenHere } from '../when-here.ts'
 import { sdkErrorReply } from './error-reply.ts'
 import { eventsReply } from './events-reply.ts'
 import type { Exchange, Reply } from './exchange.ts'
@@ -39,8 +40,31 @@ export interface SdkParts {
   readonly maxLiveClients: number
 }
 
+type HeaderName =
+  | keyof typeof CORS_HEADERS
+  | typeof FLAG_SET_VERSION_HEADER
+  | (typeof RATE_LIMIT_HEADERS)[keyof typeof RATE_LIMIT_HEADERS]
+  | 'Retry-After'
+  | 'ETag'
+  | 'Content-Type'
+
 /** Everything an answer says besides its body; filled in as the request goes along. */
-type Headers = Record<string, string>
+type SdkHeaders = Record<HeaderName, string | undefined>
+
+/** With a place for every header, and its name written out where it is set: that is fastest. */
+function noHeaders(): SdkHeaders {
+  return {
+    'Access-Control-Allow-Origin': CORS_HEADERS['Access-Control-Allow-Origin'],
+    'Access-Control-Expose-Headers': CORS_HEADERS['Access-Control-Expose-Headers'],
+    'X-FF-Version': undefined,
+    'X-RateLimit-Limit': undefined,
+    'X-RateLimit-Remaining': undefined,
+    'X-RateLimit-Reset': undefined,
+    'Retry-After': undefined,
+    ETag: undefined,
+    'Content-Type': undefined,
+  }
+}
 
 const EXPOSED = [
   'ETag',
@@ -65,59 +89,75 @@ export function isSdkPath(path: string): boolean {
 }
 
 /** Answers every request to an SDK path; nothing escapes as an exception. */
-export async function handleSdk(parts: SdkParts, exchange: Exchange): Promise<Reply> {
-  const headers: Headers = { ...CORS_HEADERS }
-  try {
-    return await routeOf(exchange)(parts, exchange, headers)
-  } catch (error) {
+export function handleSdk(parts: SdkParts, exchange: Exchange): Reply | Promise<Reply> {
+  const headers = noHeaders()
+  const refuse = (error: unknown) => {
     const reply = sdkErrorReply(error, parts.logger)
     return { ...reply, headers: { ...headers, ...reply.headers } }
   }
+  try {
+    const reply = routeOf(exchange)(parts, exchange, headers)
+    return reply instanceof Promise ? reply.catch(refuse) : reply
+  } catch (error) {
+    return refuse(error)
+  }
 }
 
-type Route = (parts: SdkParts, exchange: Exchange, headers: Headers) => Promise<Reply>
+type Route = (parts: SdkParts, exchange: Exchange, headers: SdkHeaders) => Reply | Promise<Reply>
 
-/** The method and handler of each path. */
-const ROUTES: ReadonlyMap<string, readonly [method: string, route: Route]> = new Map([
-  [SDK_PATHS.evaluate, ['POST', evaluate]],
-  [SDK_PATHS.poll, ['POST', poll]],
-  [SDK_PATHS.socket, ['GET', askForUpgrade]],
-  [SDK_PATHS.flagSet, ['GET', flagSet]],
-  [SDK_PATHS.events, ['POST', events]],
+interface Path {
+  readonly allowed: string
+  readonly route: Route
+}
+
+const PATHS: ReadonlyMap<string, Path> = new Map([
+  [SDK_PATHS.evaluate, { allowed: 'POST', route: evaluate }],
+  [SDK_PATHS.poll, { allowed: 'POST', route: poll }],
+  [SDK_PATHS.socket, { allowed: 'GET', route: askForUpgrade }],
+  [SDK_PATHS.flagSet, { allowed: 'GET', route: flagSet }],
+  [SDK_PATHS.events, { allowed: 'POST', route: events }],
 ])
 
 function routeOf({ method, path }: Exchange): Route {
-  const [allowed, route] = ROUTES.get(path) ?? []
-  if (allowed === undefined || route === undefined) {
-    throw new FlagError('NOT_FOUND', 'There is nothing at this path.')
-  }
+  const known = PATHS.get(path)
+  if (known === undefined) throw new FlagError('NOT_FOUND', 'There is nothing at this path.')
+  const { allowed, route } = known
   if (method === allowed) return route
   const allow = `${allowed}, OPTIONS`
-  if (method === 'OPTIONS') return async (_parts, _exchange, headers) => preflight(allow, headers)
+  if (method === 'OPTIONS') return (_parts, _exchange, headers) => preflight(allow, headers)
   const message = `Use ${allowed} for this path.`
   throw new FlagError('METHOD_NOT_ALLOWED', message, { details: { allow } })
 }
 
-function preflight(allow: string, headers: Headers): Reply {
+function preflight(allow: string, headers: SdkHeaders): Reply {
   const allowed = { Allow: allow, 'Access-Control-Allow-Methods': allow }
   return { status: 204, headers: { ...headers, ...PREFLIGHT_HEADERS, ...allowed }, body: null }
 }
 
-async function evaluate(parts: SdkParts, exchange: Exchange, headers: Headers): Promise<Reply> {
-  const scope = await admit(parts, exchange, headers)
-  const request = asEvaluateRequest(await exchange.json(MAX_BODY_BYTES))
-  if (request === undefined) throw missingContext()
-  const context = parseContext(request.context)
+function evaluate(
+  parts: SdkParts,
+  exchange: Exchange,
+  headers: SdkHeaders,
+): Reply | Promise<Reply> {
   const { cache, evaluator, usage } = parts
-  const { environmentId } = scope
-  const flagSet = cache.find(environmentId) ?? (await cache.get(environmentId))
-  usage.requested(environmentId)
-  const answer = evaluator.answer(flagSet, context, exchange.header('if-none-match'))
-  recordAnswer(usage, answer, { environmentId, source: 'rest' })
-  return toReply(answer, headers)
+  return whenHere(admit(parts, exchange, headers), ({ environmentId }) =>
+    whenHere(exchange.json(MAX_BODY_BYTES), (json) => {
+      const request = asEvaluateRequest(json)
+      if (request === undefined) throw missingContext()
+      const context = parseContext(request.context)
+      return whenHere(cache.find(environmentId) ?? cache.get(environmentId), (flagSet) => {
+        usage.requested(environmentId)
+        const ifNoneMatch = exchange.header('if-none-match')
+        const body = exchange.parsedBytes
+        const answer = evaluator.answer(flagSet, context, { ifNoneMatch, body })
+        recordAnswer(usage, answer, { environmentId, source: 'rest' })
+        return toReply(answer, headers)
+      })
+    }),
+  )
 }
 
-async function poll(parts: SdkParts, exchange: Exchange, headers: Headers): Promise<Reply> {
+async function poll(parts: SdkParts, exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
   const scope = await admit(parts, exchange, headers)
   const request = asPollRequest(await exchange.json(MAX_BODY_BYTES))
   if (request === undefined) throw missingContext()
@@ -153,12 +193,12 @@ function recordAnswer(
   if (evaluated !== undefined) usage.evaluated(environmentId, source, evaluated, tag.contextHash)
 }
 
-async function flagSet(parts: SdkParts, exchange: Exchange, headers: Headers): Promise<Reply> {
+async function flagSet(parts: SdkParts, exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
   const scope = await admit(parts, exchange, headers)
   return flagSetReply(parts.cache, { scope, exchange, headers })
 }
 
-async function events(parts: SdkParts, exchange: Exchange, headers: Headers): Promise<Reply> {
+async function events(parts: SdkParts, exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
   const scope = await admit(parts, exchange, headers)
   return eventsReply(parts, { scope, exchange, headers })
 }
@@ -168,30 +208,37 @@ async function askForUpgrade(): Promise<Reply> {
 }
 
 /** Whose environment it is, once the key and the rate limit let the request pass. */
-async function admit(
-  parts: SdkParts,
+function admit(
+  { keys, limiter, cache }: SdkParts,
   exchange: Exchange,
-  headers: Headers,
-): Promise<EnvironmentScope> {
-  const { keys, limiter, cache } = parts
+  headers: SdkHeaders,
+): EnvironmentScope | Promise<EnvironmentScope> {
   const key = exchange.header(SDK_KEY_HEADER)
-  const scope = keys.find(key) ?? (await keys.verify(key))
-  const version = cache.find(scope.environmentId)?.version
-  if (version !== undefined) headers[FLAG_SET_VERSION_HEADER] = String(version)
-  const taken = limiter.take(scope)
-  const permit = taken instanceof Promise ? await taken : taken
-  Object.assign(headers, permit.headers)
-  if (!permit.granted) throw tooManyRequests()
-  return scope
+  return whenHere(keys.find(key) ?? keys.verify(key), (scope) => {
+    const version = cache.find(scope.environmentId)?.version
+    if (version !== undefined) headers['X-FF-Version'] = String(version)
+    return whenHere(limiter.take(scope), (permit) => {
+      tellLimit(permit, headers)
+      if (!permit.granted) throw tooManyRequests()
+      return scope
+    })
+  })
+}
+
+function tellLimit({ limit, remaining, reset, retryAfter }: Permit, headers: SdkHeaders): void {
+  headers['X-RateLimit-Limit'] = limit
+  headers['X-RateLimit-Remaining'] = remaining
+  headers['X-RateLimit-Reset'] = reset
+  headers['Retry-After'] = retryAfter
 }
 
 function missingContext(): FlagError {
   return new FlagError('INVALID_REQUEST', 'The body must be an object with an object "context".')
 }
 
-function toReply({ tag, json }: Answer, headers: Headers): Reply {
+function toReply({ tag, json }: Answer, headers: SdkHeaders): Reply {
   headers['ETag'] = entityTagText(tag)
-  headers[FLAG_SET_VERSION_HEADER] = String(tag.version)
+  headers['X-FF-Version'] = String(tag.version)
   if (json === null) return { status: 304, headers, body: null }
   headers['Content-Type'] = 'application/json; charset=utf-8'
   return { status: 200, headers, body: json }

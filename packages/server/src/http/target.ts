@@ -12,10 +12,11 @@ export interface Target {
  */
 export function targetBelow(basePath: string, address: string): Target | undefined {
   const local = address.startsWith('/') ? address : address.replace(/^https?:\/\/[^/?#]*/i, '')
-  const [beforeFragment = ''] = local.split('#', 1)
-  const mark = beforeFragment.indexOf('?')
-  const whole = mark === -1 ? beforeFragment : beforeFragment.slice(0, mark)
-  const query = mark === -1 ? '' : beforeFragment.slice(mark + 1)
+  const fragment = local.indexOf('#')
+  const shown = fragment === -1 ? local : local.slice(0, fragment)
+  const mark = shown.indexOf('?')
+  const whole = mark === -1 ? shown : shown.slice(0, mark)
+  const query = mark === -1 ? '' : shown.slice(mark + 1)
   if (!whole.startsWith(basePath)) return undefined
   const path = whole.slice(basePath.length)
   if (path === '') return { path: '/', query }

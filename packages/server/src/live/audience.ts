@@ -1,5 +1,5 @@
 import type { EvaluationContext } from '@ff/core'
-import { contextFingerprint, hash128 } from '@ff/core/fingerprint'
+import { hash128 } from '@ff/core/fingerprint'
 import type { FlagSession } from './flag-session.ts'
 
 /** The live clients of one environment whose contexts are equal: they share one, and its evaluation. */
@@ -21,11 +21,11 @@ export class Audiences implements Iterable<FlagSession> {
 
   /** Those with this context; a new audience is not among the others before its first session is. */
   of(context: EvaluationContext): Audience {
-    const text = contextFingerprint(context)
+    const text = JSON.stringify(context)
     const contextHash = hash128(text)
     const found = this.#byName.get(contextHash)
     // Hashes can be forged, and nobody shall be told what another context is told.
-    const isOther = found !== undefined && contextFingerprint(found.context) !== text
+    const isOther = found !== undefined && JSON.stringify(found.context) !== text
     const name = isOther ? text : contextHash
     const known = isOther ? this.#byName.get(name) : found
     return known ?? { name, context, contextHash, sessions: new Set() }

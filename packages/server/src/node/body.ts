@@ -10,68 +10,123 @@ export interface ParsedRequest extends IncomingMessage {
 /** Of a body that is too large, this much more is thrown away before the connection is cut. */
 const DISCARDED_BYTES = 1024 * 1024
 
-/** Whether the client announced a body. */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  const length = headers['content-length']
-  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
+/** The body of a request: what the host has made of it, else what is read here. */
+export class RequestBody {
+  readonly #request: ParsedRequest
+  /** What had come when the request was taken up. */
+  #first: Buffer | null = null
+  #isUnwanted = false
+
+  constructor(request: ParsedRequest) {
+    this.#request = request
+  }
+
+  /** Whether the client announced a body. */
+  get isAnnounced(): boolean {
+    const { headers } = this.#request
+    const length = headers['content-length']
+    return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
+  }
+
+  /** Whether there is something to read that nobody has read yet. */
+  get isUnread(): boolean {
+    return this.isAnnounced && !this.#request.readableDidRead
+  }
+
+  /** Takes what has come already: mostly that is all, and there is nothing to wait for. */
+  takeUp(): void {
+    this.#first = this.#request.read()
+    this.#isUnwanted = true
+  }
+
+  /** What the host has made of the body; undefined when that is nothing. */
+  parsed(maxBytes: number): unknown {
+    // It counts only once the stream was read: some parsers set `{}` without reading.
+    if (this.#first !== null || !this.#request.readableDidRead) return undefined
+    const { body } = this.#request
+    if (body !== undefined && this.#announcedLength > maxBytes) throw bodyTooLarge(maxBytes)
+    return body
+  }
+
+  /** The bytes as they came, up to `maxBytes`; at once, when all of them have come. */
+  bytes(maxBytes: number): Uint8Array | Promise<Uint8Array> {
+    const { headers, readableEnded } = this.#request
+    assertNotCompressed(headers['content-encoding'])
+    this.#isUnwanted = false
+    if (this.#announcedLength > maxBytes) {
+      discard(this.#request)
+      throw bodyTooLarge(maxBytes)
+    }
+    if (this.#first?.byteLength === this.#announcedLength) return this.#first
+    if (readableEnded || !this.isAnnounced) return this.#first ?? new Uint8Array()
+    return readRest(this.#request, this.#first, maxBytes)
+  }
+
+  /** Lets a body come to its end that nobody wanted, so that the connection can be used again. */
+  discardUnwanted(): void {
+    if (this.#isUnwanted) discard(this.#request)
+  }
+
+  get #announcedLength(): number {
+    return Number(this.#request.headers['content-length'] ?? 0)
+  }
 }
 
-/** The body as JSON: what the host has parsed, else what is read here, up to `maxBytes`. */
-export async function readJson(request: ParsedRequest, maxBytes: number): Promise<unknown> {
-  // A parsed body counts only once the stream was read: some parsers set `{}` without reading.
-  if (request.body !== undefined && request.readableDidRead) {
-    if (announcedLength(request) > maxBytes) throw bodyTooLarge(maxBytes)
-    return toJson(request.body)
-  }
-  assertNotCompressed(request.headers['content-encoding'])
-  return parseJsonBody(await readBytes(request, maxBytes))
+/** The body as JSON, and the bytes it was read from, unless the host has parsed them. */
+export interface JsonBody {
+  readonly json: unknown
+  readonly bytes?: Uint8Array
+}
+
+/** Up to `maxBytes`; at once, when the whole body has come. */
+export function readJson(body: RequestBody, maxBytes: number): JsonBody | Promise<JsonBody> {
+  const parsed = body.parsed(maxBytes)
+  // A host that parses to text or bytes leaves the JSON to us.
+  if (typeof parsed === 'string') return { json: parseJsonBody(Buffer.from(parsed)) }
+  if (parsed instanceof Uint8Array) return toJsonBody(parsed)
+  if (parsed !== undefined) return { json: parsed }
+  const bytes = body.bytes(maxBytes)
+  return bytes instanceof Promise ? bytes.then(toJsonBody) : toJsonBody(bytes)
+}
+
+function toJsonBody(bytes: Uint8Array): JsonBody {
+  return { json: parseJsonBody(bytes), bytes }
 }
 
 /** The body as it came: what the host has read as bytes or text, else what is read here. */
-export async function readRaw(request: ParsedRequest, maxBytes: number): Promise<Uint8Array> {
-  assertNotCompressed(request.headers['content-encoding'])
-  if (request.body === undefined || !request.readableDidRead) return readBytes(request, maxBytes)
-  if (announcedLength(request) > maxBytes) throw bodyTooLarge(maxBytes)
-  if (typeof request.body === 'string') return Buffer.from(request.body)
-  if (request.body instanceof Uint8Array) return request.body
+export async function readRaw(body: RequestBody, maxBytes: number): Promise<Uint8Array> {
+  const parsed = body.parsed(maxBytes)
+  if (parsed === undefined) return body.bytes(maxBytes)
+  if (typeof parsed === 'string') return Buffer.from(parsed)
+  if (parsed instanceof Uint8Array) return parsed
   const message = 'The host has parsed this body; mount the server before its body parser.'
   throw new FlagError('INTERNAL', message)
 }
 
-/** A host that parses to text or bytes leaves the JSON to us. */
-function toJson(body: unknown): unknown {
-  if (typeof body === 'string') return parseJsonBody(Buffer.from(body))
-  return body instanceof Uint8Array ? parseJsonBody(body) : body
-}
-
-function announcedLength({ headers }: IncomingMessage): number {
-  return Number(headers['content-length'] ?? 0)
-}
-
-function readBytes(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
-  if (request.readableEnded || !hasBody(request)) return Promise.resolve(new Uint8Array())
+function readRest(
+  request: IncomingMessage,
+  first: Buffer | null,
+  maxBytes: number,
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
-    const refuse = () => {
+    const cut = () => reject(new FlagError('INVALID_REQUEST', 'The request body ended too early.'))
+    const keep = (chunk: Buffer) => {
+      length += chunk.byteLength
+      chunks.push(chunk)
+      if (length <= maxBytes) return
       request.off('data', keep)
       discard(request)
       reject(bodyTooLarge(maxBytes))
     }
-    const keep = (chunk: Buffer) => {
-      length += chunk.byteLength
-      chunks.push(chunk)
-      if (length > maxBytes) refuse()
-    }
-    const cut = () => reject(new FlagError('INVALID_REQUEST', 'The request body ended too early.'))
-    if (announcedLength(request) > maxBytes) {
-      refuse()
-      return
-    }
+    if (first !== null) keep(first)
+    if (request.destroyed) cut()
     request.on('data', keep)
-    request.once('end', () =>
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
-    )
+    request.once('end', () => {
+      request.off('close', cut)
+      resolve(Buffer.concat(chunks))
+    })
     request.once('error', cut)
     request.once('close', cut)
   })

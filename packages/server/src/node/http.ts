@@ -3,10 +3,11 @@ import { pipeline, Readable } from 'node:stream'
 import { FlagError } from '@ff/core'
 import type { FlagServer } from '../flag-server.ts'
 import { managementErrorReply } from '../http/error-reply.ts'
-import type { Exchange, Reply } from '../http/exchange.ts'
+import type { Exchange, Headers, Reply } from '../http/exchange.ts'
 import { type Target, targetBelow } from '../http/target.ts'
 import { silentLogger } from '../logger.ts'
-import { hasBody, type ParsedRequest, readJson, readRaw } from './body.ts'
+import { whenHere } from '../when-here.ts'
+import { type ParsedRequest, RequestBody, readJson, readRaw } from './body.ts'
 
 /** What `http.createServer`, Express and everything like them call for a request. */
 export type NodeHandler = (
@@ -33,8 +34,9 @@ export function toNodeHandler(flags: Pick<FlagServer, 'basePath' | 'handle'>): N
     const target = targetBelow(flags.basePath, request.originalUrl ?? request.url ?? '/')
     if (target !== undefined) {
       const exchange = new NodeExchange(request, response, target)
-      // `handle` never rejects.
-      void flags.handle(exchange).then((reply) => writeReply(response, reply))
+      // What comes with the head is handed over after it.
+      if (exchange.body.isUnread) process.nextTick(answer, flags, exchange)
+      else answer(flags, exchange)
     } else if (next !== undefined) {
       next()
     } else {
@@ -44,19 +46,32 @@ export function toNodeHandler(flags: Pick<FlagServer, 'basePath' | 'handle'>): N
   }
 }
 
+function answer(flags: Pick<FlagServer, 'handle'>, exchange: NodeExchange): void {
+  const { body, response } = exchange
+  if (body.isUnread) body.takeUp()
+  // `handle` neither throws nor rejects.
+  void whenHere(flags.handle(exchange), (reply) => {
+    body.discardUnwanted()
+    writeReply(response, reply)
+  })
+}
+
 class NodeExchange implements Exchange {
   readonly method: string
   readonly path: string
   readonly query: string
+  readonly body: RequestBody
+  readonly response: ServerResponse
+  parsedBytes: Uint8Array | undefined
   readonly #request: ParsedRequest
-  readonly #response: ServerResponse
 
   constructor(request: ParsedRequest, response: ServerResponse, { path, query }: Target) {
     this.method = request.method ?? 'GET'
     this.path = path
     this.query = query
+    this.body = new RequestBody(request)
+    this.response = response
     this.#request = request
-    this.#response = response
   }
 
   get address(): string | undefined {
@@ -68,12 +83,12 @@ class NodeExchange implements Exchange {
   }
 
   get hasBody(): boolean {
-    return hasBody(this.#request)
+    return this.body.isAnnounced
   }
 
   /** The response's `close` tells of a caller that went away; the request's does not. */
   whenGone(leave: () => void): void {
-    const response = this.#response
+    const { response } = this
     if (response.destroyed) leave()
     else {
       response.on('close', () => {
@@ -87,23 +102,40 @@ class NodeExchange implements Exchange {
     return Array.isArray(value) ? value.join(', ') : value
   }
 
-  json(maxBytes: number): Promise<unknown> {
-    return readJson(this.#request, maxBytes)
+  json(maxBytes: number): unknown | Promise<unknown> {
+    return whenHere(readJson(this.body, maxBytes), ({ json, bytes }) => {
+      this.parsedBytes = bytes
+      return json
+    })
   }
 
   bytes(maxBytes: number): Promise<Uint8Array> {
-    return readRaw(this.#request, maxBytes)
+    return readRaw(this.body, maxBytes)
   }
 }
 
 function writeReply(response: ServerResponse, { status, headers, body }: Reply): void {
   if (response.destroyed || response.headersSent) return
+  const list = listOf(headers)
   if (body === null) {
-    response.writeHead(status, headers).end()
+    response.writeHead(status, list).end()
   } else if (typeof body === 'string') {
-    response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
+    const length = Buffer.byteLength(body)
+    list.push('Content-Length', String(length))
+    // Text of characters that are one byte each is sent as it is.
+    response.writeHead(status, list).end(body, length === body.length ? 'latin1' : 'utf8')
   } else {
     // When the pieces fail, or the caller goes, it destroys the other end; there is no more to say.
-    pipeline(Readable.from(body), response.writeHead(status, headers), () => undefined)
+    pipeline(Readable.from(body), response.writeHead(status, list), () => undefined)
   }
+}
+
+/** Names and values in turn, as Node takes them with the least ado. */
+function listOf(headers: Headers): string[] {
+  const list: string[] = []
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined) list.push(name, value)
+  }
+  return list
 }

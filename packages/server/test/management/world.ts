@@ -28,7 +28,7 @@ export type Json = any
 
 export interface Answer {
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<string, string | undefined>>
   readonly text: string
   readonly message: string
   readonly data: Json

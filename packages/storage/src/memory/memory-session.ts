@@ -203,8 +203,9 @@ export class MemorySession implements StorageSession {
 
   async recordSightings(sightings: readonly ContextSighting[]): Promise<void> {
     const draft = this.#draft('observedContext')
-    const living = [...draft.values()].filter(isLiving)
-    const known = new Map(living.map((record) => [sightingName(record), record]))
+    const hashes = new Set(sightings.map(({ hash }) => hash))
+    const alike = [...draft.values()].filter((record) => hashes.has(record.hash))
+    const known = new Map(alike.filter(isLiving).map((record) => [sightingName(record), record]))
     const seen = new Map<string, Records['observedContext']>()
     for (const sighting of mergeSightings(sightings)) {
       const record = known.get(sightingName(sighting))

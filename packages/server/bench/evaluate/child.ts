@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+/** Answers one kind of question; what it answers must be JSON. */
+export type Answers = Readonly<Record<string, (question: never) => unknown>>
+
+interface Message {
+  readonly name: string
+  readonly content: unknown
+}
+
+/** A process of this benchmark, started from the same file and held on one core. */
+export class Child {
+  readonly #process: ChildProcess
+
+  private constructor(process: ChildProcess) {
+    this.#process = process
+  }
+
+  static async start(role: string, core: number): Promise<Child> {
+    const node = [process.execPath, ...process.execArgv, ...profiling(role), process.argv[1] ?? '']
+    const command = ['--cpu-list', String(core), ...node, role]
+    const child = spawn('taskset', command, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    await once(child, 'message')
+    return new Child(child)
+  }
+
+  ask<T>(name: string, content: unknown = null): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const fail = () => reject(new Error('a process of the benchmark has ended'))
+      this.#process.once('exit', fail)
+      this.#process.once('message', ({ answer }: { readonly answer: T }) => {
+        this.#process.off('exit', fail)
+        resolve(answer)
+      })
+      this.#process.send({ name, content })
+    })
+  }
+
+  /** Lets it end by itself, so that a profile is written. */
+  async end(): Promise<void> {
+    const ended = once(this.#process, 'exit')
+    this.#process.disconnect()
+    await ended
+  }
+}
+
+/** Answers what `Child.ask` asks this process, until that lets go of it. */
+export function serveAnswers(answers: Answers): void {
+  process.on('message', async ({ name, content }: Message) => {
+    process.send?.({ answer: await answers[name]?.(content as never) })
+  })
+  process.on('disconnect', () => process.exit())
+  process.send?.({ answer: 'ready' })
+}
+
+/** `FF_PROFILE=service` writes a profile of that process into the working directory. */
+function profiling(role: string): readonly string[] {
+  return process.env['FF_PROFILE'] === role
+    ? ['--cpu-prof', `--cpu-prof-name=${role}.cpuprofile`]
+    : []
+}
