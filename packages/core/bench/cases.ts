@@ -12,22 +12,22 @@ import { manyFlags, NOW, oneFlag, oneSegment, USERS, userAt } from './workload.t
 
 /** One thing that is measured beside others. */
 export interface Case {
-  /** How often it is called in a round; what takes long is called less often. */
+  /** How often it is called in a round, so that each round takes some 20 milliseconds. */
   readonly calls: number
   call(turn: number): unknown
 }
 
 const OWN: Readonly<Record<string, () => Case>> = {
-  'W1 floor': () => floorCase(oneFlag(), 5000),
+  'W1 floor': () => floorCase(oneFlag(), 200_000),
   W1: () => oneValue(oneFlag()),
   W4: () => oneValue(oneSegment(USERS, 10_000)),
-  'W2 floor': () => floorCase(manyFlags(100), 200),
-  'W2 codes': () => ({ calls: 200, call: codesOf(manyFlags(100)) }),
-  'W2 values': () => allValues(manyFlags(100), 200),
-  'W2 JSON': () => allJson(manyFlags(100), 200),
-  'W3 codes': () => ({ calls: 20, call: codesOf(manyFlags(1000)) }),
-  'W3 values': () => allValues(manyFlags(1000), 20),
-  'W3 JSON': () => allJson(manyFlags(1000), 20),
+  'W2 floor': () => floorCase(manyFlags(100), 2000),
+  'W2 codes': () => ({ calls: 2000, call: codesOf(manyFlags(100)) }),
+  'W2 values': () => allValues(manyFlags(100), 2000),
+  'W2 JSON': () => allJson(manyFlags(100), 2000),
+  'W3 codes': () => ({ calls: 300, call: codesOf(manyFlags(1000)) }),
+  'W3 values': () => allValues(manyFlags(1000), 300),
+  'W3 JSON': () => allJson(manyFlags(1000), 300),
   'W3 compile': () => {
     const definition = manyFlags(1000)
     return { calls: 1, call: () => compileFlagSet(definition) }
@@ -56,9 +56,9 @@ export function changed(definition: FlagSetDefinition, position: number): FlagSe
 
 async function peerCase(group: string, name: string): Promise<Case> {
   const workload = {
-    W1: { definition: oneFlag, calls: 500 },
-    W2: { definition: () => manyFlags(100), calls: 5 },
-    W3: { definition: () => manyFlags(1000), calls: 1 },
+    W1: { definition: oneFlag, calls: 10_000 },
+    W2: { definition: () => manyFlags(100), calls: 50 },
+    W3: { definition: () => manyFlags(1000), calls: 4 },
   }[group]
   const peer = (await installedPeers()).find((each) => each.name === name)
   if (workload === undefined || peer === undefined) throw new Error(`no case ${group} ${name}`)
@@ -76,7 +76,7 @@ function floorCase(definition: FlagSetDefinition, calls: number): Case {
 function oneValue(definition: FlagSetDefinition): Case {
   const flagSet = compileFlagSet(definition)
   const key = definition.flags[0]?.key ?? ''
-  return { calls: 5000, call: (turn) => evaluateValue(flagSet, key, userAt(turn), NOW) }
+  return { calls: 100_000, call: (turn) => evaluateValue(flagSet, key, userAt(turn), NOW) }
 }
 
 function codesOf(definition: FlagSetDefinition) {
