@@ -41,13 +41,11 @@ export function evaluateDetail(
 ): FullDetail {
   const details = new Details(flagSet, context, now)
   const detail = details.of(flagKey)
-  const readings = new Readings(flagSet, context, details)
-  readings.addFlag(flagSet.flags.get(flagKey))
   return {
     ...detail,
     version: flagSet.version,
     prerequisiteChain: details.chainFrom(detail),
-    attributesRead: [...readings.attributes].sort(compareCodePoints),
+    attributesRead: details.attributesReadBy(flagSet.flags.get(flagKey)),
   }
 }
 
@@ -81,6 +79,13 @@ export class Details {
       key = this.of(key).prerequisiteKey
     }
     return chain
+  }
+
+  /** `FullDetail.attributesRead` */
+  attributesReadBy(flag: CompiledFlag | undefined): readonly string[] {
+    const readings = new Readings(this.#flagSet, this.#context, this)
+    readings.addFlag(flag)
+    return [...readings.attributes].sort(compareCodePoints)
   }
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { anyContext, anyDefinition, anyNow, anyPoison, deepFreeze } from '../test/arbitraries.ts'
 import type { EvaluationDetail } from './detail.ts'
 import { evaluateFlag } from './evaluate.ts'
+import { evaluateDetail } from './evaluate-detail.ts'
 import { explainFlag } from './explain-flag.ts'
 import type { ExplanationStep } from './explanation.ts'
 import { compileFlagSet } from './flag-set.ts'
@@ -49,7 +50,9 @@ describe('explaining', () => {
       fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
         const flagSet = compileFlagSet(deepFreeze(definition))
         for (const key of [...flagSet.flags.keys(), 'nowhere']) {
-          const { detail, steps } = explainFlag(flagSet, key, deepFreeze(context), now)
+          const { detail, steps, ...rest } = explainFlag(flagSet, key, deepFreeze(context), now)
+          const full = evaluateDetail(flagSet, key, context, now)
+          expect({ ...detail, ...rest, version: flagSet.version }).toEqual(full)
           expect(detail).toEqual(evaluateFlag(flagSet, key, context, now))
           expectSame(steps, detail)
           reasons.add(detail.reason)

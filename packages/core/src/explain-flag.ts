@@ -35,8 +35,12 @@ export function explainFlag(
   const explainer = new Explainer({ flagSet, context, now, details })
   const flag = flagSet.flags.get(flagKey)
   const steps = flag === undefined ? [UNKNOWN_FLAG] : explainer.stepsOf(flag)
-  const prerequisiteChain = details.chainFrom(detail)
-  return { detail, prerequisiteChain, steps: [...steps, answerStep(detail)] }
+  return {
+    detail,
+    prerequisiteChain: details.chainFrom(detail),
+    attributesRead: details.attributesReadBy(flag),
+    steps: [...steps, answerStep(detail)],
+  }
 }
 
 interface ExplainerOptions {

@@ -10,6 +10,8 @@ export interface FlagExplanation {
    * flag's, and so on. Empty when none is unmet.
    */
   readonly prerequisiteChain: readonly string[]
+  /** The references, by code point, of the attributes that the answer depends on. */
+  readonly attributesRead: readonly string[]
   /** In the order in which they were taken; the last one says what is served. */
   readonly steps: readonly ExplanationStep[]
 }

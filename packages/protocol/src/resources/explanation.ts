@@ -22,6 +22,8 @@ export const evaluationQuestionCodec = record(
 export interface ExplainedFlag extends EvaluationDetail {
   /** Because of which flags a prerequisite is not met: the flag's own, that flag's, and so on. */
   readonly prerequisiteChain: readonly string[]
+  /** The attributes that the answer depends on; null: left out, like the steps. */
+  readonly attributesRead: readonly string[] | null
   /** null: left out, because the answer would be too long. Ask for this flag alone. */
   readonly steps: readonly ExplanationStep[] | null
 }
@@ -98,6 +100,7 @@ const explainedFlag: Wire<ExplainedFlag> = record(
       .enum(['FLAG_NOT_FOUND', 'MALFORMED_FLAG', 'TYPE_MISMATCH', 'TARGETING_KEY_MISSING'])
       .exactOptional(),
     prerequisiteChain: z.array(z.string()).readonly(),
+    attributesRead: z.array(z.string()).readonly().nullable(),
     steps: z.array(explanationStepCodec).readonly().nullable(),
   },
   {
@@ -105,6 +108,7 @@ const explainedFlag: Wire<ExplainedFlag> = record(
     prerequisiteKey: 'prerequisite_key',
     errorCode: 'error_code',
     prerequisiteChain: 'prerequisite_chain',
+    attributesRead: 'attributes_read',
   },
 )
 

@@ -67,7 +67,7 @@ function explainAll(
   return keys.map((key) => {
     if (left <= 0) {
       const detail = evaluateFlag(flagSet, key, context, now)
-      return { ...detail, prerequisiteChain: [], steps: null }
+      return { ...detail, prerequisiteChain: [], attributesRead: null, steps: null }
     }
     const { detail, ...log } = explainFlag(flagSet, key, context, now)
     left -= countSteps(log.steps)

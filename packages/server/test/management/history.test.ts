@@ -318,6 +318,7 @@ describe('explaining an evaluation', () => {
           reason: 'TARGETING_MATCH',
           rule_id: rule.id,
           prerequisite_chain: [],
+          attributes_read: ['plan'],
           steps: [
             { type: 'flag', outcome: 'held', text: 'The flag is active.' },
             {
