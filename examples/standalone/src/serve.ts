@@ -65,6 +65,9 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
   })
 }
 
+/** How many connections may wait to be accepted: of a crowd that comes at once none should be lost. */
+const MOST_WAITING = 4096
+
 /** Begins to listen, and answers where. */
 export async function listen(
   server: Server,
@@ -72,7 +75,7 @@ export async function listen(
 ): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, resolve)
+    server.listen({ port, host, backlog: MOST_WAITING }, resolve)
   })
   const address = server.address() as AddressInfo
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
