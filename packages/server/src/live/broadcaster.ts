@@ -89,7 +89,7 @@ export class Broadcaster {
 
   #endRefused(): void {
     const { keys, sessions } = this.#parts
-    sessions.end((scope) => !keys.isLiving(scope), 'keyRefused')
+    void sessions.end((scope) => !keys.isLiving(scope), 'keyRefused')
   }
 
   #swapped(environmentId: string, after: FlagSet): void {

@@ -2,6 +2,7 @@ import type { EvaluationContext } from '@ff/core'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { type Audience, Audiences } from './audience.ts'
 import type { EndReason, FlagSession, LiveTransport } from './flag-session.ts'
+import { inSlices } from './slice.ts'
 
 /** The sessions of all live clients, by environment. */
 export class SessionRegistry {
@@ -58,17 +59,21 @@ export class SessionRegistry {
     return this.#byEnvironment.get(environmentId) ?? []
   }
 
-  /** Ends the sessions whose scope is meant; whoever holds one then removes it. */
-  end(isMeant: (scope: EnvironmentScope) => boolean, reason: EndReason): void {
-    for (const sessions of [...this.#byEnvironment.values()]) {
-      for (const session of [...sessions]) if (isMeant(session.scope)) session.end(reason)
-    }
+  /** Ends the sessions whose scope is meant, in slices; whoever holds one then removes it. */
+  end(isMeant: (scope: EnvironmentScope) => boolean, reason: EndReason): Promise<void> {
+    return inSlices(this.#all(), (session) => {
+      if (isMeant(session.scope)) session.end(reason)
+    })
   }
 
   /** Ends all sessions, those to come included. */
-  close(): void {
+  close(): Promise<void> {
     this.#isClosed = true
-    this.end(() => true, 'goingAway')
+    return this.end(() => true, 'goingAway')
+  }
+
+  *#all(): Iterable<FlagSession> {
+    for (const audiences of this.#byEnvironment.values()) yield* audiences
   }
 
   #audiencesOf(environmentId: string): Audiences {

@@ -19,3 +19,15 @@ export class Slice {
     return this.#taken % TURNS_UNWATCHED !== 0 || performance.now() < this.#until
   }
 }
+
+/** Does something, which must not fail, with one after the other, and the first at once. */
+export async function inSlices<T>(all: Iterable<T>, task: (one: T) => void): Promise<void> {
+  let slice = new Slice()
+  for (const one of all) {
+    if (!slice.take()) {
+      await new Promise<void>((resolve) => setImmediate(resolve))
+      slice = new Slice()
+    }
+    task(one)
+  }
+}

@@ -1,3 +1,4 @@
+import { inSlices } from './slice.ts'
 import { SocketConnection, type SocketLike, type SocketParts } from './socket-connection.ts'
 
 /** All sockets that are open, with or without a session. */
@@ -26,8 +27,8 @@ export class SocketConnections {
     connection.closed()
   }
 
-  /** Tells every client that the server stops. */
-  endAll(): void {
-    for (const connection of [...this.#open]) connection.end('goingAway')
+  /** Tells every client that the server stops, in slices. */
+  endAll(): Promise<void> {
+    return inSlices(this.#open, (connection) => connection.end('goingAway'))
   }
 }

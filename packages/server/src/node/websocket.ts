@@ -7,6 +7,7 @@ import type { Cancel } from '../clock.ts'
 import type { FlagServer } from '../flag-server.ts'
 import { targetBelow } from '../http/target.ts'
 import type { Message } from '../live/flag-update.ts'
+import { inSlices } from '../live/slice.ts'
 import type { SocketConnection, SocketLike } from '../live/socket-connection.ts'
 
 /** Stops accepting sockets, and the heartbeat; sockets that are open stay open. */
@@ -133,15 +134,15 @@ class OpenSockets {
   /** Pings all sockets with one timer, and cuts those that did not answer the last ping. */
   #beat(): void {
     this.#cancelBeat = undefined
-    for (const [webSocket, socket] of this.#sockets) {
+    if (this.#sockets.size === 0) return
+    this.#cancelBeat = this.#flags.clock.schedule(HEARTBEAT_MS, () => this.#beat())
+    void inSlices(this.#sockets, ([webSocket, socket]) => {
       if (!socket.wasHeard) webSocket.terminate()
       else {
         socket.wasHeard = false
         if (webSocket.readyState === webSocket.OPEN) webSocket.ping()
       }
-    }
-    if (this.#sockets.size === 0) return
-    this.#cancelBeat = this.#flags.clock.schedule(HEARTBEAT_MS, () => this.#beat())
+    })
   }
 }
 
