@@ -39,9 +39,10 @@ function toExchange(request: Request, { path, query }: Target): Exchange {
     address: undefined,
     isEncrypted: request.url.startsWith('https:'),
     hasBody: request.body !== null,
-    whenGone: (leave) => {
-      if (request.signal.aborted) leave()
-      else request.signal.addEventListener('abort', leave, { once: true })
+    whenGone: (waiting) => {
+      parsedBytes = undefined
+      if (request.signal.aborted) waiting.leave()
+      else request.signal.addEventListener('abort', () => waiting.leave(), { once: true })
     },
   }
 }
@@ -82,7 +83,11 @@ function toResponse({ status, headers: said, body }: Reply, method: string): Res
     if (value !== undefined) headers.set(name, value)
   }
   if (method === 'HEAD' || body === null) return new Response(null, { status, headers })
-  return new Response(typeof body === 'string' ? body : toStream(body), { status, headers })
+  return new Response(isWhole(body) ? body : toStream(body), { status, headers })
+}
+
+function isWhole(body: string | Uint8Array | AsyncIterable<string>): body is string | Uint8Array {
+  return typeof body === 'string' || body instanceof Uint8Array
 }
 
 function toStream(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {

@@ -30,8 +30,17 @@ export interface Exchange {
   readonly isEncrypted: boolean
   /** Whether a body was sent. */
   readonly hasBody: boolean
-  /** Calls `leave` when the caller goes away before the reply has ended; at once if it has gone. */
-  whenGone(leave: () => void): void
+  /**
+   * Tells `waiting` when the caller goes away before the reply has ended; at once if it has gone.
+   * What was read of the body is then kept no longer.
+   */
+  whenGone(waiting: Waiting): void
+}
+
+/** Somebody on whose behalf an answer is waited for. */
+export interface Waiting {
+  /** The caller has gone. */
+  leave(): void
 }
 
 /** What is undefined is not sent. */
@@ -42,11 +51,12 @@ export interface Reply {
   readonly status: number
   readonly headers: Headers
   /**
-   * null: no body, as for 204 and 304. Pieces are asked for as fast as the caller takes them, and
+   * null: no body, as for 204 and 304. Bytes are sent as they are, so that many replies may share
+   * them. Pieces are asked for as fast as the caller takes them, and
    * no more once the caller has gone; if they fail, the connection is cut, so that what was sent
    * does not look complete.
    */
-  readonly body: string | null | AsyncIterable<string>
+  readonly body: string | Uint8Array | null | AsyncIterable<string>
 }
 
 export function jsonReply(status: number, body: unknown, headers: Headers = {}): Reply {

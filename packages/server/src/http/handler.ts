@@ -20,26 +20,29 @@ interface HandlerParts {
 
 /** Exchange → reply, for every path below the base path; nothing escapes as an exception. */
 export function createHandler(parts: HandlerParts): Handle {
-  const { metrics } = parts
-  return (exchange) =>
-    whenHere(answer(parts, exchange), (reply) => {
-      metrics.countRequest(exchange.path, reply.status)
+  const { metrics, logger } = parts
+  return (exchange) => {
+    const { path } = exchange
+    const tell = (reply: Reply) => {
+      metrics.countRequest(path, reply.status)
       return reply
-    })
+    }
+    const refuse = (error: unknown) =>
+      tell(isSdkPath(path) ? sdkErrorReply(error, logger) : managementErrorReply(error, logger))
+    try {
+      const reply = answer(parts, exchange)
+      // Requests that are held live long: there is but one promise here for each.
+      return reply instanceof Promise ? reply.then(tell, refuse) : tell(reply)
+    } catch (error) {
+      return refuse(error)
+    }
+  }
 }
 
 function answer(parts: HandlerParts, exchange: Exchange): Reply | Promise<Reply> {
-  const { whenReady, sdk, management, logger } = parts
-  const isSdk = isSdkPath(exchange.path)
-  const refuse = (error: unknown) => {
-    return isSdk ? sdkErrorReply(error, logger) : managementErrorReply(error, logger)
-  }
-  try {
-    // Whether the process runs does not depend on whether the store can be read.
-    const starting = exchange.path === PROBE_PATHS.health ? undefined : whenReady()
-    const reply = whenHere(starting, () => (isSdk ? sdk(exchange) : management(exchange)))
-    return reply instanceof Promise ? reply.catch(refuse) : reply
-  } catch (error) {
-    return refuse(error)
-  }
+  const { whenReady, sdk, management } = parts
+  const { path } = exchange
+  // Whether the process runs does not depend on whether the store can be read.
+  const starting = path === PROBE_PATHS.health ? undefined : whenReady()
+  return whenHere(starting, () => (isSdkPath(path) ? sdk(exchange) : management(exchange)))
 }

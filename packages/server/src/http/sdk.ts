@@ -17,7 +17,7 @@ import { entityTagText } from '../evaluation/entity-tag.ts'
 import type { Answer, Evaluator } from '../evaluation/evaluator.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
-import type { LongPolls } from '../live/long-polls.ts'
+import type { LongPolls, Waited } from '../live/long-polls.ts'
 import type { SessionRegistry } from '../live/session-registry.ts'
 import type { Logger } from '../logger.ts'
 import { whenHere } from '../when-here.ts'
@@ -157,25 +157,35 @@ function evaluate(
   )
 }
 
-async function poll(parts: SdkParts, exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
-  const scope = await admit(parts, exchange, headers)
-  const request = asPollRequest(await exchange.json(MAX_BODY_BYTES))
-  if (request === undefined) throw missingContext()
-  const context = parseContext(request.context)
-  if (parts.sessions.size >= parts.maxLiveClients) {
-    headers['Retry-After'] = String(spreadSeconds())
-    throw new FlagError('RATE_LIMITED', 'Too many clients are waiting; come back later.')
-  }
-  const { since } = request
-  const { environmentId } = scope
-  const { polls, usage } = parts
-  usage.requested(environmentId)
-  // Nothing of the request is kept while it is held but what the answer needs.
-  return polls.wait({ scope, context, since, exchange }).then((answer) => {
+function poll(parts: SdkParts, exchange: Exchange, headers: SdkHeaders): Reply | Promise<Reply> {
+  return whenHere(admit(parts, exchange, headers), (scope) =>
+    whenHere(exchange.json(MAX_BODY_BYTES), (json) => {
+      const request = asPollRequest(json)
+      if (request === undefined) throw missingContext()
+      const context = parseContext(request.context)
+      if (parts.sessions.size >= parts.maxLiveClients) {
+        headers['Retry-After'] = String(spreadSeconds())
+        throw new FlagError('RATE_LIMITED', 'Too many clients are waiting; come back later.')
+      }
+      parts.usage.requested(scope.environmentId)
+      const answer = parts.polls.wait({ scope, context, since: request.since, exchange })
+      return answerPoll(answer, parts.usage, scope.environmentId, headers)
+    }),
+  )
+}
+
+/** By itself, so that nothing of a request is kept while it is held but what its answer needs. */
+function answerPoll(
+  waited: Waited | Promise<Waited>,
+  usage: UsageRecorder,
+  environmentId: string,
+  headers: SdkHeaders,
+): Reply | Promise<Reply> {
+  return whenHere(waited, (answer) => {
     // Who has left is told nothing.
     if (answer === undefined) return { status: 204, headers, body: null }
     recordAnswer(usage, answer, { environmentId, source: 'poll' })
-    return toReply(answer, headers)
+    return { ...toReply(answer, headers), body: answer.bytes }
   })
 }
 

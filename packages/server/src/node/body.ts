@@ -57,9 +57,12 @@ export class RequestBody {
       discard(this.#request)
       throw bodyTooLarge(maxBytes)
     }
-    if (this.#first?.byteLength === this.#announcedLength) return this.#first
-    if (readableEnded || !this.isAnnounced) return this.#first ?? new Uint8Array()
-    return readRest(this.#request, this.#first, maxBytes)
+    const first = this.#first
+    // It may be long until the answer: what was taken is not kept for so long.
+    this.#first = null
+    if (first?.byteLength === this.#announcedLength) return first
+    if (readableEnded || !this.isAnnounced) return first ?? new Uint8Array()
+    return readRest(this.#request, first, maxBytes)
   }
 
   /** Lets a body come to its end that nobody wanted, so that the connection can be used again. */

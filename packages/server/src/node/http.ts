@@ -3,7 +3,7 @@ import { pipeline, Readable } from 'node:stream'
 import { FlagError } from '@ff/core'
 import type { FlagServer } from '../flag-server.ts'
 import { managementErrorReply } from '../http/error-reply.ts'
-import type { Exchange, Headers, Reply } from '../http/exchange.ts'
+import type { Exchange, Headers, Reply, Waiting } from '../http/exchange.ts'
 import { type Target, targetBelow } from '../http/target.ts'
 import { silentLogger } from '../logger.ts'
 import { whenHere } from '../when-here.ts'
@@ -87,12 +87,13 @@ class NodeExchange implements Exchange {
   }
 
   /** The response's `close` tells of a caller that went away; the request's does not. */
-  whenGone(leave: () => void): void {
+  whenGone(waiting: Waiting): void {
     const { response } = this
-    if (response.destroyed) leave()
+    this.parsedBytes = undefined
+    if (response.destroyed) waiting.leave()
     else {
       response.on('close', () => {
-        if (!response.writableFinished) leave()
+        if (!response.writableFinished) waiting.leave()
       })
     }
   }
@@ -124,6 +125,9 @@ function writeReply(response: ServerResponse, { status, headers, body }: Reply):
     list.push('Content-Length', String(length))
     // Text of characters that are one byte each is sent as it is.
     response.writeHead(status, list).end(body, length === body.length ? 'latin1' : 'utf8')
+  } else if (body instanceof Uint8Array) {
+    list.push('Content-Length', String(body.byteLength))
+    response.writeHead(status, list).end(body)
   } else {
     // When the pieces fail, or the caller goes, it destroys the other end; there is no more to say.
     pipeline(Readable.from(body), response.writeHead(status, list), () => undefined)

@@ -198,6 +198,7 @@ function linesOf(text: string): readonly Json[] {
 /** All of a body, as a caller who waits for it would see it. */
 export async function textOf(body: Reply['body']): Promise<string> {
   if (body === null || typeof body === 'string') return body ?? ''
+  if (body instanceof Uint8Array) return new TextDecoder().decode(body)
   let text = ''
   for await (const piece of body) text += piece
   return text
