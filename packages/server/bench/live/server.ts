@@ -42,6 +42,8 @@ const KINDS = new Map([
 export async function serve(kind: string): Promise<void> {
   const serving = await (KINDS.get(kind) ?? serveFlags)()
   const { server } = serving
+  // A slow machine leaves connections idle for long between two rounds.
+  server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', 4096, resolve))
   const { port } = server.address() as AddressInfo
   const waits = new Waits()
