@@ -1,0 +1,42 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { re2 } from './regex.ts'
+
+const isFound = (pattern: string, text: string, ignoreCase: boolean) =>
+  re2(pattern, { ignoreCase })?.(text)
+
+describe('re2', () => {
+  it('never throws, whatever the pattern and the text', () => {
+    const piece = fc.constantFrom(
+      '(',
+      ')',
+      '[',
+      ']',
+      '{2}',
+      '*',
+      '|',
+      '\\',
+      '^',
+      'a',
+      '\\pL',
+      '\ud83d',
+    )
+    const pattern = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(piece).map((all) => all.join('')),
+    )
+    fc.assert(
+      fc.property(
+        pattern,
+        fc.string({ unit: 'binary' }),
+        fc.boolean(),
+        (source, text, ignoreCase) => {
+          const found = isFound(source, text, ignoreCase)
+          expect(typeof found).toMatch(/boolean|undefined/)
+          expect(isFound(source, text, ignoreCase)).toBe(found)
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+})
