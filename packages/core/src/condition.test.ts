@@ -6,6 +6,7 @@ import {
   matchesAny,
   matchesCondition,
   matchesNone,
+  sharedConditions,
 } from './condition.ts'
 import { conditionFault } from './condition-fault.ts'
 import type { ConditionDefinition } from './definition.ts'
@@ -52,6 +53,37 @@ describe('a condition on an attribute', () => {
         expect(holds({ ...definition, negate: false })).toBe(holds(definition))
       }
     }
+  })
+})
+
+describe('sharedConditions', () => {
+  const plain = { attribute: 'plan', operator: 'eq', value: 'pro' }
+
+  it('compiles equal conditions once, and no two that mean something different', () => {
+    const compile = sharedConditions({})
+    const different = [
+      plain,
+      { ...plain, negate: true },
+      { ...plain, operator: 'neq' },
+      { ...plain, value: 'pr' },
+      { ...plain, attribute: 'planp', value: 'ro' },
+      { ...plain, attribute: 'plan ', value: 'pro' },
+    ]
+    const compiled = different.map((definition) => compile(definition))
+    expect(new Set(compiled).size).toBe(different.length)
+    expect(different.map((definition) => compile({ ...definition }))).toEqual(compiled)
+    for (const [index, definition] of different.entries()) {
+      expect(compile({ ...definition })).toBe(compiled[index])
+    }
+    expect(compile({ ...plain, negate: false })).toBe(compiled[0])
+  })
+
+  it('takes nothing that is not well-formed for the same as anything else', () => {
+    const compile = sharedConditions({})
+    const odd = { attribute: 1, operator: 'eq', value: 'pro' } as unknown as ConditionDefinition
+    expect(() => matchesCondition(compile(odd), scope)).not.toThrow()
+    expect(matchesCondition(compile(plain), scope)).toBe(true)
+    expect(matchesCondition(compile(odd), scope)).toBe(false)
   })
 })
 
