@@ -5,7 +5,9 @@ import {
   evaluateAll,
   evaluateFlag,
   evaluateSome,
+  evaluateValue,
   jsonOf,
+  onlyFlags,
   reasonAt,
   valuesOf,
   variationAt,
@@ -53,6 +55,76 @@ describe('evaluateSome', () => {
     const evaluation = evaluateSome(flagSet, ['9', 'unknown', '10', '9'], user, 0)
     expect(detailsOf(evaluation).map(({ flagKey }) => flagKey)).toEqual(['10', '9'])
     expect(jsonOf(evaluateSome(flagSet, [], user, 0))).toBe('{}')
+  })
+})
+
+describe('evaluateValue', () => {
+  it('is null for an unknown key and where there is nothing to serve', () => {
+    expect(evaluateValue(flagSet, '9', user, 0)).toBe(true)
+    expect(evaluateValue(flagSet, '10', user, 0)).toBe(false)
+    expect(evaluateValue(flagSet, 'null', user, 0)).toBe(null)
+    expect(evaluateValue(flagSet, 'unknown', user, 0)).toBe(null)
+  })
+})
+
+describe('some flags of many', () => {
+  const keys = Array.from({ length: 40 }, (_, index) => `flag-${index + 10}`)
+  const many = compileFlagSet(
+    flagSetDefinition(
+      keys.map((key, index) => {
+        return flagDefinition(key, { rules: index % 3 === 0 ? [ruleDefinition()] : [] })
+      }),
+    ),
+  )
+
+  it.each([0, 1, 15, 16, 17, 39, 40])('are answered as all are, be they %d', (count) => {
+    const some = keys.slice(keys.length - count)
+    const entries = some.map((key) => [key, keys.indexOf(key) % 3 === 0] as const)
+    const expected = Object.fromEntries(entries)
+    // What was evaluated before must not shine through.
+    evaluateAll(many, {}, 0)
+    const all = evaluateAll(many, user, 0)
+    const evaluation = evaluateSome(many, ['unknown', ...some.toReversed()], user, 0)
+    for (const each of [evaluation, onlyFlags(all, (key) => some.includes(key))]) {
+      expect(each.flags.map(({ key }) => key)).toEqual(some)
+      expect({ ...valuesOf(each) }).toEqual(expected)
+      expect(jsonOf(each)).toBe(JSON.stringify(expected))
+      expect(some.map((_, index) => variationAt(each, index)?.value)).toEqual(
+        Object.values(expected),
+      )
+    }
+    expect(variationAt(evaluation, count)).toBeUndefined()
+  })
+})
+
+describe('the values of a flag set', () => {
+  const valuesFor = (keys: readonly string[], previous = flagSet) => {
+    const definition = flagSetDefinition(keys.map((key) => flagDefinition(key)))
+    const next = compileFlagSet(definition, { previous })
+    const values = valuesOf(evaluateAll(next, user, 0))
+    expect(Object.entries(values)).toEqual(keys.map((key) => [key, false]))
+    expect(jsonOf(evaluateAll(next, user, 0))).toBe(JSON.stringify(values))
+    return next
+  }
+
+  it('have the names of the flags, whatever those of the version before were', () => {
+    let previous = flagSet
+    const lists = ['ab', 'abc', 'abd', 'abd', 'bd', 'b', '', 'c', 'abcde', 'abcdefghi']
+    for (const list of lists) previous = valuesFor([...list], previous)
+  })
+
+  it('are given to each answer as its own, which may be changed', () => {
+    const set = valuesFor(['a', 'b'])
+    const values = valuesOf(evaluateAll(set, user, 0)) as Record<string, unknown>
+    values['a'] = 'changed'
+    values['c'] = 'added'
+    expect(valuesOf(evaluateAll(set, user, 0))).toEqual({ a: false, b: false })
+  })
+
+  it('are as many as there are flags, even if these are very many', () => {
+    for (const count of [1_019, 1_020, 1_021, 1_500]) {
+      valuesFor(Array.from({ length: count }, (_, index) => `flag-${index + 10_000}`))
+    }
   })
 })
 
