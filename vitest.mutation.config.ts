@@ -7,6 +7,8 @@ export default defineConfig({
     root: 'packages/core',
     // Counting which mutants a test reaches makes the engine many times slower.
     testTimeout: 60_000,
+    // To load the engine anew for each file of tests would cost more than the tests do.
+    isolate: false,
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: [
       'src/**/*.property.test.ts',

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { flagDefinition, flagSetDefinition, ruleDefinition } from '../test/definitions.ts'
-import type { FlagDefinition, RolloutDefinition } from './definition.ts'
+import {
+  flagDefinition,
+  flagSetDefinition,
+  ruleDefinition,
+  segmentDefinition,
+} from '../test/definitions.ts'
+import type { FlagDefinition, FlagSetDefinition, RolloutDefinition } from './definition.ts'
 import { compileFlagSet } from './flag-set.ts'
 import { findIssues } from './issues.ts'
 
@@ -39,6 +44,33 @@ describe('findIssues', () => {
     const rules = [ruleDefinition({ variationId: null, rolloutId: 'r' })]
     const flag = flagDefinition('a', { rules, rollouts: [{ ...shares, id: 'sound' }, rollout] })
     expect(messagesOf([flag])).toEqual([`The rollout "r" cannot be followed. ${why}`])
+  })
+
+  it('says of the variations of a rollout which cannot be served', () => {
+    const rules = [ruleDefinition({ variationId: null, rolloutId: 'r' })]
+    const wrong = [{ variationId: 'x', from: 0, to: 2 }]
+    const sound = { ...shares, id: 'sound', ranges: [{ variationId: 'y', from: 0, to: 2 }] }
+    for (const rollout of [
+      { ...ramp, variationId: 'x' },
+      { ...shares, ranges: wrong },
+    ]) {
+      const flag = flagDefinition('a', { rules, rollouts: [rollout, sound] })
+      expect(messagesOf([flag])).toEqual([
+        'The rollout "r" names the variation "x", which cannot be served.',
+      ])
+    }
+    const broken = flagDefinition('a', { rules, rollouts: [{ ...ramp, increment: 0 }, sound] })
+    expect(messagesOf([broken])).toEqual([expect.stringMatching(/^The rollout "r" cannot be/)])
+  })
+
+  it('says which segments were left out and why', () => {
+    const segments = [{ id: 's' }, segmentDefinition('t'), segmentDefinition('t'), null]
+    const definition = { ...flagSetDefinition([]), segments } as unknown as FlagSetDefinition
+    expect(findIssues(compileFlagSet(definition))).toEqual([
+      { message: expect.stringMatching(/^"s" was left out, because it cannot be read: Type.+\.$/) },
+      { message: 'A second "t" was left out.' },
+      { message: 'A definition without a name was left out.' },
+    ])
   })
 
   it('says which definitions were left out and why, in their order', () => {
