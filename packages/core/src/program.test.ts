@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyContext, anyDefinition, anyNow, anyPoison } from '../test/arbitraries.ts'
+import { anyChange, anyContext, anyDefinition, anyNow, anyPoison } from '../test/arbitraries.ts'
+import {
+  flagDefinition,
+  flagSetDefinition,
+  ruleDefinition,
+  segmentDefinition,
+} from '../test/definitions.ts'
 import { referenceAnswers } from '../test/reference.ts'
+import type { FlagDefinition } from './definition.ts'
 import { detailsOf, evaluateAll, jsonOf, reasonAt, valuesOf, variationAt } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
 
@@ -59,6 +66,70 @@ describe('evaluating a fixed sample of definitions', () => {
     )) {
       const evaluation = evaluateAll(compileFlagSet(definition), context, now)
       expect(JSON.parse(jsonOf(evaluation))).toEqual({ ...valuesOf(evaluation) })
+    }
+  })
+})
+
+describe('evaluating one version after the other', () => {
+  const segment = segmentDefinition('s', {
+    rules: [{ attribute: 'plan', operator: 'contains', value: '1' }],
+  })
+  const contexts = [
+    {},
+    { kind: 'user', key: 'user-1' },
+    ...Array.from({ length: 14 }, (_, plan) => ({ kind: 'user', key: 'user-1', plan: `${plan}` })),
+  ]
+  const planned = (key: string, plan: number): FlagDefinition => {
+    const conditions = [{ attribute: 'plan', operator: 'eq', value: `${plan}` }]
+    const other = [{ attribute: 'plan', operator: 'ends_with', value: `${plan % 5}` }]
+    return flagDefinition(key, {
+      rules: [
+        ruleDefinition({ id: 'nothing', variationId: null }),
+        ruleDefinition({ id: 'plan', orderIndex: 1, conditions }),
+        ruleDefinition({ id: 'all', orderIndex: 2, conditions: other, segmentId: 's' }),
+      ],
+    })
+  }
+  const answersOf = (flagSet: ReturnType<typeof compileFlagSet>) =>
+    contexts.map((context) => jsonOf(evaluateAll(flagSet, context, 0)))
+
+  it('answers as if each had come alone, and goes on answering for those before', () => {
+    const first = Array.from({ length: 60 }, (_, index) => planned(`flag-${index + 10}`, index % 9))
+    const changes: readonly ((flags: readonly FlagDefinition[]) => FlagDefinition[])[] = [
+      (flags) => [...flags],
+      (flags) => [...flags, planned('new', 3)],
+      (flags) => flags.filter(({ key }) => key !== 'flag-30'),
+      (flags) => flags.map((flag) => (flag.key === 'flag-40' ? planned('flag-40', 12) : flag)),
+      (flags) => [planned('first', 11), planned('second', 10), ...flags.slice(1)],
+      (flags) => flags.map((flag, index) => (index === 7 ? { ...flag, isActive: false } : flag)),
+      (flags) => flags.map((flag, index) => (index === 9 ? flagDefinition(flag.key) : flag)),
+      (flags) => flags.map((flag, index) => planned(flag.key, (index + 1) % 13)),
+      () => [],
+      () => [planned('alone', 1)],
+    ]
+    let flags: readonly FlagDefinition[] = first
+    let previous = compileFlagSet(flagSetDefinition(flags, [segment]))
+    for (const [number, change] of changes.entries()) {
+      const before = answersOf(previous)
+      flags = change(flags)
+      const next = compileFlagSet(flagSetDefinition(flags, [segment]), { previous })
+      const alone = compileFlagSet(structuredClone(flagSetDefinition(flags, [segment])))
+      expect([number, answersOf(next)]).toEqual([number, answersOf(alone)])
+      expect([number, answersOf(previous)]).toEqual([number, before])
+      previous = next
+    }
+  })
+
+  it('answers as if each had come alone after any change of a fixed sample', () => {
+    for (const [[before, after], context, now] of fc.sample(
+      fc.tuple(anyChange, anyContext, anyNow),
+      SAMPLE,
+    )) {
+      const previous = compileFlagSet(before)
+      const next = evaluateAll(compileFlagSet(after, { previous }), context, now)
+      const alone = evaluateAll(compileFlagSet(structuredClone(after)), context, now)
+      expect(detailsOf(next)).toEqual(detailsOf(alone))
+      expect(jsonOf(next)).toBe(jsonOf(alone))
     }
   })
 })
