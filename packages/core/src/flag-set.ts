@@ -79,7 +79,7 @@ export function compileFlagSet(
     flagsById,
     dependencies,
     malformed,
-    program: compileProgram({ ordered, malformed, previous: previous?.program }),
+    program: compileProgram({ ordered, malformed, segments, previous: previous?.program }),
     workspace: new Workspace(previous?.workspace),
   })
 }

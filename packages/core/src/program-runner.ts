@@ -1,5 +1,10 @@
 import { type AttributeReference, readAttribute } from './attribute.ts'
-import { keepForMissing, keepForText, keepForValue } from './attribute-index.ts'
+import {
+  type AttributeIndex,
+  keepForMissing,
+  keepForText,
+  keepForValue,
+} from './attribute-index.ts'
 import { endOf, has, intersects, lowestBit, subtract, wordFrom } from './bit-set.ts'
 import type { BucketingKey } from './bucket.ts'
 import { scalarText } from './comparison.ts'
@@ -43,7 +48,10 @@ export class ProgramRunner {
     this.#values = references.map(() => undefined)
     this.#texts = references.map(() => undefined)
     this.#segments = new Int8Array(segmentIds.length)
-    const words = shards.reduce((most, { possible }) => Math.max(most, possible.length), 0)
+    const words = shards.reduce(
+      (most, { possible }) => Math.max(most, possible.length),
+      program.segments.index.words,
+    )
     // One word more, because rows are looked at 32 at a time.
     this.#rows = new Int32Array(words + 1)
     // Each is noted before it is known whether it has to wait, and buckets are found four by four.
@@ -54,6 +62,7 @@ export class ProgramRunner {
   /** Puts the codes of what rules serve into `codes`; the first flag's place is `from`. */
   run(codes: Int32Array, from: number): void {
     this.#read()
+    this.#judgeSegments()
     for (const shard of this.#program.shards) {
       this.#judge(shard)
       this.#serve(shard, codes, from)
@@ -74,9 +83,23 @@ export class ProgramRunner {
     }
   }
 
-  /** Leaves in `#rows` the rows of the shard that hold. */
-  #judge({ group, possible, attributeSlots, segmentSlots }: Shard): void {
-    const { attributes, segmentIds, neededBySegment, judged } = group.index
+  #judgeSegments(): void {
+    const { index, rows, isForNone, attributeSlots, segmentSlots } = this.#program.segments
+    this.#keepRows(index.possible, index.attributes, attributeSlots)
+    let at = 0
+    for (let number = 0; number < segmentSlots.length; number += 1) {
+      const isIn = intersects(this.#rows, rows, at) !== isForNone[number]
+      this.#segments[segmentSlots[number] ?? 0] = isIn ? 1 : -1
+      at = endOf(rows, at)
+    }
+  }
+
+  /** Leaves in `#rows` those of the possible rows whose conditions on texts hold. */
+  #keepRows(
+    possible: Int32Array,
+    attributes: readonly AttributeIndex[],
+    attributeSlots: readonly number[],
+  ): void {
     const rows = this.#rows
     rows.set(possible)
     for (let number = 0; number < attributes.length; number += 1) {
@@ -89,10 +112,20 @@ export class ProgramRunner {
       else if (value === undefined) keepForMissing(attribute, rows)
       else keepForValue(attribute, value, rows)
     }
+  }
+
+  /** Leaves in `#rows` the rows of the shard that hold. */
+  #judge({ group, possible, attributeSlots, segmentSlots }: Shard): void {
+    const { attributes, segmentIds, neededBySegment, judged } = group.index
+    const rows = this.#rows
+    this.#keepRows(possible, attributes, attributeSlots)
     let at = 0
     for (let number = 0; number < segmentIds.length; number += 1) {
-      const isAsked = intersects(rows, neededBySegment, at)
-      if (isAsked && !this.#isIn(segmentSlots[number] ?? 0)) subtract(rows, neededBySegment, at)
+      const slot = segmentSlots[number] ?? 0
+      const isKnown = this.#segments[slot] !== 0
+      if (isKnown || intersects(rows, neededBySegment, at)) {
+        if (!this.#isIn(slot)) subtract(rows, neededBySegment, at)
+      }
       at = endOf(neededBySegment, at)
     }
     for (const { condition, neededBy } of judged) {

@@ -4,6 +4,8 @@ import { type ConditionIndex, indexRows } from './condition-index.ts'
 import type { CompiledFlag } from './flag.ts'
 import type { Outcome } from './outcome.ts'
 import type { CompiledRule } from './rule.ts'
+import type { CompiledSegment } from './segment.ts'
+import { indexSegments, type SegmentIndex } from './segment-index.ts'
 import { type ServingTable, tabulate } from './serving-table.ts'
 
 /**
@@ -17,10 +19,20 @@ export interface Program {
   readonly references: readonly AttributeReference[]
   /** The segments that some shard asks about, each once. */
   readonly segmentIds: readonly string[]
+  /** Those of them that are judged together. */
+  readonly segments: IndexedSegments
   /** The codes of the flags' outcomes as long as no rule serves anything, by position. */
   readonly initial: Int32Array
   /** The positions of the flags that no shard can answer for. */
   readonly others: readonly number[]
+}
+
+/** The index of segments within a program. */
+export interface IndexedSegments extends SegmentIndex {
+  /** For each attribute of the index its number among those of the program. */
+  readonly attributeSlots: readonly number[]
+  /** For each segment of the index its number among those of the program. */
+  readonly segmentSlots: readonly number[]
 }
 
 /** Flags that were indexed together, as far as they are still there. */
@@ -54,10 +66,12 @@ export interface FlagGroup {
 export interface ProgramParts {
   readonly ordered: readonly CompiledFlag[]
   readonly malformed: ReadonlySet<string>
+  /** By id. */
+  readonly segments: ReadonlyMap<string, CompiledSegment>
   readonly previous: Program | undefined
 }
 
-export function compileProgram({ ordered, malformed, previous }: ProgramParts): Program {
+export function compileProgram({ ordered, malformed, segments, previous }: ProgramParts): Program {
   const initial = new Int32Array(ordered.length)
   const others: number[] = []
   const positions = new Map<CompiledFlag, number>()
@@ -69,18 +83,43 @@ export function compileProgram({ ordered, malformed, previous }: ProgramParts): 
     if (!flag.isPlain) others.push(position)
     else if (flag.rules.length > 0) positions.set(flag, position)
   }
-  const references = new Numbering((reference: AttributeReference) => reference.name)
-  const segmentIds = new Numbering((id: string) => id)
+  const slots: Slots = {
+    references: new Numbering(({ name }) => name),
+    segmentIds: new Numbering((id) => id),
+  }
   const shards = groupsOf(positions, previous).map((group): Shard => {
-    const { attributes, segmentIds: ids } = group.index
-    return {
-      group,
-      ...stillThere(group, positions),
-      attributeSlots: attributes.map(({ reference }) => references.numberOf(reference)),
-      segmentSlots: ids.map((id) => segmentIds.numberOf(id)),
-    }
+    const { index } = group
+    return { group, ...stillThere(group, positions), ...slotsOf(index, index.segmentIds, slots) }
   })
-  return { shards, references: references.all, segmentIds: segmentIds.all, initial, others }
+  const segmentIds = slots.segmentIds.all
+  const asked = segmentIds.flatMap((id) => segments.get(id) ?? [])
+  const indexed = indexSegments(asked, previous?.segments)
+  const ids = indexed.segments.map(({ definition }) => definition.id)
+  return {
+    shards,
+    segments: { ...indexed, ...slotsOf(indexed.index, ids, slots) },
+    references: slots.references.all,
+    segmentIds,
+    initial,
+    others,
+  }
+}
+
+/** The numbers of what a program asks about. */
+interface Slots {
+  readonly references: Numbering<AttributeReference>
+  readonly segmentIds: Numbering<string>
+}
+
+function slotsOf(
+  { attributes }: ConditionIndex,
+  ids: readonly string[],
+  { references, segmentIds }: Slots,
+): Pick<Shard, 'attributeSlots' | 'segmentSlots'> {
+  return {
+    attributeSlots: attributes.map(({ reference }) => references.numberOf(reference)),
+    segmentSlots: ids.map((id) => segmentIds.numberOf(id)),
+  }
 }
 
 type Positions = ReadonlyMap<CompiledFlag, number>
