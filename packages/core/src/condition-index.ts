@@ -100,18 +100,6 @@ class IndexBuilder {
   }
 }
 
-/** Whether the texts of attributes are all that the conditions depend on. */
-export function asksAboutText(
-  conditions: readonly CompiledCondition[],
-  definitions: readonly ConditionDefinition[],
-): boolean {
-  return conditions.every((condition, index) => {
-    const definition = definitions[index]
-    if (condition.test === undefined || definition === undefined) return true
-    return textConditionOf(condition, definition) !== undefined
-  })
-}
-
 /** undefined: the text of the attribute is not all that the condition depends on. */
 function textConditionOf(
   condition: CompiledCondition,

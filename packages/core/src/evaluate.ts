@@ -135,7 +135,7 @@ export function jsonOf(evaluation: Evaluation): string {
   const { flagSet, flags, codes, start } = evaluation
   if (flags === flagSet.ordered) return flagSet.workspace.viewOf(flagSet).json(codes, start)
   const members = flags.map((flag, index) => flag.members[servedAt(evaluation, index)])
-  return `{${members.join(',')}}`
+  return `{${members.join('').slice(1)}}`
 }
 
 /** What each flag evaluated to and why, in the order of the flags' keys. */

@@ -19,7 +19,9 @@ export class FlagSetView {
   constructor(flags: readonly CompiledFlag[], template: ValuesTemplate | undefined) {
     const names = flags.map(({ key }) => key)
     this.#values = flags.flatMap(({ values }) => values)
-    this.#members = flags.flatMap(({ members }) => members)
+    this.#members = flags.flatMap(({ members }, at) => {
+      return at === 0 ? members.map((member) => member.slice(1)) : members
+    })
     this.#offsets = new Int32Array(flags.length)
     for (let at = 1; at < flags.length; at += 1) {
       this.#offsets[at] = (this.#offsets[at - 1] ?? 0) + (flags[at - 1]?.values.length ?? 0)
@@ -41,7 +43,6 @@ export class FlagSetView {
   json(codes: Int32Array, start: number): string {
     let text = '{'
     for (let at = 0; at < this.#names.length; at += 1) {
-      if (at > 0) text += ','
       text += this.#members[(this.#offsets[at] ?? 0) + servedBy(codes[start + at] ?? 0)] ?? ''
     }
     return `${text}}`

@@ -44,7 +44,7 @@ export interface CompiledFlag extends Servable {
   readonly malformed: Outcome
   /** The values of the variations, after the null that is the value of none. */
   readonly values: readonly FlagValue[]
-  /** The JSON text `"flag key":value` of each of `values`. */
+  /** The JSON text `,"flag key":value` of each of `values`. */
   readonly members: readonly string[]
 }
 
@@ -103,7 +103,7 @@ export function compileFlag(
     unmet,
     malformed,
     values,
-    members: values.map((value) => `${JSON.stringify(key)}:${JSON.stringify(value)}`),
+    members: values.map((value) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`),
   }
 }
 

@@ -84,12 +84,14 @@ export class ProgramRunner {
   }
 
   #judgeSegments(): void {
-    const { index, rows, isForNone, attributeSlots, segmentSlots } = this.#program.segments
+    const { segments, index, rows, attributeSlots } = this.#program.segments
     this.#keepRows(index.possible, index.attributes, attributeSlots)
     let at = 0
-    for (let number = 0; number < segmentSlots.length; number += 1) {
-      const isIn = intersects(this.#rows, rows, at) !== isForNone[number]
-      this.#segments[segmentSlots[number] ?? 0] = isIn ? 1 : -1
+    for (let slot = 0; slot < segments.length; slot += 1) {
+      // Whom no condition holds for is in a segment that is joined by NOT.
+      const isForNone = segments[slot]?.definition.logicalOp === 'NOT'
+      const isIn = intersects(this.#rows, rows, at) !== isForNone
+      if (rows[at] !== 0) this.#segments[slot] = isIn ? 1 : -1
       at = endOf(rows, at)
     }
   }
@@ -122,10 +124,8 @@ export class ProgramRunner {
     let at = 0
     for (let number = 0; number < segmentIds.length; number += 1) {
       const slot = segmentSlots[number] ?? 0
-      const isKnown = this.#segments[slot] !== 0
-      if (isKnown || intersects(rows, neededBySegment, at)) {
-        if (!this.#isIn(slot)) subtract(rows, neededBySegment, at)
-      }
+      const isAsked = intersects(rows, neededBySegment, at)
+      if (isAsked && !this.#isIn(slot)) subtract(rows, neededBySegment, at)
       at = endOf(neededBySegment, at)
     }
     for (const { condition, neededBy } of judged) {

@@ -19,7 +19,7 @@ export interface Program {
   readonly references: readonly AttributeReference[]
   /** The segments that some shard asks about, each once. */
   readonly segmentIds: readonly string[]
-  /** Those of them that are judged together. */
+  /** The same, as far as they are judged together. */
   readonly segments: IndexedSegments
   /** The codes of the flags' outcomes as long as no rule serves anything, by position. */
   readonly initial: Int32Array
@@ -31,8 +31,6 @@ export interface Program {
 export interface IndexedSegments extends SegmentIndex {
   /** For each attribute of the index its number among those of the program. */
   readonly attributeSlots: readonly number[]
-  /** For each segment of the index its number among those of the program. */
-  readonly segmentSlots: readonly number[]
 }
 
 /** Flags that were indexed together, as far as they are still there. */
@@ -83,42 +81,28 @@ export function compileProgram({ ordered, malformed, segments, previous }: Progr
     if (!flag.isPlain) others.push(position)
     else if (flag.rules.length > 0) positions.set(flag, position)
   }
-  const slots: Slots = {
-    references: new Numbering(({ name }) => name),
-    segmentIds: new Numbering((id) => id),
+  const references = new Numbering((reference: AttributeReference) => reference.name)
+  const segmentIds = new Numbering((id: string) => id)
+  const slotsOf = ({ attributes }: ConditionIndex) => {
+    return attributes.map(({ reference }) => references.numberOf(reference))
   }
   const shards = groupsOf(positions, previous).map((group): Shard => {
-    const { index } = group
-    return { group, ...stillThere(group, positions), ...slotsOf(index, index.segmentIds, slots) }
+    return {
+      group,
+      ...stillThere(group, positions),
+      attributeSlots: slotsOf(group.index),
+      segmentSlots: group.index.segmentIds.map((id) => segmentIds.numberOf(id)),
+    }
   })
-  const segmentIds = slots.segmentIds.all
-  const asked = segmentIds.flatMap((id) => segments.get(id) ?? [])
+  const asked = segmentIds.all.map((id) => segments.get(id))
   const indexed = indexSegments(asked, previous?.segments)
-  const ids = indexed.segments.map(({ definition }) => definition.id)
   return {
     shards,
-    segments: { ...indexed, ...slotsOf(indexed.index, ids, slots) },
-    references: slots.references.all,
-    segmentIds,
+    references: references.all,
+    segmentIds: segmentIds.all,
+    segments: { ...indexed, attributeSlots: slotsOf(indexed.index) },
     initial,
     others,
-  }
-}
-
-/** The numbers of what a program asks about. */
-interface Slots {
-  readonly references: Numbering<AttributeReference>
-  readonly segmentIds: Numbering<string>
-}
-
-function slotsOf(
-  { attributes }: ConditionIndex,
-  ids: readonly string[],
-  { references, segmentIds }: Slots,
-): Pick<Shard, 'attributeSlots' | 'segmentSlots'> {
-  return {
-    attributeSlots: attributes.map(({ reference }) => references.numberOf(reference)),
-    segmentSlots: ids.map((id) => segmentIds.numberOf(id)),
   }
 }
 

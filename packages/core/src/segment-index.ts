@@ -1,56 +1,48 @@
 import { addTo, packed, type SparseBits } from './bit-set.ts'
-import { asksAboutText, type ConditionIndex, type IndexRow, indexRows } from './condition-index.ts'
+import { type ConditionIndex, type IndexRow, indexRows } from './condition-index.ts'
 import type { CompiledSegment } from './segment.ts'
 
 /**
- * The segments that are nothing but questions about texts, made ready to be judged together. All
- * others are asked one by one. Made by `indexSegments`.
+ * Segments, of which those that are nothing but questions about texts are made ready to be judged
+ * together. All others are asked one by one. Made by `indexSegments`.
  */
 export interface SegmentIndex {
-  readonly segments: readonly CompiledSegment[]
+  /** undefined: there is no such segment. */
+  readonly segments: readonly (CompiledSegment | undefined)[]
   readonly index: ConditionIndex
-  /** For each segment its rows, one set behind the other. */
+  /** For each segment its rows, one set behind the other; none if it is asked alone. */
   readonly rows: SparseBits
-  /** For each segment whether it is for whom none of its rows is, and not for whom some row is. */
-  readonly isForNone: readonly boolean[]
 }
 
-/** Prepares those of the segments that can be judged together, or takes them as they were. */
+/** Prepares segments, or takes them as they were. */
 export function indexSegments(
-  segments: readonly CompiledSegment[],
+  segments: SegmentIndex['segments'],
   previous: SegmentIndex | undefined,
 ): SegmentIndex {
-  const fit = segments.filter(isIndexable)
   const known = previous?.segments ?? []
-  const isSame = fit.length === known.length && fit.every((each, at) => each === known[at])
+  const isSame =
+    segments.length === known.length && segments.every((each, at) => each === known[at])
   if (previous !== undefined && isSame) return previous
   const all: IndexRow[] = []
-  const rows = fit.map((segment) => {
+  const rows = segments.map((segment) => {
+    const own = segment === undefined ? [] : rowsOf(segment)
     const numbers: number[] = []
-    for (const row of rowsOf(segment)) addTo(numbers, all.push(row) - 1)
+    if (indexRows(own).judged.length > 0) return numbers
+    for (const row of own) addTo(numbers, all.push(row) - 1)
     return numbers
   })
-  return {
-    segments: fit,
-    index: indexRows(all),
-    rows: packed(rows),
-    isForNone: fit.map(({ definition }) => definition.logicalOp === 'NOT'),
-  }
+  return { segments, index: indexRows(all), rows: packed(rows) }
 }
 
-function isIndexable({ definition, conditions, included, excluded }: CompiledSegment): boolean {
-  const { rules, logicalOp, force } = definition
-  if (force || included.size + excluded.size > 0 || conditions.length === 0) return false
-  return JOINTS.has(logicalOp) && asksAboutText(conditions, rules)
-}
-
-const JOINTS: ReadonlySet<unknown> = new Set(['AND', 'OR', 'NOT'])
-
-/** Whoever needs all conditions has one row, and others a row for each. */
-function rowsOf({ definition, conditions }: CompiledSegment): readonly IndexRow[] {
-  const { rules, logicalOp } = definition
-  if (logicalOp === 'AND') return [{ conditions, definitions: rules, segmentId: null }]
+/** None for a segment that its conditions do not decide alone. */
+function rowsOf(segment: CompiledSegment): readonly IndexRow[] {
+  const { definition, conditions, included, excluded } = segment
+  const { rules: definitions, logicalOp, force } = definition
+  if (force || included.size + excluded.size > 0 || conditions.length === 0) return []
+  const row = { conditions, definitions, segmentId: null }
+  if (logicalOp === 'AND') return [row]
+  if (logicalOp !== 'OR' && logicalOp !== 'NOT') return []
   return conditions.map((condition, at) => {
-    return { conditions: [condition], definitions: rules.slice(at, at + 1), segmentId: null }
+    return { ...row, conditions: [condition], definitions: definitions.slice(at) }
   })
 }

@@ -64,7 +64,7 @@ function hashesOf(flag: CompiledFlag): Int32Array {
   if (known !== undefined) return known
   const hashes = new Int32Array(4 * flag.members.length)
   for (const [index, member] of flag.members.entries()) {
-    hash128Into(hashes.subarray(4 * index), member)
+    hash128Into(hashes.subarray(4 * index), member.slice(1))
   }
   hashesByFlag.set(flag, hashes)
   return hashes
