@@ -25,7 +25,7 @@ const IDLE_ROUNDS = 720
  * The share of the time that taking over versions of an environment may use up, and how long it
  * may do so at a stretch before: many changes in a row must not keep the process from evaluating.
  */
-const BUSY_SHARE = 0.1
+const BUSY_SHARE = 0.02
 const BUSY_AT_A_STRETCH_MS = 250
 const LONGEST_REST_MS = 500
 
