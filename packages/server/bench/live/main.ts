@@ -6,6 +6,7 @@ import { serve } from './server.ts'
 const CLIENTS = [1000, 5000, 10_000]
 const ROUNDS = 15
 const WARM_UP = 3
+const BETWEEN_ROUNDS_MS = 500
 
 const [role, kind = '', port = ''] = process.argv.slice(2)
 if (role === 'server') await serve(kind)
@@ -80,6 +81,8 @@ async function untilParked({ server }: Party, transport: string, count: number):
 
 async function runRound(party: Party, transport: string, count: number): Promise<Answer> {
   const { server, clients } = party
+  // Changes that follow one another at once are taken over together, a little later.
+  await pause(BETWEEN_ROUNDS_MS)
   const heard = ask(clients, 'hear', count)
   const { startedAt = 0 } = await ask(server, 'change')
   const { lastAt = 0 } = await heard
