@@ -1,5 +1,6 @@
 import { FlagError, type Issue } from '@ff/core'
 import * as z from 'zod'
+import { isMissing, wireFault } from './wire-faults.ts'
 
 const MOST_ISSUES = 20
 const LONGEST_PATH = 256
@@ -23,14 +24,19 @@ export function assertInFuture(path: string, instant: string | null | undefined,
 
 /** From the wire; throws `INVALID_REQUEST` naming the wire fields. */
 export function decodeWire<C extends z.ZodType>(codec: C, wire: unknown): z.output<C> {
-  const decoded = z.safeDecode(codec, wire as z.input<C>)
+  const decoded = z.safeDecode(codec, wire as z.input<C>, { error: wireFault })
   if (decoded.success) return decoded.data
-  throw invalidRequest(decoded.error.issues.flatMap(toIssues).slice(0, MOST_ISSUES))
+  const issues = decoded.error.issues.flatMap((issue) => {
+    return isMissing(issue, wire)
+      ? [{ path: pathOf(issue.path), message: 'is required' }]
+      : toIssues(issue)
+  })
+  throw invalidRequest(issues.slice(0, MOST_ISSUES))
 }
 
 /** To the wire; throws `INVALID_REQUEST` naming the wire fields of a value that breaks its rules. */
 export function encodeWire<C extends z.ZodType>(codec: C, value: z.output<C>): z.input<C> {
-  const encoded = z.safeEncode(codec, value)
+  const encoded = z.safeEncode(codec, value, { error: wireFault })
   if (encoded.success) return encoded.data
   throw invalidRequest(encoded.error.issues.flatMap(toIssues).slice(0, MOST_ISSUES))
 }
