@@ -79,10 +79,17 @@ describe('scalars', () => {
     [0, '0'],
     [false, 'false'],
     [null, 'null'],
-    [undefined, ''],
   ])('the value %j of a condition becomes the text %j', (value, text) => {
-    const wire = { attribute: 'a', ...(value !== undefined && { value }) }
+    const wire = { attribute: 'a', value }
     expect(z.decode(conditionInput, wire)).toEqual({ attribute: 'a', operator: 'eq', value: text })
+  })
+
+  it('a condition has a value unless its operator asks about the attribute alone', () => {
+    const wire = { attribute: 'a', operator: 'exists' }
+    expect(z.decode(conditionInput, wire)).toEqual({ ...wire, value: '' })
+    const [issue] =
+      z.safeDecode(conditionInput, { attribute: 'a', operator: 'in' }).error?.issues ?? []
+    expect(issue).toMatchObject({ path: ['value'], message: 'is required' })
   })
 
   it('a value whose text is too long is refused by its name', () => {

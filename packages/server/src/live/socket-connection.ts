@@ -250,13 +250,16 @@ export class SocketConnection implements SessionSink {
   }
 }
 
+const MESSAGES =
+  'A message is {"type":"init","sdkKey":"ff_…","context":{…}}, {"type":"context","context":{…}} or {"type":"ping"}.'
+
 /** A message of the client; `unknown` when its type is none of this release's. */
 function parseMessage(text: string): ClientMessage | 'unknown' {
   const json = parseJson(text)
   const message = asClientMessage(json)
   if (message !== undefined) return message
   if (hasOtherType(json)) return 'unknown'
-  throw new FlagError('INVALID_REQUEST', 'That is not a message of this protocol.')
+  throw new FlagError('INVALID_REQUEST', MESSAGES)
 }
 
 function parseJson(text: string): unknown {

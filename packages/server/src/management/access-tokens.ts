@@ -60,7 +60,7 @@ export async function createAccessToken(
     throw invalid('token', 'must be 16 to 512 visible ASCII characters')
   }
   if ((body.role === 'platform') !== (params.orgId === null)) {
-    throw invalid('role', 'is platform exactly when there is no organization')
+    throw invalid('role', 'must be a role of an organization: owner, admin, editor or viewer')
   }
   const hash = await hashSecret(token)
   const { permission } = endpoints.createAccessToken

@@ -57,10 +57,11 @@ export async function performOperation(
   if (target !== undefined && targetId === null) throw invalid('target_id', `is what ${name} needs`)
   if (target === undefined && targetId !== null) throw invalid('target_id', `is not for ${name}`)
   if (endpoint.body === noBody && body !== null) throw invalid('body', `is not for ${name}`)
+  if (endpoint.body !== noBody && body === null) throw invalid('body', `is what ${name} needs`)
   const { projectId, environmentId, flagId } = place
   const params = { projectId, environmentId, flagId, ...(target && { [target]: targetId }) }
   try {
-    const decoded = endpoint.body === noBody ? undefined : decodeWire(endpoint.body, body ?? {})
+    const decoded = endpoint.body === noBody ? undefined : decodeWire(endpoint.body, body)
     await useCase(management, { params, query: {}, body: decoded })
   } catch (error) {
     throw isFlagError(error) && error.code === 'INVALID_REQUEST' ? inBody(error) : error

@@ -109,6 +109,12 @@ describe('init', () => {
     expect(socket.take()).toEqual([{ type: 'error', error: expect.any(String), statusCode: 400 }])
   })
 
+  it('is told what to send when it sends half an init message', async () => {
+    const { socket, say } = connect()
+    await say({ type: 'init', context: {} })
+    expect(socket.take()[0]).toMatchObject({ error: expect.stringContaining('"sdkKey"') })
+  })
+
   it('is refused with 4400 when its context is none', async () => {
     const { socket } = await open({ context: { kind: '' } })
     expect(socket.closedWith).toBe(4400)

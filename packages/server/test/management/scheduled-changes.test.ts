@@ -97,6 +97,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
     ['a reference to nothing', { body: { off_variation_id: UNKNOWN } }, 'body.off_variation_id'],
     ['a target where there is none', { target_id: UNKNOWN }, 'target_id'],
     ['no target where there must be one', { operation: 'updateRollout' }, 'target_id'],
+    ['no body where there must be one', { body: null }, 'body'],
     ['a body for a deletion', { operation: 'deleteRollout', target_id: UNKNOWN, body: {} }, 'body'],
   ])('refuses %s and keeps nothing', async (_what, more, path) => {
     const before = await eventTypes()

@@ -122,6 +122,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
         [{ included_count: 5 }, 'included_count'],
         [{ project_id: UNKNOWN }, 'project_id'],
         [{ rules: [isPro, { ...isPro, operator: 'resembles' }] }, 'rules.1'],
+        [{ rules: [{ attribute: 'plan' }] }, 'rules.0.value'],
         [{ rules: [asks(UNKNOWN)] }, 'rules.0'],
         [{ rules: [asks(foreign.data.id)] }, 'rules.0'],
         [{ rules: [asks(id)] }, 'rules'],

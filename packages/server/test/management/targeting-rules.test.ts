@@ -216,6 +216,7 @@ describe('targeting rules', () => {
       [condition('modulo', '0|1'), 'conditions.1'],
       [condition('', 'x'), 'conditions.1.operator'],
       [{ conditions: [{ operator: 'eq', value: 'x' }] }, 'conditions.0.attribute'],
+      [{ conditions: [{ attribute: 'a', operator: 'eq' }] }, 'conditions.0.value'],
       [{ conditions: [{ ...isPro, negate: 'yes' }] }, 'conditions.0.negate'],
       [{ conditions: [{ ...isPro, extra: 1 }] }, 'conditions.0.extra'],
       [{ conditions: 'all' }, 'conditions'],
