@@ -1,6 +1,16 @@
 import { availableParallelism } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError, readCommand, readConfig } from './config.ts'
+
+describe('readCommand', () => {
+  it('serves when nothing is asked, and looks for damage when that is', () => {
+    expect([readCommand([]), readCommand(['verify'])]).toEqual(['serve', 'verify'])
+  })
+
+  it.each([['start'], ['--help'], ['verify', 'ff.sqlite'], ['']])('knows no %j', (...words) => {
+    expect(() => readCommand(words)).toThrow(ConfigError)
+  })
+})
 
 describe('readConfig', () => {
   it('listens on 127.0.0.1:4400 and keeps data in ./data when nothing is set', () => {

@@ -52,6 +52,15 @@ const MIN_PASSWORD_LENGTH = 12
 const MAX_PASSWORD_LENGTH = 256
 const SECRET_KEY = /^(?:[0-9a-f]{64}|[A-Za-z0-9+/_-]{43}=?)$/i
 
+/** What the program is asked to do; without a word it serves. Throws `ConfigError` for any other. */
+export function readCommand(words: readonly string[]): 'serve' | 'verify' {
+  if (words.length === 0) return 'serve'
+  if (words.length === 1 && words[0] === 'verify') return 'verify'
+  throw new ConfigError(
+    `There is no command "${words.join(' ')}"; "verify" looks for damage, and no command starts the server.`,
+  )
+}
+
 /** Reads the settings from environment variables; throws `ConfigError` naming the one that is wrong. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   return {

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { type Config, ConfigError, readCommand, readConfig } from './config.ts'
 import type { Standalone } from './serve.ts'
 import { startStandalone } from './standalone.ts'
 import { startPrimary, startWorker } from './standalone-cluster.ts'
@@ -9,8 +9,9 @@ import { findDamage } from './verify.ts'
 const SHUTDOWN_LIMIT_MS = 9_000
 
 try {
+  const command = readCommand(process.argv.slice(2))
   const config = readConfig(process.env)
-  if (process.argv[2] === 'verify') await verify(config.dataDir)
+  if (command === 'verify') await verify(config.dataDir)
   else stopOnSignals(await start(config))
 } catch (error) {
   fail(error)
