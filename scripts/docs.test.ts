@@ -9,6 +9,7 @@ const pages = [
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => join('docs', file)),
+  ...readdirSync(join(root, 'packages')).map((name) => join('packages', name, 'README.md')),
 ]
 
 /** `<!-- code: path/to/file.ts#region -->` and the fenced block that follows it. */
