@@ -44,8 +44,19 @@ export function createManagementApp(
     const reply = await answer({ ...services, openApi }, exchange).catch((error: unknown) =>
       managementErrorReply(error, services.logger),
     )
-    return { ...reply, headers: { ...HEADERS, ...reply.headers } }
+    const headers = { ...HEADERS, ...reply.headers }
+    return { ...reply, headers, body: exchange.method === 'HEAD' ? headBodyOf(reply) : reply.body }
   }
+}
+
+/** The bindings leave a body out but tell its length; pieces would be made for nothing. */
+function headBodyOf({ body }: Reply): Reply['body'] {
+  return typeof body === 'string' || body instanceof Uint8Array ? body : null
+}
+
+/** HEAD is GET without the body. */
+function methodOf({ method }: Exchange): string {
+  return method === 'HEAD' ? 'GET' : method
 }
 
 async function answer(
@@ -61,7 +72,7 @@ async function answer(
     return onlyGet(exchange, () => metricsReply(services, exchange))
   const route = findRoute(exchange.path)
   if (route === undefined) throw new FlagError('NOT_FOUND', 'There is no such path.')
-  const name = route.methods.get(exchange.method)
+  const name = route.methods.get(methodOf(exchange))
   const isOpen = name !== undefined && (endpoints[name] as Endpoint).permission === 'anyone'
   assertNotForged(exchange, services.trustProxy)
   const actor = isOpen ? NOBODY : await identify(services, exchange)
@@ -99,11 +110,13 @@ function entityTagOf(result: unknown): Record<string, string> {
 }
 
 function onlyGet(exchange: Exchange, reply: () => Reply | Promise<Reply>): Reply | Promise<Reply> {
-  if (exchange.method !== 'GET') throw methodNotAllowed(['GET'])
+  if (methodOf(exchange) !== 'GET') throw methodNotAllowed(['GET'])
   return reply()
 }
 
 function methodNotAllowed(methods: readonly string[]): FlagError {
-  const allow = methods.join(', ')
+  const allow = methods
+    .flatMap((method) => (method === 'GET' ? [method, 'HEAD'] : method))
+    .join(', ')
   return new FlagError('METHOD_NOT_ALLOWED', `This path takes ${allow}.`, { details: { allow } })
 }

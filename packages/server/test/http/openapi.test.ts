@@ -141,6 +141,6 @@ describe('GET /openapi.json', () => {
 
   it('takes GET only', async () => {
     const response = await answer('/openapi.json', {}, 'POST')
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET'])
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 })

@@ -152,15 +152,25 @@ describe('a management request', () => {
   })
 
   it('is answered with the methods that its path takes', async () => {
-    for (const method of ['PATCH', 'POST', 'OPTIONS', 'HEAD', 'TRACE', 'get']) {
+    for (const method of ['PATCH', 'POST', 'OPTIONS', 'TRACE', 'get']) {
       const headers = { 'x-http-method-override': 'DELETE' }
       const answer = await world.call(method, at.flag(flag.id), { token, headers })
-      expect([answer.status, answer.headers['Allow']]).toEqual([405, 'GET, PUT, DELETE'])
+      expect([answer.status, answer.headers['Allow']]).toEqual([405, 'GET, HEAD, PUT, DELETE'])
     }
-    expect((await world.call('PATCH', '/health')).headers['Allow']).toBe('GET')
+    expect((await world.call('PATCH', '/health')).headers['Allow']).toBe('GET, HEAD')
     expect((await world.call('PATCH', at.flag(flag.id))).status).toBe(401)
     const reorder = await world.call('DELETE', `${at.variations(flag.id)}/reorder`, { token })
     expect([reorder.status, reorder.headers['Allow']]).toEqual([405, 'PUT'])
+  })
+
+  it('for HEAD is answered as for GET', async () => {
+    for (const path of ['/health', '/ready', at.flags, at.flag(flag.id), '/audit/export']) {
+      const got = await world.call('GET', path, { token })
+      const head = await world.call('HEAD', path, { token })
+      expect([path, head.status, head.headers]).toEqual([path, 200, got.headers])
+    }
+    const refused = await world.call('HEAD', at.flags)
+    expect(refused.status).toBe(401)
   })
 
   it('never gets cross-origin headers and is never kept', async () => {

@@ -69,6 +69,8 @@ describe('toNodeHandler under node:http', () => {
     expect([preflight.status, await preflight.text()]).toEqual([204, ''])
     const head = await fetch(`${url}/evaluator/evaluate`, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([405, ''])
+    const health = await fetch(`${url}/health`, { method: 'HEAD' })
+    expect([health.status, health.headers.get('content-length')]).toEqual([200, '56'])
   })
 
   it('takes an address in absolute form, as proxies send it', async () => {
