@@ -28,25 +28,24 @@ export function parseFlagValue(type: FlagValueType, text: string): FlagValue {
     case 'number':
       return parseNumber(text)
     case 'json':
-      return normalize(parseJson(text), 0)
+      return normalize(parseJson(text, 'A json value must be JSON'), 0)
     default:
       throw new FlagError('INVALID_DEFINITION', `There is no value type ${String(type)}`)
   }
 }
 
 function parseNumber(text: string): number {
-  const value = parseJson(text)
-  if (typeof value !== 'number') {
-    throw new FlagError('INVALID_DEFINITION', 'A number value must be a number, such as `-1.5`')
-  }
+  const expected = 'A number value must be a number as JSON has it, such as `-1.5`'
+  const value = parseJson(text, expected)
+  if (typeof value !== 'number') throw new FlagError('INVALID_DEFINITION', expected)
   return normalizeNumber(value)
 }
 
-function parseJson(text: string): JsonValue {
+function parseJson(text: string, expected: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue
   } catch (cause) {
-    throw new FlagError('INVALID_DEFINITION', 'The value must be JSON', { cause })
+    throw new FlagError('INVALID_DEFINITION', expected, { cause })
   }
 }
 
