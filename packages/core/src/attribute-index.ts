@@ -1,5 +1,6 @@
 import { type AttributeReference, compileReference } from './attribute.ts'
-import { addTo } from './bit-set.ts'
+import { addTo, endOf } from './bit-set.ts'
+import { scalarText } from './comparison.ts'
 import { type CompiledCondition, holdsAfter, holdsFor } from './condition.ts'
 import type { JsonValue } from './json.ts'
 
@@ -19,20 +20,20 @@ export interface AttributeRow {
 
 /**
  * For each value of one attribute the rows whose conditions on it hold; rows that ask nothing about
- * it always do. Made by `indexAttribute`.
+ * it always do. They are words, which lie with those of other attributes in the `bits` of an index.
+ * Made by `indexAttribute`.
  */
 export interface AttributeIndex {
   readonly reference: AttributeReference
-  /** How many words all rows take. */
-  readonly words: number
-  /** Where a text that some condition lists has its entry in `bits`. */
-  readonly byText: ReadonlyMap<string, number>
+  /** Where in `bits` the words begin for a text that no condition lists. */
+  readonly unlisted: number
+  /** The same for a missing attribute. */
+  readonly missing: number
   /**
-   * The words of the rows for a text that is listed nowhere, then those for a missing attribute,
-   * then the entries of listed texts, each of which says how its words differ from those of an
-   * unlisted one: how many do, and pairs of a word's number and the bits to flip in it.
+   * The same for listed texts. If all bits of the place are flipped, there is a sparse set of the
+   * bits that differ from those for an unlisted text.
    */
-  readonly bits: Int32Array
+  readonly byText: ReadonlyMap<string, number>
   /** All the conditions and the row of each, for an attribute that is an array or object. */
   readonly conditions: readonly CompiledCondition[]
   readonly rows: readonly number[]
@@ -42,7 +43,7 @@ export interface AttributeIndex {
 export function indexAttribute(
   attribute: string,
   rows: readonly AttributeRow[],
-  words: number,
+  { words, bits }: { readonly words: number; readonly bits: number[] },
 ): AttributeIndex {
   const unlisted = new Array<number>(words).fill(-1)
   const missing = new Array<number>(words).fill(-1)
@@ -62,8 +63,9 @@ export function indexAttribute(
   const all = rows.flatMap(({ row, conditions }) => conditions.map((each) => ({ row, ...each })))
   return {
     reference: compileReference(attribute),
-    words,
-    ...pack([...unlisted, ...missing], differences),
+    unlisted: append(bits, unlisted),
+    missing: append(bits, missing),
+    byText: appendTexts(bits, unlisted, differences),
     conditions: all.map(({ condition }) => condition),
     rows: all.map(({ row }) => row),
   }
@@ -97,53 +99,74 @@ function clear(words: number[], row: number): void {
   words[row >>> 5] = (words[row >>> 5] ?? 0) & ~(1 << (row & 31))
 }
 
-/** Puts everything into one array, which a processor likes better than many. */
-function pack(
-  head: readonly number[],
+/** Returns where the words are then. */
+function append(bits: number[], words: readonly number[]): number {
+  const place = bits.length
+  for (const word of words) bits.push(word)
+  return place
+}
+
+/** Words are quicker to use than a difference, but may take only so many times its room. */
+const MAX_ROOM = 4
+
+function appendTexts(
+  bits: number[],
+  unlisted: readonly number[],
   differences: ReadonlyMap<string, readonly number[]>,
-): Pick<AttributeIndex, 'byText' | 'bits'> {
+): ReadonlyMap<string, number> {
   const byText = new Map<string, number>()
-  let length = head.length
   for (const [text, pairs] of differences) {
-    byText.set(text, length)
-    length += 1 + pairs.length
-  }
-  const bits = new Int32Array(length)
-  bits.set(head)
-  for (const [text, pairs] of differences) {
-    const at = byText.get(text) ?? 0
-    bits[at] = pairs.length / 2
-    bits.set(pairs, at + 1)
-  }
-  return { byText, bits }
-}
-
-/** Clears the rows whose conditions on the attribute do not hold for its text. */
-export function keepForText(index: AttributeIndex, text: string, rows: Int32Array): void {
-  const { bits, byText, words } = index
-  let next = byText.get(text) ?? -1
-  const count = next === -1 ? 0 : (bits[next] ?? 0)
-  const end = next + 1 + 2 * count
-  next += 1
-  for (let word = 0; word < words; word += 1) {
-    let kept = bits[word] ?? 0
-    if (next < end && bits[next] === word) {
-      kept ^= bits[next + 1] ?? 0
-      next += 2
+    if (unlisted.length > MAX_ROOM * (1 + pairs.length)) {
+      byText.set(text, ~append(bits, [pairs.length / 2, ...pairs]))
+      continue
     }
-    rows[word] = (rows[word] ?? 0) & kept
+    const words = unlisted.slice()
+    for (let pair = 0; pair < pairs.length; pair += 2) {
+      const word = pairs[pair] ?? 0
+      words[word] = (words[word] ?? 0) ^ (pairs[pair + 1] ?? 0)
+    }
+    byText.set(text, append(bits, words))
   }
+  return byText
 }
 
-/** Clears the rows whose conditions on the attribute do not hold when it is missing. */
-export function keepForMissing({ bits, words }: AttributeIndex, rows: Int32Array): void {
-  for (let word = 0; word < words; word += 1) {
-    rows[word] = (rows[word] ?? 0) & (bits[words + word] ?? 0)
-  }
+/** What `placeOf` says when there are no such words, so that `keepRows` has to find them. */
+export const NOWHERE = -1
+
+/** Where in `bits` the words are of the rows whose conditions on the attribute hold for its value. */
+export function placeOf(index: AttributeIndex, value: JsonValue | undefined): number {
+  if (value === undefined) return index.missing
+  const text = scalarText(value)
+  if (text === undefined) return NOWHERE
+  const place = index.byText.get(text) ?? index.unlisted
+  return place < 0 ? NOWHERE : place
 }
 
 /** Clears the rows whose conditions on the attribute do not hold for its value. */
-export function keepForValue(index: AttributeIndex, value: JsonValue, rows: Int32Array): void {
+export function keepRows(
+  index: AttributeIndex,
+  value: JsonValue,
+  rows: Int32Array,
+  { words, bits }: { readonly words: number; readonly bits: Int32Array },
+): void {
+  const text = scalarText(value)
+  if (text === undefined) keepForStructure(index, value, rows)
+  else {
+    let pair = ~(index.byText.get(text) ?? 0)
+    const end = endOf(bits, pair)
+    pair += 1
+    for (let word = 0; word < words; word += 1) {
+      let kept = bits[index.unlisted + word] ?? 0
+      if (pair < end && bits[pair] === word) {
+        kept ^= bits[pair + 1] ?? 0
+        pair += 2
+      }
+      rows[word] = (rows[word] ?? 0) & kept
+    }
+  }
+}
+
+function keepForStructure(index: AttributeIndex, value: JsonValue, rows: Int32Array): void {
   for (const [number, condition] of index.conditions.entries()) {
     const row = index.rows[number] ?? 0
     const word = rows[row >>> 5] ?? 0

@@ -52,13 +52,6 @@ export function has(words: Int32Array, number: number): boolean {
   return (((words[number >>> 5] ?? 0) >>> (number & 31)) & 1) === 1
 }
 
-/** The 32 numbers from `start` on, as a word. There must be a word after the one of `start`. */
-export function wordFrom(words: Int32Array, start: number): number {
-  const at = start >>> 5
-  const shift = start & 31
-  return ((words[at] ?? 0) >>> shift) | (((words[at + 1] ?? 0) << 1) << (31 - shift))
-}
-
 /** The lowest number in a word that is not empty, 0…31. */
 export function lowestBit(word: number): number {
   return 31 - Math.clz32(word & -word)

@@ -27,6 +27,8 @@ export interface ConditionIndex {
   /** The words of the rows that can hold at all. */
   readonly possible: Int32Array
   readonly attributes: readonly AttributeIndex[]
+  /** The words of all rows, then those that each attribute has for its values. */
+  readonly bits: Int32Array
   readonly segmentIds: readonly string[]
   /** For each segment the rows that are for it, one set behind the other. */
   readonly neededBySegment: SparseBits
@@ -40,10 +42,10 @@ export interface JudgedCondition {
   readonly neededBy: SparseBits
 }
 
-/** Prepares rows, of which the first is bit 0. */
-export function indexRows(rows: readonly IndexRow[]): ConditionIndex {
+/** Prepares rows, of which the first is bit 0; one that is undefined never holds. */
+export function indexRows(rows: readonly (IndexRow | undefined)[]): ConditionIndex {
   const builder = new IndexBuilder(rows.length)
-  for (const [number, row] of rows.entries()) builder.add(number, row)
+  for (const [number, row] of rows.entries()) if (row !== undefined) builder.add(number, row)
   return builder.build()
 }
 
@@ -85,12 +87,16 @@ class IndexBuilder {
 
   build(): ConditionIndex {
     const words = this.#possible.length
+    // In one array, which a processor likes better than many.
+    const bits = new Array<number>(words).fill(-1)
+    const attributes = [...this.#attributes].map(([attribute, rows]) => {
+      return indexAttribute(attribute, rows, { words, bits })
+    })
     return {
       words,
       possible: this.#possible,
-      attributes: [...this.#attributes].map(([attribute, rows]) => {
-        return indexAttribute(attribute, rows, words)
-      }),
+      attributes,
+      bits: Int32Array.from(bits),
       segmentIds: [...this.#segments.keys()],
       neededBySegment: packed([...this.#segments.values()]),
       judged: [...this.#judged].map(([condition, rows]) => {

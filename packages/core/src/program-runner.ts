@@ -1,14 +1,9 @@
 import { type AttributeReference, readAttribute } from './attribute.ts'
-import {
-  type AttributeIndex,
-  keepForMissing,
-  keepForText,
-  keepForValue,
-} from './attribute-index.ts'
-import { endOf, has, intersects, lowestBit, subtract, wordFrom } from './bit-set.ts'
+import { keepRows, NOWHERE, placeOf } from './attribute-index.ts'
+import { endOf, has, intersects, lowestBit, subtract } from './bit-set.ts'
 import type { BucketingKey } from './bucket.ts'
-import { scalarText } from './comparison.ts'
 import { type ConditionScope, matchesCondition } from './condition.ts'
+import type { ConditionIndex } from './condition-index.ts'
 import type { JsonValue } from './json.ts'
 import type { Outcome } from './outcome.ts'
 import type { FlagGroup, Program, Shard } from './program.ts'
@@ -28,13 +23,13 @@ export class ProgramRunner {
   readonly #program: Program
   readonly #scope: RuleScope
   readonly #values: (JsonValue | undefined)[]
-  /** undefined: the attribute is missing, or an array or object. */
-  readonly #texts: (string | undefined)[]
+  /** Where in the index at work the words are of what holds for them. */
+  readonly #places: Int32Array
   /** 0: not known yet; 1: in it; -1: not. */
   readonly #segments: Int8Array
   /** The rows of the shard at work; after judging only those that hold. */
   readonly #rows: Int32Array
-  /** Of each flag that takes more than a look into a table: its place, its row and its entry. */
+  /** Of each flag that takes more than a look into a table: its place and its entry. */
   readonly #waiting: Int32Array
   /** The states of the salts of their rollouts, and then their buckets. */
   readonly #buckets: Int32Array
@@ -46,16 +41,15 @@ export class ProgramRunner {
     this.#program = program
     this.#scope = scope
     this.#values = references.map(() => undefined)
-    this.#texts = references.map(() => undefined)
+    this.#places = new Int32Array(references.length + 2)
     this.#segments = new Int8Array(segmentIds.length)
     const words = shards.reduce(
       (most, { possible }) => Math.max(most, possible.length),
       program.segments.index.words,
     )
-    // One word more, because rows are looked at 32 at a time.
-    this.#rows = new Int32Array(words + 1)
+    this.#rows = new Int32Array(words)
     // Each is noted before it is known whether it has to wait, and buckets are found four by four.
-    this.#waiting = new Int32Array(3 * (flags + 1))
+    this.#waiting = new Int32Array(2 * (flags + 1))
     this.#buckets = new Int32Array(flags + 4)
   }
 
@@ -67,9 +61,7 @@ export class ProgramRunner {
       this.#judge(shard)
       this.#serve(shard, codes, from)
     }
-    this.#values.fill(undefined)
-    this.#texts.fill(undefined)
-    this.#segments.fill(0)
+    for (let slot = 0; slot < this.#values.length; slot += 1) this.#values[slot] = undefined
   }
 
   #read(): void {
@@ -77,55 +69,65 @@ export class ProgramRunner {
     for (let slot = 0; slot < references.length; slot += 1) {
       const reference = references[slot]
       if (reference === undefined) continue
-      const value = readAttribute(this.#scope.context, reference)
-      this.#values[slot] = value
-      this.#texts[slot] = value === undefined ? undefined : scalarText(value)
+      this.#values[slot] = readAttribute(this.#scope.context, reference)
     }
   }
 
   #judgeSegments(): void {
     const { segments, index, rows, attributeSlots } = this.#program.segments
-    this.#keepRows(index.possible, index.attributes, attributeSlots)
+    this.#keepRows(index, index.possible, attributeSlots)
     let at = 0
     for (let slot = 0; slot < segments.length; slot += 1) {
       // Whom no condition holds for is in a segment that is joined by NOT.
       const isForNone = segments[slot]?.definition.logicalOp === 'NOT'
       const isIn = intersects(this.#rows, rows, at) !== isForNone
-      if (rows[at] !== 0) this.#segments[slot] = isIn ? 1 : -1
+      this.#segments[slot] = rows[at] === 0 ? 0 : isIn ? 1 : -1
       at = endOf(rows, at)
     }
   }
 
   /** Leaves in `#rows` those of the possible rows whose conditions on texts hold. */
-  #keepRows(
-    possible: Int32Array,
-    attributes: readonly AttributeIndex[],
-    attributeSlots: readonly number[],
-  ): void {
+  #keepRows(index: ConditionIndex, possible: Int32Array, attributeSlots: readonly number[]): void {
+    const { attributes, words, bits } = index
     const rows = this.#rows
+    const places = this.#places
     rows.set(possible)
+    let count = 0
     for (let number = 0; number < attributes.length; number += 1) {
       const attribute = attributes[number]
-      const slot = attributeSlots[number] ?? 0
-      const text = this.#texts[slot]
-      const value = this.#values[slot]
+      const value = this.#values[attributeSlots[number] ?? 0]
       if (attribute === undefined) continue
-      if (text !== undefined) keepForText(attribute, text, rows)
-      else if (value === undefined) keepForMissing(attribute, rows)
-      else keepForValue(attribute, value, rows)
+      const place = placeOf(attribute, value)
+      places[count] = place
+      if (place !== NOWHERE) count += 1
+      else if (value !== undefined) keepRows(attribute, value, rows, index)
+    }
+    // All rows are at 0, for those who are not three.
+    places[count] = 0
+    places[count + 1] = 0
+    for (let at = 0; at < count; at += 3) {
+      const first = places[at] ?? 0
+      const second = places[at + 1] ?? 0
+      const third = places[at + 2] ?? 0
+      for (let word = 0; word < words; word += 1) {
+        const kept = (bits[first + word] ?? 0) & (bits[second + word] ?? 0)
+        rows[word] = (rows[word] ?? 0) & kept & (bits[third + word] ?? 0)
+      }
     }
   }
 
   /** Leaves in `#rows` the rows of the shard that hold. */
   #judge({ group, possible, attributeSlots, segmentSlots }: Shard): void {
-    const { attributes, segmentIds, neededBySegment, judged } = group.index
+    const { segmentIds, neededBySegment, judged } = group.index
     const rows = this.#rows
-    this.#keepRows(possible, attributes, attributeSlots)
+    this.#keepRows(group.index, possible, attributeSlots)
     let at = 0
     for (let number = 0; number < segmentIds.length; number += 1) {
       const slot = segmentSlots[number] ?? 0
-      const isAsked = intersects(rows, neededBySegment, at)
-      if (isAsked && !this.#isIn(slot)) subtract(rows, neededBySegment, at)
+      const state = this.#segments[slot]
+      const isOut =
+        state === 0 ? intersects(rows, neededBySegment, at) && !this.#isIn(slot) : state === -1
+      if (isOut) subtract(rows, neededBySegment, at)
       at = endOf(neededBySegment, at)
     }
     for (const { condition, neededBy } of judged) {
@@ -165,16 +167,14 @@ export class ProgramRunner {
     const buckets = this.#buckets
     let count = 0
     for (let flag = 0; flag < flags.length; flag += 4) {
-      const start = flags[flag] ?? 0
-      const bits = wordFrom(rows, start) & (flags[flag + 2] ?? 0)
-      // The rows beyond these 32, if it has as many, are for those who wait.
-      const row = bits === 0 ? start + 32 : start + lowestBit(bits)
-      if (row >= (flags[flag + 1] ?? 0)) continue
-      const entry = bits === 0 ? ELSEWHERE : (entries[row] ?? 0)
+      const word = (flags[flag] ?? 0) >>> 5
+      const bits = (rows[word] ?? 0) & (flags[flag + 2] ?? 0)
+      // The rows beyond this word, if it has as many, are for those who wait.
+      if (bits === 0 && 32 * (word + 1) >= (flags[flag + 1] ?? 0)) continue
+      const entry = bits === 0 ? ELSEWHERE : (entries[32 * word + lowestBit(bits)] ?? 0)
       codes[from + (flags[flag + 3] ?? 0)] = entry
-      waiting[3 * count] = flag
-      waiting[3 * count + 1] = row
-      waiting[3 * count + 2] = entry
+      waiting[2 * count] = flag
+      waiting[2 * count + 1] = entry
       buckets[count] = entries[~entry & (entry >> 31)] ?? 0
       count += entry >>> 31
     }
@@ -188,15 +188,14 @@ export class ProgramRunner {
     const buckets = this.#buckets
     const count = this.#count
     for (let index = 0; index < count; index += 1) {
-      const flag = waiting[3 * index] ?? 0
-      const entry = waiting[3 * index + 2] ?? 0
+      const flag = waiting[2 * index] ?? 0
+      const entry = waiting[2 * index + 1] ?? 0
       const position = flags[flag + 3] ?? 0
       const isFound = isHashed && entry !== ELSEWHERE
       const code = isFound ? codeIn(entries, ~entry, buckets[index] ?? 0) : NOTHING
       codes[from + position] = code
       if (code !== NOTHING) continue
-      const row = (waiting[3 * index + 1] ?? 0) + (isFound ? 1 : 0)
-      const served = this.#firstServed(group, row, flags[flag + 1] ?? 0)
+      const served = this.#firstServed(group, flags[flag] ?? 0, flags[flag + 1] ?? 0)
       codes[from + position] = served === NOTHING ? (this.#program.initial[position] ?? 0) : served
     }
   }

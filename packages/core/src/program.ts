@@ -39,8 +39,8 @@ export interface Shard {
   /** The words of the rows that can hold at all. */
   readonly possible: Int32Array
   /**
-   * For each flag four numbers: its first row, the end of its rows, a mask of as many low bits as it
-   * has rows, and its position among all flags.
+   * For each flag four numbers: its first row, the end of its rows, which bits of the first row's
+   * word are its rows, and its position among all flags.
    */
   readonly flags: Int32Array
   /** For each attribute of the index its number among those of the program. */
@@ -52,10 +52,13 @@ export interface Shard {
 /** Some flags with rules, and their index. */
 export interface FlagGroup {
   readonly flags: readonly CompiledFlag[]
-  /** The first row of each flag, whose rules have one each, in their order; then the end. */
-  readonly starts: Int32Array
-  /** By row. */
-  readonly rules: readonly CompiledRule[]
+  /**
+   * For each flag its first row and the end of its rows; its rules have one each, in their order.
+   * They are all in one word, or begin with one.
+   */
+  readonly spans: Int32Array
+  /** By row; undefined: nobody's. */
+  readonly rules: readonly (CompiledRule | undefined)[]
   readonly index: ConditionIndex
   readonly table: ServingTable
 }
@@ -146,31 +149,37 @@ function groupsOf(positions: Positions, previous: Program | undefined): readonly
 }
 
 function groupOf(flags: readonly CompiledFlag[]): FlagGroup {
-  const starts = new Int32Array(flags.length + 1)
-  const rules: CompiledRule[] = []
+  const spans = new Int32Array(2 * flags.length)
+  const rules: (CompiledRule | undefined)[] = []
   for (const [number, flag] of flags.entries()) {
-    for (const rule of flag.rules) if (rule.serve.kind !== 'nothing') rules.push(rule)
-    starts[number + 1] = rules.length
+    const own = flag.rules.filter(({ serve }) => serve.kind !== 'nothing')
+    if ((rules.length & 31) + own.length > 32)
+      while ((rules.length & 31) !== 0) rules.push(undefined)
+    spans[2 * number] = rules.length
+    for (const rule of own) rules.push(rule)
+    spans[2 * number + 1] = rules.length
   }
-  const rows = rules.map(({ conditions, definition }) => {
-    const { conditions: definitions, segmentId } = definition
-    return { conditions, definitions, segmentId }
+  const rows = rules.map((rule) => {
+    if (rule === undefined) return undefined
+    const { conditions: definitions, segmentId } = rule.definition
+    return { conditions: rule.conditions, definitions, segmentId }
   })
-  return { flags, starts, rules, index: indexRows(rows), table: tabulate(rules) }
+  return { flags, spans, rules, index: indexRows(rows), table: tabulate(rules) }
 }
 
 type Remainder = Pick<Shard, 'possible' | 'flags'>
 
 /** Nobody may ask for the rows of flags that are gone: what they need may be gone, too. */
-function stillThere({ flags, starts, index }: FlagGroup, positions: Positions): Remainder {
+function stillThere({ flags, spans, index }: FlagGroup, positions: Positions): Remainder {
   const possible = index.possible.slice()
   const there: number[] = []
   for (const [number, flag] of flags.entries()) {
     const position = positions.get(flag)
-    const start = starts[number] ?? 0
-    const end = starts[number + 1] ?? 0
+    const start = spans[2 * number] ?? 0
+    const end = spans[2 * number + 1] ?? 0
+    const own = 2 ** Math.min(32, end - start) - 1
     if (position === undefined) clear(possible, start, end)
-    else there.push(start, end, 2 ** Math.min(32, end - start) - 1, position)
+    else there.push(start, end, own << (start & 31), position)
   }
   return { possible, flags: Int32Array.from(there) }
 }

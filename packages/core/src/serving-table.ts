@@ -29,12 +29,13 @@ export const NOTHING = -1
 const MAX_RANGES = 16
 
 /** Prepares rules. Rollouts with a key or a salt of another kind than the others are left out. */
-export function tabulate(rules: readonly CompiledRule[]): ServingTable {
+export function tabulate(rules: readonly (CompiledRule | undefined)[]): ServingTable {
   const rollouts: number[] = []
   const places = new Map<CompiledRollout, number>()
   let bucketBy: AttributeReference | undefined
-  const entries = rules.map(({ serve }) => {
-    if (serve.kind === 'nothing') return ELSEWHERE
+  const entries = rules.map((rule) => {
+    const serve = rule?.serve
+    if (serve === undefined || serve.kind === 'nothing') return ELSEWHERE
     if (serve.kind !== 'rollout') return serve.outcome.code
     const { rollout, outcomes } = serve
     bucketBy ??= rollout.bucketBy
