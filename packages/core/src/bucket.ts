@@ -36,13 +36,11 @@ export function bucketIn(salt: CompiledSalt, key: string): number {
 
 /** `hash * BUCKETS / 2^32`, rounded down, of an unsigned hash, without ever leaving 32 bits. */
 function bucketFrom(hash: number): number {
-  const high = Math.imul(hash >>> 16, BUCKETS_IN_BITS)
-  const low = Math.imul(hash & 0xffff, BUCKETS_IN_BITS)
+  // What is left of `BUCKETS`, 2^5 apart. Engines do not take a module's constant for one.
+  const high = Math.imul(hash >>> 16, 3125)
+  const low = Math.imul(hash & 0xffff, 3125)
   return (high + (low >>> 16)) >>> 11
 }
-
-/** What is left of `BUCKETS`, 2^5 apart. */
-const BUCKETS_IN_BITS = 3125
 
 function hashOf(salt: CompiledSalt, key: string): number {
   if (salt.state === undefined || !isAscii(key)) return murmur3(salt.prefix + key, 0)
@@ -112,10 +110,14 @@ export class BucketingKey {
       let d = states[at + 3] ?? 0
       for (let index = 0; index < length; index += 1) {
         const block = blocks[index] ?? 0
-        a = mix(a, block)
-        b = mix(b, block)
-        c = mix(c, block)
-        d = mix(d, block)
+        a ^= block
+        b ^= block
+        c ^= block
+        d ^= block
+        a = (Math.imul((a << 13) | (a >>> 19), 5) + 0xe6546b64) | 0
+        b = (Math.imul((b << 13) | (b >>> 19), 5) + 0xe6546b64) | 0
+        c = (Math.imul((c << 13) | (c >>> 19), 5) + 0xe6546b64) | 0
+        d = (Math.imul((d << 13) | (d >>> 19), 5) + 0xe6546b64) | 0
       }
       states[at] = a
       states[at + 1] = b

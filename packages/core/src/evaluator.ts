@@ -24,8 +24,12 @@ const EMPTY: EvaluationContext = {}
 /** Answers for one context at one instant, and then, after another `begin`, for the next. */
 export class Evaluator implements RuleScope {
   readonly #flagSet: FlagSet
+  /** undefined: no flag is; to ask an empty set would cost as much as to ask a full one. */
+  readonly #malformed: ReadonlySet<string> | undefined
   #context = EMPTY
   #now = 0
+  /** What was found out in another turn holds no more. */
+  #turn = 0
   /** What flags and segments have been asked, for many may ask the same. */
   readonly #asked = new Memory<CompiledFlag, Outcome>()
   readonly #segments = new Memory<string, boolean>()
@@ -34,6 +38,7 @@ export class Evaluator implements RuleScope {
 
   constructor(flagSet: FlagSet) {
     this.#flagSet = flagSet
+    this.#malformed = flagSet.malformed.size === 0 ? undefined : flagSet.malformed
     this.#runner = new ProgramRunner(flagSet.program, this)
   }
 
@@ -49,15 +54,13 @@ export class Evaluator implements RuleScope {
   /** Forgets the context and all that was found out about it. */
   end(): void {
     this.#context = EMPTY
-    this.#asked.forget()
-    this.#segments.forget()
-    for (const key of this.#keys) key.forget()
+    this.#turn += 1
   }
 
   answer(flag: CompiledFlag, circumstances?: Circumstances): Outcome {
     if (!flag.isActive) return flag.disabled
     // From here on no flag or segment can lead back to itself.
-    if (this.#flagSet.malformed.has(flag.key)) return flag.malformed
+    if (this.#malformed?.has(flag.key) === true) return flag.malformed
     if (this.#hasUnmetPrerequisite(flag, circumstances)) return flag.unmet
     if (isEmptyContext(this.#context)) return flag.fallback
     return this.#findTarget(flag) ?? this.#followRules(flag, circumstances) ?? flag.fallback
@@ -95,11 +98,11 @@ export class Evaluator implements RuleScope {
   }
 
   isInSegment(segmentId: string): boolean {
-    const known = this.#segments.get(segmentId)
+    const known = this.#segments.get(segmentId, this.#turn)
     if (known !== undefined) return known
     const segment = this.#flagSet.segments.get(segmentId)
     const isIn = segment !== undefined && matchesSegment(segment, this)
-    this.#segments.set(segmentId, isIn)
+    this.#segments.set(segmentId, isIn, this.#turn)
     return isIn
   }
 
@@ -148,10 +151,10 @@ export class Evaluator implements RuleScope {
   /** What another flag serves to this context. */
   #ask(flag: CompiledFlag | undefined): Outcome | undefined {
     if (flag === undefined) return undefined
-    const known = this.#asked.get(flag)
+    const known = this.#asked.get(flag, this.#turn)
     if (known !== undefined) return known
     const outcome = this.answer(flag)
-    this.#asked.set(flag, outcome)
+    this.#asked.set(flag, outcome, this.#turn)
     return outcome
   }
 
@@ -173,59 +176,48 @@ export class Evaluator implements RuleScope {
 
   /** Most rollouts go by the same key, which is read only once; undefined: there is none. */
   readKey(bucketBy: AttributeReference): BucketingKey | undefined {
-    for (const key of this.#keys) {
-      if (key.name === bucketBy.name) return key.of(this.#context, bucketBy)
+    const reading = this.#readingOf(bucketBy.name)
+    if (reading.turn !== this.#turn) {
+      const text = readBucketingKey(this.#context, bucketBy)
+      if (text !== undefined) reading.key.read(text)
+      reading.isMissing = text === undefined
+      reading.turn = this.#turn
     }
-    const key = new KeyReading(bucketBy.name)
-    this.#keys.push(key)
-    return key.of(this.#context, bucketBy)
+    return reading.isMissing ? undefined : reading.key
+  }
+
+  #readingOf(name: string): KeyReading {
+    for (const reading of this.#keys) if (reading.name === name) return reading
+    const reading = { name, key: new BucketingKey(), isMissing: true, turn: -1 }
+    this.#keys.push(reading)
+    return reading
   }
 }
 
-/** What is true for the time being. It is forgotten without being removed, which makes no garbage. */
+/** What is true for the turn. It is forgotten without being removed, which makes no garbage. */
 class Memory<Key, Value> {
   readonly #entries = new Map<Key, { turn: number; value: Value }>()
-  #turn = 0
 
-  get(key: Key): Value | undefined {
+  get(key: Key, turn: number): Value | undefined {
     const entry = this.#entries.get(key)
-    return entry !== undefined && entry.turn === this.#turn ? entry.value : undefined
+    return entry !== undefined && entry.turn === turn ? entry.value : undefined
   }
 
-  set(key: Key, value: Value): void {
+  set(key: Key, value: Value, turn: number): void {
     const entry = this.#entries.get(key)
-    if (entry === undefined) this.#entries.set(key, { turn: this.#turn, value })
+    if (entry === undefined) this.#entries.set(key, { turn, value })
     else {
-      entry.turn = this.#turn
+      entry.turn = turn
       entry.value = value
     }
-  }
-
-  forget(): void {
-    this.#turn += 1
   }
 }
 
 /** The key that a context is placed by, under one reference. */
-class KeyReading {
+interface KeyReading {
   readonly name: string
-  readonly #key = new BucketingKey()
-  #state: 'unread' | 'missing' | 'read' = 'unread'
-
-  constructor(name: string) {
-    this.name = name
-  }
-
-  of(context: EvaluationContext, bucketBy: AttributeReference): BucketingKey | undefined {
-    if (this.#state === 'unread') {
-      const text = readBucketingKey(context, bucketBy)
-      if (text !== undefined) this.#key.read(text)
-      this.#state = text === undefined ? 'missing' : 'read'
-    }
-    return this.#state === 'read' ? this.#key : undefined
-  }
-
-  forget(): void {
-    this.#state = 'unread'
-  }
+  readonly key: BucketingKey
+  isMissing: boolean
+  /** When it was read. */
+  turn: number
 }

@@ -67,7 +67,8 @@ export function codeCountOf({ variations }: { readonly variations: readonly unkn
 
 /** Which variation an outcome's code stands for: its index plus one; 0 is none. */
 export function servedBy(code: number): number {
-  return code >> REASON_BITS
+  // `REASON_BITS`, which engines do not take for a constant.
+  return code >> 3
 }
 
 /** The reason that an outcome's code stands for. */

@@ -171,7 +171,7 @@ export class ProgramRunner {
       const bits = (rows[word] ?? 0) & (flags[flag + 2] ?? 0)
       // The rows beyond this word, if it has as many, are for those who wait.
       if (bits === 0 && 32 * (word + 1) >= (flags[flag + 1] ?? 0)) continue
-      const entry = bits === 0 ? ELSEWHERE : (entries[32 * word + lowestBit(bits)] ?? 0)
+      const entry = bits === 0 ? -1 : (entries[32 * word + lowestBit(bits)] ?? 0)
       codes[from + (flags[flag + 3] ?? 0)] = entry
       waiting[2 * count] = flag
       waiting[2 * count + 1] = entry
@@ -187,14 +187,20 @@ export class ProgramRunner {
     const waiting = this.#waiting
     const buckets = this.#buckets
     const count = this.#count
+    let left = 0
+    // What this loop calls is small enough to be part of it; a call would slow all of it down.
     for (let index = 0; index < count; index += 1) {
       const flag = waiting[2 * index] ?? 0
       const entry = waiting[2 * index + 1] ?? 0
+      let code = -1
+      if (isHashed && entry !== -1) code = codeIn(entries, ~entry, buckets[index] ?? 0)
+      codes[from + (flags[flag + 3] ?? 0)] = code
+      waiting[left] = flag
+      left += code >>> 31
+    }
+    for (let index = 0; index < left; index += 1) {
+      const flag = waiting[index] ?? 0
       const position = flags[flag + 3] ?? 0
-      const isFound = isHashed && entry !== ELSEWHERE
-      const code = isFound ? codeIn(entries, ~entry, buckets[index] ?? 0) : NOTHING
-      codes[from + position] = code
-      if (code !== NOTHING) continue
       const served = this.#firstServed(group, flags[flag] ?? 0, flags[flag + 1] ?? 0)
       codes[from + position] = served === NOTHING ? (this.#program.initial[position] ?? 0) : served
     }

@@ -75,10 +75,10 @@ function endsOf(ranges: readonly BucketRange[], outcomes: readonly Outcome[]): n
 export function codeIn(entries: Int32Array, place: number, bucket: number): number {
   const first = place + 2
   const last = first + 2 * (entries[place + 1] ?? 0)
-  let range = first
   // Nobody can foresee who is in which range, so nothing here branches on it.
-  for (let each = first; each < last; each += 2) {
+  let range = first + ((((entries[first] ?? 0) - 1 - bucket) >>> 31) << 1)
+  for (let each = first + 2; each < last; each += 2) {
     range += (((entries[each] ?? 0) - 1 - bucket) >>> 31) << 1
   }
-  return entries[range + 1] ?? NOTHING
+  return entries[range + 1] ?? -1
 }
