@@ -8,43 +8,99 @@ import { ValuesTemplate } from './values-template.ts'
  * fetched from one flag after the other lies here side by side.
  */
 export class FlagSetView {
-  /** The values and the JSON members of all flags; those of one flag begin at its offset. */
-  readonly #values: readonly FlagValue[]
-  readonly #members: readonly string[]
-  readonly #offsets: Int32Array
-  readonly #names: readonly string[]
-  /** For the view of the next version too, if that has the same names. */
-  readonly template: ValuesTemplate
+  readonly flags: readonly CompiledFlag[]
+  /** See `offsetsOf`. */
+  readonly offsets: Int32Array
+  readonly #values: FlagValue[]
+  readonly #members: string[]
+  readonly #template: ValuesTemplate
+  /** For whoever needs them: the four words of the hash of each member; undefined: nobody did. */
+  hashes: Int32Array | undefined
+  /** The positions of flags whose hashes are to be made. */
+  unhashed: number[]
 
-  constructor(flags: readonly CompiledFlag[], template: ValuesTemplate | undefined) {
-    const names = flags.map(({ key }) => key)
-    this.#values = flags.flatMap(({ values }) => values)
-    this.#members = flags.flatMap(({ members }, at) => {
-      return at === 0 ? members.map((member) => member.slice(1)) : members
-    })
-    this.#offsets = new Int32Array(flags.length)
-    for (let at = 1; at < flags.length; at += 1) {
-      this.#offsets[at] = (this.#offsets[at - 1] ?? 0) + (flags[at - 1]?.values.length ?? 0)
+  /** What is as it was before is copied, which takes a fraction of the time. */
+  constructor(flags: readonly CompiledFlag[], before: FlagSetView | undefined) {
+    this.flags = flags
+    const changed = before && changedPositions(before.flags, flags)
+    const all = flags.map((_, at) => at)
+    if (before === undefined || changed === undefined) {
+      this.offsets = offsetsOf(flags)
+      this.#values = []
+      this.#members = []
+      this.#template = templateFor(flags, before === undefined ? undefined : before.#template)
+      this.unhashed = all
+    } else {
+      this.offsets = before.offsets
+      this.#values = before.#values.slice()
+      this.#members = before.#members.slice()
+      this.#template = before.#template
+      this.hashes = before.hashes?.slice()
+      this.unhashed = [...before.unhashed, ...changed]
     }
-    this.template = template?.hasNames(names) === true ? template : new ValuesTemplate(names)
-    this.#names = this.template.names
+    for (const at of changed ?? all) this.#take(at)
+  }
+
+  #take(at: number): void {
+    const offset = this.offsets[at] ?? 0
+    const { values = [], members = [] } = this.flags[at] ?? {}
+    for (const [index, value] of values.entries()) this.#values[offset + index] = value
+    for (const [index, member] of members.entries()) {
+      this.#members[offset + index] = at === 0 ? member.slice(1) : member
+    }
   }
 
   /** All are set, for to set only what differs would be slower: which it is, nobody can foresee. */
   values(codes: Int32Array, start: number): FlagValues {
-    const values = this.template.copy()
-    for (let at = 0; at < this.#names.length; at += 1) {
-      const value = this.#values[(this.#offsets[at] ?? 0) + servedBy(codes[start + at] ?? 0)]
-      values[this.#names[at] ?? ''] = value ?? null
+    const { names } = this.#template
+    const values = this.#template.copy()
+    for (let at = 0; at < names.length; at += 1) {
+      const value = this.#values[(this.offsets[at] ?? 0) + servedBy(codes[start + at] ?? 0)]
+      values[names[at] ?? ''] = value ?? null
     }
     return values
   }
 
   json(codes: Int32Array, start: number): string {
     let text = '{'
-    for (let at = 0; at < this.#names.length; at += 1) {
-      text += this.#members[(this.#offsets[at] ?? 0) + servedBy(codes[start + at] ?? 0)] ?? ''
+    for (let at = 0; at < this.flags.length; at += 1) {
+      text += this.#members[(this.offsets[at] ?? 0) + servedBy(codes[start + at] ?? 0)] ?? ''
     }
     return `${text}}`
   }
+}
+
+/** undefined: what the flags may serve does not even lie in the same places. */
+function changedPositions(
+  before: readonly CompiledFlag[],
+  flags: readonly CompiledFlag[],
+): number[] | undefined {
+  if (before.length !== flags.length) return undefined
+  const changed: number[] = []
+  for (let at = 0; at < flags.length; at += 1) {
+    const [old, flag] = [before[at], flags[at]]
+    if (old === flag) continue
+    if (old?.key !== flag?.key || old?.values.length !== flag?.values.length) return undefined
+    changed.push(at)
+  }
+  return changed
+}
+
+/** Where the values of each flag begin, among those of all; then the end. */
+export function offsetsOf(flags: readonly CompiledFlag[]): Int32Array {
+  const offsets = new Int32Array(flags.length + 1)
+  let end = 0
+  for (const [at, { values }] of flags.entries()) {
+    end += values.length
+    offsets[at + 1] = end
+  }
+  return offsets
+}
+
+function templateFor(
+  flags: readonly CompiledFlag[],
+  before: ValuesTemplate | undefined,
+): ValuesTemplate {
+  const names = flags.map(({ key }) => key)
+  return before?.hasNames(names) === true ? before : new ValuesTemplate(names)
 }

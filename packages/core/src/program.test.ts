@@ -9,7 +9,15 @@ import {
 } from '../test/definitions.ts'
 import { referenceAnswers } from '../test/reference.ts'
 import type { FlagDefinition } from './definition.ts'
-import { detailsOf, evaluateAll, jsonOf, reasonAt, valuesOf, variationAt } from './evaluate.ts'
+import {
+  detailsOf,
+  evaluateAll,
+  evaluateValue,
+  jsonOf,
+  reasonAt,
+  valuesOf,
+  variationAt,
+} from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
 
 /** Always the same, so that whoever plants a fault learns the same thing twice. */
@@ -66,6 +74,40 @@ describe('evaluating a fixed sample of definitions', () => {
     )) {
       const evaluation = evaluateAll(compileFlagSet(definition), context, now)
       expect(JSON.parse(jsonOf(evaluation))).toEqual({ ...valuesOf(evaluation) })
+    }
+  })
+})
+
+describe('evaluating very many rules', () => {
+  /** Of plans and countries: some are asked about by a few rules, some by many. */
+  const conditionsOf = (flag: number, rule: number) => [
+    rule % 5 === 0
+      ? { attribute: 'plan', operator: 'neq', value: `${flag}` }
+      : { attribute: 'plan', operator: 'in', value: `["${flag}","${rule}","all"]` },
+    { attribute: 'country', operator: 'eq', value: `${(flag + rule) % 3}`, negate: flag % 2 === 0 },
+  ]
+  const flags = Array.from({ length: 300 }, (_, flag) => {
+    // Of some flags, no rule among the first that fill a word serves anything to anybody.
+    const never = { attribute: 'plan', operator: 'in', value: '["never"]' }
+    const rules = Array.from({ length: flag % 50 === 0 ? 70 : flag % 7 }, (_, rule) => {
+      const conditions = flag % 100 === 0 && rule < 40 ? [never] : conditionsOf(flag, rule)
+      return ruleDefinition({ id: `${rule}`, orderIndex: rule, conditions })
+    })
+    return flagDefinition(`flag-${flag}`, { rules })
+  })
+  const flagSet = compileFlagSet(flagSetDefinition(flags))
+  const plans = [undefined, 'all', '1', '6', '50', '100', '169', '299', 'other', 100, ['6', '100']]
+
+  it.each(plans)('answers all flags for the plan %s as it answers each', (plan) => {
+    for (const country of [undefined, '0', '1', '2', '3', ['0', '2']]) {
+      const context = {
+        kind: 'user',
+        key: 'user-1',
+        ...(plan && { plan }),
+        ...(country && { country }),
+      }
+      const alone = flags.map(({ key }) => [key, evaluateValue(flagSet, key, context, 0)])
+      expect({ ...valuesOf(evaluateAll(flagSet, context, 0)) }).toEqual(Object.fromEntries(alone))
     }
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { flagDefinition, flagSetDefinition } from '../test/definitions.ts'
-import { evaluateAll, onlyFlags } from './evaluate.ts'
+import { evaluateAll, jsonOf, onlyFlags, valuesOf } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
 import { hash128 } from './hash128.ts'
 import { valuesHash } from './values-hash.ts'
@@ -39,5 +39,57 @@ describe('valuesHash', () => {
     const changed = flags.map((flag) => (flag.key === 'b' ? { ...flag, isActive: false } : flag))
     const second = compileFlagSet(flagSetDefinition(changed), { previous: first })
     expect(valuesHash(evaluateAll(second, USER, 0))).toBe(hashOf({ a: 'off', b: 'on', c: 'off' }))
+  })
+
+  it('is of the version asked about, whichever of those before were asked', () => {
+    const serving: Record<string, 'on' | 'off'> = { a: 'off', b: 'off', c: 'off', d: 'off' }
+    const ask = [
+      'values',
+      'hash',
+      'nothing',
+      'values',
+      'nothing',
+      'hash',
+      'hash',
+      'values',
+    ] as const
+    let previous = compileFlagSet(flagSetDefinition([]))
+    for (const [change, asked] of ask.entries()) {
+      const key = 'abcd'.charAt((3 * change) % 4)
+      serving[key] = serving[key] === 'on' ? 'off' : 'on'
+      const flags = Object.entries(serving).map(([name, defaultVariationId]) => {
+        return flagDefinition(name, { defaultVariationId })
+      })
+      const flagSet = compileFlagSet(flagSetDefinition(flags), { previous })
+      const evaluation = evaluateAll(flagSet, USER, 0)
+      const isOn = Object.entries(serving).map(([name, served]) => [name, served === 'on'])
+      if (asked === 'values') expect({ ...valuesOf(evaluation) }).toEqual(Object.fromEntries(isOn))
+      if (asked === 'hash') expect(valuesHash(evaluation)).toBe(hashOf(serving))
+      previous = flagSet
+    }
+  })
+
+  it('keeps to what a flag may serve when there is more of it, or under another name', () => {
+    const flag = flagDefinition('a', { defaultVariationId: 'on' })
+    const on = { id: 'on', key: 'on', value: 'true' }
+    const third = { id: 'third', key: 'third', value: 'false' }
+    const versions = [
+      [flag, flagDefinition('b', { defaultVariationId: 'on' })],
+      [{ ...flag, variations: [third, on] }, flagDefinition('b', { defaultVariationId: 'on' })],
+      [
+        { ...flag, variations: [third, third, on] },
+        flagDefinition('b', { defaultVariationId: 'on' }),
+      ],
+      [{ ...flag, key: 'A', variations: [on] }, flagDefinition('b', { defaultVariationId: 'on' })],
+    ]
+    let previous = compileFlagSet(flagSetDefinition([]))
+    for (const flags of versions) {
+      const flagSet = compileFlagSet(flagSetDefinition(flags), { previous })
+      const evaluation = evaluateAll(flagSet, USER, 0)
+      const expected = xor(...flags.map(({ key }) => hash128(`"${key}":true`)))
+      expect(valuesHash(evaluation)).toBe(expected)
+      expect(jsonOf(evaluation)).toBe(JSON.stringify(valuesOf(evaluation)))
+      previous = flagSet
+    }
   })
 })

@@ -1,5 +1,6 @@
 import type { Evaluation } from './evaluate.ts'
 import type { CompiledFlag } from './flag.ts'
+import { type FlagSetView, offsetsOf } from './flag-set-view.ts'
 import { hash128Into, hexOf } from './hash128.ts'
 import { servedBy } from './outcome.ts'
 
@@ -9,10 +10,11 @@ import { servedBy } from './outcome.ts'
  * a hash, made once; an answer's hash is the exclusive or of those that are in it.
  */
 export function valuesHash({ flagSet, flags, codes, start }: Evaluation): string {
-  const { offsets, hashes } = flags === flagSet.ordered ? tableOf(flags) : newTable(flags)
+  const isAll = flags === flagSet.ordered
+  const { offsets, hashes } = isAll ? tableOf(flagSet.workspace.viewOf(flagSet)) : newTable(flags)
   let [a, b, c, d] = [0, 0, 0, 0]
   for (let index = 0; index < flags.length; index += 1) {
-    const at = (offsets[index] ?? 0) + 4 * servedBy(codes[start + index] ?? 0)
+    const at = 4 * ((offsets[index] ?? 0) + servedBy(codes[start + index] ?? 0))
     a ^= hashes[at] ?? 0
     b ^= hashes[at + 1] ?? 0
     c ^= hashes[at + 2] ?? 0
@@ -27,45 +29,36 @@ export function valuesHash({ flagSet, flags, codes, start }: Evaluation): string
 
 const sum = new Int32Array(4)
 
-/** The hashes of all flags side by side; those of one flag begin at its offset. */
+/** The hashes of all flags side by side; those of one flag begin at four times its offset. */
 interface Table {
   readonly offsets: Int32Array
   readonly hashes: Int32Array
 }
 
-/** A flag set is asked again and again; a flag that does not change is in the next one, too. */
-const tables = new WeakMap<readonly CompiledFlag[], Table>()
-const hashesByFlag = new WeakMap<CompiledFlag, Int32Array>()
-
-function tableOf(flags: readonly CompiledFlag[]): Table {
-  const known = tables.get(flags)
-  if (known !== undefined) return known
-  const table = newTable(flags)
-  tables.set(flags, table)
-  return table
+/** A flag set is asked again and again, and most of what it has was in the one before. */
+function tableOf(view: FlagSetView): Table {
+  const { flags, offsets, unhashed } = view
+  view.hashes ??= roomFor(offsets)
+  for (const at of unhashed) hashFlag(view.hashes, offsets, at, flags[at])
+  view.unhashed = []
+  return { offsets, hashes: view.hashes }
 }
 
 function newTable(flags: readonly CompiledFlag[]): Table {
-  const parts = flags.map(hashesOf)
-  const offsets = new Int32Array(flags.length)
-  let length = 0
-  for (const [index, part] of parts.entries()) {
-    offsets[index] = length
-    length += part.length
-  }
-  const hashes = new Int32Array(length)
-  for (const [index, part] of parts.entries()) hashes.set(part, offsets[index])
+  const offsets = offsetsOf(flags)
+  const hashes = roomFor(offsets)
+  for (const [at, flag] of flags.entries()) hashFlag(hashes, offsets, at, flag)
   return { offsets, hashes }
 }
 
+function roomFor(offsets: Int32Array): Int32Array {
+  return new Int32Array(4 * (offsets.at(-1) ?? 0))
+}
+
 /** Four words for each value that the flag may have. */
-function hashesOf(flag: CompiledFlag): Int32Array {
-  const known = hashesByFlag.get(flag)
-  if (known !== undefined) return known
-  const hashes = new Int32Array(4 * flag.members.length)
-  for (const [index, member] of flag.members.entries()) {
-    hash128Into(hashes.subarray(4 * index), member.slice(1))
+function hashFlag(hashes: Int32Array, offsets: Int32Array, at: number, flag?: CompiledFlag): void {
+  for (const [index, member] of (flag?.members ?? []).entries()) {
+    const begin = 4 * ((offsets[at] ?? 0) + index)
+    hash128Into(hashes.subarray(begin, begin + 4), member.slice(1))
   }
-  hashesByFlag.set(flag, hashes)
-  return hashes
 }

@@ -1,7 +1,6 @@
 import type { Evaluator } from './evaluator.ts'
 import type { FlagSet } from './flag-set.ts'
 import { FlagSetView } from './flag-set-view.ts'
-import type { ValuesTemplate } from './values-template.ts'
 
 /** How many evaluations share one array of results. */
 const SHARES = 16
@@ -14,23 +13,23 @@ export class Workspace {
   /** undefined while it is at work: reading a context may run code that evaluates, too. */
   evaluator: Evaluator | undefined
   #view: FlagSetView | undefined
-  #template: ValuesTemplate | undefined
+  /** The last one of the versions before, for what has not changed; undefined when it has served. */
+  #before: FlagSetView | undefined
   /** The array in which the last `reserve` found room. */
   codes = new Int32Array(0)
   #end = 0
 
   constructor(previous: Workspace | undefined) {
-    this.#template = previous === undefined ? undefined : previous.#lastTemplate()
+    this.#before = previous === undefined ? undefined : (previous.#view ?? previous.#before)
   }
 
   /** Made when it is first asked for. */
   viewOf({ ordered }: FlagSet): FlagSetView {
-    if (this.#view === undefined) this.#view = new FlagSetView(ordered, this.#template)
+    if (this.#view === undefined) {
+      this.#view = new FlagSetView(ordered, this.#before)
+      this.#before = undefined
+    }
     return this.#view
-  }
-
-  #lastTemplate(): ValuesTemplate | undefined {
-    return this.#view === undefined ? this.#template : this.#view.template
   }
 
   /** Finds room for so many numbers, which nobody else is given, and returns where it begins. */
