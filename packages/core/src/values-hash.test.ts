@@ -77,7 +77,7 @@ describe('valuesHash', () => {
       [flag, flagDefinition('b', { defaultVariationId: 'on' })],
       [{ ...flag, variations: [third, on] }, flagDefinition('b', { defaultVariationId: 'on' })],
       [
-        { ...flag, variations: [third, third, on] },
+        { ...flag, variations: [third, third, third, third, on] },
         flagDefinition('b', { defaultVariationId: 'on' }),
       ],
       [{ ...flag, key: 'A', variations: [on] }, flagDefinition('b', { defaultVariationId: 'on' })],
