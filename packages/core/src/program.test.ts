@@ -162,6 +162,35 @@ describe('evaluating one version after the other', () => {
     }
   })
 
+  it('answers so, too, when some came later and a few later still', () => {
+    let flags = Array.from({ length: 200 }, (_, index) => planned(`flag-${index}`, index % 9))
+    let previous = compileFlagSet(flagSetDefinition(flags, [segment]))
+    // Many at once, some of them again and others beside them, back to what was, and more than half.
+    const changes = [
+      { from: 10, to: 50 },
+      { from: 48, to: 53 },
+      { from: 0, to: 0 },
+      { from: 53, to: 55 },
+      { from: 10, to: 30 },
+      { from: 60, to: 90 },
+      { from: 0, to: 150 },
+      { from: 199, to: 200 },
+    ]
+    const groups: number[] = []
+    for (const [number, { from, to }] of changes.entries()) {
+      flags = flags.map((flag, index) =>
+        index < from || index >= to ? flag : planned(flag.key, (index + number) % 13),
+      )
+      const definition = flagSetDefinition(flags, [segment])
+      const next = compileFlagSet(definition, { previous })
+      const alone = compileFlagSet(structuredClone(definition))
+      expect([number, answersOf(next)]).toEqual([number, answersOf(alone)])
+      groups.push(next.program.shards.length)
+      previous = next
+    }
+    expect(groups).toEqual([2, 3, 3, 3, 2, 1, 1, 2])
+  })
+
   it('answers as if each had come alone after any change of a fixed sample', () => {
     for (const [[before, after], context, now] of fc.sample(
       fc.tuple(anyChange, anyContext, anyNow),

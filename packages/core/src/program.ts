@@ -13,7 +13,7 @@ import { type ServingTable, tabulate } from './serving-table.ts'
  * many that stay, until it is much; so a change costs little, and evaluation hardly more.
  */
 export interface Program {
-  /** All flags once, and those that came later. */
+  /** All flags once, those that came later, and those that came later still. */
   readonly shards: readonly Shard[]
   /** The attributes that some shard asks about, each once. */
   readonly references: readonly AttributeReference[]
@@ -89,7 +89,8 @@ export function compileProgram({ ordered, malformed, segments, previous }: Progr
   const slotsOf = ({ attributes }: ConditionIndex) => {
     return attributes.map(({ reference }) => references.numberOf(reference))
   }
-  const shards = groupsOf(positions, previous).map((group): Shard => {
+  const before = previous?.shards.map(({ group }) => group) ?? []
+  const shards = groupsOf([...positions.keys()], before).map((group): Shard => {
     return {
       group,
       ...stillThere(group, positions),
@@ -135,17 +136,37 @@ function initialOf(flag: CompiledFlag, isMalformed: boolean): Outcome {
   return isMalformed ? flag.malformed : flag.fallback
 }
 
-/** The group that most flags are in stays as it is, as long as few came or went since. */
-function groupsOf(positions: Positions, previous: Program | undefined): readonly FlagGroup[] {
-  const flags = [...positions.keys()]
-  const first = previous?.shards[0]
-  if (first === undefined) return [groupOf(flags)]
-  const known = new Set(first.group.flags)
+/** Fewer are better indexed together than judged apart. */
+const MIN_APART = 32
+
+/**
+ * The group that most flags are in stays as it is, until so many came or went that half of it is
+ * gone or beside it. Of those who came, the many stay as well while a few come.
+ */
+function groupsOf(
+  flags: readonly CompiledFlag[],
+  [many, some]: readonly FlagGroup[],
+): readonly FlagGroup[] {
+  const late = lateFor(flags, many, flags.length / 2)
+  if (many === undefined || late === undefined) return [groupOf(flags)]
+  if (late.length === 0) return [many]
+  // So that what one change costs and how often they are indexed anew are in balance.
+  const few = late.length < MIN_APART ? 0 : Math.sqrt(8 * late.length)
+  const latest = lateFor(late, some, few)
+  if (some === undefined || latest === undefined) return [many, groupOf(late)]
+  return latest.length === 0 ? [many, some] : [many, some, groupOf(latest)]
+}
+
+/** The flags that the group has not; undefined: more than `most` came or went since it was made. */
+function lateFor(
+  flags: readonly CompiledFlag[],
+  group: FlagGroup | undefined,
+  most: number,
+): readonly CompiledFlag[] | undefined {
+  const known = new Set(group?.flags)
   const late = flags.filter((flag) => !known.has(flag))
   const gone = known.size + late.length - flags.length
-  // So that what one change costs and how often all is indexed anew are in balance.
-  if ((late.length + gone) ** 2 > 8 * flags.length) return [groupOf(flags)]
-  return late.length === 0 ? [first.group] : [first.group, groupOf(late)]
+  return late.length + gone > most ? undefined : late
 }
 
 function groupOf(flags: readonly CompiledFlag[]): FlagGroup {
