@@ -110,6 +110,7 @@ export class BucketingKey {
       let d = states[at + 3] ?? 0
       for (let index = 0; index < length; index += 1) {
         const block = blocks[index] ?? 0
+        // `mix`, written out: each call would be checked again in each step.
         a ^= block
         b ^= block
         c ^= block

@@ -188,7 +188,8 @@ export class ProgramRunner {
     const buckets = this.#buckets
     const count = this.#count
     let left = 0
-    // What this loop calls is small enough to be part of it; a call would slow all of it down.
+    // What this loop calls is small enough to be part of it; a call would slow all of it down. Nor
+    // is `NOTHING` named in it, for engines do not take a module's constant for one.
     for (let index = 0; index < count; index += 1) {
       const flag = waiting[2 * index] ?? 0
       const entry = waiting[2 * index + 1] ?? 0

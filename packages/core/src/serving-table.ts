@@ -20,9 +20,9 @@ export interface ServingTable {
   readonly bucketBy: AttributeReference | undefined
 }
 
-/** What the rule serves is too rare to be tabulated. */
+/** What the rule serves is too rare to be tabulated. Loops over all flags write -1. */
 export const ELSEWHERE = -1
-/** The rule serves nothing to this bucket. */
+/** The rule serves nothing to this bucket. Loops over all flags write -1. */
 export const NOTHING = -1
 
 /** Beyond, it is better to search than to look at every range. */
