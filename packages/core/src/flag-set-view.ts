@@ -23,30 +23,31 @@ export class FlagSetView {
   constructor(flags: readonly CompiledFlag[], before: FlagSetView | undefined) {
     this.flags = flags
     const changed = before && changedPositions(before.flags, flags)
-    const all = flags.map((_, at) => at)
-    if (before === undefined || changed === undefined) {
-      this.offsets = offsetsOf(flags)
-      this.#values = []
-      this.#members = []
-      this.#template = templateFor(flags, before === undefined ? undefined : before.#template)
-      this.unhashed = all
-    } else {
+    if (before !== undefined && changed !== undefined) {
       this.offsets = before.offsets
       this.#values = before.#values.slice()
       this.#members = before.#members.slice()
       this.#template = before.#template
       this.hashes = before.hashes?.slice()
       this.unhashed = [...before.unhashed, ...changed]
+      for (const at of changed) this.#take(at)
+      return
     }
-    for (const at of changed ?? all) this.#take(at)
+    this.offsets = offsetsOf(flags)
+    this.#values = []
+    this.#members = []
+    this.#template = new ValuesTemplate(flags.map(({ key }) => key))
+    this.unhashed = [...flags.keys()]
+    for (const at of flags.keys()) this.#take(at)
   }
 
   #take(at: number): void {
-    const offset = this.offsets[at] ?? 0
-    const { values = [], members = [] } = this.flags[at] ?? {}
-    for (const [index, value] of values.entries()) this.#values[offset + index] = value
-    for (const [index, member] of members.entries()) {
-      this.#members[offset + index] = at === 0 ? member.slice(1) : member
+    const flag = this.flags[at]
+    let next = this.offsets[at] ?? 0
+    for (const [index, member] of (flag?.members ?? []).entries()) {
+      this.#values[next] = flag?.values[index] ?? null
+      this.#members[next] = at === 0 ? member.slice(1) : member
+      next += 1
     }
   }
 
@@ -95,12 +96,4 @@ export function offsetsOf(flags: readonly CompiledFlag[]): Int32Array {
     offsets[at + 1] = end
   }
   return offsets
-}
-
-function templateFor(
-  flags: readonly CompiledFlag[],
-  before: ValuesTemplate | undefined,
-): ValuesTemplate {
-  const names = flags.map(({ key }) => key)
-  return before?.hasNames(names) === true ? before : new ValuesTemplate(names)
 }

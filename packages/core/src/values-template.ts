@@ -37,12 +37,6 @@ export class ValuesTemplate {
     this.#copy = COPIERS[names.length % COPIERS.length] ?? ((object) => ({ ...object }))
   }
 
-  /** Whether it has these names, in this order. */
-  hasNames(names: readonly string[]): boolean {
-    const own = this.names
-    return own.length === names.length && own.every((name, index) => name === names[index])
-  }
-
   /** A new object that inherits nothing, to be given a value for each name. */
   copy(): Values {
     if (this.#object === undefined) return Object.create(null)
