@@ -1,5 +1,5 @@
 import { compileFlagSet, evaluateAll, evaluateValue, valuesOf } from '../src/index.ts'
-import { changed } from './cases.ts'
+import { changed, compileForAll } from './cases.ts'
 import { startClock } from './clock.ts'
 import { median } from './processes.ts'
 import { manyFlags, NOW, oneFlag, userAt } from './workload.ts'
@@ -51,7 +51,7 @@ export function heap(): number {
   const definition = manyFlags(1000)
   collectGarbage()
   const before = process.memoryUsage().heapUsed
-  sink = compileFlagSet(definition)
+  sink = compileForAll(definition)
   collectGarbage()
   const bytes = process.memoryUsage().heapUsed - before
   sink = [sink, definition]

@@ -1,10 +1,13 @@
 import { compareCodePoints } from './code-point.ts'
-import type { EvaluationContext } from './context.ts'
+import { type EvaluationContext, isEmptyContext } from './context.ts'
 import type { EvaluationDetail, EvaluationReason } from './detail.ts'
 import { Evaluator } from './evaluator.ts'
 import type { CompiledFlag } from './flag.ts'
 import type { FlagSet } from './flag-set.ts'
+import { viewOf } from './flag-set-view.ts'
 import { type CompiledVariation, reasonOf, servedBy } from './outcome.ts'
+import { programOf } from './program.ts'
+import { ProgramRunner } from './program-runner.ts'
 import type { FlagValue, FlagValues } from './value.ts'
 
 /**
@@ -60,10 +63,19 @@ export function evaluateValue(
 /** Evaluates every flag at `now` (epoch milliseconds). */
 export function evaluateAll(flagSet: FlagSet, context: EvaluationContext, now: number): Evaluation {
   const { ordered: flags, workspace } = flagSet
+  const program = programOf(flagSet)
   const start = workspace.reserve(flags.length)
   const { codes } = workspace
+  codes.set(program.initial, start)
   const evaluator = begin(flagSet, context, now)
-  evaluator.answerAll(codes, start)
+  if (!isEmptyContext(context)) {
+    evaluator.runner ??= new ProgramRunner(program, evaluator)
+    evaluator.runner.run(codes, start)
+  }
+  for (const position of program.others) {
+    const flag = flags[position]
+    if (flag !== undefined) codes[start + position] = evaluator.answer(flag).code
+  }
   end(flagSet, evaluator)
   return { flagSet, flags, context, now, codes, start }
 }
@@ -122,7 +134,7 @@ export function reasonAt({ codes, start }: Evaluation, index: number): Evaluatio
 /** Values by flag key, in an object that inherits nothing, so that any key is safe. */
 export function valuesOf(evaluation: Evaluation): FlagValues {
   const { flagSet, flags, codes, start } = evaluation
-  if (flags === flagSet.ordered) return flagSet.workspace.viewOf(flagSet).values(codes, start)
+  if (flags === flagSet.ordered) return viewOf(flagSet).values(codes, start)
   const values: Record<string, FlagValue> = Object.create(null)
   for (const [index, flag] of flags.entries()) {
     values[flag.key] = flag.values[servedAt(evaluation, index)] ?? null
@@ -133,7 +145,7 @@ export function valuesOf(evaluation: Evaluation): FlagValues {
 /** The JSON text of `valuesOf`, joined from pieces that were written when the flags were compiled. */
 export function jsonOf(evaluation: Evaluation): string {
   const { flagSet, flags, codes, start } = evaluation
-  if (flags === flagSet.ordered) return flagSet.workspace.viewOf(flagSet).json(codes, start)
+  if (flags === flagSet.ordered) return viewOf(flagSet).json(codes, start)
   const members = flags.map((flag, index) => flag.members[servedAt(evaluation, index)])
   return `{${members.join('').slice(1)}}`
 }

@@ -5,7 +5,7 @@ import type { EvaluationDetail } from './detail.ts'
 import type { CompiledFlag } from './flag.ts'
 import type { FlagSet } from './flag-set.ts'
 import type { Outcome } from './outcome.ts'
-import { ProgramRunner, type RuleScope } from './program-runner.ts'
+import type { ProgramRunner, RuleScope } from './program-runner.ts'
 import { bucketFor, type CompiledRollout, placeIn, rangeNumber } from './rollout.ts'
 import { type CompiledRule, matchesRule } from './rule.ts'
 import { matchesSegment } from './segment.ts'
@@ -34,12 +34,12 @@ export class Evaluator implements RuleScope {
   readonly #asked = new Memory<CompiledFlag, Outcome>()
   readonly #segments = new Memory<string, boolean>()
   readonly #keys: KeyReading[] = []
-  readonly #runner: ProgramRunner
+  /** Made when all flags are first evaluated together. */
+  runner: ProgramRunner | undefined
 
   constructor(flagSet: FlagSet) {
     this.#flagSet = flagSet
     this.#malformed = flagSet.malformed.size === 0 ? undefined : flagSet.malformed
-    this.#runner = new ProgramRunner(flagSet.program, this)
   }
 
   get context(): EvaluationContext {
@@ -64,17 +64,6 @@ export class Evaluator implements RuleScope {
     if (this.#hasUnmetPrerequisite(flag, circumstances)) return flag.unmet
     if (isEmptyContext(this.#context)) return flag.fallback
     return this.#findTarget(flag) ?? this.#followRules(flag, circumstances) ?? flag.fallback
-  }
-
-  /** Puts the codes of all the flags' answers into `codes`, from `start` on. */
-  answerAll(codes: Int32Array, start: number): void {
-    const { program, ordered } = this.#flagSet
-    codes.set(program.initial, start)
-    if (!isEmptyContext(this.#context)) this.#runner.run(codes, start)
-    for (const position of program.others) {
-      const flag = ordered[position]
-      if (flag !== undefined) codes[start + position] = this.answer(flag).code
-    }
   }
 
   detail(flag: CompiledFlag): EvaluationDetail {

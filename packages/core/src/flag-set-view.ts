@@ -1,4 +1,5 @@
 import type { CompiledFlag } from './flag.ts'
+import type { FlagSet } from './flag-set.ts'
 import { servedBy } from './outcome.ts'
 import type { FlagValue, FlagValues } from './value.ts'
 import { ValuesTemplate } from './values-template.ts'
@@ -96,4 +97,13 @@ export function offsetsOf(flags: readonly CompiledFlag[]): Int32Array {
     offsets[at + 1] = end
   }
   return offsets
+}
+
+/** The view of a set; made when it is first asked for, from that of the set before. */
+export function viewOf({ ordered, workspace }: FlagSet): FlagSetView {
+  if (workspace.view === undefined) {
+    workspace.view = new FlagSetView(ordered, workspace.viewBefore)
+    workspace.viewBefore = undefined
+  }
+  return workspace.view
 }

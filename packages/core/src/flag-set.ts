@@ -6,7 +6,6 @@ import { type CompiledFlag, compileFlag } from './flag.ts'
 import { type FlagDependencies, findDependencies } from './flag-dependencies.ts'
 import { type JsonValue, jsonEquals } from './json.ts'
 import { flagName } from './links.ts'
-import { compileProgram, type Program } from './program.ts'
 import { instantsOf, type Ramp } from './ramp.ts'
 import { type CompiledSegment, compileSegment } from './segment.ts'
 import { Workspace } from './workspace.ts'
@@ -30,8 +29,6 @@ export interface FlagSet {
   readonly dependencies: FlagDependencies
   /** The keys of the active flags whose answer cannot be worked out. */
   readonly malformed: ReadonlySet<string>
-  /** The rules of all flags, to be judged together. */
-  readonly program: Program
   readonly workspace: Workspace
 }
 
@@ -79,7 +76,6 @@ export function compileFlagSet(
     flagsById,
     dependencies,
     malformed,
-    program: compileProgram({ ordered, malformed, segments, previous: previous?.program }),
     workspace: new Workspace(previous?.workspace),
   })
 }

@@ -2,9 +2,9 @@ import type { AttributeReference } from './attribute.ts'
 import { clear } from './bit-set.ts'
 import { type ConditionIndex, indexRows } from './condition-index.ts'
 import type { CompiledFlag } from './flag.ts'
+import type { FlagSet } from './flag-set.ts'
 import type { Outcome } from './outcome.ts'
 import type { CompiledRule } from './rule.ts'
-import type { CompiledSegment } from './segment.ts'
 import { indexSegments, type SegmentIndex } from './segment-index.ts'
 import { type ServingTable, tabulate } from './serving-table.ts'
 
@@ -63,16 +63,18 @@ export interface FlagGroup {
   readonly table: ServingTable
 }
 
-/** What a program is made of. */
-export interface ProgramParts {
-  readonly ordered: readonly CompiledFlag[]
-  readonly malformed: ReadonlySet<string>
-  /** By id. */
-  readonly segments: ReadonlyMap<string, CompiledSegment>
-  readonly previous: Program | undefined
+/** The program of a set; compiled when it is first asked for, from that of the set before. */
+export function programOf(flagSet: FlagSet): Program {
+  const { workspace } = flagSet
+  if (workspace.program === undefined) {
+    workspace.program = compileProgram(flagSet, workspace.programBefore)
+    workspace.programBefore = undefined
+  }
+  return workspace.program
 }
 
-export function compileProgram({ ordered, malformed, segments, previous }: ProgramParts): Program {
+function compileProgram(flagSet: FlagSet, previous: Program | undefined): Program {
+  const { ordered, malformed, segments } = flagSet
   const initial = new Int32Array(ordered.length)
   const others: number[] = []
   const positions = new Map<CompiledFlag, number>()

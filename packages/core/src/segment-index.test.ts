@@ -10,6 +10,7 @@ import type { EvaluationContext } from './context.ts'
 import type { SegmentDefinition } from './definition.ts'
 import { evaluateAll, evaluateValue, valuesOf } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
+import { programOf } from './program.ts'
 
 const IDS = Array.from({ length: 40 }, (_, number) => `segment-${number}`)
 
@@ -83,9 +84,11 @@ describe('segments that are judged together', () => {
       return compileFlagSet({ ...flagSetDefinition(flags), segments }, { previous: first })
     }
     const first = compileFlagSet({ ...flagSetDefinition(flags), segments: [one, other] })
-    const { index } = first.program.segments
+    const { index } = programOf(first).segments
     expect(index.attributes).toHaveLength(1)
-    expect(compiled([one, { ...other }]).program.segments.index).toBe(index)
-    expect(compiled([one, { ...other, logicalOp: 'NOT' }]).program.segments.index).not.toBe(index)
+    expect(programOf(compiled([one, { ...other }])).segments.index).toBe(index)
+    expect(programOf(compiled([one, { ...other, logicalOp: 'NOT' }])).segments.index).not.toBe(
+      index,
+    )
   })
 })

@@ -1,35 +1,29 @@
 import type { Evaluator } from './evaluator.ts'
-import type { FlagSet } from './flag-set.ts'
-import { FlagSetView } from './flag-set-view.ts'
+import type { FlagSetView } from './flag-set-view.ts'
+import type { Program } from './program.ts'
 
 /** How many evaluations share one array of results. */
 const SHARES = 16
 
 /**
- * What evaluating a flag set uses again and again, so that it need not be made for each answer.
- * No answer depends on it.
+ * What evaluating a flag set uses again and again, each part made when it is first needed: who
+ * evaluates one flag at a time pays nothing for all. No answer depends on it.
  */
 export class Workspace {
   /** undefined while it is at work: reading a context may run code that evaluates, too. */
   evaluator: Evaluator | undefined
-  #view: FlagSetView | undefined
-  /** The last one of the versions before, for what has not changed; undefined when it has served. */
-  #before: FlagSetView | undefined
+  program: Program | undefined
+  view: FlagSetView | undefined
+  /** The last ones of the versions before, for what has not changed; undefined when they have served. */
+  programBefore: Program | undefined
+  viewBefore: FlagSetView | undefined
   /** The array in which the last `reserve` found room. */
   codes = new Int32Array(0)
   #end = 0
 
   constructor(previous: Workspace | undefined) {
-    this.#before = previous === undefined ? undefined : (previous.#view ?? previous.#before)
-  }
-
-  /** Made when it is first asked for. */
-  viewOf({ ordered }: FlagSet): FlagSetView {
-    if (this.#view === undefined) {
-      this.#view = new FlagSetView(ordered, this.#before)
-      this.#before = undefined
-    }
-    return this.#view
+    this.programBefore = previous?.program ?? previous?.programBefore
+    this.viewBefore = previous?.view ?? previous?.viewBefore
   }
 
   /** Finds room for so many numbers, which nobody else is given, and returns where it begins. */
