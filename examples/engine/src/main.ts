@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
 import {
   compileFlagSet,
-  detailsOf,
-  evaluateAll,
   evaluateFlag,
   evaluateValue,
   type FlagSetDefinition,
-  jsonOf,
   parseContext,
-  valuesOf,
 } from '@ff/core'
+import { detailsOf, evaluateAll, jsonOf, valuesOf } from '@ff/core/all-flags'
 import { evaluateDetail, explainFlag } from '@ff/core/explain'
 
 // #region definition

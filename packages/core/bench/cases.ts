@@ -1,11 +1,9 @@
+import { evaluateAll, jsonOf, valuesOf } from '../src/all-flags.ts'
 import {
   compileFlagSet,
-  evaluateAll,
   evaluateValue,
   type FlagSet,
   type FlagSetDefinition,
-  jsonOf,
-  valuesOf,
 } from '../src/index.ts'
 import { floorOf } from './floor.ts'
 import { installedPeers } from './peer.ts'

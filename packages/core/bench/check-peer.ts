@@ -1,10 +1,5 @@
-import {
-  BUCKETS,
-  compileFlagSet,
-  evaluateAll,
-  type FlagSetDefinition,
-  valuesOf,
-} from '../src/index.ts'
+import { evaluateAll, valuesOf } from '../src/all-flags.ts'
+import { BUCKETS, compileFlagSet, type FlagSetDefinition } from '../src/index.ts'
 import type { Prepared } from './peer.ts'
 import { NOW, type UserContext } from './workload.ts'
 

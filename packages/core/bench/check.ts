@@ -1,4 +1,5 @@
-import { compileFlagSet, evaluateAll, type FlagSetDefinition, valuesOf } from '../src/index.ts'
+import { evaluateAll, valuesOf } from '../src/all-flags.ts'
+import { compileFlagSet, type FlagSetDefinition } from '../src/index.ts'
 import { checkPeer } from './check-peer.ts'
 import { floorOf } from './floor.ts'
 import { installedPeers } from './peer.ts'

@@ -1,4 +1,5 @@
-import { compileFlagSet, evaluateAll, evaluateValue, valuesOf } from '../src/index.ts'
+import { evaluateAll, valuesOf } from '../src/all-flags.ts'
+import { compileFlagSet, evaluateValue } from '../src/index.ts'
 import { changed, compileForAll } from './cases.ts'
 import { startClock } from './clock.ts'
 import { median } from './processes.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyContext, anyDefinition, anyNow, deepFreeze } from '../test/arbitraries.ts'
+import { detailsOf, evaluateAll } from './all-flags.ts'
 import { minimalContext } from './attributes-read.ts'
 import { parseContext } from './context.ts'
-import { detailsOf, evaluateAll } from './evaluate.ts'
 import { contextFingerprint } from './fingerprint.ts'
 import { compileFlagSet } from './flag-set.ts'
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyContext, anyDefinition, anyNow, anyPoison, deepFreeze } from '../test/arbitraries.ts'
+import { detailsOf, evaluateAll, evaluateSome, jsonOf, valuesOf } from './all-flags.ts'
 import { parseContext } from './context.ts'
-import { detailsOf, evaluateAll, evaluateFlag, evaluateSome, jsonOf, valuesOf } from './evaluate.ts'
+import { evaluateFlag } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
 
 describe('evaluation', () => {

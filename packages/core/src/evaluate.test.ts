@@ -3,15 +3,14 @@ import { flagDefinition, flagSetDefinition, ruleDefinition } from '../test/defin
 import {
   detailsOf,
   evaluateAll,
-  evaluateFlag,
   evaluateSome,
-  evaluateValue,
   jsonOf,
   onlyFlags,
   reasonAt,
   valuesOf,
   variationAt,
-} from './evaluate.ts'
+} from './all-flags.ts'
+import { evaluateFlag, evaluateValue } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
 
 const flagSet = compileFlagSet(

@@ -183,6 +183,25 @@ export class Evaluator implements RuleScope {
   }
 }
 
+/** The evaluator of the set, or a new one while that is at work. */
+export function takeEvaluator(
+  flagSet: FlagSet,
+  context: EvaluationContext,
+  now: number,
+): Evaluator {
+  const { workspace } = flagSet
+  const evaluator = workspace.evaluator ?? new Evaluator(flagSet)
+  workspace.evaluator = undefined
+  evaluator.begin(context, now)
+  return evaluator
+}
+
+/** Lets the set have it for the next answer. */
+export function giveBack({ workspace }: FlagSet, evaluator: Evaluator): void {
+  evaluator.end()
+  workspace.evaluator = evaluator
+}
+
 /** What is true for the turn. It is forgotten without being removed, which makes no garbage. */
 class Memory<Key, Value> {
   readonly #entries = new Map<Key, { turn: number; value: Value }>()

@@ -6,8 +6,8 @@ import {
   ruleDefinition,
   segmentDefinition,
 } from '../test/definitions.ts'
+import { detailsOf, evaluateAll } from './all-flags.ts'
 import type { ConditionDefinition, FlagDefinition, FlagSetDefinition } from './definition.ts'
-import { detailsOf, evaluateAll } from './evaluate.ts'
 import { compileFlagSet, type FlagSet } from './flag-set.ts'
 import { findIssues } from './issues.ts'
 
@@ -101,6 +101,7 @@ describe('the dependencies of a flag set', () => {
     const alone = summaryOf(compileFlagSet(definition))
     for (const [other, before] of Object.entries(versions)) {
       const previous = compileFlagSet(before)
+      summaryOf(previous)
       const after = compileFlagSet(structuredClone(definition), { previous })
       expect([other, summaryOf(after)]).toEqual([other, alone])
     }

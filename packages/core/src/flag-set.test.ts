@@ -6,8 +6,8 @@ import {
   ruleDefinition,
   segmentDefinition,
 } from '../test/definitions.ts'
+import { evaluateAll, valuesOf } from './all-flags.ts'
 import type { FlagDefinition, FlagSetDefinition } from './definition.ts'
-import { evaluateAll, valuesOf } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
 import { findIssues } from './issues.ts'
 
@@ -176,6 +176,7 @@ describe('compileFlagSet', () => {
     })
     const segments = ['a', 'b', 'c'].map((id) => segmentDefinition(id, { force: true }))
     const before = compileFlagSet(flagSetDefinition(flags, segments))
+    evaluateAll(before, {}, 0)
     const inItself = { rules: [{ attribute: '', operator: 'in_segment', value: 'a' }] }
     const after = compileFlagSet(
       flagSetDefinition(flags.slice(1), [

@@ -40,19 +40,7 @@ export {
   type Issue,
   isFlagError,
 } from './errors.ts'
-export {
-  detailsOf,
-  type Evaluation,
-  evaluateAll,
-  evaluateFlag,
-  evaluateSome,
-  evaluateValue,
-  jsonOf,
-  onlyFlags,
-  reasonAt,
-  valuesOf,
-  variationAt,
-} from './evaluate.ts'
+export { evaluateFlag, evaluateValue } from './evaluate.ts'
 export type { CompiledFlag } from './flag.ts'
 export { type CompileOptions, compileFlagSet, type FlagSet } from './flag-set.ts'
 export { parseInstant } from './instant.ts'

@@ -2,14 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyContext, anyDefinition, anyNow } from '../test/arbitraries.ts'
 import { referenceAnswers } from '../test/reference.ts'
-import {
-  detailsOf,
-  evaluateAll,
-  evaluateSome,
-  evaluateValue,
-  jsonOf,
-  valuesOf,
-} from './evaluate.ts'
+import { detailsOf, evaluateAll, evaluateSome, jsonOf, valuesOf } from './all-flags.ts'
+import { evaluateValue } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
 
 const answers = fc.array(fc.record({ context: anyContext, now: anyNow }), {

@@ -8,17 +8,11 @@ import {
   segmentDefinition,
 } from '../test/definitions.ts'
 import { referenceAnswers } from '../test/reference.ts'
+import { detailsOf, evaluateAll, jsonOf, reasonAt, valuesOf, variationAt } from './all-flags.ts'
 import type { FlagDefinition } from './definition.ts'
-import {
-  detailsOf,
-  evaluateAll,
-  evaluateValue,
-  jsonOf,
-  reasonAt,
-  valuesOf,
-  variationAt,
-} from './evaluate.ts'
+import { evaluateValue } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
+import { programOf } from './program.ts'
 
 /** Always the same, so that whoever plants a fault learns the same thing twice. */
 const SAMPLE = { seed: 7, numRuns: 80 }
@@ -165,6 +159,7 @@ describe('evaluating one version after the other', () => {
   it('answers so, too, when some came later and a few later still', () => {
     let flags = Array.from({ length: 200 }, (_, index) => planned(`flag-${index}`, index % 9))
     let previous = compileFlagSet(flagSetDefinition(flags, [segment]))
+    answersOf(previous)
     // Many at once, some of them again and others beside them, back to what was, and more than half.
     const changes = [
       { from: 10, to: 50 },
@@ -185,7 +180,7 @@ describe('evaluating one version after the other', () => {
       const next = compileFlagSet(definition, { previous })
       const alone = compileFlagSet(structuredClone(definition))
       expect([number, answersOf(next)]).toEqual([number, answersOf(alone)])
-      groups.push(next.program.shards.length)
+      groups.push(programOf(next).shards.length)
       previous = next
     }
     expect(groups).toEqual([2, 3, 3, 3, 2, 1, 1, 2])
@@ -197,6 +192,7 @@ describe('evaluating one version after the other', () => {
       SAMPLE,
     )) {
       const previous = compileFlagSet(before)
+      evaluateAll(previous, context, now)
       const next = evaluateAll(compileFlagSet(after, { previous }), context, now)
       const alone = evaluateAll(compileFlagSet(structuredClone(after)), context, now)
       expect(detailsOf(next)).toEqual(detailsOf(alone))

@@ -6,9 +6,10 @@ import {
   ruleDefinition,
   segmentDefinition,
 } from '../test/definitions.ts'
+import { evaluateAll, valuesOf } from './all-flags.ts'
 import type { EvaluationContext } from './context.ts'
 import type { SegmentDefinition } from './definition.ts'
-import { evaluateAll, evaluateValue, valuesOf } from './evaluate.ts'
+import { evaluateValue } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
 import { programOf } from './program.ts'
 
@@ -59,6 +60,7 @@ describe('segments that are judged together', () => {
   it('are for the same contexts as when each is asked alone, change after change', () => {
     const contexts = fc.sample(anyContext, { seed: 1, numRuns: 30 })
     let previous = compileFlagSet(flagSetDefinition(FLAGS))
+    evaluateAll(previous, {}, 0)
     for (const segments of fc.sample(anySegments, { seed: 2, numRuns: 20 })) {
       const definition = { ...flagSetDefinition(FLAGS), segments }
       const flagSet = compileFlagSet(definition, { previous })

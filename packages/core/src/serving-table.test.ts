@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { flagDefinition, flagSetDefinition, ruleDefinition } from '../test/definitions.ts'
+import { evaluateAll, valuesOf } from './all-flags.ts'
 import type { RolloutDefinition } from './definition.ts'
-import { evaluateAll, evaluateValue, valuesOf } from './evaluate.ts'
+import { evaluateValue } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
 
 const basis = {

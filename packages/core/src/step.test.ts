@@ -8,7 +8,7 @@ import {
   ruleDefinition,
   segmentDefinition,
 } from '../test/definitions.ts'
-import { detailsOf, evaluateAll, jsonOf } from './evaluate.ts'
+import { detailsOf, evaluateAll, jsonOf } from './all-flags.ts'
 import { compileFlagSet } from './flag-set.ts'
 import { nextInstant, rampingFlags, stepAt } from './step.ts'
 

@@ -1,7 +1,8 @@
+import { evaluateSome, valuesOf } from './all-flags.ts'
 import type { EvaluationContext } from './context.ts'
 import type { EvaluationDetail } from './detail.ts'
 import { FlagError } from './errors.ts'
-import { evaluateFlag, evaluateSome, valuesOf } from './evaluate.ts'
+import { evaluateFlag } from './evaluate.ts'
 import type { FlagSet } from './flag-set.ts'
 import type { FlagValues } from './value.ts'
 

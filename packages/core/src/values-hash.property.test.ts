@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyChange, anyContext, anyDefinition, anyNow } from '../test/arbitraries.ts'
-import { evaluateAll, jsonOf, onlyFlags } from './evaluate.ts'
+import { evaluateAll, jsonOf, onlyFlags } from './all-flags.ts'
 import { compileFlagSet } from './flag-set.ts'
 import { valuesHash } from './values-hash.ts'
 
@@ -23,6 +23,7 @@ describe('valuesHash', () => {
       fc.property(anyChange, anyContext, anyContext, anyNow, (change, left, right, now) => {
         const [before, after] = change
         const first = compileFlagSet(before)
+        valuesHash(evaluateAll(first, left, now))
         const second = compileFlagSet(after, { previous: first })
         const answers = [first, second].flatMap((flagSet) =>
           [left, right].map((context) => evaluateAll(flagSet, context, now)),

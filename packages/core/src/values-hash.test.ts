@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { flagDefinition, flagSetDefinition } from '../test/definitions.ts'
-import { evaluateAll, jsonOf, onlyFlags, valuesOf } from './evaluate.ts'
+import { evaluateAll, jsonOf, onlyFlags, valuesOf } from './all-flags.ts'
 import { compileFlagSet } from './flag-set.ts'
 import { hash128 } from './hash128.ts'
 import { valuesHash } from './values-hash.ts'

@@ -1,6 +1,6 @@
-import type { Evaluation } from './evaluate.ts'
+import type { Evaluation } from './all-flags.ts'
 import type { CompiledFlag } from './flag.ts'
-import { type FlagSetView, offsetsOf } from './flag-set-view.ts'
+import { type FlagSetView, offsetsOf, viewOf } from './flag-set-view.ts'
 import { hash128Into, hexOf } from './hash128.ts'
 import { servedBy } from './outcome.ts'
 
@@ -11,7 +11,7 @@ import { servedBy } from './outcome.ts'
  */
 export function valuesHash({ flagSet, flags, codes, start }: Evaluation): string {
   const isAll = flags === flagSet.ordered
-  const { offsets, hashes } = isAll ? tableOf(flagSet.workspace.viewOf(flagSet)) : newTable(flags)
+  const { offsets, hashes } = isAll ? tableOf(viewOf(flagSet)) : newTable(flags)
   let [a, b, c, d] = [0, 0, 0, 0]
   for (let index = 0; index < flags.length; index += 1) {
     const at = 4 * ((offsets[index] ?? 0) + servedBy(codes[start + index] ?? 0))

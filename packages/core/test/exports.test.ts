@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import * as allFlags from '../src/all-flags.ts'
 import * as authoring from '../src/authoring.ts'
 import * as changes from '../src/changes.ts'
 import * as explain from '../src/explain.ts'
@@ -30,6 +31,7 @@ describe('@ff/core', () => {
   it('has exactly these entries', () => {
     expect(Object.keys(JSON.parse(read('../package.json')).exports)).toEqual([
       '.',
+      './all-flags',
       './explain',
       './changes',
       './typed-flags',
@@ -52,6 +54,21 @@ describe('@ff/core', () => {
 })
 
 describe.each([
+  {
+    name: 'all-flags',
+    entry: allFlags,
+    values: [
+      'detailsOf',
+      'evaluateAll',
+      'evaluateSome',
+      'jsonOf',
+      'onlyFlags',
+      'reasonAt',
+      'valuesOf',
+      'variationAt',
+    ],
+    types: ['Evaluation'],
+  },
   {
     name: 'explain',
     entry: explain,
@@ -144,10 +161,7 @@ const VALUES = [
   'codeCountOf',
   'compareCodePoints',
   'compileFlagSet',
-  'detailsOf',
-  'evaluateAll',
   'evaluateFlag',
-  'evaluateSome',
   'evaluateValue',
   'findAttribute',
   'findBucketingKey',
@@ -155,16 +169,11 @@ const VALUES = [
   'isJsonObject',
   'isOperator',
   'jsonEquals',
-  'jsonOf',
-  'onlyFlags',
   'parseContext',
   'parseFlagValue',
   'parseInstant',
-  'reasonAt',
   'reasonOf',
   'servedBy',
-  'valuesOf',
-  'variationAt',
 ]
 
 const TYPES = [
@@ -177,7 +186,6 @@ const TYPES = [
   'ConditionDefinition',
   'EmptyContext',
   'Engines',
-  'Evaluation',
   'EvaluationContext',
   'EvaluationDetail',
   'EvaluationErrorCode',

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { detailsOf, evaluateAll, jsonOf } from '../src/all-flags.ts'
 import { contextHash } from '../src/fingerprint.ts'
-import { compileFlagSet, detailsOf, evaluateAll, jsonOf, parseContext } from '../src/index.ts'
+import { compileFlagSet, parseContext } from '../src/index.ts'
 import { deepFreeze } from './arbitraries.ts'
 import {
   ENGINES,

@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  compileFlagSet,
-  detailsOf,
-  evaluateAll,
-  evaluateFlag,
-  jsonOf,
-  parseContext,
-  valuesOf,
-} from '../src/index.ts'
+import { detailsOf, evaluateAll, jsonOf, valuesOf } from '../src/all-flags.ts'
+import { compileFlagSet, evaluateFlag, parseContext } from '../src/index.ts'
 import { ENGINES, loadVectorFiles, nowOf } from './vector-files.ts'
 
 describe.each(loadVectorFiles())('%s', (_, file) => {

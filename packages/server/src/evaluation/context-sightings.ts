@@ -1,4 +1,5 @@
-import { type CompiledFlag, reasonAt, servedBy } from '@ff/core'
+import { type CompiledFlag, servedBy } from '@ff/core'
+import { reasonAt } from '@ff/core/all-flags'
 import { minimalContext } from '@ff/core/explain'
 import { canonicalJson, hash128 } from '@ff/core/fingerprint'
 import type { Environment } from '@ff/protocol/management'

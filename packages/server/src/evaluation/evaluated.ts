@@ -1,10 +1,5 @@
-import {
-  type Evaluation,
-  type EvaluationContext,
-  evaluateAll,
-  evaluateSome,
-  type FlagSet,
-} from '@ff/core'
+import type { EvaluationContext, FlagSet } from '@ff/core'
+import { type Evaluation, evaluateAll, evaluateSome } from '@ff/core/all-flags'
 
 /** What was evaluated for whom, for those who count it. */
 export interface Evaluated {

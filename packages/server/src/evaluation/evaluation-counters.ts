@@ -1,11 +1,5 @@
-import {
-  type CompiledFlag,
-  codeCountOf,
-  type Evaluation,
-  type FlagSet,
-  reasonOf,
-  servedBy,
-} from '@ff/core'
+import { type CompiledFlag, codeCountOf, type FlagSet, reasonOf, servedBy } from '@ff/core'
+import type { Evaluation } from '@ff/core/all-flags'
 import type { EvaluationCount, EvaluationSource } from '@ff/storage'
 
 const SOURCES: readonly EvaluationSource[] = ['rest', 'poll', 'ws', 'sdk']

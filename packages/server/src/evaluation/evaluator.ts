@@ -1,12 +1,5 @@
-import {
-  detailsOf,
-  type EvaluationContext,
-  type EvaluationDetail,
-  evaluateFlag,
-  type FlagSet,
-  jsonOf,
-  valuesOf,
-} from '@ff/core'
+import { type EvaluationContext, type EvaluationDetail, evaluateFlag, type FlagSet } from '@ff/core'
+import { detailsOf, jsonOf, valuesOf } from '@ff/core/all-flags'
 import { stepAt } from '@ff/core/changes'
 import { valuesHash } from '@ff/core/fingerprint'
 import type { FlagValues } from '@ff/protocol/sdk'

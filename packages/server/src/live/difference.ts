@@ -1,10 +1,5 @@
-import {
-  type Evaluation,
-  type EvaluationContext,
-  evaluateSome,
-  onlyFlags,
-  valuesOf,
-} from '@ff/core'
+import type { EvaluationContext } from '@ff/core'
+import { type Evaluation, evaluateSome, onlyFlags, valuesOf } from '@ff/core/all-flags'
 import { changedValues } from '@ff/core/changes'
 import { evaluateSomeTimed } from '../evaluation/evaluated.ts'
 import type { FlagUpdate, Message } from './flag-update.ts'

@@ -1,4 +1,4 @@
-import { jsonOf } from '@ff/core'
+import { jsonOf } from '@ff/core/all-flags'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { evaluateAllTimed } from '../evaluation/evaluated.ts'
 import type { Audience } from './audience.ts'

@@ -1,4 +1,5 @@
-import { compileFlagSet, evaluateAll, valuesOf } from '@ff/core'
+import { compileFlagSet } from '@ff/core'
+import { evaluateAll, valuesOf } from '@ff/core/all-flags'
 import type { Environment } from '@ff/protocol/management'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'

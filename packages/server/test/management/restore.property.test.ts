@@ -1,4 +1,5 @@
-import { compileFlagSet, type EvaluationContext, evaluateAll, valuesOf } from '@ff/core'
+import { compileFlagSet, type EvaluationContext } from '@ff/core'
+import { evaluateAll, valuesOf } from '@ff/core/all-flags'
 import type { Environment } from '@ff/protocol/management'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'

@@ -1,10 +1,5 @@
-import {
-  compileFlagSet,
-  type EvaluationContext,
-  evaluateAll,
-  type FlagValues,
-  valuesOf,
-} from '@ff/core'
+import { compileFlagSet, type EvaluationContext, type FlagValues } from '@ff/core'
+import { evaluateAll, valuesOf } from '@ff/core/all-flags'
 import type { AuditEvent, Environment, Project, Role } from '@ff/protocol/management'
 import { type FlagSetChange, memory, type Storage } from '@ff/storage'
 import type { Actor } from '../../src/access/actors.ts'

@@ -1,4 +1,5 @@
-import { compileFlagSet, evaluateAll, valuesOf } from '@ff/core'
+import { compileFlagSet } from '@ff/core'
+import { evaluateAll, valuesOf } from '@ff/core/all-flags'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
 import { call, evaluate } from '../call.ts'

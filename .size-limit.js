@@ -1,0 +1,26 @@
+/** Built files name the chunks of those they import once more; that nothing comes of it is meant. */
+const modifyEsbuildConfig = (config) => ({
+  ...config,
+  logOverride: { 'ignored-bare-import': 'silent' },
+})
+
+export default [
+  {
+    name: '@ff/core',
+    path: 'packages/core/dist/index.js',
+    limit: '12 kB',
+    brotli: true,
+    modifyEsbuildConfig,
+  },
+  {
+    name: '@ff/core and @ff/core/all-flags, what evaluates values',
+    path: 'packages/core/dist/index.js',
+    import: {
+      './packages/core/dist/index.js': '{ compileFlagSet, parseContext }',
+      './packages/core/dist/all-flags.js': '{ evaluateAll, valuesOf }',
+    },
+    limit: '15.6 kB',
+    brotli: true,
+    modifyEsbuildConfig,
+  },
+]
