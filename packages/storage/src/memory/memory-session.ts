@@ -290,7 +290,11 @@ function withoutUndefined(changes: object): object {
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
 }
 
-/** A copy through JSON, which is how every other store keeps a record. */
+/** What JSON would make of it, which is how every other store keeps a record; texts stay the same. */
 function frozenCopy<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value), (_name, part) => Object.freeze(part))
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy)) as T
+  const members = Object.entries(value).filter(([, part]) => part !== undefined)
+  const copies = members.map(([name, part]) => [name, frozenCopy(part)])
+  return Object.freeze(Object.fromEntries(copies))
 }
