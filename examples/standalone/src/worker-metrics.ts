@@ -6,13 +6,17 @@ type Handling = Pick<FlagServer, 'basePath' | 'handle'>
 export function withWorkerLabel(flags: Handling, worker: number): Handling {
   return {
     basePath: flags.basePath,
-    async handle(exchange) {
-      const reply = await flags.handle(exchange)
-      const isMetrics = exchange.path === '/metrics' && reply.status === 200
-      if (!isMetrics || typeof reply.body !== 'string') return reply
-      return { ...reply, body: labelled(reply.body, `worker="${worker}"`) }
+    handle(exchange) {
+      const reply = flags.handle(exchange)
+      return exchange.path === '/metrics' ? withLabel(reply, `worker="${worker}"`) : reply
     },
   }
+}
+
+async function withLabel(asked: ReturnType<Handling['handle']>, label: string) {
+  const reply = await asked
+  if (reply.status !== 200 || typeof reply.body !== 'string') return reply
+  return { ...reply, body: labelled(reply.body, label) }
 }
 
 /** Prometheus' text format: `name value` or `name{label="…"} value`, and comments. */

@@ -2,7 +2,8 @@ import { type CompiledFlag, codeCountOf, type FlagSet, reasonOf, servedBy } from
 import type { Evaluation } from '@ff/core/all-flags'
 import type { EvaluationCount, EvaluationSource } from '@ff/storage'
 
-const SOURCES: readonly EvaluationSource[] = ['rest', 'poll', 'ws', 'sdk']
+/** What one flag has counted under one code. */
+export type FlagCount = Omit<EvaluationCount, 'environmentId' | 'minute'>
 
 /** Two numbers for each slot: how often, and how long it took together. */
 interface Slots {
@@ -15,73 +16,141 @@ interface Slots {
  * flag, so that counting an evaluation is nothing but additions to arrays.
  */
 export class EvaluationCounters {
-  readonly flagSet: FlagSet
-  /** Where the slots of each flag begin, in the order of `flagSet.ordered`. */
-  readonly #offsets: Int32Array
-  readonly #size: number
+  #flagSet: FlagSet
+  /** Where the slots of each flag begin, in the order of the flag set, and where the last ones end. */
+  #offsets: Int32Array
   /** By source; made when it is first needed. */
   readonly #bySource = new Map<EvaluationSource, Slots>()
+  /** What was added last, and how often: who are told the same are told one after the other. */
+  #last: Evaluation | undefined
+  #lastSource: EvaluationSource = 'rest'
+  #lastMicros = 0
+  #lastTimes = 0
   /** The position of each flag; made when some flags are first counted without the others. */
   #positions: ReadonlyMap<CompiledFlag, number> | undefined
 
   constructor(flagSet: FlagSet) {
-    this.flagSet = flagSet
-    this.#offsets = new Int32Array(flagSet.ordered.length)
-    let size = 0
-    for (const [position, flag] of flagSet.ordered.entries()) {
-      this.#offsets[position] = size
-      size += codeCountOf(flag)
-    }
-    this.#size = size
+    this.#flagSet = flagSet
+    this.#offsets = offsetsIn(flagSet)
+  }
+
+  get flagSet(): FlagSet {
+    return this.#flagSet
   }
 
   /** Counts every answer of an evaluation under this flag set. */
-  add({ flags, codes, start }: Evaluation, source: EvaluationSource, micros: number): void {
-    const offsets = flags === this.flagSet.ordered ? this.#offsets : this.#offsetsOf(flags)
-    const { counts, micros: times } = this.#slotsOf(source)
-    for (let index = 0; index < flags.length; index += 1) {
-      const slot = (offsets[index] ?? 0) + (codes[start + index] ?? 0)
-      counts[slot] = (counts[slot] ?? 0) + 1
-      times[slot] = (times[slot] ?? 0) + micros
+  add(evaluation: Evaluation, source: EvaluationSource, micros: number): void {
+    if (evaluation !== this.#last || source !== this.#lastSource) {
+      this.#countLast()
+      this.#last = evaluation
+      this.#lastSource = source
+      this.#lastMicros = micros
     }
+    this.#lastTimes += 1
+  }
+
+  /**
+   * From now on counts for another version. Flags that are the same there go on counting; what
+   * the others have counted is handed over.
+   */
+  moveTo(flagSet: FlagSet, to: (count: FlagCount) => void): void {
+    this.#countLast()
+    const flags = this.#flagSet.ordered
+    const from = this.#offsets
+    const offsets = offsetsIn(flagSet)
+    const positions = new Map(flagSet.ordered.map((flag, position) => [flag, position]))
+    const isInPlace =
+      offsets.at(-1) === from.at(-1) &&
+      flags.every((flag, index) => offsets[positions.get(flag) ?? index] === from[index])
+    for (const [source, slots] of this.#bySource) {
+      const moved = isInPlace ? slots : emptySlots(offsets)
+      for (const [index, flag] of flags.entries()) {
+        const position = positions.get(flag)
+        const [start = 0, end] = [from[index], from[index + 1]]
+        if (position === undefined) {
+          handOver(flag, source, { slots, start }, to)
+          slots.counts.fill(0, start, end)
+          slots.micros.fill(0, start, end)
+        } else if (!isInPlace) {
+          moved.counts.set(slots.counts.subarray(start, end), offsets[position])
+          moved.micros.set(slots.micros.subarray(start, end), offsets[position])
+        }
+      }
+      this.#bySource.set(source, moved)
+    }
+    this.#flagSet = flagSet
+    this.#offsets = offsets
+    this.#positions = positions
   }
 
   /** Hands over what was counted since the last time, and begins anew. */
-  drain(to: (count: Omit<EvaluationCount, 'environmentId' | 'minute'>) => void): void {
-    for (const source of SOURCES) {
-      const slots = this.#bySource.get(source)
-      if (slots === undefined) continue
-      for (const [position, flag] of this.flagSet.ordered.entries()) {
-        const offset = this.#offsets[position] ?? 0
-        const { id: flagId } = flag.definition
-        for (let code = 0; code < codeCountOf(flag); code += 1) {
-          const count = slots.counts[offset + code] ?? 0
-          if (count === 0) continue
-          const micros = Math.round(slots.micros[offset + code] ?? 0)
-          const variationId = flag.variations[servedBy(code) - 1]?.id ?? null
-          to({ flagId, variationId, reason: reasonOf(code), source, count, micros })
-        }
+  drain(to: (count: FlagCount) => void): void {
+    this.#countLast()
+    for (const [source, slots] of this.#bySource) {
+      for (const [index, flag] of this.#flagSet.ordered.entries()) {
+        handOver(flag, source, { slots, start: this.#offsets[index] ?? 0 }, to)
       }
       slots.counts.fill(0)
       slots.micros.fill(0)
     }
   }
 
+  #countLast(): void {
+    if (this.#last === undefined) return
+    const { flags, codes, start } = this.#last
+    const times = this.#lastTimes
+    const offsets = flags === this.#flagSet.ordered ? this.#offsets : this.#offsetsOf(flags)
+    const { counts, micros } = this.#slotsOf(this.#lastSource)
+    for (let index = 0; index < flags.length; index += 1) {
+      const slot = (offsets[index] ?? 0) + (codes[start + index] ?? 0)
+      counts[slot] = (counts[slot] ?? 0) + times
+      micros[slot] = (micros[slot] ?? 0) + times * this.#lastMicros
+    }
+    this.#last = undefined
+    this.#lastTimes = 0
+  }
+
   #slotsOf(source: EvaluationSource): Slots {
     const known = this.#bySource.get(source)
     if (known !== undefined) return known
-    const slots = {
-      counts: new Int32Array(this.#size),
-      micros: new Float64Array(this.#size),
-    }
+    const slots = emptySlots(this.#offsets)
     this.#bySource.set(source, slots)
     return slots
   }
 
   /** Of some flags of this flag set. */
   #offsetsOf(flags: readonly CompiledFlag[]): Int32Array {
-    this.#positions ??= new Map(this.flagSet.ordered.map((each, position) => [each, position]))
+    this.#positions ??= new Map(this.#flagSet.ordered.map((each, position) => [each, position]))
     const positions = this.#positions
     return Int32Array.from(flags, (flag) => this.#offsets[positions.get(flag) ?? 0] ?? 0)
+  }
+}
+
+function offsetsIn({ ordered }: FlagSet): Int32Array {
+  const offsets = new Int32Array(ordered.length + 1)
+  for (const [index, flag] of ordered.entries()) {
+    offsets[index + 1] = (offsets[index] ?? 0) + codeCountOf(flag)
+  }
+  return offsets
+}
+
+function emptySlots(offsets: Int32Array): Slots {
+  const size = offsets.at(-1) ?? 0
+  return { counts: new Int32Array(size), micros: new Float64Array(size) }
+}
+
+function handOver(
+  flag: CompiledFlag,
+  source: EvaluationSource,
+  { slots, start }: { readonly slots: Slots; readonly start: number },
+  to: (count: FlagCount) => void,
+): void {
+  const { id: flagId } = flag.definition
+  for (let code = 0; code < codeCountOf(flag); code += 1) {
+    const count = slots.counts[start + code] ?? 0
+    if (count === 0) continue
+    const micros = Math.round(slots.micros[start + code] ?? 0)
+    const variationId = flag.variations[servedBy(code) - 1]?.id ?? null
+    to({ flagId, variationId, reason: reasonOf(code), source, count, micros })
   }
 }

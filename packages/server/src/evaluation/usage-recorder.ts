@@ -6,7 +6,7 @@ import type { Logger } from '../logger.ts'
 import { ContextSightings } from './context-sightings.ts'
 import { contextHashOf } from './entity-tag.ts'
 import type { Evaluated } from './evaluated.ts'
-import { EvaluationCounters } from './evaluation-counters.ts'
+import { EvaluationCounters, type FlagCount } from './evaluation-counters.ts'
 import type { FlagSetCache } from './flag-set-cache.ts'
 import { OrganizationUsage } from './organization-usage.ts'
 import { PendingCounts } from './pending-counts.ts'
@@ -49,8 +49,6 @@ interface EnvironmentUsage {
   counters: EvaluationCounters | undefined
   /** Minutes since the epoch; of `counters`. */
   minute: number
-  /** Counters of minutes that are over, and of flag sets that were replaced. */
-  finished: { readonly counters: EvaluationCounters; readonly minute: number }[]
 }
 
 /**
@@ -135,7 +133,9 @@ export class UsageRecorder {
 
   /** A client has evaluated by itself. */
   reported(environmentId: string, counts: readonly ReportedCount[]): void {
-    for (const count of counts) this.#pend({ ...count, environmentId, source: 'sdk' })
+    for (const count of counts) {
+      this.#pend({ ...count, environmentId, source: 'sdk' }, Date.parse(count.minute))
+    }
     this.#arm()
   }
 
@@ -171,7 +171,7 @@ export class UsageRecorder {
   #usageOf(environmentId: string): EnvironmentUsage {
     const known = this.#environments.get(environmentId)
     if (known !== undefined) return known
-    const usage = { requests: 0, counters: undefined, minute: 0, finished: [] }
+    const usage = { requests: 0, counters: undefined, minute: 0 }
     this.#environments.set(environmentId, usage)
     return usage
   }
@@ -185,9 +185,18 @@ export class UsageRecorder {
     const usage = this.#usageOf(environmentId)
     const minute = Math.floor(now / MINUTE_MS)
     const isGood = usage.counters?.flagSet === flagSet && usage.minute === minute
-    const counters = isGood ? usage.counters : renewed(usage, flagSet, minute)
-    counters?.add(evaluation, source, micros)
+    if (!isGood) this.#turn(environmentId, usage, flagSet, minute)
+    usage.counters?.add(evaluation, source, micros)
     this.#metrics.observeEvaluation(micros)
+  }
+
+  /** Begins to count for another minute or another flag set, of which most flags are the same. */
+  #turn(environmentId: string, usage: EnvironmentUsage, flagSet: FlagSet, minute: number): void {
+    const pend = this.#penderOf(environmentId, usage.minute)
+    if (usage.minute !== minute) usage.counters?.drain(pend)
+    if (usage.counters === undefined) usage.counters = new EvaluationCounters(flagSet)
+    else if (usage.counters.flagSet !== flagSet) usage.counters.moveTo(flagSet, pend)
+    usage.minute = minute
   }
 
   #addUser(environmentId: string, { flagSet, context, evaluation }: Evaluated, now: number): void {
@@ -199,25 +208,27 @@ export class UsageRecorder {
     for (const flagId of owners) this.#users.add({ environmentId, flagId }, key, now)
   }
 
-  #pend(count: EvaluationCount): void {
-    this.#counts.add(count)
-    this.#organizations.markFlag(count.environmentId, count.flagId, Date.parse(count.minute))
+  #penderOf(environmentId: string, minute: number): (count: FlagCount) => void {
+    const at = minute * MINUTE_MS
+    const timestamp = new Date(at).toISOString()
+    return (count) => this.#pend({ ...count, environmentId, minute: timestamp }, at)
   }
 
-  /** Empties the counters, which keeps them few while a batch is being written. */
+  /** `at` is the minute, in epoch milliseconds. */
+  #pend(count: EvaluationCount, at: number): void {
+    this.#counts.add(count)
+    this.#organizations.markFlag(count.environmentId, count.flagId, at)
+  }
+
   #collect(): void {
     for (const [environmentId, usage] of this.#environments) {
-      const { counters, minute, finished, requests } = usage
-      const all = counters === undefined ? finished : [...finished, { counters, minute }]
+      const { counters, minute, requests } = usage
+      const pend = this.#penderOf(environmentId, minute)
       let isIdle = requests === 0
-      for (const each of all) {
-        const timestamp = new Date(each.minute * MINUTE_MS).toISOString()
-        each.counters.drain((count) => {
-          isIdle = false
-          this.#pend({ ...count, environmentId, minute: timestamp })
-        })
-      }
-      usage.finished = []
+      counters?.drain((count) => {
+        isIdle = false
+        pend(count)
+      })
       usage.requests = 0
       if (requests > 0) this.#organizations.addRequests(environmentId, requests)
       if (isIdle) this.#environments.delete(environmentId)
@@ -274,13 +285,4 @@ export class UsageRecorder {
     if (trouble === undefined) this.#logger.info('usage can be written again')
     else this.#logger.error('usage could not be written; some of it waits', { cause })
   }
-}
-
-/** Begins to count for another minute or another flag set. */
-function renewed(usage: EnvironmentUsage, flagSet: FlagSet, minute: number): EvaluationCounters {
-  const { counters, minute: before } = usage
-  if (counters !== undefined) usage.finished.push({ counters, minute: before })
-  usage.minute = minute
-  usage.counters = new EvaluationCounters(flagSet)
-  return usage.counters
 }

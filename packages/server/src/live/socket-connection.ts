@@ -60,7 +60,7 @@ export class SocketConnection implements SessionSink {
   readonly transport = 'ws'
   readonly #socket: SocketLike
   readonly #parts: SocketParts
-  readonly #waiting: string[] = []
+  #waiting: string[] = []
   #waitingLength = 0
   #isWorking = false
   #isOpen = true
@@ -135,6 +135,8 @@ export class SocketConnection implements SessionSink {
       this.refuse(error)
     } finally {
       this.#isWorking = false
+      // An array that was in use keeps its room, and most sockets say but one thing.
+      this.#waiting = []
     }
   }
 

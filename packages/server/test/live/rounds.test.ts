@@ -57,6 +57,18 @@ async function untilParked(wanted: number): Promise<void> {
   await expect.poll(count, { interval: 5, timeout: 10_000 }).toBe(wanted)
 }
 
+/** How many sockets were closed in one turn of the loop at most, until all of them are. */
+async function mostClosedInATurn(sockets: readonly TestSocket[]): Promise<number> {
+  const closed = () => sockets.filter(({ closedWith }) => closedWith !== undefined).length
+  let [before, most] = [0, 0]
+  for (let turn = 0; turn < 10_000 && before < sockets.length; turn += 1) {
+    most = Math.max(most, closed() - before)
+    before = closed()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return most
+}
+
 describe('more clients than are told at once', () => {
   it('all hear of a change, and those with equal values in the same message', async () => {
     const sockets = await openSockets()
@@ -90,6 +102,26 @@ describe('more clients than are told at once', () => {
       expect(values).toEqual({ banner: 'round 41', extra: 'new' })
     }
     expect(sockets.reduce((sum, { sent }) => sum + sent.length, 0)).toBeLessThan(CLIENTS * 42)
+  })
+
+  it('are ended some at a time when their key is revoked', async () => {
+    const { data } = await memory.storage.list('sdkKey', {
+      where: { environmentId: live.environmentId },
+    })
+    const sockets = await openSockets()
+    const revokedAt = '2030-01-01T00:00:00.000Z'
+    for (const { id } of data) await memory.storage.update('sdkKey', id, { revokedAt })
+    await memory.changeFeed.publish({ type: 'sdkKeys' })
+    expect(await mostClosedInATurn(sockets)).toBeLessThan(CLIENTS / 2)
+    expect(new Set(sockets.map(({ closedWith }) => closedWith))).toEqual(new Set([4401]))
+  })
+
+  it('are ended some at a time when the server stops', async () => {
+    const sockets = await openSockets()
+    const closing = flags.close()
+    expect(await mostClosedInATurn(sockets)).toBeLessThan(CLIENTS / 2)
+    expect(new Set(sockets.map(({ closedWith }) => closedWith))).toEqual(new Set([1001]))
+    await closing
   })
 
   it('are answered their polls too, each its own values, whoever goes meanwhile', async () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { asServerMessage, type ServerMessage } from '@ff/protocol/sdk'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
@@ -216,6 +216,25 @@ describe('attachWebSocket', () => {
     await clock.advance(30_000)
     await until(() => silent.closedWith !== undefined)
     expect([silent.closedWith, healthy.closedWith]).toEqual([1006, undefined])
+  })
+
+  it('pings some at a time when there are many', async () => {
+    const clock = new FakeClock()
+    const { path, server } = await serve({ clock, maxNewSocketsPerSecond: 1_000_000 })
+    const streams: Socket[] = []
+    server.on('connection', (stream) => streams.push(stream))
+    const sockets = Array.from({ length: 200 }, () => new Client(path).socket)
+    await Promise.all(sockets.map((socket) => once(socket, 'open')))
+    const before = streams.map(({ bytesWritten }) => bytesWritten)
+    const pinged = () =>
+      streams.filter(({ bytesWritten }, at) => bytesWritten > (before[at] ?? 0)).length
+    const advanced = clock.advance(30_000)
+    // Nothing else had its turn yet.
+    expect(pinged()).toBeGreaterThan(0)
+    expect(pinged()).toBeLessThan(sockets.length)
+    await advanced
+    await until(() => pinged() === sockets.length)
+    for (const socket of sockets) socket.terminate()
   })
 
   it('drops readers that stop reading without harm to the others', async () => {
