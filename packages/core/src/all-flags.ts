@@ -106,7 +106,7 @@ export function valuesOf(evaluation: Evaluation): FlagValues {
   return values
 }
 
-/** The JSON text of `valuesOf`, joined from pieces that were written when the flags were compiled. */
+/** The JSON text of `valuesOf`, joined from pieces that are written once. */
 export function jsonOf(evaluation: Evaluation): string {
   const { flagSet, flags, codes, start } = evaluation
   if (flags === flagSet.ordered) return viewOf(flagSet).json(codes, start)

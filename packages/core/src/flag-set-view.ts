@@ -1,5 +1,6 @@
 import type { CompiledFlag } from './flag.ts'
 import type { FlagSet } from './flag-set.ts'
+import { JsonPieces } from './json-pieces.ts'
 import { servedBy } from './outcome.ts'
 import type { FlagValue, FlagValues } from './value.ts'
 import { ValuesTemplate } from './values-template.ts'
@@ -13,8 +14,9 @@ export class FlagSetView {
   /** See `offsetsOf`. */
   readonly offsets: Int32Array
   readonly #values: FlagValue[]
-  readonly #members: string[]
   readonly #template: ValuesTemplate
+  /** Made when text is first asked for. */
+  #pieces: JsonPieces | undefined
   /** For whoever needs them: the four words of the hash of each member; undefined: nobody did. */
   hashes: Int32Array | undefined
   /** The positions of flags whose hashes are to be made. */
@@ -27,7 +29,6 @@ export class FlagSetView {
     if (before !== undefined && changed !== undefined) {
       this.offsets = before.offsets
       this.#values = before.#values.slice()
-      this.#members = before.#members.slice()
       this.#template = before.#template
       this.hashes = before.hashes?.slice()
       this.unhashed = [...before.unhashed, ...changed]
@@ -36,19 +37,15 @@ export class FlagSetView {
     }
     this.offsets = offsetsOf(flags)
     this.#values = []
-    this.#members = []
     this.#template = new ValuesTemplate(flags.map(({ key }) => key))
     this.unhashed = [...flags.keys()]
     for (const at of flags.keys()) this.#take(at)
   }
 
   #take(at: number): void {
-    const flag = this.flags[at]
-    let next = this.offsets[at] ?? 0
-    for (const [index, member] of (flag?.members ?? []).entries()) {
-      this.#values[next] = flag?.values[index] ?? null
-      this.#members[next] = at === 0 ? member.slice(1) : member
-      next += 1
+    const start = this.offsets[at] ?? 0
+    for (const [index, value] of (this.flags[at]?.values ?? []).entries()) {
+      this.#values[start + index] = value
     }
   }
 
@@ -64,11 +61,8 @@ export class FlagSetView {
   }
 
   json(codes: Int32Array, start: number): string {
-    let text = '{'
-    for (let at = 0; at < this.flags.length; at += 1) {
-      text += this.#members[(this.offsets[at] ?? 0) + servedBy(codes[start + at] ?? 0)] ?? ''
-    }
-    return `${text}}`
+    this.#pieces ??= new JsonPieces(this.flags)
+    return this.#pieces.join(codes, start)
   }
 }
 

@@ -1,5 +1,5 @@
 import { type EvaluationContext, type EvaluationDetail, evaluateFlag, type FlagSet } from '@ff/core'
-import { detailsOf, valuesOf } from '@ff/core/all-flags'
+import { detailsOf, jsonOf, valuesOf } from '@ff/core/all-flags'
 import { stepAt } from '@ff/core/changes'
 import { valuesHash } from '@ff/core/fingerprint'
 import type { FlagValues } from '@ff/protocol/sdk'
@@ -7,7 +7,6 @@ import type { Clock } from '../clock.ts'
 import { contextHashOf, type EntityTag, entityTagsIn } from './entity-tag.ts'
 import { type Evaluated, evaluateAllTimed, evaluateSomeTimed } from './evaluated.ts'
 import type { FlagSetCache } from './flag-set-cache.ts'
-import { jsonOfAll } from './json-pieces.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
 
 /** The values of one context, as they go over the wire. */
@@ -86,7 +85,7 @@ export class Evaluator {
     const { evaluation } = evaluated
     const { version, step, contextHash } = made
     const tag = { version, step, contextHash, valuesHash: valuesHash(evaluation) }
-    return { tag, json: jsonOfAll(evaluation), evaluated }
+    return { tag, json: jsonOf(evaluation), evaluated }
   }
 }
 

@@ -1,5 +1,5 @@
-import { type CompiledFlag, servedBy } from '@ff/core'
-import type { Evaluation } from '@ff/core/all-flags'
+import type { CompiledFlag } from './flag.ts'
+import { servedBy } from './outcome.ts'
 
 /** How many characters all texts of a piece may have. More make fewer pieces, and need more memory. */
 const MAX_CHARACTERS = 16_384
@@ -12,11 +12,11 @@ interface Piece {
 }
 
 /**
- * The JSON text of all flags of a set, as `jsonOf` gives it. To join a text of every flag takes as
+ * The JSON text of all flags of a set. To join a text of every flag takes as
  * long as to evaluate them, so those of neighbours are joined once for each combination of their
  * values, and kept: four flags of two variations each are one piece.
  */
-class JsonPieces {
+export class JsonPieces {
   readonly #pieces: readonly Piece[]
   /** By flag: what its value counts for in the number of a combination. */
   readonly #weights: Int32Array
@@ -40,7 +40,8 @@ class JsonPieces {
     this.#pieces = [...pieces, pieceOf(flags.slice(first), count, first === 0)]
   }
 
-  join({ codes, start }: Evaluation): string {
+  /** For the codes from `start` on, one for each flag. */
+  join(codes: Int32Array, start: number): string {
     let text = '{'
     let at = 0
     for (const { flags, texts } of this.#pieces) {
@@ -74,16 +75,4 @@ function pieceOf(flags: readonly CompiledFlag[], count: number, isFirst: boolean
   const piece = { flags, texts: new Array<string>(count).fill('') }
   if (key !== undefined && !isFirst) knownPieces.set(key, piece)
   return piece
-}
-
-const piecesBySet = new WeakMap<readonly CompiledFlag[], JsonPieces>()
-
-/** The JSON text of an evaluation of all flags, as `jsonOf` gives it, in a third of the time. */
-export function jsonOfAll(evaluation: Evaluation): string {
-  const { flags } = evaluation
-  const known = piecesBySet.get(flags)
-  if (known !== undefined) return known.join(evaluation)
-  const pieces = new JsonPieces(flags)
-  piecesBySet.set(flags, pieces)
-  return pieces.join(evaluation)
 }

@@ -1,18 +1,20 @@
-import { compileFlagSet, type FlagDefinition, type FlagSet, servedBy } from '@ff/core'
 import { describe, expect, it } from 'vitest'
-import { textFlag } from '../../test/seed.ts'
-import { jsonOfAll } from './json-pieces.ts'
+import { flagDefinition, flagSetDefinition } from '../test/definitions.ts'
+import { jsonOf } from './all-flags.ts'
+import type { FlagDefinition } from './definition.ts'
+import { compileFlagSet, type FlagSet } from './flag-set.ts'
+import { servedBy } from './outcome.ts'
 
 /** With so many variations; each value ends in `tail`. */
 function flagOf(key: string, count: number, tail = ''): FlagDefinition {
   const variations = Array.from({ length: count }, (_, at) => {
     return { id: `${at}`, key: `${at}`, value: `${at}${tail}` }
   })
-  return { ...textFlag(key, ''), variations }
+  return flagDefinition(key, { type: 'string', variations })
 }
 
 function versionOf(flags: readonly FlagDefinition[], previous?: FlagSet): FlagSet {
-  return compileFlagSet({ version: 1, flags, segments: [] }, { previous })
+  return compileFlagSet(flagSetDefinition(flags), { previous })
 }
 
 /** Asks again and again for values that are others each time, behind the answers of others. */
@@ -25,7 +27,7 @@ function expectText(flagSet: FlagSet): void {
     })
     const evaluation = { flagSet, flags, context: {}, now: 0, start: 2 }
     const members = flags.map(({ key, values }, at) => [key, values[servedBy(codes[at] ?? 0)]])
-    const text = jsonOfAll({ ...evaluation, codes: Int32Array.from([9, 9, ...codes]) })
+    const text = jsonOf({ ...evaluation, codes: Int32Array.from([9, 9, ...codes]) })
     expect(text).toBe(JSON.stringify(Object.fromEntries(members)))
   }
 }
