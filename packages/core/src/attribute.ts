@@ -95,8 +95,11 @@ export function readElement(
 /** Readable as a context of one kind or as one part of a multi context. */
 type Attributes = { readonly [name: string]: JsonValue | undefined }
 
+/** As `Object.hasOwn`, which engines do not optimize. */
+const isOwn = Object.prototype.hasOwnProperty
+
 function readName(attributes: Attributes, name: string): JsonValue | undefined {
-  return Object.hasOwn(attributes, name) ? (attributes[name] ?? undefined) : undefined
+  return isOwn.call(attributes, name) ? (attributes[name] ?? undefined) : undefined
 }
 
 function readPath(attributes: Attributes, path: readonly string[]): JsonValue | undefined {
@@ -111,8 +114,10 @@ function readPath(attributes: Attributes, path: readonly string[]): JsonValue | 
 }
 
 function readAfterKind(context: Attributes, reference: AttributeReference): JsonValue | undefined {
-  for (const rest of reference.afterKind) {
-    if (rest.kind !== context.kind) continue
+  const { afterKind } = reference
+  for (let at = 0; at < afterKind.length; at += 1) {
+    const rest = afterKind[at]
+    if (rest === undefined || rest.kind !== context.kind) continue
     const value = readRest(context, rest)
     if (value !== undefined) return value
   }
@@ -193,11 +198,15 @@ export function readBucketingKey(
   context: EvaluationContext,
   bucketBy: AttributeReference,
 ): string | undefined {
-  const value = readAttribute(context, bucketBy)
-  if (value === undefined && bucketBy.name === DEFAULT_BUCKETING && context.kind !== 'multi') {
-    return toKeyText(readName(context, 'key'))
+  if (bucketBy.name !== DEFAULT_BUCKETING || context.kind === 'multi') {
+    return toKeyText(readAttribute(context, bucketBy))
   }
-  return toKeyText(value)
+  // Few contexts have these. What is missing is found out soonest by a name that is written out.
+  const hasOther = context['user.key'] !== undefined || context['user'] !== undefined
+  const other = hasOther
+    ? (readName(context, DEFAULT_BUCKETING) ?? readPath(context, bucketBy.path))
+    : undefined
+  return toKeyText(other ?? readName(context, 'key'))
 }
 
 /** The key of the context of this kind, or of that part of a multi context. */

@@ -42,10 +42,9 @@ function bucketFrom(hash: number): number {
   return (high + (low >>> 16)) >>> 11
 }
 
-function hashOf(salt: CompiledSalt, key: string): number {
-  if (salt.state === undefined || !isAscii(key)) return murmur3(salt.prefix + key, 0)
-  const text = salt.rest + key
-  return finalize(mixTail(text, mixBlocks(text, salt.state)) ^ (salt.covered + text.length))
+function hashOf({ state, rest, covered, prefix }: CompiledSalt, key: string): number {
+  const hash = state === undefined ? undefined : hashOfAscii(rest + key, state, covered)
+  return hash ?? murmurhash.v3(prefix + key, 0)
 }
 
 /** Longer keys are rare, and hashed as they are. */
@@ -56,18 +55,14 @@ export const BLOCK_PREFIX = 12
 
 /** A key that many rollouts go by: read once, so that only states of salts are left to be mixed. */
 export class BucketingKey {
-  #text = ''
   readonly #blocks = new Int32Array(MAX_BLOCKS)
   #count = 0
   #tail = 0
+  #length = 0
   #isMixed = false
 
-  get text(): string {
-    return this.#text
-  }
-
   read(text: string): void {
-    this.#text = text
+    this.#length = text.length
     this.#count = Math.min(text.length >> 2, MAX_BLOCKS)
     let codes = 0
     for (let index = 0; index < this.#count; index += 1) {
@@ -82,15 +77,6 @@ export class BucketingKey {
     for (let at = 4 * this.#count; at < text.length; at += 1) codes |= text.charCodeAt(at)
     this.#tail = mixTail(text, 0)
     this.#isMixed = codes < 0x80 && text.length <= 4 * MAX_BLOCKS
-  }
-
-  /** The bucket of the key under a salt. */
-  bucketIn(salt: CompiledSalt): number {
-    const { state, rest, covered } = salt
-    if (!this.#isMixed || state === undefined || rest !== '') return bucketIn(salt, this.#text)
-    let hash = state
-    for (let index = 0; index < this.#count; index += 1) hash = mix(hash, this.#blocks[index] ?? 0)
-    return bucketFrom(finalize(hash ^ this.#tail ^ (covered + this.#text.length)))
   }
 
   /** Whether `bucketAll` can be asked. */
@@ -125,7 +111,7 @@ export class BucketingKey {
       states[at + 2] = c
       states[at + 3] = d
     }
-    const end = this.#tail ^ (BLOCK_PREFIX + this.#text.length)
+    const end = this.#tail ^ (BLOCK_PREFIX + this.#length)
     for (let at = 0; at < count; at += 1) {
       states[at] = bucketFrom(finalize((states[at] ?? 0) ^ end))
     }
@@ -135,8 +121,26 @@ export class BucketingKey {
 /** MurmurHash3 x86_32 of the text's UTF-8 bytes, unsigned. The seed is any 32-bit number. */
 export function murmur3(text: string, seed: number): number {
   // Encoding to bytes costs many times the hashing itself, and ASCII needs none.
-  if (!isAscii(text)) return murmurhash.v3(text, seed)
-  return finalize(mixTail(text, mixBlocks(text, seed)) ^ text.length) >>> 0
+  const hash = hashOfAscii(text, seed, 0)
+  return hash === undefined ? murmurhash.v3(text, seed) : hash >>> 0
+}
+
+/** The hash of text after `before` other bytes, which led to `state`; undefined: it is not ASCII. */
+function hashOfAscii(text: string, state: number, before: number): number | undefined {
+  let hash = state
+  let codes = 0
+  let at = 0
+  for (; at + 4 <= text.length; at += 4) {
+    // Each character is looked at only once, for that is what costs most.
+    const a = text.charCodeAt(at)
+    const b = text.charCodeAt(at + 1)
+    const c = text.charCodeAt(at + 2)
+    const d = text.charCodeAt(at + 3)
+    codes |= a | b | c | d
+    hash = mix(hash, scramble(a | (b << 8) | (c << 16) | (d << 24)))
+  }
+  for (; at < text.length; at += 1) codes |= text.charCodeAt(at)
+  return codes < 0x80 ? finalize(mixTail(text, hash) ^ (before + text.length)) : undefined
 }
 
 function isAscii(text: string): boolean {

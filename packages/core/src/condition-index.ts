@@ -5,8 +5,7 @@ import {
   type TextCondition,
 } from './attribute-index.ts'
 import { addTo, packed, type SparseBits } from './bit-set.ts'
-import { parseTexts } from './comparison.ts'
-import type { CompiledCondition } from './condition.ts'
+import { type CompiledCondition, listedTexts } from './condition.ts'
 import type { ConditionDefinition } from './definition.ts'
 
 /** What must hold together: the conditions of a rule, and the segment it is for. */
@@ -109,23 +108,14 @@ class IndexBuilder {
 /** undefined: the text of the attribute is not all that the condition depends on. */
 function textConditionOf(
   condition: CompiledCondition,
-  { operator, value }: ConditionDefinition,
+  definition: ConditionDefinition,
 ): TextCondition | undefined {
-  switch (operator) {
-    case 'exists':
-    case 'not_exists':
-      return { condition, texts: [], isForOthers: true }
-    case 'eq':
-    case 'neq':
-      return { condition, texts: [value], isForOthers: false }
-    case 'in':
-    case 'not_in': {
-      const texts = parseTexts(value)
-      return texts === undefined ? undefined : { condition, texts, isForOthers: false }
-    }
-    default:
-      return undefined
+  const { operator } = definition
+  if (operator === 'exists' || operator === 'not_exists') {
+    return { condition, texts: [], isForOthers: true }
   }
+  const texts = listedTexts(definition)
+  return texts === undefined ? undefined : { condition, texts, isForOthers: false }
 }
 
 function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {

@@ -35,6 +35,11 @@ export interface CompiledCondition {
   readonly test: Test | undefined
   readonly wants: Wanted
   readonly isNegated: boolean
+  /**
+   * Whether it holds for an attribute that is text; undefined: that takes more. Most conditions ask
+   * no more than whether text is one of a few, and most attributes are text.
+   */
+  readonly holdsForText: ((text: string) => boolean) | undefined
   /** The engines it needs that were not handed in, without which there is no answer. */
   readonly lacks: readonly string[]
 }
@@ -49,6 +54,7 @@ const UNREADABLE = {
   test: undefined,
   wants: 'match',
   isNegated: false,
+  holdsForText: undefined,
 } as const
 
 /**
@@ -74,7 +80,38 @@ export function compileCondition(
     test: value.length > LONG_VALUE ? readWhenAsked(definition, engines) : test,
     wants,
     isNegated: negate === true,
+    holdsForText: listReader(definition, (wants === 'match') !== (negate === true)),
     lacks: NONE,
+  }
+}
+
+/** The texts of a condition that asks whether text is one of a few; undefined: it does not. */
+export function listedTexts({
+  operator,
+  value,
+}: ConditionDefinition): readonly string[] | undefined {
+  switch (operator) {
+    case 'eq':
+    case 'neq':
+      return [value]
+    case 'in':
+    case 'not_in':
+      return parseTexts(value)
+    default:
+      return undefined
+  }
+}
+
+function listReader(
+  definition: ConditionDefinition,
+  isListWanted: boolean,
+): CompiledCondition['holdsForText'] {
+  if (listedTexts(definition) === undefined) return undefined
+  let texts: ReadonlySet<string> | undefined
+  return (text) => {
+    // Kept only once somebody asks, as below.
+    texts ??= new Set(listedTexts(definition))
+    return texts.has(text) === isListWanted
   }
 }
 
@@ -187,9 +224,13 @@ function textOf(value: JsonValue | undefined): string | undefined {
 
 /** Whether the condition holds for the context. Never throws. */
 export function matchesCondition(condition: CompiledCondition, scope: ConditionScope): boolean {
-  const { test } = condition
+  const { test, holdsForText, reference } = condition
   if (test === undefined) return false
-  return holdsAfter(condition, outcomeOf(condition, test, scope))
+  if (holdsForText === undefined || reference === undefined) {
+    return holdsAfter(condition, outcomeOf(condition, test, scope))
+  }
+  const value = readAttribute(scope.context, reference)
+  return typeof value === 'string' ? holdsForText(value) : holdsFor(condition, value)
 }
 
 /** Whether a condition on an attribute holds for its value; undefined: it is missing. */
@@ -212,7 +253,10 @@ export function matchesAll(
   scope: ConditionScope,
 ): boolean {
   // Loops, because functions made for each question would be garbage.
-  for (const condition of conditions) if (!matchesCondition(condition, scope)) return false
+  for (let at = 0; at < conditions.length; at += 1) {
+    const condition = conditions[at]
+    if (condition !== undefined && !matchesCondition(condition, scope)) return false
+  }
   return true
 }
 

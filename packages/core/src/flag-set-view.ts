@@ -1,7 +1,6 @@
 import type { CompiledFlag } from './flag.ts'
 import type { FlagSet } from './flag-set.ts'
 import { JsonPieces } from './json-pieces.ts'
-import { servedBy } from './outcome.ts'
 import type { FlagValue, FlagValues } from './value.ts'
 import { ValuesTemplate } from './values-template.ts'
 
@@ -37,7 +36,10 @@ export class FlagSetView {
     }
     this.offsets = offsetsOf(flags)
     this.#values = []
-    this.#template = new ValuesTemplate(flags.map(({ key }) => key))
+    this.#template = new ValuesTemplate(
+      flags.map(({ key }) => key),
+      this.offsets,
+    )
     this.unhashed = [...flags.keys()]
     for (const at of flags.keys()) this.#take(at)
   }
@@ -51,13 +53,7 @@ export class FlagSetView {
 
   /** All are set, for to set only what differs would be slower: which it is, nobody can foresee. */
   values(codes: Int32Array, start: number): FlagValues {
-    const { names } = this.#template
-    const values = this.#template.copy()
-    for (let at = 0; at < names.length; at += 1) {
-      const value = this.#values[(this.offsets[at] ?? 0) + servedBy(codes[start + at] ?? 0)]
-      values[names[at] ?? ''] = value ?? null
-    }
-    return values
+    return this.#template.fill(this.#values, codes, start)
   }
 
   json(codes: Int32Array, start: number): string {

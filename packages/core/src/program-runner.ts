@@ -1,7 +1,7 @@
-import { type AttributeReference, readAttribute } from './attribute.ts'
+import { type AttributeReference, readAttribute, readBucketingKey } from './attribute.ts'
 import { keepRows, NOWHERE, placeOf } from './attribute-index.ts'
 import { endOf, has, intersects, lowestBit, subtract } from './bit-set.ts'
-import type { BucketingKey } from './bucket.ts'
+import { BucketingKey } from './bucket.ts'
 import { type ConditionScope, matchesCondition } from './condition.ts'
 import type { ConditionIndex } from './condition-index.ts'
 import type { JsonValue } from './json.ts'
@@ -14,8 +14,6 @@ import { codeIn, ELSEWHERE, NOTHING } from './serving-table.ts'
 export interface RuleScope extends ConditionScope {
   /** What a rule that matches serves; undefined: nothing to this context. */
   serveRule(rule: CompiledRule): Outcome | undefined
-  /** The key of the context to place it by; undefined: it has none. */
-  readKey(bucketBy: AttributeReference): BucketingKey | undefined
 }
 
 /** Runs a program, again and again, in the same working memory. */
@@ -34,6 +32,8 @@ export class ProgramRunner {
   /** The states of the salts of their rollouts, and then their buckets. */
   readonly #buckets: Int32Array
   #count = 0
+  /** The keys that rollouts go by, mostly one, each read once for a context. */
+  readonly #keys: KeyReading[] = []
 
   constructor(program: Program, scope: RuleScope) {
     const { shards, references, segmentIds } = program
@@ -62,6 +62,7 @@ export class ProgramRunner {
       this.#serve(shard, codes, from)
     }
     for (let slot = 0; slot < this.#values.length; slot += 1) this.#values[slot] = undefined
+    for (const reading of this.#keys) reading.isRead = false
   }
 
   #read(): void {
@@ -149,7 +150,7 @@ export class ProgramRunner {
     this.#takeFirst(shard, codes, from)
     if (this.#count === 0) return
     const { bucketBy } = shard.group.table
-    const key = bucketBy === undefined ? undefined : this.#scope.readKey(bucketBy)
+    const key = bucketBy === undefined ? undefined : this.#readKey(bucketBy)
     const isHashed = key?.isMixed === true
     // All rollouts wait for one another, to be hashed together.
     if (isHashed) key.bucketAll(this.#buckets, this.#count)
@@ -179,6 +180,25 @@ export class ProgramRunner {
       count += entry >>> 31
     }
     this.#count = count
+  }
+
+  /** undefined: the context has no such key. */
+  #readKey(bucketBy: AttributeReference): BucketingKey | undefined {
+    const reading = this.#readingOf(bucketBy.name)
+    if (!reading.isRead) {
+      const text = readBucketingKey(this.#scope.context, bucketBy)
+      if (text !== undefined) reading.key.read(text)
+      reading.isMissing = text === undefined
+      reading.isRead = true
+    }
+    return reading.isMissing ? undefined : reading.key
+  }
+
+  #readingOf(name: string): KeyReading {
+    for (const reading of this.#keys) if (reading.name === name) return reading
+    const reading = { name, key: new BucketingKey(), isMissing: true, isRead: false }
+    this.#keys.push(reading)
+    return reading
   }
 
   #takeOthers(shard: Shard, codes: Int32Array, from: number, isHashed: boolean): void {
@@ -222,4 +242,12 @@ export class ProgramRunner {
     const outcome = rule === undefined ? undefined : this.#scope.serveRule(rule)
     return outcome === undefined ? NOTHING : outcome.code
   }
+}
+
+/** The key that a context is placed by, under one reference. */
+interface KeyReading {
+  readonly name: string
+  readonly key: BucketingKey
+  isMissing: boolean
+  isRead: boolean
 }

@@ -1,5 +1,5 @@
 import { type AttributeReference, compileReference, readBucketingKey } from './attribute.ts'
-import { BUCKETS, type BucketingKey, bucketIn, type CompiledSalt, compileSalt } from './bucket.ts'
+import { BUCKETS, bucketIn, type CompiledSalt, compileSalt } from './bucket.ts'
 import { findScheme, OWN_SCHEME } from './bucketing.ts'
 import type { EvaluationContext } from './context.ts'
 import type { BucketRange, RangeRolloutDefinition, RolloutDefinition } from './definition.ts'
@@ -94,16 +94,16 @@ export function placeIn(
 ): Placement | undefined {
   const key = readBucketingKey(context, rollout.bucketBy)
   if (key === undefined) return undefined
-  const bucket = rollout.foreign?.(key) ?? bucketIn(rollout.salt, key)
+  const bucket = bucketFor(rollout, key)
   const { ramp, ranges } = rollout
   const number = rangeNumber(rollout, bucket, now)
   if (number === -1) return { bucket, range: undefined }
   return { bucket, range: ramp === undefined ? ranges[number] : rampRange(ramp, now) }
 }
 
-/** The bucket of a key that has been read already. */
-export function bucketFor(rollout: CompiledRollout, key: BucketingKey): number {
-  return rollout.foreign?.(key.text) ?? key.bucketIn(rollout.salt)
+/** The bucket of a key, by whatever scheme. */
+export function bucketFor({ foreign, salt }: CompiledRollout, key: string): number {
+  return foreign?.(key) ?? bucketIn(salt, key)
 }
 
 /** The number of the range that holds a bucket, -1: none does. What a ramp has is range 0. */

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { SETTER_SIZE } from './setters.ts'
+import { ValuesTemplate } from './values-template.ts'
+
+/** Each name may be given null, or one of two texts that name it. */
+function templateOf(names: readonly string[]) {
+  const template = new ValuesTemplate(
+    names,
+    Int32Array.from(names, (_, at) => 3 * at),
+  )
+  const values = names.flatMap((name) => [null, `${name} one`, `${name} two`])
+  return {
+    fill: (served: readonly number[], start = 0) => {
+      const codes = [...Array<number>(start).fill(7), ...served.map((each) => each << 3)]
+      return template.fill(values, Int32Array.from(codes), start)
+    },
+  }
+}
+
+const namesOf = (count: number, prefix = 'flag') => {
+  return Array.from({ length: count }, (_, at) => `${prefix}-${at}`)
+}
+
+describe('ValuesTemplate', () => {
+  it.each([
+    ...[0, 1, SETTER_SIZE - 1, SETTER_SIZE, SETTER_SIZE + 1],
+    ...[2 * SETTER_SIZE, 2 * SETTER_SIZE + 5, 1_020, 1_021],
+  ])('gives each of %d names its value, in their order', (count) => {
+    const names = namesOf(count, `of-${count}`)
+    const { fill } = templateOf(names)
+    for (const start of [0, 5]) {
+      const served = names.map((_, at) => (at + start) % 3)
+      const expected = names.map((name, at) => {
+        return [name, [null, `${name} one`, `${name} two`][served[at] ?? 0]]
+      })
+      expect(Object.entries(fill(served, start))).toEqual(expected)
+    }
+  })
+
+  it('does so for more layouts than engines could remember', () => {
+    const layouts = Array.from({ length: 12 }, (_, number) => namesOf(150, `layout-${number}`))
+    const templates = layouts.map(templateOf)
+    for (const one of [1, 2]) {
+      for (const [number, { fill }] of templates.entries()) {
+        const names = layouts[number] ?? []
+        const values = fill(names.map(() => one))
+        expect(Object.keys(values)).toEqual(names)
+        expect(Object.values(values)).toEqual(
+          names.map((name) => `${name} ${['', 'one', 'two'][one]}`),
+        )
+      }
+    }
+  })
+
+  it('inherits nothing, whatever the names are', () => {
+    for (const count of [3, 2 * SETTER_SIZE]) {
+      const names = ['__proto__', 'constructor', 'toString', ...namesOf(count)]
+      const values = templateOf(names).fill(names.map(() => 1))
+      expect(Object.getPrototypeOf(values)).toBeNull()
+      expect(Object.keys(values)).toEqual(names)
+      for (const name of names) expect(Object.entries(values)).toContainEqual([name, `${name} one`])
+      expect(values['valueOf']).toBeUndefined()
+    }
+  })
+
+  it('gives names that are numbers their values, too', () => {
+    const names = [...namesOf(SETTER_SIZE), '404', '7']
+    const values = templateOf(names).fill(names.map(() => 2))
+    for (const name of names) expect([name, values[name]]).toEqual([name, `${name} two`])
+  })
+
+  it('makes a new object each time', () => {
+    const names = namesOf(SETTER_SIZE)
+    const { fill } = templateOf(names)
+    const first = fill(names.map(() => 1))
+    fill(names.map(() => 2))
+    expect(first['flag-3']).toBe('flag-3 one')
+  })
+})
