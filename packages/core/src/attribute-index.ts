@@ -49,16 +49,10 @@ export function indexAttribute(
   const missing = new Array<number>(words).fill(-1)
   const differences = new Map<string, number[]>()
   for (const { row, conditions } of rows) {
-    const judges = conditions.map(judgeOf)
-    const holds = judges.every((judge) => judge.unlisted)
+    const { unlisted: holds, missing: holdsWithout, differing } = judge(conditions)
     if (!holds) clear(unlisted, row)
-    if (!judges.every((judge) => judge.missing)) clear(missing, row)
-    for (const text of textsOf(judges)) {
-      const holdsForText = judges.every((judge) =>
-        judge.texts.has(text) ? judge.listed : judge.unlisted,
-      )
-      if (holdsForText !== holds) addTo(differencesOf(differences, text), row)
-    }
+    if (!holdsWithout) clear(missing, row)
+    for (const text of differing) addTo(differencesOf(differences, text), row)
   }
   const all = rows.flatMap(({ row, conditions }) => conditions.map((each) => ({ row, ...each })))
   return {
@@ -71,20 +65,38 @@ export function indexAttribute(
   }
 }
 
-/** What a condition says of each kind of value that is not an array or object. */
-function judgeOf({ condition, texts, isForOthers }: TextCondition) {
-  return {
-    texts: new Set(texts),
-    listed: holdsAfter(condition, true),
-    unlisted: holdsAfter(condition, isForOthers),
-    missing: holdsAfter(condition, undefined),
-  }
+/** What conditions together say of texts that none of them lists, and of nothing. */
+interface Judgement {
+  readonly unlisted: boolean
+  readonly missing: boolean
+  /** The texts of which they say the opposite of what they say of those that are not listed. */
+  readonly differing: readonly string[]
 }
 
-function textsOf(judges: readonly { readonly texts: ReadonlySet<string> }[]): Iterable<string> {
-  const [first, ...others] = judges
-  if (first === undefined || others.length === 0) return first?.texts ?? []
-  return new Set(judges.flatMap(({ texts }) => [...texts]))
+function judge(conditions: readonly TextCondition[]): Judgement {
+  const [first, ...others] = conditions
+  // Nearly always there is one, and large flag sets have many thousand.
+  if (first !== undefined && others.length === 0) return judgeOne(first)
+  const judges = conditions.map((each) => {
+    const judgement = judgeOne(each)
+    return { ...judgement, differing: new Set(judgement.differing) }
+  })
+  const unlisted = judges.every((one) => one.unlisted)
+  const texts = new Set(judges.flatMap(({ differing }) => [...differing]))
+  const differing = [...texts].filter((text) => {
+    return judges.every((one) => one.differing.has(text) !== one.unlisted) !== unlisted
+  })
+  return { unlisted, missing: judges.every((one) => one.missing), differing }
+}
+
+function judgeOne({ condition, texts, isForOthers }: TextCondition): Judgement {
+  const unlisted = holdsAfter(condition, isForOthers)
+  const isListDifferent = holdsAfter(condition, true) !== unlisted
+  return {
+    unlisted,
+    missing: holdsAfter(condition, undefined),
+    differing: isListDifferent ? texts : [],
+  }
 }
 
 function differencesOf(differences: Map<string, number[]>, text: string): number[] {
