@@ -202,12 +202,21 @@ export const versionMembership: Comparison = against({
   holds: (version, keys) => keys.has(semverKey(version)),
 })
 
+/** The scalars of a JSON array as texts, and the text itself if it is none. */
+export function scalarTextsOf(value: string): readonly string[] {
+  return scalarTexts(parseArray(value) ?? [value])
+}
+
 /** One text, or the scalars of a JSON array as texts; undefined: the array holds other things. */
 export function parseTexts(value: string): readonly string[] | undefined {
   const list = parseArray(value)
   if (list === undefined) return [value]
-  const texts = list.map(scalarText).filter((text) => text !== undefined)
+  const texts = scalarTexts(list)
   return texts.length === list.length ? texts : undefined
+}
+
+function scalarTexts(list: JsonArray): string[] {
+  return list.map(scalarText).filter((text) => text !== undefined)
 }
 
 /** A comparison of what is read from an attribute with what is read from the value. */

@@ -5,7 +5,7 @@ import {
   type TextCondition,
 } from './attribute-index.ts'
 import { addTo, packed, type SparseBits } from './bit-set.ts'
-import { type CompiledCondition, listedTexts } from './condition.ts'
+import { asksForListed, type CompiledCondition, listedTexts } from './condition.ts'
 import type { ConditionDefinition } from './definition.ts'
 
 /** What must hold together: the conditions of a rule, and the segment it is for. */
@@ -114,8 +114,8 @@ function textConditionOf(
   if (operator === 'exists' || operator === 'not_exists') {
     return { condition, texts: [], isForOthers: true }
   }
-  const texts = listedTexts(definition)
-  return texts === undefined ? undefined : { condition, texts, isForOthers: false }
+  if (!asksForListed(definition)) return undefined
+  return { condition, texts: listedTexts(definition), isForOthers: false }
 }
 
 function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {

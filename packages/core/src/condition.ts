@@ -5,7 +5,13 @@ import {
   readBucketingKey,
   readElement,
 } from './attribute.ts'
-import { type ElementCondition, type Means, parseTexts, type Test } from './comparison.ts'
+import {
+  type ElementCondition,
+  type Means,
+  parseTexts,
+  scalarTextsOf,
+  type Test,
+} from './comparison.ts'
 import type { EvaluationContext } from './context.ts'
 import type { ConditionDefinition } from './definition.ts'
 import type { Engines } from './engines.ts'
@@ -85,28 +91,23 @@ export function compileCondition(
   }
 }
 
-/** The texts of a condition that asks whether text is one of a few; undefined: it does not. */
-export function listedTexts({
-  operator,
-  value,
-}: ConditionDefinition): readonly string[] | undefined {
-  switch (operator) {
-    case 'eq':
-    case 'neq':
-      return [value]
-    case 'in':
-    case 'not_in':
-      return parseTexts(value)
-    default:
-      return undefined
-  }
+const ASKS_FOR_LISTED: ReadonlySet<string> = new Set(['eq', 'neq', 'in', 'not_in'])
+
+/** Whether a condition that could be read asks no more of text than whether it is one of a few. */
+export function asksForListed({ operator }: ConditionDefinition): boolean {
+  return ASKS_FOR_LISTED.has(operator)
+}
+
+/** The texts that such a condition lists. */
+export function listedTexts({ operator, value }: ConditionDefinition): readonly string[] {
+  return operator === 'eq' || operator === 'neq' ? [value] : scalarTextsOf(value)
 }
 
 function listReader(
   definition: ConditionDefinition,
   isListWanted: boolean,
 ): CompiledCondition['holdsForText'] {
-  if (listedTexts(definition) === undefined) return undefined
+  if (!asksForListed(definition)) return undefined
   let texts: ReadonlySet<string> | undefined
   return (text) => {
     // Kept only once somebody asks, as below.
