@@ -7,14 +7,15 @@ export function withWorkerLabel(flags: Handling, worker: number): Handling {
   return {
     basePath: flags.basePath,
     handle(exchange) {
-      const reply = flags.handle(exchange)
-      return exchange.path === '/metrics' ? withLabel(reply, `worker="${worker}"`) : reply
+      const outcome = flags.handle(exchange)
+      return exchange.path === '/metrics' ? withLabel(outcome, `worker="${worker}"`) : outcome
     },
   }
 }
 
 async function withLabel(asked: ReturnType<Handling['handle']>, label: string) {
   const reply = await asked
+  if (reply === 'held') return reply
   if (reply.status !== 200 || typeof reply.body !== 'string') return reply
   return { ...reply, body: labelled(reply.body, label) }
 }

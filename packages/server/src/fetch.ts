@@ -1,6 +1,6 @@
 import { FlagError } from '@ff/core'
 import { managementErrorReply } from './http/error-reply.ts'
-import type { Exchange, Reply } from './http/exchange.ts'
+import type { Exchange, Reply, Waiting } from './http/exchange.ts'
 import type { Handle } from './http/handler.ts'
 import { assertNotCompressed, bodyTooLarge, parseJsonBody } from './http/json-body.ts'
 import { type Target, targetBelow } from './http/target.ts'
@@ -17,12 +17,26 @@ export function createFetch(
       const outside = new FlagError('NOT_FOUND', 'There is nothing at this path.')
       return toResponse(managementErrorReply(outside, silentLogger), request.method)
     }
-    return toResponse(await handle(toExchange(request, target)), request.method)
+    return toResponse(await replyTo(request, target, handle), request.method)
   }
 }
 
-function toExchange(request: Request, { path, query }: Target): Exchange {
+async function replyTo(request: Request, target: Target, handle: Handle): Promise<Reply> {
+  let resume = () => {}
+  const resumed = new Promise<void>((resolve) => {
+    resume = resolve
+  })
+  const exchange = toExchange(request, target, resume)
+  for (;;) {
+    const outcome = await handle(exchange)
+    if (outcome !== 'held') return outcome
+    await resumed
+  }
+}
+
+function toExchange(request: Request, { path, query }: Target, resume: () => void): Exchange {
   let parsedBytes: Uint8Array | undefined
+  let heldFor: Waiting | undefined
   return {
     method: request.method.toUpperCase(),
     path,
@@ -39,11 +53,16 @@ function toExchange(request: Request, { path, query }: Target): Exchange {
     address: undefined,
     isEncrypted: request.url.startsWith('https:'),
     hasBody: request.body !== null,
-    whenGone: (waiting) => {
+    hold: (waiting) => {
+      heldFor = waiting
       parsedBytes = undefined
       if (request.signal.aborted) waiting.leave()
       else request.signal.addEventListener('abort', () => waiting.leave(), { once: true })
     },
+    get waiting() {
+      return heldFor
+    },
+    resume,
   }
 }
 

@@ -9,7 +9,7 @@ import { Evaluator } from './evaluation/evaluator.ts'
 import { FlagSetCache } from './evaluation/flag-set-cache.ts'
 import { UsageRecorder } from './evaluation/usage-recorder.ts'
 import { createFetch } from './fetch.ts'
-import type { Exchange, Reply } from './http/exchange.ts'
+import type { Exchange, Outcome } from './http/exchange.ts'
 import { createHandler } from './http/handler.ts'
 import { createManagementApp } from './http/management.ts'
 import { handleSdk } from './http/sdk.ts'
@@ -50,8 +50,8 @@ export interface EnvironmentRef {
 export class FlagServer {
   /** Web request → web response; may be passed on without the server. */
   readonly fetch: (request: Request) => Promise<Response>
-  /** Request → reply in the neutral form that the platform bindings speak. */
-  readonly handle: (exchange: Exchange) => Reply | Promise<Reply>
+  /** Request → reply in the neutral form that the platform bindings speak, or the request is held. */
+  readonly handle: (exchange: Exchange) => Outcome | Promise<Outcome>
   readonly #options: ResolvedOptions
   readonly #keys: SdkKeyVerifier
   readonly #evaluator: Evaluator

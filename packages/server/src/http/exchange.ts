@@ -31,17 +31,28 @@ export interface Exchange {
   /** Whether a body was sent. */
   readonly hasBody: boolean
   /**
-   * Tells `waiting` when the caller goes away before the reply has ended; at once if it has gone.
-   * What was read of the body is then kept no longer.
+   * Keeps the request for `waiting`, who is told when the caller goes away before the reply has
+   * ended; at once if it has gone. What was read of the body is kept no longer.
    */
-  whenGone(waiting: Waiting): void
+  hold(waiting: Waiting): void
+  /** For whom the request is held, or was held and is handled again; undefined before. */
+  readonly waiting?: Waiting | undefined
+  /** Has the request handled again, now that it is to be held no longer. */
+  resume(): void
 }
 
-/** Somebody on whose behalf an answer is waited for. */
+/** Somebody for whom a request is held until there is something to reply. */
 export interface Waiting {
   /** The caller has gone. */
   leave(): void
 }
+
+/**
+ * What comes of handling a request: a reply, or it is held and will be handled again. Held
+ * requests are many: as nothing waits for their replies, nothing is kept for each of them on the
+ * way that replies take.
+ */
+export type Outcome = Reply | 'held'
 
 /** What is undefined is not sent. */
 export type Headers = Readonly<Record<string, string | undefined>>

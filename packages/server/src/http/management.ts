@@ -11,7 +11,6 @@ import {
 import { useCases } from '../management/use-cases.ts'
 import { managementErrorReply } from './error-reply.ts'
 import { type Exchange, jsonReply, type Reply } from './exchange.ts'
-import type { Handle } from './handler.ts'
 import { idempotentRequestOf } from './idempotency-key.ts'
 import { assertNotForged, identify } from './identify.ts'
 import { linesReply } from './lines-reply.ts'
@@ -60,7 +59,7 @@ function methodOf({ method }: Exchange): string {
 }
 
 async function answer(
-  { openApi, ...services }: ManagementServices & { readonly openApi: Handle },
+  { openApi, ...services }: ManagementServices & { openApi: ReturnType<typeof openApiReplier> },
   exchange: Exchange,
 ): Promise<Reply> {
   const { storage, clock } = services

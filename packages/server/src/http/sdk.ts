@@ -17,13 +17,13 @@ import { entityTagText } from '../evaluation/entity-tag.ts'
 import type { Answer, Evaluator } from '../evaluation/evaluator.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
-import type { LongPolls, Waited } from '../live/long-polls.ts'
+import { type LongPolls, ParkedPoll, type PollAnswer } from '../live/long-polls.ts'
 import type { SessionRegistry } from '../live/session-registry.ts'
 import type { Logger } from '../logger.ts'
 import { whenHere } from '../when-here.ts'
 import { sdkErrorReply } from './error-reply.ts'
 import { eventsReply } from './events-reply.ts'
-import type { Exchange, Reply } from './exchange.ts'
+import type { Exchange, Outcome, Reply } from './exchange.ts'
 import { flagSetReply } from './flag-set-reply.ts'
 
 export interface SdkParts {
@@ -49,7 +49,7 @@ type HeaderName =
   | 'Content-Type'
 
 /** Everything an answer says besides its body; filled in as the request goes along. */
-type SdkHeaders = Record<HeaderName, string | undefined>
+export type SdkHeaders = Record<HeaderName, string | undefined>
 
 /** With a place for every header, and its name written out where it is set: that is fastest. */
 function noHeaders(): SdkHeaders {
@@ -89,21 +89,28 @@ export function isSdkPath(path: string): boolean {
 }
 
 /** Answers every request to an SDK path; nothing escapes as an exception. */
-export function handleSdk(parts: SdkParts, exchange: Exchange): Reply | Promise<Reply> {
-  const headers = noHeaders()
+export function handleSdk(parts: SdkParts, exchange: Exchange): Outcome | Promise<Outcome> {
+  const { waiting } = exchange
+  const isHeld = waiting instanceof ParkedPoll
+  const headers = isHeld ? waiting.headers : noHeaders()
   const refuse = (error: unknown) => {
     const reply = sdkErrorReply(error, parts.logger)
     return { ...reply, headers: { ...headers, ...reply.headers } }
   }
   try {
-    const reply = routeOf(exchange)(parts, exchange, headers)
-    return reply instanceof Promise ? reply.catch(refuse) : reply
+    if (isHeld) return pollReply(parts.usage, waiting.answer(), waiting.environmentId, headers)
+    const outcome = routeOf(exchange)(parts, exchange, headers)
+    return outcome instanceof Promise ? outcome.catch(refuse) : outcome
   } catch (error) {
     return refuse(error)
   }
 }
 
-type Route = (parts: SdkParts, exchange: Exchange, headers: SdkHeaders) => Reply | Promise<Reply>
+type Route = (
+  parts: SdkParts,
+  exchange: Exchange,
+  headers: SdkHeaders,
+) => Outcome | Promise<Outcome>
 
 interface Path {
   readonly allowed: string
@@ -157,7 +164,11 @@ function evaluate(
   )
 }
 
-function poll(parts: SdkParts, exchange: Exchange, headers: SdkHeaders): Reply | Promise<Reply> {
+function poll(
+  parts: SdkParts,
+  exchange: Exchange,
+  headers: SdkHeaders,
+): Outcome | Promise<Outcome> {
   return whenHere(admit(parts, exchange, headers), (scope) =>
     whenHere(exchange.json(MAX_BODY_BYTES), (json) => {
       const request = asPollRequest(json)
@@ -168,25 +179,25 @@ function poll(parts: SdkParts, exchange: Exchange, headers: SdkHeaders): Reply |
         throw new FlagError('RATE_LIMITED', 'Too many clients are waiting; come back later.')
       }
       parts.usage.requested(scope.environmentId)
-      const answer = parts.polls.wait({ scope, context, since: request.since, exchange })
-      return answerPoll(answer, parts.usage, scope.environmentId, headers)
+      const waited = parts.polls.wait({ scope, context, since: request.since, exchange, headers })
+      return whenHere(waited, (answer) => {
+        if (answer === 'held') return answer
+        return pollReply(parts.usage, answer, scope.environmentId, headers)
+      })
     }),
   )
 }
 
-/** By itself, so that nothing of a request is kept while it is held but what its answer needs. */
-function answerPoll(
-  waited: Waited | Promise<Waited>,
+function pollReply(
   usage: UsageRecorder,
+  answer: PollAnswer | undefined,
   environmentId: string,
   headers: SdkHeaders,
-): Reply | Promise<Reply> {
-  return whenHere(waited, (answer) => {
-    // Who has left is told nothing.
-    if (answer === undefined) return { status: 204, headers, body: null }
-    recordAnswer(usage, answer, { environmentId, source: 'poll' })
-    return { ...toReply(answer, headers), body: answer.bytes }
-  })
+): Reply {
+  // Who has left is told nothing.
+  if (answer === undefined) return { status: 204, headers, body: null }
+  recordAnswer(usage, answer, { environmentId, source: 'poll' })
+  return { ...toReply(answer, headers), body: answer.bytes }
 }
 
 interface Asked {

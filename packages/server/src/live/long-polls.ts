@@ -1,4 +1,4 @@
-import type { EvaluationContext, FlagSet } from '@ff/core'
+import { type EvaluationContext, type FlagError, type FlagSet, isFlagError } from '@ff/core'
 import { POLL_HOLD_MS, POLL_SPREAD_MS } from '@ff/protocol/sdk'
 import { type EnvironmentScope, keyRefused } from '../access/sdk-keys.ts'
 import type { Clock } from '../clock.ts'
@@ -6,6 +6,7 @@ import { asEntityTag, type EntityTag } from '../evaluation/entity-tag.ts'
 import type { Answer, Evaluator } from '../evaluation/evaluator.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Exchange, Waiting } from '../http/exchange.ts'
+import type { SdkHeaders } from '../http/sdk.ts'
 import { whenHere } from '../when-here.ts'
 import type { Audience } from './audience.ts'
 import {
@@ -30,17 +31,18 @@ export interface Poll {
   readonly context: EvaluationContext
   /** The entity tag of the answer that the caller has; undefined: wait for the next change. */
   readonly since: string | undefined
-  /** Tells when the caller goes away, which frees its place. */
-  readonly exchange: Pick<Exchange, 'whenGone'>
+  readonly exchange: Pick<Exchange, 'hold' | 'resume'>
+  /** What the answer will say besides its body. */
+  readonly headers: SdkHeaders
 }
 
 /** An answer that many may be given; its text is encoded once for all of them. */
-interface PollAnswer extends Answer {
+export interface PollAnswer extends Answer {
   readonly bytes: Uint8Array
 }
 
-/** What a held request is answered; undefined: the caller has gone. */
-export type Waited = PollAnswer | undefined
+/** What there is to answer now, or that the request is held until there is something. */
+type Waited = PollAnswer | 'held'
 
 const encoder = new TextEncoder()
 
@@ -52,6 +54,7 @@ export class LongPolls {
   #last:
     | { readonly audience: Audience; readonly moment: Moment; readonly answer: PollAnswer }
     | undefined
+  #settled: ParkedPoll[] = []
 
   constructor(parts: LongPollsParts) {
     this.#parts = parts
@@ -59,9 +62,10 @@ export class LongPolls {
   }
 
   /**
-   * The values of the context, as soon as they differ from those the caller has, or after the
-   * hold time; undefined when the caller has gone. Throws `UNAUTHENTICATED` when the key is
-   * revoked meanwhile, and `UNAVAILABLE` when the caller has newer values than this process can get.
+   * The values of the context, if they differ from those the caller has. If not, the exchange is
+   * held for a `ParkedPoll`, and resumed when they do, after the hold time, when the key is revoked
+   * or when the caller has gone. Throws `UNAVAILABLE` when the caller has newer values than this
+   * process can get.
    */
   wait(poll: Poll): Waited | Promise<Waited> {
     const { cache } = this.#parts
@@ -97,25 +101,28 @@ export class LongPolls {
     return since.valuesHash === this.#answerAt(audience, moment).tag.valuesHash
   }
 
-  #hold(
-    { scope, exchange }: Poll,
-    since: EntityTag | undefined,
-    audience: Audience,
-    moment: Moment,
-  ): Promise<Waited> {
-    const parked = new ParkedPoll(this, since?.valuesHash)
-    const session = new FlagSession({ scope, audience, moment, sink: parked })
+  #hold(poll: Poll, since: EntityTag | undefined, audience: Audience, moment: Moment): Waited {
+    const parked = new ParkedPoll(this, poll, since?.valuesHash)
+    const session = new FlagSession({ scope: poll.scope, audience, moment, sink: parked })
     const holdMs = POLL_HOLD_MS + Math.random() * (POLL_SPREAD_MS - TICK_MS)
     parked.park(session, this.#wheel.add(parked, holdMs))
-    exchange.whenGone(parked)
+    poll.exchange.hold(parked)
     if (!parked.isSettled) this.#parts.sessions.add(session)
-    return parked.answer
+    return 'held'
   }
 
-  /** Forgets a request that is to be held no longer. */
+  /** A request is to be held no longer. */
   release(parked: ParkedPoll, session: FlagSession, tick: number): void {
     this.#parts.sessions.remove(session)
     this.#wheel.cancel(parked, tick)
+    // Evaluating for many and then writing to them is faster than doing both by turns.
+    if (this.#settled.push(parked) === 1) queueMicrotask(() => this.#resumeSettled())
+  }
+
+  #resumeSettled(): void {
+    const settled = this.#settled
+    this.#settled = []
+    for (const parked of settled) parked.resume()
   }
 
   /** What a session's client would be answered now. */
@@ -135,27 +142,31 @@ export class LongPolls {
   }
 }
 
-type Settle = (answer: Waited | Promise<never>) => void
-
-/** A request that is held. There are thousands: it is one object, without closures. */
-class ParkedPoll implements SessionSink, Due, Waiting {
+/** A request that is held. There are thousands: it is one object, without closures or promises. */
+export class ParkedPoll implements SessionSink, Due, Waiting {
+  readonly headers: SdkHeaders
   readonly #polls: LongPolls
+  readonly #exchange: Pick<Exchange, 'resume'>
   /** The hash of the values that the caller has; undefined: those of its arrival. */
   readonly #known: string | undefined
-  #settle: Settle | undefined
   #session: FlagSession | undefined
   #tick = 0
-  readonly answer = new Promise<Waited>((settle) => {
-    this.#settle = settle
-  })
+  /** Undefined as long as the request is held. */
+  #end: PollAnswer | FlagError | 'gone' | undefined
 
-  constructor(polls: LongPolls, known: string | undefined) {
+  constructor(polls: LongPolls, { exchange, headers }: Poll, known: string | undefined) {
     this.#polls = polls
+    this.#exchange = exchange
+    this.headers = headers
     this.#known = known
   }
 
   get transport(): LiveTransport {
     return 'poll'
+  }
+
+  get environmentId(): string {
+    return this.#session?.scope.environmentId ?? ''
   }
 
   park(session: FlagSession, tick: number): void {
@@ -164,33 +175,44 @@ class ParkedPoll implements SessionSink, Due, Waiting {
   }
 
   get isSettled(): boolean {
-    return this.#session === undefined
+    return this.#end !== undefined
+  }
+
+  /** What the request is answered; undefined: nothing. Throws `UNAUTHENTICATED` when its key was revoked. */
+  answer(): PollAnswer | undefined {
+    if (isFlagError(this.#end)) throw this.#end
+    return this.#end === 'gone' ? undefined : this.#end
   }
 
   deliver(): boolean {
     if (this.#session === undefined) return true
     const answer = this.#polls.presentAnswer(this.#session)
-    if (answer.tag.valuesHash !== this.#known) this.#end(answer)
+    if (answer.tag.valuesHash !== this.#known) this.#settle(answer)
     return true
   }
 
   end(reason: EndReason): void {
     if (reason === 'goingAway') this.fallDue()
-    else this.#end(Promise.reject(keyRefused()))
+    else this.#settle(keyRefused())
   }
 
   fallDue(): void {
-    if (this.#session !== undefined) this.#end(this.#polls.presentAnswer(this.#session))
+    if (this.#session !== undefined) this.#settle(this.#polls.presentAnswer(this.#session))
   }
 
   /** The caller has gone. */
   leave(): void {
-    this.#end(undefined)
+    this.#settle('gone')
   }
 
-  #end(answer: Waited | Promise<never>): void {
-    if (this.#session !== undefined) this.#polls.release(this, this.#session, this.#tick)
-    this.#session = undefined
-    this.#settle?.(answer)
+  /** Has the request handled again. */
+  resume(): void {
+    this.#exchange.resume()
+  }
+
+  #settle(end: PollAnswer | FlagError | 'gone'): void {
+    if (this.#end !== undefined || this.#session === undefined) return
+    this.#end = end
+    this.#polls.release(this, this.#session, this.#tick)
   }
 }

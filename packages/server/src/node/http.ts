@@ -3,7 +3,7 @@ import { pipeline, Readable } from 'node:stream'
 import { FlagError } from '@ff/core'
 import type { FlagServer } from '../flag-server.ts'
 import { managementErrorReply } from '../http/error-reply.ts'
-import type { Exchange, Headers, Reply, Waiting } from '../http/exchange.ts'
+import type { Exchange, Headers, Outcome, Reply, Waiting } from '../http/exchange.ts'
 import { type Target, targetBelow } from '../http/target.ts'
 import { silentLogger } from '../logger.ts'
 import { whenHere } from '../when-here.ts'
@@ -33,10 +33,10 @@ export function toNodeHandler(flags: Pick<FlagServer, 'basePath' | 'handle'>): N
   return (request: MountedRequest, response, next) => {
     const target = targetBelow(flags.basePath, request.originalUrl ?? request.url ?? '/')
     if (target !== undefined) {
-      const exchange = new NodeExchange(request, response, target)
+      const exchange = new NodeExchange({ flags, request, response, target })
       // What comes with the head is handed over after it.
-      if (exchange.body.isUnread) process.nextTick(answer, flags, exchange)
-      else answer(flags, exchange)
+      if (exchange.body.isUnread) process.nextTick(takeUp, exchange)
+      else exchange.resume()
     } else if (next !== undefined) {
       next()
     } else {
@@ -46,14 +46,16 @@ export function toNodeHandler(flags: Pick<FlagServer, 'basePath' | 'handle'>): N
   }
 }
 
-function answer(flags: Pick<FlagServer, 'handle'>, exchange: NodeExchange): void {
-  const { body, response } = exchange
-  if (body.isUnread) body.takeUp()
-  // `handle` neither throws nor rejects.
-  void whenHere(flags.handle(exchange), (reply) => {
-    body.discardUnwanted()
-    writeReply(response, reply)
-  })
+function takeUp(exchange: NodeExchange): void {
+  if (exchange.body.isUnread) exchange.body.takeUp()
+  exchange.resume()
+}
+
+interface NodeExchangeParts {
+  readonly flags: Pick<FlagServer, 'handle'>
+  readonly request: ParsedRequest
+  readonly response: ServerResponse
+  readonly target: Target
 }
 
 class NodeExchange implements Exchange {
@@ -61,17 +63,32 @@ class NodeExchange implements Exchange {
   readonly path: string
   readonly query: string
   readonly body: RequestBody
-  readonly response: ServerResponse
   parsedBytes: Uint8Array | undefined
+  waiting: Waiting | undefined
+  readonly #flags: Pick<FlagServer, 'handle'>
   readonly #request: ParsedRequest
+  readonly #response: ServerResponse
 
-  constructor(request: ParsedRequest, response: ServerResponse, { path, query }: Target) {
+  constructor({ flags, request, response, target }: NodeExchangeParts) {
     this.method = request.method ?? 'GET'
-    this.path = path
-    this.query = query
+    this.path = target.path
+    this.query = target.query
     this.body = new RequestBody(request)
-    this.response = response
+    this.#flags = flags
     this.#request = request
+    this.#response = response
+  }
+
+  /** Has the request handled, for the first time as well. */
+  resume(): void {
+    // `handle` neither throws nor rejects.
+    void whenHere(this.#flags.handle(this), (outcome) => this.#end(outcome))
+  }
+
+  #end(outcome: Outcome): void {
+    if (outcome === 'held') return
+    this.body.discardUnwanted()
+    writeReply(this.#response, outcome)
   }
 
   get address(): string | undefined {
@@ -87,8 +104,9 @@ class NodeExchange implements Exchange {
   }
 
   /** The response's `close` tells of a caller that went away; the request's does not. */
-  whenGone(waiting: Waiting): void {
-    const { response } = this
+  hold(waiting: Waiting): void {
+    const response = this.#response
+    this.waiting = waiting
     this.parsedBytes = undefined
     if (response.destroyed) waiting.leave()
     else {

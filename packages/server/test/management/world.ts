@@ -140,7 +140,8 @@ export class World {
       address: from ?? '192.0.2.1',
       isEncrypted,
       hasBody: bytes !== undefined,
-      whenGone: () => undefined,
+      hold: () => undefined,
+      resume: () => undefined,
     })
     const { status, headers: answered } = reply
     const text = await textOf(reply.body)
