@@ -37,7 +37,7 @@ export class Rounds {
       round.flagSet = flagSet
       round.isOvertaken = true
     }
-    if (!this.#isWaiting) this.#goOn()
+    this.#wait()
   }
 
   stop(): void {
@@ -62,7 +62,12 @@ export class Rounds {
       this.#rounds.set(environmentId, next)
       if (!isOver) break
     }
-    if (this.#rounds.size === 0) return
+    if (this.#rounds.size > 0) this.#wait()
+  }
+
+  /** Before the first slice, too: what was taken over just now has taken its time already. */
+  #wait(): void {
+    if (this.#isWaiting) return
     this.#isWaiting = true
     setImmediate(() => this.#goOn())
   }

@@ -439,7 +439,9 @@ describe('a client that reads slowly', () => {
     const { socket } = await open()
     socket.isStuck = true
     await set('banner', big)
+    await settle()
     await set('title', 'other title')
+    await settle()
     await set('title', 'shop')
     await settle()
     socket.take()
@@ -465,6 +467,7 @@ describe('a client that reads slowly', () => {
     const { socket } = await open()
     socket.isStuck = true
     await set('banner', big)
+    await settle()
     await set('title', 'changed')
     await settle()
     await clock.advance(9999)
