@@ -98,7 +98,7 @@ export function handleSdk(parts: SdkParts, exchange: Exchange): Outcome | Promis
     return { ...reply, headers: { ...headers, ...reply.headers } }
   }
   try {
-    if (isHeld) return pollReply(parts.usage, waiting.answer(), waiting.environmentId, headers)
+    if (isHeld) return pollReply(parts.usage, waiting.takeAnswer(), waiting.environmentId, headers)
     const outcome = routeOf(exchange)(parts, exchange, headers)
     return outcome instanceof Promise ? outcome.catch(refuse) : outcome
   } catch (error) {

@@ -178,10 +178,16 @@ export class ParkedPoll implements SessionSink, Due, Waiting {
     return this.#end !== undefined
   }
 
-  /** What the request is answered; undefined: nothing. Throws `UNAUTHENTICATED` when its key was revoked. */
-  answer(): PollAnswer | undefined {
-    if (isFlagError(this.#end)) throw this.#end
-    return this.#end === 'gone' ? undefined : this.#end
+  /**
+   * What the request is answered, once; undefined: nothing. Throws `UNAUTHENTICATED` when its key
+   * was revoked.
+   */
+  takeAnswer(): PollAnswer | undefined {
+    const end = this.#end
+    // What is old and forgotten would keep the answer, which is new, until all garbage is collected.
+    this.#end = 'gone'
+    if (isFlagError(end)) throw end
+    return end === 'gone' ? undefined : end
   }
 
   deliver(): boolean {

@@ -1,9 +1,9 @@
 import type { FlagSet } from '@ff/core'
 import type { Clock } from '../clock.ts'
+import { Slice } from '../slice.ts'
 import type { FlagSession } from './flag-session.ts'
 import { Moment } from './moment.ts'
 import type { SessionRegistry } from './session-registry.ts'
-import { Slice } from './slice.ts'
 
 /** On its way through the sessions of an environment. */
 interface Round {

@@ -1,8 +1,8 @@
 import type { EvaluationContext } from '@ff/core'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import { inSlices } from '../slice.ts'
 import { type Audience, Audiences } from './audience.ts'
 import type { EndReason, FlagSession, LiveTransport } from './flag-session.ts'
-import { inSlices } from './slice.ts'
 
 /** The sessions of all live clients, by environment. */
 export class SessionRegistry {

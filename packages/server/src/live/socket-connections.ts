@@ -1,4 +1,4 @@
-import { inSlices } from './slice.ts'
+import { inSlices } from '../slice.ts'
 import { SocketConnection, type SocketLike, type SocketParts } from './socket-connection.ts'
 
 /** All sockets that are open, with or without a session. */

@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from '../clock.ts'
-import { Slice } from './slice.ts'
+import { Slice } from '../slice.ts'
 
 /** How much later than asked for something may fall due. */
 export const TICK_MS = 50

@@ -7,8 +7,8 @@ import type { Cancel } from '../clock.ts'
 import type { FlagServer } from '../flag-server.ts'
 import { targetBelow } from '../http/target.ts'
 import type { Message } from '../live/flag-update.ts'
-import { inSlices } from '../live/slice.ts'
 import type { SocketConnection, SocketLike } from '../live/socket-connection.ts'
+import { inSlices } from '../slice.ts'
 
 /** Stops accepting sockets, and the heartbeat; sockets that are open stay open. */
 export type Detach = () => void

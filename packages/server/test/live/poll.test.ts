@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
 import { type Called, evaluate, poll } from '../call.ts'
 import { allInMemory, breakable, losable } from '../capabilities.ts'
-import { FakeClock, settle } from '../fake-clock.ts'
+import { FakeClock, settle, until } from '../fake-clock.ts'
 import {
   addSdkKey,
   flagChange,
@@ -142,7 +142,7 @@ describe('a poll without since', () => {
   it('wakes 200 of 200', async () => {
     const all = await Promise.all(Array.from({ length: 200 }, () => park({ context: user })))
     await set('banner', 'changed')
-    await settle()
+    await until(() => all.every(({ answer }) => answer !== undefined))
     for (const { answer } of all) expect(answer?.body).toEqual({ banner: 'changed' })
   })
 })

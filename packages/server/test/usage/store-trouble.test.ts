@@ -86,6 +86,7 @@ describe('while the store is away', () => {
     expect(await lossesOf(scene)).toMatchObject({ contexts: 500, evaluations: 0, requests: 0 })
     store.repair()
     await clock.advance(2000)
+    for (let batch = 0; batch < 21; batch += 1) await settle()
     expect(await contextsIn(memory.storage)).toHaveLength(2001)
     expect(await countsOf(scene, TITLE)).toEqual({ 'rest STATIC title-shop': 2501 })
     expect(await apiUsage(scene)).toBe(2501)

@@ -2,7 +2,7 @@
 const SLICE_MS = 5
 
 /** How many turns at once: what answering a poll takes is done only after the slice. */
-const SLICE_TURNS = 128
+const SLICE_TURNS = 64
 
 /** How many turns go by between two looks at the time; so few are always taken. */
 const TURNS_UNWATCHED = 8
