@@ -62,9 +62,9 @@ class NodeExchange implements Exchange {
   readonly method: string
   readonly path: string
   readonly query: string
-  readonly body: RequestBody
   parsedBytes: Uint8Array | undefined
   waiting: Waiting | undefined
+  #body: RequestBody | undefined
   readonly #flags: Pick<FlagServer, 'handle'>
   readonly #request: ParsedRequest
   readonly #response: ServerResponse
@@ -73,10 +73,14 @@ class NodeExchange implements Exchange {
     this.method = request.method ?? 'GET'
     this.path = target.path
     this.query = target.query
-    this.body = new RequestBody(request)
     this.#flags = flags
     this.#request = request
     this.#response = response
+  }
+
+  get body(): RequestBody {
+    this.#body ??= new RequestBody(this.#request)
+    return this.#body
   }
 
   /** Has the request handled, for the first time as well. */
@@ -87,7 +91,7 @@ class NodeExchange implements Exchange {
 
   #end(outcome: Outcome): void {
     if (outcome === 'held') return
-    this.body.discardUnwanted()
+    this.#body?.discardUnwanted()
     writeReply(this.#response, outcome)
   }
 
@@ -108,6 +112,7 @@ class NodeExchange implements Exchange {
     const response = this.#response
     this.waiting = waiting
     this.parsedBytes = undefined
+    this.#body = undefined
     if (response.destroyed) waiting.leave()
     else {
       response.on('close', () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
+import type { Exchange } from '../../src/http/exchange.ts'
 import { type Called, evaluate, poll } from '../call.ts'
 import { allInMemory, breakable, losable } from '../capabilities.ts'
 import { FakeClock, settle, until } from '../fake-clock.ts'
@@ -234,6 +235,53 @@ describe('a poll with since', () => {
   })
 })
 
+/** A poll in the neutral form, which says how often it was to be handled again. */
+function pollExchange(): Exchange & { resumed: number } {
+  return {
+    ...{ method: 'POST', path: '/evaluator/poll', query: '', hasBody: true },
+    ...{ address: undefined, isEncrypted: false, resumed: 0 },
+    header: (name) => (name === 'x-api-key' ? live.sdkKey : undefined),
+    json: () => ({ context: user }),
+    bytes: async () => new Uint8Array(),
+    hold(waiting) {
+      Object.assign(this, { waiting })
+    },
+    resume() {
+      this.resumed += 1
+    },
+  }
+}
+
+describe('a poll in the neutral form', () => {
+  it('is held, resumed once and then answered, and is counted as one request', async () => {
+    flags = createFlagServer({ ...memory, clock, metricsArePublic: true })
+    await evaluate(flags, live.sdkKey, user)
+    const exchange = pollExchange()
+    expect(flags.handle(exchange)).toBe('held')
+    await set('banner', 'changed')
+    await set('banner', 'again')
+    await settle()
+    expect(exchange.resumed).toBe(1)
+    expect(flags.handle(exchange)).toMatchObject({
+      ...{ status: 200, headers: { 'X-RateLimit-Limit': '6000' } },
+      body: new TextEncoder().encode('{"banner":"again"}'),
+    })
+    const metrics = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
+    expect(metrics).toMatch(/^ff_requests_total\{family="poll",status="200"\} 1$/m)
+  })
+
+  it('is held, too, when something has to be waited for first', async () => {
+    flags = createFlagServer({ ...memory, clock })
+    const exchange = pollExchange()
+    const outcome = flags.handle(exchange)
+    expect(outcome).toBeInstanceOf(Promise)
+    expect(await outcome).toBe('held')
+    await set('banner', 'changed')
+    await settle()
+    expect(flags.handle(exchange)).toMatchObject({ status: 200 })
+  })
+})
+
 describe('a parked poll', () => {
   it('frees its place when the caller goes away', async () => {
     flags = createFlagServer({ ...memory, clock, maxLiveClients: 1 })
@@ -259,6 +307,7 @@ describe('a parked poll', () => {
     await feed.changeFeed.publish({ type: 'sdkKeys' })
     await settle()
     expect(revoked.answer).toMatchObject({ status: 401, body: { statusCode: 401 } })
+    expect(revoked.answer?.headers.get('x-ratelimit-limit')).toBe('6000')
     expect(other.answer).toBeUndefined()
   })
 

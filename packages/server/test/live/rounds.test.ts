@@ -57,19 +57,30 @@ async function untilParked(wanted: number): Promise<void> {
   await expect.poll(count, { interval: 5, timeout: 10_000 }).toBe(wanted)
 }
 
-/** How many sockets were closed in one turn of the loop at most, until all of them are. */
-async function mostClosedInATurn(sockets: readonly TestSocket[]): Promise<number> {
-  const closed = () => sockets.filter(({ closedWith }) => closedWith !== undefined).length
+/** To how many sockets something happened in one turn of the loop at most, until it has to all. */
+async function mostInATurn(
+  sockets: readonly TestSocket[],
+  hasHappened: (socket: TestSocket) => boolean,
+): Promise<number> {
   let [before, most] = [0, 0]
   for (let turn = 0; turn < 10_000 && before < sockets.length; turn += 1) {
-    most = Math.max(most, closed() - before)
-    before = closed()
+    const count = sockets.filter(hasHappened).length
+    most = Math.max(most, count - before)
+    before = count
     await new Promise((resolve) => setImmediate(resolve))
   }
   return most
 }
 
 describe('more clients than are told at once', () => {
+  it('are told in slices, so that requests have their turn', async () => {
+    const sockets = await openSockets()
+    await set('banner', 'bye')
+    const most = await mostInATurn(sockets, ({ messages }) => messages.length === 1)
+    expect(most).toBeGreaterThan(0)
+    expect(most).toBeLessThanOrEqual(64)
+  })
+
   it('all hear of a change, and those with equal values in the same message', async () => {
     const sockets = await openSockets()
     await set('banner', 'hello', [proRule])
@@ -112,14 +123,18 @@ describe('more clients than are told at once', () => {
     const revokedAt = '2030-01-01T00:00:00.000Z'
     for (const { id } of data) await memory.storage.update('sdkKey', id, { revokedAt })
     await memory.changeFeed.publish({ type: 'sdkKeys' })
-    expect(await mostClosedInATurn(sockets)).toBeLessThan(CLIENTS / 2)
+    expect(await mostInATurn(sockets, ({ closedWith }) => closedWith !== undefined)).toBeLessThan(
+      CLIENTS / 2,
+    )
     expect(new Set(sockets.map(({ closedWith }) => closedWith))).toEqual(new Set([4401]))
   })
 
   it('are ended some at a time when the server stops', async () => {
     const sockets = await openSockets()
     const closing = flags.close()
-    expect(await mostClosedInATurn(sockets)).toBeLessThan(CLIENTS / 2)
+    expect(await mostInATurn(sockets, ({ closedWith }) => closedWith !== undefined)).toBeLessThan(
+      CLIENTS / 2,
+    )
     expect(new Set(sockets.map(({ closedWith }) => closedWith))).toEqual(new Set([1001]))
     await closing
   })
