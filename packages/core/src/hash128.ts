@@ -1,26 +1,20 @@
 import { utf8 } from './utf8.ts'
 
 /**
- * A fingerprint of bytes, or of text, in 32 lower-case hex digits: MurmurHash3 x86_128, seed 0, of
- * text its UTF-8 bytes (a lone surrogate counts as U+FFFD). Fast and even, but not a defence
- * against forgery.
+ * A fingerprint of bytes, or of text, in 32 lower-case hex digits: MurmurHash3 x86_128, of text its
+ * UTF-8 bytes (a lone surrogate counts as U+FFFD). Fast and even, but not a defence against
+ * forgery. With another seed, of 32 bits, everything has another fingerprint.
  */
-export function hash128(source: string | Uint8Array): string {
-  if (typeof source !== 'string') return murmur128(source, 0)
-  hash128Into(words, source)
+export function hash128(source: string | Uint8Array, seed = 0): string {
+  if (typeof source === 'string') hash128Into(words, source, seed)
+  else murmur128Into(words, source, seed)
   return hexOf(words)
 }
 
 /** The same of text, as four words of 32 bits. */
-export function hash128Into(hash: Int32Array, text: string): void {
-  if (text.length <= ROOM && writeAscii(text)) mix(hash, view, text.length, 0)
-  else murmur128Into(hash, utf8(text), 0)
-}
-
-/** MurmurHash3 x86_128 of bytes; its four words, in order, as hex. */
-export function murmur128(bytes: Uint8Array, seed: number): string {
-  murmur128Into(words, bytes, seed)
-  return hexOf(words)
+export function hash128Into(hash: Int32Array, text: string, seed = 0): void {
+  if (text.length <= ROOM && writeAscii(text)) mix(hash, view, text.length, seed)
+  else murmur128Into(hash, utf8(text), seed)
 }
 
 /** Four words of 32 bits as 32 lower-case hex digits. */

@@ -2,7 +2,7 @@ import { FlagError } from '@ff/core'
 import { managementErrorReply } from './http/error-reply.ts'
 import type { Exchange, Reply, Waiting } from './http/exchange.ts'
 import type { Handle } from './http/handler.ts'
-import { assertNotCompressed, bodyTooLarge, parseJsonBody } from './http/json-body.ts'
+import { assertNotCompressed, bodyTooLarge, jsonBody } from './http/json-body.ts'
 import { type Target, targetBelow } from './http/target.ts'
 import { silentLogger } from './logger.ts'
 
@@ -35,27 +35,19 @@ async function replyTo(request: Request, target: Target, handle: Handle): Promis
 }
 
 function toExchange(request: Request, { path, query }: Target, resume: () => void): Exchange {
-  let parsedBytes: Uint8Array | undefined
   let heldFor: Waiting | undefined
   return {
     method: request.method.toUpperCase(),
     path,
     query,
     header: (name) => request.headers.get(name) ?? (name === 'host' ? hostOf(request) : undefined),
-    json: async (maxBytes) => {
-      parsedBytes = await readBytes(request, maxBytes)
-      return parseJsonBody(parsedBytes)
-    },
-    get parsedBytes() {
-      return parsedBytes
-    },
+    json: async (maxBytes) => jsonBody(await readBytes(request, maxBytes)),
     bytes: (maxBytes) => readBytes(request, maxBytes),
     address: undefined,
     isEncrypted: request.url.startsWith('https:'),
     hasBody: request.body !== null,
     hold: (waiting) => {
       heldFor = waiting
-      parsedBytes = undefined
       if (request.signal.aborted) waiting.leave()
       else request.signal.addEventListener('abort', () => waiting.leave(), { once: true })
     },

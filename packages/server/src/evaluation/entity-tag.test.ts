@@ -1,44 +1,58 @@
 import { describe, expect, it } from 'vitest'
-import { asEntityTag, contextHashOf, entityTagsIn, entityTagText } from './entity-tag.ts'
+import {
+  asEntityTag,
+  contextHashOf,
+  contextTextIn,
+  entityTagsIn,
+  entityTagText,
+} from './entity-tag.ts'
 
 const tag = { version: 12, step: 3, contextHash: 'a'.repeat(32), valuesHash: '0'.repeat(32) }
-const text = `"12.3-${'a'.repeat(32)}-${'0'.repeat(32)}"`
+const tagText = `"12.3-${'a'.repeat(32)}-${'0'.repeat(32)}"`
 
 describe('entity tags', () => {
   it('are written and read back, strong or weak, with blanks around', () => {
-    expect(entityTagText(tag)).toBe(text)
-    for (const written of [text, `W/${text}`, `  ${text} `])
+    expect(entityTagText(tag)).toBe(tagText)
+    for (const written of [tagText, `W/${tagText}`, `  ${tagText} `])
       expect(asEntityTag(written)).toEqual(tag)
   })
 
-  it.each(['', '*', '""', text.slice(1), text.toUpperCase(), `${text}${text}`, `w/${text}`])(
-    'are not recognised in %j',
-    (other) => {
-      expect(asEntityTag(other)).toBeUndefined()
-    },
-  )
+  it.each([
+    '',
+    '*',
+    '""',
+    tagText.slice(1),
+    tagText.toUpperCase(),
+    `${tagText}${tagText}`,
+    `w/${tagText}`,
+  ])('are not recognised in %j', (other) => {
+    expect(asEntityTag(other)).toBeUndefined()
+  })
 
   it('are found among others in a list', () => {
-    expect(entityTagsIn(`"x", W/${text} ,${text}, *`)).toEqual([tag, tag])
+    expect(entityTagsIn(`"x", W/${tagText} ,${tagText}, *`)).toEqual([tag, tag])
     expect(entityTagsIn('')).toEqual([])
   })
 })
 
 describe('the hash of a context', () => {
   const context = { kind: 'user', key: 'user-1', name: 'Zoë' }
+  const text = JSON.stringify(context)
+  const compact = `{"context":${text}}`
   const bytesOf = (body: string) => new TextEncoder().encode(body)
-  const compact = `{"context":${JSON.stringify(context)}}`
+  const hashIn = (body: string) => {
+    const found = contextTextIn(bytesOf(body))
+    return found && contextHashOf('live', found)
+  }
 
   it('is the same from a body without spaces and from the context alone', () => {
-    expect(contextHashOf(context, bytesOf(compact))).toBe(contextHashOf(context))
-    expect(contextHashOf({}, bytesOf('{"context":{}}'))).toBe(contextHashOf({}))
+    expect(hashIn(compact)).toBe(contextHashOf('live', text))
+    expect(hashIn('{"context":{}}')).toBe(contextHashOf('live', '{}'))
   })
 
-  it('is that of the context alone from every body that is not just a context', () => {
+  it('is not read from a body that is not just a context', () => {
     const bodies = [`${compact}\n`, ` ${compact}`, `{"since":"x",${compact.slice(1)}`, '{}', '']
-    for (const body of bodies) {
-      expect(contextHashOf(context, bytesOf(body))).toBe(contextHashOf(context))
-    }
+    for (const body of bodies) expect(contextTextIn(bytesOf(body))).toBeUndefined()
   })
 
   it('is never that of another context, whatever stands around it', () => {
@@ -49,8 +63,16 @@ describe('the hash of a context', () => {
       `{"context":{"kind":"user","context":${user}}}`,
       `{"context":{"kind":"user","context":${user}},"context":{}}`,
     ]
-    const hashes = bodies.map((body) => contextHashOf(JSON.parse(body).context, bytesOf(body)))
-    const alone = ['user-1', 'user-2', 1].map((key) => contextHashOf({ kind: 'user', key }))
-    expect(new Set([...hashes, ...alone]).size).toBe(bodies.length + alone.length)
+    const alone = ['user-1', 'user-2', 1].map((key) => {
+      return contextHashOf('live', JSON.stringify({ kind: 'user', key }))
+    })
+    const hashes = new Set([...bodies.map(hashIn), ...alone])
+    expect(hashes.size).toBe(bodies.length + alone.length)
+  })
+
+  it('is another in every environment', () => {
+    const environments = ['live', 'staging', 'evil', 'live ', '', ...Array.from('0123456789')]
+    const hashes = new Set(environments.map((environment) => contextHashOf(environment, text)))
+    expect(hashes.size).toBe(environments.length)
   })
 })

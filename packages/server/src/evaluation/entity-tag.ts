@@ -1,4 +1,3 @@
-import type { EvaluationContext } from '@ff/core'
 import { hash128 } from '@ff/core/fingerprint'
 
 /** What an answer was made from, and a hash of the answer: equal tags mean equal values. */
@@ -7,6 +6,7 @@ export interface EntityTag {
   readonly version: number
   /** How many instants of that version's gradual rollouts had passed. */
   readonly step: number
+  /** Of the context and of the environment, for all environments have a version 3. */
   readonly contextHash: string
   readonly valuesHash: string
 }
@@ -16,13 +16,26 @@ const CONTEXT_ALONE = Uint8Array.from('{"context":', (character) => character.ch
 const CLOSING_BRACE = 0x7d
 
 /**
- * A hash of one text of a context: of what stands for it in the body, which costs least, or else of
- * the text that `JSON.stringify` gives. So equal hashes mean equal contexts, and the same context
- * has the same hash as long as it is written in the same way.
+ * A hash of one text of a context, in an environment: of what stands for it in the body, which
+ * costs least, or else of what `JSON.stringify` gives. So equal hashes mean equal contexts, and the
+ * same context has the same hash as long as it is written in the same way.
  */
-export function contextHashOf(context: EvaluationContext, body?: Uint8Array): string {
-  if (body === undefined || !isContextAlone(body)) return hash128(JSON.stringify(context))
-  return hash128(body.subarray(CONTEXT_ALONE.length, body.length - 1))
+export function contextHashOf(environmentId: string, text: string | Uint8Array): string {
+  return hash128(text, seedOf(environmentId))
+}
+
+/** What stands for the context in a body that is nothing else, and that need not be parsed for it. */
+export function contextTextIn(body: Uint8Array): Uint8Array | undefined {
+  return isContextAlone(body) ? body.subarray(CONTEXT_ALONE.length, body.length - 1) : undefined
+}
+
+/** FNV-1a. */
+function seedOf(environmentId: string): number {
+  let seed = 0x811c9dc5
+  for (let at = 0; at < environmentId.length; at += 1) {
+    seed = Math.imul(seed ^ environmentId.charCodeAt(at), 0x01000193)
+  }
+  return seed
 }
 
 function isContextAlone(body: Uint8Array): boolean {

@@ -4,7 +4,7 @@ import { stepAt } from '@ff/core/changes'
 import { valuesHash } from '@ff/core/fingerprint'
 import type { FlagValues } from '@ff/protocol/sdk'
 import type { Clock } from '../clock.ts'
-import { contextHashOf, type EntityTag, entityTagsIn } from './entity-tag.ts'
+import { type EntityTag, entityTagsIn } from './entity-tag.ts'
 import { type Evaluated, evaluateAllTimed, evaluateSomeTimed } from './evaluated.ts'
 import type { FlagSetCache } from './flag-set-cache.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
@@ -16,14 +16,6 @@ export interface Answer {
   readonly json: string | null
   /** What the text was made from; absent when nothing was evaluated. */
   readonly evaluated?: Evaluated
-}
-
-/** What is known of a question besides the context. */
-export interface Asking {
-  /** The header of that name. */
-  readonly ifNoneMatch?: string | undefined
-  /** The bytes that the context was read from. */
-  readonly body?: Uint8Array | undefined
 }
 
 interface EvaluatorParts {
@@ -69,29 +61,29 @@ export class Evaluator {
     return detail
   }
 
-  /** The answer to a caller who may already have some. Whoever gives it records it. */
-  answer(flagSet: FlagSet, context: EvaluationContext, { ifNoneMatch, body }: Asking = {}): Answer {
+  /**
+   * The tag, in an `If-None-Match` header, of what `answer` would answer: the caller has it, and
+   * nothing need be known of the context but its hash.
+   */
+  findTag(flagSet: FlagSet, contextHash: string, ifNoneMatch: string): EntityTag | undefined {
+    const { version } = flagSet
+    const step = stepAt(flagSet, this.#clock.now())
+    return entityTagsIn(ifNoneMatch).find(
+      (tag) => tag.version === version && tag.step === step && tag.contextHash === contextHash,
+    )
+  }
+
+  /** Whoever gives the answer records it. */
+  answer(flagSet: FlagSet, context: EvaluationContext, contextHash: string): Answer {
     const now = this.#clock.now()
-    const made = {
-      version: flagSet.version,
-      step: stepAt(flagSet, now),
-      contextHash: contextHashOf(context, body),
-    }
-    if (ifNoneMatch !== undefined) {
-      const tag = entityTagsIn(ifNoneMatch).find((known) => isMadeFrom(known, made))
-      if (tag !== undefined) return { tag, json: null }
-    }
     const evaluated = evaluateAllTimed(flagSet, context, now)
     const { evaluation } = evaluated
-    const { version, step, contextHash } = made
-    const tag = { version, step, contextHash, valuesHash: valuesHash(evaluation) }
+    const tag = {
+      version: flagSet.version,
+      step: stepAt(flagSet, now),
+      contextHash,
+      valuesHash: valuesHash(evaluation),
+    }
     return { tag, json: jsonOf(evaluation), evaluated }
   }
-}
-
-/** Whether a tag names this flag set, step and context; the values are then known to be equal. */
-function isMadeFrom(tag: EntityTag, made: Omit<EntityTag, 'valuesHash'>): boolean {
-  return (
-    tag.version === made.version && tag.step === made.step && tag.contextHash === made.contextHash
-  )
 }

@@ -107,7 +107,7 @@ export class UsageRecorder {
     environmentId: string,
     source: EvaluationSource,
     evaluated: Evaluated,
-    hash = contextHashOf(evaluated.context),
+    hash = contextHashOf(environmentId, JSON.stringify(evaluated.context)),
   ): void {
     const now = this.#clock.now()
     this.#count(environmentId, source, evaluated, now)

@@ -34,7 +34,7 @@ export async function eventsReply(
   { cache, usage, clock }: EventsParts,
   { scope: { environmentId }, exchange, headers }: EventsExchange,
 ): Promise<Reply> {
-  const body = await exchange.json(MAX_BODY_BYTES)
+  const body = (await exchange.json(MAX_BODY_BYTES)).parse()
   const request = asEventsRequest(body)
   if (request === undefined) {
     const message = `${findEventsFault(body)}: is missing, or not what it must be.`

@@ -12,13 +12,10 @@ export interface Exchange {
   /** `name` in lower case; several values are joined by a comma. */
   header(name: string): string | undefined
   /**
-   * The body as JSON: what the host has already parsed, else the bytes, read and parsed here.
-   * Throws `PAYLOAD_TOO_LARGE` beyond `maxBytes`, `INVALID_REQUEST` for what is not UTF-8 JSON
-   * or is empty. At once, when all of it has come.
+   * The body, whose JSON the host has parsed already, or whoever asks for it does. Throws
+   * `PAYLOAD_TOO_LARGE` beyond `maxBytes`. At once, when all of it has come.
    */
-  json(maxBytes: number): unknown | Promise<unknown>
-  /** The bytes that `json` has parsed; undefined before, and when the host has parsed them. */
-  readonly parsedBytes?: Uint8Array | undefined
+  json(maxBytes: number): JsonBody | Promise<JsonBody>
   /**
    * The body as the bytes that came, for what was signed. Throws as `json` does, and `INTERNAL`
    * when the host has parsed it already and the bytes are gone.
@@ -39,6 +36,14 @@ export interface Exchange {
   readonly waiting?: Waiting | undefined
   /** Has the request handled again, now that it is to be held no longer. */
   resume(): void
+}
+
+/** A body that has come as a whole. */
+export interface JsonBody {
+  /** As they came; undefined when the host has parsed them. */
+  readonly bytes: Uint8Array | undefined
+  /** Throws `INVALID_REQUEST` for what is not UTF-8 JSON or is empty. */
+  parse(): unknown
 }
 
 /** Somebody for whom a request is held until there is something to reply. */

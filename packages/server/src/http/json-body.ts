@@ -1,9 +1,14 @@
 import { FlagError } from '@ff/core'
+import type { JsonBody } from './exchange.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Body bytes as JSON. Throws `INVALID_REQUEST` for what is empty or not UTF-8 JSON. */
-export function parseJsonBody(bytes: Uint8Array): unknown {
+/** A body of which the bytes are known. */
+export function jsonBody(bytes: Uint8Array): JsonBody {
+  return { bytes, parse: () => parseJson(bytes) }
+}
+
+function parseJson(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) {
     throw new FlagError('INVALID_REQUEST', 'The request has no body; send a JSON object.')
   }

@@ -52,7 +52,7 @@ async function readBody(endpoint: Endpoint, exchange: Exchange): Promise<unknown
   if (endpoint.rawBody) return readText(endpoint, exchange)
   if (!exchange.hasBody) throw invalid('', 'A JSON body is required.')
   assertJson(exchange.header('content-type'))
-  const body = await exchange.json(endpoint.maxBodyBytes ?? MAX_BODY_BYTES)
+  const body = (await exchange.json(endpoint.maxBodyBytes ?? MAX_BODY_BYTES)).parse()
   assertPlain(body, DEEPEST)
   return body
 }

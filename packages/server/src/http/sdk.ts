@@ -1,4 +1,4 @@
-import { FlagError, parseContext } from '@ff/core'
+import { type EvaluationContext, FlagError, type FlagSet, parseContext } from '@ff/core'
 import {
   asEvaluateRequest,
   asPollRequest,
@@ -13,7 +13,7 @@ import { spreadSeconds } from '../access/admission.ts'
 import { type Permit, type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import type { EnvironmentScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Clock } from '../clock.ts'
-import { entityTagText } from '../evaluation/entity-tag.ts'
+import { contextHashOf, contextTextIn, entityTagText } from '../evaluation/entity-tag.ts'
 import type { Answer, Evaluator } from '../evaluation/evaluator.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
@@ -23,7 +23,7 @@ import type { Logger } from '../logger.ts'
 import { whenHere } from '../when-here.ts'
 import { sdkErrorReply } from './error-reply.ts'
 import { eventsReply } from './events-reply.ts'
-import type { Exchange, Outcome, Reply } from './exchange.ts'
+import type { Exchange, JsonBody, Outcome, Reply } from './exchange.ts'
 import { flagSetReply } from './flag-set-reply.ts'
 
 export interface SdkParts {
@@ -148,20 +148,51 @@ function evaluate(
 ): Reply | Promise<Reply> {
   const { cache, evaluator, usage } = parts
   return whenHere(admit(parts, exchange, headers), ({ environmentId }) =>
-    whenHere(exchange.json(MAX_BODY_BYTES), (json) => {
-      const request = asEvaluateRequest(json)
-      if (request === undefined) throw missingContext()
-      const context = parseContext(request.context)
-      return whenHere(cache.find(environmentId) ?? cache.get(environmentId), (flagSet) => {
+    whenHere(exchange.json(MAX_BODY_BYTES), (body) => {
+      const ifNoneMatch = exchange.header('if-none-match')
+      const question = { environmentId, body, ifNoneMatch }
+      return whenHere(cache.find(environmentId) ?? loadFor(question, cache), (flagSet) => {
+        const answer = answerTo(question, flagSet, evaluator)
         usage.requested(environmentId)
-        const ifNoneMatch = exchange.header('if-none-match')
-        const body = exchange.parsedBytes
-        const answer = evaluator.answer(flagSet, context, { ifNoneMatch, body })
         recordAnswer(usage, answer, { environmentId, source: 'rest' })
         return toReply(answer, headers)
       })
     }),
   )
+}
+
+interface Question {
+  readonly environmentId: string
+  readonly body: JsonBody
+  readonly ifNoneMatch: string | undefined
+}
+
+/** Nothing is loaded for a question that is to be refused. */
+function loadFor({ environmentId, body }: Question, cache: FlagSetCache): Promise<FlagSet> {
+  contextIn(body)
+  return cache.get(environmentId)
+}
+
+/** Who asks in the same words as before, and has the answer, is told so without reading them. */
+function answerTo(
+  { environmentId, body, ifNoneMatch }: Question,
+  flagSet: FlagSet,
+  evaluator: Evaluator,
+): Answer {
+  const text = body.bytes && contextTextIn(body.bytes)
+  const parsed = text === undefined ? contextIn(body) : undefined
+  const contextHash = contextHashOf(environmentId, text ?? JSON.stringify(parsed))
+  if (ifNoneMatch !== undefined) {
+    const tag = evaluator.findTag(flagSet, contextHash, ifNoneMatch)
+    if (tag !== undefined) return { tag, json: null }
+  }
+  return evaluator.answer(flagSet, parsed ?? contextIn(body), contextHash)
+}
+
+function contextIn(body: JsonBody): EvaluationContext {
+  const request = asEvaluateRequest(body.parse())
+  if (request === undefined) throw missingContext()
+  return parseContext(request.context)
 }
 
 function poll(
@@ -170,8 +201,8 @@ function poll(
   headers: SdkHeaders,
 ): Outcome | Promise<Outcome> {
   return whenHere(admit(parts, exchange, headers), (scope) =>
-    whenHere(exchange.json(MAX_BODY_BYTES), (json) => {
-      const request = asPollRequest(json)
+    whenHere(exchange.json(MAX_BODY_BYTES), (body) => {
+      const request = asPollRequest(body.parse())
       if (request === undefined) throw missingContext()
       const context = parseContext(request.context)
       if (parts.sessions.size >= parts.maxLiveClients) {

@@ -1,5 +1,5 @@
 import type { EvaluationContext } from '@ff/core'
-import { hash128 } from '@ff/core/fingerprint'
+import { contextHashOf } from '../evaluation/entity-tag.ts'
 import type { FlagSession } from './flag-session.ts'
 
 /** The live clients of one environment whose contexts are equal: they share one, and its evaluation. */
@@ -13,7 +13,12 @@ export interface Audience {
 
 /** The audiences of one environment. */
 export class Audiences implements Iterable<FlagSession> {
+  readonly #environmentId: string
   readonly #byName = new Map<string, Audience>()
+
+  constructor(environmentId: string) {
+    this.#environmentId = environmentId
+  }
 
   get isEmpty(): boolean {
     return this.#byName.size === 0
@@ -22,7 +27,7 @@ export class Audiences implements Iterable<FlagSession> {
   /** Those with this context; a new audience is not among the others before its first session is. */
   of(context: EvaluationContext): Audience {
     const text = JSON.stringify(context)
-    const contextHash = hash128(text)
+    const contextHash = contextHashOf(this.#environmentId, text)
     const found = this.#byName.get(contextHash)
     // Hashes can be forged, and nobody shall be told what another context is told.
     const isOther = found !== undefined && JSON.stringify(found.context) !== text

@@ -135,7 +135,8 @@ export class LongPolls {
   #answerAt(audience: Audience, moment: Moment): PollAnswer {
     const last = this.#last
     if (last?.audience === audience && last.moment === moment) return last.answer
-    const made = this.#parts.evaluator.answer(moment.flagSet, audience.context)
+    const { context, contextHash } = audience
+    const made = this.#parts.evaluator.answer(moment.flagSet, context, contextHash)
     const answer = { ...made, bytes: encoder.encode(made.json ?? '') }
     this.#last = { audience, moment, answer }
     return answer

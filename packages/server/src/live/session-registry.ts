@@ -17,7 +17,7 @@ export class SessionRegistry {
 
   /** Whom a session with this context would share it with. */
   audienceOf(environmentId: string, context: EvaluationContext): Audience {
-    const audiences = this.#byEnvironment.get(environmentId) ?? new Audiences()
+    const audiences = this.#byEnvironment.get(environmentId) ?? new Audiences(environmentId)
     return audiences.of(context)
   }
 
@@ -79,7 +79,7 @@ export class SessionRegistry {
   #audiencesOf(environmentId: string): Audiences {
     const known = this.#byEnvironment.get(environmentId)
     if (known !== undefined) return known
-    const audiences = new Audiences()
+    const audiences = new Audiences(environmentId)
     this.#byEnvironment.set(environmentId, audiences)
     return audiences
   }

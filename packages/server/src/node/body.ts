@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { FlagError } from '@ff/core'
-import { assertNotCompressed, bodyTooLarge, parseJsonBody } from '../http/json-body.ts'
+import type { JsonBody } from '../http/exchange.ts'
+import { assertNotCompressed, bodyTooLarge, jsonBody } from '../http/json-body.ts'
+import { whenHere } from '../when-here.ts'
 
 /** A request whose host may have parsed the body already, as `express.json()` does. */
 export interface ParsedRequest extends IncomingMessage {
@@ -75,25 +77,14 @@ export class RequestBody {
   }
 }
 
-/** The body as JSON, and the bytes it was read from, unless the host has parsed them. */
-export interface JsonBody {
-  readonly json: unknown
-  readonly bytes?: Uint8Array
-}
-
-/** Up to `maxBytes`; at once, when the whole body has come. */
+/** The body for whoever wants its JSON, up to `maxBytes`; at once, when all of it has come. */
 export function readJson(body: RequestBody, maxBytes: number): JsonBody | Promise<JsonBody> {
   const parsed = body.parsed(maxBytes)
   // A host that parses to text or bytes leaves the JSON to us.
-  if (typeof parsed === 'string') return { json: parseJsonBody(Buffer.from(parsed)) }
-  if (parsed instanceof Uint8Array) return toJsonBody(parsed)
-  if (parsed !== undefined) return { json: parsed }
-  const bytes = body.bytes(maxBytes)
-  return bytes instanceof Promise ? bytes.then(toJsonBody) : toJsonBody(bytes)
-}
-
-function toJsonBody(bytes: Uint8Array): JsonBody {
-  return { json: parseJsonBody(bytes), bytes }
+  if (typeof parsed === 'string') return jsonBody(Buffer.from(parsed))
+  if (parsed instanceof Uint8Array) return jsonBody(parsed)
+  if (parsed !== undefined) return { bytes: undefined, parse: () => parsed }
+  return whenHere(body.bytes(maxBytes), jsonBody)
 }
 
 /** The body as it came: what the host has read as bytes or text, else what is read here. */

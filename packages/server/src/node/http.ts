@@ -3,7 +3,7 @@ import { pipeline, Readable } from 'node:stream'
 import { FlagError } from '@ff/core'
 import type { FlagServer } from '../flag-server.ts'
 import { managementErrorReply } from '../http/error-reply.ts'
-import type { Exchange, Headers, Outcome, Reply, Waiting } from '../http/exchange.ts'
+import type { Exchange, Headers, JsonBody, Outcome, Reply, Waiting } from '../http/exchange.ts'
 import { type Target, targetBelow } from '../http/target.ts'
 import { silentLogger } from '../logger.ts'
 import { whenHere } from '../when-here.ts'
@@ -62,7 +62,6 @@ class NodeExchange implements Exchange {
   readonly method: string
   readonly path: string
   readonly query: string
-  parsedBytes: Uint8Array | undefined
   waiting: Waiting | undefined
   #body: RequestBody | undefined
   readonly #flags: Pick<FlagServer, 'handle'>
@@ -111,7 +110,6 @@ class NodeExchange implements Exchange {
   hold(waiting: Waiting): void {
     const response = this.#response
     this.waiting = waiting
-    this.parsedBytes = undefined
     this.#body = undefined
     if (response.destroyed) waiting.leave()
     else {
@@ -126,11 +124,8 @@ class NodeExchange implements Exchange {
     return Array.isArray(value) ? value.join(', ') : value
   }
 
-  json(maxBytes: number): unknown | Promise<unknown> {
-    return whenHere(readJson(this.body, maxBytes), ({ json, bytes }) => {
-      this.parsedBytes = bytes
-      return json
-    })
+  json(maxBytes: number): JsonBody | Promise<JsonBody> {
+    return readJson(this.body, maxBytes)
   }
 
   bytes(maxBytes: number): Promise<Uint8Array> {

@@ -196,6 +196,17 @@ describe('a poll with since', () => {
     },
   )
 
+  it('is answered at once when the tag is of another environment with other values', async () => {
+    await publish(
+      { storage: memory.storage, changeFeed: feed.changeFeed },
+      staging.environmentId,
+      flagChange(textFlag('banner', 'staging')),
+    )
+    const tag = (await evaluate(flags, staging.sdkKey, user)).headers.get('etag')
+    const parked = await park({ context: user, since: tag })
+    expect((await parked.done).body).toEqual({ banner: 'hello' })
+  })
+
   it('is answered at once when the tag is of another context with other values', async () => {
     await set('banner', 'hello', [proRule])
     const parked = await park({ context: user, since: await tagNow(free) })

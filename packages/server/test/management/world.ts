@@ -5,7 +5,7 @@ import { type FlagSetChange, memory, type Storage } from '@ff/storage'
 import type { Actor } from '../../src/access/actors.ts'
 import { engines } from '../../src/evaluation/engines.ts'
 import type { Exchange, Reply } from '../../src/http/exchange.ts'
-import { bodyTooLarge, parseJsonBody } from '../../src/http/json-body.ts'
+import { bodyTooLarge, jsonBody } from '../../src/http/json-body.ts'
 import { createManagementApp } from '../../src/http/management.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
 import { createAccessToken } from '../../src/management/access-tokens.ts'
@@ -131,7 +131,7 @@ export class World {
       header: (name) => sent.get(name),
       json: async (maxBytes) => {
         if ((bytes?.byteLength ?? 0) > maxBytes) throw bodyTooLarge(maxBytes)
-        return parseJsonBody(bytes ?? new Uint8Array())
+        return jsonBody(bytes ?? new Uint8Array())
       },
       bytes: async (maxBytes) => {
         if ((bytes?.byteLength ?? 0) > maxBytes) throw bodyTooLarge(maxBytes)

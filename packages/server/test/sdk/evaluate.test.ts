@@ -101,6 +101,26 @@ describe('POST /evaluator/evaluate', () => {
     expect(after.headers.get('etag')).toMatch(/^"2\.1-/)
   })
 
+  it('answers 304 to a context that is asked for in the words of before, however it is written', async () => {
+    const ask = (body: string, headers = {}) =>
+      call(flags, '/evaluator/evaluate', { key: live.sdkKey, body, headers })
+    for (const body of ['{"context":{}}', ' { "context": {} }', '{"more":1,"context":{}}\n']) {
+      const ifNoneMatch = { 'if-none-match': (await ask(body)).headers.get('etag') ?? '' }
+      expect((await ask(body, ifNoneMatch)).status).toBe(304)
+      expect((await ask(body.replace('{}', '{"kind":"user"}'), ifNoneMatch)).status).toBe(200)
+      expect((await ask(body.replace('{}', '{"key":"a"}'), ifNoneMatch)).status).toBe(400)
+      expect((await ask(body.slice(0, 11), ifNoneMatch)).status).toBe(400)
+    }
+  })
+
+  it('never answers 304 to the tag of another environment, whose version is the same', async () => {
+    const tag = (await evaluate(flags, live.sdkKey, user)).headers.get('etag') ?? ''
+    await publish(parts, staging.environmentId, flagChange(textFlag('banner', 'hello')))
+    const other = await evaluate(flags, staging.sdkKey, user, { 'if-none-match': tag })
+    expect([other.status, other.body]).toEqual([200, { banner: 'hello' }])
+    expect(other.headers.get('x-ff-version')).toBe('1')
+  })
+
   it('takes multi-kind contexts', async () => {
     const context = { kind: 'multi', user: { key: 'u', plan: 'pro' }, organization: { key: 'o' } }
     expect((await evaluate(flags, live.sdkKey, context)).body).toEqual({ banner: 'other' })
