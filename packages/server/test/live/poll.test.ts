@@ -252,7 +252,7 @@ function pollExchange(): Exchange & { resumed: number } {
     ...{ method: 'POST', path: '/evaluator/poll', query: '', hasBody: true },
     ...{ address: undefined, isEncrypted: false, resumed: 0 },
     header: (name) => (name === 'x-api-key' ? live.sdkKey : undefined),
-    json: () => ({ context: user }),
+    json: () => ({ bytes: undefined, parse: () => ({ context: user }) }),
     bytes: async () => new Uint8Array(),
     hold(waiting) {
       Object.assign(this, { waiting })
