@@ -193,6 +193,8 @@ export const initial: Migration = {
       environment_id ${text} not null, kind ${text} not null, entity_id ${text} not null,
       version integer not null, base_version integer not null,
       primary key (environment_id, kind, entity_id))`,
+    `create index ff_publication_head_version
+      on ff_publication_head (environment_id, version)`,
 
     `create table ff_evaluation_count (
       environment_id ${text} not null, flag_id ${text} not null, minute ${text} not null,

@@ -1,0 +1,26 @@
+import { DatabaseSync } from '@photostructure/sqlite'
+import { expect, it, onTestFinished } from 'vitest'
+import { newId } from '../contract/fixtures.ts'
+import { sqlite } from '../sqlite/sqlite.ts'
+import { sqliteDialect } from './dialect.ts'
+import { PublicationStatements } from './publication-statements.ts'
+
+it('looks at nothing but what changed, however much is published', async () => {
+  const database = new DatabaseSync(':memory:')
+  onTestFinished(() => database.close())
+  await sqlite({ database }).storage.migrate()
+  const { sql, parameters } = new PublicationStatements(sqliteDialect).changed(newId(), 7)
+  const plan = database.prepare(`explain query plan ${sql}`).all(...parameters)
+  const visits = plan
+    .map(({ detail }) => String(detail))
+    .filter((detail) => /^(SCAN|SEARCH)/.test(detail))
+    .map((detail) => detail.replace(/ USING.* INDEX \w+/, ''))
+  expect(visits).toEqual([
+    'SEARCH ff_publication_head (environment_id=? AND version>?)',
+    'SEARCH changed (environment_id=? AND version>?)',
+    'SEARCH part (environment_id=? AND kind=? AND entity_id=?)',
+    'SCAN topic',
+    'SEARCH h (environment_id=? AND kind=? AND entity_id=?)',
+    'SEARCH p (environment_id=? AND kind=? AND entity_id=? AND version>? AND version<?)',
+  ])
+})
