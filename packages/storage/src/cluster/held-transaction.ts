@@ -1,5 +1,5 @@
 import { FlagError } from '@ff/core'
-import type { SqlConnection, SqlDriver } from '../sql/sql-driver.ts'
+import type { SqlConnection, SqlDriver, SqlStatement, SqlTransaction } from '../sql/sql-driver.ts'
 
 interface HeldTransactionParts {
   readonly driver: SqlDriver
@@ -8,10 +8,16 @@ interface HeldTransactionParts {
   readonly silenceMs: number
 }
 
+interface Statements {
+  /** What was left to be done before. */
+  readonly left: readonly SqlStatement[]
+  readonly statements: readonly SqlStatement[]
+}
+
 /** A transaction that is open, or waits its turn, on behalf of another process. */
 export class HeldTransaction {
   readonly #silenceMs: number
-  readonly #begun: Promise<SqlConnection>
+  readonly #begun: Promise<SqlTransaction>
   readonly #ended: Promise<void>
   #keep: () => void = () => undefined
   #undo: (reason: FlagError) => void = () => undefined
@@ -26,8 +32,8 @@ export class HeldTransaction {
     })
     // What is decided before its turn is not heard yet by anybody.
     decided.catch(() => undefined)
-    let begin: (connection: SqlConnection) => void = () => undefined
-    const begun = new Promise<SqlConnection>((resolve) => {
+    let begin: (connection: SqlTransaction) => void = () => undefined
+    const begun = new Promise<SqlTransaction>((resolve) => {
       begin = resolve
     })
     this.#ended = driver.transaction(lock, (connection) => {
@@ -43,19 +49,21 @@ export class HeldTransaction {
     this.#listen()
   }
 
-  async run(statements: Parameters<SqlConnection['run']>[0]): ReturnType<SqlConnection['run']> {
+  async run({ left, statements }: Statements): ReturnType<SqlConnection['run']> {
     if (this.#isDecided) await this.#ended
     const connection = await this.#begun
     clearTimeout(this.#timer)
     try {
+      connection.leave(left)
       return await connection.run(statements)
     } finally {
       this.#listen()
     }
   }
 
-  /** Resolves once it is kept; throws when it is not. */
-  keep(): Promise<void> {
+  /** Does what was left, and resolves once all is kept; throws when it is not. */
+  async keep(left: readonly SqlStatement[]): Promise<void> {
+    if (!this.#isDecided) (await this.#begun).leave(left)
     this.#decide(() => this.#keep())
     return this.#ended
   }

@@ -21,9 +21,16 @@ export type Question =
   | {
       readonly type: 'run'
       readonly transaction: string
+      /** What was left to be done before. */
+      readonly left: readonly SqlStatement[]
       readonly statements: readonly SqlStatement[]
     }
-  | { readonly type: 'end'; readonly transaction: string; readonly keep: boolean }
+  | {
+      readonly type: 'end'
+      readonly transaction: string
+      readonly keep: boolean
+      readonly left: readonly SqlStatement[]
+    }
   | { readonly type: 'publish'; readonly change: FlagSetChange }
   | {
       readonly type: 'lease'

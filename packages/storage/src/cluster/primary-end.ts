@@ -50,7 +50,7 @@ export class PrimaryEnd {
       case 'begin':
         return this.#begin(id, question.lock)
       case 'run':
-        return this.#held(question.transaction).run(question.statements)
+        return this.#held(question.transaction).run(question)
       case 'end':
         return this.#end(question)
       case 'publish':
@@ -75,10 +75,10 @@ export class PrimaryEnd {
     }
   }
 
-  async #end({ transaction, keep }: Extract<Question, { type: 'end' }>): Promise<undefined> {
+  async #end({ transaction, keep, left }: Extract<Question, { type: 'end' }>): Promise<undefined> {
     const held = this.#held(transaction)
     this.#transactions.delete(transaction)
-    if (keep) await held.keep()
+    if (keep) await held.keep(left)
     else await held.undo(undone())
   }
 

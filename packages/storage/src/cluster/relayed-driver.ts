@@ -1,6 +1,6 @@
 import { storeClosed, transactionEnded } from '../record-errors.ts'
 import { SerialQueue } from '../serial-queue.ts'
-import type { SqlConnection, SqlDriver } from '../sql/sql-driver.ts'
+import type { SqlConnection, SqlDriver, SqlStatement, SqlTransaction } from '../sql/sql-driver.ts'
 import type { WorkerEnd } from './worker-end.ts'
 
 /**
@@ -21,7 +21,7 @@ export class RelayedDriver implements SqlDriver {
     this.reader = own.reader
   }
 
-  async transaction<T>(lock: string, work: (connection: SqlConnection) => Promise<T>): Promise<T> {
+  async transaction<T>(lock: string, work: (connection: SqlTransaction) => Promise<T>): Promise<T> {
     if (this.#isClosed) throw storeClosed()
     return this.#writers.run(() => this.#transact(lock, work))
   }
@@ -31,27 +31,30 @@ export class RelayedDriver implements SqlDriver {
     return this.#writers.run(() => this.#own.close())
   }
 
-  async #transact<T>(lock: string, work: (connection: SqlConnection) => Promise<T>): Promise<T> {
+  async #transact<T>(lock: string, work: (connection: SqlTransaction) => Promise<T>): Promise<T> {
     const transaction = await this.#primary.ask({ type: 'begin', lock })
     const connection = new RelayedConnection(this.#primary, transaction)
     try {
       const result = await work(connection)
-      connection.end()
-      await this.#primary.ask({ type: 'end', transaction, keep: true })
+      const left = connection.end()
+      await this.#primary.ask({ type: 'end', transaction, keep: true, left })
       return result
     } catch (error) {
       connection.end()
       // Whatever is answered, nothing is kept.
-      await this.#primary.ask({ type: 'end', transaction, keep: false }).catch(() => undefined)
+      await this.#primary
+        .ask({ type: 'end', transaction, keep: false, left: [] })
+        .catch(() => undefined)
       throw error
     }
   }
 }
 
 /** A transaction that the primary holds open for this process. */
-class RelayedConnection implements SqlConnection {
+class RelayedConnection implements SqlTransaction {
   readonly #primary: WorkerEnd
   readonly #transaction: string
+  #left: SqlStatement[] = []
   #hasEnded = false
 
   constructor(primary: WorkerEnd, transaction: string) {
@@ -61,10 +64,24 @@ class RelayedConnection implements SqlConnection {
 
   async run(statements: Parameters<SqlConnection['run']>[0]): ReturnType<SqlConnection['run']> {
     if (this.#hasEnded) throw transactionEnded()
-    return this.#primary.ask({ type: 'run', transaction: this.#transaction, statements })
+    const left = this.#takeLeft()
+    return this.#primary.ask({ type: 'run', transaction: this.#transaction, left, statements })
   }
 
-  end(): void {
+  leave(statements: readonly SqlStatement[]): void {
+    if (this.#hasEnded) throw transactionEnded()
+    this.#left.push(...statements)
+  }
+
+  /** Answers what was left to be done. */
+  end(): readonly SqlStatement[] {
     this.#hasEnded = true
+    return this.#takeLeft()
+  }
+
+  #takeLeft(): readonly SqlStatement[] {
+    const left = this.#left
+    this.#left = []
+    return left
   }
 }

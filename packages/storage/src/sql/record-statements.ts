@@ -18,8 +18,8 @@ export class RecordStatements {
     return statement(this.#living(kind).selectAll().where('id', '=', id))
   }
 
-  /** Two statements: the page, and the `total` of all pages. */
-  list<K extends Kind>(kind: K, query: ListQuery<K>): readonly [SqlStatement, SqlStatement] {
+  /** The page; and the `total` of all pages, where there can be others. */
+  list<K extends Kind>(kind: K, query: ListQuery<K>): readonly SqlStatement[] {
     const matching = this.#matching(kind, query)
     const { sort, page = 1, limit } = query
     let rows = matching.selectAll()
@@ -30,8 +30,9 @@ export class RecordStatements {
       )
     }
     rows = rows.orderBy('id', 'asc')
-    if (limit !== undefined) rows = rows.limit(limit).offset((page - 1) * limit)
-    return [statement(rows), statement(matching.select(sql`count(*)`.as('total')))]
+    if (limit === undefined) return [statement(rows)]
+    const paged = rows.limit(limit).offset((page - 1) * limit)
+    return [statement(paged), statement(matching.select(sql`count(*)`.as('total')))]
   }
 
   insert<K extends Kind>(kind: K, record: Records[K]): SqlStatement {

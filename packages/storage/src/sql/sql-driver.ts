@@ -15,6 +15,15 @@ export interface SqlConnection {
   run(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>
 }
 
+/** The connection of a transaction. */
+export interface SqlTransaction extends SqlConnection {
+  /**
+   * Runs the statements before whatever comes next, at the latest with the commit, so that nobody
+   * waits for them alone. When one of them fails, so does the transaction.
+   */
+  leave(statements: readonly SqlStatement[]): void
+}
+
 /** What a database brings to be a store. */
 export interface SqlDriver {
   /** For statements that only read; those of one `run` all see the same committed state. */
@@ -25,7 +34,7 @@ export interface SqlDriver {
    * holders of the same lock one after another. A `CONFLICT` inside leaves it usable, after
    * anything else nothing can be committed any more.
    */
-  transaction<T>(lock: string, work: (connection: SqlConnection) => Promise<T>): Promise<T>
+  transaction<T>(lock: string, work: (connection: SqlTransaction) => Promise<T>): Promise<T>
 
   /** Ends what was begun, then refuses everything. */
   close(): Promise<void>

@@ -37,19 +37,19 @@ import { assertIntact, EMPTY_DIGEST, nextDigest } from './present-digest.ts'
 import { PublicationStatements } from './publication-statements.ts'
 import { RecordStatements } from './record-statements.ts'
 import { fromRow, toEvaluationTotal, toLogEntry, toPublishedVersion } from './rows.ts'
-import type { SqlConnection, SqlRow } from './sql-driver.ts'
+import type { SqlRow, SqlTransaction } from './sql-driver.ts'
 import { UsageStatements } from './usage-statements.ts'
 
 /** What a store can do, on one connection: a transaction's, or for its reading half the reader's. */
 export class SqlSession implements StorageSession {
-  readonly #connection: SqlConnection
+  readonly #connection: SqlTransaction
   readonly #records: RecordStatements
   readonly #log: PublicationStatements
   readonly #usage: UsageStatements
   /** Publishing reads and then writes, and so must not meet itself. */
   readonly #publishing = new SerialQueue()
 
-  constructor(connection: SqlConnection, dialect: SqlDialect) {
+  constructor(connection: SqlTransaction, dialect: SqlDialect) {
     this.#connection = connection
     this.#records = new RecordStatements(dialect)
     this.#log = new PublicationStatements(dialect)
@@ -64,7 +64,7 @@ export class SqlSession implements StorageSession {
   async list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>> {
     const [rows = [], totals] = await this.#connection.run(this.#records.list(kind, query))
     const data = rows.map((row) => fromRow(kind, row))
-    return { data, total: Number(totals?.[0]?.total ?? 0) }
+    return { data, total: Number(totals?.[0]?.total ?? data.length) }
   }
 
   async insert<K extends Kind>(kind: K, record: Records[K]): Promise<void> {
@@ -180,7 +180,7 @@ export class SqlSession implements StorageSession {
     const changed = [...replaced, ...entries]
     const digest = nextDigest(digestIn(versions) ?? EMPTY_DIGEST, { version, entries: changed })
     const published = { version, ...occasion, ...contentOf(entries, present) }
-    await this.#connection.run([
+    this.#connection.leave([
       ...entries.flatMap((entry) => this.#log.append(environmentId, entry)),
       this.#log.appendVersion(environmentId, published),
       this.#log.setVersion(environmentId, version, digest),

@@ -1,14 +1,16 @@
+import { FlagError } from '@ff/core'
 import { notMigrated } from '../record-errors.ts'
 import type { Storage } from '../storage.ts'
 import { createStorage } from '../storage-core.ts'
 import type { SqlDialect } from './dialect.ts'
 import { migrate } from './migrate.ts'
-import type { SqlDriver } from './sql-driver.ts'
+import type { SqlDriver, SqlTransaction } from './sql-driver.ts'
 import { SqlSession } from './sql-session.ts'
 
 /** The store that every SQL database is, given its driver and its dialect. */
 export function createSqlStorage(driver: SqlDriver, dialect: SqlDialect): Storage {
-  const reader = new SqlSession(driver.reader, dialect)
+  const run: SqlTransaction['run'] = (statements) => driver.reader.run(statements)
+  const reader = new SqlSession({ run, leave: refuseToWrite }, dialect)
   let isMigrated = false
 
   return createStorage({
@@ -26,4 +28,8 @@ export function createSqlStorage(driver: SqlDriver, dialect: SqlDialect): Storag
       return reader
     },
   })
+}
+
+function refuseToWrite(): never {
+  throw new FlagError('INTERNAL', 'What is committed is only read.')
 }

@@ -1,5 +1,6 @@
+import { isFlagError } from '@ff/core'
 import type { SqlRow, SqlStatement, SqlValue } from '../sql/sql-driver.ts'
-import type { SqliteChannel, SqlRows } from './sqlite-channel.ts'
+import { isFresh, type SqliteChannel, type SqlRows } from './sqlite-channel.ts'
 import { fromSqliteFailure } from './sqlite-errors.ts'
 
 /** What a host's database must be able to do: `node:sqlite` and better-sqlite3 both can. */
@@ -28,33 +29,46 @@ export class InlineChannel implements SqliteChannel {
   readonly #database: SqliteDatabase
   readonly #prepared = new Map<string, SqliteStatement>()
   #isSet = false
+  /** What the open transaction met. */
+  #failure: unknown
 
   constructor(database: SqliteDatabase) {
     this.#database = database
   }
 
   async write(statements: readonly SqlStatement[]): Promise<SqlRows> {
+    if (isFresh(statements)) this.#failure = undefined
+    if (this.#failure !== undefined) throw this.#failure
     try {
-      this.#applySettings()
-      return statements.map(({ sql, parameters }) => this.#execute(sql, parameters))
+      return this.#executeAll(statements)
     } catch (error) {
-      throw fromSqliteFailure(error instanceof Error ? error : { message: String(error) })
+      if (!isFlagError(error) || error.code !== 'CONFLICT') this.#failure = error
+      throw error
     }
   }
 
   async read(statements: readonly SqlStatement[]): Promise<SqlRows> {
-    if (statements.length === 1) return this.write(statements)
-    await this.write([{ sql: 'begin', parameters: [] }])
+    if (statements.length === 1) return this.#executeAll(statements)
+    this.#executeAll([{ sql: 'begin', parameters: [] }])
     try {
-      return await this.write(statements)
+      return this.#executeAll(statements)
     } finally {
-      await this.write([{ sql: 'rollback', parameters: [] }])
+      this.#executeAll([{ sql: 'rollback', parameters: [] }])
     }
   }
 
   /** The host opened the database, and closes it. */
   async close(): Promise<void> {
     this.#prepared.clear()
+  }
+
+  #executeAll(statements: readonly SqlStatement[]): SqlRows {
+    try {
+      this.#applySettings()
+      return statements.map(({ sql, parameters }) => this.#execute(sql, parameters))
+    } catch (error) {
+      throw fromSqliteFailure(error instanceof Error ? error : { message: String(error) })
+    }
   }
 
   #applySettings(): void {

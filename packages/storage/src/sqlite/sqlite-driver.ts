@@ -1,8 +1,8 @@
 import { isFlagError } from '@ff/core'
 import { storeClosed, transactionEnded } from '../record-errors.ts'
 import { SerialQueue } from '../serial-queue.ts'
-import type { SqlConnection, SqlDriver, SqlStatement } from '../sql/sql-driver.ts'
-import type { SqliteChannel, SqlRows } from './sqlite-channel.ts'
+import type { SqlConnection, SqlDriver, SqlStatement, SqlTransaction } from '../sql/sql-driver.ts'
+import { BEGIN, COMMIT, ROLLBACK, type SqliteChannel, type SqlRows } from './sqlite-channel.ts'
 
 /** One transaction at a time, whatever its lock: SQLite has one writer. */
 export class SqliteDriver implements SqlDriver {
@@ -16,7 +16,10 @@ export class SqliteDriver implements SqlDriver {
     this.reader = { run: (statements) => this.#read(statements) }
   }
 
-  async transaction<T>(_lock: string, work: (connection: SqlConnection) => Promise<T>): Promise<T> {
+  async transaction<T>(
+    _lock: string,
+    work: (connection: SqlTransaction) => Promise<T>,
+  ): Promise<T> {
     if (this.#isClosed) throw storeClosed()
     return this.#writers.run(() => this.#transact(work))
   }
@@ -33,26 +36,28 @@ export class SqliteDriver implements SqlDriver {
     return this.#writers.run(() => this.#channel.read(statements))
   }
 
-  async #transact<T>(work: (connection: SqlConnection) => Promise<T>): Promise<T> {
-    await this.#channel.write([plain('begin immediate')])
-    const connection = new TransactionConnection(this.#channel)
+  async #transact<T>(work: (connection: SqlTransaction) => Promise<T>): Promise<T> {
+    const transaction = new Transaction(this.#channel)
     try {
-      const result = await work(connection)
-      connection.end()
-      await this.#channel.write([plain('commit')])
+      const result = await work(transaction)
+      await transaction.commit()
       return result
     } catch (error) {
-      connection.abandon()
-      // Some failures make SQLite roll back by itself, and then there is nothing left to do.
-      await this.#channel.write([plain('rollback')]).catch(() => undefined)
+      await transaction.rollback()
       throw error
     }
   }
 }
 
-/** The connection as one transaction may use it: until its end, and until the store fails. */
-class TransactionConnection implements SqlConnection {
+/**
+ * One transaction, which may be used until its end and until the store fails. It begins with the
+ * first statements, and what was left to be done travels with the commit.
+ */
+class Transaction implements SqlTransaction {
   readonly #channel: SqliteChannel
+  #left: SqlStatement[] = []
+  #finishing: Promise<void> | undefined
+  #hasBegun = false
   #hasEnded = false
   #failure: unknown
 
@@ -62,31 +67,59 @@ class TransactionConnection implements SqlConnection {
 
   async run(statements: readonly SqlStatement[]): Promise<SqlRows> {
     this.#refuseIfOver()
+    if (this.#left.length > 0) {
+      this.#finishing = this.#finish([])
+      this.#finishing.catch(() => undefined)
+    }
     try {
-      return await this.#channel.write(statements)
+      return await this.#write(statements)
     } catch (error) {
-      // SQLite may have rolled back: what ran next would be kept at once, by itself.
       if (!isFlagError(error) || error.code !== 'CONFLICT') this.#failure = error
       throw error
     }
   }
 
-  /** Throws when the transaction met a failure, even one that was caught. */
-  end(): void {
-    this.#refuseIfOver()
-    this.#hasEnded = true
+  leave(statements: readonly SqlStatement[]): void {
+    if (this.#hasEnded) throw transactionEnded()
+    this.#left.push(...statements)
   }
 
-  abandon(): void {
+  /** Throws when the transaction met a failure, even one that was caught. */
+  async commit(): Promise<void> {
+    this.#refuseIfOver()
     this.#hasEnded = true
+    await this.#finishing
+    if (this.#hasBegun || this.#left.length > 0) await this.#finish([COMMIT])
+  }
+
+  async rollback(): Promise<void> {
+    this.#hasEnded = true
+    if (!this.#hasBegun) return
+    // Some failures make SQLite roll back by itself, and then there is nothing left to do.
+    await this.#channel.write([ROLLBACK]).catch(() => undefined)
+  }
+
+  /** Does what was left, and then these; whatever fails of it fails the transaction. */
+  async #finish(statements: readonly SqlStatement[]): Promise<void> {
+    const left = this.#left
+    this.#left = []
+    try {
+      await this.#write([...left, ...statements])
+    } catch (error) {
+      this.#failure = error
+      throw error
+    }
+  }
+
+  async #write(statements: readonly SqlStatement[]): Promise<SqlRows> {
+    if (this.#hasBegun) return this.#channel.write(statements)
+    this.#hasBegun = true
+    const [, ...rows] = await this.#channel.write([BEGIN, ...statements])
+    return rows
   }
 
   #refuseIfOver(): void {
     if (this.#failure !== undefined) throw this.#failure
     if (this.#hasEnded) throw transactionEnded()
   }
-}
-
-function plain(sql: string): SqlStatement {
-  return { sql, parameters: [] }
 }

@@ -20,11 +20,20 @@ const BUSY_RETRY_MS = 20
 const BUSY_MESSAGE = 'database is locked'
 const MAX_PREPARED = 500
 
+const BEGINS = 'begin immediate'
+const ROLLS_BACK = 'rollback'
+const KEY_TAKEN = 'UNIQUE constraint failed'
+
 /** A connection, and the statements prepared on it. */
 class Connection {
   /** @type {Map<string, PreparedStatement>} */
   #prepared = new Map()
   #database
+  /**
+   * What the open transaction met.
+   * @type {unknown}
+   */
+  #failure
 
   /** @param {Database} database */
   constructor(database) {
@@ -48,15 +57,28 @@ class Connection {
 
   /** @param {Statement[]} statements */
   write(statements) {
+    const first = statements[0]?.sql
+    if (first === BEGINS || first === ROLLS_BACK) this.#failure = undefined
+    if (this.#failure !== undefined) throw this.#failure
+    try {
+      return this.#executeAll(statements)
+    } catch (error) {
+      if (!toFailure(error).message.includes(KEY_TAKEN)) this.#failure = error
+      throw error
+    }
+  }
+
+  /** @param {Statement[]} statements */
+  #executeAll(statements) {
     return statements.map(({ sql, parameters }) => this.execute(sql, parameters))
   }
 
   /** @param {Statement[]} statements */
   read(statements) {
-    if (statements.length === 1) return this.write(statements)
+    if (statements.length === 1) return this.#executeAll(statements)
     this.execute('begin')
     try {
-      return this.write(statements)
+      return this.#executeAll(statements)
     } finally {
       this.execute('rollback')
     }
