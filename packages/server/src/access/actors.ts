@@ -53,7 +53,7 @@ export function tokenAuthenticator(
   return async (token) => {
     if (token.length > LONGEST_TOKEN) return undefined
     const hash = await hashSecret(token)
-    const { data } = await storage.list('accessToken', { where: { hash }, limit: 1 })
+    const { data } = await storage.list('accessToken', { where: { hash } })
     const found = data[0]
     if (found === undefined) return undefined
     if (found.expiresAt !== null && found.expiresAt <= timestampAt(clock)) return undefined

@@ -79,9 +79,14 @@ export function assertPermittedOnInstallation(access: Access): void {
   if (access.actor.role !== 'platform') throw forbidden(access.actor)
 }
 
+/** Whether a role may do something, in its organization. */
+export function mayAs(role: Role, permission: Permission): boolean {
+  return ROLE_PERMISSIONS[role].includes(permission)
+}
+
 /** For what belongs to nobody: throws `FORBIDDEN` unless the role may, wherever the actor has it. */
 export function assertRoleMay({ actor, permission }: Access): void {
-  if (!ROLE_PERMISSIONS[actor.role].includes(permission)) throw forbidden(actor)
+  if (!mayAs(actor.role, permission)) throw forbidden(actor)
 }
 
 function forbidden(actor: Actor): FlagError {

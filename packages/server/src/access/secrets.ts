@@ -1,5 +1,8 @@
 const SECRET_BYTES = 32
 
+/** Node's own, where there is one: it answers in a microsecond, the web's by way of a thread. */
+const builtin = globalThis.process?.getBuiltinModule?.('node:crypto')
+
 /** A new secret: the prefix and 64 hexadecimal digits (256 random bits). */
 export function newSecret(prefix: string): string {
   return prefix + toHex(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
@@ -21,6 +24,7 @@ export function equalSecrets(one: string, other: string): boolean {
 
 /** Of the text in UTF-8, in hexadecimal. */
 export async function sha256(text: string): Promise<string> {
+  if (builtin !== undefined) return builtin.createHash('sha256').update(text).digest('hex')
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return toHex(new Uint8Array(digest))
 }

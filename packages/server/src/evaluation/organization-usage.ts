@@ -88,7 +88,8 @@ export class OrganizationUsage {
     const isKept =
       orgId !== undefined &&
       (await this.#storage.transaction(orgId, async (tx) => {
-        for (const [flagId, quarter] of marks) await markEvaluated(tx, flagId, quarter)
+        // Together, for everybody else who writes waits for it.
+        await Promise.all(marks.map(([flagId, quarter]) => markEvaluated(tx, flagId, quarter)))
         return addApiUsage(tx, orgId, requests)
       }))
     if (!isKept) this.#dropped += requests

@@ -1,4 +1,4 @@
-import { isFlagError } from '@ff/core'
+import { FlagError, isFlagError } from '@ff/core'
 import {
   type AuditEventType,
   type AuditedFields,
@@ -8,9 +8,10 @@ import {
 import type { FlagSetChange, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
+import { mayAs } from '../access/permissions.ts'
 import { assertWithinPlan } from '../access/quotas.ts'
 import { timestampAt } from '../clock.ts'
-import { appendAudit, type NewAuditEntry } from './audit-chain.ts'
+import { appendAt, findPlace, type NewAuditEntry } from './audit-chain.ts'
 import { keepCounts } from './counts.ts'
 import { findEarlierResult, rememberResult } from './idempotency.ts'
 import type { Management } from './management.ts'
@@ -77,11 +78,9 @@ export async function applyChange<Params, Path extends AnyPath, T>(
   target: Target<Params, Path>,
   work: (writer: RecordWriter, path: Path) => Promise<Outcome<T>>,
 ): Promise<T> {
-  // The organization of a thing never changes, so this names the right lock; inside it, all is loaded anew.
-  const { organization } = await loadPermitted(management, target)
-  const lock = organization?.id ?? 'platform'
+  const lock = await lockOf(management, target)
   const { result, hints, isTold } = await management.storage.transaction(lock, async (session) => {
-    const made = await makeChange({ session, management, target }, work)
+    const made = await makeChange({ session, management, target, lock }, work)
     await management.alongside?.(session)
     return made
   })
@@ -90,7 +89,28 @@ export async function applyChange<Params, Path extends AnyPath, T>(
   return result
 }
 
+/**
+ * The organization of a thing never changes, so this names the right lock; inside it, all is loaded
+ * anew. What members of an organization may change is nothing but its own: that need not be looked
+ * up, and what is foreign is not found inside.
+ */
+async function lockOf<Params, Path extends AnyPath>(
+  management: Management,
+  target: Target<Params, Path>,
+): Promise<string> {
+  const { actor } = management
+  const isOwn = actor.role !== 'platform' && mayAs(actor.role, target.permission)
+  if (isOwn && actor.orgId !== null) return actor.orgId
+  return lockFor(await loadPermitted(management, target))
+}
+
+function lockFor({ organization }: AnyPath): string {
+  return organization?.id ?? 'platform'
+}
+
 interface Change<Params, Path extends AnyPath> {
+  /** What the transaction holds. */
+  readonly lock: string
   readonly session: StorageSession
   readonly management: Management
   readonly target: Target<Params, Path>
@@ -107,12 +127,13 @@ const NOTHING_MADE = { hints: [], isTold: false } as const
 
 /** The part of a change that is done inside its transaction. */
 async function makeChange<Params, Path extends AnyPath, T>(
-  { session, management, target }: Change<Params, Path>,
+  { session, management, target, lock }: Change<Params, Path>,
   work: (writer: RecordWriter, path: Path) => Promise<Outcome<T>>,
 ): Promise<Made<T>> {
   const { clock, actor, idempotentRequest } = management
   const { permission, load, params } = target
   const path = await load(session, { actor, permission }, params)
+  if (lockFor(path) !== lock) throw new FlagError('INTERNAL', 'A change held the wrong lock.')
   const writer = new RecordWriter(session, timestampAt(clock))
   const earlier = await findEarlierResult(session, idempotentRequest, writer.now)
   if (earlier !== undefined) return { ...NOTHING_MADE, result: earlier.result as T }
@@ -127,11 +148,16 @@ async function makeChange<Params, Path extends AnyPath, T>(
     now: writer.now,
   })
   await keepCounts(session, path.organization, writer)
+  // None of these waits for another's writes: what they ask of the store travels together.
   const entry = toNewEntry(outcome.event, path, actor, writer.now)
-  const eventId = await appendAudit(session, entry)
-  const isTold = await queueDeliveries(session, { ...entry, id: eventId })
+  const place = findPlace(session, entry)
+  const eventId = async () => (await place).id
   const { soundness } = management
-  const hints = await publish(session, writer, { eventId, field: outcome.field, soundness })
+  const [hints, isTold] = await Promise.all([
+    publish(session, writer, { eventId, field: outcome.field, soundness, path }),
+    queueDeliveries(session, entry, eventId),
+    place.then((found) => appendAt(session, entry, found)),
+  ])
   return { result: outcome.result, hints, isTold }
 }
 
@@ -140,20 +166,20 @@ function withoutSecret<T>({ result, shownOnce }: Outcome<T>): unknown {
 }
 
 interface Published extends Pick<Management, 'soundness'> {
-  readonly eventId: string
+  readonly eventId: () => Promise<string>
   readonly field: string | undefined
+  readonly path: AnyPath
 }
 
 async function publish(
   session: StorageSession,
   { touches, kinds, now: publishedAt }: RecordWriter,
-  { eventId, field = '', soundness }: Published,
+  { eventId, field = '', soundness, path }: Published,
 ): Promise<readonly FlagSetChange[]> {
   try {
-    const hints = await publishTouched(session, touches, {
-      occasion: { publishedAt, eventId },
-      soundness,
-    })
+    const occasion = async () => ({ publishedAt, eventId: await eventId() })
+    const environment = kinds.has('environment') ? undefined : path.environment
+    const hints = await publishTouched(session, touches, { occasion, soundness, environment })
     return kinds.has('sdkKey') ? [...hints, { type: 'sdkKeys' }] : hints
   } catch (error) {
     if (isFlagError(error) && error.code === 'INVALID_DEFINITION')

@@ -21,23 +21,41 @@ export interface NewAuditEntry
 /** As many digits as keep the order of the numbers. */
 const SEQUENCE_DIGITS = 12
 
+/** Where the next entry of a chain goes. */
+interface Place {
+  readonly chain: string
+  readonly head: Records['auditHead'] | undefined
+  readonly sequence: number
+  /** The entry's id. */
+  readonly id: string
+}
+
 /**
  * The only way to write the audit log: adds an entry to the end of its chain and moves the
  * chain's head. The transaction must be the only one that appends to the chain: it holds the lock
  * of the organization (`platform` where there is none), or, for log-ins, that of the chain; or it
- * founds the organization. Answers the entry's id.
+ * founds the organization.
  */
-export async function appendAudit(session: StorageSession, entry: NewAuditEntry): Promise<string> {
+export async function appendAudit(session: StorageSession, entry: NewAuditEntry): Promise<void> {
+  await appendAt(session, entry, await findPlace(session, entry))
+}
+
+/** Where an entry goes that `appendAt` is to add, in the same transaction and before any other. */
+export async function findPlace(session: StorageSession, entry: NewAuditEntry): Promise<Place> {
   const { log = 'changes' }: AuditEventRow = auditEvents[entry.eventType]
   const chain = chainName(log, entry.orgId)
   const head = await session.find('auditHead', chain)
   const sequence = (head?.sequence ?? 0) + 1
-  const unsigned = {
-    ...entry,
-    id: entryId(chain, sequence),
-    sequence,
-    previousHash: head?.hash ?? '',
-  }
+  return { chain, head, sequence, id: entryId(chain, sequence) }
+}
+
+/** The second half of `appendAudit`. */
+export async function appendAt(
+  session: StorageSession,
+  entry: NewAuditEntry,
+  { chain, head, sequence, id }: Place,
+): Promise<void> {
+  const unsigned = { ...entry, id, sequence, previousHash: head?.hash ?? '' }
   const hash = await hashOf(unsigned)
   const position = positionAfter(head?.position, { sequence, createdAt: entry.createdAt })
   const next = { sequence, hash, position }
@@ -47,7 +65,6 @@ export async function appendAudit(session: StorageSession, entry: NewAuditEntry)
       ? session.insert('auditHead', { id: chain, ...next })
       : session.update('auditHead', chain, next),
   ])
-  return unsigned.id
 }
 
 /** The name of a chain; `orgId` is empty for what belongs to no organization. */

@@ -63,17 +63,17 @@ async function assertVariations(
   flag: Flag,
   { defaultVariationId, offVariationId, targets }: FlagStateChanges,
 ): Promise<void> {
-  const known = new Set((await loadVariations(reader, flag.id)).map(({ id }) => id))
   const references = [
     { field: 'default_variation_id', id: defaultVariationId },
     { field: 'off_variation_id', id: offVariationId },
     ...(targets ?? []).map(({ variationId }, index) => {
       return { field: `targets.${index}.variation_id`, id: variationId }
     }),
-  ]
+  ].filter(({ id }) => typeof id === 'string')
+  if (references.length === 0) return
+  const known = new Set<unknown>((await loadVariations(reader, flag.id)).map(({ id }) => id))
   for (const { field, id } of references) {
-    if (typeof id === 'string' && !known.has(id))
-      throw invalid(field, 'names no variation of this flag')
+    if (!known.has(id)) throw invalid(field, 'names no variation of this flag')
   }
 }
 

@@ -33,6 +33,7 @@ export type LoadPath<Params, Path extends AnyPath> = (
 export interface AnyPath {
   readonly organization: Records['organization'] | null
   readonly project?: Project
+  readonly environment?: Environment
 }
 
 export interface OrganizationPath {
@@ -173,10 +174,29 @@ export const loadProjectPath: LoadPath<ProjectParams, ProjectPath> = async (
   access,
   { projectId },
 ) => {
-  const project = await session.find('project', projectId)
+  const [project, own] = await Promise.all([
+    session.find('project', projectId),
+    findOwnOrganization(session, access),
+  ])
   if (project === undefined) throw notFound('project')
-  const organization = await session.find('organization', project.orgId)
+  const organization = await organizationOf(session, project, own)
   return { organization: permitted(access, organization, 'project'), project }
+}
+
+/** The organization that somebody belongs to: most often that of what they ask for. */
+async function findOwnOrganization(
+  session: StorageSession,
+  { actor }: Access,
+): Promise<Records['organization'] | undefined> {
+  return actor.orgId === null ? undefined : session.find('organization', actor.orgId)
+}
+
+async function organizationOf(
+  session: StorageSession,
+  { orgId }: Project,
+  likely: Records['organization'] | undefined,
+): Promise<Records['organization'] | undefined> {
+  return likely?.id === orgId ? likely : session.find('organization', orgId)
 }
 
 export const loadEnvironmentPath: LoadPath<EnvironmentParams, EnvironmentPath> = async (

@@ -25,8 +25,10 @@ export interface Touch {
 
 /** When and why something is published, and what is known of what is published already. */
 export interface Publishing {
-  readonly occasion: PublicationOccasion
+  readonly occasion: () => Promise<PublicationOccasion>
   readonly soundness: Soundness
+  /** One that is known to be there now. */
+  readonly environment?: Environment | undefined
 }
 
 /**
@@ -37,22 +39,39 @@ export interface Publishing {
 export async function publishTouched(
   session: StorageSession,
   touches: readonly Touch[],
-  { occasion, soundness }: Publishing,
+  publishing: Publishing,
 ): Promise<readonly FlagSetChange[]> {
   const hints: FlagSetChange[] = []
+  const { occasion, environment: known } = publishing
   for (const projectId of new Set(touches.map((touch) => touch.projectId))) {
-    const environments = await session.list('environment', { where: { projectId } })
-    for (const environment of environments.data) {
+    const environments = await findEnvironments(session, { touches, projectId, known })
+    for (const environment of environments) {
       const here = touches.filter((touch) => isAbout(touch, environment))
       if (here.length === 0) continue
-      const version = await publishIn(session, environment, { touches: here, occasion, soundness })
+      const version = await publishIn(session, environment, { ...publishing, touches: here })
       hints.push({ type: 'flagSet', environmentId: environment.id, version })
     }
-    const living = new Set(environments.data.map(({ id }) => id))
+    const living = new Set(environments.map(({ id }) => id))
     const gone = touches.flatMap((touch) => goneEnvironment(touch, projectId, living))
     for (const id of new Set(gone)) hints.push(...(await publishNothing(session, id, occasion)))
   }
   return hints
+}
+
+interface Touched {
+  readonly touches: readonly Touch[]
+  readonly projectId: string
+  readonly known: Environment | undefined
+}
+
+/** The living environments of a project; the one that is known, when nothing else is touched. */
+async function findEnvironments(
+  session: StorageSession,
+  { touches, projectId, known }: Touched,
+): Promise<readonly Environment[]> {
+  const isAll = touches.every(({ environmentId }) => environmentId === known?.id)
+  if (known !== undefined && isAll) return [known]
+  return (await session.list('environment', { where: { projectId } })).data
 }
 
 /** The environment of a touch, when it is one of the project's that has been deleted. */
@@ -69,7 +88,7 @@ function goneEnvironment(
 async function publishNothing(
   session: StorageSession,
   environmentId: string,
-  occasion: PublicationOccasion,
+  occasion: Publishing['occasion'],
 ): Promise<readonly FlagSetChange[]> {
   const present = await session.loadFlagSet(environmentId)
   if (present === undefined) return []
@@ -77,7 +96,7 @@ async function publishNothing(
     ...present.segments.map(({ id }) => ({ kind: 'segment', id, definition: null }) as const),
     ...present.flags.map(({ id }) => ({ kind: 'flag', id, definition: null }) as const),
   ]
-  const version = await session.publish(environmentId, changes, occasion)
+  const version = await session.publish(environmentId, changes, await occasion())
   return [{ type: 'flagSet', environmentId, version }]
 }
 
@@ -98,16 +117,19 @@ async function publishIn(
     for (const { id } of (await session.list('flag', { where })).data) flagIds.add(id)
     for (const { id } of (await session.list('segment', { where })).data) segmentIds.add(id)
   }
-  const changes: DefinitionChange[] = []
-  for (const id of segmentIds) changes.push(await segmentChange(session, id))
-  for (const id of flagIds) changes.push(await flagChange(session, id, environment.id))
-  const present = await soundness.load(session, environment.id)
+  // The order of the changes counts, not that of the reads, which travel together.
+  const [present, segments, flags] = await Promise.all([
+    soundness.load(session, environment.id),
+    Promise.all([...segmentIds].map((id) => segmentChange(session, id))),
+    Promise.all([...flagIds].map((id) => flagChange(session, id, environment.id))),
+  ])
+  const changes: DefinitionChange[] = [...segments, ...flags]
   if (present.version === 0) changes.push(...(await loadListedKeysElsewhere(session, environment)))
-  const version = await session.publish(environment.id, changes, occasion)
+  const version = await session.publish(environment.id, changes, await occasion())
   if (version > present.version) present.assertSound(changes)
   // Who is listed cannot break anything, so that need not be looked at again.
   const keys = touches.flatMap(keysChange)
-  return keys.length === 0 ? version : session.publish(environment.id, keys, occasion)
+  return keys.length === 0 ? version : session.publish(environment.id, keys, await occasion())
 }
 
 function keysChange({ segmentId, listedKeys }: Touch): DefinitionChange[] {

@@ -30,11 +30,13 @@ export function matchesEvent(type: AuditEventType, patterns: readonly string[]):
  */
 export async function queueDeliveries(
   session: StorageSession,
-  { orgId, eventType, createdAt, id: eventId }: NewAuditEntry & { readonly id: string },
+  { orgId, eventType, createdAt }: NewAuditEntry,
+  entryId: () => Promise<string>,
 ): Promise<boolean> {
   if (orgId === '') return false
   const { data } = await session.list('webhook', { where: { orgId, isActive: true } })
   const told = data.filter(({ eventTypes }) => matchesEvent(eventType, eventTypes))
+  const eventId = await entryId()
   for (const { id: webhookId } of told) {
     const untried = { attempts: 0, lastStatus: null, lastError: null, durationMs: null } as const
     const due = { status: 'pending', nextAttemptAt: createdAt, createdAt } as const

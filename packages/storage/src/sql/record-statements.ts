@@ -3,41 +3,64 @@ import { KIND_RULES, type Kind, type Records } from '../records.ts'
 import type { Changes, ListQuery, PurgeQuery } from '../storage.ts'
 import type { SqlDialect } from './dialect.ts'
 import { columnOf, toRow } from './rows.ts'
-import type { SqlStatement, SqlValue } from './sql-driver.ts'
+import type { SqlRow, SqlStatement, SqlValue } from './sql-driver.ts'
+import { Blanks, StatementTemplates } from './statement-templates.ts'
 import { TABLES } from './tables.ts'
+
+/** What a query looks for, in columns; `undefined`: it does not ask. */
+interface Wanted {
+  readonly where: readonly (readonly [column: string, value: SqlValue])[]
+  readonly range:
+    | {
+        readonly column: string
+        readonly from: string | undefined
+        readonly to: string | undefined
+      }
+    | undefined
+  readonly search: string | undefined
+  readonly tag: string | undefined
+}
 
 /** The statements of the four plain verbs. */
 export class RecordStatements {
   readonly #dialect: SqlDialect
+  readonly #templates = new StatementTemplates()
 
   constructor(dialect: SqlDialect) {
     this.#dialect = dialect
   }
 
   find(kind: Kind, id: string): SqlStatement {
-    return statement(this.#living(kind).selectAll().where('id', '=', id))
+    const blanks = new Blanks()
+    const blank = blanks.for(id)
+    return this.#templates.fill(`find ${kind}`, blanks, () =>
+      this.#living(kind).selectAll().where('id', '=', blank),
+    )
   }
 
   /** The page; and the `total` of all pages, where there can be others. */
   list<K extends Kind>(kind: K, query: ListQuery<K>): readonly SqlStatement[] {
-    const matching = this.#matching(kind, query)
     const { sort, page = 1, limit } = query
-    let rows = matching.selectAll()
-    if (sort !== undefined) {
-      const isAscending = sort.direction === 'asc'
-      rows = rows.orderBy(columnOf(kind, sort.field), (order) =>
-        isAscending ? order.asc().nullsFirst() : order.desc().nullsLast(),
-      )
-    }
-    rows = rows.orderBy('id', 'asc')
-    if (limit === undefined) return [statement(rows)]
-    const paged = rows.limit(limit).offset((page - 1) * limit)
-    return [statement(paged), statement(matching.select(sql`count(*)`.as('total')))]
+    const blanks = new Blanks()
+    const wanted = this.#wanted(kind, query, blanks)
+    const shape = `${kind} ${JSON.stringify(wanted)} ${JSON.stringify(sort)}`
+    const all = () => this.#sorted(kind, wanted, sort)
+    if (limit === undefined) return [this.#templates.fill(`list ${shape}`, blanks, all)]
+    const [most, skipped] = [blanks.for(limit), blanks.for((page - 1) * limit)]
+    return [
+      this.#templates.fill(`page ${shape}`, blanks, () => all().limit(most).offset(skipped)),
+      this.#templates.fill(`count ${shape}`, blanks, () =>
+        this.#matching(kind, wanted).select(sql`count(*)`.as('total')),
+      ),
+    ]
   }
 
   insert<K extends Kind>(kind: K, record: Records[K]): SqlStatement {
-    const row = toRow({ kind, fields: record, dialect: this.#dialect })
-    return statement(this.#dialect.builder.insertInto(TABLES[kind].name).values(row))
+    const blanks = new Blanks()
+    const row = this.#row(kind, record, blanks)
+    return this.#templates.fill(`insert ${kind} ${Object.keys(row)}`, blanks, () =>
+      this.#dialect.builder.insertInto(TABLES[kind].name).values(row),
+    )
   }
 
   /** Answers the changed row: none when no living record has this id and revision. */
@@ -47,12 +70,17 @@ export class RecordStatements {
     changes: Changes<K>,
     expectedRevision: number | undefined,
   ): SqlStatement {
-    const fields = changes as Partial<Records[K]>
-    const row = { id, ...toRow({ kind, fields, dialect: this.#dialect }) }
-    let update = this.#dialect.builder.updateTable(TABLES[kind].name).set(row).where('id', '=', id)
-    if (isDeletable(kind)) update = update.where('deleted_at', 'is', null)
-    if (expectedRevision !== undefined) update = update.where('revision', '=', expectedRevision)
-    return statement(update.returningAll())
+    const blanks = new Blanks()
+    const row = { id: blanks.for(id), ...this.#row(kind, changes as Partial<Records[K]>, blanks) }
+    const revision = expectedRevision === undefined ? undefined : blanks.for(expectedRevision)
+    const shape = `update ${kind} ${Object.keys(row)} ${revision !== undefined}`
+    return this.#templates.fill(shape, blanks, () => {
+      const { builder } = this.#dialect
+      let update = builder.updateTable(TABLES[kind].name).set(row).where('id', '=', row.id)
+      if (isDeletable(kind)) update = update.where('deleted_at', 'is', null)
+      if (revision !== undefined) update = update.where('revision', '=', revision)
+      return update.returningAll()
+    })
   }
 
   /** Answers the revived row, if one was deleted; undefined: this kind is never deleted. */
@@ -65,9 +93,13 @@ export class RecordStatements {
   /** Answers one row for each record that was removed. */
   purge<K extends Kind>(kind: K, query: PurgeQuery<K>): SqlStatement {
     const { name } = TABLES[kind]
-    const matching = this.#matching(kind, query, this.#dialect.builder.selectFrom(name))
-    const purged = this.#dialect.builder.deleteFrom(name).where('id', 'in', matching.select('id'))
-    return statement(purged.returning('id'))
+    const blanks = new Blanks()
+    const wanted = this.#wanted(kind, query, blanks)
+    return this.#templates.fill(`purge ${kind} ${JSON.stringify(wanted)}`, blanks, () => {
+      const matching = this.#matching(kind, wanted, this.#dialect.builder.selectFrom(name))
+      const purged = this.#dialect.builder.deleteFrom(name).where('id', 'in', matching.select('id'))
+      return purged.returning('id')
+    })
   }
 
   #living(kind: Kind) {
@@ -75,15 +107,49 @@ export class RecordStatements {
     return isDeletable(kind) ? rows.where('deleted_at', 'is', null) : rows
   }
 
-  #matching<K extends Kind>(kind: K, query: ListQuery<K>, among = this.#living(kind)) {
+  #sorted<K extends Kind>(kind: K, wanted: Wanted, sort: ListQuery<K>['sort']) {
+    const rows = this.#matching(kind, wanted).selectAll()
+    if (sort === undefined) return rows.orderBy('id', 'asc')
+    const column = columnOf(kind, sort.field)
+    const isAscending = sort.direction === 'asc'
+    return rows
+      .orderBy(column, (order) =>
+        isAscending ? order.asc().nullsFirst() : order.desc().nullsLast(),
+      )
+      .orderBy('id', 'asc')
+  }
+
+  /** What the columns of these fields hold, as blanks. */
+  #row<K extends Kind>(kind: K, fields: Partial<Records[K]>, blanks: Blanks): SqlRow {
+    const row: Record<string, SqlValue> = {}
+    const values = toRow({ kind, fields, dialect: this.#dialect })
+    for (const [column, value] of Object.entries(values)) row[column] = blanks.for(value)
+    return row
+  }
+
+  /** A query with blanks in place of its values; nulls are compared in another way than values. */
+  #wanted<K extends Kind>(kind: K, query: ListQuery<K>, blanks: Blanks): Wanted {
     const { where = {} as Partial<Records[K]>, range, search, tag } = query
-    let rows = among
-    const expected = toRow({ kind, fields: where, dialect: this.#dialect })
-    for (const [column, value] of Object.entries(expected)) {
-      rows = rows.where(column, value === null ? 'is' : '=', value)
+    const blank = (value: string | undefined) => (value === undefined ? value : blanks.for(value))
+    const expected = Object.entries(toRow({ kind, fields: where, dialect: this.#dialect }))
+    return {
+      where: expected.map(([column, value]) => [column, value === null ? null : blanks.for(value)]),
+      range: range && {
+        column: columnOf(kind, range.field),
+        from: blank(range.from),
+        to: blank(range.to),
+      },
+      search: blank(search),
+      tag: blank(tag),
     }
-    if (range?.from !== undefined) rows = rows.where(columnOf(kind, range.field), '>=', range.from)
-    if (range?.to !== undefined) rows = rows.where(columnOf(kind, range.field), '<', range.to)
+  }
+
+  #matching(kind: Kind, { where, range, search, tag }: Wanted, among = this.#living(kind)) {
+    let rows = among
+    for (const [column, value] of where)
+      rows = rows.where(column, value === null ? 'is' : '=', value)
+    if (range?.from !== undefined) rows = rows.where(range.column, '>=', range.from)
+    if (range?.to !== undefined) rows = rows.where(range.column, '<', range.to)
     if (search !== undefined) {
       const columns = KIND_RULES[kind].searchable.map((field) => columnOf(kind, field))
       rows = rows.where(({ or }) =>

@@ -40,6 +40,19 @@ import { fromRow, toEvaluationTotal, toLogEntry, toPublishedVersion } from './ro
 import type { SqlRow, SqlTransaction } from './sql-driver.ts'
 import { UsageStatements } from './usage-statements.ts'
 
+/** The statements of a store, for all its sessions. */
+export class SqlStatements {
+  readonly records: RecordStatements
+  readonly log: PublicationStatements
+  readonly usage: UsageStatements
+
+  constructor(dialect: SqlDialect) {
+    this.records = new RecordStatements(dialect)
+    this.log = new PublicationStatements(dialect)
+    this.usage = new UsageStatements(dialect)
+  }
+}
+
 /** What a store can do, on one connection: a transaction's, or for its reading half the reader's. */
 export class SqlSession implements StorageSession {
   readonly #connection: SqlTransaction
@@ -49,11 +62,11 @@ export class SqlSession implements StorageSession {
   /** Publishing reads and then writes, and so must not meet itself. */
   readonly #publishing = new SerialQueue()
 
-  constructor(connection: SqlTransaction, dialect: SqlDialect) {
+  constructor(connection: SqlTransaction, { records, log, usage }: SqlStatements) {
     this.#connection = connection
-    this.#records = new RecordStatements(dialect)
-    this.#log = new PublicationStatements(dialect)
-    this.#usage = new UsageStatements(dialect)
+    this.#records = records
+    this.#log = log
+    this.#usage = usage
   }
 
   async find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {

@@ -5,12 +5,13 @@ import { createStorage } from '../storage-core.ts'
 import type { SqlDialect } from './dialect.ts'
 import { migrate } from './migrate.ts'
 import type { SqlDriver, SqlTransaction } from './sql-driver.ts'
-import { SqlSession } from './sql-session.ts'
+import { SqlSession, SqlStatements } from './sql-session.ts'
 
 /** The store that every SQL database is, given its driver and its dialect. */
 export function createSqlStorage(driver: SqlDriver, dialect: SqlDialect): Storage {
   const run: SqlTransaction['run'] = (statements) => driver.reader.run(statements)
-  const reader = new SqlSession({ run, leave: refuseToWrite }, dialect)
+  const statements = new SqlStatements(dialect)
+  const reader = new SqlSession({ run, leave: refuseToWrite }, statements)
   let isMigrated = false
 
   return createStorage({
@@ -20,7 +21,7 @@ export function createSqlStorage(driver: SqlDriver, dialect: SqlDialect): Storag
     },
     async transaction(lock, work) {
       if (!isMigrated) throw notMigrated()
-      return driver.transaction(lock, (connection) => work(new SqlSession(connection, dialect)))
+      return driver.transaction(lock, (connection) => work(new SqlSession(connection, statements)))
     },
     close: () => driver.close(),
     committed() {
