@@ -79,14 +79,9 @@ export class PublishedParts {
     for (const name of part?.names ?? []) this.#byName.set(name, id)
   }
 
-  /** Whether nothing comes or goes, and all refer to what they did. */
-  #isWiredAsBefore(changed: Changed): boolean {
-    return [...changed].every(([id, after]) => {
-      const before = this.#parts.get(id)
-      return (
-        isSameList(before?.names, after?.names) && isSameList(before?.references, after?.references)
-      )
-    })
+  /** Whether nothing comes or goes: whoever refers to any of these still refers to it. */
+  #isNamedAsBefore(changed: Changed): boolean {
+    return [...changed].every(([id, after]) => isSameList(this.#parts.get(id)?.names, after?.names))
   }
 
   /** What is wrong after the change, and was not before. */
@@ -99,14 +94,16 @@ export class PublishedParts {
       if (present !== undefined) before.push(present)
       if (next !== undefined) after.push(next)
     }
+    const issues = issuesOf(after)
+    if (issues.length === 0) return issues
     const known = new Set(issuesOf(before))
-    return issuesOf(after).filter((issue) => !known.has(issue))
+    return issues.filter((issue) => !known.has(issue))
   }
 
   /** The changed parts, all that lean on them, and all that any of these refers to. */
   #concernedBy(changed: Changed): ReadonlySet<string> {
-    // Where everybody refers to what they did, those that lean on them are as they were.
-    const touched = this.#isWiredAsBefore(changed)
+    // Otherwise those that lean on them are as they were, or in a cycle, which is found from here.
+    const touched = this.#isNamedAsBefore(changed)
       ? new Set(changed.keys())
       : this.#withDependents(changed)
     const byName = new Map<string, string>()

@@ -37,7 +37,7 @@ export class WorkerChannel implements SqliteChannel {
   readonly #path: string
   readonly #start: () => Worker
   readonly #pending = new Map<number, Pending>()
-  /** What leaves at the end of this turn. */
+  /** What leaves once nothing goes on any more but by waiting. */
   #leaving: (Request & { readonly id: number })[] = []
   #worker: Worker | undefined
   #failure: FlagError | undefined
@@ -72,7 +72,8 @@ export class WorkerChannel implements SqliteChannel {
       // Only a worker that somebody waits for may keep the process alive.
       if (this.#pending.size === 0) this.#worker.ref()
       this.#pending.set(id, { resolve, reject })
-      if (this.#leaving.length === 0) queueMicrotask(() => this.#send())
+      // After everything that goes on without waiting for anything has asked for what it needs.
+      if (this.#leaving.length === 0) queueMicrotask(() => process.nextTick(() => this.#send()))
       this.#leaving.push({ id, ...request })
     })
   }
