@@ -16,7 +16,7 @@ import {
 import { KIND_RULES, type Kind } from '../records.ts'
 import { columnOf } from '../sql/rows.ts'
 import { TABLES } from '../sql/tables.ts'
-import type { Storage } from '../storage.ts'
+import type { Storage, StorageSession } from '../storage.ts'
 import { sqlite } from './sqlite.ts'
 
 const PAGE_BYTES = 4096
@@ -265,6 +265,43 @@ describe("sqlite with the host's database", () => {
     database.exec('pragma max_page_count = 10000')
     await storage.insert('flag', sample('flag'))
     expect((await storage.list('flag', {})).total).toBe(2)
+  })
+
+  it('keeps nothing that was asked for in the same turn as what met a full disk', async () => {
+    const database = openDirectly(':memory:')
+    const { storage } = sqlite({ database })
+    await storage.migrate()
+    database.exec('pragma max_page_count = 75')
+    const tooLong = sample('flag', { description: 'x'.repeat(1_000_000) })
+    const work = storage.transaction('lock', async (tx) => {
+      await tx.insert('flag', sample('flag'))
+      const together = [tooLong, sample('flag')].map((flag) => tx.insert('flag', flag))
+      const [first, second] = await Promise.allSettled(together)
+      expect([first?.status, second?.status]).toEqual(['rejected', 'rejected'])
+    })
+    await expectRefusal(work, 'UNAVAILABLE')
+    expect((await storage.list('flag', {})).total).toBe(0)
+  })
+
+  it('keeps nothing of a transaction whose publication cannot be written', async () => {
+    const database = openDirectly(':memory:')
+    const { storage } = sqlite({ database })
+    await storage.migrate()
+    database.exec('alter table ff_version rename to ff_version_away')
+    const publish = async (tx: StorageSession) => {
+      await tx.insert('flag', sample('flag'))
+      return tx.publish(newId(), [flagChange(flagDefinition())], OCCASION)
+    }
+    await expectRefusal(storage.transaction('lock', publish), 'UNAVAILABLE')
+    const goesOn = async (tx: StorageSession) => {
+      await publish(tx)
+      await tx.find('flag', newId())
+    }
+    await expectRefusal(storage.transaction('lock', goesOn), 'UNAVAILABLE')
+    expect((await storage.list('flag', {})).total).toBe(0)
+    database.exec('alter table ff_version_away rename to ff_version')
+    expect(await storage.transaction('lock', publish)).toBe(1)
+    expect((await storage.list('flag', {})).total).toBe(1)
   })
 })
 

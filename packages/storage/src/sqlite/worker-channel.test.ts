@@ -29,7 +29,11 @@ describe('WorkerChannel', () => {
       parentPort.on('message', (requests) => parentPort.postMessage(
         requests.map(({ id, type }) => ({ id, rows: [[{ type, together: requests.length }]] }))))`,
     )
-    const together = await Promise.all([channel.write(SELECT_1), channel.read(SELECT_1)])
+    const readSoon = async () => {
+      for (let step = 0; step < 5; step += 1) await undefined
+      return channel.read(SELECT_1)
+    }
+    const together = await Promise.all([channel.write(SELECT_1), readSoon()])
     expect(together).toEqual([
       [[{ type: 'write', together: 2 }]],
       [[{ type: 'read', together: 2 }]],
