@@ -3,6 +3,7 @@ import { addTo, endOf } from './bit-set.ts'
 import { scalarText } from './comparison.ts'
 import { type CompiledCondition, holdsAfter, holdsFor } from './condition.ts'
 import type { JsonValue } from './json.ts'
+import type { Parts } from './parts.ts'
 
 /** A condition that asks no more than whether the text of an attribute is one of a few. */
 export interface TextCondition {
@@ -39,22 +40,27 @@ export interface AttributeIndex {
   readonly rows: readonly number[]
 }
 
-/** Prepares what rows, in ascending order, ask about an attribute; all rows fill `words`. */
-export function indexAttribute(
+/** After how many rows a part of the work is done. */
+const ROWS_A_PART = 128
+
+/** Prepares, in parts, what rows, in ascending order, ask about an attribute; all rows fill `words`. */
+export function* indexAttribute(
   attribute: string,
   rows: readonly AttributeRow[],
   { words, bits }: { readonly words: number; readonly bits: number[] },
-): AttributeIndex {
+): Parts<AttributeIndex> {
   const unlisted = new Array<number>(words).fill(-1)
   const missing = new Array<number>(words).fill(-1)
   const differences = new Map<string, number[]>()
-  for (const { row, conditions } of rows) {
+  for (const [number, { row, conditions }] of rows.entries()) {
+    if (number % ROWS_A_PART === 0) yield
     const { unlisted: holds, missing: holdsWithout, differing } = judge(conditions)
     if (!holds) clear(unlisted, row)
     if (!holdsWithout) clear(missing, row)
     for (const text of differing) addTo(differencesOf(differences, text), row)
   }
   const all = rows.flatMap(({ row, conditions }) => conditions.map((each) => ({ row, ...each })))
+  yield
   return {
     reference: compileReference(attribute),
     unlisted: append(bits, unlisted),

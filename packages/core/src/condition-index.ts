@@ -7,6 +7,7 @@ import {
 import { addTo, packed, type SparseBits } from './bit-set.ts'
 import { asksForListed, type CompiledCondition, listedTexts } from './condition.ts'
 import type { ConditionDefinition } from './definition.ts'
+import type { Parts } from './parts.ts'
 
 /** What must hold together: the conditions of a rule, and the segment it is for. */
 export interface IndexRow {
@@ -41,11 +42,17 @@ export interface JudgedCondition {
   readonly neededBy: SparseBits
 }
 
-/** Prepares rows, of which the first is bit 0; one that is undefined never holds. */
-export function indexRows(rows: readonly (IndexRow | undefined)[]): ConditionIndex {
+/** After how many rows a part of the work is done. */
+const ROWS_A_PART = 256
+
+/** Prepares, in parts, rows of which the first is bit 0; one that is undefined never holds. */
+export function* indexRows(rows: readonly (IndexRow | undefined)[]): Parts<ConditionIndex> {
   const builder = new IndexBuilder(rows.length)
-  for (const [number, row] of rows.entries()) if (row !== undefined) builder.add(number, row)
-  return builder.build()
+  for (const [number, row] of rows.entries()) {
+    if (number % ROWS_A_PART === 0) yield
+    if (row !== undefined) builder.add(number, row)
+  }
+  return yield* builder.build()
 }
 
 class IndexBuilder {
@@ -84,13 +91,15 @@ class IndexBuilder {
     }
   }
 
-  build(): ConditionIndex {
+  *build(): Parts<ConditionIndex> {
     const words = this.#possible.length
     // In one array, which a processor likes better than many.
     const bits = new Array<number>(words).fill(-1)
-    const attributes = [...this.#attributes].map(([attribute, rows]) => {
-      return indexAttribute(attribute, rows, { words, bits })
-    })
+    const attributes: AttributeIndex[] = []
+    for (const [attribute, rows] of this.#attributes) {
+      attributes.push(yield* indexAttribute(attribute, rows, { words, bits }))
+    }
+    yield
     return {
       words,
       possible: this.#possible,

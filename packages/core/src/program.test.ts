@@ -8,7 +8,15 @@ import {
   segmentDefinition,
 } from '../test/definitions.ts'
 import { referenceAnswers } from '../test/reference.ts'
-import { detailsOf, evaluateAll, jsonOf, reasonAt, valuesOf, variationAt } from './all-flags.ts'
+import {
+  detailsOf,
+  evaluateAll,
+  jsonOf,
+  prepareInParts,
+  reasonAt,
+  valuesOf,
+  variationAt,
+} from './all-flags.ts'
 import type { FlagDefinition } from './definition.ts'
 import { evaluateValue } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
@@ -184,6 +192,28 @@ describe('evaluating one version after the other', () => {
       previous = next
     }
     expect(groups).toEqual([2, 3, 3, 3, 2, 1, 1, 2])
+  })
+
+  it('can be prepared in parts, and anybody may ask in between', () => {
+    const [now, context] = [0, { kind: 'user', key: 'u', plan: 'plan-1' }]
+    const flags = Array.from({ length: 600 }, (_, index) => planned(`flag-${index}`, index % 13))
+    const definition = flagSetDefinition(flags, [segment])
+    const previous = compileFlagSet(definition)
+    expect([...prepareInParts(previous)]).toEqual([])
+    evaluateAll(previous, context, now)
+    const changed = flags.map(({ key }, index) => planned(key, (index + 1) % 13))
+    const after = () => compileFlagSet(flagSetDefinition(changed, [segment]), { previous })
+    const [whole, interrupted] = [after(), after()]
+    expect([...prepareInParts(whole)].length).toBeGreaterThan(4)
+    const parts = prepareInParts(interrupted)
+    parts.next()
+    const answer = jsonOf(evaluateAll(interrupted, context, now))
+    expect([...parts].length).toBeGreaterThan(4)
+    const alone = compileFlagSet(structuredClone(flagSetDefinition(changed, [segment])))
+    expect(answer).toBe(jsonOf(evaluateAll(alone, context, now)))
+    for (const each of [whole, interrupted]) {
+      expect(jsonOf(evaluateAll(each, context, now))).toBe(answer)
+    }
   })
 
   it('answers as if each had come alone after any change of a fixed sample', () => {

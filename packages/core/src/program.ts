@@ -4,6 +4,7 @@ import { type ConditionIndex, indexRows } from './condition-index.ts'
 import type { CompiledFlag } from './flag.ts'
 import type { FlagSet } from './flag-set.ts'
 import type { Outcome } from './outcome.ts'
+import { finish, type Parts } from './parts.ts'
 import type { CompiledRule } from './rule.ts'
 import { indexSegments, type SegmentIndex } from './segment-index.ts'
 import { type ServingTable, tabulate } from './serving-table.ts'
@@ -65,15 +66,20 @@ export interface FlagGroup {
 
 /** The program of a set; compiled when it is first asked for, from that of the set before. */
 export function programOf(flagSet: FlagSet): Program {
+  return flagSet.workspace.program ?? finish(programInParts(flagSet))
+}
+
+/** The same, so that something else may be done between any two parts. */
+export function* programInParts(flagSet: FlagSet): Parts<Program> {
   const { workspace } = flagSet
-  if (workspace.program === undefined) {
-    workspace.program = compileProgram(flagSet, workspace.programBefore)
-    workspace.programBefore = undefined
-  }
+  const compiled = workspace.program ?? (yield* compileProgram(flagSet, workspace.programBefore))
+  // Somebody else may have asked meanwhile.
+  workspace.program ??= compiled
+  workspace.programBefore = undefined
   return workspace.program
 }
 
-function compileProgram(flagSet: FlagSet, previous: Program | undefined): Program {
+function* compileProgram(flagSet: FlagSet, previous: Program | undefined): Parts<Program> {
   const { ordered, malformed, segments } = flagSet
   const initial = new Int32Array(ordered.length)
   const others: number[] = []
@@ -92,7 +98,9 @@ function compileProgram(flagSet: FlagSet, previous: Program | undefined): Progra
     return attributes.map(({ reference }) => references.numberOf(reference))
   }
   const before = previous?.shards.map(({ group }) => group) ?? []
-  const shards = groupsOf([...positions.keys()], before).map((group): Shard => {
+  const groups = yield* groupsOf([...positions.keys()], before)
+  yield
+  const shards = groups.map((group): Shard => {
     return {
       group,
       ...stillThere(group, positions),
@@ -145,18 +153,18 @@ const MIN_APART = 32
  * The group that most flags are in stays as it is, until so many came or went that half of it is
  * gone or beside it. Of those who came, the many stay as well while a few come.
  */
-function groupsOf(
+function* groupsOf(
   flags: readonly CompiledFlag[],
   [many, some]: readonly FlagGroup[],
-): readonly FlagGroup[] {
+): Parts<readonly FlagGroup[]> {
   const late = lateFor(flags, many, flags.length / 2)
-  if (many === undefined || late === undefined) return [groupOf(flags)]
+  if (many === undefined || late === undefined) return [yield* groupOf(flags)]
   if (late.length === 0) return [many]
   // So that what one change costs and how often they are indexed anew are in balance.
   const few = late.length < MIN_APART ? 0 : Math.sqrt(8 * late.length)
   const latest = lateFor(late, some, few)
-  if (some === undefined || latest === undefined) return [many, groupOf(late)]
-  return latest.length === 0 ? [many, some] : [many, some, groupOf(latest)]
+  if (some === undefined || latest === undefined) return [many, yield* groupOf(late)]
+  return latest.length === 0 ? [many, some] : [many, some, yield* groupOf(latest)]
 }
 
 /** The flags that the group has not; undefined: more than `most` came or went since it was made. */
@@ -171,7 +179,7 @@ function lateFor(
   return late.length + gone > most ? undefined : late
 }
 
-function groupOf(flags: readonly CompiledFlag[]): FlagGroup {
+function* groupOf(flags: readonly CompiledFlag[]): Parts<FlagGroup> {
   const spans = new Int32Array(2 * flags.length)
   const rules: (CompiledRule | undefined)[] = []
   for (const [number, flag] of flags.entries()) {
@@ -182,12 +190,15 @@ function groupOf(flags: readonly CompiledFlag[]): FlagGroup {
     for (const rule of own) rules.push(rule)
     spans[2 * number + 1] = rules.length
   }
+  yield
+  const table = tabulate(rules)
+  yield
   const rows = rules.map((rule) => {
     if (rule === undefined) return undefined
     const { conditions: definitions, segmentId } = rule.definition
     return { conditions: rule.conditions, definitions, segmentId }
   })
-  return { flags, spans, rules, index: indexRows(rows), table: tabulate(rules) }
+  return { flags, spans, rules, index: yield* indexRows(rows), table }
 }
 
 type Remainder = Pick<Shard, 'possible' | 'flags'>

@@ -1,5 +1,6 @@
 import { addTo, packed, type SparseBits } from './bit-set.ts'
 import { type ConditionIndex, type IndexRow, indexRows } from './condition-index.ts'
+import { finish } from './parts.ts'
 import type { CompiledSegment } from './segment.ts'
 
 /**
@@ -27,11 +28,11 @@ export function indexSegments(
   const rows = segments.map((segment) => {
     const own = segment === undefined ? [] : rowsOf(segment)
     const numbers: number[] = []
-    if (indexRows(own).judged.length > 0) return numbers
+    if (finish(indexRows(own)).judged.length > 0) return numbers
     for (const row of own) addTo(numbers, all.push(row) - 1)
     return numbers
   })
-  return { segments, index: indexRows(all), rows: packed(rows) }
+  return { segments, index: finish(indexRows(all)), rows: packed(rows) }
 }
 
 /** None for a segment that its conditions do not decide alone. */

@@ -63,6 +63,7 @@ describe.each([
       'evaluateSome',
       'jsonOf',
       'onlyFlags',
+      'prepareInParts',
       'reasonAt',
       'valuesOf',
       'variationAt',

@@ -5,6 +5,7 @@ import {
   type FlagSetDefinition,
   isFlagError,
 } from '@ff/core'
+import { prepareInParts } from '@ff/core/all-flags'
 import { findIssues } from '@ff/core/authoring'
 import { mergeChanges } from '@ff/core/changes'
 import type { Environment } from '@ff/protocol/management'
@@ -12,6 +13,7 @@ import type { Storage } from '@ff/storage'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../logger.ts'
 import { Refresh } from '../refresh.ts'
+import { inSlices } from '../slice.ts'
 import { engines } from './engines.ts'
 import { assertNoNewFaults, assertSoundDefinition } from './sound-definition.ts'
 
@@ -190,7 +192,7 @@ export class FlagSetCache {
       const definition = await this.#read(entry)
       if (definition !== undefined) {
         const begunAt = this.#clock.now()
-        this.#swap(entry, definition)
+        await this.#swap(entry, definition)
         entry.busyMs += Math.max(0, this.#clock.now() - begunAt)
       }
       await this.#readPrivacy(entry, checkedAt)
@@ -242,13 +244,15 @@ export class FlagSetCache {
     return { version: 0, flags: [], segments: [] }
   }
 
-  #swap(entry: Entry, definition: FlagSetDefinition): void {
+  /** The new version is ready before anybody is answered with it, and nobody waits for that. */
+  async #swap(entry: Entry, definition: FlagSetDefinition): Promise<void> {
     const { environmentId, flagSet: before } = entry
     assertSoundDefinition(definition, before?.definition)
     const after = compileFlagSet(definition, { previous: before, engines })
     // With nothing good to keep, flags that serve their default are better than no flags.
     const hasGood = before !== undefined && before.flags.size > 0
     if (hasGood) assertNoNewFaults(after, before)
+    await inSlices(prepareInParts(after), () => undefined)
     entry.flagSet = after
     this.#swaps += 1
     const issues = hasGood ? [] : findIssues(after)
