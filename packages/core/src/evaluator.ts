@@ -5,7 +5,7 @@ import type { CompiledFlag } from './flag.ts'
 import type { FlagSet } from './flag-set.ts'
 import type { Outcome } from './outcome.ts'
 import type { ProgramRunner, RuleScope } from './program-runner.ts'
-import { bucketFor, type CompiledRollout, placeIn, rangeNumber } from './rollout.ts'
+import { bucketFor, type CompiledRollout, findRange, placeIn, rangeNumber } from './rollout.ts'
 import { type CompiledRule, matchesRule } from './rule.ts'
 import { matchesSegment } from './segment.ts'
 
@@ -156,7 +156,12 @@ export class Evaluator implements RuleScope {
   /** The number of the range that the context is in; -1: in none, or it has no key to go by. */
   #rangeNumber(rollout: CompiledRollout): number {
     const key = readBucketingKey(this.#context, rollout.bucketBy)
-    return key === undefined ? -1 : rangeNumber(rollout, bucketFor(rollout, key), this.#now)
+    if (key === undefined) return -1
+    const bucket = bucketFor(rollout, key)
+    // To hand on the time makes garbage, unless engines happen to take the call into this function.
+    return rollout.ramp === undefined
+      ? findRange(rollout.ranges, bucket)
+      : rangeNumber(rollout, bucket, this.#now)
   }
 
   #notePlace(rollout: CompiledRollout, circumstances: Circumstances): void {

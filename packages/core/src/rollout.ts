@@ -136,7 +136,8 @@ export function pickVariation(ranges: readonly BucketRange[], bucket: number): s
   return ranges[findRange(ranges, bucket)]?.variationId
 }
 
-function findRange(ranges: readonly BucketRange[], bucket: number): number {
+/** The number of the range that holds a bucket, of ranges in ascending order; -1: none does. */
+export function findRange(ranges: readonly BucketRange[], bucket: number): number {
   let low = 0
   let high = ranges.length
   while (low < high) {
