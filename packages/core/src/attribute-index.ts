@@ -96,12 +96,11 @@ function judge(conditions: readonly TextCondition[]): Judgement {
 }
 
 function judgeOne({ condition, texts, isForOthers }: TextCondition): Judgement {
-  const unlisted = holdsAfter(condition, isForOthers)
-  const isListDifferent = holdsAfter(condition, true) !== unlisted
   return {
-    unlisted,
+    unlisted: holdsAfter(condition, isForOthers),
     missing: holdsAfter(condition, undefined),
-    differing: isListDifferent ? texts : [],
+    // Whoever lists texts says something else of them than of others.
+    differing: texts,
   }
 }
 

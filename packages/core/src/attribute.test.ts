@@ -99,6 +99,15 @@ describe('findBucketingKey', () => {
     const multi = parseContext({ kind: 'multi', device: { key: 'd-1' } })
     expect(findBucketingKey(multi, 'user.key')).toBeUndefined()
   })
+
+  it('takes an attribute that is called user.key, or that is of a user within, before the key', () => {
+    const within = parseContext({ kind: 'device', key: 'd-1', user: { key: 'u-1' } })
+    expect(findBucketingKey(within, 'user.key')).toBe('u-1')
+    const both = parseContext({ ...within, 'user.key': 'u-2' })
+    expect(findBucketingKey(both, 'user.key')).toBe('u-2')
+    const neither = parseContext({ kind: 'device', key: 'd-1', user: 'u-1', 'user.key': null })
+    expect(findBucketingKey(neither, 'user.key')).toBe('d-1')
+  })
 })
 
 describe('findContextKey', () => {

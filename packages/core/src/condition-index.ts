@@ -5,8 +5,9 @@ import {
   type TextCondition,
 } from './attribute-index.ts'
 import { addTo, packed, type SparseBits } from './bit-set.ts'
-import { asksForListed, type CompiledCondition, listedTexts } from './condition.ts'
+import type { CompiledCondition } from './condition.ts'
 import type { ConditionDefinition } from './definition.ts'
+import { asksForListed, listedTexts } from './listed-texts.ts'
 import type { Parts } from './parts.ts'
 
 /** What must hold together: the conditions of a rule, and the segment it is for. */

@@ -5,17 +5,12 @@ import {
   readBucketingKey,
   readElement,
 } from './attribute.ts'
-import {
-  type ElementCondition,
-  type Means,
-  parseTexts,
-  scalarTextsOf,
-  type Test,
-} from './comparison.ts'
+import { type ElementCondition, type Means, parseTexts, type Test } from './comparison.ts'
 import type { EvaluationContext } from './context.ts'
 import type { ConditionDefinition } from './definition.ts'
 import type { Engines } from './engines.ts'
 import { isJsonObject, type JsonArray, type JsonValue } from './json.ts'
+import { listReader } from './listed-texts.ts'
 import { isOperator, type OperatorMeaning, operators, type Wanted } from './operator.ts'
 
 /** What a condition may ask about: the context, and what else is known about it. */
@@ -88,31 +83,6 @@ export function compileCondition(
     isNegated: negate === true,
     holdsForText: listReader(definition, (wants === 'match') !== (negate === true)),
     lacks: NONE,
-  }
-}
-
-const ASKS_FOR_LISTED: ReadonlySet<string> = new Set(['eq', 'neq', 'in', 'not_in'])
-
-/** Whether a condition that could be read asks no more of text than whether it is one of a few. */
-export function asksForListed({ operator }: ConditionDefinition): boolean {
-  return ASKS_FOR_LISTED.has(operator)
-}
-
-/** The texts that such a condition lists. */
-export function listedTexts({ operator, value }: ConditionDefinition): readonly string[] {
-  return operator === 'eq' || operator === 'neq' ? [value] : scalarTextsOf(value)
-}
-
-function listReader(
-  definition: ConditionDefinition,
-  isListWanted: boolean,
-): CompiledCondition['holdsForText'] {
-  if (!asksForListed(definition)) return undefined
-  let texts: ReadonlySet<string> | undefined
-  return (text) => {
-    // Kept only once somebody asks, as below.
-    texts ??= new Set(listedTexts(definition))
-    return texts.has(text) === isListWanted
   }
 }
 

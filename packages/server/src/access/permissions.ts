@@ -52,7 +52,7 @@ export function assertRoleWithin(role: Role, actor: Actor): void {
 
 /** The roles that may do something, from the lowest. */
 export function rolesWith(permission: Permission): readonly Role[] {
-  return ROLES_UPWARD.filter((role) => ROLE_PERMISSIONS[role].includes(permission))
+  return ROLES_UPWARD.filter((role) => mayAs(role, permission))
 }
 
 /**

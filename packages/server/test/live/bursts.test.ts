@@ -1,3 +1,4 @@
+import { evaluateAll, prepareInParts } from '@ff/core/all-flags'
 import { expect, it } from 'vitest'
 import { FlagSetCache } from '../../src/evaluation/flag-set-cache.ts'
 import { silentLogger } from '../../src/logger.ts'
@@ -23,7 +24,8 @@ async function slowCache(takesMs: number) {
     await settle()
     return version
   }
-  return { cache, clock, change, held: () => cache.peek(environmentId)?.flagSet.version }
+  const present = () => cache.peek(environmentId)?.flagSet
+  return { cache, clock, change, present, held: () => present()?.version }
 }
 
 it('changes are taken over at once while they do not take much of the time', async () => {
@@ -52,4 +54,15 @@ it('a pause makes up for it', async () => {
   expect(held()).toBeLessThan(5)
   await clock.advance(60_000)
   expect(await change()).toBe(held())
+})
+
+it('a version that takes the place of one that is in use is ready when it does', async () => {
+  const { change, present } = await slowCache(0)
+  const before = present()
+  if (before === undefined) throw new Error('nothing is loaded')
+  evaluateAll(before, { kind: 'user', key: 'u' }, 0)
+  await change()
+  const after = present()
+  if (after === undefined || after === before) throw new Error('nothing was taken over')
+  expect([...prepareInParts(after)]).toEqual([])
 })
