@@ -2,9 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { IS_FULL } from './scale.ts'
 
 const LOADER = new URL('../../../storage/test/typescript-loader.js', import.meta.url).href
-const PROGRAM = fileURLToPath(new URL('serving.ts', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('serving.js', import.meta.url))
+
+/** At full size the packages as they are built, which start as fast as at a user's; else the sources. */
+const PACKAGES = IS_FULL ? [] : ['--conditions=@ff/source', `--import=${LOADER}`]
 
 export interface ServerProcess {
   readonly url: string
@@ -27,8 +31,8 @@ export async function startServer(
   path: string,
   { fileKiB, newSockets }: Limits = {},
 ): Promise<ServerProcess> {
-  const node = [process.execPath, '--conditions=@ff/source', `--import=${LOADER}`]
-  const command = [...node, PROGRAM, path, ...(newSockets === undefined ? [] : [`${newSockets}`])]
+  const settings = newSockets === undefined ? [] : [`${newSockets}`]
+  const command = [process.execPath, ...PACKAGES, PROGRAM, path, ...settings]
   const limit = fileKiB === undefined ? '' : `ulimit -f ${fileKiB}; `
   const startedAt = performance.now()
   const child = spawn('bash', ['-c', `${limit}exec "$@"`, 'bash', ...command], {
