@@ -6,15 +6,15 @@ interface Tally {
 }
 
 /** A text that all counts have in common that are added up. */
-export function countName({ environmentId, flagId, minute, ...outcome }: EvaluationCount): string {
-  return JSON.stringify([environmentId, flagId, minute, outcomeName(outcome)])
+export function countName(count: EvaluationCount): string {
+  const { environmentId, flagId, minute, variationId, reason, source } = count
+  return JSON.stringify([environmentId, flagId, minute, variationId, reason, source])
 }
-
-const NOTHING: Tally = { count: 0, micros: 0 }
 
 /** `added` on top of what was counted before, if anything was. */
 export function sumOf<T extends Tally>(before: Tally | undefined, added: T): T {
-  const { count, micros } = before ?? NOTHING
+  if (before === undefined) return added
+  const { count, micros } = before
   return { ...added, count: count + added.count, micros: micros + added.micros }
 }
 

@@ -28,7 +28,7 @@ const MAX_TEXT_LENGTH = 16 * 1024
 const MAX_KNOWN = 10_000
 
 /** How many are written at once. */
-const ROWS_A_CALL = 100
+const ROWS_A_CALL = 20
 
 /** A context that was evaluated, as far as it is kept. */
 interface Sighting extends Person {

@@ -2,7 +2,7 @@ import { compileFlagSet, type FlagSet } from '@ff/core'
 import { evaluateAll, evaluateSome } from '@ff/core/all-flags'
 import { describe, expect, it } from 'vitest'
 import { textFlag } from '../../test/seed.ts'
-import { EvaluationCounters } from './evaluation-counters.ts'
+import { EvaluationCounters, type FlagCount } from './evaluation-counters.ts'
 
 const user = { kind: 'user', key: 'user-1' }
 
@@ -12,14 +12,20 @@ function versionOf(flags: Record<string, string>, previous?: FlagSet): FlagSet {
   return compileFlagSet({ version, flags: definitions, segments: [] }, { previous })
 }
 
-/** `id source: how often, how long`, for what the counters hand over. */
-function told(handOver: (to: Parameters<EvaluationCounters['drain']>[0]) => void): string[] {
-  const lines: string[] = []
-  handOver(({ flagId, source, count, micros }) => {
-    lines.push(`${flagId} ${source}: ${count}, ${micros}`)
-  })
-  return lines.sort()
+/** `id source: how often, how long`. */
+function linesOf(counts: Iterable<FlagCount>): string[] {
+  return [...counts]
+    .map(({ flagId, source, count, micros }) => `${flagId} ${source}: ${count}, ${micros}`)
+    .sort()
 }
+
+/** What was counted of flags that are not the same in another version. */
+function handedOver(counters: EvaluationCounters, flagSet: FlagSet): FlagCount[] {
+  const counts: FlagCount[] = []
+  counters.moveTo(flagSet, (count) => counts.push(count))
+  return counts
+}
+
 const idOf = (flagSet: FlagSet, key: string) => flagSet.flags.get(key)?.definition.id
 
 describe('counting evaluations', () => {
@@ -32,9 +38,9 @@ describe('counting evaluations', () => {
     counters.add(shared, 'ws', 1)
     counters.add(evaluateAll(flagSet, user, 0), 'poll', 5)
     counters.add(evaluateSome(flagSet, ['banner'], user, 0), 'poll', 2)
-    const all = told((to) => counters.drain(to))
+    const all = linesOf(counters.drain())
     expect(all).toEqual([`${banner} poll: 5, 37`, `${banner} ws: 1, 1`])
-    expect(told((to) => counters.drain(to))).toEqual([])
+    expect(linesOf(counters.drain())).toEqual([])
   })
 
   it.each([
@@ -48,10 +54,33 @@ describe('counting evaluations', () => {
     counters.add(evaluateAll(before, user, 0), 'rest', 1)
     const after = versionOf(flags, before)
     const [alpha, banner, claim] = ['alpha', 'banner', 'claim'].map((key) => idOf(before, key))
-    expect(told((to) => counters.moveTo(after, to))).toEqual([`${banner} rest: 1, 1`])
+    expect(linesOf(handedOver(counters, after))).toEqual([`${banner} rest: 1, 1`])
     counters.add(evaluateSome(after, ['claim'], user, 0), 'rest', 1)
-    const all = told((to) => counters.drain(to))
+    const all = linesOf(counters.drain())
     expect(all).toEqual([`${alpha} rest: 1, 1`, `${claim} rest: 2, 2`])
-    expect(told((to) => counters.drain(to))).toEqual([])
+    expect(linesOf(counters.drain())).toEqual([])
+  })
+
+  it('loses nothing and tells nothing twice when more is counted while it is taken out', () => {
+    const before = versionOf({ alpha: '1', banner: '1', claim: '1', dialog: '1' })
+    const after = versionOf({ aaa: '1', alpha: '1', claim: '1', dialog: '1' }, before)
+    const counters = new EvaluationCounters(before)
+    const counts: FlagCount[] = []
+    counters.add(evaluateAll(before, user, 0), 'rest', 1)
+    const draining = counters.drain()
+    for (let turn = 0; turn < 2; turn += 1) counts.push(...[draining.next().value ?? []].flat())
+    counters.add(evaluateAll(before, user, 0), 'rest', 1)
+    counts.push(...handedOver(counters, after))
+    counters.add(evaluateAll(after, user, 0), 'rest', 1)
+    counts.push(...draining)
+    expect(counters.hasNews).toBe(true)
+    counts.push(...counters.drain())
+    expect(counters.hasNews).toBe(false)
+    const timesOf = (flagSet: FlagSet, key: string) =>
+      counts
+        .filter(({ flagId }) => flagId === idOf(flagSet, key))
+        .reduce((sum, { count }) => sum + count, 0)
+    const times = ['alpha', 'banner', 'claim', 'dialog'].map((key) => timesOf(before, key))
+    expect([...times, timesOf(after, 'aaa')]).toEqual([3, 2, 3, 3, 1])
   })
 })

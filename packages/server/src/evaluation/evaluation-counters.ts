@@ -26,6 +26,7 @@ export class EvaluationCounters {
   #lastSource: EvaluationSource = 'rest'
   #lastMicros = 0
   #lastTimes = 0
+  #hasNews = false
   /** The position of each flag; made when some flags are first counted without the others. */
   #positions: ReadonlyMap<CompiledFlag, number> | undefined
 
@@ -40,6 +41,7 @@ export class EvaluationCounters {
 
   /** Counts every answer of an evaluation under this flag set. */
   add(evaluation: Evaluation, source: EvaluationSource, micros: number): void {
+    this.#hasNews = true
     if (evaluation !== this.#last || source !== this.#lastSource) {
       this.#countLast()
       this.#last = evaluation
@@ -55,6 +57,7 @@ export class EvaluationCounters {
    */
   moveTo(flagSet: FlagSet, to: (count: FlagCount) => void): void {
     this.#countLast()
+    this.#hasNews = true
     const flags = this.#flagSet.ordered
     const from = this.#offsets
     const offsets = offsetsIn(flagSet)
@@ -66,12 +69,10 @@ export class EvaluationCounters {
       const moved = isInPlace ? slots : emptySlots(offsets)
       for (const [index, flag] of flags.entries()) {
         const position = positions.get(flag)
-        const [start = 0, end] = [from[index], from[index + 1]]
         if (position === undefined) {
-          handOver(flag, source, { slots, start }, to)
-          slots.counts.fill(0, start, end)
-          slots.micros.fill(0, start, end)
+          for (const count of this.#take(index, source)) to(count)
         } else if (!isInPlace) {
+          const [start = 0, end] = [from[index], from[index + 1]]
           moved.counts.set(slots.counts.subarray(start, end), offsets[position])
           moved.micros.set(slots.micros.subarray(start, end), offsets[position])
         }
@@ -83,16 +84,44 @@ export class EvaluationCounters {
     this.#positions = positions
   }
 
-  /** Hands over what was counted since the last time, and begins anew. */
-  drain(to: (count: FlagCount) => void): void {
+  /** Whether anything was counted, or may have been passed over, since `drain` last began. */
+  get hasNews(): boolean {
+    return this.#hasNews
+  }
+
+  /**
+   * Takes out what was counted, flag by flag. What is counted meanwhile, and what passes the place
+   * that is being looked at because another version is moved to, is taken out now or the next time.
+   */
+  *drain(): Generator<FlagCount, void> {
     this.#countLast()
-    for (const [source, slots] of this.#bySource) {
-      for (const [index, flag] of this.#flagSet.ordered.entries()) {
-        handOver(flag, source, { slots, start: this.#offsets[index] ?? 0 }, to)
+    this.#hasNews = false
+    for (const source of this.#bySource.keys()) {
+      for (let index = 0; index < this.#flagSet.ordered.length; index += 1) {
+        yield* this.#take(index, source)
       }
-      slots.counts.fill(0)
-      slots.micros.fill(0)
     }
+  }
+
+  /** Takes out what one flag has counted. */
+  #take(index: number, source: EvaluationSource): readonly FlagCount[] {
+    const flag = this.#flagSet.ordered[index]
+    const start = this.#offsets[index] ?? 0
+    const end = this.#offsets[index + 1] ?? start
+    const { counts, micros } = this.#slotsOf(source)
+    const taken: FlagCount[] = []
+    for (let slot = start; slot < end; slot += 1) {
+      const count = counts[slot] ?? 0
+      if (flag === undefined || count === 0) continue
+      const variationId = flag.variations[servedBy(slot - start) - 1]?.id ?? null
+      taken.push({
+        ...{ flagId: flag.definition.id, variationId, reason: reasonOf(slot - start), source },
+        ...{ count, micros: Math.round(micros[slot] ?? 0) },
+      })
+      counts[slot] = 0
+      micros[slot] = 0
+    }
+    return taken
   }
 
   #countLast(): void {
@@ -137,20 +166,4 @@ function offsetsIn({ ordered }: FlagSet): Int32Array {
 function emptySlots(offsets: Int32Array): Slots {
   const size = offsets.at(-1) ?? 0
   return { counts: new Int32Array(size), micros: new Float64Array(size) }
-}
-
-function handOver(
-  flag: CompiledFlag,
-  source: EvaluationSource,
-  { slots, start }: { readonly slots: Slots; readonly start: number },
-  to: (count: FlagCount) => void,
-): void {
-  const { id: flagId } = flag.definition
-  for (let code = 0; code < codeCountOf(flag); code += 1) {
-    const count = slots.counts[start + code] ?? 0
-    if (count === 0) continue
-    const micros = Math.round(slots.micros[start + code] ?? 0)
-    const variationId = flag.variations[servedBy(code) - 1]?.id ?? null
-    to({ flagId, variationId, reason: reasonOf(code), source, count, micros })
-  }
 }

@@ -4,7 +4,7 @@ import type { EvaluationCount, Storage } from '@ff/storage'
 const MAX_ROWS = 20_000
 
 /** How many rows are written at once. */
-const ROWS_A_CALL = 1000
+const ROWS_A_CALL = 250
 
 /** Counted evaluations on their way to the store: one row for each outcome and minute. */
 export class PendingCounts {

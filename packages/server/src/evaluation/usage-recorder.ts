@@ -3,6 +3,7 @@ import type { EvaluationCount, EvaluationSource, Storage } from '@ff/storage'
 import type { Cancel, Clock } from '../clock.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { Logger } from '../logger.ts'
+import { inSlices } from '../slice.ts'
 import { ContextSightings } from './context-sightings.ts'
 import { contextHashOf } from './entity-tag.ts'
 import type { Evaluated } from './evaluated.ts'
@@ -47,8 +48,17 @@ export type ReportedCount = Omit<EvaluationCount, 'environmentId' | 'source'>
 interface EnvironmentUsage {
   requests: number
   counters: EvaluationCounters | undefined
-  /** Minutes since the epoch; of `counters`. */
+  /** Of `counters`, since the epoch. */
   minute: number
+  /** At which that minute begins. */
+  timestamp: string
+}
+
+/** What was counted, and whose it is. */
+interface Gathered {
+  readonly environmentId: string
+  readonly usage: EnvironmentUsage
+  readonly count: FlagCount
 }
 
 /**
@@ -134,7 +144,7 @@ export class UsageRecorder {
   /** A client has evaluated by itself. */
   reported(environmentId: string, counts: readonly ReportedCount[]): void {
     for (const count of counts) {
-      this.#pend({ ...count, environmentId, source: 'sdk' }, Date.parse(count.minute))
+      this.#pendRow({ ...count, environmentId, source: 'sdk' }, Date.parse(count.minute))
     }
     this.#arm()
   }
@@ -149,7 +159,6 @@ export class UsageRecorder {
   /** Writes what there is now; resolves, whether or not that was possible, when it has ended. */
   async flush(): Promise<void> {
     while (this.#flushing !== undefined) await this.#flushing
-    this.#collect()
     await this.#write(true)
   }
 
@@ -171,7 +180,7 @@ export class UsageRecorder {
   #usageOf(environmentId: string): EnvironmentUsage {
     const known = this.#environments.get(environmentId)
     if (known !== undefined) return known
-    const usage = { requests: 0, counters: undefined, minute: 0 }
+    const usage = { requests: 0, counters: undefined, minute: 0, timestamp: '' }
     this.#environments.set(environmentId, usage)
     return usage
   }
@@ -192,11 +201,17 @@ export class UsageRecorder {
 
   /** Begins to count for another minute or another flag set, of which most flags are the same. */
   #turn(environmentId: string, usage: EnvironmentUsage, flagSet: FlagSet, minute: number): void {
-    const pend = this.#penderOf(environmentId, usage.minute)
-    if (usage.minute !== minute) usage.counters?.drain(pend)
-    if (usage.counters === undefined) usage.counters = new EvaluationCounters(flagSet)
-    else if (usage.counters.flagSet !== flagSet) usage.counters.moveTo(flagSet, pend)
+    const { counters } = usage
+    if (counters !== undefined && usage.minute !== minute) {
+      for (const count of counters.drain()) this.#pend(environmentId, usage, count)
+    }
+    if (counters === undefined) usage.counters = new EvaluationCounters(flagSet)
+    else if (counters.flagSet !== flagSet) {
+      counters.moveTo(flagSet, (count) => this.#pend(environmentId, usage, count))
+    }
+    if (usage.minute === minute) return
     usage.minute = minute
+    usage.timestamp = new Date(minute * MINUTE_MS).toISOString()
   }
 
   #addUser(environmentId: string, { flagSet, context, evaluation }: Evaluated, now: number): void {
@@ -208,30 +223,30 @@ export class UsageRecorder {
     for (const flagId of owners) this.#users.add({ environmentId, flagId }, key, now)
   }
 
-  #penderOf(environmentId: string, minute: number): (count: FlagCount) => void {
-    const at = minute * MINUTE_MS
-    const timestamp = new Date(at).toISOString()
-    return (count) => this.#pend({ ...count, environmentId, minute: timestamp }, at)
+  #pend(environmentId: string, { minute, timestamp }: EnvironmentUsage, count: FlagCount): void {
+    this.#pendRow({ ...count, environmentId, minute: timestamp }, minute * MINUTE_MS)
   }
 
   /** `at` is the minute, in epoch milliseconds. */
-  #pend(count: EvaluationCount, at: number): void {
+  #pendRow(count: EvaluationCount, at: number): void {
     this.#counts.add(count)
     this.#organizations.markFlag(count.environmentId, count.flagId, at)
   }
 
-  #collect(): void {
-    for (const [environmentId, usage] of this.#environments) {
-      const { counters, minute, requests } = usage
-      const pend = this.#penderOf(environmentId, minute)
-      let isIdle = requests === 0
-      counters?.drain((count) => {
-        isIdle = false
-        pend(count)
-      })
+  /** In slices: what a thousand flags have counted takes as long as some fifty requests. */
+  #collect(): Promise<void> {
+    return inSlices(this.#drain(), ({ environmentId, usage, count }) => {
+      this.#pend(environmentId, usage, count)
+    })
+  }
+
+  *#drain(): Generator<Gathered, void> {
+    for (const [environmentId, usage] of [...this.#environments]) {
+      const { counters, requests } = usage
       usage.requests = 0
       if (requests > 0) this.#organizations.addRequests(environmentId, requests)
-      if (isIdle) this.#environments.delete(environmentId)
+      else if (counters?.hasNews !== true) this.#environments.delete(environmentId)
+      for (const count of counters?.drain() ?? []) yield { environmentId, usage, count }
     }
   }
 
@@ -239,8 +254,8 @@ export class UsageRecorder {
     if (this.#cancel !== undefined || this.#isClosed) return
     this.#cancel = this.#clock.schedule(GATHER_MS, () => {
       this.#cancel = undefined
-      this.#collect()
       if (this.#flushing === undefined) void this.#write(false)
+      else this.#arm()
     })
   }
 
@@ -255,6 +270,7 @@ export class UsageRecorder {
 
   /** Each kind for itself: what is wrong with one does not keep the others from being written. */
   async #writeAll(everything: boolean): Promise<void> {
+    await this.#collect()
     const storage = this.#storage
     const now = this.#clock.now()
     const outcomes = [
