@@ -2,15 +2,13 @@ import { type EvaluationContext, FlagError, type FlagSet, parseContext } from '@
 import {
   asEvaluateRequest,
   asPollRequest,
-  FLAG_SET_VERSION_HEADER,
   MAX_BODY_BYTES,
-  RATE_LIMIT_HEADERS,
   SDK_KEY_HEADER,
   SDK_PATHS,
 } from '@ff/protocol/sdk'
 import type { EvaluationSource } from '@ff/storage'
 import { spreadSeconds } from '../access/admission.ts'
-import { type Permit, type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
+import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import type { EnvironmentScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Clock } from '../clock.ts'
 import { contextHashOf, contextTextIn, entityTagText } from '../evaluation/entity-tag.ts'
@@ -25,6 +23,7 @@ import { sdkErrorReply } from './error-reply.ts'
 import { eventsReply } from './events-reply.ts'
 import type { Exchange, JsonBody, Outcome, Reply } from './exchange.ts'
 import { flagSetReply } from './flag-set-reply.ts'
+import { noHeaders, PREFLIGHT_HEADERS, type SdkHeaders, tellLimit } from './sdk-headers.ts'
 
 export interface SdkParts {
   readonly cache: FlagSetCache
@@ -39,49 +38,6 @@ export interface SdkParts {
   /** How many polls are parked at once before more are refused. */
   readonly maxLiveClients: number
 }
-
-type HeaderName =
-  | keyof typeof CORS_HEADERS
-  | typeof FLAG_SET_VERSION_HEADER
-  | (typeof RATE_LIMIT_HEADERS)[keyof typeof RATE_LIMIT_HEADERS]
-  | 'Retry-After'
-  | 'ETag'
-  | 'Content-Type'
-
-/** Everything an answer says besides its body; filled in as the request goes along. */
-export type SdkHeaders = Record<HeaderName, string | undefined>
-
-/** With a place for every header, and its name written out where it is set: that is fastest. */
-function noHeaders(): SdkHeaders {
-  return {
-    'Access-Control-Allow-Origin': CORS_HEADERS['Access-Control-Allow-Origin'],
-    'Access-Control-Expose-Headers': CORS_HEADERS['Access-Control-Expose-Headers'],
-    'X-FF-Version': undefined,
-    'X-RateLimit-Limit': undefined,
-    'X-RateLimit-Remaining': undefined,
-    'X-RateLimit-Reset': undefined,
-    'Retry-After': undefined,
-    ETag: undefined,
-    'Content-Type': undefined,
-  }
-}
-
-const EXPOSED = [
-  'ETag',
-  FLAG_SET_VERSION_HEADER,
-  ...Object.values(RATE_LIMIT_HEADERS),
-  'Retry-After',
-]
-
-const CORS_HEADERS = {
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': EXPOSED.join(', '),
-} as const
-
-const PREFLIGHT_HEADERS = {
-  'Access-Control-Allow-Headers': `${SDK_KEY_HEADER}, content-type, if-none-match`,
-  'Access-Control-Max-Age': '7200',
-} as const
 
 /** Whether a path belongs to the SDK family: its errors, its CORS headers, no bearer tokens. */
 export function isSdkPath(path: string): boolean {
@@ -275,13 +231,6 @@ function admit(
       return scope
     })
   })
-}
-
-function tellLimit({ limit, remaining, reset, retryAfter }: Permit, headers: SdkHeaders): void {
-  headers['X-RateLimit-Limit'] = limit
-  headers['X-RateLimit-Remaining'] = remaining
-  headers['X-RateLimit-Reset'] = reset
-  headers['Retry-After'] = retryAfter
 }
 
 function missingContext(): FlagError {

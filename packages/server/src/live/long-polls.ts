@@ -6,7 +6,7 @@ import { asEntityTag, type EntityTag } from '../evaluation/entity-tag.ts'
 import type { Answer, Evaluator } from '../evaluation/evaluator.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Exchange, Waiting } from '../http/exchange.ts'
-import type { SdkHeaders } from '../http/sdk.ts'
+import type { SdkHeaders } from '../http/sdk-headers.ts'
 import { whenHere } from '../when-here.ts'
 import type { Audience } from './audience.ts'
 import {
