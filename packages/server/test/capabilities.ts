@@ -2,6 +2,7 @@ import { FlagError } from '@ff/core'
 import {
   type Capabilities,
   type ChangeFeed,
+  type ChangeListener,
   memory,
   type RateLimiter,
   type Storage,
@@ -78,6 +79,61 @@ export function losable(feed: ChangeFeed): {
     },
     lose(next) {
       isLosing = next
+    },
+  }
+}
+
+/** A feed to one process whose hints wait until the test lets them through, in whatever order. */
+export function disordered(feed: ChangeFeed): {
+  changeFeed: ChangeFeed
+  /** One of the hints that wait, if any does; it may come again when it is kept. */
+  letThrough(place: number, isKept: boolean): void
+} {
+  const hints: (() => void)[] = []
+  const holding = (listener: ChangeListener) =>
+    feed.subscribe((change) => void hints.push(() => listener(change)))
+  return {
+    changeFeed: { publish: (change) => feed.publish(change), subscribe: holding },
+    letThrough(place, isKept) {
+      const at = place % Math.max(1, hints.length)
+      hints[at]?.()
+      if (!isKept) hints.splice(at, 1)
+    },
+  }
+}
+
+/** A store whose flag sets are read at once, but told only when the test says so. */
+export function tardy(storage: Storage): {
+  storage: Storage
+  /** Tells one of those that were read, if any was. */
+  tell(place: number): void
+  /** From now on, or no longer, flag sets wait to be told; those that wait are told now. */
+  hold(isHolding: boolean): void
+} {
+  let isHolding = false
+  const waiting: (() => void)[] = []
+  const proxy = new Proxy(storage, {
+    get(target, name, receiver) {
+      const value: unknown = Reflect.get(target, name, receiver)
+      if (typeof value !== 'function') return value
+      return async (...parameters: unknown[]) => {
+        const answer: unknown = await value.apply(target, parameters)
+        if (isHolding && (name === 'loadFlagSet' || name === 'loadChanges')) {
+          await new Promise<void>((resolve) => waiting.push(resolve))
+        }
+        return answer
+      }
+    },
+  })
+  return {
+    storage: proxy,
+    tell(place) {
+      const [resolve] = waiting.splice(place % Math.max(1, waiting.length), 1)
+      resolve?.()
+    },
+    hold(next) {
+      isHolding = next
+      for (const resolve of waiting.splice(0)) resolve()
     },
   }
 }
