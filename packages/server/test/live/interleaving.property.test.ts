@@ -3,9 +3,12 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createFlagServer } from '../../src/flag-server.ts'
 import { allInMemory, disordered, losable, tardy } from '../capabilities.ts'
+import { sized } from '../drills/scale.ts'
 import { FakeClock, settle, until } from '../fake-clock.ts'
 import { flagChange, publish, rampFlag, seed, textFlag } from '../seed.ts'
 import { TestSocket } from '../test-socket.ts'
+
+const LONGEST_MS = sized({ full: 600_000, small: 60_000 })
 
 const environmentChange = fc.oneof(
   fc.record({
@@ -46,7 +49,7 @@ function valuesTold(socket: TestSocket): Record<string, unknown> {
   return values
 }
 
-describe('whatever happens, in whatever order', () => {
+describe('whatever happens, in whatever order', { timeout: LONGEST_MS }, () => {
   it('a client ends with the values of its context, told in ascending versions', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(happening, { maxLength: 12 }), async (happenings) => {
@@ -101,9 +104,9 @@ describe('whatever happens, in whatever order', () => {
         expect(versions).toEqual([...versions].sort((a, b) => a - b))
         await flags.close()
       }),
-      { numRuns: 60 },
+      { numRuns: sized({ full: 1000, small: 60 }) },
     )
-  }, 60_000)
+  })
 
   it('no client goes back when hints are late, doubled and in another order and reads are slow, and all end equal', async () => {
     await fc.assert(
@@ -151,9 +154,9 @@ describe('whatever happens, in whatever order', () => {
           await flags.close()
         }
       }),
-      { numRuns: 100 },
+      { numRuns: sized({ full: 1000, small: 100 }) },
     )
-  }, 60_000)
+  })
 
   it('a change committed in any gap between reading and listening is told', async () => {
     await fc.assert(
@@ -186,9 +189,9 @@ describe('whatever happens, in whatever order', () => {
           await flags.close()
         },
       ),
-      { numRuns: 200 },
+      { numRuns: sized({ full: 10_000, small: 200 }) },
     )
-  }, 60_000)
+  })
 })
 
 /** The writer's turns come whenever the scheduler likes, between those of the store's answers. */
