@@ -6,7 +6,7 @@ import { BucketingKey, bucketOf, compileSalt, murmur3 } from './bucket.ts'
 const KEYS = [
   ...['', 'a', 'ab', 'abc', 'abcd', 'user-1', '12345678', '\u007f', 'ab\u007f\u007f'],
   // What is beyond ASCII, in a block, in the tail and far behind.
-  ...['ключ', 'abcé', 'abcd\u0080', 'abcdé', `${'x'.repeat(256)}é`],
+  ...['ключ', 'abcé', 'abcd\u0080', '\u0080', '\0\u0080', 'abcdé', `${'x'.repeat(256)}é`],
   ...[255, 256, 257, 260, 1000].map((length) => 'xyz-0'.repeat(200).slice(0, length)),
 ]
 
@@ -81,7 +81,15 @@ describe('BucketingKey', () => {
   it('says of keys that are long or not ASCII that their buckets have to be asked one by one', () => {
     const key = new BucketingKey()
     expect(key.isMixed).toBe(false)
-    for (const text of ['ключ', 'abcé', 'abcd\u0080', 'x'.repeat(257), `${'x'.repeat(255)}é`]) {
+    for (const text of [
+      'ключ',
+      'abcé',
+      'abcd\u0080',
+      '\u0080',
+      '\0\u0080',
+      'x'.repeat(257),
+      `${'x'.repeat(255)}é`,
+    ]) {
       key.read(text)
       expect([text, key.isMixed]).toEqual([text, false])
     }

@@ -1,6 +1,7 @@
-import { describe } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { table } from '../test/operator-table.ts'
 import { MAX_PARSED_LENGTH } from './comparison.ts'
+import { conditionFault } from './condition-fault.ts'
 
 describe('number operators', () => {
   table([
@@ -21,6 +22,8 @@ describe('number operators', () => {
     ['5.', 'lte', '5', true],
     ['1e3', 'gte', '1000', true],
     ['1E-3', 'lt', '1', true],
+    ['.55', 'gt', '.54', true],
+    ['1e10', 'gt', '1e9', true],
     ['0x10', 'gt', '1', false],
     ['1_000', 'gt', '1', false],
     ['1,000', 'gt', '0', false],
@@ -211,4 +214,20 @@ describe('a text that is too long to be parsed', () => {
     [digits(more), 'str_gte', '1', true],
     [digits(more), 'contains', '1', true],
   ])
+})
+
+describe('a value that its operator cannot read', () => {
+  it.each([
+    ['between', '["a", 2]'],
+    ['between', '[1, "b"]'],
+    ['between', '[1]'],
+    ['between', '[1, 2, 3]'],
+    ['modulo', 'x|1'],
+    ['modulo', '2|x'],
+    ['modulo', '2'],
+    ['modulo', '2|1|0'],
+    ['is_type', '["string", "nonsense"]'],
+  ])('is a fault of the condition: %s %s', (operator, value) => {
+    expect(conditionFault({ attribute: 'a', operator, value })).toContain(`"${operator}" must be`)
+  })
 })

@@ -64,4 +64,17 @@ describe('the pieces of JSON text', () => {
       expectText(before)
     },
   )
+
+  it('begin with a comma unless they begin the text, which may change from version to version', () => {
+    const small = [flagOf('b', 2), flagOf('c', 2)]
+    const large = flagOf('a', 2, 'x'.repeat(9000))
+    const without = versionOf(small)
+    expectText(without)
+    const behind = versionOf([large, ...small], without)
+    expectText(behind)
+    expectText(versionOf(small, behind))
+    const alone = versionOf([large])
+    expectText(alone)
+    expectText(versionOf([flagOf('_', 2, 'x'.repeat(9000)), large], alone))
+  })
 })

@@ -28,14 +28,17 @@ describe('rangesOf', () => {
   })
 
   it.each([
-    ['more than everything', [share('a', 60), share('b', 40.001)]],
-    ['less than nothing', [share('a', -1)]],
-    ['a fourth decimal', [share('a', 0.0001)]],
-    ['no number', [share('a', Number.NaN)]],
-    ['no finite number', [share('a', Number.POSITIVE_INFINITY)]],
-  ])('refuses %s', (_, shares) => {
+    ['more than everything', [share('a', 60), share('b', 40.001)], /exceed 100 %/],
+    ['less than nothing', [share('a', -1)], /three decimals/],
+    ['a fourth decimal', [share('a', 0.0001)], /three decimals/],
+    ['no number', [share('a', Number.NaN)], /three decimals/],
+    ['no finite number', [share('a', Number.POSITIVE_INFINITY)], /three decimals/],
+  ])('refuses %s', (_, shares, message) => {
     expect(() => rangesOf(shares)).toThrowError(
-      expect.objectContaining({ code: 'INVALID_DEFINITION' }),
+      expect.objectContaining({
+        code: 'INVALID_DEFINITION',
+        message: expect.stringMatching(message),
+      }),
     )
   })
 })
@@ -79,6 +82,14 @@ describe('compileRollout', () => {
       range: { variationId: 'v-2', from: 0, to: 50_000 },
     })
   })
+
+  it.each([0, 1, 100_000, 100_001, 1.5])(
+    'takes a total weight of 1 to 100,000: %d',
+    (totalWeight) => {
+      const { fault } = compileRollout({ ...withRanges([0, 1]), totalWeight } as RolloutDefinition)
+      expect(fault === undefined).toBe(totalWeight === 1 || totalWeight === 100_000)
+    },
+  )
 
   it.each([
     ['overlap', withRanges([0, 2], [1, 3])],

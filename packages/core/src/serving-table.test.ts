@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { flagDefinition, flagSetDefinition, ruleDefinition } from '../test/definitions.ts'
 import { evaluateAll, valuesOf } from './all-flags.ts'
+import { bucketOf } from './bucket.ts'
 import type { RolloutDefinition } from './definition.ts'
 import { evaluateValue } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
@@ -50,6 +51,28 @@ describe('rollouts that are followed together', () => {
       const context = { kind: 'user', key: `user-${user}`, plan: `p-${user % 4}` }
       const alone = flags.map(({ key }) => [key, evaluateValue(flagSet, key, context, 0)])
       expect({ ...valuesOf(evaluateAll(flagSet, context, 0)) }).toEqual(Object.fromEntries(alone))
+    }
+  })
+
+  it('part their users exactly where their ranges begin and end', () => {
+    for (let user = 0; user < 20; user += 1) {
+      const context = { kind: 'user', key: `user-${user}` }
+      const bucket = bucketOf(basis.salt, context.key)
+      const borders: [from: number, to: number, isServed: boolean][] = [
+        [0, bucket, false],
+        [0, bucket + 1, true],
+        [bucket, 100_000, true],
+        [bucket + 1, 100_000, false],
+        [bucket, bucket + 1, true],
+      ]
+      const flags = borders.map(([from, to], index) => {
+        const rollout = { ...basis, ranges: [{ variationId: 'on', from, to }] }
+        const rules = [ruleDefinition({ variationId: null, rolloutId: 'r' })]
+        return flagDefinition(`flag-${index}`, { rules, rollouts: [rollout] })
+      })
+      const flagSet = compileFlagSet(flagSetDefinition(flags))
+      const served = Object.values(valuesOf(evaluateAll(flagSet, context, 0)))
+      expect(served).toEqual(borders.map(([, , isServed]) => isServed))
     }
   })
 })

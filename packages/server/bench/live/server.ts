@@ -90,7 +90,9 @@ class Waits {
   }
 }
 
+/** Once what was counted and observed while the clients came, which is told each second, is written. */
 async function memoryUsed(): Promise<Answer> {
+  await pause(1500)
   for (let turn = 0; turn < 5; turn += 1) {
     globalThis.gc?.()
     await pause(100)
