@@ -64,6 +64,7 @@ describe('rollouts that are followed together', () => {
         [bucket, 100_000, true],
         [bucket + 1, 100_000, false],
         [bucket, bucket + 1, true],
+        [bucket - 1, bucket, false],
       ]
       const flags = borders.map(([from, to], index) => {
         const rollout = { ...basis, ranges: [{ variationId: 'on', from, to }] }
