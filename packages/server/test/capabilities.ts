@@ -101,39 +101,3 @@ export function disordered(feed: ChangeFeed): {
     },
   }
 }
-
-/** A store whose flag sets are read at once, but told only when the test says so. */
-export function tardy(storage: Storage): {
-  storage: Storage
-  /** Tells one of those that were read, if any was. */
-  tell(place: number): void
-  /** From now on, or no longer, flag sets wait to be told; those that wait are told now. */
-  hold(isHolding: boolean): void
-} {
-  let isHolding = false
-  const waiting: (() => void)[] = []
-  const proxy = new Proxy(storage, {
-    get(target, name, receiver) {
-      const value: unknown = Reflect.get(target, name, receiver)
-      if (typeof value !== 'function') return value
-      return async (...parameters: unknown[]) => {
-        const answer: unknown = await value.apply(target, parameters)
-        if (isHolding && (name === 'loadFlagSet' || name === 'loadChanges')) {
-          await new Promise<void>((resolve) => waiting.push(resolve))
-        }
-        return answer
-      }
-    },
-  })
-  return {
-    storage: proxy,
-    tell(place) {
-      const [resolve] = waiting.splice(place % Math.max(1, waiting.length), 1)
-      resolve?.()
-    },
-    hold(next) {
-      isHolding = next
-      for (const resolve of waiting.splice(0)) resolve()
-    },
-  }
-}

@@ -19,13 +19,6 @@ function linesOf(counts: Iterable<FlagCount>): string[] {
     .sort()
 }
 
-/** What was counted of flags that are not the same in another version. */
-function handedOver(counters: EvaluationCounters, flagSet: FlagSet): FlagCount[] {
-  const counts: FlagCount[] = []
-  counters.moveTo(flagSet, (count) => counts.push(count))
-  return counts
-}
-
 const idOf = (flagSet: FlagSet, key: string) => flagSet.flags.get(key)?.definition.id
 
 describe('counting evaluations', () => {
@@ -54,7 +47,7 @@ describe('counting evaluations', () => {
     counters.add(evaluateAll(before, user, 0), 'rest', 1)
     const after = versionOf(flags, before)
     const [alpha, banner, claim] = ['alpha', 'banner', 'claim'].map((key) => idOf(before, key))
-    expect(linesOf(handedOver(counters, after))).toEqual([`${banner} rest: 1, 1`])
+    expect(linesOf(counters.moveTo(after))).toEqual([`${banner} rest: 1, 1`])
     counters.add(evaluateSome(after, ['claim'], user, 0), 'rest', 1)
     const all = linesOf(counters.drain())
     expect(all).toEqual([`${alpha} rest: 1, 1`, `${claim} rest: 2, 2`])
@@ -68,9 +61,12 @@ describe('counting evaluations', () => {
     const counts: FlagCount[] = []
     counters.add(evaluateAll(before, user, 0), 'rest', 1)
     const draining = counters.drain()
-    for (let turn = 0; turn < 2; turn += 1) counts.push(...[draining.next().value ?? []].flat())
+    for (let turn = 0; turn < 2; turn += 1) {
+      const next = draining.next()
+      if (next.done !== true) counts.push(next.value)
+    }
     counters.add(evaluateAll(before, user, 0), 'rest', 1)
-    counts.push(...handedOver(counters, after))
+    counts.push(...counters.moveTo(after))
     counters.add(evaluateAll(after, user, 0), 'rest', 1)
     counts.push(...draining)
     expect(counters.hasNews).toBe(true)
@@ -82,5 +78,18 @@ describe('counting evaluations', () => {
         .reduce((sum, { count }) => sum + count, 0)
     const times = ['alpha', 'banner', 'claim', 'dialog'].map((key) => timesOf(before, key))
     expect([...times, timesOf(after, 'aaa')]).toEqual([3, 2, 3, 3, 1])
+  })
+
+  it('says that it has more when a removed flag has moved the others past the one looked at', () => {
+    const before = versionOf({ alpha: '1', banner: '1', claim: '1' })
+    const counters = new EvaluationCounters(before)
+    counters.add(evaluateAll(before, user, 0), 'rest', 1)
+    const draining = counters.drain()
+    draining.next()
+    draining.next()
+    counters.moveTo(versionOf({ banner: '1', claim: '1' }, before))
+    expect([...draining]).toEqual([])
+    expect(counters.hasNews).toBe(true)
+    expect(linesOf(counters.drain())).toEqual([`${idOf(before, 'claim')} rest: 1, 1`])
   })
 })

@@ -53,9 +53,9 @@ export class EvaluationCounters {
 
   /**
    * From now on counts for another version. Flags that are the same there go on counting; what
-   * the others have counted is handed over.
+   * the others have counted is taken out.
    */
-  moveTo(flagSet: FlagSet, to: (count: FlagCount) => void): void {
+  moveTo(flagSet: FlagSet): readonly FlagCount[] {
     this.#countLast()
     this.#hasNews = true
     const flags = this.#flagSet.ordered
@@ -65,12 +65,13 @@ export class EvaluationCounters {
     const isInPlace =
       offsets.at(-1) === from.at(-1) &&
       flags.every((flag, index) => offsets[positions.get(flag) ?? index] === from[index])
+    const taken: FlagCount[] = []
     for (const [source, slots] of this.#bySource) {
       const moved = isInPlace ? slots : emptySlots(offsets)
       for (const [index, flag] of flags.entries()) {
         const position = positions.get(flag)
         if (position === undefined) {
-          for (const count of this.#take(index, source)) to(count)
+          taken.push(...this.#take(index, source))
         } else if (!isInPlace) {
           const [start = 0, end] = [from[index], from[index + 1]]
           moved.counts.set(slots.counts.subarray(start, end), offsets[position])
@@ -82,6 +83,7 @@ export class EvaluationCounters {
     this.#flagSet = flagSet
     this.#offsets = offsets
     this.#positions = positions
+    return taken
   }
 
   /** Whether anything was counted, or may have been passed over, since `drain` last began. */

@@ -54,13 +54,6 @@ interface EnvironmentUsage {
   timestamp: string
 }
 
-/** What was counted, and whose it is. */
-interface Gathered {
-  readonly environmentId: string
-  readonly usage: EnvironmentUsage
-  readonly count: FlagCount
-}
-
 /**
  * Remembers what is evaluated, and writes it in batches, at most every second. Recording never
  * waits and never fails. A store that is slow or away leaves recordings waiting, as many as there
@@ -144,7 +137,7 @@ export class UsageRecorder {
   /** A client has evaluated by itself. */
   reported(environmentId: string, counts: readonly ReportedCount[]): void {
     for (const count of counts) {
-      this.#pendRow({ ...count, environmentId, source: 'sdk' }, Date.parse(count.minute))
+      this.#pend({ ...count, environmentId, source: 'sdk' })
     }
     this.#arm()
   }
@@ -201,14 +194,11 @@ export class UsageRecorder {
 
   /** Begins to count for another minute or another flag set, of which most flags are the same. */
   #turn(environmentId: string, usage: EnvironmentUsage, flagSet: FlagSet, minute: number): void {
-    const { counters } = usage
-    if (counters !== undefined && usage.minute !== minute) {
-      for (const count of counters.drain()) this.#pend(environmentId, usage, count)
-    }
+    const { counters, timestamp } = usage
+    const pend = (count: FlagCount) => this.#pend({ ...count, environmentId, minute: timestamp })
+    if (usage.minute !== minute) for (const count of counters?.drain() ?? []) pend(count)
     if (counters === undefined) usage.counters = new EvaluationCounters(flagSet)
-    else if (counters.flagSet !== flagSet) {
-      counters.moveTo(flagSet, (count) => this.#pend(environmentId, usage, count))
-    }
+    else if (counters.flagSet !== flagSet) counters.moveTo(flagSet).forEach(pend)
     if (usage.minute === minute) return
     usage.minute = minute
     usage.timestamp = new Date(minute * MINUTE_MS).toISOString()
@@ -223,30 +213,26 @@ export class UsageRecorder {
     for (const flagId of owners) this.#users.add({ environmentId, flagId }, key, now)
   }
 
-  #pend(environmentId: string, { minute, timestamp }: EnvironmentUsage, count: FlagCount): void {
-    this.#pendRow({ ...count, environmentId, minute: timestamp }, minute * MINUTE_MS)
-  }
-
-  /** `at` is the minute, in epoch milliseconds. */
-  #pendRow(count: EvaluationCount, at: number): void {
+  #pend(count: EvaluationCount): void {
     this.#counts.add(count)
-    this.#organizations.markFlag(count.environmentId, count.flagId, at)
+    this.#organizations.markFlag(count.environmentId, count.flagId, Date.parse(count.minute))
   }
 
   /** In slices: what a thousand flags have counted takes as long as some fifty requests. */
   #collect(): Promise<void> {
-    return inSlices(this.#drain(), ({ environmentId, usage, count }) => {
-      this.#pend(environmentId, usage, count)
-    })
+    return inSlices(this.#drain(), (count) => this.#pend(count))
   }
 
-  *#drain(): Generator<Gathered, void> {
+  *#drain(): Generator<EvaluationCount, void> {
     for (const [environmentId, usage] of [...this.#environments]) {
       const { counters, requests } = usage
       usage.requests = 0
       if (requests > 0) this.#organizations.addRequests(environmentId, requests)
-      else if (counters?.hasNews !== true) this.#environments.delete(environmentId)
-      for (const count of counters?.drain() ?? []) yield { environmentId, usage, count }
+      if (counters?.hasNews === true) {
+        for (const count of counters.drain()) {
+          yield { ...count, environmentId, minute: usage.timestamp }
+        }
+      } else if (requests === 0) this.#environments.delete(environmentId)
     }
   }
 

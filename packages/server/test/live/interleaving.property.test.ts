@@ -2,7 +2,7 @@ import type { Storage } from '@ff/storage'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createFlagServer } from '../../src/flag-server.ts'
-import { allInMemory, disordered, losable, tardy } from '../capabilities.ts'
+import { allInMemory, disordered, losable } from '../capabilities.ts'
 import { sized } from '../drills/scale.ts'
 import { FakeClock, settle, until } from '../fake-clock.ts'
 import { flagChange, publish, rampFlag, seed, textFlag } from '../seed.ts'
@@ -26,15 +26,16 @@ const happening = fc.oneof(
   fc.record({ type: fc.constant('context' as const), n: fc.integer({ min: 0, max: 5 }) }),
 )
 
-/** At which of two instances, and with which of what waits there. */
-const there = { instance: fc.nat(1), place: fc.nat(20) }
+const hint = fc.record({
+  type: fc.constant('hint' as const),
+  instance: fc.nat(1),
+  place: fc.nat(20),
+  isKept: fc.boolean(),
+})
 const happeningElsewhere = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ type: 'change' as const }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({ type: fc.constant('hint' as const), ...there, isKept: fc.boolean() }),
-  },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant('read' as const), ...there }) },
+  { weight: 3, arbitrary: hint },
+  { weight: 4, arbitrary: fc.constant({ type: 'read' as const }) },
   fc.record({ type: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 4000 }) }),
 )
 
@@ -110,50 +111,55 @@ describe('whatever happens, in whatever order', { timeout: LONGEST_MS }, () => {
 
   it('no client goes back when hints are late, doubled and in another order and reads are slow, and all end equal', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(happeningElsewhere, { maxLength: 30 }), async (happenings) => {
-        const clock = new FakeClock()
-        const memory = allInMemory()
-        const { live } = await seed(memory.storage)
-        let count = 0
-        const change = () =>
-          publish(memory, live.environmentId, flagChange(textFlag('count', String(++count))))
-        await change()
-        const context = { kind: 'user', key: 'a' }
-        const instances = await Promise.all(
-          [0, 1].map(async () => {
-            const { changeFeed, letThrough } = disordered(memory.changeFeed)
-            const { storage, tell, hold } = tardy(memory.storage)
-            const flags = createFlagServer({ ...memory, storage, changeFeed, clock })
-            const socket = new TestSocket()
-            const init = { type: 'init', sdkKey: live.sdkKey, context }
-            flags.acceptSocket(socket).receive(JSON.stringify(init))
-            await until(() => socket.messages.length > 0)
-            hold(true)
-            return { flags, socket, letThrough, tell, hold, counts: [] as number[] }
-          }),
-        )
-        for (const one of happenings) {
-          if (one.type === 'change') await change()
-          else if (one.type === 'pass') await clock.advance(one.ms)
-          else if (one.type === 'read') instances[one.instance]?.tell(one.place)
-          else instances[one.instance]?.letThrough(one.place, one.isKept)
-          await settle()
-          for (const { flags, counts } of instances) {
-            counts.push(Number((await flags.evaluate(live, context))['count']))
-          }
-        }
-        for (const { hold } of instances) hold(false)
-        await clock.advance(9999)
-        for (const { flags, socket, counts } of instances) {
-          const told = socket.messages.flatMap((message) =>
-            message.type === 'flags' ? Number(message.flags['count']) : [],
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.array(happeningElsewhere, { maxLength: 30 }),
+        async (scheduler, happenings) => {
+          const clock = new FakeClock()
+          const memory = allInMemory()
+          const { live } = await seed(memory.storage)
+          let count = 0
+          const change = () =>
+            publish(memory, live.environmentId, flagChange(textFlag('count', String(++count))))
+          await change()
+          const context = { kind: 'user', key: 'a' }
+          const instances = await Promise.all(
+            [0, 1].map(async () => {
+              const { changeFeed, letThrough } = disordered(memory.changeFeed)
+              const storage = withDelays(memory.storage, scheduler)
+              const flags = createFlagServer({ ...memory, storage, changeFeed, clock })
+              const socket = new TestSocket()
+              const init = { type: 'init', sdkKey: live.sdkKey, context }
+              flags.acceptSocket(socket).receive(JSON.stringify(init))
+              return { flags, socket, letThrough, counts: [] as number[] }
+            }),
           )
-          for (const seen of [told, counts]) expect(seen).toEqual(seen.toSorted((a, b) => a - b))
-          expect(told.at(-1)).toBe(count)
-          expect(await flags.evaluate(live, context)).toEqual({ count: String(count) })
-          await flags.close()
-        }
-      }),
+          while (instances.some(({ socket }) => socket.messages.length === 0)) {
+            await endReads(scheduler)
+          }
+          for (const one of happenings) {
+            if (one.type === 'change') await change()
+            else if (one.type === 'pass') await clock.advance(one.ms)
+            else if (one.type === 'hint') instances[one.instance]?.letThrough(one.place, one.isKept)
+            else if (scheduler.count() > 0) await scheduler.waitOne()
+            await settle()
+            for (const { flags, counts } of instances) {
+              counts.push(Number((await flags.evaluate(live, context))['count']))
+            }
+          }
+          await clock.advance(9999)
+          await endReads(scheduler)
+          for (const { flags, socket, counts } of instances) {
+            const told = socket.messages.flatMap((message) =>
+              message.type === 'flags' ? Number(message.flags['count']) : [],
+            )
+            for (const seen of [told, counts]) expect(seen).toEqual(seen.toSorted((a, b) => a - b))
+            expect(told.at(-1)).toBe(count)
+            expect(await flags.evaluate(live, context)).toEqual({ count: String(count) })
+            await flags.close()
+          }
+        },
+      ),
       { numRuns: sized({ full: 1000, small: 100 }) },
     )
   })
@@ -182,9 +188,7 @@ describe('whatever happens, in whatever order', { timeout: LONGEST_MS }, () => {
             isDone = socket.messages.length > 0
           }
           await writing
-          await scheduler.waitAll()
-          await settle()
-          while (scheduler.count() > 0) await scheduler.waitAll().then(settle)
+          await endReads(scheduler)
           expect(valuesTold(socket)).toEqual({ banner: values.at(-1) })
           await flags.close()
         },
@@ -193,6 +197,12 @@ describe('whatever happens, in whatever order', { timeout: LONGEST_MS }, () => {
     )
   })
 })
+
+/** Until nothing waits for the scheduler any more. */
+async function endReads(scheduler: fc.Scheduler): Promise<void> {
+  await settle()
+  while (scheduler.count() > 0) await scheduler.waitAll().then(settle)
+}
 
 /** The writer's turns come whenever the scheduler likes, between those of the store's answers. */
 async function write(

@@ -112,6 +112,21 @@ describe('while the store is slow', () => {
     expect(writes).toHaveLength(1)
     store.delay(0)
   })
+
+  it('what is counted during a batch is written after it, though nobody asks any more', async () => {
+    const { store, clock } = scene
+    store.delay(100)
+    for (let batch = 0; batch < 2; batch += 1) {
+      await say()
+      await clock.advance(1000)
+    }
+    store.delay(0)
+    const later = async () => {
+      await clock.advance(1000)
+      return Object.values(await countsOf(scene, TITLE))
+    }
+    await expect.poll(later, { timeout: 5000 }).toEqual([2])
+  })
 })
 
 describe('a batch that only in part can be written', () => {

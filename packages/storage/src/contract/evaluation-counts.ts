@@ -38,6 +38,15 @@ function describeAdding(open: OpenStorage): void {
     expect(totals).toContainEqual(totalOf({ ...count, variationId: null }))
   })
 
+  it('what the caller does afterwards with what was added changes nothing', async () => {
+    const storage = await open()
+    const count = newCount({ count: 1, micros: 10 })
+    const given = { ...count }
+    await storage.addEvaluationCounts([given])
+    given.count = 99
+    expect(await totalsOf(storage, count)).toEqual([totalOf(count)])
+  })
+
   it('nothing may be added', async () => {
     const storage = await open()
     await storage.addEvaluationCounts([])

@@ -178,7 +178,8 @@ export class MemorySession implements StorageSession {
     const draft = this.#counted()
     for (const count of counts) {
       const name = countName(count)
-      draft.set(name, sumOf(draft.get(name), count))
+      // A copy: what the caller does with its own afterwards is not counted.
+      draft.set(name, sumOf(draft.get(name), { ...count }))
     }
   }
 
