@@ -1,5 +1,6 @@
-import { describe } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { table } from '../test/operator-table.ts'
+import { compileCondition, holdsFor } from './condition.ts'
 
 describe('array_contains_all and array_contains_none', () => {
   table([
@@ -138,4 +139,37 @@ describe('elem_match', () => {
       true,
     ],
   ])
+})
+
+describe('elem_match with more elements and text than its conditions may read', () => {
+  const conditions = (count: number, operator = 'neq', value = 'b') =>
+    JSON.stringify(Array(count).fill({ attribute: '', operator, value }))
+  const nested = (count: number) =>
+    JSON.stringify([{ attribute: '', operator: 'elem_match', value: conditions(count) }])
+  /** 488 elements that count 16 units each, and 4 units of text in all. */
+  const fits = [...Array<string>(487).fill(''), 'aaaa']
+
+  table([
+    // 64 × (16 × 488 + 4) = 499,968.
+    [fits, 'elem_match', conditions(64), true],
+    [[...fits.slice(1), 'a'.repeat(5)], 'elem_match', conditions(64), false],
+    [[...fits, 'a'], 'elem_match', conditions(63), true],
+    // The condition on elements of elements counts as one more.
+    [[fits.slice(1)], 'elem_match', nested(63), true],
+    [[fits], 'elem_match', nested(63), false],
+    // A pattern searches 2,048 units, as it does of an array.
+    [['a'.repeat(1024), 'a'.repeat(1024)], 'elem_match', conditions(1, 'not_matches'), true],
+    [['a'.repeat(1024), 'a'.repeat(1024)], 'elem_match', conditions(2, 'not_matches'), false],
+    [['a'.repeat(1024), 'a'.repeat(1025)], 'elem_match', conditions(1, 'not_matches'), false],
+  ])
+
+  it('does not hold when it is negated, either', () => {
+    const it = [...fits, 'aaaaa']
+    const definition = { attribute: 'it', operator: 'elem_match', value: conditions(64) }
+    for (const negate of [false, true]) {
+      const condition = compileCondition({ ...definition, negate })
+      expect(holdsFor(condition, it)).toBe(false)
+      expect(holdsFor(condition, ['b'])).toBe(negate)
+    }
+  })
 })

@@ -1,9 +1,7 @@
 import {
-  asWritten,
+  asStructure,
   type Comparison,
-  type ElementCondition,
   type Expectation,
-  equalsAny,
   greater,
   greaterOrEqual,
   less,
@@ -15,25 +13,26 @@ import {
   range,
   scalarText,
   type Test,
+  type TestResult,
 } from './comparison.ts'
+import { LiteralSet, readList, structureIn } from './equality-comparison.ts'
 import { isJsonObject, type JsonArray, type JsonValue } from './json.ts'
+import { MAX_SEARCHED_ARRAY } from './pattern-comparison.ts'
+import { StructureSet } from './structure-set.ts'
+import { asWritten } from './text-comparison.ts'
 
 /** An array in which every value of a list is found. */
-export const containsAll: Comparison = ofArray('list', (value) => {
-  const wanted = readList(value)?.map(elementTest)
-  if (wanted === undefined) return undefined
-  return (array) => {
-    const texts = new Set(array.map(scalarText))
-    return wanted.length > 0 && wanted.every((isFoundIn) => isFoundIn(array, texts))
-  }
+export const containsAll: Comparison = ofArray('list', (value, { lazily }) => {
+  if (readList(value) === undefined) return undefined
+  const wanted = lazily(() => (readList(value) ?? []).map(wantedOf))
+  return (array) => wanted().length > 0 && areAllIn(array, wanted())
 })
 
 /** An array in which no value of a list is found. */
-export const containsNone: Comparison = ofArray('list', (value) => {
-  const list = readList(value)
-  if (list === undefined) return undefined
-  const isUnwanted = equalsAny(list, asWritten)
-  return (array) => !array.some(isUnwanted)
+export const containsNone: Comparison = ofArray('list', (value, { lazily }) => {
+  if (readList(value) === undefined) return undefined
+  const unwanted = lazily(() => new LiteralSet(readList(value) ?? [], asWritten))
+  return (array) => !array.some((each) => unwanted().has(each))
 })
 
 const equalSize = numeric((size, wanted) => size === wanted)
@@ -64,27 +63,51 @@ function readSizeTest(value: string, means: Means): Test | undefined {
   return text === undefined ? undefined : SIZE_COMPARISONS.get(op)?.read(text, means)
 }
 
-/** Each of them is judged for each element, so that few must do. */
+/** The most conditions on elements that an array is compared with. */
 export const MAX_ELEMENT_CONDITIONS = 64
+/**
+ * What the conditions on elements read at most: every condition reads each element, which counts as
+ * so many units, and the units of all its texts.
+ */
+export const MAX_ELEMENT_WORK = 500_000
+const UNITS_PER_ELEMENT = 16
 
 /** An array with an element for which all of a list of conditions hold. */
-export const element: Comparison = ofArray('conditions', (value, { readElementCondition }) => {
+export const element: Comparison = ofArray('conditions', (value, { readElementConditions }) => {
   const list = parseArray(value)
   if (list === undefined || list.length > MAX_ELEMENT_CONDITIONS) return undefined
-  const conditions: ElementCondition[] = []
-  for (const definition of list) {
-    const condition = readElementCondition(definition)
-    if (condition === undefined) return undefined
-    conditions.push(condition)
+  const conditions = readElementConditions(list)
+  if (conditions === undefined) return undefined
+  if (list.length === 0) return () => false
+  const { hold, count, patterns } = conditions
+  return (array) => {
+    const { elements, units } = sizeOf(array)
+    const isTooMuch =
+      count * (UNITS_PER_ELEMENT * elements + units) > MAX_ELEMENT_WORK ||
+      patterns * units > MAX_SEARCHED_ARRAY
+    return isTooMuch ? 'unreadable' : array.some(hold)
   }
-  if (conditions.length === 0) return () => false
-  return (array) => array.some((each) => conditions.every((holds) => holds(each)))
 })
+
+/** How many values an array holds, at all depths, and how long the texts among them are. */
+function sizeOf(array: JsonArray): { readonly elements: number; readonly units: number } {
+  const values: (JsonValue | undefined)[] = [...array]
+  let elements = 0
+  let units = 0
+  // More elements are too many for a single condition.
+  for (; values.length > 0 && UNITS_PER_ELEMENT * elements <= MAX_ELEMENT_WORK; elements += 1) {
+    const value = values.pop()
+    if (typeof value === 'string') units += value.length
+    else if (Array.isArray(value)) for (const each of value) values.push(each)
+    else if (isJsonObject(value)) for (const name of Object.keys(value)) values.push(value[name])
+  }
+  return { elements, units }
+}
 
 /** A comparison that can read nothing but arrays, and takes them as a whole. */
 function ofArray(
   expects: Expectation,
-  read: (value: string, means: Means) => ((array: JsonArray) => boolean) | undefined,
+  read: (value: string, means: Means) => ((array: JsonArray) => TestResult) | undefined,
 ): Comparison {
   return {
     expects,
@@ -96,17 +119,26 @@ function ofArray(
   }
 }
 
-function readList(value: string): JsonArray | undefined {
-  const list = parseArray(value) ?? [value]
-  return list.includes(null) ? undefined : list
+interface Wanted {
+  readonly text: string | undefined
+  readonly structure: ReturnType<typeof structureIn>
 }
 
-/** Whether a value is found in an array, the texts of whose scalars are given as well. */
-function elementTest(literal: JsonValue) {
-  const text = scalarText(literal)
-  if (text !== undefined && parseStructure(text) === undefined) {
-    return (_: JsonArray, texts: ReadonlySet<string | undefined>) => texts.has(text)
+function wantedOf(literal: JsonValue): Wanted {
+  return { text: scalarText(literal), structure: structureIn(literal) }
+}
+
+function areAllIn(array: JsonArray, wanted: readonly Wanted[]): boolean {
+  const texts = new Set(array.map(scalarText))
+  const structures = new StructureSet()
+  if (wanted.some(({ structure }) => structure !== undefined)) {
+    for (const each of array) {
+      const structure = asStructure(each)
+      if (structure !== undefined) structures.add(structure)
+    }
   }
-  const isEqual = equalsAny([literal], asWritten)
-  return (array: JsonArray) => array.some(isEqual)
+  return wanted.every(({ text, structure }) => {
+    if (text !== undefined && texts.has(text)) return true
+    return structure !== undefined && structures.has(structure)
+  })
 }

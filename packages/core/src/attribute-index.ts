@@ -2,7 +2,7 @@ import { type AttributeReference, compileReference } from './attribute.ts'
 import { addTo, endOf } from './bit-set.ts'
 import { scalarText } from './comparison.ts'
 import { type CompiledCondition, holdsAfter, holdsFor } from './condition.ts'
-import type { JsonValue } from './json.ts'
+import type { JsonArray, JsonValue } from './json.ts'
 import type { Parts } from './parts.ts'
 
 /** A condition that asks no more than whether the text of an attribute is one of a few. */
@@ -184,10 +184,23 @@ export function keepRows(
 }
 
 function keepForStructure(index: AttributeIndex, value: JsonValue, rows: Int32Array): void {
+  const texts = Array.isArray(value) ? textsOf(value) : undefined
   for (const [number, condition] of index.conditions.entries()) {
     const row = index.rows[number] ?? 0
     const word = rows[row >>> 5] ?? 0
     const bit = 1 << (row & 31)
-    if ((word & bit) !== 0 && !holdsFor(condition, value)) rows[row >>> 5] = word & ~bit
+    if ((word & bit) === 0) continue
+    const holds = texts && condition.holdsForTexts?.(texts)
+    if (!(holds ?? holdsFor(condition, value))) rows[row >>> 5] = word & ~bit
   }
+}
+
+/** Made once for all conditions, so that what each of them costs does not grow with the array. */
+function textsOf(array: JsonArray): ReadonlySet<string> {
+  const texts = new Set<string>()
+  for (const element of array) {
+    const text = scalarText(element)
+    if (text !== undefined) texts.add(text)
+  }
+  return texts
 }

@@ -3,6 +3,7 @@ export type Address = readonly number[]
 
 /** The addresses that begin with the same bits. */
 export interface Network {
+  /** The first one. */
   readonly address: Address
   /** For each word, the bits that count. */
   readonly masks: readonly number[]
@@ -42,6 +43,56 @@ export function parseNetwork(text: string): Network | undefined {
   return maskedNetwork(address, isV4InV6 ? bits - MAPPED_BITS : bits)
 }
 
+/** Networks among which the one that contains an address is found by halving. */
+export class NetworkSet {
+  /** By the first address, none within another; those of IPv4 apart from those of IPv6. */
+  readonly #v4: readonly Network[]
+  readonly #v6: readonly Network[]
+
+  constructor(networks: readonly Network[]) {
+    this.#v4 = disjoint(networks.filter(({ address }) => address.length === 1))
+    this.#v6 = disjoint(networks.filter(({ address }) => address.length > 1))
+  }
+
+  /** Whether one of the networks contains the address. */
+  has(address: Address): boolean {
+    const networks = address.length === 1 ? this.#v4 : this.#v6
+    let low = 0
+    let high = networks.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const network = networks[middle]
+      if (network !== undefined && compareAddresses(network.address, address) <= 0) low = middle + 1
+      else high = middle
+    }
+    const last = networks[low - 1]
+    return last !== undefined && isInNetwork(address, last)
+  }
+}
+
+/** Two networks have no address in common, or one contains the other, which is then left out. */
+function disjoint(networks: readonly Network[]): readonly Network[] {
+  const kept: Network[] = []
+  const byAddress = [...networks].sort(
+    (left, right) =>
+      compareAddresses(left.address, right.address) || compareAddresses(left.masks, right.masks),
+  )
+  for (const network of byAddress) {
+    const last = kept.at(-1)
+    if (last === undefined || !isInNetwork(network.address, last)) kept.push(network)
+  }
+  return kept
+}
+
+/** By the value of the words without a sign; shorter prefixes have smaller masks. */
+function compareAddresses(left: Address, right: Address): number {
+  for (let index = 0; index < left.length; index += 1) {
+    const order = ((left[index] ?? 0) >>> 0) - ((right[index] ?? 0) >>> 0)
+    if (order !== 0) return order
+  }
+  return 0
+}
+
 /** Whether the address lies in the network. One family is never in a network of the other. */
 export function isInNetwork(address: Address, { address: base, masks }: Network): boolean {
   if (address.length !== base.length) return false
@@ -58,7 +109,7 @@ function maskedNetwork(address: Address, bits: number): Network {
     // Shifting by 32 would shift by nothing.
     return counting === 0 ? 0 : -1 << (32 - counting)
   })
-  return { address, masks }
+  return { address: address.map((word, index) => word & (masks[index] ?? 0)), masks }
 }
 
 function parseDecimal(text: string, most: number): number | undefined {
@@ -67,43 +118,84 @@ function parseDecimal(text: string, most: number): number | undefined {
 }
 
 function parseV4(text: string): Address | undefined {
-  const parts = text.split('.')
+  const word = readV4(text, 0)
+  return word === undefined ? undefined : [word]
+}
+
+const ZERO = 0x30
+const DOT = 0x2e
+const COLON = 0x3a
+
+/** The word that four decimal numbers from `start` to the end of the text stand for. */
+function readV4(text: string, start: number): number | undefined {
   let word = 0
-  for (const part of parts) {
-    const byte = parseDecimal(part, 255)
-    if (byte === undefined) return undefined
+  let at = start
+  for (let count = 1; count <= 4; count += 1) {
+    const first = at
+    let byte = 0
+    for (; at - first < 3; at += 1) {
+      const digit = text.charCodeAt(at) - ZERO
+      if (!(digit >= 0 && digit <= 9)) break
+      byte = 10 * byte + digit
+    }
+    const hasLeadingZero = at - first > 1 && text.charCodeAt(first) === ZERO
+    if (at === first || hasLeadingZero || byte > 255) return undefined
     word = (word << 8) | byte
+    if (count < 4 && text.charCodeAt(at) !== DOT) return undefined
+    if (count < 4) at += 1
   }
-  return parts.length === 4 ? [word] : undefined
+  return at === text.length ? word : undefined
 }
 
+/** `::` stands for at least one group of zeros; the last two groups may be written as IPv4. */
 function parseV6(text: string): Address | undefined {
-  const [head = '', tail, ...rest] = text.split('::')
-  if (rest.length > 0) return undefined
-  const first = parseGroups(head, tail === undefined)
-  const last = tail === undefined ? [] : parseGroups(tail, true)
-  if (first === undefined || last === undefined) return undefined
-  const gap = V6_GROUPS - first.length - last.length
-  // `::` stands for at least one group of zeros.
-  if (tail === undefined ? gap !== 0 : gap < 1) return undefined
-  const groups = [...first, ...Array<number>(gap).fill(0), ...last]
-  return [0, 2, 4, 6].map((at) => ((groups[at] ?? 0) << 16) | (groups[at + 1] ?? 0))
-}
-
-/** The 16-bit groups of one side of `::`; the end of an address may be written as IPv4. */
-function parseGroups(text: string, isEnd: boolean): number[] | undefined {
-  if (text === '') return []
   const groups: number[] = []
-  const parts = text.split(':')
-  for (const [index, part] of parts.entries()) {
-    if (/^[\da-f]{1,4}$/i.test(part)) groups.push(Number.parseInt(part, 16))
-    else {
-      const [word] = (isEnd && index === parts.length - 1 ? parseV4(part) : undefined) ?? []
+  let gap = text.startsWith('::') ? 0 : -1
+  let at = gap === 0 ? 2 : 0
+  while (at < text.length && groups.length < V6_GROUPS) {
+    const start = at
+    let group = 0
+    for (let digit = hexDigit(text, at); digit !== -1; digit = hexDigit(text, at)) {
+      group = (group << 4) | digit
+      at += 1
+    }
+    const unit = text.charCodeAt(at)
+    if (unit === DOT) {
+      const word = readV4(text, start)
       if (word === undefined) return undefined
       groups.push(word >>> 16, word & 0xffff)
+      return wordsOf(groups, gap)
     }
+    if (at === start || at - start > 4) return undefined
+    groups.push(group)
+    if (at === text.length) return wordsOf(groups, gap)
+    at += 1
+    if (unit !== COLON || at === text.length) return undefined
+    if (text.charCodeAt(at) !== COLON) continue
+    if (gap !== -1) return undefined
+    gap = groups.length
+    at += 1
   }
-  return groups
+  return at === text.length ? wordsOf(groups, gap) : undefined
+}
+
+/** The value of the hexadecimal digit at a place; -1 if there is none. */
+function hexDigit(text: string, at: number): number {
+  const unit = text.charCodeAt(at)
+  if (unit >= ZERO && unit <= 0x39) return unit - ZERO
+  const letter = unit | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+}
+
+/** `gap`: the number of groups before `::`; -1 without. */
+function wordsOf(groups: readonly number[], gap: number): Address | undefined {
+  const missing = V6_GROUPS - groups.length
+  if (gap === -1 ? missing !== 0 : missing < 1) return undefined
+  const groupAt = (index: number) => {
+    if (gap === -1 || index < gap) return groups[index] ?? 0
+    return index < gap + missing ? 0 : (groups[index - missing] ?? 0)
+  }
+  return [0, 2, 4, 6].map((index) => (groupAt(index) << 16) | groupAt(index + 1))
 }
 
 function isMapped([first, second, third]: Address): boolean {

@@ -1,18 +1,17 @@
-import { type Address, isInNetwork, type Network, parseAddress, parseNetwork } from './cidr.ts'
 import { compareCodePoints } from './code-point.ts'
 import type { Engines } from './engines.ts'
 import { parseInstant } from './instant.ts'
-import {
-  isJsonObject,
-  type JsonArray,
-  type JsonObject,
-  type JsonValue,
-  jsonEquals,
-} from './json.ts'
+import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './json.ts'
 import { parseSemver, type Semver, semverKey } from './semver.ts'
 
-/** Does an attribute's value compare as wished? Undefined: it is not of the type compared. */
-export type Test = (value: JsonValue) => boolean | undefined
+/** Whether an attribute's value compares as the operator says. */
+export type Test = (value: JsonValue) => TestResult
+
+/**
+ * `undefined`: the value is not of the type that is compared. `unreadable`: it is, but comparing it
+ * would cost too much; the condition does not hold, negated or not.
+ */
+export type TestResult = boolean | undefined | 'unreadable'
 
 /** What the value of a condition must be. */
 export type Expectation =
@@ -45,24 +44,27 @@ export interface Means {
   readonly engines: Engines
   /** Notes an engine that is needed and was not handed in. */
   readonly lack: (engine: string) => undefined
-  /** Reads a condition on the elements of an attribute; undefined: it cannot be read. */
-  readonly readElementCondition: (definition: JsonValue) => ElementCondition | undefined
+  /** Reads conditions on the elements of an attribute; `undefined` if one cannot be read. */
+  readonly readElementConditions: (definitions: JsonArray) => ElementConditions | undefined
+  /**
+   * Returns a function that makes something when it is first called, and then keeps it. What takes
+   * long belongs into it: most conditions are compiled more often than they are evaluated.
+   */
+  readonly lazily: <Result extends object>(make: () => Result) => () => Result
 }
 
-/** Whether a condition holds for an element. */
-export type ElementCondition = (element: JsonValue) => boolean
+/** Conditions on one element. */
+export interface ElementConditions {
+  /** Whether all hold for the element. */
+  readonly hold: (element: JsonValue) => boolean
+  /** How many there are, those on elements of elements included. */
+  readonly count: number
+  /** How many of these search for a pattern. */
+  readonly patterns: number
+}
 
 /** What is done to two texts before they are compared. */
 export type Fold = (text: string) => string
-
-export const asWritten: Fold = (text) => text
-
-/**
- * Unicode's simple lower case: one code point for one, whatever stands around it, no locale.
- * `toLowerCase` does the same but for the two letters replaced here.
- */
-export const inLowerCase: Fold = (text) =>
-  text.replaceAll('\u0130', 'i').replaceAll('\u03a3', '\u03c3').toLowerCase()
 
 /** Any value that is there. */
 export const existence: Comparison = { expects: 'text', read: () => () => true }
@@ -80,45 +82,14 @@ export const TYPES: Readonly<Record<string, (value: JsonValue) => boolean>> = {
 export const type: Comparison = {
   expects: 'types',
   read: (value) => {
-    const names = parseTexts(value)
+    const texts = parseTexts(value)
+    const names = texts && [...new Set(texts)]
     if (names?.every((name) => Object.hasOwn(TYPES, name)) !== true) return undefined
     const checks = names.map((name) => TYPES[name])
     return (candidate) => checks.some((isOfType) => isOfType?.(candidate))
   },
   isOfWhole: true,
 }
-
-/** Equal to the text, or to the array or object that the text is the JSON of. */
-export function equality(fold: Fold): Comparison {
-  return { expects: 'text', read: (value) => equalsAny([value], fold) }
-}
-
-/** Equal to any of a list. */
-export function membership(fold: Fold): Comparison {
-  return {
-    expects: 'list',
-    read: (value) => {
-      const list = parseArray(value) ?? [value]
-      return list.includes(null) ? undefined : equalsAny(list, fold)
-    },
-  }
-}
-
-/** Related to any of a list of texts. */
-export function textual(
-  isRelated: (text: string, part: string) => boolean,
-  fold: Fold,
-): Comparison {
-  return against({
-    expects: 'texts',
-    readValue: (value) => parseTexts(value)?.map(fold),
-    readAttribute: (value) => (typeof value === 'string' ? fold(value) : undefined),
-    holds: (text, parts) => parts.some((part) => isRelated(text, part)),
-  })
-}
-
-/** Equal to any of a list of texts. */
-export const textMembership = textual((text, part) => text === part, asWritten)
 
 /** Text before or after another by code point. */
 export function ordered(holds: (order: number) => boolean): Comparison {
@@ -129,17 +100,6 @@ export function ordered(holds: (order: number) => boolean): Comparison {
     holds: (text, value) => holds(compareCodePoints(text, value)),
   })
 }
-
-/** An IP address within any of a list of networks. */
-export const network: Comparison = against({
-  expects: 'network',
-  readValue: (value): readonly Network[] | undefined =>
-    parseTexts(value)
-      ?.map(parseNetwork)
-      .filter((known) => known !== undefined),
-  readAttribute: (value): Address | undefined => parsed(value, parseAddress),
-  holds: (address, networks) => networks.some((each) => isInNetwork(address, each)),
-})
 
 /** A number, or text that is one, against a number. */
 export function numeric(holds: (attribute: number, value: number) => boolean): Comparison {
@@ -240,23 +200,6 @@ export function against<Attribute, Value>(parts: {
   }
 }
 
-/** Whether a value equals any of these. */
-export function equalsAny(literals: JsonArray, fold: Fold): Test {
-  const texts = new Set<string>()
-  const structures: (JsonArray | JsonObject)[] = []
-  for (const literal of literals) {
-    const text = scalarText(literal)
-    if (text !== undefined) texts.add(fold(text))
-    const structure = typeof literal === 'string' ? parseStructure(literal) : asStructure(literal)
-    if (structure !== undefined) structures.push(structure)
-  }
-  return (value) => {
-    const text = scalarText(value)
-    if (text !== undefined) return texts.has(fold(text))
-    return structures.some((structure) => jsonEquals(structure, value))
-  }
-}
-
 /** Text as it is, a number or boolean in its canonical JSON text; undefined: not a scalar. */
 export function scalarText(value: JsonValue): string | undefined {
   if (typeof value === 'string') return value
@@ -290,7 +233,8 @@ function asSemver(value: JsonValue): Semver | undefined {
   return parsed(value, parseSemver)
 }
 
-function asStructure(value: JsonValue | undefined): JsonArray | JsonObject | undefined {
+/** The value if it is an array or an object. */
+export function asStructure(value: JsonValue | undefined): JsonArray | JsonObject | undefined {
   return Array.isArray(value) || isJsonObject(value) ? value : undefined
 }
 

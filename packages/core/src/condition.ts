@@ -5,7 +5,13 @@ import {
   readBucketingKey,
   readElement,
 } from './attribute.ts'
-import { type ElementCondition, type Means, parseTexts, type Test } from './comparison.ts'
+import {
+  type ElementConditions,
+  type Means,
+  parseTexts,
+  type Test,
+  type TestResult,
+} from './comparison.ts'
 import type { EvaluationContext } from './context.ts'
 import type { ConditionDefinition } from './definition.ts'
 import type { Engines } from './engines.ts'
@@ -41,6 +47,10 @@ export interface CompiledCondition {
    * no more than whether text is one of a few, and most attributes are text.
    */
   readonly holdsForText: ((text: string) => boolean) | undefined
+  /** The same for an array with these texts as elements; undefined: that takes more. */
+  readonly holdsForTexts: ((texts: ReadonlySet<string>) => boolean | undefined) | undefined
+  /** Makes what evaluation needs and takes long to make; undefined: there is nothing of the kind. */
+  readonly prepare: (() => void) | undefined
   /** The engines it needs that were not handed in, without which there is no answer. */
   readonly lacks: readonly string[]
 }
@@ -56,6 +66,8 @@ const UNREADABLE = {
   wants: 'match',
   isNegated: false,
   holdsForText: undefined,
+  holdsForTexts: undefined,
+  prepare: undefined,
 } as const
 
 /**
@@ -67,39 +79,51 @@ export function compileCondition(
   engines: Engines = {},
 ): CompiledCondition {
   const meaning = meaningOf(definition)
-  const lacks = new Set<string>()
-  const test = meaning && readTest(definition, meaning, meansAt(0, engines, lacks))
-  if (meaning === undefined || test === undefined) return { ...UNREADABLE, lacks: [...lacks] }
+  const reader = new ValueReader(engines)
+  const test = meaning && reader.read(definition, meaning)
+  if (meaning === undefined || test === undefined)
+    return { ...UNREADABLE, lacks: [...reader.lacks] }
   const { attribute, value, negate } = definition
   const { subject, wants } = meaning
   const isOnAttribute = subject === 'attribute' || subject === 'key'
+  const listed = listReader(definition, (wants === 'match') !== (negate === true))
+  const later = value.length > LONG_VALUE ? readLater(definition, meaning, engines) : undefined
   return {
     segmentIds: subject === 'segment' ? (parseTexts(value) ?? NONE) : NONE,
     flagKey: subject === 'flag' ? attribute : undefined,
     reference: isOnAttribute ? compileReference(attribute) : undefined,
     isKey: subject === 'key',
-    test: value.length > LONG_VALUE ? readWhenAsked(definition, engines) : test,
+    test: later?.test ?? test,
     wants,
     isNegated: negate === true,
-    holdsForText: listReader(definition, (wants === 'match') !== (negate === true)),
+    holdsForText: listed?.holdsForText,
+    holdsForTexts: listed?.holdsForTexts,
+    prepare: listed === undefined ? later?.prepare : undefined,
     lacks: NONE,
   }
 }
 
-/** What is read of longer values is kept only once somebody asks: most answers come from an index. */
+/** What is read of longer values is kept only once it is needed: most answers come from an index. */
 const LONG_VALUE = 64
 
-function readWhenAsked(definition: ConditionDefinition, engines: Engines): Test {
+function readLater(definition: ConditionDefinition, meaning: OperatorMeaning, engines: Engines) {
+  let reader: ValueReader | undefined
   let test: Test | undefined
-  return (attribute) => {
-    test ??= readAgain(definition, engines)
-    return test?.(attribute)
+  const read = () => {
+    if (reader !== undefined) return
+    reader = new ValueReader(engines)
+    test = reader.read(definition, meaning)
   }
-}
-
-function readAgain(definition: ConditionDefinition, engines: Engines): Test | undefined {
-  const meaning = meaningOf(definition)
-  return meaning && readTest(definition, meaning, meansAt(0, engines, new Set()))
+  return {
+    test: (attribute: JsonValue) => {
+      read()
+      return test?.(attribute)
+    },
+    prepare: () => {
+      read()
+      reader?.prepare()
+    },
+  }
 }
 
 /** Compiles conditions; equal ones, of which large flag sets have many, only once. */
@@ -125,53 +149,80 @@ function nameOf({ attribute, operator, value, negate }: ConditionDefinition): st
 /** How deep conditions on elements may contain conditions on elements. */
 const MAX_ELEMENT_NESTING = 4
 
-function meansAt(depth: number, engines: Engines, lacks: Set<string>): Means {
-  return {
-    engines,
-    lack: (engine) => {
-      lacks.add(engine)
-      return undefined
-    },
-    readElementCondition: (definition) => {
-      if (depth === MAX_ELEMENT_NESTING) return undefined
-      return compileElementCondition(definition, meansAt(depth + 1, engines, lacks))
-    },
-  }
-}
+/** Reads the value of one condition. */
+class ValueReader implements Means {
+  readonly engines: Engines
+  readonly lacks = new Set<string>()
+  readonly #makers: (() => void)[] = []
+  #depth = 0
+  #elementConditions = 0
+  #elementPatterns = 0
 
-/** A condition that looks at nothing but one element; its value may be any JSON. */
-function compileElementCondition(
-  definition: JsonValue,
-  means: Means,
-): ElementCondition | undefined {
-  if (!isJsonObject(definition)) return undefined
-  const value = textOf(definition['value'])
-  const written = { ...definition, value } as unknown as ConditionDefinition
-  const meaning = meaningOf(written)
-  const test = meaning?.subject === 'attribute' ? readTest(written, meaning, means) : undefined
-  if (meaning === undefined || test === undefined) return undefined
-  const reference = compileReference(written.attribute)
-  const { wants } = meaning
-  const isNegated = written.negate === true
-  return (element) => {
-    const found = readElement(element, reference)
-    return isWanted(testFound(test, found), wants) !== isNegated
+  constructor(engines: Engines) {
+    this.engines = engines
   }
-}
 
-/** The test of an attribute: of an array as a whole, and of its elements too. */
-function readTest(
-  { value }: ConditionDefinition,
-  { comparison }: OperatorMeaning,
-  means: Means,
-): Test | undefined {
-  const test = comparison.read(value, means)
-  if (test === undefined || comparison.isOfWhole === true) return test
-  return (attribute) => (Array.isArray(attribute) ? testArray(test, attribute) : test(attribute))
+  /** The test of an attribute: of an array as a whole, and of its elements too. */
+  read({ value }: ConditionDefinition, { comparison }: OperatorMeaning): Test | undefined {
+    const test = comparison.read(value, this)
+    if (test === undefined || comparison.isOfWhole === true) return test
+    return (attribute) => (Array.isArray(attribute) ? testArray(test, attribute) : test(attribute))
+  }
+
+  /** Makes what would be made when it is first needed. */
+  prepare(): void {
+    for (const make of this.#makers) make()
+  }
+
+  readonly lack = (engine: string): undefined => {
+    this.lacks.add(engine)
+  }
+
+  readonly lazily = <Result extends object>(make: () => Result): (() => Result) => {
+    let made: Result | undefined
+    const get = () => {
+      made ??= make()
+      return made
+    }
+    this.#makers.push(get)
+    return get
+  }
+
+  readonly readElementConditions = (definitions: JsonArray): ElementConditions | undefined => {
+    if (this.#depth === MAX_ELEMENT_NESTING) return undefined
+    const [count, patterns] = [this.#elementConditions, this.#elementPatterns]
+    this.#depth += 1
+    const conditions = definitions.map((definition) => this.#readElementCondition(definition))
+    this.#depth -= 1
+    if (conditions.includes(undefined)) return undefined
+    return {
+      hold: (element) => conditions.every((holds) => holds?.(element)),
+      count: this.#elementConditions - count,
+      patterns: this.#elementPatterns - patterns,
+    }
+  }
+
+  /** A condition that looks at nothing but one element; its value may be any JSON. */
+  #readElementCondition(definition: JsonValue): ((element: JsonValue) => boolean) | undefined {
+    if (!isJsonObject(definition)) return undefined
+    const value = textOf(definition['value'])
+    const written = { ...definition, value } as unknown as ConditionDefinition
+    const meaning = meaningOf(written)
+    const test = meaning?.subject === 'attribute' ? this.read(written, meaning) : undefined
+    if (meaning === undefined || test === undefined) return undefined
+    this.#elementConditions += 1
+    if (meaning.comparison.expects === 'pattern') this.#elementPatterns += 1
+    const reference = compileReference(written.attribute)
+    const { wants } = meaning
+    const isNegated = written.negate === true
+    return (element) => {
+      return holdsAfter({ wants, isNegated }, testFound(test, readElement(element, reference)))
+    }
+  }
 }
 
 /** An array is tested as a whole and element by element; one match is enough. */
-function testArray(test: Test, array: JsonArray): boolean | undefined {
+function testArray(test: Test, array: JsonArray): TestResult {
   const whole = test(array)
   if (whole === true) return true
   let outcome = array.length === 0 ? false : whole
@@ -212,10 +263,10 @@ export function holdsFor(condition: CompiledCondition, value: JsonValue | undefi
 
 /** Whether a condition holds after this outcome of its test; undefined: there was nothing to test. */
 export function holdsAfter(
-  { wants, isNegated }: CompiledCondition,
-  outcome: boolean | undefined,
+  { wants, isNegated }: Pick<CompiledCondition, 'wants' | 'isNegated'>,
+  outcome: TestResult,
 ): boolean {
-  return isWanted(outcome, wants) !== isNegated
+  return outcome !== 'unreadable' && isWanted(outcome, wants) !== isNegated
 }
 
 /** Whether every condition holds; true for an empty list. */
@@ -266,7 +317,7 @@ function outcomeOf(
   { reference, isKey, flagKey, segmentIds }: CompiledCondition,
   test: Test,
   scope: ConditionScope,
-): boolean | undefined {
+): TestResult {
   if (reference !== undefined) {
     const read = isKey ? readBucketingKey : readAttribute
     return testFound(test, read(scope.context, reference))
@@ -275,7 +326,7 @@ function outcomeOf(
   return segmentIds.some((segmentId) => scope.isInSegment(segmentId))
 }
 
-function testFound(test: Test, value: JsonValue | undefined): boolean | undefined {
+function testFound(test: Test, value: JsonValue | undefined): TestResult {
   return value === undefined ? undefined : test(value)
 }
 

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { deepFreeze } from '../test/arbitraries.ts'
-import { MAX_CONTEXT_ATTRIBUTES, MAX_CONTEXT_NESTING, parseContext } from './context.ts'
+import {
+  MAX_CONTEXT_ATTRIBUTES,
+  MAX_CONTEXT_KINDS,
+  MAX_CONTEXT_NESTING,
+  MAX_CONTEXT_TEXT_LENGTH,
+  parseContext,
+} from './context.ts'
 import { isFlagError } from './errors.ts'
 
 /** The paths of what is refused. */
@@ -38,7 +44,7 @@ describe('parseContext', () => {
     ['a part of an odd kind', JSON.parse('{"kind": "multi", "__proto__": {"key": "x"}}')],
     ['no prototype', Object.assign(Object.create(null), { kind: 'user' })],
     ['the deepest nesting', nested(MAX_CONTEXT_NESTING)],
-    ['long lists', { kind: 'user', list: new Array(10_000).fill('x') }],
+    ['long lists', { kind: 'user', list: new Array(1_998).fill('x') }],
   ])('accepts %s, and gives back the very same object', (_, input) => {
     expect(parseContext(deepFreeze(input))).toBe(input)
   })
@@ -104,7 +110,7 @@ describe('parseContext', () => {
     expect(() => parseContext(listed(MAX_CONTEXT_NESTING + 1))).toThrow('more than 32 levels deep')
   })
 
-  it('counts attributes at all depths, and what nests in lists', () => {
+  it('counts attributes and elements of lists at all depths', () => {
     const wide = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, index]))
     const most = MAX_CONTEXT_ATTRIBUTES
@@ -112,8 +118,35 @@ describe('parseContext', () => {
     expect(refused({ kind: 'user', ...wide(most) })).toEqual(['context'])
     expect(refused({ kind: 'user', a: wide(most - 2) })).toEqual([])
     expect(refused({ kind: 'user', a: wide(most - 1) })).toEqual(['context'])
-    expect(refused({ kind: 'user', a: new Array(most - 2).fill([]) })).toEqual([])
-    expect(refused({ kind: 'user', a: new Array(most - 1).fill({}) })).toEqual(['context'])
+    for (const element of [1, 'a', null, [], {}]) {
+      expect(refused({ kind: 'user', a: new Array(most - 2).fill(element) })).toEqual([])
+      expect(refused({ kind: 'user', a: new Array(most - 1).fill(element) })).toEqual(['context'])
+    }
+  })
+
+  it('refuses text of more than 8,192 UTF-16 units, wherever it stands', () => {
+    const most = MAX_CONTEXT_TEXT_LENGTH
+    expect(most).toBe(8192)
+    const longest = '\u{1f600}'.repeat(most / 2)
+    expect(refused({ kind: 'user', key: longest, a: longest, b: [{ c: longest }] })).toEqual([])
+    const tooLong = `${longest}a`
+    expect(refused({ kind: 'user', key: tooLong })).toEqual(['context.key'])
+    expect(refused({ kind: 'user', a: tooLong, b: [{ c: tooLong }] })).toEqual([
+      'context.a',
+      'context.b.0.c',
+    ])
+    expect(refused({ kind: 'multi', user: { a: [tooLong] } })).toEqual(['context.user.a.0'])
+    expect(() => parseContext({ kind: 'user', a: tooLong })).toThrow(
+      'context.a must have at most 8192 UTF-16 units (got 8193)',
+    )
+  })
+
+  it('accepts up to 64 kinds in a multi context', () => {
+    const kinds = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`kind-${index}`, {}]))
+    expect(refused({ kind: 'multi', ...kinds(MAX_CONTEXT_KINDS) })).toEqual([])
+    expect(refused({ kind: 'multi', ...kinds(MAX_CONTEXT_KINDS + 1) })).toEqual(['context'])
+    expect(() => parseContext({ kind: 'multi', ...kinds(65) })).toThrow('more than 64 kinds')
   })
 
   it('ends with objects and lists that contain themselves', () => {

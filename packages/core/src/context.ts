@@ -23,8 +23,12 @@ export interface MultiContext {
 export const MAX_KIND_LENGTH = 64
 /** How deep objects and arrays may nest, the context itself included. */
 export const MAX_CONTEXT_NESTING = 32
-/** How many properties, at all depths, and objects or lists inside lists a context may have. */
+/** How many properties and elements of lists, at all depths, a context may have. */
 export const MAX_CONTEXT_ATTRIBUTES = 2_000
+/** The longest text, in UTF-16 units, that an attribute or an element may be. */
+export const MAX_CONTEXT_TEXT_LENGTH = 8_192
+/** How many kinds a multi context may have. */
+export const MAX_CONTEXT_KINDS = 64
 
 /** More would help nobody, and would let a hostile context make a large answer. */
 const MAX_ISSUES = 20
@@ -65,6 +69,10 @@ class ContextCheck {
   #multi(context: JsonObject): void {
     const kinds = Object.keys(context).filter((kind) => kind !== 'kind')
     if (kinds.length === 0) this.#refuse('context', 'must have a kind beside `kind` itself')
+    if (kinds.length > MAX_CONTEXT_KINDS) {
+      this.#refuse('context', `must not have more than ${MAX_CONTEXT_KINDS} kinds`)
+      return
+    }
     for (const kind of kinds) {
       const part = context[kind]
       const path = `context.${kind}`
@@ -104,17 +112,22 @@ class ContextCheck {
 
   #list(path: string, list: readonly unknown[], depth: number): void {
     for (let index = 0; index < list.length; index += 1) {
-      const element = list[index]
-      // Counting what nests also ends a walk through lists that contain themselves.
-      if (typeof element === 'object' && element !== null && !this.#count()) return
-      this.#value(path, index, element, depth)
+      // Counting also ends a walk through lists that contain themselves.
+      if (!this.#count()) return
+      this.#value(path, index, list[index], depth)
     }
   }
 
   #value(parent: string, name: string | number, value: unknown, depth: number): void {
-    if (value === null || typeof value === 'string' || typeof value === 'boolean') return
-    if (Number.isFinite(value)) return
+    if (value === null || typeof value === 'boolean' || Number.isFinite(value)) return
+    const isText = typeof value === 'string'
+    if (isText && value.length <= MAX_CONTEXT_TEXT_LENGTH) return
     const path = `${parent}.${name}`
+    if (isText) {
+      const most = MAX_CONTEXT_TEXT_LENGTH
+      this.#refuse(path, `must have at most ${most} UTF-16 units (got ${value.length})`)
+      return
+    }
     const isList = Array.isArray(value)
     if (!isList && !isJsonObject(value)) this.#refuse(path, 'must be a JSON value')
     else if (depth === MAX_CONTEXT_NESTING) {

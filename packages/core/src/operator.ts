@@ -1,29 +1,26 @@
 import { containsAll, containsNone, element, size } from './array-comparison.ts'
 import { bucketing } from './bucket-comparison.ts'
 import {
-  asWritten,
   type Comparison,
-  equality,
   existence,
   greater,
   greaterOrEqual,
-  inLowerCase,
   less,
   lessOrEqual,
-  membership,
-  network,
   ordered,
   range,
   remainder,
   temporal,
-  textMembership,
-  textual,
   type,
   versioned,
   versionMembership,
 } from './comparison.ts'
+import { equality, membership } from './equality-comparison.ts'
+import { network } from './network-comparison.ts'
 import { pattern } from './pattern-comparison.ts'
 import { compareSemver, type Semver } from './semver.ts'
+import { asWritten, inLowerCase, textMembership, textual } from './text-comparison.ts'
+import { searchAnywhere, searchEnd, searchStart } from './text-search.ts'
 
 /** What an operator looks at, how it compares, and which outcome it wants. */
 export interface OperatorMeaning {
@@ -48,10 +45,6 @@ const meaning = (
 const is = (comparison: Comparison) => meaning('attribute', comparison, 'match')
 const isNot = (comparison: Comparison) => meaning('attribute', comparison, 'no-match')
 
-const contains = (text: string, part: string) => text.includes(part)
-const startsWith = (text: string, part: string) => text.startsWith(part)
-const endsWith = (text: string, part: string) => text.endsWith(part)
-
 const isSameMajor = (a: Semver, b: Semver) => a.major === b.major
 const isSameMinor = (a: Semver, b: Semver) => isSameMajor(a, b) && a.minor === b.minor
 
@@ -68,18 +61,18 @@ const TABLE = [
   ['in_ci', is(membership(inLowerCase))],
   ['not_in_ci', isNot(membership(inLowerCase))],
 
-  ['contains', is(textual(contains, asWritten))],
-  ['not_contains', isNot(textual(contains, asWritten))],
-  ['contains_ci', is(textual(contains, inLowerCase))],
-  ['not_contains_ci', isNot(textual(contains, inLowerCase))],
-  ['starts_with', is(textual(startsWith, asWritten))],
-  ['not_starts_with', isNot(textual(startsWith, asWritten))],
-  ['starts_with_ci', is(textual(startsWith, inLowerCase))],
-  ['not_starts_with_ci', isNot(textual(startsWith, inLowerCase))],
-  ['ends_with', is(textual(endsWith, asWritten))],
-  ['not_ends_with', isNot(textual(endsWith, asWritten))],
-  ['ends_with_ci', is(textual(endsWith, inLowerCase))],
-  ['not_ends_with_ci', isNot(textual(endsWith, inLowerCase))],
+  ['contains', is(textual(searchAnywhere, asWritten))],
+  ['not_contains', isNot(textual(searchAnywhere, asWritten))],
+  ['contains_ci', is(textual(searchAnywhere, inLowerCase))],
+  ['not_contains_ci', isNot(textual(searchAnywhere, inLowerCase))],
+  ['starts_with', is(textual(searchStart, asWritten))],
+  ['not_starts_with', isNot(textual(searchStart, asWritten))],
+  ['starts_with_ci', is(textual(searchStart, inLowerCase))],
+  ['not_starts_with_ci', isNot(textual(searchStart, inLowerCase))],
+  ['ends_with', is(textual(searchEnd, asWritten))],
+  ['not_ends_with', isNot(textual(searchEnd, asWritten))],
+  ['ends_with_ci', is(textual(searchEnd, inLowerCase))],
+  ['not_ends_with_ci', isNot(textual(searchEnd, inLowerCase))],
 
   ['matches', is(pattern({ ignoreCase: false }))],
   ['not_matches', isNot(pattern({ ignoreCase: false }))],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inLowerCase } from './comparison.ts'
+import { inLowerCase } from './text-comparison.ts'
 
 describe('inLowerCase', () => {
   it('lower-cases each code point on its own', () => {

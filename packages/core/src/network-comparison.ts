@@ -1,0 +1,17 @@
+import { NetworkSet, parseAddress, parseNetwork } from './cidr.ts'
+import { type Comparison, parsed, parseTexts } from './comparison.ts'
+
+/** An IP address within any of a list of networks. */
+export const network: Comparison = {
+  expects: 'network',
+  read: (value, { lazily }) => {
+    if (parseTexts(value) === undefined) return undefined
+    const networks = lazily(() => {
+      return new NetworkSet((parseTexts(value) ?? []).flatMap((text) => parseNetwork(text) ?? []))
+    })
+    return (candidate) => {
+      const address = parsed(candidate, parseAddress)
+      return address === undefined ? undefined : networks().has(address)
+    }
+  },
+}
