@@ -1,4 +1,5 @@
 import { compareCodePoints } from './code-point.ts'
+import type { CompiledCondition } from './condition.ts'
 import { type EvaluationContext, isEmptyContext } from './context.ts'
 import type { EvaluationDetail, EvaluationReason } from './detail.ts'
 import { giveBack, takeEvaluator } from './evaluator.ts'
@@ -25,15 +26,25 @@ export interface Evaluation {
 }
 
 /**
- * Makes what evaluating all flags of a set takes, in parts of about a millisecond: between any two
- * a server can do something else. Otherwise the first evaluation makes it at once. Does nothing for
- * a set that was compiled from none of which all flags were evaluated.
+ * Makes what evaluating all flags of a set takes, in parts of a few milliseconds at most: between
+ * any two a server can do something else. Otherwise the first evaluation makes it at once.
  *
  * @example
  * for (const _part of prepareInParts(flagSet)) await new Promise((resolve) => setImmediate(resolve))
  */
 export function* prepareInParts(flagSet: FlagSet): Generator<undefined, void> {
-  if (flagSet.workspace.programBefore !== undefined) yield* programInParts(flagSet)
+  const { ordered, segments } = flagSet
+  for (const { rules } of ordered) {
+    for (const { conditions } of rules) yield* prepareConditions(conditions)
+  }
+  for (const { conditions } of segments.values()) yield* prepareConditions(conditions)
+  yield* programInParts(flagSet)
+}
+
+function* prepareConditions(conditions: readonly CompiledCondition[]): Generator<undefined, void> {
+  for (const { prepare } of conditions) {
+    if (prepare?.() === true) yield
+  }
 }
 
 /** Evaluates every flag at `now` (epoch milliseconds). */

@@ -49,8 +49,11 @@ export interface CompiledCondition {
   readonly holdsForText: ((text: string) => boolean) | undefined
   /** The same for an array with these texts as elements; undefined: that takes more. */
   readonly holdsForTexts: ((texts: ReadonlySet<string>) => boolean | undefined) | undefined
-  /** Makes what evaluation needs and takes long to make; undefined: there is nothing of the kind. */
-  readonly prepare: (() => void) | undefined
+  /**
+   * Makes what evaluation needs and takes long to make; false: it was made before. Undefined: there
+   * is nothing of the kind.
+   */
+  readonly prepare: (() => boolean) | undefined
   /** The engines it needs that were not handed in, without which there is no answer. */
   readonly lacks: readonly string[]
 }
@@ -110,18 +113,22 @@ function readLater(definition: ConditionDefinition, meaning: OperatorMeaning, en
   let reader: ValueReader | undefined
   let test: Test | undefined
   const read = () => {
-    if (reader !== undefined) return
     reader = new ValueReader(engines)
     test = reader.read(definition, meaning)
+    return reader
   }
+  let isPrepared = false
   return {
     test: (attribute: JsonValue) => {
-      read()
+      if (reader === undefined) read()
       return test?.(attribute)
     },
     prepare: () => {
-      read()
-      reader?.prepare()
+      if (isPrepared) return false
+      const { makers } = reader ?? read()
+      for (const make of makers) make()
+      isPrepared = true
+      return true
     },
   }
 }
@@ -153,7 +160,8 @@ const MAX_ELEMENT_NESTING = 4
 class ValueReader implements Means {
   readonly engines: Engines
   readonly lacks = new Set<string>()
-  readonly #makers: (() => void)[] = []
+  /** What make, once, what would otherwise be made when it is first needed. */
+  readonly makers: (() => unknown)[] = []
   #depth = 0
   #elementConditions = 0
   #elementPatterns = 0
@@ -169,11 +177,6 @@ class ValueReader implements Means {
     return (attribute) => (Array.isArray(attribute) ? testArray(test, attribute) : test(attribute))
   }
 
-  /** Makes what would be made when it is first needed. */
-  prepare(): void {
-    for (const make of this.#makers) make()
-  }
-
   readonly lack = (engine: string): undefined => {
     this.lacks.add(engine)
   }
@@ -184,7 +187,7 @@ class ValueReader implements Means {
       made ??= make()
       return made
     }
-    this.#makers.push(get)
+    this.makers.push(get)
     return get
   }
 

@@ -6,9 +6,9 @@ import {
   ruleDefinition,
   segmentDefinition,
 } from '../test/definitions.ts'
-import { evaluateAll, valuesOf } from './all-flags.ts'
+import { evaluateAll, prepareInParts, valuesOf } from './all-flags.ts'
 import type { FlagDefinition, FlagSetDefinition } from './definition.ts'
-import { compileFlagSet } from './flag-set.ts'
+import { compileFlagSet, compileInParts } from './flag-set.ts'
 import { findIssues } from './issues.ts'
 
 const START = '2026-01-01T00:00:00.000Z'
@@ -195,5 +195,51 @@ describe('compileFlagSet', () => {
       return flagDefinition(`${index}`, index === 0 ? {} : { prerequisites })
     })
     expect(compileFlagSet(flagSetDefinition(flags)).malformed.size).toBe(5_000 - 64)
+  })
+})
+
+describe('compileInParts', () => {
+  const longList = (index: number) =>
+    JSON.stringify(Array.from({ length: 2000 }, (_, number) => `text-${index}-${number}`))
+  const flags = Array.from({ length: 40 }, (_, index) => {
+    const conditions = [{ attribute: 'it', operator: 'contains', value: longList(index) }]
+    return flagDefinition(`flag-${index}`, { rules: [ruleDefinition({ conditions })] })
+  })
+  const context = { kind: 'user', key: 'u', it: 'a text-7-1999' }
+
+  /** The result of the parts, and how many there were. */
+  function finished<Result>(parts: Generator<undefined, Result>): readonly [Result, number] {
+    for (let count = 1; ; count += 1) {
+      const { done, value } = parts.next()
+      if (done === true) return [value, count]
+    }
+  }
+
+  it('gives the flag set that compileFlagSet gives, one long condition in a part', () => {
+    const definition = flagSetDefinition(flags)
+    const [flagSet, count] = finished(compileInParts(definition))
+    expect(count).toBeGreaterThan(40)
+    const whole = compileFlagSet(definition)
+    expect([...flagSet.flags.keys()]).toEqual([...whole.flags.keys()])
+    expect(valuesOf(evaluateAll(flagSet, context, 0))).toEqual(
+      valuesOf(evaluateAll(whole, context, 0)),
+    )
+    expect(valuesOf(evaluateAll(whole, context, 0))).toMatchObject({
+      'flag-7': true,
+      'flag-8': false,
+    })
+  })
+
+  it('takes few parts for what the previous set has compiled', () => {
+    const previous = compileFlagSet(flagSetDefinition(flags))
+    const [, count] = finished(compileInParts(flagSetDefinition(flags), { previous }))
+    expect(count).toBeLessThan(10)
+  })
+
+  it('leaves long conditions to prepareInParts, which prepares each in a part, and once', () => {
+    const flagSet = compileFlagSet(flagSetDefinition(flags))
+    expect([...prepareInParts(flagSet)].length).toBeGreaterThan(40)
+    const next = compileFlagSet(flagSetDefinition(flags.slice(1)), { previous: flagSet })
+    expect([...prepareInParts(next)].length).toBeLessThan(10)
   })
 })

@@ -1,11 +1,12 @@
 import { compareCodePoints } from './code-point.ts'
 import { sharedConditions } from './condition.ts'
-import type { FlagSetDefinition } from './definition.ts'
+import type { ConditionDefinition, FlagSetDefinition } from './definition.ts'
 import type { Engines } from './engines.ts'
 import { type CompiledFlag, compileFlag } from './flag.ts'
 import { type FlagDependencies, findDependencies } from './flag-dependencies.ts'
 import { type JsonValue, jsonEquals } from './json.ts'
 import { flagName } from './links.ts'
+import { finish, type Parts } from './parts.ts'
 import { instantsOf, type Ramp } from './ramp.ts'
 import { type CompiledSegment, compileSegment } from './segment.ts'
 import { Workspace } from './workspace.ts'
@@ -47,16 +48,39 @@ export function compileFlagSet(
   definition: FlagSetDefinition,
   options: CompileOptions = {},
 ): FlagSet {
+  return finish(compileInParts(definition, options))
+}
+
+/**
+ * Compiles as `compileFlagSet` does, in parts of about a millisecond: between any two a server can
+ * do something else.
+ *
+ * @example
+ * const parts = compileInParts(definition, { previous })
+ * for (;;) {
+ *   const { done, value } = parts.next()
+ *   if (done) return value
+ *   await new Promise((resolve) => setImmediate(resolve))
+ * }
+ */
+export function* compileInParts(
+  definition: FlagSetDefinition,
+  options: CompileOptions = {},
+): Parts<FlagSet> {
   const { engines = {} } = options
   const previous = reusable(options.previous, engines)
   const compileCondition = sharedConditions(engines)
-  const segments = compileAll(definition.segments, {
+  const segments = yield* compileAll(definition.segments, {
     nameOf: (segment) => segment?.id,
+    conditionsOf: ({ rules }) => rules,
+    compileCondition,
     compile: (segment) => compileSegment(segment, compileCondition),
     known: previous?.segments,
   })
-  const flags = compileAll(definition.flags, {
+  const flags = yield* compileAll(definition.flags, {
     nameOf: (flag) => flag?.key,
+    conditionsOf: ({ rules }) => rules.flatMap(({ conditions }) => conditions),
+    compileCondition,
     compile: (flag) => compileFlag(flag, engines, compileCondition),
     known: previous?.flags,
   })
@@ -82,15 +106,23 @@ export function compileFlagSet(
 
 interface PartOptions<Definition, Compiled> {
   readonly nameOf: (definition: Definition) => unknown
+  readonly conditionsOf: (definition: Definition) => readonly ConditionDefinition[]
+  readonly compileCondition: (definition: ConditionDefinition) => unknown
   readonly compile: (definition: Definition) => Compiled
   /** What the previous set had compiled. */
   readonly known: ReadonlyMap<string, Compiled> | undefined
 }
 
-function compileAll<Definition, Compiled extends { readonly definition: Definition }>(
+/** After how many definitions a part of the work is done. */
+const DEFINITIONS_A_PART = 8
+/** The value of a condition takes so many characters for a part of its own. */
+const LONG_VALUE = 4096
+
+function* compileAll<Definition, Compiled extends { readonly definition: Definition }>(
   definitions: readonly Definition[],
-  { nameOf, compile, known }: PartOptions<Definition, Compiled>,
-): ReadonlyMap<string, Compiled> {
+  options: PartOptions<Definition, Compiled>,
+): Parts<ReadonlyMap<string, Compiled>> {
+  const { nameOf, compile, known } = options
   const compiled = new Map<string, Compiled>()
   for (const definition of Array.isArray(definitions) ? (definitions as Definition[]) : []) {
     const name = nameOf(definition)
@@ -98,12 +130,26 @@ function compileAll<Definition, Compiled extends { readonly definition: Definiti
     try {
       const before = known?.get(name)
       const isKnown = before !== undefined && isSameDefinition(before.definition, definition)
+      if (!isKnown) yield* compileLongConditions(definition, options)
       compiled.set(name, isKnown ? before : compile(definition))
     } catch {
       // It is left out; `findIssues` says so.
     }
+    if (compiled.size % DEFINITIONS_A_PART === 0) yield
   }
   return inOrder(compiled)
+}
+
+/** Compiles them one by one, so that they are known when the definition is compiled as a whole. */
+function* compileLongConditions<Definition, Compiled>(
+  definition: Definition,
+  { conditionsOf, compileCondition }: PartOptions<Definition, Compiled>,
+): Parts<void> {
+  for (const condition of conditionsOf(definition)) {
+    if (condition.value.length <= LONG_VALUE) continue
+    compileCondition(condition)
+    yield
+  }
 }
 
 /** Definitions mostly come in order, and then sorting would cost as much as all else. */

@@ -44,7 +44,7 @@ export {
 } from './errors.ts'
 export { evaluateFlag, evaluateValue } from './evaluate.ts'
 export type { CompiledFlag } from './flag.ts'
-export { type CompileOptions, compileFlagSet, type FlagSet } from './flag-set.ts'
+export { type CompileOptions, compileFlagSet, compileInParts, type FlagSet } from './flag-set.ts'
 export { parseInstant } from './instant.ts'
 export {
   isJsonObject,

@@ -199,6 +199,7 @@ describe('evaluating one version after the other', () => {
     const flags = Array.from({ length: 600 }, (_, index) => planned(`flag-${index}`, index % 13))
     const definition = flagSetDefinition(flags, [segment])
     const previous = compileFlagSet(definition)
+    expect([...prepareInParts(previous)].length).toBeGreaterThan(4)
     expect([...prepareInParts(previous)]).toEqual([])
     evaluateAll(previous, context, now)
     const changed = flags.map(({ key }, index) => planned(key, (index + 1) % 13))

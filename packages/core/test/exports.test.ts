@@ -164,6 +164,7 @@ const VALUES = [
   'codeCountOf',
   'compareCodePoints',
   'compileFlagSet',
+  'compileInParts',
   'evaluateFlag',
   'evaluateValue',
   'findAttribute',

@@ -1,22 +1,19 @@
-/** How long at once. */
+/** How long a slice lasts. */
 const SLICE_MS = 5
 
-/** How many turns at once: what answering a poll takes is done only after the slice. */
+/** How many turns a slice has at most: what answering a poll takes is done only after the slice. */
 const SLICE_TURNS = 64
-
-/** How many turns go by between two looks at the time; so few are always taken. */
-const TURNS_UNWATCHED = 8
 
 /** A share of a long piece of work, after which everything else has its turn. */
 export class Slice {
   readonly #until = performance.now() + SLICE_MS
   #taken = 0
 
-  /** Whether one more turn may be taken. */
+  /** Whether one more turn may be taken; the first always may. */
   take(): boolean {
     this.#taken += 1
-    if (this.#taken > SLICE_TURNS) return false
-    return this.#taken % TURNS_UNWATCHED !== 0 || performance.now() < this.#until
+    if (this.#taken === 1) return true
+    return this.#taken <= SLICE_TURNS && performance.now() < this.#until
   }
 }
 
@@ -29,5 +26,18 @@ export async function inSlices<T>(all: Iterable<T>, task: (one: T) => void): Pro
       slice = new Slice()
     }
     task(one)
+  }
+}
+
+/** Runs work that may be interrupted at each `yield`, in slices, and returns its result. */
+export async function runInSlices<Result>(work: Generator<undefined, Result>): Promise<Result> {
+  let slice = new Slice()
+  for (;;) {
+    if (!slice.take()) {
+      await new Promise<void>((resolve) => setImmediate(resolve))
+      slice = new Slice()
+    }
+    const { done, value } = work.next()
+    if (done === true) return value
   }
 }

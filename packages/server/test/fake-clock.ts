@@ -58,7 +58,7 @@ export class FakeClock implements Clock {
 
 /** Lets everything that is only waiting for its turn happen. */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Waits, in real time, until something has happened that `settle` may be too short for. */

@@ -1,5 +1,5 @@
 import {
-  compileFlagSet,
+  compileInParts,
   FlagError,
   type FlagSet,
   type FlagSetDefinition,
@@ -13,7 +13,7 @@ import type { Storage } from '@ff/storage'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../logger.ts'
 import { Refresh } from '../refresh.ts'
-import { inSlices } from '../slice.ts'
+import { runInSlices } from '../slice.ts'
 import { engines } from './engines.ts'
 import { assertNoNewFaults, assertSoundDefinition } from './sound-definition.ts'
 
@@ -247,12 +247,12 @@ export class FlagSetCache {
   /** The new version is ready before anybody is answered with it, and nobody waits for that. */
   async #swap(entry: Entry, definition: FlagSetDefinition): Promise<void> {
     const { environmentId, flagSet: before } = entry
-    assertSoundDefinition(definition, before?.definition)
-    const after = compileFlagSet(definition, { previous: before, engines })
+    await runInSlices(assertSoundDefinition(definition, before?.definition))
+    const after = await runInSlices(compileInParts(definition, { previous: before, engines }))
     // With nothing good to keep, flags that serve their default are better than no flags.
     const hasGood = before !== undefined && before.flags.size > 0
     if (hasGood) assertNoNewFaults(after, before)
-    await inSlices(prepareInParts(after), () => undefined)
+    await runInSlices(prepareInParts(after))
     entry.flagSet = after
     this.#swaps += 1
     const issues = hasGood ? [] : findIssues(after)

@@ -2,25 +2,32 @@ import { FlagError, type FlagSet, type FlagSetDefinition } from '@ff/core'
 import { findIssues } from '@ff/core/authoring'
 import { flagDefinitionSchema, segmentDefinitionSchema } from '@ff/core/schema'
 
+/** After how many parts of a definition that were checked the work may be interrupted. */
+const CHECKS_A_PART = 4
+
 /**
  * Throws `INVALID_DEFINITION` for what must never be evaluated: a flag or segment of the wrong
  * shape, or two flags with one key. Parts that are the very same object in `known` were checked
- * before and are not checked again.
+ * before and are not checked again. The work may be interrupted at each `yield`.
  */
-export function assertSoundDefinition(
+export function* assertSoundDefinition(
   definition: FlagSetDefinition,
   known?: FlagSetDefinition,
-): void {
+): Generator<undefined, void> {
   const checked = new Set<object>(known === undefined ? [] : [...known.flags, ...known.segments])
   const keys = new Set<string>()
-  for (const flag of definition.flags) {
-    if (!checked.has(flag)) assertShape('flag', flag, flagDefinitionSchema.safeParse(flag))
+  for (const [index, flag] of definition.flags.entries()) {
+    if (!checked.has(flag)) {
+      assertShape('flag', flag, flagDefinitionSchema.safeParse(flag))
+      if (index % CHECKS_A_PART === 0) yield
+    }
     if (keys.has(flag.key)) throw unsound(`two flags have the key "${flag.key}"`)
     keys.add(flag.key)
   }
-  for (const segment of definition.segments) {
-    if (!checked.has(segment))
-      assertShape('segment', segment, segmentDefinitionSchema.safeParse(segment))
+  for (const [index, segment] of definition.segments.entries()) {
+    if (checked.has(segment)) continue
+    assertShape('segment', segment, segmentDefinitionSchema.safeParse(segment))
+    if (index % CHECKS_A_PART === 0) yield
   }
 }
 

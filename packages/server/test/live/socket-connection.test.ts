@@ -223,6 +223,7 @@ describe('a change', () => {
       prerequisites: [{ flagId: 'flag-banner', variationIds: ['banner-hello'] }],
     }
     await publish(memory, live.environmentId, flagChange(dependent))
+    await settle()
     const { socket } = await open()
     expect(socket.take()).toMatchObject([{ flags: { dependent: 'yes' } }])
     await set('banner', 'hello', [proRule])
