@@ -2,6 +2,8 @@
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number
+  /** Milliseconds from an arbitrary origin, with fractions, which never go back. */
+  monotonicNow(): number
   /** Runs `task` once, at the earliest `delayMs` from now; the answer cancels it. Never keeps a process alive. */
   schedule(delayMs: number, task: () => void): Cancel
 }
@@ -13,6 +15,7 @@ const LONGEST_DELAY_MS = 2 ** 31 - 1
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonicNow: () => performance.now(),
   schedule(delayMs, task) {
     const timer = setTimeout(task, Math.min(Math.max(delayMs, 0), LONGEST_DELAY_MS))
     timer.unref?.()

@@ -5,6 +5,7 @@ import { Admission, spreadSeconds } from './access/admission.ts'
 import { RequestLimiter } from './access/rate-limit.ts'
 import { SdkKeyVerifier } from './access/sdk-keys.ts'
 import type { Clock } from './clock.ts'
+import { EvaluationScheduler } from './evaluation/evaluation-scheduler.ts'
 import { Evaluator } from './evaluation/evaluator.ts'
 import { FlagSetCache } from './evaluation/flag-set-cache.ts'
 import { UsageRecorder } from './evaluation/usage-recorder.ts'
@@ -77,6 +78,7 @@ export class FlagServer {
     const limiter = new RequestLimiter({ limiter: rateLimiter, clock, logger })
     const usage = new UsageRecorder({ storage, cache, metrics: options.metrics, clock, logger })
     const evaluator = new Evaluator({ cache, usage, clock })
+    const scheduler = new EvaluationScheduler({ clock, limiter })
     const whenReady = () => this.#whenReady()
     const live = { whenReady, cache, evaluator, usage, keys, limiter, sessions, clock, logger }
     this.#webhooks = webhooks
@@ -92,7 +94,7 @@ export class FlagServer {
     this.#options = { ...options, instance }
     this.#broadcaster = new Broadcaster({ changeFeed, cache, keys, sessions, clock })
     const polls = new LongPolls(live)
-    const sdk = { ...live, polls, maxLiveClients: options.maxLiveClients }
+    const sdk = { ...live, scheduler, polls, maxLiveClients: options.maxLiveClients }
     const handle = createHandler({
       whenReady,
       sdk: (exchange) => handleSdk(sdk, exchange),

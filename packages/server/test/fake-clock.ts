@@ -18,6 +18,10 @@ export class FakeClock implements Clock {
     return this.#now
   }
 
+  monotonicNow(): number {
+    return this.#now
+  }
+
   /** How many timers wait. */
   get timers(): number {
     return this.#timers.size

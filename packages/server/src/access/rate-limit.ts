@@ -20,7 +20,7 @@ interface Share {
   readonly window: RateWindow
   readonly limit: string
   readonly reset: string
-  /** Requests that may pass without asking the limiter. */
+  /** Requests that may pass without asking the limiter; negative after a request that counted more. */
   left: number
   /** Requests leased in this window. */
   leased: number
@@ -64,13 +64,18 @@ export class RequestLimiter {
   /** Takes one request from the key's window; answers at once unless the limiter must be asked. */
   take(scope: EnvironmentScope): Permit | Promise<Permit> {
     const share = this.#shareOf(scope)
-    if (share.left === 0 && !share.exhausted) return this.#takeAfterAsking(scope)
+    if (share.left <= 0 && !share.exhausted) return this.#takeAfterAsking(scope)
     return this.#permit(share)
+  }
+
+  /** Counts a request that was granted as so many more, which those that follow it have to pay. */
+  charge(scope: EnvironmentScope, requests: number): void {
+    this.#shareOf(scope).left -= requests
   }
 
   async #takeAfterAsking(scope: EnvironmentScope): Promise<Permit> {
     let share = this.#shareOf(scope)
-    while (share.left === 0 && !share.exhausted) {
+    while (share.left <= 0 && !share.exhausted) {
       share.asking ??= this.#ask(scope.keyId, share)
       await share.asking
       share = this.#shareOf(scope)
@@ -82,7 +87,7 @@ export class RequestLimiter {
     const granted = share.left > 0
     if (granted) share.left -= 1
     const { window, limit, reset, leased, exhausted, left } = share
-    const remaining = String(exhausted ? left : window.limit - leased + left)
+    const remaining = String(Math.max(0, exhausted ? left : window.limit - leased + left))
     if (granted) return { granted, limit, remaining, reset }
     const seconds = Math.ceil((endOf(window) - this.#clock.now()) / 1000)
     return { granted, limit, remaining, reset, retryAfter: String(Math.max(1, seconds)) }
@@ -110,7 +115,8 @@ export class RequestLimiter {
 
   async #ask(keyId: string, share: Share): Promise<void> {
     const { limit } = share.window
-    const amount = Math.min(Math.max(1, Math.floor(limit / 100)), limit - share.leased)
+    const most = limit - share.leased
+    const amount = Math.min(Math.max(Math.floor(limit / 100), 1 - share.left), most)
     const granted = await this.#lease(keyId, share.window, amount)
     share.left += granted
     share.leased += granted

@@ -12,6 +12,7 @@ import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import type { EnvironmentScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Clock } from '../clock.ts'
 import { contextHashOf, contextTextIn, entityTagText } from '../evaluation/entity-tag.ts'
+import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { Answer, Evaluator } from '../evaluation/evaluator.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
@@ -28,6 +29,7 @@ import { noHeaders, PREFLIGHT_HEADERS, type SdkHeaders, tellLimit } from './sdk-
 export interface SdkParts {
   readonly cache: FlagSetCache
   readonly evaluator: Evaluator
+  readonly scheduler: EvaluationScheduler
   readonly sessions: SessionRegistry
   readonly polls: LongPolls
   readonly clock: Clock
@@ -102,16 +104,19 @@ function evaluate(
   exchange: Exchange,
   headers: SdkHeaders,
 ): Reply | Promise<Reply> {
-  const { cache, evaluator, usage } = parts
-  return whenHere(admit(parts, exchange, headers), ({ environmentId }) =>
+  const { cache, evaluator, scheduler, usage } = parts
+  return whenHere(admit(parts, exchange, headers), (scope) =>
     whenHere(exchange.json(MAX_BODY_BYTES), (body) => {
-      const ifNoneMatch = exchange.header('if-none-match')
-      const question = { environmentId, body, ifNoneMatch }
-      return whenHere(cache.find(environmentId) ?? loadFor(question, cache), (flagSet) => {
-        const answer = answerTo(question, flagSet, evaluator)
-        usage.requested(environmentId)
-        recordAnswer(usage, answer, { environmentId, source: 'rest' })
-        return toReply(answer, headers)
+      const { environmentId } = scope
+      const question = { environmentId, body, ifNoneMatch: exchange.header('if-none-match') }
+      return whenHere(cache.find(environmentId) ?? loadFor(question, cache), (loaded) => {
+        // A slow request may wait, and then finds the flags as they are by then.
+        const work = () => answerTo(question, cache.find(environmentId) ?? loaded, evaluator)
+        return whenHere(scheduler.run(scope, work), (answer) => {
+          usage.requested(environmentId)
+          recordAnswer(usage, answer, { environmentId, source: 'rest' })
+          return toReply(answer, headers)
+        })
       })
     }),
   )

@@ -56,6 +56,7 @@ describe('a timer wheel', () => {
     // As everywhere, timers do not care about the time of day.
     const { wheel, fallen, due } = wheelOf({
       now: () => clock.now() + shift,
+      monotonicNow: () => clock.monotonicNow(),
       schedule: (delayMs, task) => clock.schedule(delayMs, task),
     })
     wheel.add(due('back'), 1000)

@@ -90,6 +90,40 @@ describe('the rate limit', () => {
     expect((await evaluate(flags, key, {})).status).toBe(200)
   })
 
+  it('counts a request whose evaluation takes longer once for each started 2 ms', async () => {
+    let elapsed = 0
+    // Every evaluation takes 5 ms.
+    const slow = Object.assign(new FakeClock(), { monotonicNow: () => (elapsed += 5) })
+    const flags = serve({ clock: slow })
+    const key = await keyWithLimit(10)
+    const answers = [
+      await evaluate(flags, key, {}),
+      await evaluate(flags, key, {}),
+      await evaluate(flags, key, {}),
+      await evaluate(flags, key, {}),
+      await evaluate(flags, key, {}),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 429])
+    expect(answers.map((answer) => limitsOf(answer)[1])).toEqual([9, 6, 3, 0, 0])
+    expect(answers[4]?.headers.get('retry-after')).toBe('60')
+    await slow.advance(60_000)
+    expect(limitsOf(await evaluate(flags, key, {}))[1]).toBe(9)
+  })
+
+  it('counts slow evaluations on all servers that share a limiter', async () => {
+    let elapsed = 0
+    const slow = Object.assign(new FakeClock(), { monotonicNow: () => (elapsed += 5) })
+    const [one, other] = [serve({ clock: slow }), serve({ clock: slow })]
+    const key = await keyWithLimit(100)
+    let count = 0
+    for (let status = 200; status === 200; count += 1) {
+      ;({ status } = await evaluate(count % 2 === 0 ? one : other, key, {}))
+    }
+    // 33 requests that count as three each, and one more of which each server may owe two.
+    expect(count).toBeGreaterThanOrEqual(34)
+    expect(count).toBeLessThanOrEqual(36)
+  })
+
   it('counts a poll on its arrival', async () => {
     const flags = serve()
     const key = await keyWithLimit(2)
