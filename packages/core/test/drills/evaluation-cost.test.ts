@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { evaluateAll, prepareInParts } from '../../src/all-flags.ts'
+import { compileFlagSet, type FlagSet, parseContext } from '../../src/index.ts'
+import { isOperator, operators } from '../../src/operator.ts'
+import { re2 } from '../../src/regex.ts'
+import { flagDefinition, ruleDefinition } from '../definitions.ts'
+import { ATTRIBUTES, LONGEST_VALUE, VALUES } from './worst-cases.ts'
+
+const IS_FULL = process.env['FF_DRILLS'] === 'full'
+/** What one evaluation may take; at full size nothing else runs on the machine. */
+const MOST_MS = IS_FULL ? 20 : 200
+const TRIES = IS_FULL ? 5 : 2
+
+/** Six flags with a condition each, half of them negated; blanks make the conditions differ. */
+function sixConditions(operator: string, value: string): FlagSet {
+  const isJson = /^[[{]/.test(value)
+  const flags = Array.from({ length: 6 }, (_, index) => {
+    const blanks = isJson ? ' '.repeat(Math.min(index, LONGEST_VALUE - value.length)) : ''
+    const condition = { attribute: 'it', operator, value: value + blanks }
+    const conditions = [index % 2 === 0 ? condition : { ...condition, negate: true }]
+    return flagDefinition(`flag-${index}`, { rules: [ruleDefinition({ conditions })] })
+  })
+  const definition = { version: 1, flags, segments: [] }
+  return compileFlagSet(definition, { engines: { regex: re2 } })
+}
+
+describe('the worst context for six conditions with the longest values', () => {
+  const contexts = ATTRIBUTES.map(([name, it]) => {
+    const context = parseContext({ kind: 'user', key: 'u', it })
+    expect(JSON.stringify(context).length).toBeLessThanOrEqual(256 * 1024)
+    return { name, context }
+  })
+
+  it.each([...operators.keys()])(`costs %s at most ${MOST_MS} ms`, (operator) => {
+    if (!isOperator(operator)) throw new Error(`there is no operator ${operator}`)
+    let worst = { ms: 0, name: '' }
+    const values = VALUES[operator]
+    for (const [number, value] of values.slice(0, IS_FULL ? values.length : 1).entries()) {
+      expect(value.length).toBeLessThanOrEqual(LONGEST_VALUE)
+      const flagSet = sixConditions(operator, value)
+      for (const _part of prepareInParts(flagSet));
+      for (const { name, context } of contexts) {
+        let ms = Number.POSITIVE_INFINITY
+        for (let count = 0; count < TRIES && ms > MOST_MS / 4; count += 1) {
+          const startedAt = performance.now()
+          evaluateAll(flagSet, context, 0)
+          ms = Math.min(ms, performance.now() - startedAt)
+        }
+        if (ms > worst.ms) worst = { ms, name: `value ${number}, ${name}` }
+      }
+    }
+    if (IS_FULL) process.stdout.write(`${operator}: ${worst.ms.toFixed(1)} ms (${worst.name})\n`)
+    expect(worst.ms).toBeLessThanOrEqual(MOST_MS)
+  })
+})
