@@ -3,6 +3,8 @@ import { FakeClock } from '../../test/fake-clock.ts'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { EvaluationScheduler } from './evaluation-scheduler.ts'
 
+const MIB = 1024 * 1024
+
 /** A scheduler over a clock that work moves on. */
 function scene() {
   const clock = new FakeClock()
@@ -12,10 +14,10 @@ function scene() {
   }
   const scheduler = new EvaluationScheduler({ clock, limiter })
   const done: string[] = []
-  /** Evaluates for a key, for so many milliseconds. */
-  const run = (keyId: string, ms: number, name = keyId) => {
-    const scope = { ...{ keyId, environmentId: 'e', rateLimit: 6000 }, kind: 'client' } as const
-    return scheduler.run(scope as EnvironmentScope, () => {
+  /** Evaluates for the key that the name begins with, for so many milliseconds. */
+  const run = (name: string, ms: number, bytes = 100) => {
+    const scope = { keyId: name.slice(0, 1) } as EnvironmentScope
+    return scheduler.run(scope, bytes, () => {
       clock.set(clock.now() + ms)
       done.push(name)
       return name
@@ -27,76 +29,91 @@ function scene() {
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('the scheduler of evaluations', () => {
-  it('runs what takes at most 2 ms at once, and counts it as one request', () => {
+  it('runs short evaluations at once, however many, and counts each as one request', () => {
     const { run, charged } = scene()
-    for (let count = 0; count < 1000; count += 1) expect(run('a', 2)).toBe('a')
+    for (let count = 0; count < 1000; count += 1) expect(run('a', 0.2)).toBe('a')
     expect(charged).toEqual([])
   })
 
   it('counts a request once for each started 2 ms that its evaluation takes', async () => {
     const { run, charged } = scene()
-    run('a', 2.5)
-    await run('a', 20)
-    await run('b', 20.5)
+    for (const [name, ms] of [
+      ['a', 2],
+      ['b', 2.5],
+      ['c', 20],
+      ['d', 20.5],
+    ] as const) {
+      await run(name, ms)
+    }
     expect(charged).toEqual([
-      ['a', 1],
-      ['a', 9],
-      ['b', 10],
+      ['b', 1],
+      ['c', 9],
+      ['d', 10],
     ])
   })
 
-  it('runs one request in a turn of the event loop for keys with slow evaluations, in turns', async () => {
+  it('lets the requests of a key wait for later turns when they have taken 4 ms in one', async () => {
     const { run, done } = scene()
-    run('a', 10, 'a1')
-    run('b', 10, 'b1')
-    const waiting = ['a2', 'a3', 'b2', 'a4'].map((name) => run(name.slice(0, 1), 10, name))
-    expect(run('c', 1)).toBe('c')
-    expect(done).toEqual(['a1', 'b1', 'c'])
+    expect([run('a1', 1), run('a2', 3)]).toEqual(['a1', 'a2'])
+    const waiting = run('a3', 1)
+    expect(waiting).toBeInstanceOf(Promise)
+    expect(run('b1', 1)).toBe('b1')
+    expect(done).toEqual(['a1', 'a2', 'b1'])
+    expect(await waiting).toBe('a3')
+    expect(run('a4', 1)).toBe('a4')
+  })
+
+  it('runs one slow request in a turn, and lets keys take turns', async () => {
+    const { run, done } = scene()
+    const names = ['a1', 'b1', 'a2', 'a3', 'b2', 'a4']
+    const answers = names.map((name) => run(name, 10))
     const seen: string[][] = []
-    for (let count = 0; count < 4; count += 1) {
+    for (let count = 0; count < 5; count += 1) {
+      seen.push(done.slice())
       await turn()
-      seen.push(done.slice(3))
     }
-    expect(seen).toEqual([['a2'], ['a2', 'b2'], ['a2', 'b2', 'a3'], ['a2', 'b2', 'a3', 'a4']])
-    expect(await Promise.all(waiting)).toEqual(['a2', 'a3', 'b2', 'a4'])
+    expect(seen).toEqual([
+      ['a1', 'b1'],
+      ['a1', 'b1', 'a2'],
+      ['a1', 'b1', 'a2', 'b2'],
+      ['a1', 'b1', 'a2', 'b2', 'a3'],
+      ['a1', 'b1', 'a2', 'b2', 'a3', 'a4'],
+    ])
+    expect(await Promise.all(answers)).toEqual(names)
   })
 
-  it('runs the requests of a key at once again when its evaluations are fast again', async () => {
-    const { run } = scene()
-    run('a', 10)
-    await run('a', 1)
-    expect(run('a', 1)).toBe('a')
+  it('lets a request wait behind those of its key that wait already', async () => {
+    const { run, done } = scene()
+    run('a1', 10)
+    const waiting = [run('a2', 10), run('a3', 10)]
+    await turn()
+    expect(done).toEqual(['a1', 'a2'])
+    await Promise.all([...waiting, run('a4', 1)])
+    expect(done).toEqual(['a1', 'a2', 'a3', 'a4'])
   })
 
-  it('refuses with Retry-After when 64 requests of a key wait, or 256 of all keys', async () => {
+  it('refuses with Retry-After when bodies of 4 MiB of a key wait, or of 64 MiB in all', async () => {
     const { run } = scene()
-    const keys = ['a', 'b', 'c', 'd', 'e']
+    const keys = [...'abcdefghijklmnopq']
     for (const key of keys) run(key, 10)
-    const waiting = keys.slice(0, 4).flatMap((key) => {
-      const own = Array.from({ length: 64 }, () => run(key, 10))
-      expect(() => run(key, 10)).toThrow('slow evaluations of this SDK key')
-      return own
-    })
-    expect(() => run('e', 10)).toThrow(
+    const waiting = keys.slice(0, 16).map((key) => run(key, 10, 4 * MIB))
+    expect(() => run('a', 10, 1)).toThrow('slow requests of this SDK key')
+    expect(() => run('q', 10, 1)).toThrow(
       expect.objectContaining({ code: 'RATE_LIMITED', details: { seconds: 1 } }),
     )
-    expect((await Promise.all(waiting)).length).toBe(256)
-    expect(await run('e', 1)).toBe('e')
+    expect(await Promise.all(waiting)).toHaveLength(16)
+    expect(await run('q', 1)).toBe('q')
+    expect(await run('a', 1)).toBe('a')
   })
 
   it('passes on what the work throws, at once and after waiting', async () => {
     const { run, scheduler } = scene()
-    const scope = {
-      keyId: 'a',
-      environmentId: 'e',
-      rateLimit: 1,
-      kind: 'client',
-    } as EnvironmentScope
     const fail = () => {
       throw new Error('no')
     }
-    expect(() => scheduler.run(scope, fail)).toThrow('no')
+    const scope = { keyId: 'a' } as EnvironmentScope
+    expect(() => scheduler.run(scope, 1, fail)).toThrow('no')
     run('a', 10)
-    await expect(scheduler.run(scope, fail)).rejects.toThrow('no')
+    await expect(scheduler.run(scope, 1, fail)).rejects.toThrow('no')
   })
 })

@@ -6,9 +6,15 @@ import type { Clock } from '../clock.ts'
 /** A request counts once for each started period of this length that its evaluation takes. */
 const COUNTED_MS = 2
 
-/** How many requests of one SDK key, and of all together, wait at most. */
-const MAX_WAITING_OF_KEY = 64
-const MAX_WAITING = 256
+/** How long the requests of one SDK key may take in one turn of the event loop before others wait. */
+const TURN_MS = 4
+
+/** Shorter evaluations are not summed up: so many of them rarely come in one turn. */
+const SHORT_MS = 0.2
+
+/** How many bytes of bodies may wait for one SDK key, and for all together. */
+const MAX_WAITING_BYTES_OF_KEY = 4 * 1024 * 1024
+const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
 /** When a request that found no room to wait is asked to come back. */
 const RETRY_AFTER_SECONDS = 1
@@ -18,19 +24,26 @@ interface EvaluationSchedulerParts {
   readonly limiter: Pick<RequestLimiter, 'charge'>
 }
 
+/** What an SDK key has to wait for. */
+interface Queue {
+  readonly requests: { readonly bytes: number; readonly run: () => void }[]
+  bytes: number
+}
+
 /**
  * Runs the evaluations of requests. Most take microseconds and run at once. A slow one counts as
- * several requests of its SDK key; further requests of that key wait, and run one for each turn of
- * the event loop, so that everything else has its turn in between. Keys take turns as well.
+ * several requests of its SDK key. If the requests of a key take long in one turn of the event loop,
+ * its further requests wait for later turns, so that everything else runs in between; keys whose
+ * requests wait take turns.
  */
 export class EvaluationScheduler {
   readonly #clock: Clock
   readonly #limiter: Pick<RequestLimiter, 'charge'>
-  /** The keys whose last evaluation was slow. */
-  readonly #slow = new Set<string>()
-  /** What waits, by key; the key whose turn it is comes first. */
-  readonly #waiting = new Map<string, (() => void)[]>()
-  #waitingCount = 0
+  /** How long the requests of each key have taken in this turn, without short ones. */
+  readonly #spent = new Map<string, number>()
+  /** By key; the key whose turn it is comes first. */
+  readonly #queues = new Map<string, Queue>()
+  #waitingBytes = 0
   #isArmed = false
 
   constructor({ clock, limiter }: EvaluationSchedulerParts) {
@@ -38,21 +51,39 @@ export class EvaluationScheduler {
     this.#limiter = limiter
   }
 
-  /** Does the work, at once or in a later turn. Throws `RATE_LIMITED` if too much waits already. */
-  run<Result>(scope: EnvironmentScope, work: () => Result): Result | Promise<Result> {
-    if (!this.#slow.has(scope.keyId)) return this.#timed(scope, work)
-    const queue = this.#waiting.get(scope.keyId) ?? []
-    if (queue.length >= MAX_WAITING_OF_KEY || this.#waitingCount >= MAX_WAITING) throw tooMany()
+  /**
+   * Does the work of a request whose body has so many bytes, at once or in a later turn. Throws
+   * `RATE_LIMITED` if too much of its key waits already.
+   */
+  run<Result>(
+    scope: EnvironmentScope,
+    bytes: number,
+    work: () => Result,
+  ): Result | Promise<Result> {
+    const queue = this.#queues.get(scope.keyId)
+    const isLate = (this.#spent.get(scope.keyId) ?? 0) >= TURN_MS
+    if (queue === undefined && !isLate) return this.#timed(scope, work)
+    return this.#wait(scope, bytes, work)
+  }
+
+  #wait<Result>(scope: EnvironmentScope, bytes: number, work: () => Result): Promise<Result> {
+    const queue = this.#queues.get(scope.keyId) ?? { requests: [], bytes: 0 }
+    const isFull =
+      queue.bytes + bytes > MAX_WAITING_BYTES_OF_KEY ||
+      this.#waitingBytes + bytes > MAX_WAITING_BYTES
+    if (isFull) throw tooMany()
     return new Promise((resolve, reject) => {
-      queue.push(() => {
+      const run = () => {
         try {
           resolve(this.#timed(scope, work))
         } catch (error) {
           reject(error)
         }
-      })
-      this.#waiting.set(scope.keyId, queue)
-      this.#waitingCount += 1
+      }
+      queue.requests.push({ bytes, run })
+      queue.bytes += bytes
+      this.#waitingBytes += bytes
+      this.#queues.set(scope.keyId, queue)
       this.#arm()
     })
   }
@@ -62,35 +93,41 @@ export class EvaluationScheduler {
     try {
       return work()
     } finally {
-      const count = Math.ceil((this.#clock.monotonicNow() - startedAt) / COUNTED_MS)
-      if (count > 1) {
-        this.#limiter.charge(scope, count - 1)
-        this.#slow.add(scope.keyId)
-      } else if (this.#slow.size > 0) this.#slow.delete(scope.keyId)
+      const ms = this.#clock.monotonicNow() - startedAt
+      if (ms > SHORT_MS) {
+        this.#spent.set(scope.keyId, (this.#spent.get(scope.keyId) ?? 0) + ms)
+        if (ms > COUNTED_MS) this.#limiter.charge(scope, Math.ceil(ms / COUNTED_MS) - 1)
+        this.#arm()
+      }
     }
   }
 
   #arm(): void {
     if (this.#isArmed) return
     this.#isArmed = true
-    setImmediate(() => this.#runNext())
+    setImmediate(() => this.#beginTurn())
   }
 
-  #runNext(): void {
+  #beginTurn(): void {
     this.#isArmed = false
-    for (const [keyId, queue] of this.#waiting) {
-      this.#waiting.delete(keyId)
-      const work = queue.shift()
-      this.#waitingCount -= 1
-      if (queue.length > 0) this.#waiting.set(keyId, queue)
-      if (this.#waitingCount > 0) this.#arm()
-      work?.()
-      return
+    this.#spent.clear()
+    const startedAt = this.#clock.monotonicNow()
+    for (const [keyId, queue] of this.#queues) {
+      const request = queue.requests.shift()
+      // Behind the other keys, if there is more.
+      this.#queues.delete(keyId)
+      if (request === undefined) continue
+      queue.bytes -= request.bytes
+      this.#waitingBytes -= request.bytes
+      if (queue.requests.length > 0) this.#queues.set(keyId, queue)
+      request.run()
+      if (this.#clock.monotonicNow() - startedAt >= TURN_MS) break
     }
+    if (this.#queues.size > 0) this.#arm()
   }
 }
 
 function tooMany(): FlagError {
-  const message = 'Too many slow evaluations of this SDK key are waiting; retry in a second.'
+  const message = 'Too many slow requests of this SDK key are waiting; retry in a second.'
   return new FlagError('RATE_LIMITED', message, { details: { seconds: RETRY_AFTER_SECONDS } })
 }

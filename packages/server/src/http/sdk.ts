@@ -112,7 +112,8 @@ function evaluate(
       return whenHere(cache.find(environmentId) ?? loadFor(question, cache), (loaded) => {
         // A slow request may wait, and then finds the flags as they are by then.
         const work = () => answerTo(question, cache.find(environmentId) ?? loaded, evaluator)
-        return whenHere(scheduler.run(scope, work), (answer) => {
+        const bytes = body.bytes?.byteLength ?? ASSUMED_BYTES
+        return whenHere(scheduler.run(scope, bytes, work), (answer) => {
           usage.requested(environmentId)
           recordAnswer(usage, answer, { environmentId, source: 'rest' })
           return toReply(answer, headers)
@@ -121,6 +122,9 @@ function evaluate(
     }),
   )
 }
+
+/** What a body that the host has parsed takes while its request waits, roughly. */
+const ASSUMED_BYTES = 4096
 
 interface Question {
   readonly environmentId: string
