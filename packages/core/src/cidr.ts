@@ -45,52 +45,42 @@ export function parseNetwork(text: string): Network | undefined {
 
 /** Networks among which the one that contains an address is found by halving. */
 export class NetworkSet {
-  /** By the first address, none within another; those of IPv4 apart from those of IPv6. */
-  readonly #v4: readonly Network[]
-  readonly #v6: readonly Network[]
+  /** In the order of their first addresses; none lies within another. */
+  readonly #networks: Network[] = []
 
   constructor(networks: readonly Network[]) {
-    this.#v4 = disjoint(networks.filter(({ address }) => address.length === 1))
-    this.#v6 = disjoint(networks.filter(({ address }) => address.length > 1))
+    const sorted = [...networks].sort(
+      (left, right) => compare(left.address, right.address) || compare(left.masks, right.masks),
+    )
+    // Two networks have no address in common, or one contains the other.
+    for (const network of sorted) {
+      const last = this.#networks.at(-1)
+      if (last === undefined || !isInNetwork(network.address, last)) this.#networks.push(network)
+    }
   }
 
   /** Whether one of the networks contains the address. */
   has(address: Address): boolean {
-    const networks = address.length === 1 ? this.#v4 : this.#v6
     let low = 0
-    let high = networks.length
+    let high = this.#networks.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      const network = networks[middle]
-      if (network !== undefined && compareAddresses(network.address, address) <= 0) low = middle + 1
+      const first = this.#networks[middle]?.address ?? []
+      if (compare(first, address) <= 0) low = middle + 1
       else high = middle
     }
-    const last = networks[low - 1]
+    const last = this.#networks[low - 1]
     return last !== undefined && isInNetwork(address, last)
   }
 }
 
-/** Two networks have no address in common, or one contains the other, which is then left out. */
-function disjoint(networks: readonly Network[]): readonly Network[] {
-  const kept: Network[] = []
-  const byAddress = [...networks].sort(
-    (left, right) =>
-      compareAddresses(left.address, right.address) || compareAddresses(left.masks, right.masks),
-  )
-  for (const network of byAddress) {
-    const last = kept.at(-1)
-    if (last === undefined || !isInNetwork(network.address, last)) kept.push(network)
+/** By family, then by words without a sign. Shorter prefixes have smaller masks. */
+function compare(left: Address, right: Address): number {
+  let order = left.length - right.length
+  for (let index = 0; index < left.length && order === 0; index += 1) {
+    order = ((left[index] ?? 0) >>> 0) - ((right[index] ?? 0) >>> 0)
   }
-  return kept
-}
-
-/** By the value of the words without a sign; shorter prefixes have smaller masks. */
-function compareAddresses(left: Address, right: Address): number {
-  for (let index = 0; index < left.length; index += 1) {
-    const order = ((left[index] ?? 0) >>> 0) - ((right[index] ?? 0) >>> 0)
-    if (order !== 0) return order
-  }
-  return 0
+  return order
 }
 
 /** Whether the address lies in the network. One family is never in a network of the other. */
