@@ -49,15 +49,7 @@ export class Instance {
 
   #metrics(): readonly Metric[] {
     const { cache, sessions, sockets, jobs, usage } = this.#parts
-    const dropped = () => {
-      const { droppedEvaluations, droppedContexts, droppedRequests, droppedUsers } = usage.stats
-      return labelled('what', [
-        ['evaluations', droppedEvaluations],
-        ['contexts', droppedContexts],
-        ['requests', droppedRequests],
-        ['users', droppedUsers],
-      ])
-    }
+    const dropped = () => labelled('what', Object.entries(usage.stats.dropped))
     const live = () =>
       labelled('transport', [
         ['ws', sessions.count('ws')],
@@ -77,7 +69,11 @@ export class Instance {
       counter('ff_flag_set_versions_total', 'Versions of flag sets that were taken over.', () => [
         { value: cache.swaps },
       ]),
-      counter('ff_usage_dropped_total', 'What was not counted for want of room or time.', dropped),
+      counter(
+        'ff_usage_dropped_total',
+        'Usage for which there was no room, or that the store refused.',
+        dropped,
+      ),
       gauge('ff_usage_pending', 'What waits to be written about usage.', () => [
         { value: usage.stats.pending },
       ]),

@@ -1,3 +1,4 @@
+import { assertFinite } from './storable.ts'
 import type { EvaluationCount, EvaluationOutcome, EvaluationTotal } from './storage.ts'
 
 interface Tally {
@@ -18,8 +19,9 @@ export function sumOf<T extends Tally>(before: Tally | undefined, added: T): T {
   return { ...added, count: count + added.count, micros: micros + added.micros }
 }
 
-/** The counts with one for each name. */
+/** The counts, one for each name. Throws `INVALID_REQUEST` if a number among them is not finite. */
 export function mergeCounts(counts: readonly EvaluationCount[]): readonly EvaluationCount[] {
+  counts.forEach(assertFinite)
   return sums(counts, countName)
 }
 

@@ -1,4 +1,4 @@
-import { FlagError } from '@ff/core'
+import { FlagError, isFlagError } from '@ff/core'
 import type { Kind } from './records.ts'
 
 export function recordNotFound(kind: Kind, id: string): FlagError {
@@ -7,6 +7,12 @@ export function recordNotFound(kind: Kind, id: string): FlagError {
 
 export function keyTaken(cause?: unknown): FlagError {
   return new FlagError('CONFLICT', 'A record with this id or key already exists.', { cause })
+}
+
+/** The schema has no room for such a value. */
+export function dataRefused(cause: unknown): FlagError {
+  const message = 'The store cannot keep this: a value is missing, too large, or of the wrong type.'
+  return new FlagError('INVALID_REQUEST', message, { cause })
 }
 
 export function staleRevision(kind: Kind, id: string): FlagError {
@@ -19,6 +25,11 @@ export function notMigrated(): FlagError {
 
 export function storeClosed(): FlagError {
   return new FlagError('UNAVAILABLE', 'The store is closed.')
+}
+
+/** Whether only this call was refused, for what it asked: its transaction may go on. */
+export function isRefusal(error: unknown): boolean {
+  return isFlagError(error) && (error.code === 'CONFLICT' || error.code === 'INVALID_REQUEST')
 }
 
 export function transactionEnded(): FlagError {

@@ -1,3 +1,4 @@
+import { storableSighting } from './storable.ts'
 import type { ContextSighting } from './storage.ts'
 
 /** A text that all sightings of one context have in common. */
@@ -18,10 +19,13 @@ export function sightAgain(known: ContextSighting, sighting: ContextSighting): C
   }
 }
 
-/** The sightings with one for each context. */
+/**
+ * The context samples as every store keeps them, one for each context. Throws `INVALID_REQUEST` if
+ * a number among them is not finite.
+ */
 export function mergeSightings(sightings: readonly ContextSighting[]): readonly ContextSighting[] {
   const found = new Map<string, ContextSighting>()
-  for (const sighting of sightings) {
+  for (const sighting of sightings.map(storableSighting)) {
     const name = sightingName(sighting)
     const known = found.get(name)
     found.set(name, known === undefined ? sighting : sightAgain(known, sighting))

@@ -11,11 +11,11 @@ import type { Kind, Records } from './records.ts'
  *
  * Adapters invent nothing: ids and timestamps arrive in the record. Deleting a record is an
  * `update` with `deletedAt`; `find` and `list` never show deleted records. Text is kept exactly
- * as it came, but for the character NUL and lone surrogates, which not every store can keep
- * outside of JSON fields.
+ * as it came, but for U+0000 and unpaired surrogates, which not every store can keep outside of
+ * JSON fields; of context samples they are kept as U+FFFD. Numbers are finite.
  *
- * A refused call (`NOT_FOUND`, `CONFLICT`) changes nothing, and a transaction in which it was
- * refused may go on. `UNAVAILABLE` says that the store cannot be reached or written; a
+ * A refused call (`NOT_FOUND`, `CONFLICT`, or `INVALID_REQUEST` for a value that the store cannot
+ * keep) changes nothing, and a transaction in which it was refused may go on. `UNAVAILABLE` says that the store cannot be reached or written; a
  * transaction that met it keeps nothing.
  */
 export interface StorageSession {
@@ -73,7 +73,10 @@ export interface StorageSession {
   /** The newest state of each definition that changed after version `since`, ordered by id. */
   loadChanges(environmentId: string, since: number): Promise<DefinitionChanges>
 
-  /** Adds to what is counted already under the same environment, flag, minute and outcome. */
+  /**
+   * Adds to what is counted already under the same environment, flag, minute and outcome. Throws
+   * `INVALID_REQUEST`, and adds nothing, if one of the counts cannot be kept.
+   */
   addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void>
 
   /** What was counted for one flag in one environment, one total for each outcome, in no order. */
@@ -86,7 +89,10 @@ export interface StorageSession {
    * Adds to the living `observedContext` of the same environment and hash: its count grows, what
    * was seen last replaces what was seen before, `firstSeen` stays the earliest and `lastSeen`
    * the latest. A context that is not there yet is added, with the id of its sighting; throws
-   * `CONFLICT` when that is taken.
+   * `CONFLICT` when that is taken. In all texts, the names and texts in `contextJson` included,
+   * U+FFFD takes the place of each U+0000 and each unpaired surrogate, also in the `where` of
+   * queries for this kind: a context is found by the key it was seen with. Throws
+   * `INVALID_REQUEST`, and adds nothing, if one of the sightings cannot be kept.
    */
   recordSightings(sightings: readonly ContextSighting[]): Promise<void>
 

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { pageOf } from '../envelope.ts'
 import { record } from '../record.ts'
 import { observedContextCodec } from '../resources/observed-context.ts'
@@ -33,7 +34,10 @@ export const observedContextEndpoints = {
     path: PATH,
     permission: 'contexts.forget',
     params: noParams,
-    /** Whose contexts: the key is compared exactly. */
-    query: record({ environmentId: id, key: text(1024).min(1) }, { environmentId: 'env_id' }),
+    /** Whose contexts: the key is compared exactly. Keys of contexts, unlike names, are any text. */
+    query: record(
+      { environmentId: id, key: z.string().min(1).max(1024) },
+      { environmentId: 'env_id' },
+    ),
   },
 } as const satisfies Record<string, Endpoint>

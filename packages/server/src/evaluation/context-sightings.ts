@@ -1,13 +1,12 @@
-import { type CompiledFlag, servedBy } from '@ff/core'
-import { reasonAt } from '@ff/core/all-flags'
 import { minimalContext } from '@ff/core/explain'
 import { canonicalJson, hash128 } from '@ff/core/fingerprint'
 import type { Environment } from '@ff/protocol/management'
-import type { ContextSighting, EvaluationSource, Storage } from '@ff/storage'
-import { newId } from '../ids.ts'
-import { inSlices } from '../slice.ts'
+import type { EvaluationSource, Storage } from '@ff/storage'
+import { type ContextSample, keepAnswers, toSightings } from './context-sample.ts'
 import type { Evaluated } from './evaluated.ts'
-import { type Person, personOf } from './person.ts'
+import { isLongerJson } from './json-length.ts'
+import { personOf } from './person.ts'
+import type { RowWriter } from './row-writer.ts'
 
 /** How many contexts that are not known yet are kept of one environment and batch. */
 const MAX_NEW = 100
@@ -18,8 +17,14 @@ const MAX_KEPT = 200
 /** How many different contexts are looked at, of one environment and batch. */
 const MAX_DISTINCT = 300
 
-/** How many contexts wait at most, of all environments. */
+/** How many contexts wait or are being written at most, of all environments. */
 const MAX_WAITING = 2000
+
+/** How much memory they may take together, in bytes. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024
+
+/** About what one takes, beside its texts and the answers that it got, in bytes. */
+const BYTES_A_CONTEXT = 500
 
 /** How long the text of a context may be that is kept. */
 const MAX_TEXT_LENGTH = 16 * 1024
@@ -30,21 +35,8 @@ const MAX_KNOWN = 10_000
 /** How many are written at once. */
 const ROWS_A_CALL = 20
 
-/** A context that was evaluated, as far as it is kept. */
-interface Sighting extends Person {
-  readonly environmentId: string
-  readonly hash: string
-  /** Canonical JSON. */
-  readonly text: string
-  firstSeen: number
-  lastSeen: number
-  count: number
-  last: Evaluated
-  source: EvaluationSource
-}
-
 /** What became of a context: some are not wanted, for some there is no room. */
-type Fate = Sighting | 'unwanted' | 'dropped'
+type Fate = ContextSample | 'unwanted' | 'dropped'
 
 /** What was seen in one environment since the last batch. */
 interface Seen {
@@ -68,6 +60,7 @@ interface ContextSightingsParts {
   readonly privacyOf: (environmentId: string) => Environment['contextPrivacy']
   /** The organization of an environment; undefined when it is gone. */
   readonly organizationOf: (environmentId: string) => Promise<string | undefined>
+  readonly writer: RowWriter
 }
 
 /** The contexts that were evaluated, on their way to the store. */
@@ -75,7 +68,11 @@ export class ContextSightings {
   readonly #parts: ContextSightingsParts
   readonly #seen = new Map<string, Seen>()
   /** By environment and hash: what the next batch writes. */
-  #waiting = new Map<string, Sighting>()
+  readonly #waiting = new Map<string, ContextSample>()
+  /** Those of the batches under way. */
+  readonly #writing = new Set<ContextSample>()
+  /** About how much memory both take. */
+  #bytes = 0
   /** Names of sightings that the store has, the oldest first. */
   readonly #known = new Set<string>()
   #dropped = 0
@@ -84,12 +81,12 @@ export class ContextSightings {
     this.#parts = parts
   }
 
-  /** How many contexts wait. */
+  /** How many contexts wait or are being written. */
   get size(): number {
-    return this.#waiting.size
+    return this.#waiting.size + this.#writing.size
   }
 
-  /** How many times a context was seen for which there was no room. */
+  /** How many times a context was seen that will never be written: there was no room, or the store refused it. */
   get dropped(): number {
     return this.#dropped
   }
@@ -106,26 +103,35 @@ export class ContextSightings {
     else if (fate !== 'unwanted') {
       fate.count += 1
       fate.lastSeen = sight.now
-      fate.last = evaluated
       fate.source = sight.source
+      keepAnswers(fate, evaluated)
     }
     return before === undefined
   }
 
-  /** Writes what waits. What cannot be written waits again, as far as there is room. */
+  /** Writes the contexts that wait. If the store is away, those that are not written wait again. */
   async write(storage: Storage): Promise<void> {
-    const sightings = [...this.#waiting.values()]
-    this.#waiting = new Map()
+    for (const sighting of this.#waiting.values()) this.#writing.add(sighting)
+    this.#waiting.clear()
     this.#seen.clear()
-    for (let start = 0; start < sightings.length; start += ROWS_A_CALL) {
-      const batch = sightings.slice(start, start + ROWS_A_CALL)
-      try {
-        await storage.recordSightings(await this.#recordsOf(batch))
-        for (const sighting of batch) this.#remember(nameOf(sighting))
-      } catch (error) {
-        for (const sighting of sightings.slice(start)) this.#putBack(sighting)
-        throw error
-      }
+    try {
+      const organizations = await this.#organizations()
+      await this.#parts.writer.write({
+        rows: [...this.#writing],
+        rowsACall: ROWS_A_CALL,
+        write: async (batch) => {
+          await storage.recordSightings(await toSightings(batch, organizations))
+          for (const sighting of batch) {
+            this.#remember(nameOf(sighting))
+            this.#release(sighting)
+          }
+        },
+        drop: (sighting) => this.#drop(sighting),
+      })
+    } catch (error) {
+      for (const sighting of this.#writing) this.#putBack(sighting)
+      this.#writing.clear()
+      throw error
     }
   }
 
@@ -143,52 +149,73 @@ export class ContextSightings {
     if (privacy === 'none') return 'unwanted'
     if (seen.fates.size >= MAX_DISTINCT) return 'dropped'
     const { flagSet, context } = evaluated
-    const text = canonicalJson(privacy === 'all' ? context : minimalContext(flagSet, context))
-    if (text.length > MAX_TEXT_LENGTH) return 'dropped'
+    const kept = privacy === 'all' ? context : minimalContext(flagSet, context)
+    // Most of a context that is too long would be sorted and written in vain.
+    const text = isLongerJson(kept, MAX_TEXT_LENGTH) ? undefined : canonicalJson(kept)
+    if (text === undefined || text.length > MAX_TEXT_LENGTH) return 'dropped'
     const hash = hash128(text)
     const name = nameOf({ environmentId, hash })
     const waiting = this.#waiting.get(name)
     if (waiting !== undefined) return waiting
     const isNew = !this.#known.has(name)
-    if (this.#waiting.size >= MAX_WAITING || seen.kept >= MAX_KEPT) return 'dropped'
+    const person = personOf(context)
+    const bytes =
+      BYTES_A_CONTEXT + 2 * (text.length + person.key.length) + 4 * flagSet.ordered.length
+    if (!this.#hasRoom(bytes) || seen.kept >= MAX_KEPT) return 'dropped'
     if (isNew && seen.newcomers >= MAX_NEW) return 'dropped'
     seen.kept += 1
     if (isNew) seen.newcomers += 1
-    const times = { firstSeen: now, lastSeen: now, count: 0 }
     const sighting = {
-      ...personOf(context),
-      ...{ environmentId, hash, text, ...times },
-      ...{ last: evaluated, source },
+      ...person,
+      ...{ environmentId, hash, text, bytes },
+      ...{ firstSeen: now, lastSeen: now, count: 0 },
+      ...{ flags: [], codes: new Int32Array(0), source },
     }
     this.#waiting.set(name, sighting)
+    this.#bytes += bytes
     return sighting
   }
 
-  /** In slices: with a thousand flags, each record takes as long as a few requests. */
-  async #recordsOf(batch: readonly Sighting[]): Promise<ContextSighting[]> {
-    const organizations = new Map<string, string | undefined>()
-    for (const { environmentId } of batch) {
-      if (organizations.has(environmentId)) continue
-      organizations.set(environmentId, await this.#parts.organizationOf(environmentId))
+  #hasRoom(bytes: number): boolean {
+    return this.size < MAX_WAITING && this.#bytes + bytes <= MAX_WAITING_BYTES
+  }
+
+  /** The organizations of those that are to be written; drops those whose environment is gone. */
+  async #organizations(): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>()
+    const environments = new Set([...this.#writing].map(({ environmentId }) => environmentId))
+    for (const environmentId of environments) {
+      const orgId = await this.#parts.organizationOf(environmentId)
+      if (orgId !== undefined) found.set(environmentId, orgId)
     }
-    const records: ContextSighting[] = []
-    await inSlices(batch, (sighting) => {
-      const orgId = organizations.get(sighting.environmentId)
-      if (orgId === undefined) this.#dropped += sighting.count
-      else records.push(recordOf(sighting, orgId))
-    })
-    return records
+    for (const sighting of this.#writing) {
+      if (!found.has(sighting.environmentId)) this.#drop(sighting)
+    }
+    return found
   }
 
   /** After a failure; what was seen meanwhile is newer. */
-  #putBack(sighting: Sighting): void {
+  #putBack(sighting: ContextSample): void {
     const name = nameOf(sighting)
     const newer = this.#waiting.get(name)
-    if (newer !== undefined) {
-      newer.firstSeen = sighting.firstSeen
-      newer.count += sighting.count
-    } else if (this.#waiting.size < MAX_WAITING) this.#waiting.set(name, sighting)
-    else this.#dropped += sighting.count
+    if (newer === undefined) {
+      this.#waiting.set(name, sighting)
+      return
+    }
+    newer.firstSeen = sighting.firstSeen
+    newer.count += sighting.count
+    this.#bytes -= sighting.bytes
+  }
+
+  #drop(sighting: ContextSample): void {
+    this.#dropped += sighting.count
+    this.#release(sighting)
+  }
+
+  /** Lets go of one that is written, or never will be. */
+  #release(sighting: ContextSample): void {
+    this.#writing.delete(sighting)
+    this.#bytes -= sighting.bytes
   }
 
   #remember(name: string): void {
@@ -204,39 +231,3 @@ export class ContextSightings {
 function nameOf({ environmentId, hash }: { environmentId: string; hash: string }): string {
   return `${environmentId} ${hash}`
 }
-
-function recordOf(sighting: Sighting, orgId: string): ContextSighting {
-  const { environmentId, hash, kind, key, text, count, last, source } = sighting
-  return {
-    ...{ id: newId(), environmentId, orgId, hash, kind, key, source },
-    contextJson: JSON.parse(text),
-    firstSeen: new Date(sighting.firstSeen).toISOString(),
-    lastSeen: new Date(sighting.lastSeen).toISOString(),
-    seenCount: count,
-    evaluationSuccess: isSuccess(last),
-    variationResults: variationsOf(last),
-  }
-}
-
-function isSuccess({ evaluation }: Evaluated): boolean {
-  return evaluation.flags.every((_, index) => reasonAt(evaluation, index) !== 'ERROR')
-}
-
-/** Flag key → the key of the variation that was served, as JSON text. */
-function variationsOf({ evaluation }: Evaluated): string {
-  const { flags, codes, start } = evaluation
-  const members = flags.map((flag, index) => membersOf(flag)[servedBy(codes[start + index] ?? 0)])
-  return `{${members.join(',')}}`
-}
-
-/** For nothing and for each variation: the member of the object that says so. Made once. */
-function membersOf(flag: CompiledFlag): readonly string[] {
-  const known = membersByFlag.get(flag)
-  if (known !== undefined) return known
-  const served = [null, ...flag.variations.map(({ key }) => key)]
-  const members = served.map((key) => `${JSON.stringify(flag.key)}:${JSON.stringify(key)}`)
-  membersByFlag.set(flag, members)
-  return members
-}
-
-const membersByFlag = new WeakMap<CompiledFlag, readonly string[]>()

@@ -21,8 +21,11 @@ export class EvaluationCounters {
   #offsets: Int32Array
   /** By source; made when it is first needed. */
   readonly #bySource = new Map<EvaluationSource, Slots>()
-  /** What was added last, and how often: who are told the same are told one after the other. */
-  #last: Evaluation | undefined
+  /**
+   * The answers that were added last, and how often: equal contexts are answered one after the
+   * other. The whole evaluation would hold on to its context, which may be large.
+   */
+  #last: Pick<Evaluation, 'flags' | 'codes' | 'start'> | undefined
   #lastSource: EvaluationSource = 'rest'
   #lastMicros = 0
   #lastTimes = 0
@@ -41,10 +44,12 @@ export class EvaluationCounters {
 
   /** Counts every answer of an evaluation under this flag set. */
   add(evaluation: Evaluation, source: EvaluationSource, micros: number): void {
+    const { flags, codes, start } = evaluation
+    const last = this.#last
     this.#hasNews = true
-    if (evaluation !== this.#last || source !== this.#lastSource) {
+    if (codes !== last?.codes || start !== last.start || source !== this.#lastSource) {
       this.#countLast()
-      this.#last = evaluation
+      this.#last = { flags, codes, start }
       this.#lastSource = source
       this.#lastMicros = micros
     }

@@ -1,4 +1,5 @@
 import type { Storage, StorageSession } from '@ff/storage'
+import type { RowWriter } from './row-writer.ts'
 
 /** How exactly it is known when a flag was last evaluated. */
 const QUARTER_MS = 15 * 60_000
@@ -19,16 +20,19 @@ interface Usage {
  */
 export class OrganizationUsage {
   readonly #storage: Storage
-  #waiting = new Map<string, Usage>()
+  readonly #writer: RowWriter
+  readonly #waiting = new Map<string, Usage>()
   /** By environment; which organization it belongs to never changes. */
   readonly #organizations = new Map<string, string>()
   /** The flags that need no mark any more in this quarter of an hour. */
   readonly #marked = new Set<string>()
   #quarter = 0
   #dropped = 0
+  #droppedFlags = 0
 
-  constructor(storage: Storage) {
+  constructor(storage: Storage, writer: RowWriter) {
     this.#storage = storage
+    this.#writer = writer
   }
 
   /** How many environments have something to be written. */
@@ -36,9 +40,14 @@ export class OrganizationUsage {
     return this.#waiting.size
   }
 
-  /** How many requests will never be written, because their organization is gone. */
+  /** How many requests will never be written: their organization is gone, or the store refused them. */
   get dropped(): number {
     return this.#dropped
+  }
+
+  /** How many times the store refused to keep when a flag was evaluated. */
+  get droppedFlags(): number {
+    return this.#droppedFlags
   }
 
   addRequests(environmentId: string, requests: number): void {
@@ -68,36 +77,62 @@ export class OrganizationUsage {
 
   /** Writes what waits; what cannot be written waits again, behind what comes meanwhile. */
   async write(): Promise<void> {
-    const waiting = [...this.#waiting]
-    this.#waiting = new Map()
-    for (const [index, [environmentId, usage]] of waiting.entries()) {
+    for (const [environmentId, usage] of [...this.#waiting]) {
+      this.#waiting.delete(environmentId)
       try {
         await this.#writeOne(environmentId, usage)
       } catch (error) {
         // What failed goes last, so that it does not hold up the others.
-        for (const [id, later] of waiting.slice(index + 1)) this.#putBack(id, later)
         this.#putBack(environmentId, usage)
         throw error
       }
     }
   }
 
-  async #writeOne(environmentId: string, { requests, flags }: Usage): Promise<void> {
+  async #writeOne(environmentId: string, usage: Usage): Promise<void> {
     const orgId = await this.organizationOf(environmentId)
-    const marks = [...flags].slice(0, FLAGS_A_TRANSACTION)
-    const isKept =
-      orgId !== undefined &&
-      (await this.#storage.transaction(orgId, async (tx) => {
-        // Together, for everybody else who writes waits for it.
-        await Promise.all(marks.map(([flagId, quarter]) => markEvaluated(tx, flagId, quarter)))
-        return addApiUsage(tx, orgId, requests)
-      }))
-    if (!isKept) this.#dropped += requests
-    for (const [flagId, quarter] of marks) {
-      if (quarter === this.#quarter) this.#marked.add(flagId)
-      flags.delete(flagId)
+    if (orgId === undefined) {
+      this.#dropRequests(usage)
+      return
     }
-    if (flags.size > 0) this.#putBack(environmentId, { requests: 0, flags })
+    await this.#writer.write({
+      rows: usage.requests > 0 ? [usage.requests] : [],
+      rowsACall: 1,
+      write: () => this.#writeRequests(orgId, usage),
+      drop: () => this.#dropRequests(usage),
+    })
+    await this.#writer.write({
+      rows: [...usage.flags],
+      rowsACall: FLAGS_A_TRANSACTION,
+      write: async (marks) => {
+        await this.#storage.transaction(orgId, async (tx) => {
+          // Together, because every other writer waits for this transaction.
+          await Promise.all(marks.map(([flagId, quarter]) => markEvaluated(tx, flagId, quarter)))
+        })
+        for (const mark of marks) this.#setMarked(usage, mark)
+      },
+      drop: (mark) => {
+        this.#droppedFlags += 1
+        this.#setMarked(usage, mark)
+      },
+    })
+  }
+
+  async #writeRequests(orgId: string, usage: Usage): Promise<void> {
+    const { requests } = usage
+    const isKept = await this.#storage.transaction(orgId, (tx) => addApiUsage(tx, orgId, requests))
+    if (isKept) usage.requests = 0
+    else this.#dropRequests(usage)
+  }
+
+  #dropRequests(usage: Usage): void {
+    this.#dropped += usage.requests
+    usage.requests = 0
+  }
+
+  #setMarked(usage: Usage, [flagId, quarter]: readonly [string, number]): void {
+    usage.flags.delete(flagId)
+    if (quarter === this.#quarter) this.#marked.add(flagId)
   }
 
   #usageOf(environmentId: string): Usage {
@@ -119,12 +154,12 @@ function putLater(quarters: Map<string, number>, flagId: string, quarter: number
   quarters.set(flagId, Math.max(quarter, quarters.get(flagId) ?? quarter))
 }
 
-/** False: there is no such organization any more. */
+/** `false` if the organization is gone. */
 async function addApiUsage(tx: StorageSession, orgId: string, requests: number): Promise<boolean> {
   const organization = await tx.find('organization', orgId)
   if (organization === undefined) return false
   const apiUsage = organization.apiUsage + requests
-  if (requests > 0) await tx.update('organization', orgId, { apiUsage })
+  await tx.update('organization', orgId, { apiUsage })
   return true
 }
 

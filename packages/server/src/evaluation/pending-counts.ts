@@ -1,6 +1,7 @@
 import type { EvaluationCount, Storage } from '@ff/storage'
+import type { RowWriter } from './row-writer.ts'
 
-/** How many rows wait at most; what would need more is dropped. */
+/** How many rows wait or are being written at most; what would need more is dropped. */
 const MAX_ROWS = 20_000
 
 /** How many rows are written at once. */
@@ -8,15 +9,22 @@ const ROWS_A_CALL = 250
 
 /** Counted evaluations on their way to the store: one row for each outcome and minute. */
 export class PendingCounts {
+  readonly #writer: RowWriter
   #rows = new Map<string, EvaluationCount>()
+  /** Those of the batches under way. */
+  #writing = new Map<string, EvaluationCount>()
   #dropped = 0
 
-  /** How many rows wait. */
-  get size(): number {
-    return this.#rows.size
+  constructor(writer: RowWriter) {
+    this.#writer = writer
   }
 
-  /** How many evaluations will never be written, because there was no room for them. */
+  /** How many rows wait or are being written. */
+  get size(): number {
+    return this.#rows.size + this.#writing.size
+  }
+
+  /** How many evaluations will never be written: there was no room, or the store refused their row. */
   get dropped(): number {
     return this.#dropped
   }
@@ -27,27 +35,35 @@ export class PendingCounts {
     if (known !== undefined) {
       const { count, micros } = known
       this.#rows.set(name, { ...row, count: count + row.count, micros: micros + row.micros })
-    } else if (this.#rows.size < MAX_ROWS) this.#rows.set(name, row)
+    } else if (this.size < MAX_ROWS) this.#rows.set(name, row)
     else this.#dropped += row.count
   }
 
-  /** Writes what waits. What cannot be written waits again, as far as there is room. */
+  /** Writes the rows that wait. If the store is away, those that are not written wait again. */
   async write(storage: Storage): Promise<void> {
-    const rows = this.#rows
+    const writing = this.#rows
+    this.#writing = writing
     this.#rows = new Map()
-    const entries = [...rows]
-    for (let start = 0; start < entries.length; start += ROWS_A_CALL) {
-      const batch = entries.slice(start, start + ROWS_A_CALL)
-      try {
-        await storage.addEvaluationCounts(batch.map(([, row]) => row))
-      } catch (error) {
-        // What came meanwhile is little beside what may have gathered.
-        const meanwhile = this.#rows
-        this.#rows = rows
-        for (const row of meanwhile.values()) this.add(row)
-        throw error
-      }
-      for (const [name] of batch) rows.delete(name)
+    try {
+      await this.#writer.write({
+        rows: [...writing],
+        rowsACall: ROWS_A_CALL,
+        write: async (batch) => {
+          await storage.addEvaluationCounts(batch.map(([, row]) => row))
+          for (const [name] of batch) writing.delete(name)
+        },
+        drop: ([name, { count }]) => {
+          writing.delete(name)
+          this.#dropped += count
+        },
+      })
+    } catch (error) {
+      // What came meanwhile is little beside what may have gathered.
+      const meanwhile = this.#rows
+      this.#rows = writing
+      this.#writing = new Map()
+      for (const row of meanwhile.values()) this.add(row)
+      throw error
     }
   }
 }

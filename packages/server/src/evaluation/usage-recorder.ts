@@ -12,12 +12,12 @@ import type { FlagSetCache } from './flag-set-cache.ts'
 import { OrganizationUsage } from './organization-usage.ts'
 import { PendingCounts } from './pending-counts.ts'
 import { personOf } from './person.ts'
+import { RowWriter } from './row-writer.ts'
 import { HOUR_MS } from './unique-users.ts'
 import { UserSketches } from './user-sketches.ts'
 
 /** How long is gathered before it is written. */
 const GATHER_MS = 1000
-
 /** How long a stopping server waits for what it still has to write. */
 const CLOSE_WITHIN_MS = 3000
 
@@ -31,12 +31,16 @@ interface UsageRecorderParts {
   readonly logger: Logger
 }
 
-/** What waits to be written, and what never will be, because there was no room for it. */
+/** What waits to be written, and what never will be: there was no room, or the store refused it. */
 export interface UsageStats {
-  readonly droppedEvaluations: number
-  readonly droppedContexts: number
-  readonly droppedRequests: number
-  readonly droppedUsers: number
+  readonly dropped: {
+    readonly evaluations: number
+    readonly contexts: number
+    readonly requests: number
+    /** Flags whose last evaluation was not noted. */
+    readonly flags: number
+    readonly users: number
+  }
   /** Rows of counts, contexts, and environments with requests. */
   readonly pending: number
 }
@@ -65,10 +69,10 @@ export class UsageRecorder {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #environments = new Map<string, EnvironmentUsage>()
-  readonly #counts = new PendingCounts()
+  readonly #counts: PendingCounts
   readonly #organizations: OrganizationUsage
   readonly #sightings: ContextSightings
-  readonly #users = new UserSketches()
+  readonly #users: UserSketches
   /** The contexts of live clients that were counted as users in this hour. */
   #told = { hour: 0, contexts: new WeakSet<EvaluationContext>() }
   /** What went wrong with the last batch, so that it is logged once. */
@@ -82,8 +86,12 @@ export class UsageRecorder {
     this.#metrics = metrics
     this.#clock = clock
     this.#logger = logger
-    this.#organizations = new OrganizationUsage(storage)
+    const writer = new RowWriter(logger)
+    this.#counts = new PendingCounts(writer)
+    this.#organizations = new OrganizationUsage(storage, writer)
+    this.#users = new UserSketches(writer)
     this.#sightings = new ContextSightings({
+      writer,
       privacyOf: (environmentId) => cache.privacyOf(environmentId),
       organizationOf: (environmentId) => this.#organizations.organizationOf(environmentId),
     })
@@ -91,10 +99,13 @@ export class UsageRecorder {
 
   get stats(): UsageStats {
     return {
-      droppedEvaluations: this.#counts.dropped,
-      droppedContexts: this.#sightings.dropped,
-      droppedRequests: this.#organizations.dropped,
-      droppedUsers: this.#users.dropped,
+      dropped: {
+        evaluations: this.#counts.dropped,
+        contexts: this.#sightings.dropped,
+        requests: this.#organizations.dropped,
+        flags: this.#organizations.droppedFlags,
+        users: this.#users.dropped,
+      },
       pending: this.#counts.size + this.#sightings.size + this.#organizations.size,
     }
   }
@@ -257,13 +268,12 @@ export class UsageRecorder {
   /** Each kind for itself: what is wrong with one does not keep the others from being written. */
   async #writeAll(everything: boolean): Promise<void> {
     await this.#collect()
-    const storage = this.#storage
     const now = this.#clock.now()
     const outcomes = [
-      await this.#attempt(() => this.#counts.write(storage)),
-      await this.#attempt(() => this.#sightings.write(storage)),
+      await this.#attempt(() => this.#counts.write(this.#storage)),
+      await this.#attempt(() => this.#sightings.write(this.#storage)),
       await this.#attempt(() => this.#organizations.write()),
-      await this.#attempt(() => this.#users.write(storage, now, everything)),
+      await this.#attempt(() => this.#users.write(this.#storage, now, everything)),
     ]
     const [failure] = outcomes.filter((outcome) => outcome !== undefined)
     this.#report(failure?.cause)

@@ -2,6 +2,7 @@ import { isFlagError } from '@ff/core'
 import type { Records, Storage } from '@ff/storage'
 import { newId } from '../ids.ts'
 import { HyperLogLog } from './hyper-log-log.ts'
+import type { RowWriter } from './row-writer.ts'
 import { HOUR_MS, hourOf } from './unique-users.ts'
 
 /** How long a sketch is added to before it is written again. */
@@ -28,11 +29,16 @@ interface HeldSketch extends SketchOwner {
 
 /** The users that this instance has seen, an hour and a sketch at a time, on their way to the store. */
 export class UserSketches {
+  readonly #writer: RowWriter
   readonly #instanceId = newId()
   readonly #held = new Map<string, HeldSketch>()
   /** By environment, the sketch that was last added to: mostly it is added to again. */
   readonly #latest = new Map<string, HeldSketch>()
   #dropped = 0
+
+  constructor(writer: RowWriter) {
+    this.#writer = writer
+  }
 
   /** Whether anything is still to be written. */
   get hasChanges(): boolean {
@@ -40,7 +46,7 @@ export class UserSketches {
     return false
   }
 
-  /** How many times a user was seen for whom there was no room. */
+  /** How many times there was no room for a user, and about how many were in sketches that the store refused. */
   get dropped(): number {
     return this.#dropped
   }
@@ -55,15 +61,31 @@ export class UserSketches {
   /** Writes the sketches that are due, or all that have changed; lets go of those that are over. */
   async write(storage: Storage, now: number, all: boolean): Promise<void> {
     const thisHour = Math.floor(now / HOUR_MS)
-    for (const [name, sketch] of this.#held) {
-      const isOver = sketch.hour !== thisHour
-      const isDue = all || isOver || Math.abs(now - sketch.writtenAt) >= WRITE_EVERY_MS
-      if (sketch.isChanged && isDue) await this.#store(storage, sketch, now)
-      if (!isOver || sketch.isChanged) continue
-      this.#held.delete(name)
-      if (this.#latest.get(sketch.environmentId) === sketch) {
-        this.#latest.delete(sketch.environmentId)
+    const isDue = ({ isChanged, hour, writtenAt }: HeldSketch) =>
+      isChanged && (all || hour !== thisHour || Math.abs(now - writtenAt) >= WRITE_EVERY_MS)
+    try {
+      await this.#writer.write({
+        rows: [...this.#held.values()].filter(isDue),
+        rowsACall: 1,
+        write: async (sketches) => {
+          for (const sketch of sketches) await this.#store(storage, sketch, now)
+        },
+        drop: (sketch) => {
+          this.#dropped += Math.round(sketch.users.estimate())
+          this.#release(sketch)
+        },
+      })
+    } finally {
+      for (const sketch of this.#held.values()) {
+        if (sketch.hour !== thisHour && !sketch.isChanged) this.#release(sketch)
       }
+    }
+  }
+
+  #release(sketch: HeldSketch): void {
+    this.#held.delete(nameOf(sketch))
+    if (this.#latest.get(sketch.environmentId) === sketch) {
+      this.#latest.delete(sketch.environmentId)
     }
   }
 
@@ -71,7 +93,7 @@ export class UserSketches {
     const hour = Math.floor(now / HOUR_MS)
     const latest = this.#latest.get(environmentId)
     if (latest?.flagId === flagId && latest.hour === hour) return latest
-    const name = `${environmentId} ${flagId} ${hour}`
+    const name = nameOf({ environmentId, flagId, hour })
     const known = this.#held.get(name)
     if (known === undefined && this.#held.size >= MAX_SKETCHES) return undefined
     const sketch = known ?? {
@@ -96,6 +118,10 @@ export class UserSketches {
     }
     sketch.writtenAt = now
   }
+}
+
+function nameOf({ environmentId, flagId, hour }: SketchOwner & { readonly hour: number }): string {
+  return `${environmentId} ${flagId} ${hour}`
 }
 
 /** Not there yet, or deleted because it was old, is the same. */

@@ -91,7 +91,7 @@ describe('GET /metrics', () => {
     expect(seen.get('ff_sockets')).toBe(2)
     expect(seen.get('ff_flag_sets')).toBe(1)
     expect(seen.get('ff_flag_set_versions_total')).toBe(1)
-    for (const what of ['evaluations', 'contexts', 'requests', 'users']) {
+    for (const what of ['evaluations', 'contexts', 'requests', 'flags', 'users']) {
       expect(seen.get(`ff_usage_dropped_total{what="${what}"}`)).toBe(0)
     }
     expect(seen.get('ff_usage_pending')).toBeGreaterThanOrEqual(0)

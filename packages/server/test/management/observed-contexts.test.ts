@@ -149,6 +149,17 @@ describe('DELETE /contexts/observed-contexts', () => {
     expect((await shop.storage.list('observedContext', {})).total).toBe(2)
   })
 
+  it('forgets a person whose key contains U+0000 or an unpaired surrogate', async () => {
+    const [nul, half] = [user('a\0da'), user('a\ud800da')]
+    for (const context of [nul, half, user('a'), user('ada')]) await see(context)
+    expect(await keysOf()).toEqual(['ada', 'a', 'a\uFFFDda', 'a\uFFFDda'])
+    expect((await forget(`env_id=${shop.mine.live}&key=a%00da`)).status).toBe(200)
+    expect(await keysOf()).toEqual(['ada', 'a'])
+    await see(nul)
+    await forget(`env_id=${shop.mine.live}&key=${encodeURIComponent('a\uFFFDda')}`)
+    expect(await keysOf()).toEqual(['ada', 'a'])
+  })
+
   it('leaves an audit entry that does not name the person', async () => {
     await see(user('ada@shop.example'))
     await forget(`env_id=${shop.mine.live}&key=ada%40shop.example`)

@@ -135,6 +135,17 @@ it('what the primary cannot do is said as it said it', async () => {
   })
 })
 
+it('a value that its column does not take is INVALID_REQUEST, and its transaction may go on', async () => {
+  const { storage } = await (await openCluster()).fork()
+  const flag = sample('flag')
+  await storage.transaction(LOCK, async (tx) => {
+    const nameless = sample('flag', { name: null as unknown as string })
+    await expectRefusal(tx.insert('flag', nameless), 'INVALID_REQUEST')
+    await tx.insert('flag', flag)
+  })
+  expect((await storage.list('flag', {})).data).toEqual([flag])
+})
+
 it('without its primary a worker reads still, and writes no more', async () => {
   const { fork } = await openCluster()
   const worker = await fork()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { EvaluationCount, EvaluationTotal, Storage } from '../storage.ts'
-import { newId, type OpenStorage } from './fixtures.ts'
+import { expectRefusal, newId, type OpenStorage } from './fixtures.ts'
 
 const MINUTES = [
   '2026-03-01T10:00:00.000Z',
@@ -45,6 +45,26 @@ function describeAdding(open: OpenStorage): void {
     await storage.addEvaluationCounts([given])
     given.count = 99
     expect(await totalsOf(storage, count)).toEqual([totalOf(count)])
+  })
+
+  it('a count that is not finite is INVALID_REQUEST, and nothing of the call is kept', async () => {
+    const storage = await open()
+    const good = newCount()
+    const bad = [
+      newCount({ count: Number.NaN }),
+      newCount({ micros: Number.POSITIVE_INFINITY }),
+      { ...good, count: Number.NaN },
+    ]
+    for (const each of bad) {
+      await expectRefusal(storage.addEvaluationCounts([good, each]), 'INVALID_REQUEST')
+    }
+    await storage.transaction('lock', async (tx) => {
+      for (const each of bad) {
+        await expectRefusal(tx.addEvaluationCounts([good, each]), 'INVALID_REQUEST')
+      }
+      await tx.addEvaluationCounts([good])
+    })
+    expect(await totalsOf(storage, good)).toEqual([totalOf(good)])
   })
 
   it('nothing may be added', async () => {

@@ -5,6 +5,7 @@ import type { Changes, DefinitionChange, ListQuery, Storage } from '../storage.t
 import { flagDefinition, publishedSegment, SAMPLES } from './fixtures.ts'
 import {
   AT,
+  anyText,
   type Command,
   command,
   environment,
@@ -101,7 +102,7 @@ const QUERIES: { readonly [K in ModelKind]: fc.Arbitrary<ListQuery<K>> } = {
   }),
   observedContext: query<'observedContext'>({
     where: fc.record(
-      { environmentId: environment, key: text, evaluationSuccess: fc.boolean() },
+      { environmentId: environment, key: fc.oneof(text, anyText), evaluationSuccess: fc.boolean() },
       { requiredKeys: [] },
     ),
     rangeField: 'lastSeen',

@@ -32,6 +32,11 @@ export const text = fc.oneof(
   fc.constantFrom('', 'Aa', 'aB', 'é', 'É', '😀', '\uFFFD', '_'),
   fc.string({ unit: 'binary', maxLength: 8 }).filter(noNul),
 )
+/** Text that not every database can keep, too. */
+export const anyText = fc.string({
+  unit: fc.constantFrom('a', 'é', '😀', '\0', '\ud83d', '\ude00', '\uFFFD'),
+  maxLength: 4,
+})
 export const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
 export const nullable = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
 export const json = fc

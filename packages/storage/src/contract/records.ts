@@ -61,6 +61,23 @@ function describeKeeping(open: OpenStorage): void {
     expect(Object.hasOwn(found?.metadata ?? {}, '__proto__')).toBe(true)
   })
 
+  it('a number that is not finite is INVALID_REQUEST, and changes nothing', async () => {
+    const storage = await open()
+    const [plan, organization] = [sample('plan'), sample('organization')]
+    await storage.insert('organization', organization)
+    await storage.transaction('lock', async (tx) => {
+      for (const number of [Number.NaN, Number.POSITIVE_INFINITY]) {
+        const bad = { ...plan, maxProjects: number }
+        await expectRefusal(tx.insert('plan', bad), 'INVALID_REQUEST')
+        const update = tx.update('organization', organization.id, { name: 'x', apiUsage: number })
+        await expectRefusal(update, 'INVALID_REQUEST')
+      }
+      await tx.insert('plan', plan)
+    })
+    expect(await storage.find('plan', plan.id)).toEqual(plan)
+    expect(await storage.find('organization', organization.id)).toEqual(organization)
+  })
+
   it('changing what was given or answered does not change what is kept', async () => {
     const storage = await open()
     const tags = ['a']

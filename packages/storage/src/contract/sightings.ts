@@ -9,6 +9,7 @@ const AT = (minute: number) => `2026-03-01T10:0${minute}:00.000Z`
 export function describeSightings(open: OpenStorage): void {
   describe('sightings', () => {
     describeNewContexts(open)
+    describeTexts(open)
     describeKnownContexts(open)
     describeForgottenContexts(open)
   })
@@ -26,7 +27,7 @@ function describeNewContexts(open: OpenStorage): void {
   it('what was seen is kept exactly', async () => {
     const storage = await open()
     const contextJson = JSON.parse(
-      `{"__proto__":{"a":1},"constructor":[],"":null,"n":-1.5e-7,"z":"\\u0000'\\"😀","t":true}`,
+      `{"__proto__":{"a":1},"constructor":[],"":null,"n":-1.5e-7,"z":"\\u0001'\\"😀","t":true}`,
     )
     const variationResults = JSON.stringify({ 'naïve.ключ': `'"\\;--%😀` })
     const sighting = newSighting({ contextJson, variationResults, key: 'long 😀'.repeat(1000) })
@@ -73,6 +74,69 @@ function describeNewContexts(open: OpenStorage): void {
     })
     const { data } = await storage.list('observedContext', {})
     expect(data).toEqual([{ ...known, deletedAt: null }])
+  })
+}
+
+function describeTexts(open: OpenStorage): void {
+  it('U+0000 and unpaired surrogates in a context sample are kept as U+FFFD', async () => {
+    const storage = await open()
+    const other = newSighting()
+    const sighting = newSighting({
+      kind: 'us\0er',
+      key: '\0a\ud800b\udc00 \udc00\ud800 😀',
+      contextJson: JSON.parse('{"n\\u0000":["\\ud83d",{"__proto__":"\\u0000"}],"😀":"\\udc00"}'),
+      variationResults: '{"a":"\0"}',
+    })
+    const expected = {
+      ...sighting,
+      kind: 'us\uFFFDer',
+      key: '\uFFFDa\uFFFDb\uFFFD \uFFFD\uFFFD 😀',
+      variationResults: '{"a":"\uFFFD"}',
+      contextJson: JSON.parse('{"n\uFFFD":["\uFFFD",{"__proto__":"\uFFFD"}],"😀":"\uFFFD"}'),
+      deletedAt: null,
+    }
+    await storage.recordSightings([sighting, other])
+    expect(await storage.find('observedContext', sighting.id)).toEqual(expected)
+    expect(await storage.find('observedContext', other.id)).toEqual({ ...other, deletedAt: null })
+    await storage.recordSightings([sighting, other])
+    const seenCount = 2 * sighting.seenCount
+    const found = await storage.find('observedContext', sighting.id)
+    expect(found).toEqual({ ...expected, seenCount })
+    expect(JSON.stringify(found?.contextJson)).toBe(JSON.stringify(expected.contextJson))
+  })
+
+  it('samples whose hashes are the same text once they are kept are of one context', async () => {
+    const storage = await open()
+    const first = newSighting({ hash: 'a\0', environmentId: 'e\ud800' })
+    const second = { ...first, id: newId(), hash: 'a\uFFFD', environmentId: 'e\uFFFD' }
+    await storage.recordSightings([first, second])
+    await storage.recordSightings([first])
+    expect((await theOnly(storage)).seenCount).toBe(3 * first.seenCount)
+  })
+
+  it('a context sample is listed and purged by the key it was seen with, U+0000 included', async () => {
+    const storage = await open()
+    const key = 'a\0b\ud800'
+    const sighting = newSighting({ key })
+    const { environmentId } = sighting
+    await storage.recordSightings([sighting, newSighting({ environmentId, key: 'ab' })])
+    const where = { environmentId, key }
+    const { data } = await storage.list('observedContext', { where })
+    expect(data.map(({ id }) => id)).toEqual([sighting.id])
+    const purged = await storage.transaction('lock', (tx) => tx.purge('observedContext', { where }))
+    expect(purged).toBe(1)
+    expect((await theOnly(storage)).key).toBe('ab')
+  })
+
+  it('a context sample with a number that is not finite is INVALID_REQUEST, and nothing of the call is kept', async () => {
+    const storage = await open()
+    const [good, bad] = [newSighting(), newSighting({ seenCount: Number.NaN })]
+    await expectRefusal(storage.recordSightings([good, bad]), 'INVALID_REQUEST')
+    await storage.transaction('lock', async (tx) => {
+      await expectRefusal(tx.recordSightings([newSighting(), bad]), 'INVALID_REQUEST')
+      await tx.recordSightings([good])
+    })
+    expect(await theOnly(storage)).toEqual({ ...good, deletedAt: null })
   })
 }
 

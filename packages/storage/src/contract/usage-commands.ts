@@ -2,14 +2,13 @@ import fc from 'fast-check'
 import type { ContextSighting, EvaluationCount, EvaluationTotal } from '../storage.ts'
 import { sample } from './fixtures.ts'
 import {
+  anyText,
   command,
   environment,
   id,
-  json,
   key,
   nullable,
   type SessionCommand,
-  text,
   time,
 } from './model-values.ts'
 
@@ -29,13 +28,14 @@ const sighting: fc.Arbitrary<ContextSighting> = fc
     id: fc.oneof(fc.uuid(), id),
     environmentId: environment,
     hash: key,
-    key: text,
-    contextJson: json,
+    kind: anyText,
+    key: anyText,
+    contextJson: fc.dictionary(anyText, fc.oneof(anyText, fc.array(anyText))),
     firstSeen: time,
     lastSeen: time,
     seenCount: fc.integer({ min: 1, max: 9 }),
     evaluationSuccess: fc.boolean(),
-    variationResults: text,
+    variationResults: anyText,
     source: fc.constantFrom('poll' as const, 'ws' as const),
   })
   .map((fields) => {

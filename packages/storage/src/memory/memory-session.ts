@@ -1,5 +1,5 @@
 import { compareCodePoints, type FlagSetDefinition } from '@ff/core'
-import { countName, sumOf, totalsOf } from '../evaluation-counts.ts'
+import { countName, mergeCounts, sumOf, totalsOf } from '../evaluation-counts.ts'
 import {
   contentOf,
   type LogEntry,
@@ -13,6 +13,7 @@ import { refuseToPurgeAll } from '../purge-query.ts'
 import { keyTaken, recordNotFound, staleRevision, transactionEnded } from '../record-errors.ts'
 import { KIND_RULES, type Kind, type Records } from '../records.ts'
 import { mergeSightings, sightAgain, sightingName } from '../sightings.ts'
+import { assertFinite, storableWhere } from '../storable.ts'
 import type {
   Changes,
   ContextSighting,
@@ -83,10 +84,12 @@ export class MemorySession implements StorageSession {
   }
 
   async list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>> {
-    return pageOf(kind, [...this.#draft(kind).values()].filter(isLiving), query)
+    const where = storableWhere(kind, query.where)
+    return pageOf(kind, [...this.#draft(kind).values()].filter(isLiving), { ...query, where })
   }
 
   async insert<K extends Kind>(kind: K, record: Records[K]): Promise<void> {
+    assertFinite(record)
     const draft = this.#draft(kind)
     if (draft.get(record.id) !== undefined) throw keyTaken()
     this.#refuseTakenKeys(kind, record)
@@ -99,6 +102,7 @@ export class MemorySession implements StorageSession {
     changes: Changes<K>,
     expectedRevision?: number,
   ): Promise<Records[K]> {
+    assertFinite(changes)
     const draft = this.#draft(kind)
     const record = draft.get(id)
     if (record === undefined || !isLiving(record)) throw recordNotFound(kind, id)
@@ -176,7 +180,7 @@ export class MemorySession implements StorageSession {
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
     const draft = this.#counted()
-    for (const count of counts) {
+    for (const count of mergeCounts(counts)) {
       const name = countName(count)
       // A copy: what the caller does with its own afterwards is not counted.
       draft.set(name, sumOf(draft.get(name), { ...count }))
@@ -204,11 +208,12 @@ export class MemorySession implements StorageSession {
 
   async recordSightings(sightings: readonly ContextSighting[]): Promise<void> {
     const draft = this.#draft('observedContext')
-    const hashes = new Set(sightings.map(({ hash }) => hash))
+    const merged = mergeSightings(sightings)
+    const hashes = new Set(merged.map(({ hash }) => hash))
     const alike = [...draft.values()].filter((record) => hashes.has(record.hash))
     const known = new Map(alike.filter(isLiving).map((record) => [sightingName(record), record]))
     const seen = new Map<string, Records['observedContext']>()
-    for (const sighting of mergeSightings(sightings)) {
+    for (const sighting of merged) {
       const record = known.get(sightingName(sighting))
       const isNew = record === undefined
       if (isNew && (draft.get(sighting.id) ?? seen.get(sighting.id)) !== undefined) throw keyTaken()
@@ -221,7 +226,9 @@ export class MemorySession implements StorageSession {
   async purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number> {
     refuseToPurgeAll(query)
     const draft = this.#draft(kind)
-    const purged = [...draft.entries()].filter(([, record]) => matches(kind, record, query))
+    const where = storableWhere(kind, query.where)
+    const isPurged = (record: Records[K]) => matches(kind, record, { ...query, where })
+    const purged = [...draft.entries()].filter(([, record]) => isPurged(record))
     for (const [id] of purged) draft.delete(id)
     return purged.length
   }

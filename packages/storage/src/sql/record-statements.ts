@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { KIND_RULES, type Kind, type Records } from '../records.ts'
+import { assertFinite, storableWhere } from '../storable.ts'
 import type { Changes, ListQuery, PurgeQuery } from '../storage.ts'
 import type { SqlDialect } from './dialect.ts'
 import { columnOf, toRow } from './rows.ts'
@@ -121,6 +122,7 @@ export class RecordStatements {
 
   /** What the columns of these fields hold, as blanks. */
   #row<K extends Kind>(kind: K, fields: Partial<Records[K]>, blanks: Blanks): SqlRow {
+    assertFinite(fields)
     const row: Record<string, SqlValue> = {}
     const values = toRow({ kind, fields, dialect: this.#dialect })
     for (const [column, value] of Object.entries(values)) row[column] = blanks.for(value)
@@ -129,9 +131,10 @@ export class RecordStatements {
 
   /** A query with blanks in place of its values; nulls are compared in another way than values. */
   #wanted<K extends Kind>(kind: K, query: ListQuery<K>, blanks: Blanks): Wanted {
-    const { where = {} as Partial<Records[K]>, range, search, tag } = query
+    const { range, search, tag } = query
     const blank = (value: string | undefined) => (value === undefined ? value : blanks.for(value))
-    const expected = Object.entries(toRow({ kind, fields: where, dialect: this.#dialect }))
+    const fields = storableWhere(kind, query.where)
+    const expected = Object.entries(toRow({ kind, fields, dialect: this.#dialect }))
     return {
       where: expected.map(([column, value]) => [column, value === null ? null : blanks.for(value)]),
       range: range && {

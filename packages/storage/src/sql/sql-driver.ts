@@ -10,7 +10,8 @@ export interface SqlStatement {
 export interface SqlConnection {
   /**
    * Runs the statements one after another and answers the rows of each. The driver's own errors
-   * are translated here: `CONFLICT` for a unique key that is taken, else `UNAVAILABLE`.
+   * are translated here: `CONFLICT` for a unique key that is taken, `INVALID_REQUEST` for a value
+   * that its column does not take, else `UNAVAILABLE`.
    */
   run(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>
 }
@@ -31,8 +32,8 @@ export interface SqlDriver {
 
   /**
    * Runs `work` in one transaction, durable once this resolves and rolled back when it throws;
-   * holders of the same lock one after another. A `CONFLICT` inside leaves it usable, after
-   * anything else nothing can be committed any more.
+   * holders of the same lock one after another. `CONFLICT` and `INVALID_REQUEST` inside leave it
+   * usable, after anything else nothing can be committed any more.
    */
   transaction<T>(lock: string, work: (connection: SqlTransaction) => Promise<T>): Promise<T>
 

@@ -1,4 +1,4 @@
-import { isFlagError } from '@ff/core'
+import { isRefusal } from '../record-errors.ts'
 import type { SqlRow, SqlStatement, SqlValue } from '../sql/sql-driver.ts'
 import { isFresh, type SqliteChannel, type SqlRows } from './sqlite-channel.ts'
 import { fromSqliteFailure } from './sqlite-errors.ts'
@@ -42,7 +42,7 @@ export class InlineChannel implements SqliteChannel {
     try {
       return this.#executeAll(statements)
     } catch (error) {
-      if (!isFlagError(error) || error.code !== 'CONFLICT') this.#failure = error
+      if (!isRefusal(error)) this.#failure = error
       throw error
     }
   }

@@ -9,7 +9,7 @@ export interface SqliteChannel {
   readonly hasReader: boolean
   /**
    * Runs the statements, the first of which begins a transaction unless one is open. After a
-   * failure other than a key that is taken, what is left of the transaction is refused: SQLite may
+   * failure other than a refusal of its values, what is left of the transaction is refused: SQLite may
    * have rolled it back, and what ran next would be kept by itself.
    */
   write(statements: readonly SqlStatement[]): Promise<SqlRows>

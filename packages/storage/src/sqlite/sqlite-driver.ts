@@ -1,5 +1,4 @@
-import { isFlagError } from '@ff/core'
-import { storeClosed, transactionEnded } from '../record-errors.ts'
+import { isRefusal, storeClosed, transactionEnded } from '../record-errors.ts'
 import { SerialQueue } from '../serial-queue.ts'
 import type { SqlConnection, SqlDriver, SqlStatement, SqlTransaction } from '../sql/sql-driver.ts'
 import { BEGIN, COMMIT, ROLLBACK, type SqliteChannel, type SqlRows } from './sqlite-channel.ts'
@@ -74,7 +73,7 @@ class Transaction implements SqlTransaction {
     try {
       return await this.#write(statements)
     } catch (error) {
-      if (!isFlagError(error) || error.code !== 'CONFLICT') this.#failure = error
+      if (!isRefusal(error)) this.#failure = error
       throw error
     }
   }

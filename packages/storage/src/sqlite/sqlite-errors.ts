@@ -1,5 +1,5 @@
 import { FlagError } from '@ff/core'
-import { keyTaken } from '../record-errors.ts'
+import { dataRefused, keyTaken } from '../record-errors.ts'
 
 /** The part of a driver's error that crosses threads. */
 export interface SqliteFailure {
@@ -8,11 +8,14 @@ export interface SqliteFailure {
 
 /** SQLite's own words; not every driver passes on the code that goes with them. */
 const UNIQUE_FAILED = 'UNIQUE constraint failed'
+/** Of a value that its column does not take; the thread of a data file knows them as well. */
+const DATA_REFUSED = ['constraint failed', 'datatype mismatch', 'string or blob too big']
 
 /** The one place where a driver's error becomes ours. */
 export function fromSqliteFailure(failure: SqliteFailure): FlagError {
   const cause = new Error(failure.message)
   if (failure.message.includes(UNIQUE_FAILED)) return keyTaken(cause)
+  if (DATA_REFUSED.some((words) => failure.message.includes(words))) return dataRefused(cause)
   return new FlagError('UNAVAILABLE', 'The store could not do what was asked of it.', { cause })
 }
 

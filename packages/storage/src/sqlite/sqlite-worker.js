@@ -22,7 +22,8 @@ const MAX_PREPARED = 500
 
 const BEGINS = 'begin immediate'
 const ROLLS_BACK = 'rollback'
-const KEY_TAKEN = 'UNIQUE constraint failed'
+/** What SQLite says when it refuses a statement for its values, and undoes only that statement. */
+const REFUSALS = ['constraint failed', 'datatype mismatch', 'string or blob too big']
 
 /** A connection, and the statements prepared on it. */
 class Connection {
@@ -63,7 +64,8 @@ class Connection {
     try {
       return this.#executeAll(statements)
     } catch (error) {
-      if (!toFailure(error).message.includes(KEY_TAKEN)) this.#failure = error
+      const { message } = toFailure(error)
+      if (!REFUSALS.some((words) => message.includes(words))) this.#failure = error
       throw error
     }
   }

@@ -305,6 +305,46 @@ describe("sqlite with the host's database", () => {
   })
 })
 
+describe('a value that its column does not take', () => {
+  const bad = sample('flag', { name: null as unknown as string })
+  const count = { environmentId: 'e', minute: '2026', variationId: 'v', reason: 'STATIC' } as const
+  const counted = { ...count, source: 'rest', count: 1, micros: 1, flagId: 'f' } as const
+
+  const opening: readonly (readonly [string, () => Promise<Storage>])[] = [
+    ['a file', async () => opened(await newPath())],
+    ['the database of the host', openInline],
+  ]
+
+  it.each(opening)(
+    'is INVALID_REQUEST and leaves the transaction usable, in %s',
+    async (_, open) => {
+      const storage = await open()
+      await expectRefusal(storage.insert('flag', bad), 'INVALID_REQUEST')
+      const flag = sample('flag')
+      await storage.transaction('lock', async (tx) => {
+        await tx.insert('flag', flag)
+        await expectRefusal(tx.insert('flag', bad), 'INVALID_REQUEST')
+        await expectRefusal(tx.update('flag', flag.id, { name: bad.name }), 'INVALID_REQUEST')
+        const uncountable = { ...counted, flagId: null as unknown as string }
+        await expectRefusal(tx.addEvaluationCounts([counted, uncountable]), 'INVALID_REQUEST')
+        const together = [bad, sample('flag')].map((each) => tx.insert('flag', each))
+        const [refused, taken] = await Promise.allSettled(together)
+        expect([refused?.status, taken?.status]).toEqual(['rejected', 'fulfilled'])
+      })
+      expect(await storage.find('flag', flag.id)).toEqual(flag)
+      expect((await storage.list('flag', {})).total).toBe(2)
+      const totals = { environmentId: 'e', flagId: 'f', from: '', to: '9' }
+      expect(await storage.loadEvaluationCounts(totals)).toEqual([])
+    },
+  )
+})
+
+async function openInline(): Promise<Storage> {
+  const { storage } = sqlite({ database: openDirectly(':memory:') })
+  await storage.migrate()
+  return storage
+}
+
 /** What better-sqlite3 does: `all` only for statements that answer rows. */
 function strictStatement(database: DatabaseSyncInstance, sql: string) {
   const statement = database.prepare(sql)

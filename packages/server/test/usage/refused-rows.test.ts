@@ -1,0 +1,168 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { compileFlagSet, type EvaluationContext } from '@ff/core'
+import { sqlite } from '@ff/storage/sqlite'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { evaluateAllTimed, evaluateSomeTimed } from '../../src/evaluation/evaluated.ts'
+import { UsageRecorder } from '../../src/evaluation/usage-recorder.ts'
+import { silentLogger } from '../../src/logger.ts'
+import { allInMemory } from '../capabilities.ts'
+import { FakeClock } from '../fake-clock.ts'
+import { tamper } from '../management/intruder.ts'
+import { OCCASION, seed, textFlag } from '../seed.ts'
+import { apiUsage, contextsIn, countsOf, pro } from './usage-scene.ts'
+
+const KEYS = [
+  'banner',
+  'title',
+  ...Array.from({ length: 30 }, (_, index) => `more-${index}`),
+].sort()
+const flagSet = compileFlagSet({
+  version: 1,
+  flags: KEYS.map((key) => textFlag(key, 'x')),
+  segments: [],
+})
+
+/** A row that the database refuses, by a constraint beside those of the schema. */
+interface Constraint {
+  readonly table: string
+  readonly refuses: string
+  readonly event?: 'insert' | 'update'
+}
+
+/** A recorder over a data file with such a constraint. */
+async function openScene({ table, refuses, event = 'insert' }: Constraint) {
+  const path = join(mkdtempSync(join(tmpdir(), 'ff-refused-')), 'flags.db')
+  const { storage } = sqlite({ path })
+  onTestFinished(async () => {
+    await storage.close()
+    rmSync(join(path, '..'), { recursive: true })
+  })
+  const { live, orgId } = await seed(storage)
+  for (const key of KEYS) await storage.insert('flag', flagRecord(key, live.projectId))
+  const trigger = `create trigger refusal before ${event} on ${table} when ${refuses}
+    begin select raise(abort, 'CHECK constraint failed: ${table}'); end`
+  tamper(path, (database) => database.exec(trigger))
+  const clock = new FakeClock()
+  const logged: string[] = []
+  const logger = { ...silentLogger, error: (message: string) => void logged.push(message) }
+  const cache = { privacyOf: () => 'all' as const }
+  const metrics = { observeEvaluation: () => undefined }
+  const usage = new UsageRecorder({ storage, cache, metrics, clock, logger })
+  const evaluate = (context: EvaluationContext) => {
+    usage.requested(live.environmentId)
+    usage.evaluated(live.environmentId, 'rest', evaluateAllTimed(flagSet, context, clock.now()))
+  }
+  return {
+    storage,
+    memory: { ...allInMemory(), storage },
+    live,
+    orgId,
+    clock,
+    usage,
+    logged,
+    evaluate,
+  }
+}
+
+function flagRecord(key: string, projectId: string) {
+  const at = OCCASION.publishedAt
+  return {
+    ...{ id: `flag-${key}`, projectId, key, name: key, description: '', tags: [] },
+    ...{ type: 'string' as const, archivedAt: null, lastEvaluatedAt: null },
+    ...{ createdAt: at, updatedAt: at, deletedAt: null, revision: 1 },
+  }
+}
+
+type OpenedScene = Awaited<ReturnType<typeof openScene>>
+
+/** The keys of the flags that are marked as evaluated. */
+async function markedFlags({ storage }: OpenedScene): Promise<readonly string[]> {
+  const { data } = await storage.list('flag', { sort: { field: 'key', direction: 'asc' } })
+  return data.flatMap(({ key, lastEvaluatedAt }) => (lastEvaluatedAt === null ? [] : [key]))
+}
+
+const NOTHING = { evaluations: 0, contexts: 0, requests: 0, flags: 0, users: 0 }
+
+describe('usage that the store refuses because of its data', () => {
+  it('is one count: it is dropped and counted, and the others are written', async () => {
+    const table = 'ff_evaluation_count'
+    const scene = await openScene({ table, refuses: `new.flag_id = 'flag-more-7'` })
+    for (let time = 0; time < 3; time += 1) scene.evaluate(pro)
+    await scene.usage.flush()
+    expect(scene.usage.stats).toEqual({ dropped: { ...NOTHING, evaluations: 3 }, pending: 0 })
+    for (const key of KEYS) {
+      const expected = key === 'more-7' ? {} : { [`rest STATIC ${key}-x`]: 3 }
+      expect(await countsOf(scene, `flag-${key}`)).toEqual(expected)
+    }
+  })
+
+  it('is one context sample: it is dropped and counted, and the others are written', async () => {
+    const scene = await openScene({ table: 'ff_observed_context', refuses: `new.key = 'bad'` })
+    const keys = Array.from({ length: 30 }, (_, index) => (index === 11 ? 'bad' : `user-${index}`))
+    for (const key of [...keys, ...keys]) scene.evaluate({ kind: 'user', key })
+    await scene.usage.flush()
+    expect(scene.usage.stats).toEqual({ dropped: { ...NOTHING, contexts: 2 }, pending: 0 })
+    const kept = await contextsIn(scene.storage)
+    expect(kept.map(({ key }) => key)).toEqual(keys.filter((key) => key !== 'bad').sort())
+    expect(new Set(kept.map(({ seenCount }) => seenCount))).toEqual(new Set([2]))
+  })
+
+  it('is one flag: its mark is dropped and counted, and the requests and other flags are written', async () => {
+    const refuses = `new.id = 'flag-title'`
+    const scene = await openScene({ table: 'ff_flag', refuses, event: 'update' })
+    for (let time = 0; time < 2; time += 1) {
+      scene.evaluate(pro)
+      await scene.usage.flush()
+      expect(scene.usage.stats).toEqual({ dropped: { ...NOTHING, flags: 1 }, pending: 0 })
+    }
+    expect(await apiUsage(scene)).toBe(2)
+    expect(await markedFlags(scene)).toEqual(KEYS.filter((key) => key !== 'title'))
+  })
+
+  it('is an organization: its requests are dropped and counted, and its flags are marked', async () => {
+    const refuses = 'new.api_usage = 3'
+    const scene = await openScene({ table: 'ff_organization', refuses, event: 'update' })
+    for (let time = 0; time < 3; time += 1) scene.evaluate(pro)
+    await scene.usage.flush()
+    expect(scene.usage.stats).toEqual({ dropped: { ...NOTHING, requests: 3 }, pending: 0 })
+    expect(await markedFlags(scene)).toEqual(KEYS)
+    scene.evaluate(pro)
+    await scene.usage.flush()
+    expect(await apiUsage(scene)).toBe(1)
+  })
+
+  it('is one sketch: its users are dropped and counted, and the other sketches are written', async () => {
+    const scene = await openScene({
+      table: 'ff_user_sketch',
+      refuses: `new.flag_id = 'flag-banner'`,
+    })
+    const { usage, live, clock } = scene
+    for (const [flag, key] of [
+      ['banner', 'a'],
+      ['banner', 'b'],
+      ['title', 'c'],
+    ] as const) {
+      const evaluated = evaluateSomeTimed(flagSet, [flag], { kind: 'user', key }, clock.now())
+      usage.evaluated(live.environmentId, 'sdk', evaluated)
+    }
+    await usage.flush()
+    expect(usage.stats).toEqual({ dropped: { ...NOTHING, users: 2 }, pending: 0 })
+    const { data } = await scene.storage.list('userSketch', {})
+    expect(data.map(({ flagId }) => flagId)).toEqual(['flag-title'])
+    await usage.flush()
+    expect(usage.stats).toEqual({ dropped: { ...NOTHING, users: 2 }, pending: 0 })
+  })
+
+  it('is logged once, and what comes later is written', async () => {
+    const table = 'ff_evaluation_count'
+    const scene = await openScene({ table, refuses: `new.flag_id = 'flag-title'` })
+    for (let time = 1; time <= 3; time += 1) {
+      scene.evaluate(pro)
+      await scene.usage.flush()
+      expect(await countsOf(scene, 'flag-banner')).toEqual({ 'rest STATIC banner-x': time })
+    }
+    expect(scene.logged).toEqual(['the store refused some usage, which is dropped'])
+  })
+})
