@@ -135,7 +135,9 @@ function readFromKinds(context: Attributes, reference: AttributeReference): Json
   if (reference.name === 'kind') return kindsOf(context)
   const value =
     readFirstKind(context, reference, (part, { name }) => readName(part, name)) ??
-    readFirstKind(context, reference, (part, { path }) => readPath(part, path))
+    (reference.path.length === 0
+      ? undefined
+      : readFirstKind(context, reference, (part, { path }) => readPath(part, path)))
   if (value !== undefined) return value
   for (const rest of reference.afterKind) {
     const part = partOf(context, rest.kind)

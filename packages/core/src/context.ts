@@ -28,7 +28,7 @@ export const MAX_CONTEXT_ATTRIBUTES = 2_000
 /** The longest text, in UTF-16 units, that an attribute or an element may be. */
 export const MAX_CONTEXT_TEXT_LENGTH = 8_192
 /** How many kinds a multi context may have. */
-export const MAX_CONTEXT_KINDS = 64
+export const MAX_CONTEXT_KINDS = 32
 
 /** More would help nobody, and would let a hostile context make a large answer. */
 const MAX_ISSUES = 20

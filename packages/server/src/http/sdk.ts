@@ -111,13 +111,14 @@ function evaluate(
       const question = { environmentId, body, ifNoneMatch: exchange.header('if-none-match') }
       return whenHere(cache.find(environmentId) ?? loadFor(question, cache), (loaded) => {
         // A slow request may wait, and then finds the flags as they are by then.
-        const work = () => answerTo(question, cache.find(environmentId) ?? loaded, evaluator)
-        const bytes = body.bytes?.byteLength ?? ASSUMED_BYTES
-        return whenHere(scheduler.run(scope, bytes, work), (answer) => {
+        const work = () => {
+          const flagSet = cache.find(environmentId) ?? loaded
+          const answer = answerTo(question, flagSet, evaluator)
           usage.requested(environmentId)
           recordAnswer(usage, answer, { environmentId, source: 'rest' })
           return toReply(answer, headers)
-        })
+        }
+        return scheduler.run(scope, body.bytes?.byteLength ?? ASSUMED_BYTES, work)
       })
     }),
   )

@@ -200,7 +200,7 @@ describe('the room for observed contexts', () => {
   })
 
   it('is not for contexts that are too large', async () => {
-    await say({ ...pro, key: 'k'.repeat(20_000) })
+    await say({ ...pro, plan: Array(3).fill('k'.repeat(8000)) })
     await written()
     expect(await kept()).toEqual([])
     expect(await losses()).toMatchObject({ contexts: 1 })
