@@ -4,6 +4,7 @@ import { compileCondition, isWellFormed, meaningOf } from './condition.ts'
 import type { ConditionDefinition } from './definition.ts'
 import type { Engines } from './engines.ts'
 import { MAX_PATTERN_LENGTH } from './pattern-comparison.ts'
+import { clip, quote } from './quote.ts'
 
 const EXPECTED: Readonly<Record<Expectation, string>> = {
   conditions: `a JSON array of at most ${MAX_ELEMENT_CONDITIONS} conditions on attributes of an element`,
@@ -34,11 +35,11 @@ export function conditionFault(
   if (!isWellFormed(definition)) {
     return 'A condition has an attribute, an operator and a value, all text.'
   }
-  const { operator } = definition
+  const name = quote(definition.operator)
   const meaning = meaningOf(definition)
-  if (meaning === undefined) return `There is no operator "${operator}".`
+  if (meaning === undefined) return `There is no operator ${name}.`
   if (lacks.length === 0) {
-    return `The value of "${operator}" must be ${EXPECTED[meaning.comparison.expects]}.`
+    return `The value of ${name} must be ${EXPECTED[meaning.comparison.expects]}.`
   }
-  return `"${operator}" needs the ${lacks.join(' and the ')}, which was not handed to the engine.`
+  return `${name} needs the ${lacks.map(clip).join(' and the ')}, which was not handed to the engine.`
 }

@@ -4,9 +4,9 @@ import type { CompiledCondition } from './condition.ts'
 import { type EvaluationContext, isEmptyContext } from './context.ts'
 import type { EvaluationDetail } from './detail.ts'
 import { evaluateFlag } from './evaluate.ts'
-import { textOf } from './explanation.ts'
 import type { CompiledFlag } from './flag.ts'
 import type { FlagSet } from './flag-set.ts'
+import { textOf } from './quote.ts'
 import type { CompiledRule } from './rule.ts'
 
 /** `EvaluationDetail`, and what the answer rests on. */
@@ -58,7 +58,7 @@ export class Details {
 
   constructor(flagSet: FlagSet, context: EvaluationContext, now: number) {
     this.#flagSet = flagSet
-    this.#context = context
+    this.#context = context ?? {}
     this.#now = now
   }
 

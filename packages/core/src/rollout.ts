@@ -5,6 +5,7 @@ import type { EvaluationContext } from './context.ts'
 import type { BucketRange, RangeRolloutDefinition, RolloutDefinition } from './definition.ts'
 import type { BucketingScheme, Engines } from './engines.ts'
 import { FlagError } from './errors.ts'
+import { assertList } from './json.ts'
 import { compileRamp, type Ramp, type RampFault, stepsTaken } from './ramp.ts'
 
 /** A rollout made ready for evaluation. Made by `compileRollout`. */
@@ -60,6 +61,7 @@ function compileTable(definition: RolloutDefinition): Table {
     const { fault } = ramp
     return { ranges: [], ramp: fault === undefined ? ramp : undefined, fault }
   }
+  assertList(definition.ranges, 'ranges')
   const ranges = sortedRanges(definition.ranges)
   return { ranges, ramp: undefined, fault: rangesFault(ranges) ?? weightFault(definition) }
 }
