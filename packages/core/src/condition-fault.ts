@@ -1,4 +1,5 @@
 import { MAX_ELEMENT_CONDITIONS } from './array-comparison.ts'
+import { BUCKETS } from './bucket.ts'
 import { type Expectation, TYPES } from './comparison.ts'
 import { compileCondition, isWellFormed, meaningOf } from './condition.ts'
 import type { ConditionDefinition } from './definition.ts'
@@ -16,7 +17,8 @@ const EXPECTED: Readonly<Record<Expectation, string>> = {
   range: 'a JSON array of two numbers, the lower one first',
   remainder: 'a divisor other than 0 and a remainder, such as 10|3',
   share:
-    'a JSON object of a salt and ranges, ascending and disjoint, such as {"salt": "s", "ranges": [[0, 5000]]}',
+    'a JSON object of a salt and ranges, ascending and disjoint, and optionally a scheme and a ' +
+    `totalWeight, a whole number from 1 to ${BUCKETS}, such as {"salt": "s", "ranges": [[0, 5000]]}`,
   size: 'a number, or a JSON object such as {"op": "gte", "value": 2}',
   text: 'text',
   texts: 'text or a JSON array of texts',

@@ -236,7 +236,7 @@ describe('conditionFault', () => {
     [
       'in_bucket',
       '{"salt": "s"}',
-      'The value of "in_bucket" must be a JSON object of a salt and ranges, ascending and disjoint, such as {"salt": "s", "ranges": [[0, 5000]]}.',
+      'The value of "in_bucket" must be a JSON object of a salt and ranges, ascending and disjoint, and optionally a scheme and a totalWeight, a whole number from 1 to 100000, such as {"salt": "s", "ranges": [[0, 5000]]}.',
     ],
     [
       'in_cidr',

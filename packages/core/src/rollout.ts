@@ -1,6 +1,6 @@
 import { type AttributeReference, compileReference, readBucketingKey } from './attribute.ts'
 import { BUCKETS, bucketIn, type CompiledSalt, compileSalt } from './bucket.ts'
-import { findScheme, OWN_SCHEME } from './bucketing.ts'
+import { findScheme, isTotalWeight, OWN_SCHEME } from './bucketing.ts'
 import type { EvaluationContext } from './context.ts'
 import type { BucketRange, RangeRolloutDefinition, RolloutDefinition } from './definition.ts'
 import type { BucketingScheme, Engines } from './engines.ts'
@@ -67,9 +67,7 @@ function compileTable(definition: RolloutDefinition): Table {
 }
 
 function weightFault({ totalWeight }: RangeRolloutDefinition): RolloutFault | undefined {
-  if (totalWeight === undefined) return undefined
-  const isFine = Number.isInteger(totalWeight) && totalWeight >= 1 && totalWeight <= BUCKETS
-  return isFine ? undefined : 'weight'
+  return totalWeight === undefined || isTotalWeight(totalWeight) ? undefined : 'weight'
 }
 
 function sortedRanges(ranges: readonly BucketRange[]): readonly BucketRange[] {
