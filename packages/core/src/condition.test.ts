@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  type CompiledCondition,
   type ConditionScope,
   compileCondition,
   matchesAll,
@@ -76,6 +77,19 @@ describe('sharedConditions', () => {
       expect(compile({ ...definition })).toBe(compiled[index])
     }
     expect(compile({ ...plain, negate: false })).toBe(compiled[0])
+  })
+
+  it('keeps conditions apart whose texts, joined, read alike', () => {
+    const readable = { attribute: 'a', operator: 'eq', value: ' b' }
+    const unreadable = { attribute: 'b', operator: 'eq a', value: '' }
+    const isReadable = ({ test }: CompiledCondition) => test !== undefined
+    const compile = sharedConditions({})
+    expect([unreadable, readable].map((each) => isReadable(compile(each)))).toEqual([false, true])
+    const inOtherOrder = sharedConditions({})
+    expect([readable, unreadable].map((each) => isReadable(inOtherOrder(each)))).toEqual([
+      true,
+      false,
+    ])
   })
 
   it('takes nothing that is not well-formed for the same as anything else', () => {

@@ -2,6 +2,7 @@ import { findContextKey } from './attribute.ts'
 import { compareCodePoints } from './code-point.ts'
 import type { CompiledCondition } from './condition.ts'
 import { type EvaluationContext, isEmptyContext } from './context.ts'
+import { MAX_DEPENDENCY_HOPS } from './dependency.ts'
 import type { EvaluationDetail } from './detail.ts'
 import { evaluateFlag } from './evaluate.ts'
 import type { CompiledFlag } from './flag.ts'
@@ -25,9 +26,6 @@ export interface FullDetail extends EvaluationDetail {
    */
   readonly attributesRead: readonly string[]
 }
-
-/** No chain of prerequisites that can be worked out is longer. */
-const LONGEST_CHAIN = 64
 
 /**
  * Evaluates one flag at `now` (epoch milliseconds) and gathers what its answer rests on. Never
@@ -74,7 +72,7 @@ export class Details {
   chainFrom({ prerequisiteKey }: EvaluationDetail): readonly string[] {
     const chain: string[] = []
     let key = prerequisiteKey
-    while (key !== undefined && chain.length < LONGEST_CHAIN) {
+    while (key !== undefined && chain.length < MAX_DEPENDENCY_HOPS) {
       chain.push(key)
       key = this.of(key).prerequisiteKey
     }

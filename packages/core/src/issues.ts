@@ -2,10 +2,11 @@ import { BUCKETS } from './bucket.ts'
 import { type CompiledCondition, sharedConditions } from './condition.ts'
 import { conditionFault } from './condition-fault.ts'
 import type { ConditionDefinition } from './definition.ts'
+import { MAX_DEPENDENCY_HOPS } from './dependency.ts'
 import type { Engines } from './engines.ts'
 import { type CompiledFlag, compileFlag } from './flag.ts'
 import { type FlagSet, isSameDefinition } from './flag-set.ts'
-import { flagName, segmentName } from './links.ts'
+import { flagName, segmentName, wordsFor } from './links.ts'
 import { clip, quote } from './quote.ts'
 import { compileRollout, type RolloutFault } from './rollout.ts'
 import type { CompiledRule } from './rule.ts'
@@ -47,12 +48,13 @@ function findLost({ dependencies: { nodes, lost } }: FlagSet): (name: string) =>
   return (name) => {
     if (!lost.has(name)) return NONE
     const missing = (needs.get(name) ?? []).filter((need) => !needs.has(need))
-    const words = clip(name)
+    const words = clip(wordsFor(name))
     if (missing.length === 0) {
-      return [`The ${words} needs itself, or what is broken or too deep.`]
+      const far = `more than ${MAX_DEPENDENCY_HOPS} hops away`
+      return [`The ${words} needs itself, or something that is broken or ${far}.`]
     }
     return missing.map((need) => {
-      return `The ${words} needs the ${clip(need)}, which does not exist.`
+      return `The ${words} needs the ${clip(wordsFor(need))}, which does not exist.`
     })
   }
 }
