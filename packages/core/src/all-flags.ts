@@ -55,7 +55,7 @@ export function evaluateAll(flagSet: FlagSet, context: EvaluationContext, now: n
   const { codes } = workspace
   codes.set(program.initial, start)
   const evaluator = takeEvaluator(flagSet, context, now)
-  if (!isEmptyContext(context)) {
+  if (!isEmptyContext(evaluator.context)) {
     evaluator.runner ??= new ProgramRunner(program, evaluator)
     evaluator.runner.run(codes, start)
   }

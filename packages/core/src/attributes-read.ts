@@ -14,7 +14,7 @@ export function attributesRead(flagSet: FlagSet): readonly string[] {
  * keys, and the attributes that are read. A new object; the values in it are shared.
  */
 export function minimalContext(flagSet: FlagSet, context: EvaluationContext): EvaluationContext {
-  if (isEmptyContext(context)) return context
+  if (isEmptyContext(context ?? {})) return context
   const references = referencesOf(flagSet)
   if (context.kind !== 'multi') {
     return minimalPart(context as JsonObject, context.kind, references) as EvaluationContext

@@ -52,7 +52,33 @@ describe('in_bucket', () => {
     expect(isIn(value, { kind: 'user', key: 'ada' }, { schemes })).toBe(false)
   })
 
+  it('hands the total weight to the scheme', () => {
+    const schemes = new Map([
+      [
+        'weights',
+        ({ totalWeight = 100 }) =>
+          () =>
+            totalWeight - 1,
+      ] as const,
+    ])
+    const isInFirst = (value: object) => {
+      return isIn({ salt: '', scheme: 'weights', ranges: [[0, 7]], ...value }, user, { schemes })
+    }
+    expect(isInFirst({})).toBe(false)
+    expect(isInFirst({ totalWeight: 7 })).toBe(true)
+    expect(isInFirst({ totalWeight: 8 })).toBe(false)
+    expect(isInFirst({ totalWeight: 1 })).toBe(true)
+    expect(isInFirst({ totalWeight: 100_000 })).toBe(false)
+    expect(isIn({ salt: 'checkout', ranges: [[17502, 17503]], totalWeight: 7 }, user)).toBe(true)
+  })
+
   it.each([
+    [{ salt: 's', ranges: [[0, 1]], totalWeight: 0 }],
+    [{ salt: 's', ranges: [[0, 1]], totalWeight: -1 }],
+    [{ salt: 's', ranges: [[0, 1]], totalWeight: 1.5 }],
+    [{ salt: 's', ranges: [[0, 1]], totalWeight: 100_001 }],
+    [{ salt: 's', ranges: [[0, 1]], totalWeight: '7' }],
+    [{ salt: 's', ranges: [[0, 1]], totalWeight: null }],
     [{ ranges: [[0, 1]] }],
     [{ salt: 1, ranges: [[0, 1]] }],
     [{ salt: 's' }],

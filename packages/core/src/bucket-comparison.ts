@@ -1,5 +1,5 @@
 import { BUCKETS } from './bucket.ts'
-import { findScheme, OWN_SCHEME } from './bucketing.ts'
+import { findScheme, isTotalWeight, OWN_SCHEME } from './bucketing.ts'
 import { type Comparison, parseStructure } from './comparison.ts'
 import { isJsonObject, type JsonValue } from './json.ts'
 
@@ -7,6 +7,7 @@ interface Share {
   readonly salt: string
   readonly scheme: string
   readonly ranges: readonly { readonly from: number; readonly to: number }[]
+  readonly totalWeight?: number
 }
 
 /** A key whose bucket lies in one of some ranges, as a rollout with this salt would deal it. */
@@ -15,14 +16,14 @@ export const bucketing: Comparison = {
   read: (value, { engines, lack }) => {
     const share = parseShare(value)
     if (share === undefined) return undefined
-    const { salt, scheme, ranges } = share
+    const { scheme, ...settings } = share
     const deal = findScheme(scheme, engines)
     if (deal === undefined) return lack(`bucketing scheme "${scheme}"`)
-    const bucketOf = deal({ salt, ranges, strategy: 'percentage' })
+    const bucketOf = deal({ ...settings, strategy: 'percentage' })
     return (key) => {
       if (typeof key !== 'string') return undefined
       const bucket = bucketOf(key)
-      return ranges.some(({ from, to }) => from <= bucket && bucket < to)
+      return settings.ranges.some(({ from, to }) => from <= bucket && bucket < to)
     }
   },
   isOfWhole: true,
@@ -31,9 +32,10 @@ export const bucketing: Comparison = {
 function parseShare(text: string): Share | undefined {
   const written = parseStructure(text)
   if (!isJsonObject(written)) return undefined
-  const { salt, scheme = OWN_SCHEME, ranges: pairs, ...others } = written
+  const { salt, scheme = OWN_SCHEME, ranges: pairs, totalWeight, ...others } = written
   if (typeof salt !== 'string' || typeof scheme !== 'string') return undefined
   if (!Array.isArray(pairs) || Object.keys(others).length > 0) return undefined
+  if (totalWeight !== undefined && !isTotalWeight(totalWeight)) return undefined
   const ranges: { from: number; to: number }[] = []
   let end = 0
   for (const pair of pairs as readonly JsonValue[]) {
@@ -43,7 +45,7 @@ function parseShare(text: string): Share | undefined {
     ranges.push({ from, to })
     end = to
   }
-  return { salt, scheme, ranges }
+  return { salt, scheme, ranges, ...(totalWeight === undefined ? {} : { totalWeight }) }
 }
 
 function isBucket(value: unknown): value is number {

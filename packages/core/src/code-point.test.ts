@@ -7,21 +7,40 @@ describe('compareCodePoints', () => {
     const texts = fc.string({ unit: 'binary', maxLength: 4 })
     fc.assert(
       fc.property(texts, texts, (left, right) => {
-        const [a, b] = [left, right].map((text) =>
-          Array.from(text, (each) => each.codePointAt(0) ?? 0),
-        )
-        expect(Math.sign(compareCodePoints(left, right))).toBe(compareLists(a ?? [], b ?? []))
+        expect(Math.sign(compareCodePoints(left, right))).toBe(comparePlainly(left, right))
       }),
       { numRuns: 400 },
     )
   })
 
-  it('puts every half of a character after the last letter of the basic plane', () => {
-    const texts = ['\udfff', '\ud800', '\uffff', '\ue000', '\ud7ff', '\udbff', '\udc00']
-    expect(texts.sort(compareCodePoints)).toEqual(
-      // Compared by units, these would come before U+E000.
-      ['\ud7ff', '\ue000', '\uffff', '\ud800', '\udbff', '\udc00', '\udfff'],
+  it('orders texts with unpaired surrogates as their code points are ordered', () => {
+    const units = ['\ud7ff', '\ud800', '\udbff', '\udc00', '\udfff', '\ue000', '\uffff', 'a']
+    const texts = fc.array(fc.constantFrom(...units), { maxLength: 4 }).map((all) => all.join(''))
+    fc.assert(
+      fc.property(texts, texts, (left, right) => {
+        expect(Math.sign(compareCodePoints(left, right))).toBe(comparePlainly(left, right))
+      }),
+      { numRuns: 20_000 },
     )
+  })
+
+  it('puts an unpaired surrogate between U+D7FF and U+E000, and every pair after U+FFFF', () => {
+    const texts = ['\udfff', '\ud800\udc00', '\ud800', '\uffff', '\ue000', '\ud7ff', '\udc00']
+    expect(texts.sort(compareCodePoints)).toEqual([
+      '\ud7ff',
+      '\ud800',
+      '\udc00',
+      '\udfff',
+      '\ue000',
+      '\uffff',
+      '\ud800\udc00',
+    ])
+  })
+
+  it('ends a pair where the texts first differ in its second half', () => {
+    expect(compareCodePoints('\ud83d\ude00', '\ud83dz')).toBeGreaterThan(0)
+    expect(compareCodePoints('\ud83d\ude00', '\ud83d\ud83d\ude00')).toBeGreaterThan(0)
+    expect(compareCodePoints('\ud83d', '\ud83d\ude00')).toBeLessThan(0)
   })
 
   it('puts an emoji after the letters of the basic plane', () => {
@@ -29,10 +48,13 @@ describe('compareCodePoints', () => {
   })
 })
 
-function compareLists(left: readonly number[], right: readonly number[]): number {
-  for (let index = 0; index < Math.min(left.length, right.length); index += 1) {
-    const difference = (left[index] ?? 0) - (right[index] ?? 0)
+function comparePlainly(left: string, right: string): number {
+  const [a = [], b = []] = [left, right].map((text) => {
+    return Array.from(text, (each) => each.codePointAt(0) ?? 0)
+  })
+  for (let index = 0; index < Math.min(a.length, b.length); index += 1) {
+    const difference = (a[index] ?? 0) - (b[index] ?? 0)
     if (difference !== 0) return Math.sign(difference)
   }
-  return Math.sign(left.length - right.length)
+  return Math.sign(a.length - b.length)
 }

@@ -7,12 +7,24 @@ export function compareCodePoints(left: string, right: string): number {
   for (let index = 0; index < length; index += 1) {
     const a = left.charCodeAt(index)
     const b = right.charCodeAt(index)
-    if (a !== b) return rank(a) - rank(b)
+    if (a !== b) return rankAt(left, index) - rankAt(right, index)
   }
   return left.length - right.length
 }
 
-/** Surrogates stand for code points above every other unit. */
-function rank(unit: number): number {
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
+/** A unit of a surrogate pair stands for a code point above every other unit, and its order in it. */
+function rankAt(text: string, index: number): number {
+  const unit = text.charCodeAt(index)
+  const isInPair =
+    (isHigh(unit) && isLow(text.charCodeAt(index + 1))) ||
+    (isLow(unit) && isHigh(text.charCodeAt(index - 1)))
+  return isInPair ? unit + 0x10000 : unit
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff
 }

@@ -1,9 +1,11 @@
 import { MAX_ELEMENT_CONDITIONS } from './array-comparison.ts'
+import { BUCKETS } from './bucket.ts'
 import { type Expectation, TYPES } from './comparison.ts'
 import { compileCondition, isWellFormed, meaningOf } from './condition.ts'
 import type { ConditionDefinition } from './definition.ts'
 import type { Engines } from './engines.ts'
 import { MAX_PATTERN_LENGTH } from './pattern-comparison.ts'
+import { clip, quote } from './quote.ts'
 
 const EXPECTED: Readonly<Record<Expectation, string>> = {
   conditions: `a JSON array of at most ${MAX_ELEMENT_CONDITIONS} conditions on attributes of an element`,
@@ -15,7 +17,8 @@ const EXPECTED: Readonly<Record<Expectation, string>> = {
   range: 'a JSON array of two numbers, the lower one first',
   remainder: 'a divisor other than 0 and a remainder, such as 10|3',
   share:
-    'a JSON object of a salt and ranges, ascending and disjoint, such as {"salt": "s", "ranges": [[0, 5000]]}',
+    'a JSON object of a salt and ranges, ascending and disjoint, and optionally a scheme and a ' +
+    `totalWeight, a whole number from 1 to ${BUCKETS}, such as {"salt": "s", "ranges": [[0, 5000]]}`,
   size: 'a number, or a JSON object such as {"op": "gte", "value": 2}',
   text: 'text',
   texts: 'text or a JSON array of texts',
@@ -34,11 +37,11 @@ export function conditionFault(
   if (!isWellFormed(definition)) {
     return 'A condition has an attribute, an operator and a value, all text.'
   }
-  const { operator } = definition
+  const name = quote(definition.operator)
   const meaning = meaningOf(definition)
-  if (meaning === undefined) return `There is no operator "${operator}".`
+  if (meaning === undefined) return `There is no operator ${name}.`
   if (lacks.length === 0) {
-    return `The value of "${operator}" must be ${EXPECTED[meaning.comparison.expects]}.`
+    return `The value of ${name} must be ${EXPECTED[meaning.comparison.expects]}.`
   }
-  return `"${operator}" needs the ${lacks.join(' and the ')}, which was not handed to the engine.`
+  return `${name} needs the ${lacks.map(clip).join(' and the ')}, which was not handed to the engine.`
 }

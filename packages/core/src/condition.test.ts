@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  type CompiledCondition,
   type ConditionScope,
   compileCondition,
   matchesAll,
@@ -76,6 +77,19 @@ describe('sharedConditions', () => {
       expect(compile({ ...definition })).toBe(compiled[index])
     }
     expect(compile({ ...plain, negate: false })).toBe(compiled[0])
+  })
+
+  it('keeps conditions apart whose texts, joined, read alike', () => {
+    const readable = { attribute: 'a', operator: 'eq', value: ' b' }
+    const unreadable = { attribute: 'b', operator: 'eq a', value: '' }
+    const isReadable = ({ test }: CompiledCondition) => test !== undefined
+    const compile = sharedConditions({})
+    expect([unreadable, readable].map((each) => isReadable(compile(each)))).toEqual([false, true])
+    const inOtherOrder = sharedConditions({})
+    expect([readable, unreadable].map((each) => isReadable(inOtherOrder(each)))).toEqual([
+      true,
+      false,
+    ])
   })
 
   it('takes nothing that is not well-formed for the same as anything else', () => {
@@ -236,7 +250,7 @@ describe('conditionFault', () => {
     [
       'in_bucket',
       '{"salt": "s"}',
-      'The value of "in_bucket" must be a JSON object of a salt and ranges, ascending and disjoint, such as {"salt": "s", "ranges": [[0, 5000]]}.',
+      'The value of "in_bucket" must be a JSON object of a salt and ranges, ascending and disjoint, and optionally a scheme and a totalWeight, a whole number from 1 to 100000, such as {"salt": "s", "ranges": [[0, 5000]]}.',
     ],
     [
       'in_cidr',

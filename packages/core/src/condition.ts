@@ -148,9 +148,9 @@ export function sharedConditions(
   }
 }
 
-/** Different for conditions that mean something different. */
+/** Different for conditions that mean something different: the lengths say where each text ends. */
 function nameOf({ attribute, operator, value, negate }: ConditionDefinition): string {
-  return `${attribute.length} ${negate === true} ${operator} ${attribute}${value}`
+  return `${attribute.length} ${operator.length} ${negate === true} ${operator}${attribute}${value}`
 }
 
 /** How deep conditions on elements may contain conditions on elements. */

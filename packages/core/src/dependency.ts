@@ -4,30 +4,34 @@ export interface DependencyNode {
   readonly needs: readonly string[]
 }
 
-/** How many flags and segments may lean on one another in a row. */
-export const MAX_DEPENDENCY_DEPTH = 64
+/** The most hops that a chain of flags and segments may have; a hop is one reference. */
+export const MAX_DEPENDENCY_HOPS = 64
 
 /**
  * The names of all nodes whose answer cannot be worked out, because something that they need,
- * however indirectly, is missing, needs itself, or lies more than `MAX_DEPENDENCY_DEPTH` away.
+ * however indirectly, is missing or needs itself, or because the chain to it has more than
+ * `MAX_DEPENDENCY_HOPS`. `isHop` says which needs count.
  */
-export function unresolvable(nodes: readonly DependencyNode[]): ReadonlySet<string> {
+export function unresolvable(
+  nodes: readonly DependencyNode[],
+  isHop: (name: string, need: string) => boolean,
+): ReadonlySet<string> {
   const left = new Set(nodes.map(({ name }) => name))
   const missing = new Map(nodes.map(({ name, needs }) => [name, new Set(needs).size]))
   const dependents = dependentsByName(nodes)
-  // Peels the nodes off from those that need nothing, one layer at a time.
-  let layer = nodes.filter(({ needs }) => needs.length === 0).map(({ name }) => name)
-  for (let depth = 1; depth <= MAX_DEPENDENCY_DEPTH && layer.length > 0; depth += 1) {
-    const next: string[] = []
-    for (const name of layer) {
-      left.delete(name)
-      for (const dependent of dependents.get(name) ?? []) {
-        const stillMissing = (missing.get(dependent) ?? 0) - 1
-        missing.set(dependent, stillMissing)
-        if (stillMissing === 0) next.push(dependent)
-      }
+  const hops = new Map<string, number>()
+  const resolved = nodes.filter(({ needs }) => needs.length === 0).map(({ name }) => name)
+  // The list grows while it is walked: a node follows once all that it needs has come by.
+  for (const name of resolved) {
+    left.delete(name)
+    for (const dependent of dependents.get(name) ?? []) {
+      const length = (hops.get(name) ?? 0) + (isHop(dependent, name) ? 1 : 0)
+      const longest = Math.max(length, hops.get(dependent) ?? 0)
+      const stillMissing = (missing.get(dependent) ?? 0) - 1
+      hops.set(dependent, longest)
+      missing.set(dependent, stillMissing)
+      if (stillMissing === 0 && longest <= MAX_DEPENDENCY_HOPS) resolved.push(dependent)
     }
-    layer = next
   }
   return left
 }

@@ -2,11 +2,12 @@ import { findContextKey } from './attribute.ts'
 import { compareCodePoints } from './code-point.ts'
 import type { CompiledCondition } from './condition.ts'
 import { type EvaluationContext, isEmptyContext } from './context.ts'
+import { MAX_DEPENDENCY_HOPS } from './dependency.ts'
 import type { EvaluationDetail } from './detail.ts'
 import { evaluateFlag } from './evaluate.ts'
-import { textOf } from './explanation.ts'
 import type { CompiledFlag } from './flag.ts'
 import type { FlagSet } from './flag-set.ts'
+import { textOf } from './quote.ts'
 import type { CompiledRule } from './rule.ts'
 
 /** `EvaluationDetail`, and what the answer rests on. */
@@ -25,9 +26,6 @@ export interface FullDetail extends EvaluationDetail {
    */
   readonly attributesRead: readonly string[]
 }
-
-/** No chain of prerequisites that can be worked out is longer. */
-const LONGEST_CHAIN = 64
 
 /**
  * Evaluates one flag at `now` (epoch milliseconds) and gathers what its answer rests on. Never
@@ -58,7 +56,7 @@ export class Details {
 
   constructor(flagSet: FlagSet, context: EvaluationContext, now: number) {
     this.#flagSet = flagSet
-    this.#context = context
+    this.#context = context ?? {}
     this.#now = now
   }
 
@@ -74,7 +72,7 @@ export class Details {
   chainFrom({ prerequisiteKey }: EvaluationDetail): readonly string[] {
     const chain: string[] = []
     let key = prerequisiteKey
-    while (key !== undefined && chain.length < LONGEST_CHAIN) {
+    while (key !== undefined && chain.length < MAX_DEPENDENCY_HOPS) {
       chain.push(key)
       key = this.of(key).prerequisiteKey
     }

@@ -48,7 +48,8 @@ export class Evaluator implements RuleScope {
   }
 
   begin(context: EvaluationContext, now: number): void {
-    this.#context = context
+    // Against its type, a caller may have none.
+    this.#context = context ?? EMPTY
     this.#now = now
   }
 

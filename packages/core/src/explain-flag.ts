@@ -4,14 +4,11 @@ import { type EvaluationContext, isEmptyContext } from './context.ts'
 import { Details } from './evaluate-detail.ts'
 import {
   answerStep,
-  clip,
   EMPTY_CONTEXT,
   type ExplanationStep,
   type FlagExplanation,
   flagStep,
   outcomeOf,
-  quote,
-  textOf,
   UNKNOWN_FLAG,
   variationKeyOf,
 } from './explanation.ts'
@@ -19,6 +16,7 @@ import type { CompiledFlag, CompiledPrerequisite, CompiledTarget } from './flag.
 import type { FlagSet } from './flag-set.ts'
 import { findIssues } from './issues.ts'
 import { isJsonObject } from './json.ts'
+import { clip, jsonExcerpt, quote, textOf } from './quote.ts'
 import { type CompiledRollout, placeIn } from './rollout.ts'
 import { type CompiledRule, matchesRule } from './rule.ts'
 import { type CompiledSegment, matchesSegment } from './segment.ts'
@@ -43,6 +41,9 @@ export function explainFlag(
   }
 }
 
+/** The most faults of a flag that a step repeats. */
+const MAX_ISSUES = 5
+
 interface ExplainerOptions {
   readonly flagSet: FlagSet
   readonly context: EvaluationContext
@@ -59,7 +60,7 @@ class Explainer implements ConditionScope {
   readonly #segments = new Map<string, boolean>()
 
   constructor({ flagSet, context, now, details }: ExplainerOptions) {
-    this.context = context
+    this.context = context ?? {}
     this.#flagSet = flagSet
     this.#now = now
     this.#details = details
@@ -98,8 +99,8 @@ class Explainer implements ConditionScope {
 
   #whyMalformed({ key }: CompiledFlag): string {
     const issues = findIssues(this.#flagSet).filter(({ flagKey }) => flagKey === key)
-    const lost = 'Something that the flag depends on cannot be resolved.'
-    return [lost, ...issues.map(({ message }) => clip(message))].join(' ')
+    const messages = issues.slice(0, MAX_ISSUES).map(({ message }) => clip(message))
+    return ['Something that the flag depends on cannot be resolved.', ...messages].join(' ')
   }
 
   #prerequisiteStep({ flagId, variationIds }: CompiledPrerequisite): ExplanationStep {
@@ -127,7 +128,7 @@ class Explainer implements ConditionScope {
     const text =
       key === undefined
         ? `${name} is about the kind ${quote(kind)}, of which the context has no key.`
-        : `${name} ${isListed ? 'lists' : 'does not list'} the ${kind} ${quote(key)}.`
+        : `${name} ${isListed ? 'lists' : 'does not list'} the ${clip(kind)} ${quote(key)}.`
     return { type: 'target', outcome: outcomeOf(isListed), text }
   }
 
@@ -189,7 +190,7 @@ class Explainer implements ConditionScope {
       return { text: `the context is in ${isIn ? 'one' : 'none'} of these segments`, fields: {} }
     }
     const attribute = (isKey ? readBucketingKey : readAttribute)(this.context, reference)
-    const found = attribute === undefined ? null : clip(JSON.stringify(attribute))
+    const found = attribute === undefined ? null : jsonExcerpt(attribute)
     return { text: found === null ? 'it is missing' : `it is ${found}`, fields: { found } }
   }
 
@@ -221,12 +222,12 @@ class Explainer implements ConditionScope {
     const key = readBucketingKey(this.context, rollout.bucketBy)
     const placement = placeIn(rollout, this.context, this.#now)
     if (key === undefined || placement === undefined) {
-      const text = `The context has no ${attribute} to be placed by (TARGETING_KEY_MISSING).`
+      const text = `The context has no ${clip(attribute)} to be placed by (TARGETING_KEY_MISSING).`
       return { ...about, outcome: 'skipped', found: null, text }
     }
     const { bucket, range } = placement
-    const place = `${attribute} ${quote(key)} is in bucket ${bucket}`
-    const placed = { ...about, found: clip(JSON.stringify(key)), bucket }
+    const place = `${clip(attribute)} ${quote(key)} is in bucket ${bucket}`
+    const placed = { ...about, found: jsonExcerpt(key), bucket }
     if (range === undefined) {
       return { ...placed, outcome: 'skipped', text: `${place}, which belongs to no variation.` }
     }

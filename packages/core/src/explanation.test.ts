@@ -1,21 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { flagDefinition, flagSetDefinition } from '../test/definitions.ts'
-import { answerStep, clip, quote, textOf, variationKeyOf } from './explanation.ts'
+import { answerStep, variationKeyOf } from './explanation.ts'
 import { compileFlagSet } from './flag-set.ts'
 
 describe('the words of an explanation', () => {
-  it('repeat two hundred characters, and show where they were cut', () => {
-    expect(clip('x'.repeat(200))).toBe('x'.repeat(200))
-    expect(clip('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`)
-    expect(quote('a "b"')).toBe('"a "b""')
-  })
-
-  it('write what should have been text as JSON', () => {
-    expect(textOf('[1]')).toBe('[1]')
-    expect(textOf([1, 'a'])).toBe('[1,"a"]')
-    expect(textOf(undefined)).toBe('')
-  })
-
   it('name a variation as people do, or by its id when the flag does not have it', () => {
     const variations = [
       { id: 'v-1', key: 'green', value: 'true' },

@@ -1,5 +1,6 @@
 import type { EvaluationDetail } from './detail.ts'
 import type { CompiledFlag } from './flag.ts'
+import { quote, textOf } from './quote.ts'
 
 /** What a flag evaluated to, and everything that was looked at on the way. */
 export interface FlagExplanation {
@@ -53,9 +54,6 @@ export interface ExplanationStep {
   readonly steps?: readonly ExplanationStep[]
 }
 
-/** The longest piece of a context or a value that a step repeats. */
-const LONGEST_QUOTE = 200
-
 /** Taken instead of all others when nothing has the key. */
 export const UNKNOWN_FLAG: ExplanationStep = {
   type: 'flag',
@@ -90,19 +88,4 @@ export function outcomeOf(isHeld: boolean): 'held' | 'not_held' {
 /** What people call a variation; its id when the flag does not have it. */
 export function variationKeyOf({ variations }: CompiledFlag, id: string): string {
   return variations.find((variation) => variation.id === id)?.key ?? textOf(id)
-}
-
-/** The text that a definition holds, or the JSON of what it holds instead, against its type. */
-export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
-}
-
-/** For a sentence: in quotation marks, shortened. */
-export function quote(text: unknown): string {
-  return `"${clip(textOf(text))}"`
-}
-
-/** A text that is not too long to be repeated. */
-export function clip(text: string): string {
-  return text.length <= LONGEST_QUOTE ? text : `${text.slice(0, LONGEST_QUOTE)}…`
 }

@@ -1,6 +1,6 @@
 import { type DependencyNode, unresolvable } from './dependency.ts'
 import type { CompiledFlag } from './flag.ts'
-import { flagName, idName, type Links } from './links.ts'
+import { flagIdName, flagName, isHop, type Links } from './links.ts'
 import type { CompiledSegment } from './segment.ts'
 
 /** Who depends on whom in a flag set, and who cannot be worked out. */
@@ -27,7 +27,7 @@ export function findDependencies(
     ...Array.from(parts.segments.values(), ({ links }) => withFlags(links, parts)),
   ]
   if (previous !== undefined && isSameList(nodes, previous.nodes, isSameNode)) return previous
-  return { nodes, lost: unresolvable(nodes) }
+  return { nodes, lost: unresolvable(nodes, isHop) }
 }
 
 function isSameNode(left: DependencyNode, right: DependencyNode): boolean {
@@ -55,7 +55,7 @@ function flagNode({ isActive, prerequisites, links }: CompiledFlag, parts: Parts
   if (!isActive || prerequisites.length === 0) return node
   const needed = prerequisites.map(({ flagId }) => {
     const key = parts.flagsById.get(flagId)?.key
-    return key === undefined ? idName(flagId) : flagName(key)
+    return key === undefined ? flagIdName(flagId) : flagName(key)
   })
   return { name: node.name, needs: [...needed, ...node.needs] }
 }

@@ -194,7 +194,7 @@ describe('compileFlagSet', () => {
       const prerequisites = [{ flagId: `id of ${index - 1}`, variationIds: ['off'] }]
       return flagDefinition(`${index}`, index === 0 ? {} : { prerequisites })
     })
-    expect(compileFlagSet(flagSetDefinition(flags)).malformed.size).toBe(5_000 - 64)
+    expect(compileFlagSet(flagSetDefinition(flags)).malformed.size).toBe(5_000 - 65)
   })
 })
 

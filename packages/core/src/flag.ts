@@ -9,6 +9,7 @@ import type {
 import type { Explanation } from './detail.ts'
 import type { Engines } from './engines.ts'
 import { isFlagError } from './errors.ts'
+import { assertList } from './json.ts'
 import { flagName, type Links, linksOf } from './links.ts'
 import { type CompiledVariation, fail, type Outcome, type Servable, serve } from './outcome.ts'
 import type { Ramp } from './ramp.ts'
@@ -60,6 +61,8 @@ export interface CompiledPrerequisite {
   readonly variationIds: ReadonlySet<string>
 }
 
+const LISTS = ['variations', 'targets', 'prerequisites', 'rules', 'rollouts'] as const
+
 /** Prepares a flag. Throws only when the definition does not even have the declared shape. */
 export function compileFlag(
   definition: FlagDefinition,
@@ -67,6 +70,7 @@ export function compileFlag(
   compileCondition: (definition: ConditionDefinition) => CompiledCondition,
 ): CompiledFlag {
   const { key, isActive, defaultVariationId, targets, prerequisites } = definition
+  for (const field of LISTS) assertList(definition[field], field)
   const variations = definition.variations.map((each, index) => {
     return compileVariation(definition, each, index)
   })
@@ -90,7 +94,10 @@ export function compileFlag(
     defaultVariationId,
     variations,
     servable,
-    targets: targets.map((target) => compileTarget(flag, target)),
+    // A kind that is not text, against its type, is the kind of no context.
+    targets: targets
+      .filter(({ kind }) => typeof kind === 'string')
+      .map((target) => compileTarget(flag, target)),
     prerequisites: prerequisites.map(({ flagId, variationIds }) => {
       return { flagId, variationIds: new Set(variationIds) }
     }),

@@ -2,10 +2,12 @@ import { BUCKETS } from './bucket.ts'
 import { type CompiledCondition, sharedConditions } from './condition.ts'
 import { conditionFault } from './condition-fault.ts'
 import type { ConditionDefinition } from './definition.ts'
+import { MAX_DEPENDENCY_HOPS } from './dependency.ts'
 import type { Engines } from './engines.ts'
 import { type CompiledFlag, compileFlag } from './flag.ts'
 import { type FlagSet, isSameDefinition } from './flag-set.ts'
-import { flagName, segmentName } from './links.ts'
+import { flagName, segmentName, wordsFor } from './links.ts'
+import { clip, quote } from './quote.ts'
 import { compileRollout, type RolloutFault } from './rollout.ts'
 import type { CompiledRule } from './rule.ts'
 import { type CompiledSegment, compileSegment } from './segment.ts'
@@ -46,8 +48,14 @@ function findLost({ dependencies: { nodes, lost } }: FlagSet): (name: string) =>
   return (name) => {
     if (!lost.has(name)) return NONE
     const missing = (needs.get(name) ?? []).filter((need) => !needs.has(need))
-    if (missing.length === 0) return [`The ${name} needs itself, or what is broken or too deep.`]
-    return missing.map((need) => `The ${name} needs the ${need}, which does not exist.`)
+    const words = clip(wordsFor(name))
+    if (missing.length === 0) {
+      const far = `more than ${MAX_DEPENDENCY_HOPS} hops away`
+      return [`The ${words} needs itself, or something that is broken or ${far}.`]
+    }
+    return missing.map((need) => {
+      return `The ${words} needs the ${clip(wordsFor(need))}, which does not exist.`
+    })
   }
 }
 
@@ -87,12 +95,13 @@ function messagesOf<Definition>(
   return (definitions as readonly Definition[]).flatMap((definition) => {
     const name = nameOf(definition)
     if (typeof name !== 'string') return 'A definition without a name was left out.'
-    if (found.has(name)) return `A second "${name}" was left out.`
+    if (found.has(name)) return `A second ${quote(name)} was left out.`
     if (isSameDefinition(compiled.get(name)?.definition, definition)) {
       found.add(name)
       return []
     }
-    return `"${name}" was left out, because it cannot be read: ${errorOf(() => compile(definition))}.`
+    const why = errorOf(() => compile(definition))
+    return `${quote(name)} was left out, because it cannot be read: ${why}.`
   })
 }
 
@@ -101,7 +110,7 @@ function errorOf(run: () => unknown): string {
     run()
     return ''
   } catch (error) {
-    return String(error)
+    return clip(String(error))
   }
 }
 
@@ -126,7 +135,7 @@ function faultsOfFlag(flag: CompiledFlag, engines: Engines): string[] {
   const { defaultVariationId, offVariationId, targets } = flag.definition
   return [
     ...flag.variations.flatMap(({ id, fault }) => {
-      return fault === undefined ? [] : `The variation "${id}" cannot be read. ${fault}.`
+      return fault === undefined ? [] : `The variation ${quote(id)} cannot be read. ${fault}.`
     }),
     ...faultOfServing(flag, 'The default', defaultVariationId),
     ...faultOfServing(flag, 'The off variation', offVariationId),
@@ -137,12 +146,12 @@ function faultsOfFlag(flag: CompiledFlag, engines: Engines): string[] {
 
 function faultOfServing(flag: CompiledFlag, what: string, variationId: string | null) {
   if (variationId === null || flag.servable.has(variationId)) return NONE
-  return [`${what} names the variation "${variationId}", which cannot be served.`]
+  return [`${what} names the variation ${quote(variationId)}, which cannot be served.`]
 }
 
 function faultsOfRule(flag: CompiledFlag, rule: CompiledRule, engines: Engines): readonly string[] {
   const { id, conditions, rolloutId, variationId } = rule.definition
-  const name = `The rule "${id}"`
+  const name = `The rule ${quote(id)}`
   return [
     ...faultsOfConditions(rule.conditions, conditions, engines).map((fault) => {
       return `${name} has a condition that never holds. ${fault}`
@@ -161,16 +170,16 @@ function faultsOfRollout(
   if (serve.kind === 'rollout') {
     const { ramp, ranges } = serve.rollout
     return (ramp === undefined ? ranges : [ramp]).flatMap(({ variationId }) => {
-      return faultOfServing(flag, `The rollout "${rolloutId}"`, variationId)
+      return faultOfServing(flag, `The rollout ${quote(rolloutId)}`, variationId)
     })
   }
   const definition = flag.definition.rollouts.filter((each) => each.id === rolloutId).at(-1)
   if (definition === undefined) {
-    return [`The rule "${id}" names the rollout "${rolloutId}", which does not exist.`]
+    return [`The rule ${quote(id)} names the rollout ${quote(rolloutId)}, which does not exist.`]
   }
   const { fault } = compileRollout(definition, engines)
   const why = fault === undefined ? '' : rolloutFault(fault, definition.scheme)
-  return [`The rollout "${rolloutId}" cannot be followed. ${why}`]
+  return [`The rollout ${quote(rolloutId)} cannot be followed. ${why}`]
 }
 
 function rolloutFault(fault: RolloutFault, scheme: string): string {
@@ -184,7 +193,7 @@ function rolloutFault(fault: RolloutFault, scheme: string): string {
     case 'target':
       return 'The target of a ramp must be from 0 to 100 percent.'
     case 'scheme':
-      return `The bucketing scheme "${scheme}" was not handed to the engine.`
+      return `The bucketing scheme ${quote(scheme)} was not handed to the engine.`
     case 'weight':
       return `The total weight must be a whole number from 1 to ${BUCKETS}.`
     case 'range':

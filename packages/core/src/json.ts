@@ -48,3 +48,9 @@ function pushChildren(a: JsonValue, b: JsonValue, left: JsonValue[], right: Json
   }
   return true
 }
+
+/** Throws a `TypeError` unless the field of a definition is a list, and one without gaps. */
+export function assertList(list: unknown, field: string): void {
+  if (Array.isArray(list) && !list.includes(undefined)) return
+  throw new TypeError(`\`${field}\` must be a list`)
+}

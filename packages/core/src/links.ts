@@ -1,9 +1,12 @@
 import type { CompiledCondition } from './condition.ts'
 import type { DependencyNode } from './dependency.ts'
 
+// A name is a kind, a colon and a key or id. No kind contains a colon, so names of different kinds
+// are never equal, whatever the keys and ids contain.
+
 /** A flag's name among the dependencies. */
 export function flagName(key: string): string {
-  return nameOf('flag', key)
+  return `flag:${key}`
 }
 
 /** A segment's name among the dependencies. */
@@ -11,14 +14,45 @@ export function segmentName(id: string): string {
   return nameOf('segment', id)
 }
 
-/** The name of a flag of which only the id is known. */
-export function idName(id: string): string {
-  return nameOf('flag with the id', id)
+/** The name of a flag of which only the id is known, because no flag has it. */
+export function flagIdName(id: string): string {
+  return nameOf('flag id', id)
+}
+
+/** The name of an engine that was not handed in. */
+function engineName(engine: string): string {
+  return `engine:${engine}`
 }
 
 /** An id that is no text, against its type, names nothing that exists. */
-function nameOf(what: string, name: unknown): string {
-  return typeof name === 'string' ? `${what} ${name}` : `${what} without a name`
+function nameOf(kind: string, id: unknown): string {
+  return typeof id === 'string' ? `${kind}:${id}` : `unreadable ${kind}:`
+}
+
+/**
+ * Whether a dependency counts as a hop of a chain. Chains of segments and chains of flags are
+ * counted, but not the reference of a flag to the segment with which a chain of segments begins.
+ */
+export function isHop(name: string, need: string): boolean {
+  return !(name.startsWith('flag:') && need.startsWith('segment:'))
+}
+
+/** The words for a dependency in a sentence. */
+export function wordsFor(name: string): string {
+  const end = name.indexOf(':')
+  const kind = name.slice(0, end)
+  const id = name.slice(end + 1)
+  switch (kind) {
+    case 'engine':
+      return id
+    case 'flag id':
+      return `flag with the id ${id}`
+    case 'unreadable segment':
+    case 'unreadable flag id':
+      return `${kind.slice('unreadable '.length)} that is not text`
+    default:
+      return `${kind} ${id}`
+  }
 }
 
 /** What a flag or a segment depends on, as far as it says so itself. */
@@ -36,7 +70,7 @@ export function linksOf(
   segmentIds: readonly string[],
 ): Links {
   const others = conditions.flatMap((condition) => {
-    return [...condition.segmentIds.map(segmentName), ...condition.lacks]
+    return [...condition.segmentIds.map(segmentName), ...condition.lacks.map(engineName)]
   })
   return {
     node: { name, needs: [...segmentIds.map(segmentName), ...others] },

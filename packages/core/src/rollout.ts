@@ -1,10 +1,11 @@
 import { type AttributeReference, compileReference, readBucketingKey } from './attribute.ts'
 import { BUCKETS, bucketIn, type CompiledSalt, compileSalt } from './bucket.ts'
-import { findScheme, OWN_SCHEME } from './bucketing.ts'
+import { findScheme, isTotalWeight, OWN_SCHEME } from './bucketing.ts'
 import type { EvaluationContext } from './context.ts'
 import type { BucketRange, RangeRolloutDefinition, RolloutDefinition } from './definition.ts'
 import type { BucketingScheme, Engines } from './engines.ts'
 import { FlagError } from './errors.ts'
+import { assertList } from './json.ts'
 import { compileRamp, type Ramp, type RampFault, stepsTaken } from './ramp.ts'
 
 /** A rollout made ready for evaluation. Made by `compileRollout`. */
@@ -60,14 +61,13 @@ function compileTable(definition: RolloutDefinition): Table {
     const { fault } = ramp
     return { ranges: [], ramp: fault === undefined ? ramp : undefined, fault }
   }
+  assertList(definition.ranges, 'ranges')
   const ranges = sortedRanges(definition.ranges)
   return { ranges, ramp: undefined, fault: rangesFault(ranges) ?? weightFault(definition) }
 }
 
 function weightFault({ totalWeight }: RangeRolloutDefinition): RolloutFault | undefined {
-  if (totalWeight === undefined) return undefined
-  const isFine = Number.isInteger(totalWeight) && totalWeight >= 1 && totalWeight <= BUCKETS
-  return isFine ? undefined : 'weight'
+  return totalWeight === undefined || isTotalWeight(totalWeight) ? undefined : 'weight'
 }
 
 function sortedRanges(ranges: readonly BucketRange[]): readonly BucketRange[] {

@@ -59,7 +59,7 @@ describe('parseFlagValue', () => {
     ['number', '1e999', 'too large'],
     ['json', '{', 'must be JSON'],
     ['number', '1,5', 'must be a number'],
-    ['date' as FlagValueType, '1', 'no value type date'],
+    ['date' as FlagValueType, '1', 'The type of a flag must be'],
     ['string', 5 as unknown as string, 'must be text'],
   ])('says of the %s %j what is wrong', (type, text, message) => {
     expect(() => parseFlagValue(type, text)).toThrow(message)

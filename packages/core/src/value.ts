@@ -30,7 +30,10 @@ export function parseFlagValue(type: FlagValueType, text: string): FlagValue {
     case 'json':
       return normalize(parseJson(text, 'A json value must be JSON'), 0)
     default:
-      throw new FlagError('INVALID_DEFINITION', `There is no value type ${String(type)}`)
+      throw new FlagError(
+        'INVALID_DEFINITION',
+        'The type of a flag must be `boolean`, `string`, `number` or `json`',
+      )
   }
 }
 

@@ -27,6 +27,8 @@ const CONDITIONS: Readonly<Record<string, ConditionDefinition>> = {
   'an emoji': { attribute: 'name', operator: 'eq', value: HIGH + LOW },
   'half an emoji': { attribute: 'name', operator: 'eq', value: HIGH },
   'contains half an emoji': { attribute: 'name', operator: 'contains', value: LOW },
+  'after U+D7FF': { attribute: 'name', operator: 'str_gt', value: '\ud7ff' },
+  'from U+E000 on': { attribute: 'name', operator: 'str_gte', value: '\ue000' },
   'after U+FFFF': { attribute: 'name', operator: 'str_gt', value: '\uffff' },
   'no case of dots': { attribute: 'name', operator: 'eq_ci', value: 'I' },
   'an organization': { attribute: 'kind', operator: 'eq', value: 'organization' },
@@ -79,14 +81,15 @@ const CASES: readonly (readonly [string, EvaluationContext, readonly string[]])[
     'an emoji',
     { kind: 'user', name: HIGH + LOW },
     [
-      ...['an emoji', 'one code point', 'contains half an emoji', 'after U+FFFF'],
+      ...['an emoji', 'one code point', 'contains half an emoji'],
+      ...['after U+D7FF', 'from U+E000 on', 'after U+FFFF'],
       ...['no hasOwnProperty', 'of any kind'],
     ],
   ],
   [
     'a lone surrogate',
     { kind: 'user', name: HIGH },
-    ['half an emoji', 'one code point', 'after U+FFFF', 'no hasOwnProperty', 'of any kind'],
+    ['half an emoji', 'one code point', 'after U+D7FF', 'no hasOwnProperty', 'of any kind'],
   ],
   [
     'a dotted I',

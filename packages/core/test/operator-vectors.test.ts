@@ -1,10 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { operators } from '../src/operator.ts'
+import { CHAIN_VECTORS, LONG_CHAIN_VECTORS } from './chain-vectors.ts'
 import { ODD_VECTORS } from './odd-vectors.ts'
 import { OPERATORS_WITH_VECTORS, operatorVectors, vectorText } from './operator-vectors.ts'
 
-const GENERATED = { 'operators.json': operatorVectors(), 'odd-texts.json': ODD_VECTORS }
+const GENERATED = {
+  'operators.json': operatorVectors(),
+  'odd-texts.json': ODD_VECTORS,
+  'chains.json': CHAIN_VECTORS,
+  'broken-chains.json': LONG_CHAIN_VECTORS,
+}
 
 describe.each(Object.entries(GENERATED))('the vector file %s', (name, file) => {
   it('is what its generator makes (with FF_WRITE_VECTORS=1 it is written)', () => {

@@ -198,9 +198,10 @@ export function flagOf([key, condition]: Question, index: number): FlagDefinitio
 export function vectorText({ description, flagSet, cases }: VectorFile): string {
   const { version, flags, segments } = flagSet
   const lines = (all: readonly unknown[]) => all.map((each) => JSON.stringify(each)).join(',\n    ')
+  const segmentLines = segments.length === 0 ? '' : `\n    ${lines(segments)}\n  `
   const text = `{
   "description": ${JSON.stringify(description)},
-  "flagSet": {"version": ${version}, "segments": ${JSON.stringify(segments)}, "flags": [
+  "flagSet": {"version": ${version}, "segments": [${segmentLines}], "flags": [
     ${lines(flags)}
   ]},
   "cases": [

@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { clip, jsonExcerpt, quote, textOf } from './quote.ts'
+
+describe('quoting a value', () => {
+  it('repeats two hundred characters, and shows where text was cut', () => {
+    expect(clip('x'.repeat(200))).toBe('x'.repeat(200))
+    expect(clip('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`)
+    expect(quote('a "b"')).toBe('"a "b""')
+    expect(quote('x'.repeat(201))).toBe(`"${'x'.repeat(200)}…"`)
+  })
+
+  it('writes as JSON what should have been text', () => {
+    expect(textOf('[1]')).toBe('[1]')
+    expect(textOf([1, 'a'])).toBe('[1,"a"]')
+    expect(textOf({ toString: 1, valueOf: 1 })).toBe('{"toString":1,"valueOf":1}')
+    expect(textOf(null)).toBe('null')
+    expect(textOf(undefined)).toBe('')
+    expect(quote(Object.create(null))).toBe('"{}"')
+  })
+
+  it('gives the beginning of the JSON text of any JSON value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8, noUnicodeString: false }), (value) => {
+        expect(jsonExcerpt(value)).toBe(clip(JSON.stringify(value)))
+      }),
+      { numRuns: 5_000 },
+    )
+    const long = { name: 'é"\u2028\n'.repeat(60), ['k'.repeat(300)]: [] }
+    for (const value of [long, [long], { long }]) {
+      expect(jsonExcerpt(value)).toBe(clip(JSON.stringify(value)))
+    }
+  })
+
+  it('names the kind of what JSON cannot write, and calls none of its methods', () => {
+    const fail = () => {
+      throw new Error('must not be called')
+    }
+    const odd = [10n, Symbol('odd'), fail, new Date(0), new Map(), undefined, Number.NaN, -0]
+    expect(jsonExcerpt(odd)).toBe(
+      '[[object BigInt],[object Symbol],[object Function],[object Date],[object Map],null,NaN,0]',
+    )
+    expect(jsonExcerpt({ toJSON: fail, at: undefined })).toBe('{"toJSON":[object Function]}')
+  })
+
+  it('costs no more for a value that is huge, deep or cyclic', () => {
+    const cycle: unknown[] = ['a']
+    cycle.push({ cycle })
+    let deep: unknown = 1
+    for (let level = 0; level < 100_000; level += 1) deep = [deep]
+    const huge = new Array(4_000_000_000)
+    const large = 2n ** 1_000_000n
+    const values = [cycle, deep, huge, [huge], large, 'x'.repeat(10_000_000)]
+    const start = performance.now()
+    for (const value of values) expect(jsonExcerpt(value).length).toBeLessThan(202)
+    expect(performance.now() - start).toBeLessThan(1_000)
+  })
+})

@@ -1,0 +1,93 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { detailsOf, evaluateAll, evaluateSome, jsonOf, valuesOf } from '../src/all-flags.ts'
+import { findIssues } from '../src/authoring.ts'
+import { attributesRead, evaluateDetail, explainFlag, minimalContext } from '../src/explain.ts'
+import {
+  compileFlagSet,
+  type EvaluationContext,
+  evaluateFlag,
+  evaluateValue,
+  type FlagSet,
+} from '../src/index.ts'
+import { anyContext, anyDefinition, anyNow } from './arbitraries.ts'
+import { anyOddName, anyPlants, ODD_NAMES, oddValue, planted } from './odd-values.ts'
+import { OPERATORS_WITH_VECTORS, operatorVectors } from './operator-vectors.ts'
+import { ENGINES } from './vector-files.ts'
+
+/** Calls everything that never throws, and compares the answers. */
+function askEverything(flagSet: FlagSet, context: EvaluationContext, now: number): void {
+  attributesRead(flagSet)
+  minimalContext(flagSet, context)
+  jsonOf(evaluateAll(flagSet, context, now))
+  valuesOf(evaluateSome(flagSet, flagSet.flags.keys(), context, now))
+  const details = detailsOf(evaluateAll(flagSet, context, now))
+  for (const [index, key] of [...flagSet.flags.keys(), 'nowhere'].entries()) {
+    const detail = evaluateFlag(flagSet, key, context, now)
+    const { steps, ...explained } = explainFlag(flagSet, key, context, now)
+    expectSame(explained.detail, detail)
+    if (key !== 'nowhere') expectSame(details[index], detail)
+    const {
+      version,
+      prerequisiteChain,
+      attributesRead: read,
+      ...full
+    } = evaluateDetail(flagSet, key, context, now) //
+    expectSame(full, detail)
+    expect([version, prerequisiteChain, read]).toEqual([
+      ...[flagSet.version, explained.prerequisiteChain, explained.attributesRead],
+    ])
+    expect(evaluateValue(flagSet, key, context, now)).toBe(detail.value)
+    expect(steps.length).toBeGreaterThan(0)
+    for (const { text } of steps) expect(text.length).toBeLessThan(2_000)
+  }
+}
+
+/** Member by member: an id may be a value that cannot be compared in depth. */
+function expectSame(given: object | undefined, expected: object): void {
+  const flat = (detail: object = {}) => Object.entries({ ...detail, range: undefined })
+  expect(flat(given).length).toBe(flat(expected).length)
+  const members = new Map<string, unknown>(flat(expected))
+  for (const [name, value] of flat(given)) expect(Object.is(value, members.get(name))).toBe(true)
+}
+
+describe('the engine never throws', () => {
+  it('for a context that was not parsed', () => {
+    fc.assert(
+      fc.property(
+        fc.tuple(anyDefinition, anyNow),
+        anyContext,
+        anyPlants,
+        anyOddName,
+        ([definition, now], context, plants, name) => {
+          const flagSet = compileFlagSet(definition, { engines: ENGINES })
+          askEverything(flagSet, planted(context, plants), now)
+          askEverything(flagSet, oddValue(name) as EvaluationContext, now)
+        },
+      ),
+      { numRuns: 1_000 },
+    )
+  }, 120_000)
+
+  it.each(ODD_NAMES)('whatever operator reads an attribute that is odd: %s', (name) => {
+    const flagSet = compileFlagSet(operatorVectors().flagSet, { engines: ENGINES })
+    const attributes = OPERATORS_WITH_VECTORS.map((each) => [each, oddValue(name)] as const)
+    const lists = OPERATORS_WITH_VECTORS.map((each) => [each, [oddValue(name)]] as const)
+    for (const each of [attributes, lists]) {
+      const context = { kind: 'user', ...Object.fromEntries(each) } as EvaluationContext
+      askEverything(flagSet, context, 0)
+    }
+  })
+
+  it('for a definition that does not have the declared shape', () => {
+    fc.assert(
+      fc.property(anyDefinition, anyContext, anyNow, anyPlants, (sound, context, now, plants) => {
+        const flagSet = compileFlagSet(planted(sound, plants), { engines: ENGINES })
+        for (const { message } of findIssues(flagSet)) expect(message.length).toBeLessThan(1_500)
+        askEverything(flagSet, context, now)
+        askEverything(flagSet, planted(context, plants), now)
+      }),
+      { numRuns: 2_000 },
+    )
+  }, 120_000)
+})
