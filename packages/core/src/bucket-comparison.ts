@@ -1,13 +1,11 @@
-import { BUCKETS } from './bucket.ts'
-import { findScheme, isTotalWeight, OWN_SCHEME } from './bucketing.ts'
+import { findScheme, OWN_SCHEME, rangesFault } from './bucketing.ts'
 import { type Comparison, parseStructure } from './comparison.ts'
+import type { BucketingSettings } from './engines.ts'
 import { isJsonObject, type JsonValue } from './json.ts'
 
-interface Share {
-  readonly salt: string
+interface Share extends Omit<BucketingSettings, 'strategy' | 'ranges'> {
   readonly scheme: string
   readonly ranges: readonly { readonly from: number; readonly to: number }[]
-  readonly totalWeight?: number
 }
 
 /** A key whose bucket lies in one of some ranges, as a rollout with this salt would deal it. */
@@ -35,19 +33,12 @@ function parseShare(text: string): Share | undefined {
   const { salt, scheme = OWN_SCHEME, ranges: pairs, totalWeight, ...others } = written
   if (typeof salt !== 'string' || typeof scheme !== 'string') return undefined
   if (!Array.isArray(pairs) || Object.keys(others).length > 0) return undefined
-  if (totalWeight !== undefined && !isTotalWeight(totalWeight)) return undefined
   const ranges: { from: number; to: number }[] = []
-  let end = 0
   for (const pair of pairs as readonly JsonValue[]) {
     if (!Array.isArray(pair) || pair.length !== 2) return undefined
-    const [from, to] = pair
-    if (!isBucket(from) || !isBucket(to) || from < end || to < from) return undefined
-    ranges.push({ from, to })
-    end = to
+    ranges.push({ from: pair[0], to: pair[1] })
   }
-  return { salt, scheme, ranges, ...(totalWeight === undefined ? {} : { totalWeight }) }
-}
-
-function isBucket(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= BUCKETS
+  if (rangesFault(ranges, totalWeight) !== undefined) return undefined
+  // What is written has no other members than those that were read.
+  return { ...(written as object), salt, scheme, ranges }
 }

@@ -1,4 +1,5 @@
 import { BUCKETS, bucketIn, compileSalt } from './bucket.ts'
+import type { BucketRange } from './definition.ts'
 import type { BucketingScheme, Engines } from './engines.ts'
 
 /** The name of our own scheme, which nothing that is handed in replaces. */
@@ -15,7 +16,22 @@ export function findScheme(name: string, { schemes }: Engines): BucketingScheme 
   return name === OWN_SCHEME ? own : schemes?.get(name)
 }
 
-/** Whether a scheme can count in parts of this total: a whole number from 1 to `BUCKETS`. */
-export function isTotalWeight(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= BUCKETS
+/** What can be wrong with the settings that a scheme is given. */
+export type RangesFault = 'range' | 'overlap' | 'weight'
+
+/** What is wrong with ranges, which must be disjoint and ascending, or with their total weight. */
+export function rangesFault(
+  ranges: readonly Pick<BucketRange, 'from' | 'to'>[],
+  totalWeight: unknown = 1,
+): RangesFault | undefined {
+  let end = 0
+  for (const { from, to } of ranges) {
+    if (!Number.isInteger(from) || !Number.isInteger(to) || to < from || to > BUCKETS) {
+      return 'range'
+    }
+    if (from < end) return 'overlap'
+    end = to
+  }
+  const weight = Number.isInteger(totalWeight) ? (totalWeight as number) : 0
+  return weight >= 1 && weight <= BUCKETS ? undefined : 'weight'
 }

@@ -16,24 +16,24 @@ export function unresolvable(
   nodes: readonly DependencyNode[],
   isHop: (name: string, need: string) => boolean,
 ): ReadonlySet<string> {
-  const left = new Set(nodes.map(({ name }) => name))
-  const missing = new Map(nodes.map(({ name, needs }) => [name, new Set(needs).size]))
+  const left = new Map(
+    nodes.map(({ name, needs }) => [name, { missing: new Set(needs).size, hops: 0 }]),
+  )
   const dependents = dependentsByName(nodes)
-  const hops = new Map<string, number>()
   const resolved = nodes.filter(({ needs }) => needs.length === 0).map(({ name }) => name)
   // The list grows while it is walked: a node follows once all that it needs has come by.
   for (const name of resolved) {
+    const { hops = 0 } = left.get(name) ?? {}
     left.delete(name)
     for (const dependent of dependents.get(name) ?? []) {
-      const length = (hops.get(name) ?? 0) + (isHop(dependent, name) ? 1 : 0)
-      const longest = Math.max(length, hops.get(dependent) ?? 0)
-      const stillMissing = (missing.get(dependent) ?? 0) - 1
-      hops.set(dependent, longest)
-      missing.set(dependent, stillMissing)
-      if (stillMissing === 0 && longest <= MAX_DEPENDENCY_HOPS) resolved.push(dependent)
+      const state = left.get(dependent)
+      if (state === undefined) continue
+      state.hops = Math.max(state.hops, hops + (isHop(dependent, name) ? 1 : 0))
+      state.missing -= 1
+      if (state.missing === 0 && state.hops <= MAX_DEPENDENCY_HOPS) resolved.push(dependent)
     }
   }
-  return left
+  return new Set(left.keys())
 }
 
 /** The names in `changed` and of everything that depends on them, however indirectly. */

@@ -9,7 +9,7 @@ import type {
 import type { Explanation } from './detail.ts'
 import type { Engines } from './engines.ts'
 import { isFlagError } from './errors.ts'
-import { assertList } from './json.ts'
+import { elementsOf } from './json.ts'
 import { flagName, type Links, linksOf } from './links.ts'
 import { type CompiledVariation, fail, type Outcome, type Servable, serve } from './outcome.ts'
 import type { Ramp } from './ramp.ts'
@@ -61,8 +61,6 @@ export interface CompiledPrerequisite {
   readonly variationIds: ReadonlySet<string>
 }
 
-const LISTS = ['variations', 'targets', 'prerequisites', 'rules', 'rollouts'] as const
-
 /** Prepares a flag. Throws only when the definition does not even have the declared shape. */
 export function compileFlag(
   definition: FlagDefinition,
@@ -70,17 +68,16 @@ export function compileFlag(
   compileCondition: (definition: ConditionDefinition) => CompiledCondition,
 ): CompiledFlag {
   const { key, isActive, defaultVariationId, targets, prerequisites } = definition
-  for (const field of LISTS) assertList(definition[field], field)
-  const variations = definition.variations.map((each, index) => {
+  const variations = elementsOf(definition.variations).map((each, index) => {
     return compileVariation(definition, each, index)
   })
   const readable = variations.filter(({ fault }) => fault === undefined)
   const servable = new Map(readable.map((variation) => [variation.id, variation]))
   const rollouts = new Map(
-    definition.rollouts.map((each) => [each.id, compileRollout(each, engines)]),
+    elementsOf(definition.rollouts).map((each) => [each.id, compileRollout(each, engines)]),
   )
   const flag: Servable = { servable, defaultVariationId }
-  const rules = definition.rules
+  const rules = elementsOf(definition.rules)
     .map((rule) => compileRule(rule, { flag, rollouts, compileCondition }))
     .sort(compareRules)
   const links = isActive ? linksOfRules(key, rules) : linksOf(flagName(key), [], [])
@@ -95,10 +92,10 @@ export function compileFlag(
     variations,
     servable,
     // A kind that is not text, against its type, is the kind of no context.
-    targets: targets
+    targets: elementsOf(targets)
       .filter(({ kind }) => typeof kind === 'string')
       .map((target) => compileTarget(flag, target)),
-    prerequisites: prerequisites.map(({ flagId, variationIds }) => {
+    prerequisites: elementsOf(prerequisites).map(({ flagId, variationIds }) => {
       return { flagId, variationIds: new Set(variationIds) }
     }),
     rules,

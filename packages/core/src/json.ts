@@ -49,8 +49,8 @@ function pushChildren(a: JsonValue, b: JsonValue, left: JsonValue[], right: Json
   return true
 }
 
-/** Throws a `TypeError` unless the field of a definition is a list, and one without gaps. */
-export function assertList(list: unknown, field: string): void {
-  if (Array.isArray(list) && !list.includes(undefined)) return
-  throw new TypeError(`\`${field}\` must be a list`)
+/** Returns a list of a definition. Throws a `TypeError` unless it is one, without gaps. */
+export function elementsOf<Element>(list: readonly Element[]): readonly Element[] {
+  if (Array.isArray(list) && !list.includes(undefined as Element)) return list
+  throw new TypeError('A list is missing')
 }

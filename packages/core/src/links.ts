@@ -1,8 +1,8 @@
 import type { CompiledCondition } from './condition.ts'
 import type { DependencyNode } from './dependency.ts'
 
-// A name is a kind, a colon and a key or id. No kind contains a colon, so names of different kinds
-// are never equal, whatever the keys and ids contain.
+// A name is a kind, a colon and a key, an id or the words for an engine. No kind contains a colon, so
+// names of different kinds are never equal, whatever the keys and ids contain.
 
 /** A flag's name among the dependencies. */
 export function flagName(key: string): string {
@@ -19,14 +19,9 @@ export function flagIdName(id: string): string {
   return nameOf('flag id', id)
 }
 
-/** The name of an engine that was not handed in. */
-function engineName(engine: string): string {
-  return `engine:${engine}`
-}
-
-/** An id that is no text, against its type, names nothing that exists. */
+/** An id that is not text, against its type, names nothing that exists. */
 function nameOf(kind: string, id: unknown): string {
-  return typeof id === 'string' ? `${kind}:${id}` : `unreadable ${kind}:`
+  return typeof id === 'string' ? `${kind}:${id}` : kind
 }
 
 /**
@@ -40,19 +35,11 @@ export function isHop(name: string, need: string): boolean {
 /** The words for a dependency in a sentence. */
 export function wordsFor(name: string): string {
   const end = name.indexOf(':')
+  if (end === -1) return `${name} that is not text`
   const kind = name.slice(0, end)
   const id = name.slice(end + 1)
-  switch (kind) {
-    case 'engine':
-      return id
-    case 'flag id':
-      return `flag with the id ${id}`
-    case 'unreadable segment':
-    case 'unreadable flag id':
-      return `${kind.slice('unreadable '.length)} that is not text`
-    default:
-      return `${kind} ${id}`
-  }
+  if (kind === 'engine') return id
+  return kind === 'flag id' ? `flag with the id ${id}` : `${kind} ${id}`
 }
 
 /** What a flag or a segment depends on, as far as it says so itself. */
@@ -70,7 +57,10 @@ export function linksOf(
   segmentIds: readonly string[],
 ): Links {
   const others = conditions.flatMap((condition) => {
-    return [...condition.segmentIds.map(segmentName), ...condition.lacks.map(engineName)]
+    return [
+      ...condition.segmentIds.map(segmentName),
+      ...condition.lacks.map((engine) => `engine:${engine}`),
+    ]
   })
   return {
     node: { name, needs: [...segmentIds.map(segmentName), ...others] },

@@ -1,11 +1,11 @@
 import { type AttributeReference, compileReference, readBucketingKey } from './attribute.ts'
 import { BUCKETS, bucketIn, type CompiledSalt, compileSalt } from './bucket.ts'
-import { findScheme, isTotalWeight, OWN_SCHEME } from './bucketing.ts'
+import { findScheme, OWN_SCHEME, type RangesFault, rangesFault } from './bucketing.ts'
 import type { EvaluationContext } from './context.ts'
-import type { BucketRange, RangeRolloutDefinition, RolloutDefinition } from './definition.ts'
+import type { BucketRange, RolloutDefinition } from './definition.ts'
 import type { BucketingScheme, Engines } from './engines.ts'
 import { FlagError } from './errors.ts'
-import { assertList } from './json.ts'
+import { elementsOf } from './json.ts'
 import { compileRamp, type Ramp, type RampFault, stepsTaken } from './ramp.ts'
 
 /** A rollout made ready for evaluation. Made by `compileRollout`. */
@@ -23,7 +23,7 @@ export interface CompiledRollout {
 }
 
 /** What is wrong with a rollout; `scheme`: it was not handed to the engine. */
-export type RolloutFault = RampFault | 'scheme' | 'weight' | 'range' | 'overlap'
+export type RolloutFault = RampFault | RangesFault | 'scheme'
 
 /** Where a rollout puts a context. */
 export interface Placement {
@@ -61,29 +61,12 @@ function compileTable(definition: RolloutDefinition): Table {
     const { fault } = ramp
     return { ranges: [], ramp: fault === undefined ? ramp : undefined, fault }
   }
-  assertList(definition.ranges, 'ranges')
-  const ranges = sortedRanges(definition.ranges)
-  return { ranges, ramp: undefined, fault: rangesFault(ranges) ?? weightFault(definition) }
-}
-
-function weightFault({ totalWeight }: RangeRolloutDefinition): RolloutFault | undefined {
-  return totalWeight === undefined || isTotalWeight(totalWeight) ? undefined : 'weight'
+  const ranges = sortedRanges(elementsOf(definition.ranges))
+  return { ranges, ramp: undefined, fault: rangesFault(ranges, definition.totalWeight) }
 }
 
 function sortedRanges(ranges: readonly BucketRange[]): readonly BucketRange[] {
   return ranges.filter(({ from, to }) => from !== to).sort((left, right) => left.from - right.from)
-}
-
-function rangesFault(ranges: readonly BucketRange[]): RolloutFault | undefined {
-  let end = 0
-  for (const { from, to } of ranges) {
-    if (!Number.isInteger(from) || !Number.isInteger(to) || to < from || to > BUCKETS) {
-      return 'range'
-    }
-    if (from < end) return 'overlap'
-    end = to
-  }
-  return undefined
 }
 
 /** Places a context; undefined: it has no key to be placed by. */

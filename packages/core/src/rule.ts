@@ -1,7 +1,7 @@
 import { type CompiledCondition, type ConditionScope, matchesAll } from './condition.ts'
 import type { ConditionDefinition, RuleDefinition } from './definition.ts'
 import type { Explanation } from './detail.ts'
-import { assertList } from './json.ts'
+import { elementsOf } from './json.ts'
 import { fail, type Outcome, type Servable, serve } from './outcome.ts'
 import type { CompiledRollout } from './rollout.ts'
 
@@ -38,10 +38,9 @@ export function compileRule(
   definition: RuleDefinition,
   { flag, rollouts, compileCondition }: RuleSurroundings,
 ): CompiledRule {
-  assertList(definition.conditions, 'conditions')
   return {
     definition,
-    conditions: definition.conditions.map(compileCondition),
+    conditions: elementsOf(definition.conditions).map(compileCondition),
     serve: compileServe(definition, flag, rollouts),
   }
 }

@@ -8,7 +8,7 @@ import {
 } from './condition.ts'
 import { isEmptyContext } from './context.ts'
 import type { ConditionDefinition, SegmentDefinition } from './definition.ts'
-import { assertList } from './json.ts'
+import { elementsOf } from './json.ts'
 import { type Links, linksOf, segmentName } from './links.ts'
 
 /** A segment made ready for evaluation. Made by `compileSegment`. */
@@ -26,8 +26,7 @@ export function compileSegment(
   definition: SegmentDefinition,
   compileCondition: (definition: ConditionDefinition) => CompiledCondition,
 ): CompiledSegment {
-  assertList(definition.rules, 'rules')
-  const conditions = definition.rules.map(compileCondition)
+  const conditions = elementsOf(definition.rules).map(compileCondition)
   return {
     definition,
     conditions,
