@@ -151,6 +151,11 @@ describe('bodies that nobody would send', { timeout: TIMEOUT_MS }, () => {
     [
       'a text of 250,000 characters',
       `{"context":{"kind":"user","a":"${'x'.repeat(250_000)}"}}`,
+      400,
+    ],
+    [
+      'thirty texts of 8,192 characters',
+      `{"context":{"kind":"user",${many(30, (at) => `"a${at}":"${'x'.repeat(8192)}"`)}}}`,
       200,
     ],
   ])('%s are refused or read, and others are served [H2]', async (_name, body, status) => {
