@@ -77,6 +77,18 @@ describe('a condition with a list', () => {
     )
   })
 
+  it('finds the texts of a list that has units of every upper half, and no others', () => {
+    const textOf = (index: number, offset = 0) =>
+      String.fromCharCode(index << 7, 0xe000 + (((index >> 1) + offset) % 2))
+    const list = Array.from({ length: 512 }, (_, index) => textOf(index))
+    const value = JSON.stringify(list)
+    const definition = { attribute: 'it', operator: 'contains', value } as const
+    for (const [index, each] of list.entries()) {
+      expect(answers(definition, `-${each}-`)).toEqual([true, true])
+      expect(answers(definition, `-${textOf(index, 1)}-`)).toEqual([false, false])
+    }
+  })
+
   it('searches trees with more nodes than fit into rows as plain comparison does', () => {
     const word = (alphabet: string, longest: number) =>
       fc.string({ unit: fc.constantFrom(...alphabet), minLength: 1, maxLength: longest })

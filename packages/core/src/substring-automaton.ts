@@ -126,7 +126,7 @@ class UnitNumbers {
   /** By number. */
   readonly units: Uint16Array
   /** The page of a unit by its upper half, and by page and lower half its number. */
-  readonly pageOf = new Uint8Array(256)
+  readonly pageOf = new Uint16Array(256)
   readonly pages: Uint16Array
 
   constructor(units: Uint16Array) {
