@@ -42,8 +42,9 @@ export function* prepareInParts(flagSet: FlagSet): Generator<undefined, void> {
 }
 
 function* prepareConditions(conditions: readonly CompiledCondition[]): Generator<undefined, void> {
-  for (const { prepare } of conditions) {
-    if (prepare?.() === true) yield
+  for (const { later, listed } of conditions) {
+    // What lists texts is answered from the index.
+    if (listed === undefined && later?.prepare() === true) yield
   }
 }
 

@@ -22,16 +22,16 @@ import { StructureSet } from './structure-set.ts'
 import { asWritten } from './text-comparison.ts'
 
 /** An array in which every value of a list is found. */
-export const containsAll: Comparison = ofArray('list', (value, { lazily }) => {
+export const containsAll: Comparison = ofArray('list', (value, means) => {
   if (readList(value) === undefined) return undefined
-  const wanted = lazily(() => (readList(value) ?? []).map(wantedOf))
+  const wanted = means.lazily(() => (readList(value) ?? []).map(wantedOf))
   return (array) => wanted().length > 0 && areAllIn(array, wanted())
 })
 
 /** An array in which no value of a list is found. */
-export const containsNone: Comparison = ofArray('list', (value, { lazily }) => {
+export const containsNone: Comparison = ofArray('list', (value, means) => {
   if (readList(value) === undefined) return undefined
-  const unwanted = lazily(() => new LiteralSet(readList(value) ?? [], asWritten))
+  const unwanted = means.lazily(() => new LiteralSet(readList(value) ?? [], asWritten))
   return (array) => !array.some((each) => unwanted().has(each))
 })
 
@@ -73,10 +73,10 @@ export const MAX_ELEMENT_WORK = 500_000
 const UNITS_PER_ELEMENT = 16
 
 /** An array with an element for which all of a list of conditions hold. */
-export const element: Comparison = ofArray('conditions', (value, { readElementConditions }) => {
+export const element: Comparison = ofArray('conditions', (value, means) => {
   const list = parseArray(value)
   if (list === undefined || list.length > MAX_ELEMENT_CONDITIONS) return undefined
-  const conditions = readElementConditions(list)
+  const conditions = means.readElementConditions(list)
   if (conditions === undefined) return undefined
   if (list.length === 0) return () => false
   const { hold, count, patterns } = conditions

@@ -190,7 +190,7 @@ function keepForStructure(index: AttributeIndex, value: JsonValue, rows: Int32Ar
     const word = rows[row >>> 5] ?? 0
     const bit = 1 << (row & 31)
     if ((word & bit) === 0) continue
-    const holds = texts && condition.holdsForTexts?.(texts)
+    const holds = texts && condition.listed?.holdsForSome(texts)
     if (!(holds ?? holdsFor(condition, value))) rows[row >>> 5] = word & ~bit
   }
 }

@@ -11,12 +11,12 @@ interface Share extends Omit<BucketingSettings, 'strategy' | 'ranges'> {
 /** A key whose bucket lies in one of some ranges, as a rollout with this salt would deal it. */
 export const bucketing: Comparison = {
   expects: 'share',
-  read: (value, { engines, lack }) => {
+  read: (value, means) => {
     const share = parseShare(value)
     if (share === undefined) return undefined
     const { scheme, ...settings } = share
-    const deal = findScheme(scheme, engines)
-    if (deal === undefined) return lack(`bucketing scheme "${scheme}"`)
+    const deal = findScheme(scheme, means.engines)
+    if (deal === undefined) return means.lack(`bucketing scheme "${scheme}"`)
     const bucketOf = deal({ ...settings, strategy: 'percentage' })
     return (key) => {
       if (typeof key !== 'string') return undefined

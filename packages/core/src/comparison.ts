@@ -43,14 +43,14 @@ export interface Comparison {
 export interface Means {
   readonly engines: Engines
   /** Notes an engine that is needed and was not handed in. */
-  readonly lack: (engine: string) => undefined
+  lack(engine: string): undefined
   /** Reads conditions on the elements of an attribute; `undefined` if one cannot be read. */
-  readonly readElementConditions: (definitions: JsonArray) => ElementConditions | undefined
+  readElementConditions(definitions: JsonArray): ElementConditions | undefined
   /**
    * Returns a function that makes something when it is first called, and then keeps it. What takes
    * long belongs into it: most conditions are compiled more often than they are evaluated.
    */
-  readonly lazily: <Result extends object>(make: () => Result) => () => Result
+  lazily<Result extends object>(make: () => Result): () => Result
 }
 
 /** Conditions on one element. */

@@ -16,7 +16,7 @@ import type { EvaluationContext } from './context.ts'
 import type { ConditionDefinition } from './definition.ts'
 import type { Engines } from './engines.ts'
 import { isJsonObject, type JsonArray, type JsonValue } from './json.ts'
-import { listReader } from './listed-texts.ts'
+import { asksForListed, ListedTexts } from './listed-texts.ts'
 import { isOperator, type OperatorMeaning, operators, type Wanted } from './operator.ts'
 
 /** What a condition may ask about: the context, and what else is known about it. */
@@ -43,17 +43,12 @@ export interface CompiledCondition {
   readonly wants: Wanted
   readonly isNegated: boolean
   /**
-   * Whether it holds for an attribute that is text; undefined: that takes more. Most conditions ask
-   * no more than whether text is one of a few, and most attributes are text.
+   * Decides it for text; undefined: that takes the test. Most conditions ask no more than whether text
+   * is one of a few, and most attributes are text.
    */
-  readonly holdsForText: ((text: string) => boolean) | undefined
-  /** The same for an array with these texts as elements; undefined: that takes more. */
-  readonly holdsForTexts: ((texts: ReadonlySet<string>) => boolean | undefined) | undefined
-  /**
-   * Makes what evaluation needs and takes long to make; false: it was made before. Undefined: there
-   * is nothing of the kind.
-   */
-  readonly prepare: (() => boolean) | undefined
+  readonly listed: ListedTexts | undefined
+  /** What reads a long value when the test first needs it; undefined: it has been read. */
+  readonly later: Pick<LaterReader, 'prepare'> | undefined
   /** The engines it needs that were not handed in, without which there is no answer. */
   readonly lacks: readonly string[]
 }
@@ -68,9 +63,8 @@ const UNREADABLE = {
   test: undefined,
   wants: 'match',
   isNegated: false,
-  holdsForText: undefined,
-  holdsForTexts: undefined,
-  prepare: undefined,
+  listed: undefined,
+  later: undefined,
 } as const
 
 /**
@@ -84,24 +78,23 @@ export function compileCondition(
   const meaning = meaningOf(definition)
   const reader = new ValueReader(engines)
   const test = meaning && reader.read(definition, meaning)
-  if (meaning === undefined || test === undefined)
-    return { ...UNREADABLE, lacks: [...reader.lacks] }
+  if (meaning === undefined || test === undefined) return { ...UNREADABLE, lacks: reader.lacks }
   const { attribute, value, negate } = definition
   const { subject, wants } = meaning
   const isOnAttribute = subject === 'attribute' || subject === 'key'
-  const listed = listReader(definition, (wants === 'match') !== (negate === true))
-  const later = value.length > LONG_VALUE ? readLater(definition, meaning, engines) : undefined
+  const later = value.length > LONG_VALUE ? new LaterReader(definition, engines) : undefined
   return {
     segmentIds: subject === 'segment' ? (parseTexts(value) ?? NONE) : NONE,
     flagKey: subject === 'flag' ? attribute : undefined,
     reference: isOnAttribute ? compileReference(attribute) : undefined,
     isKey: subject === 'key',
-    test: later?.test ?? test,
+    test: later === undefined ? test : (found) => later.test(found),
     wants,
     isNegated: negate === true,
-    holdsForText: listed?.holdsForText,
-    holdsForTexts: listed?.holdsForTexts,
-    prepare: listed === undefined ? later?.prepare : undefined,
+    listed: asksForListed(definition)
+      ? new ListedTexts(definition, (wants === 'match') !== (negate === true))
+      : undefined,
+    later,
     lacks: NONE,
   }
 }
@@ -109,27 +102,39 @@ export function compileCondition(
 /** What is read of longer values is kept only once it is needed: most answers come from an index. */
 const LONG_VALUE = 64
 
-function readLater(definition: ConditionDefinition, meaning: OperatorMeaning, engines: Engines) {
-  let reader: ValueReader | undefined
-  let test: Test | undefined
-  const read = () => {
-    reader = new ValueReader(engines)
-    test = reader.read(definition, meaning)
-    return reader
+/** Reads the value of a condition when it is needed. */
+class LaterReader {
+  readonly #definition: ConditionDefinition
+  readonly #engines: Engines
+  #reader: ValueReader | undefined
+  #test: Test | undefined
+  #isPrepared = false
+
+  constructor(definition: ConditionDefinition, engines: Engines) {
+    this.#definition = definition
+    this.#engines = engines
   }
-  let isPrepared = false
-  return {
-    test: (attribute: JsonValue) => {
-      if (reader === undefined) read()
-      return test?.(attribute)
-    },
-    prepare: () => {
-      if (isPrepared) return false
-      const { makers } = reader ?? read()
-      for (const make of makers) make()
-      isPrepared = true
-      return true
-    },
+
+  /** Tests an attribute. */
+  test(attribute: JsonValue): TestResult {
+    if (this.#reader === undefined) this.#read()
+    return this.#test?.(attribute)
+  }
+
+  /** Makes what the test needs and takes long to make; false: it was made before. */
+  prepare(): boolean {
+    if (this.#isPrepared) return false
+    this.#isPrepared = true
+    const reader = this.#reader ?? this.#read()
+    reader.makeAll()
+    return true
+  }
+
+  #read(): ValueReader {
+    const meaning = meaningOf(this.#definition)
+    this.#reader = new ValueReader(this.#engines)
+    this.#test = meaning && this.#reader.read(this.#definition, meaning)
+    return this.#reader
   }
 }
 
@@ -159,15 +164,25 @@ const MAX_ELEMENT_NESTING = 4
 /** Reads the value of one condition. */
 class ValueReader implements Means {
   readonly engines: Engines
-  readonly lacks = new Set<string>()
+  #lacks: Set<string> | undefined
   /** What make, once, what would otherwise be made when it is first needed. */
-  readonly makers: (() => unknown)[] = []
+  #makers: (() => unknown)[] | undefined
   #depth = 0
   #elementConditions = 0
   #elementPatterns = 0
 
   constructor(engines: Engines) {
     this.engines = engines
+  }
+
+  /** The engines that were needed and not handed in. */
+  get lacks(): readonly string[] {
+    return this.#lacks === undefined ? NONE : [...this.#lacks]
+  }
+
+  /** Makes everything that would be made when it is first needed. */
+  makeAll(): void {
+    for (const make of this.#makers ?? []) make()
   }
 
   /** The test of an attribute: of an array as a whole, and of its elements too. */
@@ -177,21 +192,23 @@ class ValueReader implements Means {
     return (attribute) => (Array.isArray(attribute) ? testArray(test, attribute) : test(attribute))
   }
 
-  readonly lack = (engine: string): undefined => {
-    this.lacks.add(engine)
+  lack(engine: string): undefined {
+    this.#lacks ??= new Set()
+    this.#lacks.add(engine)
   }
 
-  readonly lazily = <Result extends object>(make: () => Result): (() => Result) => {
+  lazily<Result extends object>(make: () => Result): () => Result {
     let made: Result | undefined
     const get = () => {
       made ??= make()
       return made
     }
-    this.makers.push(get)
+    this.#makers ??= []
+    this.#makers.push(get)
     return get
   }
 
-  readonly readElementConditions = (definitions: JsonArray): ElementConditions | undefined => {
+  readElementConditions(definitions: JsonArray): ElementConditions | undefined {
     if (this.#depth === MAX_ELEMENT_NESTING) return undefined
     const [count, patterns] = [this.#elementConditions, this.#elementPatterns]
     this.#depth += 1
@@ -249,13 +266,13 @@ function textOf(value: JsonValue | undefined): string | undefined {
 
 /** Whether the condition holds for the context. Never throws. */
 export function matchesCondition(condition: CompiledCondition, scope: ConditionScope): boolean {
-  const { test, holdsForText, reference } = condition
+  const { test, listed, reference } = condition
   if (test === undefined) return false
-  if (holdsForText === undefined || reference === undefined) {
+  if (listed === undefined || reference === undefined) {
     return holdsAfter(condition, outcomeOf(condition, test, scope))
   }
   const value = readAttribute(scope.context, reference)
-  return typeof value === 'string' ? holdsForText(value) : holdsFor(condition, value)
+  return typeof value === 'string' ? listed.holdsFor(value) : holdsFor(condition, value)
 }
 
 /** Whether a condition on an attribute holds for its value; undefined: it is missing. */

@@ -13,8 +13,8 @@ import { StructureSet } from './structure-set.ts'
 export function equality(fold: Fold): Comparison {
   return {
     expects: 'text',
-    read: (value, { lazily }) => {
-      const literals = lazily(() => new LiteralSet([value], fold))
+    read: (value, means) => {
+      const literals = means.lazily(() => new LiteralSet([value], fold))
       return (candidate) => literals().has(candidate)
     },
   }
@@ -24,9 +24,9 @@ export function equality(fold: Fold): Comparison {
 export function membership(fold: Fold): Comparison {
   return {
     expects: 'list',
-    read: (value, { lazily }) => {
+    read: (value, means) => {
       if (readList(value) === undefined) return undefined
-      const literals = lazily(() => new LiteralSet(readList(value) ?? [], fold))
+      const literals = means.lazily(() => new LiteralSet(readList(value) ?? [], fold))
       return (candidate) => literals().has(candidate)
     },
   }

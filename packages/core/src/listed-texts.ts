@@ -18,33 +18,34 @@ function isSingle(operator: string): boolean {
   return operator === 'eq' || operator === 'neq'
 }
 
-/** Decides a condition by the texts that it lists. */
-export interface ListReader {
-  readonly holdsForText: (text: string) => boolean
-  /** For an array with these texts as elements; undefined: the condition lists structures, too. */
-  readonly holdsForTexts: (texts: ReadonlySet<string>) => boolean | undefined
-}
+/** Decides a condition that asks for listed texts, by the texts of an attribute. */
+export class ListedTexts {
+  readonly #definition: ConditionDefinition
+  readonly #isListWanted: boolean
+  /** Kept only once needed: most answers come from an index. */
+  #listed: ReadonlySet<string> | undefined
+  #hasStructures: boolean | undefined
 
-/** Reads a condition that asks for listed texts; undefined: the condition asks for something else. */
-export function listReader(
-  definition: ConditionDefinition,
-  isListWanted: boolean,
-): ListReader | undefined {
-  if (!asksForListed(definition)) return undefined
-  // Kept only once needed: most answers come from an index.
-  let listed: ReadonlySet<string> | undefined
-  let hasStructures: boolean | undefined
-  return {
-    holdsForText: (text) => {
-      listed ??= new Set(listedTexts(definition))
-      return listed.has(text) === isListWanted
-    },
-    holdsForTexts: (texts) => {
-      hasStructures ??= listsStructures(definition)
-      if (hasStructures) return undefined
-      listed ??= new Set(listedTexts(definition))
-      return intersect(listed, texts) === isListWanted
-    },
+  constructor(definition: ConditionDefinition, isListWanted: boolean) {
+    this.#definition = definition
+    this.#isListWanted = isListWanted
+  }
+
+  /** Whether the condition holds for the text. */
+  holdsFor(text: string): boolean {
+    this.#listed ??= new Set(listedTexts(this.#definition))
+    return this.#listed.has(text) === this.#isListWanted
+  }
+
+  /**
+   * Whether the condition holds for an array with these texts as elements; undefined: it lists
+   * structures, too.
+   */
+  holdsForSome(texts: ReadonlySet<string>): boolean | undefined {
+    this.#hasStructures ??= listsStructures(this.#definition)
+    if (this.#hasStructures) return undefined
+    this.#listed ??= new Set(listedTexts(this.#definition))
+    return intersect(this.#listed, texts) === this.#isListWanted
   }
 }
 

@@ -4,9 +4,9 @@ import { type Comparison, parsed, parseTexts } from './comparison.ts'
 /** An IP address within any of a list of networks. */
 export const network: Comparison = {
   expects: 'network',
-  read: (value, { lazily }) => {
+  read: (value, means) => {
     if (parseTexts(value) === undefined) return undefined
-    const networks = lazily(() => {
+    const networks = means.lazily(() => {
       return new NetworkSet((parseTexts(value) ?? []).flatMap((text) => parseNetwork(text) ?? []))
     })
     return (candidate) => {

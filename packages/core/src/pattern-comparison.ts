@@ -11,9 +11,10 @@ export const MAX_SEARCHED_ARRAY = 2048
 export function pattern(flags: { readonly ignoreCase: boolean }): Comparison {
   return {
     expects: 'pattern',
-    read: (value, { engines: { regex }, lack }) => {
+    read: (value, means) => {
       if (value.length > MAX_PATTERN_LENGTH) return undefined
-      if (regex === undefined) return lack('regex engine')
+      const { regex } = means.engines
+      if (regex === undefined) return means.lack('regex engine')
       const isFoundIn = regex(value, flags)
       if (isFoundIn === undefined) return undefined
       return (candidate) => {

@@ -18,9 +18,9 @@ export const inLowerCase: Fold = (text) => {
 export function textual(search: (list: readonly string[]) => TextSearch, fold: Fold): Comparison {
   return {
     expects: 'texts',
-    read: (value, { lazily }) => {
+    read: (value, means) => {
       if (parseTexts(value) === undefined) return undefined
-      const isFoundIn = lazily(() => search((parseTexts(value) ?? []).map(fold)))
+      const isFoundIn = means.lazily(() => search((parseTexts(value) ?? []).map(fold)))
       return (candidate) =>
         typeof candidate === 'string' ? isFoundIn()(fold(candidate)) : undefined
     },
