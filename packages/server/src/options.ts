@@ -8,6 +8,7 @@ import { Metrics } from './http/metrics.ts'
 import type { IdentityProvider } from './identity-provider.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { type Administrator, resolveAdministrator } from './management/administrator.ts'
+import { AuditWalks } from './management/audit-walks.ts'
 import type { Installation } from './management/management.ts'
 import { createPeople } from './management/people.ts'
 import { Soundness } from './management/soundness.ts'
@@ -89,6 +90,7 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     ...resolvePeople(options, { storage, clock, logger }),
     secretBox: resolveSecretBox(options.secretKey),
     soundness: new Soundness(),
+    auditWalks: new AuditWalks(clock),
     ...resolveWebhooks(options),
     ...resolveIdentityProvider(options),
     payments: options.payments,

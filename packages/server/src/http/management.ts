@@ -10,7 +10,7 @@ import {
 } from '../management/management.ts'
 import { useCases } from '../management/use-cases.ts'
 import { managementErrorReply } from './error-reply.ts'
-import { type Exchange, jsonReply, type Reply } from './exchange.ts'
+import { type Exchange, jsonReply, leaveBody, type Reply } from './exchange.ts'
 import { idempotentRequestOf } from './idempotency-key.ts'
 import { assertNotForged, identify } from './identify.ts'
 import { linesReply } from './lines-reply.ts'
@@ -44,13 +44,17 @@ export function createManagementApp(
       managementErrorReply(error, services.logger),
     )
     const headers = { ...HEADERS, ...reply.headers }
-    return { ...reply, headers, body: exchange.method === 'HEAD' ? headBodyOf(reply) : reply.body }
+    const body = exchange.method === 'HEAD' ? await headBodyOf(reply) : reply.body
+    return { ...reply, headers, body }
   }
 }
 
 /** The bindings leave a body out but tell its length; pieces would be made for nothing. */
-function headBodyOf({ body }: Reply): Reply['body'] {
-  return typeof body === 'string' || body instanceof Uint8Array ? body : null
+async function headBodyOf(reply: Reply): Promise<Reply['body']> {
+  const { body } = reply
+  if (typeof body === 'string' || body instanceof Uint8Array) return body
+  await leaveBody(reply)
+  return null
 }
 
 /** HEAD is GET without the body. */

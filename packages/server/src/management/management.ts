@@ -10,6 +10,7 @@ import type { Instance } from '../instance.ts'
 import type { Logger } from '../logger.ts'
 import type { Payments } from '../payments.ts'
 import type { WebhookSender } from '../webhooks/webhook-sender.ts'
+import type { AuditWalks } from './audit-walks.ts'
 import type { IdempotentRequest } from './idempotency.ts'
 import type { People } from './people.ts'
 import type { Soundness } from './soundness.ts'
@@ -36,6 +37,8 @@ export interface Installation {
   readonly secretBox: SecretBox | undefined
   /** What changes are judged by before they are published. */
   readonly soundness: Soundness
+  /** The walks through the audit log that are under way in this process. */
+  readonly auditWalks: AuditWalks
   readonly webhookSender: WebhookSender
   /** Says that there is something to send, to whoever in this process may be waiting for it. */
   wakeWebhooks(): void
