@@ -3,6 +3,7 @@ import type { ChangeFeed, Storage, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
 import type { Client } from '../access/client.ts'
+import type { CredentialAttempts } from '../access/credential-attempts.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import type { IdentityProvider } from '../identity-provider.ts'
@@ -25,6 +26,8 @@ export interface Installation {
   readonly people: People | null
   /** Whether `X-Forwarded-*` is written by a proxy in front, which every request passes. */
   readonly trustProxy: boolean
+  /** Bounds how often credentials are looked up for callers who send wrong ones. */
+  readonly credentialAttempts: CredentialAttempts
   /** Absent where nothing is evaluated for clients. */
   readonly instance?: Instance
   /** Where people may log in besides; absent when nowhere. */
