@@ -44,6 +44,7 @@ describe('readConfig', () => {
       FF_ADMIN_EMAIL: 'root@acme.test',
       FF_ADMIN_PASSWORD: 'a password for the root',
       FF_TRUST_PROXY: 'true',
+      FF_MANAGEMENT_RATE_LIMIT: '1200',
       FF_METRICS_PUBLIC: 'true',
     }
     expect(readConfig(env)).toEqual({
@@ -54,6 +55,7 @@ describe('readConfig', () => {
       adminToken: 'a'.repeat(32),
       administrator: { email: 'root@acme.test', password: 'a password for the root' },
       trustProxy: true,
+      managementRateLimit: 1200,
       metricsArePublic: true,
       secretKeys: ['c'.repeat(64), 'd'.repeat(64)],
       webhooksAllowLoopback: true,
@@ -84,6 +86,16 @@ describe('readConfig', () => {
   it.each(['0', '65', '-1', '1.5', '2x', 'all'])('refuses %j workers by name', (FF_WORKERS) => {
     expect(() => readConfig({ FF_WORKERS })).toThrow(/^FF_WORKERS must be/)
   })
+
+  it.each(['0', '-1', '1.5', '10k', '1'.repeat(10)])(
+    'refuses the rate limit %j of management requests by name',
+    (FF_MANAGEMENT_RATE_LIMIT) => {
+      expect(readConfig({}).managementRateLimit).toBeUndefined()
+      expect(() => readConfig({ FF_MANAGEMENT_RATE_LIMIT })).toThrow(
+        /^FF_MANAGEMENT_RATE_LIMIT must be/,
+      )
+    },
+  )
 
   it.each(['short', 'c'.repeat(63), `${'c'.repeat(64)},short`])(
     'refuses the secret key %j by name',

@@ -15,6 +15,8 @@ export interface Config {
   readonly administrator: Administrator | undefined
   /** Whether every request comes through a proxy that sets `X-Forwarded-*`. */
   readonly trustProxy: boolean
+  /** Management requests a minute for each user and each access token; `undefined`: the server's default. */
+  readonly managementRateLimit: number | undefined
   /** Whether `GET /metrics` asks for no token. */
   readonly metricsArePublic: boolean
   /** Under which secrets that must be read back are kept, the newest first; none: one is made. */
@@ -71,6 +73,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     adminToken: adminTokenOf(env['FF_ADMIN_TOKEN']),
     administrator: administratorOf(env['FF_ADMIN_EMAIL'], env['FF_ADMIN_PASSWORD']),
     trustProxy: switchOf('FF_TRUST_PROXY', env['FF_TRUST_PROXY']),
+    managementRateLimit: managementRateLimitOf(env['FF_MANAGEMENT_RATE_LIMIT']),
     metricsArePublic: switchOf('FF_METRICS_PUBLIC', env['FF_METRICS_PUBLIC']),
     secretKeys: secretKeysOf(env['FF_SECRET_KEY']),
     webhooksAllowLoopback: switchOf(
@@ -106,6 +109,16 @@ function workersOf(value: string | undefined): number {
   if (/^\d{1,2}$/.test(text) && workers >= 1 && workers <= MAX_WORKERS) return workers
   throw new ConfigError(
     `FF_WORKERS must be a number from 1 to ${MAX_WORKERS}, or auto for one to each core, not "${value}".`,
+  )
+}
+
+function managementRateLimitOf(value: string | undefined): number | undefined {
+  const text = textOf(value)
+  if (text === undefined) return undefined
+  const limit = Number(text)
+  if (/^\d{1,9}$/.test(text) && limit >= 1) return limit
+  throw new ConfigError(
+    `FF_MANAGEMENT_RATE_LIMIT must be a number of requests a minute from 1 to 999999999, not "${value}".`,
   )
 }
 

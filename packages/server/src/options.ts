@@ -1,6 +1,7 @@
 import { FlagError } from '@ff/core'
 import { type Capabilities, memory, type RateLimiter } from '@ff/storage'
 import { type AuthenticateBearer, tokenAuthenticator } from './access/actors.ts'
+import { CredentialAttempts } from './access/credential-attempts.ts'
 import type { PasswordHasher } from './access/passwords.ts'
 import { SecretBox } from './access/secret-box.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -8,6 +9,7 @@ import { Metrics } from './http/metrics.ts'
 import type { IdentityProvider } from './identity-provider.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { type Administrator, resolveAdministrator } from './management/administrator.ts'
+import { AuditWalks } from './management/audit-walks.ts'
 import type { Installation } from './management/management.ts'
 import { createPeople } from './management/people.ts'
 import { Soundness } from './management/soundness.ts'
@@ -48,6 +50,8 @@ export interface FlagServerOptions extends Capabilities {
   readonly maxLiveClients?: number
   /** How many sockets may be opened in a second before more are asked to come later, with 429. */
   readonly maxNewSocketsPerSecond?: number
+  /** Management requests a minute that each user and each access token may send; 600 by default. */
+  readonly managementRateLimit?: number
   /**
    * Under which secrets that must be read back are kept, such as those of webhooks: 32 bytes in
    * base64 or as 64 hexadecimal digits. Of several, the first is used for new ones. Without a
@@ -67,11 +71,13 @@ export interface ResolvedOptions extends Installation {
   readonly metricsArePublic: boolean
   readonly maxLiveClients: number
   readonly maxNewSocketsPerSecond: number
+  readonly managementRateLimit: number
   readonly administrator: Administrator | undefined
 }
 
 const DEFAULT_MAX_LIVE_CLIENTS = 20_000
 const DEFAULT_MAX_NEW_SOCKETS = 500
+const DEFAULT_MANAGEMENT_RATE_LIMIT = 600
 
 /** Fills in the defaults. Throws `INVALID_REQUEST` for an option that cannot be meant. */
 export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
@@ -87,8 +93,10 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     logger,
     clock,
     ...resolvePeople(options, { storage, clock, logger }),
+    credentialAttempts: new CredentialAttempts({ clock, trustProxy: options.trustProxy ?? false }),
     secretBox: resolveSecretBox(options.secretKey),
     soundness: new Soundness(),
+    auditWalks: new AuditWalks(clock),
     ...resolveWebhooks(options),
     ...resolveIdentityProvider(options),
     payments: options.payments,
@@ -101,6 +109,10 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     maxNewSocketsPerSecond: resolveCount(
       'maxNewSocketsPerSecond',
       options.maxNewSocketsPerSecond ?? DEFAULT_MAX_NEW_SOCKETS,
+    ),
+    managementRateLimit: resolveCount(
+      'managementRateLimit',
+      options.managementRateLimit ?? DEFAULT_MANAGEMENT_RATE_LIMIT,
     ),
   }
 }

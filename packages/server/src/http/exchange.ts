@@ -69,10 +69,16 @@ export interface Reply {
   /**
    * null: no body, as for 204 and 304. Bytes are sent as they are, so that many replies may share
    * them. Pieces are asked for as fast as the caller takes them, and
-   * no more once the caller has gone; if they fail, the connection is cut, so that what was sent
+   * no more once the caller has gone: then their iterator is returned, also if no piece was taken. If they fail, the connection is cut, so that what was sent
    * does not look complete.
    */
   readonly body: string | Uint8Array | null | AsyncIterable<string>
+}
+
+/** Gives up a body of which nothing, or nothing more, will be sent. */
+export async function leaveBody({ body }: Reply): Promise<void> {
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return
+  await body[Symbol.asyncIterator]().return?.()
 }
 
 export function jsonReply(status: number, body: unknown, headers: Headers = {}): Reply {

@@ -35,7 +35,11 @@ export class Installation {
   sdkKey = ''
 
   private constructor(parts: Capabilities) {
-    this.flags = createFlagServer({ ...parts, clock: this.clock })
+    this.flags = createFlagServer({
+      ...parts,
+      clock: this.clock,
+      managementRateLimit: 1_000_000,
+    })
   }
 
   static async open(parts: Capabilities = memory()): Promise<Installation> {
