@@ -52,6 +52,9 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
     ...store,
     metricsArePublic: config.metricsArePublic,
     secretKey: await secretKeysOf(config.dataDir, config.secretKeys),
+    ...(config.maxHeldContextBytes !== undefined && {
+      maxHeldContextBytes: config.maxHeldContextBytes,
+    }),
     webhooks: { allowLoopback: config.webhooksAllowLoopback },
     ...(await loadPayments(config.stripe)),
     ...(await loadIdentityProvider(config)),

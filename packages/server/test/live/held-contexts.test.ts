@@ -279,6 +279,17 @@ describe('the budget of held contexts', () => {
     expect(await heldBytes()).toBe(0)
   })
 
+  it('has room for the largest context of any key, or the server refuses the option', async () => {
+    const least = 512 * KIB
+    await start({ maxHeldContextBytes: least })
+    const widest = contextOf(MAX_HELD_CONTEXT_BYTES - 2, 'user').filler
+    const context = { kind: 'user', key: '語', filler: widest }
+    expect((await send(live.sdkKey, context)).answer).toBeUndefined()
+    expect(() => createFlagServer({ maxHeldContextBytes: least - 1 })).toThrow(
+      'maxHeldContextBytes must be an integer of at least 524288, not 524287.',
+    )
+  })
+
   it('is not needed by a poll that is answered at once', async () => {
     await start({ maxLiveClients: 1 })
     const held = await send(live.sdkKey, { kind: 'user', key: 'a' })
