@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { MAX_HELD_CONTEXT_BYTES, MAX_POLL_BODY_BYTES } from '@ff/protocol/sdk'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
@@ -7,6 +9,9 @@ import { allInMemory, breakable } from '../capabilities.ts'
 import { FakeClock, settle, until } from '../fake-clock.ts'
 import { addSdkKey, flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
 import { TestSocket } from '../test-socket.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
 
 const KIB = 1024
 /** Room for 16 contexts of 32 KiB: 4 of each key, 8 of each organization. */
@@ -267,7 +272,7 @@ describe('the budget of held contexts', () => {
     await start({ maxHeldContextBytes: BUDGET })
     store.delay(300)
     const since = `"999.0-${'0'.repeat(32)}-${'0'.repeat(32)}"`
-    const sent = []
+    const sent: Sent[] = []
     for (let count = 0; count < 5; count += 1) {
       sent.push(await send(live.sdkKey, contextOf(32 * KIB, `${count}`), since))
     }
@@ -300,6 +305,35 @@ describe('the budget of held contexts', () => {
 })
 
 describe('a held context', () => {
+  it('is kept only as text after a delivery to clients whose answers differ, of which one is slow', async () => {
+    await start()
+    const bits = [0, 1, 2, 3, 4, 5]
+    const changes = bits.map((bit) => {
+      const conditions = [{ attribute: `bit-${bit}`, operator: 'eq', value: '1' }]
+      return flagChange(textFlag(`flag-${bit}`, 'no', [{ conditions }]))
+    })
+    const attributes = Object.fromEntries(
+      Array.from({ length: 1900 }, (_, index) => [`attribute-${index}`, `value ${index}`]),
+    )
+    const clients: Awaited<ReturnType<typeof open>>[] = []
+    for (let client = 0; client < 64; client += 1) {
+      const own = Object.fromEntries(bits.map((bit) => [`bit-${bit}`, String((client >> bit) & 1)]))
+      clients.push(
+        await open(live.sdkKey, { kind: 'user', key: `${client}`, ...own, ...attributes }),
+      )
+    }
+    const slow = await open(live.sdkKey, { kind: 'user', key: 'slow' })
+    slow.socket.bufferedAmount = 1024 * KIB
+    collectGarbage()
+    const before = process.memoryUsage().heapUsed
+    await publish(memory, live.environmentId, ...changes)
+    await until(() => clients.every(({ socket }) => socket.messages.length === 2))
+    collectGarbage()
+    const text = clients.length * JSON.stringify(attributes).length
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(0.5 * text)
+    expect(new Set(clients.map(({ socket }) => socket.sent[1]?.text)).size).toBe(64)
+  })
+
   it('is evaluated for what it says after it was held as text', async () => {
     await start()
     const context = { kind: 'user', key: 'u', plan: 'pro', __proto__: 1, list: ['語', null, 1.5] }
