@@ -23,6 +23,7 @@ describe('readConfig', () => {
     const place = { PORT: '0', HOST: '::1', FF_DATA_DIR: '/srv/ff', FF_WORKERS: '3' }
     const keys = { FF_SECRET_KEY: `${'c'.repeat(64)},${'d'.repeat(64)}` }
     const switches = { FF_WEBHOOKS_ALLOW_LOOPBACK: '1' }
+    const limits = { FF_MAX_HELD_CONTEXT_BYTES: '1048576' }
     const stripe = {
       FF_STRIPE_SECRET_KEY: 'sk_test_1',
       FF_STRIPE_WEBHOOK_SECRET: 'whsec_1',
@@ -38,6 +39,7 @@ describe('readConfig', () => {
       ...place,
       ...keys,
       ...switches,
+      ...limits,
       ...stripe,
       ...oidc,
       FF_ADMIN_TOKEN: 'a'.repeat(32),
@@ -57,6 +59,7 @@ describe('readConfig', () => {
       trustProxy: true,
       managementRateLimit: 1200,
       metricsArePublic: true,
+      maxHeldContextBytes: 1_048_576,
       secretKeys: ['c'.repeat(64), 'd'.repeat(64)],
       webhooksAllowLoopback: true,
       stripe: {
@@ -93,6 +96,15 @@ describe('readConfig', () => {
       expect(readConfig({}).managementRateLimit).toBeUndefined()
       expect(() => readConfig({ FF_MANAGEMENT_RATE_LIMIT })).toThrow(
         /^FF_MANAGEMENT_RATE_LIMIT must be/,
+      )
+    },
+  )
+
+  it.each(['524287', '-1', '1e9', '128 MiB', 'all'])(
+    'refuses %j bytes of held contexts by name',
+    (FF_MAX_HELD_CONTEXT_BYTES) => {
+      expect(() => readConfig({ FF_MAX_HELD_CONTEXT_BYTES })).toThrow(
+        /^FF_MAX_HELD_CONTEXT_BYTES must be/,
       )
     },
   )

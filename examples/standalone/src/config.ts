@@ -21,6 +21,8 @@ export interface Config {
   readonly metricsArePublic: boolean
   /** Under which secrets that must be read back are kept, the newest first; none: one is made. */
   readonly secretKeys: readonly string[]
+  /** Bytes of memory that the contexts of live clients may take; undefined: the server's default. */
+  readonly maxHeldContextBytes: number | undefined
   /** Whether webhooks may lead to this machine. */
   readonly webhooksAllowLoopback: boolean
   /** Who takes the money, when somebody does. */
@@ -52,6 +54,7 @@ const MAX_WORKERS = 64
 const MIN_TOKEN_LENGTH = 16
 const MIN_PASSWORD_LENGTH = 12
 const MAX_PASSWORD_LENGTH = 256
+const MIN_HELD_CONTEXT_BYTES = 512 * 1024
 const SECRET_KEY = /^(?:[0-9a-f]{64}|[A-Za-z0-9+/_-]{43}=?)$/i
 
 /** What the program is asked to do; without a word it serves. Throws `ConfigError` for any other. */
@@ -76,6 +79,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     managementRateLimit: managementRateLimitOf(env['FF_MANAGEMENT_RATE_LIMIT']),
     metricsArePublic: switchOf('FF_METRICS_PUBLIC', env['FF_METRICS_PUBLIC']),
     secretKeys: secretKeysOf(env['FF_SECRET_KEY']),
+    maxHeldContextBytes: maxHeldContextBytesOf(env['FF_MAX_HELD_CONTEXT_BYTES']),
     webhooksAllowLoopback: switchOf(
       'FF_WEBHOOKS_ALLOW_LOOPBACK',
       env['FF_WEBHOOKS_ALLOW_LOOPBACK'],
@@ -119,6 +123,16 @@ function managementRateLimitOf(value: string | undefined): number | undefined {
   if (/^\d{1,9}$/.test(text) && limit >= 1) return limit
   throw new ConfigError(
     `FF_MANAGEMENT_RATE_LIMIT must be a number of requests a minute from 1 to 999999999, not "${value}".`,
+  )
+}
+
+function maxHeldContextBytesOf(value: string | undefined): number | undefined {
+  const text = textOf(value)
+  if (text === undefined) return undefined
+  const bytes = Number(text)
+  if (/^\d{1,15}$/.test(text) && bytes >= MIN_HELD_CONTEXT_BYTES) return bytes
+  throw new ConfigError(
+    `FF_MAX_HELD_CONTEXT_BYTES must be a number of bytes, at least ${MIN_HELD_CONTEXT_BYTES}, not "${value}".`,
   )
 }
 

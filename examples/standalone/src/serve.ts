@@ -55,6 +55,9 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
     }),
     metricsArePublic: config.metricsArePublic,
     secretKey: await secretKeysOf(config.dataDir, config.secretKeys),
+    ...(config.maxHeldContextBytes !== undefined && {
+      maxHeldContextBytes: config.maxHeldContextBytes,
+    }),
     webhooks: { allowLoopback: config.webhooksAllowLoopback },
     ...(await loadPayments(config.stripe)),
     ...(await loadIdentityProvider(config)),

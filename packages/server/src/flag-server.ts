@@ -18,6 +18,7 @@ import { InFlight } from './in-flight.ts'
 import { Instance } from './instance.ts'
 import { type Job, Jobs } from './jobs.ts'
 import { Broadcaster } from './live/broadcaster.ts'
+import { ClientBudget } from './live/client-budget.ts'
 import { LongPolls } from './live/long-polls.ts'
 import { SessionRegistry } from './live/session-registry.ts'
 import type { SocketConnection, SocketLike } from './live/socket-connection.ts'
@@ -72,6 +73,7 @@ export class FlagServer {
     const webhooks = new WebhookDispatcher(resolved)
     const options = { ...resolved, wakeWebhooks: () => webhooks.wake() }
     const { storage, changeFeed, rateLimiter, clock, logger, basePath } = options
+    const { maxLiveClients: clients, maxHeldContextBytes: bytes } = options
     const sessions = this.#sessions
     const cache = new FlagSetCache({ storage, logger, clock })
     const keys = new SdkKeyVerifier({ storage, clock, logger })
@@ -80,7 +82,9 @@ export class FlagServer {
     const evaluator = new Evaluator({ cache, usage, clock })
     const scheduler = new EvaluationScheduler({ clock, limiter })
     const whenReady = () => this.#whenReady()
-    const live = { whenReady, cache, evaluator, usage, keys, limiter, sessions, clock, logger }
+    const budget = new ClientBudget({ clients, bytes })
+    const held = { sessions, budget }
+    const live = { whenReady, cache, evaluator, usage, keys, limiter, ...held, clock, logger }
     this.#webhooks = webhooks
     this.#keys = keys
     this.#evaluator = evaluator
@@ -89,12 +93,12 @@ export class FlagServer {
     this.#admission = new Admission({ clock, perSecond: options.maxNewSocketsPerSecond })
     this.#jobs = new Jobs([...jobsOf(options), webhooks], { clock, logger })
     const [sockets, jobs] = [this.#sockets, this.#jobs]
-    const instance = new Instance({ cache, sessions, sockets, jobs, usage })
+    const instance = new Instance({ cache, sessions, budget, sockets, jobs, usage })
     instance.watchedBy(options.metrics)
     this.#options = { ...options, instance }
     this.#broadcaster = new Broadcaster({ changeFeed, cache, keys, sessions, clock })
     const polls = new LongPolls(live)
-    const sdk = { ...live, scheduler, polls, maxLiveClients: options.maxLiveClients }
+    const sdk = { ...live, scheduler, polls }
     const handle = createHandler({
       whenReady,
       sdk: (exchange) => handleSdk(sdk, exchange),

@@ -3,6 +3,7 @@ import type { FlagSetCache } from './evaluation/flag-set-cache.ts'
 import type { UsageStats } from './evaluation/usage-recorder.ts'
 import type { Metric, Metrics, Sample } from './http/metrics.ts'
 import type { Jobs } from './jobs.ts'
+import type { ClientBudget } from './live/client-budget.ts'
 import type { SessionRegistry } from './live/session-registry.ts'
 import { EventLoopDelay } from './node/event-loop-delay.ts'
 import { processMemory } from './node/process-memory.ts'
@@ -10,6 +11,7 @@ import { processMemory } from './node/process-memory.ts'
 interface InstanceParts {
   readonly cache: FlagSetCache
   readonly sessions: SessionRegistry
+  readonly budget: ClientBudget
   readonly sockets: { readonly size: number }
   readonly jobs: Jobs
   readonly usage: { readonly stats: UsageStats }
@@ -47,9 +49,8 @@ export class Instance {
     for (const metric of this.#metrics()) metrics.watch(metric)
   }
 
-  #metrics(): readonly Metric[] {
-    const { cache, sessions, sockets, jobs, usage } = this.#parts
-    const dropped = () => labelled('what', Object.entries(usage.stats.dropped))
+  #liveMetrics(): readonly Metric[] {
+    const { sessions, budget, sockets } = this.#parts
     const live = () =>
       labelled('transport', [
         ['ws', sessions.count('ws')],
@@ -60,6 +61,22 @@ export class Instance {
       gauge('ff_sockets', 'Open WebSockets, those before init included.', () => [
         { value: sockets.size },
       ]),
+      gauge('ff_held_context_bytes', 'Memory charged for contexts of live clients.', () => [
+        { value: budget.heldBytes },
+      ]),
+      counter(
+        'ff_live_clients_gave_way_total',
+        'Live clients ended to make room for others.',
+        () => [{ value: budget.gaveWay }],
+      ),
+    ]
+  }
+
+  #metrics(): readonly Metric[] {
+    const { cache, jobs, usage } = this.#parts
+    const dropped = () => labelled('what', Object.entries(usage.stats.dropped))
+    return [
+      ...this.#liveMetrics(),
       gauge('ff_flag_sets', 'Environments whose flag set is loaded.', () => [
         { value: [...cache.loaded()].length },
       ]),

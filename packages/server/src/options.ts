@@ -1,4 +1,5 @@
 import { FlagError } from '@ff/core'
+import { MAX_HELD_CONTEXT_BYTES } from '@ff/protocol/sdk'
 import { type Capabilities, memory, type RateLimiter } from '@ff/storage'
 import { type AuthenticateBearer, tokenAuthenticator } from './access/actors.ts'
 import { CredentialAttempts } from './access/credential-attempts.ts'
@@ -46,8 +47,16 @@ export interface FlagServerOptions extends Capabilities {
   readonly clock?: Clock
   /** Whether anybody may read `GET /metrics`; by default only a token of the role `platform`. */
   readonly metricsArePublic?: boolean
-  /** How many live clients are held before more are refused with 429: sockets, and sessions. */
+  /**
+   * How many live clients are held: sockets, and sessions. Beyond that, clients of the organization
+   * that has most give way to those of others, and more of its own are refused with 429.
+   */
   readonly maxLiveClients?: number
+  /**
+   * Bytes of memory that the contexts of live clients may take together, 512 KiB or more; an SDK key
+   * may take a quarter of it and an organization half. Beyond that as for `maxLiveClients`.
+   */
+  readonly maxHeldContextBytes?: number
   /** How many sockets may be opened in a second before more are asked to come later, with 429. */
   readonly maxNewSocketsPerSecond?: number
   /** Management requests a minute that each user and each access token may send; 600 by default. */
@@ -70,6 +79,7 @@ export interface ResolvedOptions extends Installation {
   readonly metrics: Metrics
   readonly metricsArePublic: boolean
   readonly maxLiveClients: number
+  readonly maxHeldContextBytes: number
   readonly maxNewSocketsPerSecond: number
   readonly managementRateLimit: number
   readonly administrator: Administrator | undefined
@@ -78,6 +88,9 @@ export interface ResolvedOptions extends Installation {
 const DEFAULT_MAX_LIVE_CLIENTS = 20_000
 const DEFAULT_MAX_NEW_SOCKETS = 500
 const DEFAULT_MANAGEMENT_RATE_LIMIT = 600
+const DEFAULT_MAX_HELD_CONTEXT_BYTES = 128 * 1024 * 1024
+/** The largest context, in two bytes for each unit, fits in the quarter of one SDK key. */
+const MIN_HELD_CONTEXT_BYTES = 4 * 2 * MAX_HELD_CONTEXT_BYTES
 
 /** Fills in the defaults. Throws `INVALID_REQUEST` for an option that cannot be meant. */
 export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
@@ -105,6 +118,11 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     maxLiveClients: resolveCount(
       'maxLiveClients',
       options.maxLiveClients ?? DEFAULT_MAX_LIVE_CLIENTS,
+    ),
+    maxHeldContextBytes: resolveCount(
+      'maxHeldContextBytes',
+      options.maxHeldContextBytes ?? DEFAULT_MAX_HELD_CONTEXT_BYTES,
+      MIN_HELD_CONTEXT_BYTES,
     ),
     maxNewSocketsPerSecond: resolveCount(
       'maxNewSocketsPerSecond',
@@ -179,9 +197,10 @@ function resolveBasePath(basePath: string): string {
   return trimmed
 }
 
-function resolveCount(name: string, count: number): number {
-  if (!Number.isInteger(count) || count < 1) {
-    throw new FlagError('INVALID_REQUEST', `${name} must be a positive integer, not ${count}.`)
+function resolveCount(name: string, count: number, min = 1): number {
+  if (!Number.isInteger(count) || count < min) {
+    const expected = min === 1 ? 'a positive integer' : `an integer of at least ${min}`
+    throw new FlagError('INVALID_REQUEST', `${name} must be ${expected}, not ${count}.`)
   }
   return count
 }

@@ -1,10 +1,10 @@
-import { type EvaluationContext, FlagError, parseContext } from '@ff/core'
+import { type EvaluationContext, FlagError, type FlagSet, parseContext } from '@ff/core'
 import {
-  asClientMessage,
   CLOSE_CODES,
   type ClientMessage,
   INIT_WITHIN_MS,
   type InitMessage,
+  MAX_MESSAGE_BYTES,
   type ServerMessage,
 } from '@ff/protocol/sdk'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
@@ -15,8 +15,11 @@ import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
 import { sdkStatusOf, toKnownError } from '../http/error-reply.ts'
 import type { Logger } from '../logger.ts'
+import { type ClientBudget, gaveWay, type Reservation } from './client-budget.ts'
+import { parseMessage } from './client-message.ts'
 import { type EndReason, FlagSession, type SessionSink } from './flag-session.ts'
 import type { FlagUpdate, Message } from './flag-update.ts'
+import { contextOfText, type HeldContext, toHeldContext } from './held-context.ts'
 import { Moment } from './moment.ts'
 import type { SessionRegistry } from './session-registry.ts'
 
@@ -38,6 +41,7 @@ export interface SocketParts {
   readonly limiter: RequestLimiter
   readonly cache: FlagSetCache
   readonly sessions: SessionRegistry
+  readonly budget: ClientBudget
   readonly usage: UsageRecorder
   readonly clock: Clock
   readonly logger: Logger
@@ -49,8 +53,8 @@ const MAX_BUFFERED_BYTES = 256 * 1024
 /** A client that has not caught up by then is closed. */
 const STUCK_AFTER_MS = 10_000
 
-/** How much text may wait for the message that is being worked on. */
-const MAX_WAITING_LENGTH = 256 * 1024
+/** How much text may wait for the message that is being worked on, in UTF-16 units. */
+const MAX_WAITING_LENGTH = MAX_MESSAGE_BYTES
 
 /**
  * The conversation with one client, over any socket: `init`, its check, a session, and its end.
@@ -64,6 +68,10 @@ export class SocketConnection implements SessionSink {
   #waitingLength = 0
   #isWorking = false
   #isOpen = true
+  /** What is charged for the context of this client, from the check of its key on. */
+  #reservation: Reservation | undefined
+  /** The context, while the flags are loaded. */
+  #arriving: HeldContext | undefined
   #session: FlagSession | undefined
   #cancelInit: Cancel | undefined
   #cancelStuck: Cancel | undefined
@@ -104,13 +112,15 @@ export class SocketConnection implements SessionSink {
     this.#waitingLength = 0
     this.#cancelInit?.()
     this.#cancelStuck?.()
+    if (this.#reservation !== undefined) this.#parts.budget.release(this.#reservation)
     if (this.#session !== undefined) this.#parts.sessions.remove(this.#session)
-    this.#session = undefined
+    this.#session = this.#reservation = this.#arriving = undefined
   }
 
   /** Ends the conversation on the server's side. */
   end(reason: EndReason): void {
     if (reason === 'keyRefused') this.refuse(keyRefused())
+    else if (reason === 'gaveWay') this.refuse(gaveWay())
     else if (this.#isOpen) this.#close(CLOSE_CODES.goingAway, 'going away')
   }
 
@@ -127,10 +137,7 @@ export class SocketConnection implements SessionSink {
   async #work(): Promise<void> {
     this.#isWorking = true
     try {
-      for (let text = this.#waiting.shift(); text !== undefined; text = this.#waiting.shift()) {
-        this.#waitingLength -= text.length
-        await this.#answer(text)
-      }
+      while (this.#waiting.length > 0) await this.#answerNext()
     } catch (error) {
       this.refuse(error)
     } finally {
@@ -138,6 +145,13 @@ export class SocketConnection implements SessionSink {
       // An array that was in use keeps its room, and most sockets say but one thing.
       this.#waiting = []
     }
+  }
+
+  /** No variable keeps the text, which is large, while what it asks for is waited for. */
+  #answerNext(): Promise<void> {
+    const text = this.#waiting.shift() ?? ''
+    this.#waitingLength -= text.length
+    return this.#answer(text)
   }
 
   async #answer(text: string): Promise<void> {
@@ -164,18 +178,33 @@ export class SocketConnection implements SessionSink {
     await this.#parts.whenReady()
     const scope = await this.#admit(message)
     const context = parseContext(message.context)
-    const { cache, clock, sessions, usage } = this.#parts
-    const loaded = await cache.get(scope.environmentId)
+    const held = toHeldContext(context)
     if (!this.#isOpen) return
-    // Nothing is awaited from here until the session is registered, so that it misses no change.
-    const flagSet = cache.find(scope.environmentId) ?? loaded
-    const moment = Moment.of(flagSet, clock.now())
-    const audience = sessions.audienceOf(scope.environmentId, context)
+    this.#reservation = this.#parts.budget.reserve(scope, held.bytes, this)
+    this.#arriving = held
+    const loaded = this.#parts.cache.find(scope.environmentId)
+    if (loaded === undefined) return this.#openLater(scope)
+    this.#open(scope, loaded, context)
+  }
+
+  /** Of the message nothing but the text of its context is kept meanwhile. */
+  async #openLater(scope: EnvironmentScope): Promise<void> {
+    this.#open(scope, await this.#parts.cache.get(scope.environmentId))
+  }
+
+  /** Nothing is awaited here, so that the session misses no change. */
+  #open(scope: EnvironmentScope, loaded: FlagSet, parsed?: EvaluationContext): void {
+    const { cache, clock, sessions, usage } = this.#parts
+    const held = this.#arriving
+    if (held === undefined) return
+    this.#arriving = undefined
+    const moment = Moment.of(cache.find(scope.environmentId) ?? loaded, clock.now())
+    const audience = sessions.audienceOf(scope.environmentId, held.text)
     const session = new FlagSession({ scope, audience, moment, sink: this })
     this.#session = session
     sessions.add(session)
     usage.requested(scope.environmentId)
-    session.announce(moment)
+    session.announce(moment, parsed ?? contextOfText(held.text))
   }
 
   async #admit({ sdkKey }: InitMessage): Promise<EnvironmentScope> {
@@ -187,12 +216,14 @@ export class SocketConnection implements SessionSink {
 
   async #changeContext(context: EvaluationContext): Promise<void> {
     if (this.#session !== undefined) await this.#count(this.#session.scope)
-    const session = this.#session
-    if (session === undefined) return
-    const { sessions, usage } = this.#parts
+    const [session, reservation] = [this.#session, this.#reservation]
+    if (session === undefined || reservation === undefined) return
+    const { budget, sessions, usage } = this.#parts
+    const held = toHeldContext(context)
+    budget.change(reservation, held.bytes)
     usage.requested(session.scope.environmentId)
-    sessions.move(session, context)
-    session.announce(this.#present(session))
+    sessions.move(session, held.text)
+    session.announce(this.#present(session), context)
   }
 
   #present({ scope, told }: FlagSession): Moment {
@@ -212,7 +243,7 @@ export class SocketConnection implements SessionSink {
     if (this.#session === undefined) return
     const { scope, audience } = this.#session
     if (full) usage.evaluated(scope.environmentId, 'ws', evaluated, audience.contextHash)
-    else usage.pushed(scope.environmentId, evaluated)
+    else usage.pushed(scope.environmentId, evaluated, audience)
   }
 
   #sendError(error: string, statusCode: number): void {
@@ -252,44 +283,13 @@ export class SocketConnection implements SessionSink {
   }
 }
 
-const MESSAGES =
-  'A message is {"type":"init","sdkKey":"ff_…","context":{…}}, {"type":"context","context":{…}} or {"type":"ping"}.'
-
-/** A message of the client; `unknown` when its type is none of this release's. */
-function parseMessage(text: string): ClientMessage | 'unknown' {
-  const json = parseJson(text)
-  const message = asClientMessage(json)
-  if (message !== undefined) return message
-  if (hasOtherType(json)) return 'unknown'
-  throw new FlagError('INVALID_REQUEST', MESSAGES)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new FlagError('INVALID_REQUEST', 'A message must be JSON.', { cause })
-  }
-}
-
-const KNOWN_TYPES: readonly unknown[] = [
-  'init',
-  'context',
-  'ping',
-] satisfies ClientMessage['type'][]
-
-function hasOtherType(json: unknown): boolean {
-  if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'type')) return false
-  const { type } = json as { readonly type: unknown }
-  return typeof type === 'string' && !KNOWN_TYPES.includes(type)
-}
-
-function closeCodeOf({ code }: FlagError): number {
+function closeCodeOf({ code, details }: FlagError): number {
   switch (code) {
     case 'UNAUTHENTICATED':
       return CLOSE_CODES.keyRefused
     case 'RATE_LIMITED':
-      return CLOSE_CODES.tooMany
+      // With `seconds`, the server itself has no room; without, the key has used up its limit.
+      return details?.['seconds'] === undefined ? CLOSE_CODES.tooMany : CLOSE_CODES.tryAgainLater
     case 'UNAVAILABLE':
     case 'INTERNAL':
     case 'NOT_FOUND':

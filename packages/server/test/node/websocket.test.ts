@@ -138,7 +138,7 @@ describe('attachWebSocket', () => {
     const healthy = await new Client(path).init(live.sdkKey)
     const large = await new Client(path).init(live.sdkKey)
     large.socket.send(
-      JSON.stringify({ type: 'context', context: { kind: 'a', b: 'x'.repeat(70_000) } }),
+      JSON.stringify({ type: 'context', context: { kind: 'a', b: 'x'.repeat(90_000) } }),
     )
     const broken = await new Client(path).init(live.sdkKey)
     const raw = broken.socket as unknown as { _socket: { write(bytes: Buffer): void } }
