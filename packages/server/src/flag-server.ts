@@ -2,6 +2,7 @@ import { type EvaluationContext, type EvaluationDetail, FlagError, parseContext 
 import { type FlagValues, SDK_PATHS } from '@ff/protocol/sdk'
 import type { Actor } from './access/actors.ts'
 import { Admission, spreadSeconds } from './access/admission.ts'
+import { addressOf, type Client } from './access/client.ts'
 import { RequestLimiter } from './access/rate-limit.ts'
 import { SdkKeyVerifier } from './access/sdk-keys.ts'
 import type { Clock } from './clock.ts'
@@ -19,6 +20,7 @@ import { Instance } from './instance.ts'
 import { type Job, Jobs } from './jobs.ts'
 import { Broadcaster } from './live/broadcaster.ts'
 import { LongPolls } from './live/long-polls.ts'
+import { PendingSockets } from './live/pending-sockets.ts'
 import { SessionRegistry } from './live/session-registry.ts'
 import type { SocketConnection, SocketLike } from './live/socket-connection.ts'
 import { SocketConnections } from './live/socket-connections.ts'
@@ -59,7 +61,6 @@ export class FlagServer {
   readonly #usage: UsageRecorder
   readonly #sessions = new SessionRegistry()
   readonly #sockets: SocketConnections
-  readonly #admission: Admission
   readonly #broadcaster: Broadcaster
   readonly #inFlight = new InFlight()
   readonly #jobs: Jobs
@@ -85,8 +86,13 @@ export class FlagServer {
     this.#keys = keys
     this.#evaluator = evaluator
     this.#usage = usage
-    this.#sockets = new SocketConnections(live)
-    this.#admission = new Admission({ clock, perSecond: options.maxNewSocketsPerSecond })
+    this.#sockets = new SocketConnections({
+      ...live,
+      pending: new PendingSockets({ perAddress: options.maxPendingSocketsPerAddress }),
+      admission: new Admission({ clock, perSecond: options.maxNewSocketsPerSecond }),
+      maxLiveClients: options.maxLiveClients,
+      countRefusal: () => options.metrics.countRequest(SDK_PATHS.socket, 429),
+    })
     this.#jobs = new Jobs([...jobsOf(options), webhooks], { clock, logger })
     const [sockets, jobs] = [this.#sockets, this.#jobs]
     const instance = new Instance({ cache, sessions, sockets, jobs, usage })
@@ -115,15 +121,13 @@ export class FlagServer {
   }
 
   /**
-   * For bindings: 0 when a socket may be opened now; else after how many seconds to try again,
-   * because the server stops, holds as many as it may, or too many come at once.
+   * For bindings: 0 if a socket may be opened; else after how many seconds to try again, because
+   * the server stops.
    */
   admitSocket(): number {
-    const { maxLiveClients, metrics } = this.#options
-    const hasRoom = this.#state !== 'closed' && this.#sockets.size < maxLiveClients
-    const seconds = hasRoom ? this.#admission.take() : spreadSeconds()
-    if (seconds > 0) metrics.countRequest(SDK_PATHS.socket, 429)
-    return seconds
+    if (this.#state !== 'closed') return 0
+    this.#options.metrics.countRequest(SDK_PATHS.socket, 429)
+    return spreadSeconds()
   }
 
   /**
@@ -163,9 +167,12 @@ export class FlagServer {
     return { ...this.#options, actor }
   }
 
-  /** Begins the conversation over a socket that was just opened; for bindings. */
-  acceptSocket(socket: SocketLike): SocketConnection {
-    return this.#sockets.accept(socket)
+  /**
+   * Begins the conversation over a socket that was just opened; for bindings. `client` sent the
+   * request for the upgrade; without it, the socket counts as one of an unknown address.
+   */
+  acceptSocket(socket: SocketLike, client?: Client): SocketConnection {
+    return this.#sockets.accept(socket, client && addressOf(client, this.#options.trustProxy))
   }
 
   /** For bindings: the socket of this connection is gone. */

@@ -44,10 +44,18 @@ export interface FlagServerOptions extends Capabilities {
   readonly clock?: Clock
   /** Whether anybody may read `GET /metrics`; by default only a token of the role `platform`. */
   readonly metricsArePublic?: boolean
-  /** How many live clients are held before more are refused with 429: sockets, and sessions. */
+  /** How many live clients, sockets and polls, are held before more are refused with 429. */
   readonly maxLiveClients?: number
-  /** How many sockets may be opened in a second before more are asked to come later, with 429. */
+  /**
+   * How many sockets may begin with a valid `init` in a second before more are refused with
+   * `retryAfter`; at one moment a quarter, and of one organization three quarters.
+   */
   readonly maxNewSocketsPerSecond?: number
+  /**
+   * How many sockets of one network address may be without a valid `init`; one more closes the
+   * oldest of them. Of all addresses together 4,096.
+   */
+  readonly maxPendingSocketsPerAddress?: number
   /**
    * Under which secrets that must be read back are kept, such as those of webhooks: 32 bytes in
    * base64 or as 64 hexadecimal digits. Of several, the first is used for new ones. Without a
@@ -67,11 +75,13 @@ export interface ResolvedOptions extends Installation {
   readonly metricsArePublic: boolean
   readonly maxLiveClients: number
   readonly maxNewSocketsPerSecond: number
+  readonly maxPendingSocketsPerAddress: number
   readonly administrator: Administrator | undefined
 }
 
 const DEFAULT_MAX_LIVE_CLIENTS = 20_000
 const DEFAULT_MAX_NEW_SOCKETS = 500
+const DEFAULT_MAX_PENDING_SOCKETS = 64
 
 /** Fills in the defaults. Throws `INVALID_REQUEST` for an option that cannot be meant. */
 export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
@@ -101,6 +111,10 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     maxNewSocketsPerSecond: resolveCount(
       'maxNewSocketsPerSecond',
       options.maxNewSocketsPerSecond ?? DEFAULT_MAX_NEW_SOCKETS,
+    ),
+    maxPendingSocketsPerAddress: resolveCount(
+      'maxPendingSocketsPerAddress',
+      options.maxPendingSocketsPerAddress ?? DEFAULT_MAX_PENDING_SOCKETS,
     ),
   }
 }

@@ -150,7 +150,12 @@ function endOf({ startedAt, lengthMs }: RateWindow): number {
   return startedAt + lengthMs
 }
 
-/** The refusal of a request that found nothing left. */
-export function tooManyRequests(): FlagError {
-  return new FlagError('RATE_LIMITED', 'Too many requests for this SDK key; wait for the reset.')
+/** The refusal of a request that found nothing left; `seconds`: when the next window begins. */
+export function tooManyRequests(seconds?: number): FlagError {
+  const message = 'Too many requests for this SDK key; wait for the reset.'
+  return new FlagError(
+    'RATE_LIMITED',
+    message,
+    seconds === undefined ? {} : { details: { seconds } },
+  )
 }

@@ -11,6 +11,7 @@ import { hashSecret } from './secrets.ts'
 export interface EnvironmentScope {
   readonly keyId: string
   readonly environmentId: string
+  readonly organizationId: string
   /** `client`: values only; `server`: also the flag set. */
   readonly kind: 'client' | 'server'
   /** Requests a minute. */
@@ -142,7 +143,8 @@ export class SdkKeyVerifier {
   async #load(): Promise<void> {
     try {
       const { data } = await this.#storage.list('sdkKey', {})
-      this.#replace(data)
+      const projects = await this.#storage.list('project', {})
+      this.#replace(data, new Map(projects.data.map(({ id, orgId }) => [id, orgId])))
       if (!this.#reachable) this.#logger.info('the SDK keys can be read again')
       this.#reachable = true
     } catch (error) {
@@ -154,8 +156,13 @@ export class SdkKeyVerifier {
     }
   }
 
-  #replace(records: readonly Records['sdkKey'][]): void {
-    const living = records.filter(({ revokedAt }) => revokedAt === null).map(toLivingKey)
+  #replace(
+    records: readonly Records['sdkKey'][],
+    organizations: ReadonlyMap<string, string>,
+  ): void {
+    const living = records
+      .filter(({ revokedAt }) => revokedAt === null)
+      .map((record) => toLivingKey(record, organizations))
     this.#byHash = new Map(living.map((known) => [known.hash, known]))
     this.#byId = new Map(living.map((known) => [known.keyId, known]))
     for (const [key, { hash }] of this.#remembered) {
@@ -176,10 +183,15 @@ export class SdkKeyVerifier {
   }
 }
 
-function toLivingKey(record: Records['sdkKey']): LivingKey {
+function toLivingKey(
+  record: Records['sdkKey'],
+  organizations: ReadonlyMap<string, string>,
+): LivingKey {
   return {
     keyId: record.id,
     environmentId: record.environmentId,
+    // A project that was deleted between the two readings counts as an organization of its own.
+    organizationId: organizations.get(record.projectId) ?? record.projectId,
     kind: record.kind,
     rateLimit: record.rateLimit ?? DEFAULT_RATE_LIMIT,
     hash: record.hash,

@@ -4,9 +4,9 @@ import {
   CLOSE_CODES,
   type ClientMessage,
   INIT_WITHIN_MS,
-  type InitMessage,
   type ServerMessage,
 } from '@ff/protocol/sdk'
+import { type Admission, spreadSeconds } from '../access/admission.ts'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import { type EnvironmentScope, keyRefused, type SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Cancel, Clock } from '../clock.ts'
@@ -18,6 +18,7 @@ import type { Logger } from '../logger.ts'
 import { type EndReason, FlagSession, type SessionSink } from './flag-session.ts'
 import type { FlagUpdate, Message } from './flag-update.ts'
 import { Moment } from './moment.ts'
+import type { PendingSocket, PendingSockets } from './pending-sockets.ts'
 import type { SessionRegistry } from './session-registry.ts'
 
 /** A WebSocket, as far as a connection needs one. */
@@ -27,8 +28,11 @@ export interface SocketLike {
   send(message: Message): void
   /** Calls `task` once, when everything that was sent has left this process. */
   whenDrained(task: () => void): void
-  /** Says goodbye; the transport ends the socket even if the client does not answer. */
-  close(code: number, reason: string): void
+  /**
+   * Sends a close frame; the transport ends the socket even if the client does not answer. If
+   * `isAnonymous`, it does not wait for the answer: strangers would keep many sockets that way.
+   */
+  close(code: number, reason: string, isAnonymous: boolean): void
 }
 
 export interface SocketParts {
@@ -38,6 +42,12 @@ export interface SocketParts {
   readonly limiter: RequestLimiter
   readonly cache: FlagSetCache
   readonly sessions: SessionRegistry
+  readonly pending: PendingSockets
+  readonly admission: Admission
+  /** How many live clients, sockets and polls, are held before more are refused. */
+  readonly maxLiveClients: number
+  /** Counts a socket that is refused because of its number, not because of what it says. */
+  readonly countRefusal: () => void
   readonly usage: UsageRecorder
   readonly clock: Clock
   readonly logger: Logger
@@ -49,6 +59,9 @@ const MAX_BUFFERED_BYTES = 256 * 1024
 /** A client that has not caught up by then is closed. */
 const STUCK_AFTER_MS = 10_000
 
+/** Displaced clients connect again within this time, each at a moment of its own. */
+const DISPLACED_SPREAD_SECONDS = 10
+
 /** How much text may wait for the message that is being worked on. */
 const MAX_WAITING_LENGTH = 256 * 1024
 
@@ -56,7 +69,7 @@ const MAX_WAITING_LENGTH = 256 * 1024
  * The conversation with one client, over any socket: `init`, its check, a session, and its end.
  * The transport calls `receive` for each text, `refuse` for what is not text, and `closed` once.
  */
-export class SocketConnection implements SessionSink {
+export class SocketConnection implements SessionSink, PendingSocket {
   readonly transport = 'ws'
   readonly #socket: SocketLike
   readonly #parts: SocketParts
@@ -64,6 +77,8 @@ export class SocketConnection implements SessionSink {
   #waitingLength = 0
   #isWorking = false
   #isOpen = true
+  /** Whether no valid `init` has come. */
+  #isAnonymous = true
   #session: FlagSession | undefined
   #cancelInit: Cancel | undefined
   #cancelStuck: Cancel | undefined
@@ -93,13 +108,21 @@ export class SocketConnection implements SessionSink {
   refuse(error: unknown): void {
     if (!this.#isOpen) return
     const known = toKnownError(error, this.#parts.logger)
-    this.#sendError(known.message, sdkStatusOf(known))
+    const seconds = known.details?.['seconds']
+    const retryAfter = typeof seconds === 'number' ? seconds : undefined
+    this.#sendError(known.message, sdkStatusOf(known), retryAfter)
     this.#close(closeCodeOf(known), known.code)
+  }
+
+  displace(): void {
+    const message = 'Too many sockets of this address have not sent a valid init; connect again.'
+    this.#putOff(message, spreadSeconds(DISPLACED_SPREAD_SECONDS))
   }
 
   /** The socket is gone. */
   closed(): void {
     this.#isOpen = false
+    this.#parts.pending.remove(this)
     this.#waiting.length = 0
     this.#waitingLength = 0
     this.#cancelInit?.()
@@ -162,9 +185,13 @@ export class SocketConnection implements SessionSink {
     this.#cancelInit?.()
     this.#cancelInit = undefined
     await this.#parts.whenReady()
-    const scope = await this.#admit(message)
+    const { cache, clock, keys, pending, sessions, usage } = this.#parts
+    const scope = keys.find(message.sdkKey) ?? (await keys.verify(message.sdkKey))
     const context = parseContext(message.context)
-    const { cache, clock, sessions, usage } = this.#parts
+    if (!this.#isOpen) return
+    this.#isAnonymous = false
+    pending.remove(this)
+    if (!(await this.#admit(scope))) return
     const loaded = await cache.get(scope.environmentId)
     if (!this.#isOpen) return
     // Nothing is awaited from here until the session is registered, so that it misses no change.
@@ -178,11 +205,22 @@ export class SocketConnection implements SessionSink {
     session.announce(moment)
   }
 
-  async #admit({ sdkKey }: InitMessage): Promise<EnvironmentScope> {
-    const { keys } = this.#parts
-    const scope = keys.find(sdkKey) ?? (await keys.verify(sdkKey))
-    await this.#count(scope)
-    return scope
+  /** False if the client was refused. A refusal by the server costs its key no request. */
+  async #admit(scope: EnvironmentScope): Promise<boolean> {
+    const { admission, maxLiveClients, sessions } = this.#parts
+    const hasRoom = sessions.size < maxLiveClients
+    const seconds = hasRoom ? admission.take(scope.organizationId) : spreadSeconds()
+    if (seconds > 0) {
+      this.#putOff('The server is overloaded; connect again later.', seconds)
+      return false
+    }
+    try {
+      await this.#count(scope)
+    } catch (error) {
+      admission.giveBack(scope.organizationId)
+      throw error
+    }
+    return true
   }
 
   async #changeContext(context: EvaluationContext): Promise<void> {
@@ -203,7 +241,7 @@ export class SocketConnection implements SessionSink {
   /** What makes the server evaluate everything counts as a request. */
   async #count(scope: EnvironmentScope): Promise<void> {
     const permit = await this.#parts.limiter.take(scope)
-    if (!permit.granted) throw tooManyRequests()
+    if (!permit.granted) throw tooManyRequests(Number(permit.retryAfter))
   }
 
   /** A client that was told everything before is told of changes. */
@@ -215,8 +253,16 @@ export class SocketConnection implements SessionSink {
     else usage.pushed(scope.environmentId, evaluated)
   }
 
-  #sendError(error: string, statusCode: number): void {
-    this.#sendMessage({ type: 'error', error, statusCode })
+  /** Refuses the client because there are too many; it may connect again after so many seconds. */
+  #putOff(error: string, retryAfter: number): void {
+    this.#parts.countRefusal()
+    this.#sendError(error, 429, retryAfter)
+    this.#close(CLOSE_CODES.tryAgainLater, 'overloaded')
+  }
+
+  #sendError(error: string, statusCode: number, retryAfter?: number): void {
+    const message = { type: 'error', error, statusCode } as const
+    this.#sendMessage(retryAfter === undefined ? message : { ...message, retryAfter })
   }
 
   #sendMessage(message: ServerMessage): void {
@@ -248,7 +294,7 @@ export class SocketConnection implements SessionSink {
   #close(code: number, reason: string): void {
     if (!this.#isOpen) return
     this.closed()
-    this.#socket.close(code, reason)
+    this.#socket.close(code, reason, this.#isAnonymous)
   }
 }
 
