@@ -22,7 +22,8 @@ import { Broadcaster } from './live/broadcaster.ts'
 import { LongPolls } from './live/long-polls.ts'
 import { PendingSockets } from './live/pending-sockets.ts'
 import { SessionRegistry } from './live/session-registry.ts'
-import type { SocketConnection, SocketLike } from './live/socket-connection.ts'
+import { SocketAdmission } from './live/socket-admission.ts'
+import type { SocketConnection, SocketLike, SocketParts } from './live/socket-connection.ts'
 import { SocketConnections } from './live/socket-connections.ts'
 import { appointAdministrator } from './management/administrator.ts'
 import { billingJob } from './management/billing-job.ts'
@@ -86,13 +87,7 @@ export class FlagServer {
     this.#keys = keys
     this.#evaluator = evaluator
     this.#usage = usage
-    this.#sockets = new SocketConnections({
-      ...live,
-      pending: new PendingSockets({ perAddress: options.maxPendingSocketsPerAddress }),
-      admission: new Admission({ clock, perSecond: options.maxNewSocketsPerSecond }),
-      maxLiveClients: options.maxLiveClients,
-      countRefusal: () => options.metrics.countRequest(SDK_PATHS.socket, 429),
-    })
+    this.#sockets = createSockets(live, options)
     this.#jobs = new Jobs([...jobsOf(options), webhooks], { clock, logger })
     const [sockets, jobs] = [this.#sockets, this.#jobs]
     const instance = new Instance({ cache, sessions, sockets, jobs, usage })
@@ -223,6 +218,21 @@ export class FlagServer {
 /** A server with these abilities; what nobody brings is kept in memory. */
 export function createFlagServer(options: FlagServerOptions = {}): FlagServer {
   return new FlagServer(resolveOptions(options))
+}
+
+function createSockets(
+  live: Omit<SocketParts, 'pending' | 'admission' | 'countRefusal'>,
+  options: ResolvedOptions,
+): SocketConnections {
+  const { maxLiveClients, maxNewSocketsPerSecond, maxPendingSocketsPerAddress } = options
+  const { clock, limiter, sessions } = live
+  const throttle = new Admission({ clock, perSecond: maxNewSocketsPerSecond })
+  return new SocketConnections({
+    ...live,
+    pending: new PendingSockets({ perAddress: maxPendingSocketsPerAddress }),
+    admission: new SocketAdmission({ throttle, limiter, sessions, maxLiveClients }),
+    countRefusal: () => options.metrics.countRequest(SDK_PATHS.socket, 429),
+  })
 }
 
 /** What every instance does again and again. */

@@ -6,20 +6,21 @@ import {
   INIT_WITHIN_MS,
   type ServerMessage,
 } from '@ff/protocol/sdk'
-import { type Admission, spreadSeconds } from '../access/admission.ts'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import { type EnvironmentScope, keyRefused, type SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Cancel, Clock } from '../clock.ts'
 import type { Evaluated } from '../evaluation/evaluated.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
-import { sdkStatusOf, toKnownError } from '../http/error-reply.ts'
+import { toKnownError } from '../http/error-reply.ts'
 import type { Logger } from '../logger.ts'
 import { type EndReason, FlagSession, type SessionSink } from './flag-session.ts'
 import type { FlagUpdate, Message } from './flag-update.ts'
 import { Moment } from './moment.ts'
 import type { PendingSocket, PendingSockets } from './pending-sockets.ts'
 import type { SessionRegistry } from './session-registry.ts'
+import type { SocketAdmission } from './socket-admission.ts'
+import { displaced, socketRefusalOf } from './socket-refusal.ts'
 
 /** A WebSocket, as far as a connection needs one. */
 export interface SocketLike {
@@ -43,10 +44,8 @@ export interface SocketParts {
   readonly cache: FlagSetCache
   readonly sessions: SessionRegistry
   readonly pending: PendingSockets
-  readonly admission: Admission
-  /** How many live clients, sockets and polls, are held before more are refused. */
-  readonly maxLiveClients: number
-  /** Counts a socket that is refused because of its number, not because of what it says. */
+  readonly admission: SocketAdmission
+  /** Counts a socket that is refused with status 429. */
   readonly countRefusal: () => void
   readonly usage: UsageRecorder
   readonly clock: Clock
@@ -58,9 +57,6 @@ const MAX_BUFFERED_BYTES = 256 * 1024
 
 /** A client that has not caught up by then is closed. */
 const STUCK_AFTER_MS = 10_000
-
-/** Displaced clients connect again within this time, each at a moment of its own. */
-const DISPLACED_SPREAD_SECONDS = 10
 
 /** How much text may wait for the message that is being worked on. */
 const MAX_WAITING_LENGTH = 256 * 1024
@@ -87,7 +83,8 @@ export class SocketConnection implements SessionSink, PendingSocket {
     this.#socket = socket
     this.#parts = parts
     this.#cancelInit = parts.clock.schedule(INIT_WITHIN_MS, () => {
-      this.#sendError('No init message came in time.', 408)
+      const error = 'No init message came in time.'
+      this.#sendMessage({ type: 'error', error, statusCode: 408 })
       this.#close(CLOSE_CODES.initTimeout, 'no init in time')
     })
   }
@@ -108,15 +105,14 @@ export class SocketConnection implements SessionSink, PendingSocket {
   refuse(error: unknown): void {
     if (!this.#isOpen) return
     const known = toKnownError(error, this.#parts.logger)
-    const seconds = known.details?.['seconds']
-    const retryAfter = typeof seconds === 'number' ? seconds : undefined
-    this.#sendError(known.message, sdkStatusOf(known), retryAfter)
-    this.#close(closeCodeOf(known), known.code)
+    const { message, closeCode } = socketRefusalOf(known)
+    if (message.statusCode === 429) this.#parts.countRefusal()
+    this.#sendMessage(message)
+    this.#close(closeCode, known.code)
   }
 
   displace(): void {
-    const message = 'Too many sockets of this address have not sent a valid init; connect again.'
-    this.#putOff(message, spreadSeconds(DISPLACED_SPREAD_SECONDS))
+    this.refuse(displaced())
   }
 
   /** The socket is gone. */
@@ -191,7 +187,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
     if (!this.#isOpen) return
     this.#isAnonymous = false
     pending.remove(this)
-    if (!(await this.#admit(scope))) return
+    await this.#parts.admission.admit(scope)
     const loaded = await cache.get(scope.environmentId)
     if (!this.#isOpen) return
     // Nothing is awaited from here until the session is registered, so that it misses no change.
@@ -203,24 +199,6 @@ export class SocketConnection implements SessionSink, PendingSocket {
     sessions.add(session)
     usage.requested(scope.environmentId)
     session.announce(moment)
-  }
-
-  /** False if the client was refused. A refusal by the server costs its key no request. */
-  async #admit(scope: EnvironmentScope): Promise<boolean> {
-    const { admission, maxLiveClients, sessions } = this.#parts
-    const hasRoom = sessions.size < maxLiveClients
-    const seconds = hasRoom ? admission.take(scope.organizationId) : spreadSeconds()
-    if (seconds > 0) {
-      this.#putOff('The server is overloaded; connect again later.', seconds)
-      return false
-    }
-    try {
-      await this.#count(scope)
-    } catch (error) {
-      admission.giveBack(scope.organizationId)
-      throw error
-    }
-    return true
   }
 
   async #changeContext(context: EvaluationContext): Promise<void> {
@@ -251,18 +229,6 @@ export class SocketConnection implements SessionSink, PendingSocket {
     const { scope, audience } = this.#session
     if (full) usage.evaluated(scope.environmentId, 'ws', evaluated, audience.contextHash)
     else usage.pushed(scope.environmentId, evaluated)
-  }
-
-  /** Refuses the client because there are too many; it may connect again after so many seconds. */
-  #putOff(error: string, retryAfter: number): void {
-    this.#parts.countRefusal()
-    this.#sendError(error, 429, retryAfter)
-    this.#close(CLOSE_CODES.tryAgainLater, 'overloaded')
-  }
-
-  #sendError(error: string, statusCode: number, retryAfter?: number): void {
-    const message = { type: 'error', error, statusCode } as const
-    this.#sendMessage(retryAfter === undefined ? message : { ...message, retryAfter })
   }
 
   #sendMessage(message: ServerMessage): void {
@@ -328,19 +294,4 @@ function hasOtherType(json: unknown): boolean {
   if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'type')) return false
   const { type } = json as { readonly type: unknown }
   return typeof type === 'string' && !KNOWN_TYPES.includes(type)
-}
-
-function closeCodeOf({ code }: FlagError): number {
-  switch (code) {
-    case 'UNAUTHENTICATED':
-      return CLOSE_CODES.keyRefused
-    case 'RATE_LIMITED':
-      return CLOSE_CODES.tooMany
-    case 'UNAVAILABLE':
-    case 'INTERNAL':
-    case 'NOT_FOUND':
-      return CLOSE_CODES.tryAgainLater
-    default:
-      return CLOSE_CODES.badMessage
-  }
 }
