@@ -1,3 +1,5 @@
+import { inSlices } from '../slice.ts'
+
 /** A socket without a valid `init`, as far as the limit on such sockets needs it. */
 export interface PendingSocket {
   /** Closes the socket in favour of a newer one. It is no longer pending when this is called. */
@@ -29,7 +31,7 @@ export class PendingSockets {
   /** The groups by how many sockets they have, so that the largest is found at once. */
   readonly #bySize = new Map<number, Set<Group>>()
   #largest = 0
-  /** The groups that were beyond the limit of an address at some time since the last sweep. */
+  /** The groups that may be beyond the limit of an address; a sweep is due while there are any. */
   readonly #crowded = new Set<Group>()
   #displaced = 0
 
@@ -74,15 +76,24 @@ export class PendingSockets {
    * client is often there already, behind a crowd of upgrades.
    */
   #sweepSoon(group: Group): void {
-    if (this.#crowded.size === 0) setImmediate(() => this.#sweep())
+    const isSwept = this.#crowded.size > 0
     this.#crowded.add(group)
+    if (!isSwept) setImmediate(() => void this.#sweep())
   }
 
-  #sweep(): void {
+  #sweep(): Promise<void> {
+    return inSlices(this.#excess(), (group) => {
+      // Some of its sockets may have left since the end of the last slice.
+      if (group.size > this.#perAddress) this.#displaceOldest(group)
+    })
+  }
+
+  /** Each crowded group as often as a socket of it is to be displaced. */
+  *#excess(): Iterable<Group> {
     for (const group of this.#crowded) {
-      while (group.size > this.#perAddress) this.#displaceOldest(group)
+      while (group.size > this.#perAddress) yield group
+      this.#crowded.delete(group)
     }
-    this.#crowded.clear()
   }
 
   #displaceOldest(group: Group): void {

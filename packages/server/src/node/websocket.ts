@@ -10,6 +10,7 @@ import { targetBelow } from '../http/target.ts'
 import type { Message } from '../live/flag-update.ts'
 import type { SocketConnection, SocketLike } from '../live/socket-connection.ts'
 import { inSlices } from '../slice.ts'
+import { UpgradeQueue } from './upgrade-queue.ts'
 
 /** Stops accepting sockets, and the heartbeat; sockets that are open stay open. */
 export type Detach = () => void
@@ -39,11 +40,7 @@ export function attachWebSocket(server: Server, flags: FlagServer): Detach {
   const open = new OpenSockets(flags)
   const serves = ({ url = '/' }: IncomingMessage) =>
     targetBelow(flags.basePath, url)?.path === SDK_PATHS.socket
-  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (!serves(request)) {
-      if (isLeftToUs(server, request, upgrade)) refuse(socket, 404)
-      return
-    }
+  const queue = new UpgradeQueue(({ request, socket, head }) => {
     const seconds = flags.admitSocket()
     if (seconds > 0) {
       refuse(socket, 429, `Retry-After: ${seconds}\r\n`)
@@ -52,6 +49,13 @@ export function attachWebSocket(server: Server, flags: FlagServer): Detach {
         open.add({ webSocket, stream: socket, client: clientOf(request) })
       })
     }
+  })
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (!serves(request)) {
+      if (isLeftToUs(server, request, upgrade)) refuse(socket, 404)
+      return
+    }
+    queue.add({ request, socket, head })
   }
   SERVES.set(upgrade, serves)
   server.on('upgrade', upgrade)
