@@ -34,6 +34,9 @@ import { retentionJob } from './management/retention.ts'
 import { type FlagServerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { oldDeliveriesJob, WebhookDispatcher } from './webhooks/webhook-dispatcher.ts'
 
+/** How many upgrades may wait for their handshake. */
+const MAX_WAITING_UPGRADES = 8192
+
 /** How long a stopping server waits for the requests it is working on. */
 const DRAIN_WITHIN_MS = 5000
 
@@ -117,10 +120,10 @@ export class FlagServer {
 
   /**
    * For bindings: 0 if a socket may be opened; else after how many seconds to try again, because
-   * the server stops.
+   * the server stops, or because too many others are `waiting` to be opened.
    */
-  admitSocket(): number {
-    if (this.#state !== 'closed') return 0
+  admitSocket(waiting = 0): number {
+    if (this.#state !== 'closed' && waiting < MAX_WAITING_UPGRADES) return 0
     this.#options.metrics.countRequest(SDK_PATHS.socket, 429)
     return spreadSeconds()
   }

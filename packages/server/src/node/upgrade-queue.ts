@@ -9,9 +9,6 @@ export interface Upgrade {
   readonly head: Buffer
 }
 
-/** Beyond this many, upgrades are not delayed: in the kernel they cost this process no memory. */
-const MAX_WAITING = 1024
-
 /** Handles upgrades in their order and in time slices, so that a crowd of them delays nothing else. */
 export class UpgradeQueue {
   readonly #handle: (upgrade: Upgrade) => void
@@ -21,25 +18,27 @@ export class UpgradeQueue {
     this.#handle = handle
   }
 
+  /** How many upgrades wait. */
+  get size(): number {
+    return this.#waiting.length
+  }
+
   add(upgrade: Upgrade): void {
     // While it waits, no other listener is there for an error, which would end the process.
     upgrade.socket.on('error', ignore)
     this.#waiting.push(upgrade)
     if (this.#waiting.length === 1) setImmediate(() => this.#work())
-    if (this.#waiting.length > MAX_WAITING) this.#handleNext()
   }
 
   #work(): void {
     const slice = new Slice()
-    while (this.#waiting.length > 0 && slice.take()) this.#handleNext()
+    while (this.#waiting.length > 0 && slice.take()) {
+      const upgrade = this.#waiting.shift()
+      if (upgrade === undefined) break
+      this.#handle(upgrade)
+      upgrade.socket.off('error', ignore)
+    }
     if (this.#waiting.length > 0) setImmediate(() => this.#work())
-  }
-
-  #handleNext(): void {
-    const upgrade = this.#waiting.shift()
-    if (upgrade === undefined) return
-    this.#handle(upgrade)
-    upgrade.socket.off('error', ignore)
   }
 }
 

@@ -41,21 +41,18 @@ export function attachWebSocket(server: Server, flags: FlagServer): Detach {
   const serves = ({ url = '/' }: IncomingMessage) =>
     targetBelow(flags.basePath, url)?.path === SDK_PATHS.socket
   const queue = new UpgradeQueue(({ request, socket, head }) => {
-    const seconds = flags.admitSocket()
-    if (seconds > 0) {
-      refuse(socket, 429, `Retry-After: ${seconds}\r\n`)
-    } else {
-      sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        open.add({ webSocket, stream: socket, client: clientOf(request) })
-      })
-    }
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      open.add({ webSocket, stream: socket, client: clientOf(request) })
+    })
   })
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (!serves(request)) {
       if (isLeftToUs(server, request, upgrade)) refuse(socket, 404)
       return
     }
-    queue.add({ request, socket, head })
+    const seconds = flags.admitSocket(queue.size)
+    if (seconds > 0) refuse(socket, 429, `Retry-After: ${seconds}\r\n`)
+    else queue.add({ request, socket, head })
   }
   SERVES.set(upgrade, serves)
   server.on('upgrade', upgrade)

@@ -1,10 +1,12 @@
-import { asServerMessage, type ServerMessage } from '@ff/protocol/sdk'
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { WebSocket } from 'ws'
 import { createDataFile, type DataFile, evaluate } from './data-file.ts'
 import { IS_FULL, report, sized } from './scale.ts'
 import { pause, type ServerProcess, startServer } from './server-process.ts'
 
+const PROGRAM = fileURLToPath(new URL('reconnecting.js', import.meta.url))
 const CLIENTS = sized({ full: 10_000, small: 300 })
 /** The option; all clients are of one organization, which gets three quarters of it. */
 const NEW_SOCKETS = sized({ full: 500, small: 100 })
@@ -14,11 +16,13 @@ const WITHIN_SECONDS = 60
 
 /** What the clients met until each of them had its values. */
 interface Storm {
-  refused: number
-  displaced: number
-  lost: number
-  mostAttempts: number
-  readonly waits: number[]
+  readonly refused: number
+  readonly displaced: number
+  readonly lost: number
+  readonly mostAttempts: number
+  /** The times that refused clients had to wait, in seconds. */
+  readonly waits: readonly number[]
+  readonly seconds: number
 }
 
 describe('a crowd of clients that come back at once after a restart', () => {
@@ -30,16 +34,10 @@ describe('a crowd of clients that come back at once after a restart', () => {
     const server = await startServer(file.path, { newSockets: NEW_SOCKETS })
     await eventLoopDelay(server, file)
 
-    const storm: Storm = { refused: 0, displaced: 0, lost: 0, mostAttempts: 0, waits: [] }
     const asking = { isOver: false }
     const evaluations = evaluateMeanwhile(server, file, asking)
-    const startedAt = performance.now()
-    const clients = Array.from({ length: CLIENTS }, async () => {
-      await pause(Math.random() * 1000)
-      await comeIn(server, file, storm)
-    })
-    await Promise.all(clients)
-    const seconds = (performance.now() - startedAt) / 1000
+    const storm = await reconnect(server, file)
+    const { seconds } = storm
     asking.isOver = true
     const { median, longest } = await evaluations
     const delay = await eventLoopDelay(server, file)
@@ -61,36 +59,15 @@ describe('a crowd of clients that come back at once after a restart', () => {
   }, 180_000)
 })
 
-/** Connects as an obedient client does: after a refusal waits as long as it says, and a little longer. */
-async function comeIn({ url }: ServerProcess, file: DataFile, storm: Storm): Promise<void> {
-  const init = { type: 'init', sdkKey: file.bystanderKey, context: { kind: 'user', key: 'u' } }
-  for (let attempt = 1; ; attempt += 1) {
-    storm.mostAttempts = Math.max(storm.mostAttempts, attempt)
-    const socket = new WebSocket(`${url.replace('http', 'ws')}/ws/sdk`, {
-      handshakeTimeout: 60_000,
-    })
-    const answer = await new Promise<ServerMessage | undefined>((resolve) => {
-      socket.on('open', () => socket.send(JSON.stringify(init)))
-      socket.on('message', (data) => resolve(asServerMessage(JSON.parse(String(data)))))
-      socket.on('close', () => resolve(undefined))
-      socket.on('error', () => resolve(undefined))
-    })
-    if (answer?.type === 'flags') {
-      onTestFinished(() => socket.terminate())
-      expect(answer.flags).toEqual({ steady: false })
-      return
-    }
-    let seconds = 1
-    if (answer?.type !== 'error') storm.lost += 1
-    else {
-      expect(answer.statusCode).toBe(429)
-      seconds = answer.retryAfter ?? Number.NaN
-      storm.waits.push(seconds)
-      if (answer.error.includes('init')) storm.displaced += 1
-      else storm.refused += 1
-    }
-    await pause((seconds + Math.random()) * 1000)
-  }
+/** Clients in a process of their own, which needs a core; resolves when all of them have their flags. */
+async function reconnect({ url }: ServerProcess, { bystanderKey }: DataFile): Promise<Storm> {
+  const words = [PROGRAM, new URL(url).port, bystanderKey, `${CLIENTS}`]
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  for await (const line of createInterface({ input: child.stdout })) return JSON.parse(line)
+  throw new Error('the clients ended before all of them were connected')
 }
 
 async function evaluateMeanwhile(
