@@ -8,6 +8,8 @@ const UPGRADE =
   'GET /ws/sdk HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
 const INIT = frameOf(JSON.stringify({ type: 'init', sdkKey, context: { kind: 'user', key: 'u' } }))
+const PING = Buffer.from([0x89, 0])
+const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0])
 const storm = { connected: 0, refused: 0, displaced: 0, lost: 0, mostAttempts: 0, waits: [] }
 const startedAt = performance.now()
 
@@ -37,7 +39,9 @@ function attempt(number) {
       isUpgraded = true
       socket.write(INIT)
     } else if (received.includes('"flags":{"steady":false}')) {
-      socket.removeAllListeners('data').resume()
+      socket.removeAllListeners('data').on('data', (later) => {
+        if (later.includes(PING)) socket.write(PONG)
+      })
       storm.connected += 1
       if (storm.connected === Number(clients)) tell()
     }
