@@ -44,6 +44,7 @@ describe('readConfig', () => {
       FF_ADMIN_EMAIL: 'root@acme.test',
       FF_ADMIN_PASSWORD: 'a password for the root',
       FF_TRUST_PROXY: 'true',
+      FF_MAX_PENDING_SOCKETS_PER_ADDRESS: '256',
       FF_METRICS_PUBLIC: 'true',
     }
     expect(readConfig(env)).toEqual({
@@ -54,6 +55,7 @@ describe('readConfig', () => {
       adminToken: 'a'.repeat(32),
       administrator: { email: 'root@acme.test', password: 'a password for the root' },
       trustProxy: true,
+      maxPendingSocketsPerAddress: 256,
       metricsArePublic: true,
       secretKeys: ['c'.repeat(64), 'd'.repeat(64)],
       webhooksAllowLoopback: true,
@@ -84,6 +86,14 @@ describe('readConfig', () => {
   it.each(['0', '65', '-1', '1.5', '2x', 'all'])('refuses %j workers by name', (FF_WORKERS) => {
     expect(() => readConfig({ FF_WORKERS })).toThrow(/^FF_WORKERS must be/)
   })
+
+  it.each(['0', '-1', '1.5', '1e3', '64 sockets'])(
+    'refuses %j pending sockets of an address by name',
+    (value) => {
+      const name = 'FF_MAX_PENDING_SOCKETS_PER_ADDRESS'
+      expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be`))
+    },
+  )
 
   it.each(['short', 'c'.repeat(63), `${'c'.repeat(64)},short`])(
     'refuses the secret key %j by name',

@@ -15,6 +15,8 @@ export interface Config {
   readonly administrator: Administrator | undefined
   /** Whether every request comes through a proxy that sets `X-Forwarded-*`. */
   readonly trustProxy: boolean
+  /** How many sockets of one network address may be without a valid `init`; `undefined`: the default. */
+  readonly maxPendingSocketsPerAddress: number | undefined
   /** Whether `GET /metrics` asks for no token. */
   readonly metricsArePublic: boolean
   /** Under which secrets that must be read back are kept, the newest first; none: one is made. */
@@ -71,6 +73,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     adminToken: adminTokenOf(env['FF_ADMIN_TOKEN']),
     administrator: administratorOf(env['FF_ADMIN_EMAIL'], env['FF_ADMIN_PASSWORD']),
     trustProxy: switchOf('FF_TRUST_PROXY', env['FF_TRUST_PROXY']),
+    maxPendingSocketsPerAddress: countOf(
+      'FF_MAX_PENDING_SOCKETS_PER_ADDRESS',
+      env['FF_MAX_PENDING_SOCKETS_PER_ADDRESS'],
+    ),
     metricsArePublic: switchOf('FF_METRICS_PUBLIC', env['FF_METRICS_PUBLIC']),
     secretKeys: secretKeysOf(env['FF_SECRET_KEY']),
     webhooksAllowLoopback: switchOf(
@@ -167,6 +173,13 @@ function switchOf(name: string, value: string | undefined): boolean {
   if (text === '1' || text === 'true') return true
   if (text === '0' || text === 'false') return false
   throw new ConfigError(`${name} must be 1, true, 0 or false, not "${value}".`)
+}
+
+function countOf(name: string, value: string | undefined): number | undefined {
+  const text = textOf(value)
+  if (text === undefined) return undefined
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new ConfigError(`${name} must be a positive integer of at most 9 digits, not "${value}".`)
 }
 
 function secretKeysOf(value: string | undefined): readonly string[] {

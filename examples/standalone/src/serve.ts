@@ -48,6 +48,7 @@ export async function serve(config: Config, store: Store): Promise<Standalone> {
 
 /** The flag server that these settings describe, which has not started. */
 export async function createFlags(config: Config, store: Store): Promise<FlagServer> {
+  const { maxPendingSocketsPerAddress } = config
   return createFlagServer({
     ...store,
     metricsArePublic: config.metricsArePublic,
@@ -57,6 +58,7 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
     ...(await loadIdentityProvider(config)),
     ...(config.administrator && { administrator: config.administrator }),
     trustProxy: config.trustProxy,
+    ...(maxPendingSocketsPerAddress !== undefined && { maxPendingSocketsPerAddress }),
     logger: consoleLogger,
     authenticateBearer: orAdministrator(
       config.adminToken,
