@@ -310,6 +310,7 @@ describe('a change', () => {
 describe('the conversation', () => {
   it('answers a context by every flag for that context, full', async () => {
     await set('banner', 'hello', [proRule])
+    await settle()
     const { socket, say } = await open()
     expect(socket.take()).toMatchObject([{ flags: { banner: 'other' } }])
     await say({ type: 'context', context: {} })
