@@ -23,7 +23,11 @@ describe('readConfig', () => {
     const place = { PORT: '0', HOST: '::1', FF_DATA_DIR: '/srv/ff', FF_WORKERS: '3' }
     const keys = { FF_SECRET_KEY: `${'c'.repeat(64)},${'d'.repeat(64)}` }
     const switches = { FF_WEBHOOKS_ALLOW_LOOPBACK: '1' }
-    const limits = { FF_MAX_HELD_CONTEXT_BYTES: '1048576' }
+    const limits = {
+      FF_MANAGEMENT_RATE_LIMIT: '1200',
+      FF_MAX_HELD_CONTEXT_BYTES: '1048576',
+      FF_MAX_PENDING_SOCKETS_PER_ADDRESS: '256',
+    }
     const stripe = {
       FF_STRIPE_SECRET_KEY: 'sk_test_1',
       FF_STRIPE_WEBHOOK_SECRET: 'whsec_1',
@@ -46,7 +50,6 @@ describe('readConfig', () => {
       FF_ADMIN_EMAIL: 'root@acme.test',
       FF_ADMIN_PASSWORD: 'a password for the root',
       FF_TRUST_PROXY: 'true',
-      FF_MANAGEMENT_RATE_LIMIT: '1200',
       FF_METRICS_PUBLIC: 'true',
     }
     expect(readConfig(env)).toEqual({
@@ -57,9 +60,12 @@ describe('readConfig', () => {
       adminToken: 'a'.repeat(32),
       administrator: { email: 'root@acme.test', password: 'a password for the root' },
       trustProxy: true,
-      managementRateLimit: 1200,
+      limits: {
+        managementRateLimit: 1200,
+        maxHeldContextBytes: 1_048_576,
+        maxPendingSocketsPerAddress: 256,
+      },
       metricsArePublic: true,
-      maxHeldContextBytes: 1_048_576,
       secretKeys: ['c'.repeat(64), 'd'.repeat(64)],
       webhooksAllowLoopback: true,
       stripe: {
@@ -90,24 +96,22 @@ describe('readConfig', () => {
     expect(() => readConfig({ FF_WORKERS })).toThrow(/^FF_WORKERS must be/)
   })
 
-  it.each(['0', '-1', '1.5', '10k', '1'.repeat(10)])(
-    'refuses the rate limit %j of management requests by name',
-    (FF_MANAGEMENT_RATE_LIMIT) => {
-      expect(readConfig({}).managementRateLimit).toBeUndefined()
-      expect(() => readConfig({ FF_MANAGEMENT_RATE_LIMIT })).toThrow(
-        /^FF_MANAGEMENT_RATE_LIMIT must be/,
-      )
-    },
-  )
+  it('leaves limits that are not set to the server', () => {
+    expect(readConfig({}).limits).toEqual({})
+  })
 
-  it.each(['524287', '-1', '1e9', '128 MiB', 'all'])(
-    'refuses %j bytes of held contexts by name',
-    (FF_MAX_HELD_CONTEXT_BYTES) => {
-      expect(() => readConfig({ FF_MAX_HELD_CONTEXT_BYTES })).toThrow(
-        /^FF_MAX_HELD_CONTEXT_BYTES must be/,
-      )
-    },
-  )
+  it.each([
+    ['FF_MANAGEMENT_RATE_LIMIT', '0'],
+    ['FF_MANAGEMENT_RATE_LIMIT', '10k'],
+    ['FF_MAX_HELD_CONTEXT_BYTES', '524287'],
+    ['FF_MAX_HELD_CONTEXT_BYTES', '128 MiB'],
+    ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '-1'],
+    ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '1e3'],
+    ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '1.5'],
+    ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '1'.repeat(16)],
+  ])('refuses the limit %s being %j by name', (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be`))
+  })
 
   it.each(['short', 'c'.repeat(63), `${'c'.repeat(64)},short`])(
     'refuses the secret key %j by name',

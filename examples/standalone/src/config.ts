@@ -15,14 +15,12 @@ export interface Config {
   readonly administrator: Administrator | undefined
   /** Whether every request comes through a proxy that sets `X-Forwarded-*`. */
   readonly trustProxy: boolean
-  /** Management requests a minute for each user and each access token; `undefined`: the server's default. */
-  readonly managementRateLimit: number | undefined
+  /** The limits that the operator sets; the server has defaults for the others. */
+  readonly limits: Limits
   /** Whether `GET /metrics` asks for no token. */
   readonly metricsArePublic: boolean
   /** Under which secrets that must be read back are kept, the newest first; none: one is made. */
   readonly secretKeys: readonly string[]
-  /** Bytes of memory that the contexts of live clients may take; undefined: the server's default. */
-  readonly maxHeldContextBytes: number | undefined
   /** Whether webhooks may lead to this machine. */
   readonly webhooksAllowLoopback: boolean
   /** Who takes the money, when somebody does. */
@@ -54,8 +52,15 @@ const MAX_WORKERS = 64
 const MIN_TOKEN_LENGTH = 16
 const MIN_PASSWORD_LENGTH = 12
 const MAX_PASSWORD_LENGTH = 256
-const MIN_HELD_CONTEXT_BYTES = 512 * 1024
 const SECRET_KEY = /^(?:[0-9a-f]{64}|[A-Za-z0-9+/_-]{43}=?)$/i
+
+/** The options of the server that are limits, and the variables that set them. */
+const LIMITS = {
+  managementRateLimit: { name: 'FF_MANAGEMENT_RATE_LIMIT', min: 1 },
+  maxHeldContextBytes: { name: 'FF_MAX_HELD_CONTEXT_BYTES', min: 512 * 1024 },
+  maxPendingSocketsPerAddress: { name: 'FF_MAX_PENDING_SOCKETS_PER_ADDRESS', min: 1 },
+} as const
+type Limits = { readonly [Option in keyof typeof LIMITS]?: number }
 
 /** What the program is asked to do; without a word it serves. Throws `ConfigError` for any other. */
 export function readCommand(words: readonly string[]): 'serve' | 'verify' {
@@ -76,10 +81,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     adminToken: adminTokenOf(env['FF_ADMIN_TOKEN']),
     administrator: administratorOf(env['FF_ADMIN_EMAIL'], env['FF_ADMIN_PASSWORD']),
     trustProxy: switchOf('FF_TRUST_PROXY', env['FF_TRUST_PROXY']),
-    managementRateLimit: managementRateLimitOf(env['FF_MANAGEMENT_RATE_LIMIT']),
+    limits: limitsOf(env),
     metricsArePublic: switchOf('FF_METRICS_PUBLIC', env['FF_METRICS_PUBLIC']),
     secretKeys: secretKeysOf(env['FF_SECRET_KEY']),
-    maxHeldContextBytes: maxHeldContextBytesOf(env['FF_MAX_HELD_CONTEXT_BYTES']),
     webhooksAllowLoopback: switchOf(
       'FF_WEBHOOKS_ALLOW_LOOPBACK',
       env['FF_WEBHOOKS_ALLOW_LOOPBACK'],
@@ -116,24 +120,18 @@ function workersOf(value: string | undefined): number {
   )
 }
 
-function managementRateLimitOf(value: string | undefined): number | undefined {
-  const text = textOf(value)
-  if (text === undefined) return undefined
-  const limit = Number(text)
-  if (/^\d{1,9}$/.test(text) && limit >= 1) return limit
-  throw new ConfigError(
-    `FF_MANAGEMENT_RATE_LIMIT must be a number of requests a minute from 1 to 999999999, not "${value}".`,
-  )
-}
-
-function maxHeldContextBytesOf(value: string | undefined): number | undefined {
-  const text = textOf(value)
-  if (text === undefined) return undefined
-  const bytes = Number(text)
-  if (/^\d{1,15}$/.test(text) && bytes >= MIN_HELD_CONTEXT_BYTES) return bytes
-  throw new ConfigError(
-    `FF_MAX_HELD_CONTEXT_BYTES must be a number of bytes, at least ${MIN_HELD_CONTEXT_BYTES}, not "${value}".`,
-  )
+function limitsOf(env: Readonly<Record<string, string | undefined>>): Limits {
+  const limits: Record<string, number> = {}
+  for (const [option, { name, min }] of Object.entries(LIMITS)) {
+    const text = textOf(env[name])
+    if (text === undefined) continue
+    const limit = Number(text)
+    if (!/^\d{1,15}$/.test(text) || limit < min) {
+      throw new ConfigError(`${name} must be a whole number of at least ${min}, not "${text}".`)
+    }
+    limits[option] = limit
+  }
+  return limits
 }
 
 function stripeOf(env: Readonly<Record<string, string | undefined>>): StripeConfig | undefined {

@@ -50,14 +50,9 @@ export async function serve(config: Config, store: Store): Promise<Standalone> {
 export async function createFlags(config: Config, store: Store): Promise<FlagServer> {
   return createFlagServer({
     ...store,
-    ...(config.managementRateLimit !== undefined && {
-      managementRateLimit: config.managementRateLimit,
-    }),
+    ...config.limits,
     metricsArePublic: config.metricsArePublic,
     secretKey: await secretKeysOf(config.dataDir, config.secretKeys),
-    ...(config.maxHeldContextBytes !== undefined && {
-      maxHeldContextBytes: config.maxHeldContextBytes,
-    }),
     webhooks: { allowLoopback: config.webhooksAllowLoopback },
     ...(await loadPayments(config.stripe)),
     ...(await loadIdentityProvider(config)),

@@ -12,7 +12,11 @@ interface InstanceParts {
   readonly cache: FlagSetCache
   readonly sessions: SessionRegistry
   readonly budget: ClientBudget
-  readonly sockets: { readonly size: number }
+  readonly sockets: {
+    readonly size: number
+    readonly pending: number
+    readonly displaced: number
+  }
   readonly jobs: Jobs
   readonly usage: { readonly stats: UsageStats }
 }
@@ -58,9 +62,7 @@ export class Instance {
       ])
     return [
       gauge('ff_live_clients', 'Clients that hear of changes at once, by transport.', live),
-      gauge('ff_sockets', 'Open WebSockets, those before init included.', () => [
-        { value: sockets.size },
-      ]),
+      ...socketMetrics(sockets),
       gauge('ff_held_context_bytes', 'Memory charged for contexts of live clients.', () => [
         { value: budget.heldBytes },
       ]),
@@ -110,6 +112,19 @@ export class Instance {
       ]),
     ]
   }
+}
+
+function socketMetrics(sockets: InstanceParts['sockets']): readonly Metric[] {
+  const displaced = 'WebSockets without a valid init that were closed because there were too many.'
+  return [
+    gauge('ff_sockets', 'Open WebSockets, those before init included.', () => [
+      { value: sockets.size },
+    ]),
+    gauge('ff_sockets_pending', 'Open WebSockets without a valid init.', () => [
+      { value: sockets.pending },
+    ]),
+    counter('ff_sockets_displaced_total', displaced, () => [{ value: sockets.displaced }]),
+  ]
 }
 
 function gauge(name: string, help: string, read: Metric['read']): Metric {

@@ -57,10 +57,18 @@ export interface FlagServerOptions extends Capabilities {
    * may take a quarter of it and an organization half. Beyond that as for `maxLiveClients`.
    */
   readonly maxHeldContextBytes?: number
-  /** How many sockets may be opened in a second before more are asked to come later, with 429. */
+  /**
+   * How many sockets may begin with a valid `init` in a second before more are refused with
+   * `retryAfter`; at one moment a quarter, and of one organization three quarters.
+   */
   readonly maxNewSocketsPerSecond?: number
   /** Management requests a minute that each user and each access token may send; 600 by default. */
   readonly managementRateLimit?: number
+  /**
+   * How many sockets of one network address may be without a valid `init`; one more closes the
+   * oldest of them. Of all addresses together 4,096.
+   */
+  readonly maxPendingSocketsPerAddress?: number
   /**
    * Under which secrets that must be read back are kept, such as those of webhooks: 32 bytes in
    * base64 or as 64 hexadecimal digits. Of several, the first is used for new ones. Without a
@@ -72,25 +80,25 @@ export interface FlagServerOptions extends Capabilities {
 }
 
 /** The options with everything decided. */
-export interface ResolvedOptions extends Installation {
+export interface ResolvedOptions extends Installation, Limits {
   readonly rateLimiter: RateLimiter
   readonly basePath: string
   readonly authenticateBearer: AuthenticateBearer
   readonly metrics: Metrics
   readonly metricsArePublic: boolean
-  readonly maxLiveClients: number
-  readonly maxHeldContextBytes: number
-  readonly maxNewSocketsPerSecond: number
-  readonly managementRateLimit: number
   readonly administrator: Administrator | undefined
 }
 
-const DEFAULT_MAX_LIVE_CLIENTS = 20_000
-const DEFAULT_MAX_NEW_SOCKETS = 500
-const DEFAULT_MANAGEMENT_RATE_LIMIT = 600
-const DEFAULT_MAX_HELD_CONTEXT_BYTES = 128 * 1024 * 1024
-/** The largest context, in two bytes for each unit, fits in the quarter of one SDK key. */
-const MIN_HELD_CONTEXT_BYTES = 4 * 2 * MAX_HELD_CONTEXT_BYTES
+/** The options that are numbers: their defaults, and the least that each may be. */
+const LIMITS = {
+  maxLiveClients: { usual: 20_000, min: 1 },
+  // The largest context, in two bytes for each unit, fits in the quarter of one SDK key.
+  maxHeldContextBytes: { usual: 128 * 1024 * 1024, min: 4 * 2 * MAX_HELD_CONTEXT_BYTES },
+  maxNewSocketsPerSecond: { usual: 500, min: 1 },
+  maxPendingSocketsPerAddress: { usual: 64, min: 1 },
+  managementRateLimit: { usual: 600, min: 1 },
+} as const
+type Limits = { readonly [Name in keyof typeof LIMITS]: number }
 
 /** Fills in the defaults. Throws `INVALID_REQUEST` for an option that cannot be meant. */
 export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
@@ -115,23 +123,7 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     payments: options.payments,
     metrics: new Metrics(),
     metricsArePublic: options.metricsArePublic ?? false,
-    maxLiveClients: resolveCount(
-      'maxLiveClients',
-      options.maxLiveClients ?? DEFAULT_MAX_LIVE_CLIENTS,
-    ),
-    maxHeldContextBytes: resolveCount(
-      'maxHeldContextBytes',
-      options.maxHeldContextBytes ?? DEFAULT_MAX_HELD_CONTEXT_BYTES,
-      MIN_HELD_CONTEXT_BYTES,
-    ),
-    maxNewSocketsPerSecond: resolveCount(
-      'maxNewSocketsPerSecond',
-      options.maxNewSocketsPerSecond ?? DEFAULT_MAX_NEW_SOCKETS,
-    ),
-    managementRateLimit: resolveCount(
-      'managementRateLimit',
-      options.managementRateLimit ?? DEFAULT_MANAGEMENT_RATE_LIMIT,
-    ),
+    ...resolveLimits(options),
   }
 }
 
@@ -197,10 +189,14 @@ function resolveBasePath(basePath: string): string {
   return trimmed
 }
 
-function resolveCount(name: string, count: number, min = 1): number {
-  if (!Number.isInteger(count) || count < min) {
-    const expected = min === 1 ? 'a positive integer' : `an integer of at least ${min}`
-    throw new FlagError('INVALID_REQUEST', `${name} must be ${expected}, not ${count}.`)
-  }
-  return count
+function resolveLimits(options: FlagServerOptions): Limits {
+  const limits = Object.entries(LIMITS).map(([name, { usual, min }]) => {
+    const limit = options[name as keyof Limits] ?? usual
+    if (!Number.isInteger(limit) || limit < min) {
+      const expected = min === 1 ? 'a positive integer' : `an integer of at least ${min}`
+      throw new FlagError('INVALID_REQUEST', `${name} must be ${expected}, not ${limit}.`)
+    }
+    return [name, limit]
+  })
+  return Object.fromEntries(limits)
 }

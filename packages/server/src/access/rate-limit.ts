@@ -153,7 +153,16 @@ function endOf({ startedAt, lengthMs }: RateWindow): number {
   return startedAt + lengthMs
 }
 
-/** The refusal of a request that found nothing left; `of` is what the requests are counted for. */
-export function tooManyRequests(of = 'SDK key'): FlagError {
-  return new FlagError('RATE_LIMITED', `Too many requests for this ${of}; wait for the reset.`)
+interface Shortage {
+  /** What the requests are counted for. */
+  readonly of?: string
+  /** When the next window begins. */
+  readonly seconds?: number
+}
+
+/** The refusal of a request that found nothing left. */
+export function tooManyRequests({ of = 'SDK key', seconds }: Shortage = {}): FlagError {
+  const message = `Too many requests for this ${of}; wait for the reset.`
+  const details = seconds === undefined ? {} : { details: { seconds } }
+  return new FlagError('RATE_LIMITED', message, details)
 }

@@ -110,7 +110,7 @@ async function takeRequest(
 ): Promise<void> {
   const permit = await limiter.take({ keyId: `management:${id}`, rateLimit })
   tellLimit(permit, limits)
-  if (!permit.granted) throw tooManyRequests('user or access token')
+  if (!permit.granted) throw tooManyRequests({ of: 'user or access token' })
 }
 
 async function perform(

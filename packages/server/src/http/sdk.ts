@@ -114,7 +114,7 @@ function evaluate(
           recordAnswer(usage, answer, { environmentId, source: 'rest' })
           return toReply(answer, headers)
         }
-        return scheduler.run(scope, body.bytes?.byteLength ?? ASSUMED_BYTES, work)
+        return scheduler.run(scope, sizeOf(body), work)
       })
     }),
   )
@@ -122,6 +122,10 @@ function evaluate(
 
 /** What a body that the host has parsed takes while its request waits, roughly. */
 const ASSUMED_BYTES = 4096
+
+function sizeOf({ bytes }: JsonBody): number {
+  return bytes?.byteLength ?? ASSUMED_BYTES
+}
 
 interface Question {
   readonly environmentId: string
@@ -164,12 +168,14 @@ function poll(
 ): Outcome | Promise<Outcome> {
   return whenHere(admit(parts, exchange, headers), (scope) =>
     whenHere(exchange.json(MAX_POLL_BODY_BYTES), (body) => {
-      const request = asPollRequest(body.parse())
-      if (request === undefined) throw missingContext()
-      const context = parseContext(request.context)
-      parts.usage.requested(scope.environmentId)
-      const waited = parts.polls.wait({ scope, context, since: request.since, exchange, headers })
-      return whenHere(waited, (answer) => {
+      const work = () => {
+        const request = asPollRequest(body.parse())
+        if (request === undefined) throw missingContext()
+        const context = parseContext(request.context)
+        parts.usage.requested(scope.environmentId)
+        return parts.polls.wait({ scope, context, since: request.since, exchange, headers })
+      }
+      return whenHere(parts.scheduler.run(scope, sizeOf(body), work), (answer) => {
         if (answer === 'held') return answer
         return pollReply(parts.usage, answer, scope.environmentId, headers)
       })

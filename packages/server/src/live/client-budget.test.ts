@@ -55,7 +55,7 @@ describe('a client budget', () => {
     expect(() => open('a.only')).toThrow(
       expect.objectContaining({
         code: 'RATE_LIMITED',
-        details: { seconds: expect.any(Number) },
+        details: { seconds: expect.any(Number), isOverload: true },
       }),
     )
     expect([ended, budget.gaveWay]).toEqual([[], 0])

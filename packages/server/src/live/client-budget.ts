@@ -1,5 +1,5 @@
-import { FlagError } from '@ff/core'
-import { spreadSeconds } from '../access/admission.ts'
+import type { FlagError } from '@ff/core'
+import { overloaded, spreadSeconds } from '../access/admission.ts'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { type Ranked, Ranking } from './ranking.ts'
 
@@ -239,8 +239,7 @@ function isHeld({ rank }: Reservation): boolean {
 /** The refusal of a client for which there is no room. */
 function noRoom(reason: string): FlagError {
   const seconds = spreadSeconds()
-  const message = `${reason}; try again in ${seconds} seconds.`
-  return new FlagError('RATE_LIMITED', message, { details: { seconds } })
+  return overloaded(`${reason}; try again in ${seconds} seconds.`, seconds)
 }
 
 /** What a client is answered that was ended so that another found room. */

@@ -3,6 +3,7 @@ import { POLL_HOLD_MS, POLL_SPREAD_MS } from '@ff/protocol/sdk'
 import { type EnvironmentScope, keyRefused } from '../access/sdk-keys.ts'
 import type { Clock } from '../clock.ts'
 import { asEntityTag, type EntityTag } from '../evaluation/entity-tag.ts'
+import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { Answer, Evaluator } from '../evaluation/evaluator.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Exchange, Waiting } from '../http/exchange.ts'
@@ -26,6 +27,7 @@ interface LongPollsParts {
   readonly evaluator: Evaluator
   readonly sessions: SessionRegistry
   readonly budget: ClientBudget
+  readonly scheduler: EvaluationScheduler
   readonly clock: Clock
 }
 
@@ -111,7 +113,7 @@ export class LongPolls {
 
   /** What waits for the store is held as well. */
   async #waitForStore(arrival: Arrival): Promise<Waited> {
-    const { cache, budget } = this.#parts
+    const { cache, budget, scheduler } = this.#parts
     const { scope, held, since, parked } = arrival
     const reservation = budget.reserve(scope, held.bytes, parked)
     parked.reserve(reservation)
@@ -119,7 +121,7 @@ export class LongPolls {
       const loaded = await cache.get(scope.environmentId)
       if (isNewer(since, loaded)) await cache.refresh(scope.environmentId, since.version)
       if (parked.isSettled) throw gaveWay()
-      return this.#begin(arrival, loaded)
+      return await scheduler.run(scope, held.bytes, () => this.#begin(arrival, loaded))
     } finally {
       if (!parked.isHeld) budget.release(reservation)
     }

@@ -3,7 +3,6 @@ import {
   CLOSE_CODES,
   type ClientMessage,
   INIT_WITHIN_MS,
-  type InitMessage,
   MAX_MESSAGE_BYTES,
   type ServerMessage,
 } from '@ff/protocol/sdk'
@@ -11,9 +10,10 @@ import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import { type EnvironmentScope, keyRefused, type SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Cancel, Clock } from '../clock.ts'
 import type { Evaluated } from '../evaluation/evaluated.ts'
+import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
-import { sdkStatusOf, toKnownError } from '../http/error-reply.ts'
+import { toKnownError } from '../http/error-reply.ts'
 import type { Logger } from '../logger.ts'
 import { type ClientBudget, gaveWay, type Reservation } from './client-budget.ts'
 import { parseMessage } from './client-message.ts'
@@ -21,7 +21,10 @@ import { type EndReason, FlagSession, type SessionSink } from './flag-session.ts
 import type { FlagUpdate, Message } from './flag-update.ts'
 import { contextOfText, type HeldContext, toHeldContext } from './held-context.ts'
 import { Moment } from './moment.ts'
+import type { PendingSocket, PendingSockets } from './pending-sockets.ts'
 import type { SessionRegistry } from './session-registry.ts'
+import type { SocketAdmission } from './socket-admission.ts'
+import { displaced, socketRefusalOf } from './socket-refusal.ts'
 
 /** A WebSocket, as far as a connection needs one. */
 export interface SocketLike {
@@ -30,8 +33,11 @@ export interface SocketLike {
   send(message: Message): void
   /** Calls `task` once, when everything that was sent has left this process. */
   whenDrained(task: () => void): void
-  /** Says goodbye; the transport ends the socket even if the client does not answer. */
-  close(code: number, reason: string): void
+  /**
+   * Sends a close frame; the transport ends the socket even if the client does not answer. If
+   * `isAnonymous`, it does not wait for the answer: strangers would keep many sockets that way.
+   */
+  close(code: number, reason: string, isAnonymous: boolean): void
 }
 
 export interface SocketParts {
@@ -42,6 +48,11 @@ export interface SocketParts {
   readonly cache: FlagSetCache
   readonly sessions: SessionRegistry
   readonly budget: ClientBudget
+  readonly scheduler: EvaluationScheduler
+  readonly pending: PendingSockets
+  readonly admission: SocketAdmission
+  /** Counts a socket that is refused with status 429. */
+  readonly countRefusal: () => void
   readonly usage: UsageRecorder
   readonly clock: Clock
   readonly logger: Logger
@@ -60,7 +71,7 @@ const MAX_WAITING_LENGTH = MAX_MESSAGE_BYTES
  * The conversation with one client, over any socket: `init`, its check, a session, and its end.
  * The transport calls `receive` for each text, `refuse` for what is not text, and `closed` once.
  */
-export class SocketConnection implements SessionSink {
+export class SocketConnection implements SessionSink, PendingSocket {
   readonly transport = 'ws'
   readonly #socket: SocketLike
   readonly #parts: SocketParts
@@ -72,6 +83,8 @@ export class SocketConnection implements SessionSink {
   #reservation: Reservation | undefined
   /** The context, while the flags are loaded. */
   #arriving: HeldContext | undefined
+  /** Whether no valid `init` has come. */
+  #isAnonymous = true
   #session: FlagSession | undefined
   #cancelInit: Cancel | undefined
   #cancelStuck: Cancel | undefined
@@ -80,7 +93,8 @@ export class SocketConnection implements SessionSink {
     this.#socket = socket
     this.#parts = parts
     this.#cancelInit = parts.clock.schedule(INIT_WITHIN_MS, () => {
-      this.#sendError('No init message came in time.', 408)
+      const error = 'No init message came in time.'
+      this.#sendMessage({ type: 'error', error, statusCode: 408 })
       this.#close(CLOSE_CODES.initTimeout, 'no init in time')
     })
   }
@@ -101,13 +115,20 @@ export class SocketConnection implements SessionSink {
   refuse(error: unknown): void {
     if (!this.#isOpen) return
     const known = toKnownError(error, this.#parts.logger)
-    this.#sendError(known.message, sdkStatusOf(known))
-    this.#close(closeCodeOf(known), known.code)
+    const { message, closeCode } = socketRefusalOf(known)
+    if (message.statusCode === 429) this.#parts.countRefusal()
+    this.#sendMessage(message)
+    this.#close(closeCode, known.code)
+  }
+
+  displace(): void {
+    this.refuse(displaced())
   }
 
   /** The socket is gone. */
   closed(): void {
     this.#isOpen = false
+    this.#parts.pending.remove(this)
     this.#waiting.length = 0
     this.#waitingLength = 0
     this.#cancelInit?.()
@@ -156,40 +177,54 @@ export class SocketConnection implements SessionSink {
 
   async #answer(text: string): Promise<void> {
     const message = parseMessage(text)
-    if (this.#session === undefined) return this.#begin(message)
+    const { length } = text
+    if (this.#session === undefined) return this.#begin(message, length)
     // A newer client may say more than this release understands.
     if (message === 'unknown') return
     switch (message.type) {
       case 'init':
         throw new FlagError('INVALID_REQUEST', 'init may be sent only once.')
       case 'context':
-        return this.#changeContext(parseContext(message.context))
+        return this.#changeContext(message.context, length)
       case 'ping':
         if (this.#socket.bufferedAmount <= MAX_BUFFERED_BYTES) this.#sendMessage({ type: 'pong' })
     }
   }
 
-  async #begin(message: ClientMessage | 'unknown'): Promise<void> {
+  /** `length`: that of the message. */
+  async #begin(message: ClientMessage | 'unknown', length: number): Promise<void> {
     if (message === 'unknown' || message.type !== 'init') {
       throw new FlagError('INVALID_REQUEST', 'The first message must be an init message.')
     }
     this.#cancelInit?.()
     this.#cancelInit = undefined
     await this.#parts.whenReady()
-    const scope = await this.#admit(message)
-    const context = parseContext(message.context)
-    const held = toHeldContext(context)
+    const { admission, keys, pending, scheduler } = this.#parts
+    const scope = keys.find(message.sdkKey) ?? (await keys.verify(message.sdkKey))
     if (!this.#isOpen) return
-    this.#reservation = this.#parts.budget.reserve(scope, held.bytes, this)
+    this.#isAnonymous = false
+    pending.remove(this)
+    await admission.admit(scope)
+    await scheduler.run(scope, length, () => this.#arrive(scope, message.context))
+  }
+
+  #arrive(scope: EnvironmentScope, json: unknown): void | Promise<void> {
+    if (!this.#isOpen) return
+    const context = parseContext(json)
+    const held = toHeldContext(context)
+    const { budget, cache } = this.#parts
+    this.#reservation = budget.reserve(scope, held.bytes, this)
     this.#arriving = held
-    const loaded = this.#parts.cache.find(scope.environmentId)
-    if (loaded === undefined) return this.#openLater(scope)
+    const loaded = cache.find(scope.environmentId)
+    if (loaded === undefined) return this.#openLater(scope, held)
     this.#open(scope, loaded, context)
   }
 
   /** Of the message nothing but the text of its context is kept meanwhile. */
-  async #openLater(scope: EnvironmentScope): Promise<void> {
-    this.#open(scope, await this.#parts.cache.get(scope.environmentId))
+  async #openLater(scope: EnvironmentScope, { bytes }: HeldContext): Promise<void> {
+    const { cache, scheduler } = this.#parts
+    const loaded = await cache.get(scope.environmentId)
+    await scheduler.run(scope, bytes, () => this.#open(scope, loaded))
   }
 
   /** Nothing is awaited here, so that the session misses no change. */
@@ -207,18 +242,18 @@ export class SocketConnection implements SessionSink {
     session.announce(moment, parsed ?? contextOfText(held.text))
   }
 
-  async #admit({ sdkKey }: InitMessage): Promise<EnvironmentScope> {
-    const { keys } = this.#parts
-    const scope = keys.find(sdkKey) ?? (await keys.verify(sdkKey))
+  async #changeContext(json: unknown, length: number): Promise<void> {
+    if (this.#session === undefined) return
+    const { scope } = this.#session
     await this.#count(scope)
-    return scope
+    await this.#parts.scheduler.run(scope, length, () => this.#move(json))
   }
 
-  async #changeContext(context: EvaluationContext): Promise<void> {
-    if (this.#session !== undefined) await this.#count(this.#session.scope)
+  #move(json: unknown): void {
     const [session, reservation] = [this.#session, this.#reservation]
     if (session === undefined || reservation === undefined) return
     const { budget, sessions, usage } = this.#parts
+    const context = parseContext(json)
     const held = toHeldContext(context)
     budget.change(reservation, held.bytes)
     usage.requested(session.scope.environmentId)
@@ -234,7 +269,7 @@ export class SocketConnection implements SessionSink {
   /** What makes the server evaluate everything counts as a request. */
   async #count(scope: EnvironmentScope): Promise<void> {
     const permit = await this.#parts.limiter.take(scope)
-    if (!permit.granted) throw tooManyRequests()
+    if (!permit.granted) throw tooManyRequests({ seconds: Number(permit.retryAfter) })
   }
 
   /** A client that was told everything before is told of changes. */
@@ -244,10 +279,6 @@ export class SocketConnection implements SessionSink {
     const { scope, audience } = this.#session
     if (full) usage.evaluated(scope.environmentId, 'ws', evaluated, audience.contextHash)
     else usage.pushed(scope.environmentId, evaluated, audience)
-  }
-
-  #sendError(error: string, statusCode: number): void {
-    this.#sendMessage({ type: 'error', error, statusCode })
   }
 
   #sendMessage(message: ServerMessage): void {
@@ -279,22 +310,6 @@ export class SocketConnection implements SessionSink {
   #close(code: number, reason: string): void {
     if (!this.#isOpen) return
     this.closed()
-    this.#socket.close(code, reason)
-  }
-}
-
-function closeCodeOf({ code, details }: FlagError): number {
-  switch (code) {
-    case 'UNAUTHENTICATED':
-      return CLOSE_CODES.keyRefused
-    case 'RATE_LIMITED':
-      // With `seconds`, the server itself has no room; without, the key has used up its limit.
-      return details?.['seconds'] === undefined ? CLOSE_CODES.tooMany : CLOSE_CODES.tryAgainLater
-    case 'UNAVAILABLE':
-    case 'INTERNAL':
-    case 'NOT_FOUND':
-      return CLOSE_CODES.tryAgainLater
-    default:
-      return CLOSE_CODES.badMessage
+    this.#socket.close(code, reason, this.#isAnonymous)
   }
 }
