@@ -1,6 +1,6 @@
 import { asServerMessage, type ServerMessage } from '@ff/protocol/sdk'
 import type { Message } from '../src/live/flag-update.ts'
-import type { SocketLike } from '../src/live/socket-connection.ts'
+import type { SocketLike } from '../src/live/socket-like.ts'
 
 /** A socket whose other end is the test: it takes what is sent, as slowly as it likes. */
 export class TestSocket implements SocketLike {

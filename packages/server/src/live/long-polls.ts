@@ -1,26 +1,26 @@
-import { type EvaluationContext, type FlagError, type FlagSet, isFlagError } from '@ff/core'
+import type { EvaluationContext, FlagSet } from '@ff/core'
 import { POLL_HOLD_MS, POLL_SPREAD_MS } from '@ff/protocol/sdk'
-import { type EnvironmentScope, keyRefused } from '../access/sdk-keys.ts'
+import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import type { Clock } from '../clock.ts'
 import { asEntityTag, type EntityTag } from '../evaluation/entity-tag.ts'
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
-import type { Answer, Evaluator } from '../evaluation/evaluator.ts'
+import type { Evaluator } from '../evaluation/evaluator.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
-import type { Exchange, Waiting } from '../http/exchange.ts'
 import type { SdkHeaders } from '../http/sdk-headers.ts'
 import type { Audience } from './audience.ts'
-import { type ClientBudget, gaveWay, type Reservation } from './client-budget.ts'
-import {
-  type EndReason,
-  FlagSession,
-  type LiveTransport,
-  type SessionSink,
-} from './flag-session.ts'
-import type { FlagUpdate } from './flag-update.ts'
+import { type ClientBudget, gaveWay } from './client-budget.ts'
+import { FlagSession } from './flag-session.ts'
 import { contextOfText, type HeldContext, toHeldContext } from './held-context.ts'
 import { Moment } from './moment.ts'
+import {
+  type Held,
+  type HoldingExchange,
+  ParkedPoll,
+  type PollAnswer,
+  type PollHolder,
+} from './parked-poll.ts'
 import type { SessionRegistry } from './session-registry.ts'
-import { type Due, TICK_MS, TimerWheel } from './timer-wheel.ts'
+import { TICK_MS, TimerWheel } from './timer-wheel.ts'
 
 interface LongPollsParts {
   readonly cache: FlagSetCache
@@ -37,14 +37,9 @@ export interface Poll {
   readonly context: EvaluationContext
   /** The entity tag of the answer that the caller has; undefined: wait for the next change. */
   readonly since: string | undefined
-  readonly exchange: Pick<Exchange, 'hold' | 'resume'>
+  readonly exchange: HoldingExchange
   /** What the answer will say besides its body. */
   readonly headers: SdkHeaders
-}
-
-/** An answer that many may be given; its text is encoded once for all of them. */
-export interface PollAnswer extends Answer {
-  readonly bytes: Uint8Array
 }
 
 /** What there is to answer now, or that the request is held until there is something. */
@@ -67,18 +62,10 @@ interface Question {
   readonly context: EvaluationContext | undefined
 }
 
-/** What is given back when a request is held no longer. */
-interface Held {
-  readonly parked: ParkedPoll
-  readonly session: FlagSession
-  readonly tick: number
-  readonly reservation: Reservation
-}
-
 const encoder = new TextEncoder()
 
 /** Holds requests until their sessions have something to say. */
-export class LongPolls {
+export class LongPolls implements PollHolder {
   readonly #parts: LongPollsParts
   readonly #wheel: TimerWheel
   /** What was answered last: clients with equal contexts are told one after the other. */
@@ -198,105 +185,4 @@ export class LongPolls {
 /** Whether the caller has a newer version than this one. */
 function isNewer(since: Arrival['since'], { version }: FlagSet): since is EntityTag {
   return typeof since === 'object' && since.version > version
-}
-
-/** A request that is held. There are thousands: it is one object, without closures or promises. */
-export class ParkedPoll implements SessionSink, Due, Waiting {
-  readonly headers: SdkHeaders
-  readonly #polls: LongPolls
-  readonly #exchange: Poll['exchange']
-  /** The hash of the values that the caller has; undefined: those of its arrival. */
-  #known: string | undefined
-  #reservation: Reservation | undefined
-  #session: FlagSession | undefined
-  #tick = 0
-  /** Undefined as long as the request is held. */
-  #end: PollAnswer | FlagError | 'gone' | undefined
-
-  constructor(polls: LongPolls, exchange: Poll['exchange'], headers: SdkHeaders) {
-    this.#polls = polls
-    this.#exchange = exchange
-    this.headers = headers
-  }
-
-  get transport(): LiveTransport {
-    return 'poll'
-  }
-
-  get environmentId(): string {
-    return this.#session?.scope.environmentId ?? ''
-  }
-
-  /** Whether the request is held, or was. */
-  get isHeld(): boolean {
-    return this.#session !== undefined
-  }
-
-  get hasReservation(): boolean {
-    return this.#reservation !== undefined
-  }
-
-  /** Sets what is released when the request is held no longer. */
-  reserve(reservation: Reservation): void {
-    this.#reservation = reservation
-  }
-
-  /** Holds the request; it is settled at once if its caller has gone. */
-  park(session: FlagSession, tick: number, known: string | undefined): void {
-    this.#session = session
-    this.#tick = tick
-    this.#known = known
-    this.#exchange.hold(this)
-  }
-
-  /** Whether it is decided how the request ends. */
-  get isSettled(): boolean {
-    return this.#end !== undefined
-  }
-
-  /**
-   * What the request is answered, once; undefined: nothing. Throws `UNAUTHENTICATED` when its key
-   * was revoked, and `RATE_LIMITED` when it gives way to others.
-   */
-  takeAnswer(): PollAnswer | undefined {
-    const end = this.#end
-    // What is old and forgotten would keep the answer, which is new, until all garbage is collected.
-    this.#end = 'gone'
-    if (isFlagError(end)) throw end
-    return end === 'gone' ? undefined : end
-  }
-
-  deliver({ evaluated }: FlagUpdate): boolean {
-    if (this.#session === undefined) return true
-    const answer = this.#polls.presentAnswer(this.#session, evaluated.context)
-    if (answer.tag.valuesHash !== this.#known) this.#settle(answer)
-    return true
-  }
-
-  end(reason: EndReason): void {
-    if (reason === 'goingAway') this.fallDue()
-    else this.#settle(reason === 'gaveWay' ? gaveWay() : keyRefused())
-  }
-
-  fallDue(): void {
-    if (this.#session !== undefined) this.#settle(this.#polls.presentAnswer(this.#session))
-  }
-
-  /** The caller has gone. */
-  leave(): void {
-    this.#settle('gone')
-  }
-
-  /** Has the request handled again. */
-  resume(): void {
-    this.#exchange.resume()
-  }
-
-  #settle(end: PollAnswer | FlagError | 'gone'): void {
-    if (this.#end !== undefined) return
-    this.#end = end
-    const [session, tick, reservation] = [this.#session, this.#tick, this.#reservation]
-    if (session === undefined || reservation === undefined) return
-    this.#polls.release({ parked: this, session, tick, reservation })
-  }
 }

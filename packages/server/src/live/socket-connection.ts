@@ -24,21 +24,8 @@ import { Moment } from './moment.ts'
 import type { PendingSocket, PendingSockets } from './pending-sockets.ts'
 import type { SessionRegistry } from './session-registry.ts'
 import type { SocketAdmission } from './socket-admission.ts'
+import type { SocketLike } from './socket-like.ts'
 import { displaced, socketRefusalOf } from './socket-refusal.ts'
-
-/** A WebSocket, as far as a connection needs one. */
-export interface SocketLike {
-  /** Bytes that were sent but have not left this process. */
-  readonly bufferedAmount: number
-  send(message: Message): void
-  /** Calls `task` once, when everything that was sent has left this process. */
-  whenDrained(task: () => void): void
-  /**
-   * Sends a close frame; the transport ends the socket even if the client does not answer. If
-   * `isAnonymous`, it does not wait for the answer: strangers would keep many sockets that way.
-   */
-  close(code: number, reason: string, isAnonymous: boolean): void
-}
 
 export interface SocketParts {
   /** Resolves once the server can answer; `undefined` when it can already. */
@@ -177,22 +164,20 @@ export class SocketConnection implements SessionSink, PendingSocket {
 
   async #answer(text: string): Promise<void> {
     const message = parseMessage(text)
-    const { length } = text
-    if (this.#session === undefined) return this.#begin(message, length)
+    if (this.#session === undefined) return this.#begin(message, text.length)
     // A newer client may say more than this release understands.
     if (message === 'unknown') return
     switch (message.type) {
       case 'init':
         throw new FlagError('INVALID_REQUEST', 'init may be sent only once.')
       case 'context':
-        return this.#changeContext(message.context, length)
+        return this.#changeContext(message.context, text.length)
       case 'ping':
         if (this.#socket.bufferedAmount <= MAX_BUFFERED_BYTES) this.#sendMessage({ type: 'pong' })
     }
   }
 
-  /** `length`: that of the message. */
-  async #begin(message: ClientMessage | 'unknown', length: number): Promise<void> {
+  async #begin(message: ClientMessage | 'unknown', messageLength: number): Promise<void> {
     if (message === 'unknown' || message.type !== 'init') {
       throw new FlagError('INVALID_REQUEST', 'The first message must be an init message.')
     }
@@ -205,7 +190,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
     this.#isAnonymous = false
     pending.remove(this)
     await admission.admit(scope)
-    await scheduler.run(scope, length, () => this.#arrive(scope, message.context))
+    await scheduler.run(scope, messageLength, () => this.#arrive(scope, message.context))
   }
 
   #arrive(scope: EnvironmentScope, json: unknown): void | Promise<void> {
@@ -242,11 +227,11 @@ export class SocketConnection implements SessionSink, PendingSocket {
     session.announce(moment, parsed ?? contextOfText(held.text))
   }
 
-  async #changeContext(json: unknown, length: number): Promise<void> {
+  async #changeContext(json: unknown, messageLength: number): Promise<void> {
     if (this.#session === undefined) return
     const { scope } = this.#session
     await this.#count(scope)
-    await this.#parts.scheduler.run(scope, length, () => this.#move(json))
+    await this.#parts.scheduler.run(scope, messageLength, () => this.#move(json))
   }
 
   #move(json: unknown): void {

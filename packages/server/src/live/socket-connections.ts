@@ -1,5 +1,6 @@
 import { inSlices } from '../slice.ts'
-import { SocketConnection, type SocketLike, type SocketParts } from './socket-connection.ts'
+import { SocketConnection, type SocketParts } from './socket-connection.ts'
+import type { SocketLike } from './socket-like.ts'
 
 /** All sockets that are open, with or without a session. */
 export class SocketConnections {
