@@ -12,6 +12,7 @@ import { isFlagError } from './errors.ts'
 import { elementsOf } from './json.ts'
 import { flagName, type Links, linksOf } from './links.ts'
 import { type CompiledVariation, fail, type Outcome, type Servable, serve } from './outcome.ts'
+import { finish, type Parts } from './parts.ts'
 import type { Ramp } from './ramp.ts'
 import { compileRollout } from './rollout.ts'
 import { type CompiledRule, compileRule } from './rule.ts'
@@ -61,12 +62,26 @@ export interface CompiledPrerequisite {
   readonly variationIds: ReadonlySet<string>
 }
 
+type CompileCondition = (definition: ConditionDefinition) => CompiledCondition
+
+/** After how many rules a part of the work is done. */
+const RULES_A_PART = 32
+
 /** Prepares a flag. Throws only when the definition does not even have the declared shape. */
 export function compileFlag(
   definition: FlagDefinition,
   engines: Engines,
-  compileCondition: (definition: ConditionDefinition) => CompiledCondition,
+  compileCondition: CompileCondition,
 ): CompiledFlag {
+  return finish(compileFlagInParts(definition, engines, compileCondition))
+}
+
+/** Prepares a flag as `compileFlag` does, in parts. */
+export function* compileFlagInParts(
+  definition: FlagDefinition,
+  engines: Engines,
+  compileCondition: CompileCondition,
+): Parts<CompiledFlag> {
   const { key, isActive, defaultVariationId, targets, prerequisites } = definition
   const variations = elementsOf(definition.variations).map((each, index) => {
     return compileVariation(definition, each, index)
@@ -77,9 +92,12 @@ export function compileFlag(
     elementsOf(definition.rollouts).map((each) => [each.id, compileRollout(each, engines)]),
   )
   const flag: Servable = { servable, defaultVariationId }
-  const rules = elementsOf(definition.rules)
-    .map((rule) => compileRule(rule, { flag, rollouts, compileCondition }))
-    .sort(compareRules)
+  const rules: CompiledRule[] = []
+  for (const rule of elementsOf(definition.rules)) {
+    rules.push(compileRule(rule, { flag, rollouts, compileCondition }))
+    if (rules.length % RULES_A_PART === 0) yield
+  }
+  rules.sort(compareRules)
   const links = isActive ? linksOfRules(key, rules) : linksOf(flagName(key), [], [])
   const values = [null, ...variations.map(({ value }) => value)]
   const { fallback, disabled, unmet, malformed } = constantOutcomes(flag, definition)

@@ -13,8 +13,9 @@ export function hash128(source: string | Uint8Array, seed = 0): string {
 
 /** The same of text, as four words of 32 bits. */
 export function hash128Into(hash: Int32Array, text: string, seed = 0): void {
-  if (text.length <= ROOM && writeAscii(text)) mix(hash, view, text.length, seed)
-  else murmur128Into(hash, utf8(text), seed)
+  const bytes = text.length <= ROOM ? room : new Uint8Array(text.length)
+  if (!writeAscii(text, bytes)) murmur128Into(hash, utf8(text), seed)
+  else mix(hash, bytes === room ? view : new DataView(bytes.buffer), text.length, seed)
 }
 
 /** Four words of 32 bits as 32 lower-case hex digits. */
@@ -35,17 +36,17 @@ function byteText(byte: number): string {
 
 const words = new Int32Array(4)
 
-/** Text of this length and less is written here to be hashed. */
+/** Text of at most this length is written to the same memory each time. */
 const ROOM = 4096
 const room = new Uint8Array(ROOM)
 const view = new DataView(room.buffer)
 
 /** Most text is ASCII, where each character is its own byte. False: this is not. */
-function writeAscii(text: string): boolean {
+function writeAscii(text: string, bytes: Uint8Array): boolean {
   let all = 0
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at)
-    room[at] = unit
+    bytes[at] = unit
     all |= unit
   }
   return all < 0x80
