@@ -32,6 +32,7 @@ import type {
   StorageSession,
   VersionPage,
 } from '../storage.ts'
+import { runInSlices } from '../time-slice.ts'
 import type { SqlDialect } from './dialect.ts'
 import { assertIntact, EMPTY_DIGEST, nextDigest } from './present-digest.ts'
 import { PublicationStatements } from './publication-statements.ts'
@@ -128,11 +129,12 @@ export class SqlSession implements StorageSession {
     const present = versionIn(versions)
     const entries = rows.map(toLogEntry)
     if (at === undefined && present + entries.length > 0) {
-      assertIntact(environmentId, digestIn(versions), { version: present, entries })
+      const read = { version: present, entries }
+      await runInSlices(assertIntact(environmentId, digestIn(versions), read))
     }
     const version = at ?? present
     if (present === 0 || version < 0 || version > present) return undefined
-    return toFlagSet(version, entries)
+    return runInSlices(toFlagSet(version, entries))
   }
 
   async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
@@ -140,7 +142,8 @@ export class SqlSession implements StorageSession {
       this.#log.version(environmentId),
       this.#log.changed(environmentId, since),
     ])
-    return toChanges(rows.map(toLogEntry), { version: versionIn(versions), since })
+    const version = versionIn(versions)
+    return runInSlices(toChanges(rows.map(toLogEntry), { version, since }))
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
@@ -187,12 +190,14 @@ export class SqlSession implements StorageSession {
     )
     const present = (topic: LogTopic) => found.get(topicName(topic)) ?? []
     const version = versionIn(versions) + 1
-    const entries = newEntries({ version, changes, present })
+    const entries = await runInSlices(newEntries({ version, changes, present }))
     if (entries.length === 0) return version - 1
     const replaced = entries.filter((entry) => entry.baseVersion === version).flatMap(present)
     const changed = [...replaced, ...entries]
-    const digest = nextDigest(digestIn(versions) ?? EMPTY_DIGEST, { version, entries: changed })
-    const published = { version, ...occasion, ...contentOf(entries, present) }
+    const before = digestIn(versions) ?? EMPTY_DIGEST
+    const digest = await runInSlices(nextDigest(before, { version, entries: changed }))
+    const content = await runInSlices(contentOf(entries, { changes, present }))
+    const published = { version, ...occasion, ...content }
     this.#connection.leave([
       ...entries.flatMap((entry) => this.#log.append(environmentId, entry)),
       this.#log.appendVersion(environmentId, published),
