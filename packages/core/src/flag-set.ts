@@ -74,6 +74,7 @@ export function* compileInParts(
     nameOf: (segment) => segment?.id,
     conditionsOf: ({ rules }) => rules,
     compileCondition,
+    // biome-ignore lint/correctness/useYield: a segment is compiled in one part.
     *compile(segment) {
       return compileSegment(segment, compileCondition)
     },

@@ -73,7 +73,14 @@ describe.each([
   {
     name: 'explain',
     entry: explain,
-    values: ['attributesRead', 'evaluateDetail', 'explainFlag', 'minimalContext'],
+    values: [
+      'attributesRead',
+      'evaluateDetail',
+      'explainFlag',
+      'explainInParts',
+      'minimalContext',
+      'prepareExplanations',
+    ],
     types: ['ExplanationStep', 'FlagExplanation', 'FullDetail'],
   },
   {

@@ -1,4 +1,4 @@
-import { compileFlagSet, type JsonValue, jsonEquals } from '@ff/core'
+import { compileInParts, type JsonValue, jsonEquals } from '@ff/core'
 import {
   type AuditedFields,
   type Environment,
@@ -13,6 +13,7 @@ import type * as z from 'zod'
 import { timestampAt } from '../clock.ts'
 import { engines } from '../evaluation/engines.ts'
 import { assertNoNewFaults } from '../evaluation/sound-definition.ts'
+import { runInSlices } from '../slice.ts'
 import { applyChange, changeEvent, loadPermitted } from './apply-change.ts'
 import { copyFlagConfiguration, type FlagCopy, planFlagCopy } from './copy-flag-configuration.ts'
 import { loadFlagConfiguration, type PartDifference, type PartKind } from './flag-configuration.ts'
@@ -70,9 +71,10 @@ async function assertSound(reader: Reader, { flag, from, to }: FlagCopy): Promis
   const source = (await reader.loadFlagSet(from.id))?.flags.find(({ id }) => id === flag.id)
   const target = await reader.loadFlagSet(to.id)
   if (source === undefined || target === undefined) return
-  const before = compileFlagSet(target, { engines })
+  const before = await runInSlices(compileInParts(target, { engines }))
   const flags = target.flags.map((each) => (each.id === flag.id ? source : each))
-  const after = compileFlagSet({ ...target, flags }, { previous: before, engines })
+  const options = { previous: before, engines }
+  const after = await runInSlices(compileInParts({ ...target, flags }, options))
   assertNoNewFaults(after, before)
 }
 

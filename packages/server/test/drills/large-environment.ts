@@ -7,6 +7,7 @@ import { sqlite } from '@ff/storage/sqlite'
 import { newId } from '../../src/ids.ts'
 import { publishTouched } from '../../src/management/publication.ts'
 import { createSdkKey } from '../../src/management/sdk-keys.ts'
+import { Soundness } from '../../src/management/soundness.ts'
 import { type Tenant, World } from '../management/world.ts'
 import { OCCASION } from '../seed.ts'
 import { sized } from './scale.ts'
@@ -78,7 +79,7 @@ async function fill(session: StorageSession, tenant: Tenant): Promise<Ids> {
   })
   await publishTouched(session, touches, {
     occasion: async () => OCCASION,
-    soundness: { load: async () => ({ version: 1, assertSound: () => undefined }) } as never,
+    soundness: new Soundness(),
   })
   for (const { id } of [live, staging]) {
     const keys = { kind: 'segmentKeys', segmentId, list: 'included', added, removed: [] } as const

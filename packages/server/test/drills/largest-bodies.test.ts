@@ -101,7 +101,7 @@ async function dataOf(flags: FlagServer, request: LargestRequest) {
 }
 
 function fetched(flags: FlagServer, { method, path, headers, body }: LargestRequest) {
-  const sent = body === undefined ? {} : { body: body as BodyInit, duplex: 'half' }
+  const sent = body === undefined ? {} : { body, duplex: 'half' }
   const url = `http://flags.test${path}`
   return flags.fetch(new Request(url, { method, headers, ...sent } as RequestInit))
 }
