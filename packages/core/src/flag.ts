@@ -98,7 +98,14 @@ export function* compileFlagInParts(
     if (rules.length % RULES_A_PART === 0) yield
   }
   rules.sort(compareRules)
+  const isLarge = rules.length + variations.length + targets.length > RULES_A_PART
+  if (isLarge) yield
   const links = isActive ? linksOfRules(key, rules) : linksOf(flagName(key), [], [])
+  const compiledTargets = elementsOf(targets)
+    // A kind that is not text, against its type, is the kind of no context.
+    .filter(({ kind }) => typeof kind === 'string')
+    .map((target) => compileTarget(flag, target))
+  if (isLarge) yield
   const values = [null, ...variations.map(({ value }) => value)]
   const { fallback, disabled, unmet, malformed } = constantOutcomes(flag, definition)
   // Written out, so that engines lay all flags out alike.
@@ -109,10 +116,7 @@ export function* compileFlagInParts(
     defaultVariationId,
     variations,
     servable,
-    // A kind that is not text, against its type, is the kind of no context.
-    targets: elementsOf(targets)
-      .filter(({ kind }) => typeof kind === 'string')
-      .map((target) => compileTarget(flag, target)),
+    targets: compiledTargets,
     prerequisites: elementsOf(prerequisites).map(({ flagId, variationIds }) => {
       return { flagId, variationIds: new Set(variationIds) }
     }),

@@ -78,7 +78,7 @@ export function* newEntries({
     const topic = topicOf(changesOfTopic[0])
     const isDefinition = topic.kind === 'flag' || topic.kind === 'segment'
     const change = { topic, version, changes: changesOfTopic, present: present(topic) }
-    const entry = isDefinition ? definitionEntry(change) : keysEntry(change)
+    const entry = isDefinition ? definitionEntry(change) : yield* keysEntry(change)
     if (entry !== undefined) entries.push(entry)
     yield
   }
@@ -187,27 +187,33 @@ function definitionEntry(change: TopicChange): LogEntry | undefined {
   return { ...topic, version, baseVersion: version, body }
 }
 
-function keysEntry({ topic, version, changes, present }: TopicChange): LogEntry | undefined {
+function* keysEntry({
+  topic,
+  version,
+  changes,
+  present,
+}: TopicChange): Interruptible<LogEntry | undefined> {
   const known = present.map(differenceOf)
-  const difference = effectOf(changes, known)
+  yield
+  const difference = yield* effectOf(changes, known)
   if (difference.added.length + difference.removed.length === 0) return undefined
   const base = present[0]
   if (base !== undefined && !isCheckpointDue([...known, difference])) {
     const body = JSON.stringify(difference)
     return { ...topic, version, baseVersion: base.version, body }
   }
-  const checkpoint = { added: [...foldKeys([...known, difference])], removed: [] }
+  const checkpoint = { added: [...(yield* foldKeys([...known, difference]))], removed: [] }
   return { ...topic, version, baseVersion: version, body: JSON.stringify(checkpoint) }
 }
 
 /** What the changes do to a list: a key that is there already is not added. */
-function effectOf(
+function* effectOf(
   changes: readonly DefinitionChange[],
   known: readonly KeyDifference[],
-): KeyDifference {
+): Interruptible<KeyDifference> {
   const differences = changes.filter((change) => change.kind === 'segmentKeys')
   const touched = new Set(differences.flatMap(({ added, removed }) => [...added, ...removed]))
-  const before = foldKeys(known, touched)
+  const before = yield* foldKeys(known, touched)
   const after = new Set(before)
   for (const difference of differences) apply(difference, after)
   return {
@@ -234,15 +240,19 @@ function apply(difference: KeyDifference, keys: Set<string>): void {
   for (const key of difference.added) keys.add(key)
 }
 
+/** After how many keys work may be interrupted. */
+const KEYS_A_PART = 10_000
+
 /** The keys that are listed after all differences; of long lists, perhaps only some are of interest. */
-function foldKeys(
+function* foldKeys(
   differences: readonly KeyDifference[],
   interesting?: ReadonlySet<string>,
-): Set<string> {
+): Interruptible<Set<string>> {
   const keys = new Set<string>()
   for (const { added, removed } of differences) {
     for (const key of removed) keys.delete(key)
-    for (const key of added) {
+    for (const [index, key] of added.entries()) {
+      if (index % KEYS_A_PART === 0) yield
       if (interesting === undefined || interesting.has(key)) keys.add(key)
     }
   }
@@ -269,13 +279,11 @@ function* fold(entries: readonly LogEntry[]): Interruptible<Definitions> {
     }
     yield
   }
-  const keysOf = (topic: LogTopic) => [...foldKeys(differences.get(topicName(topic)) ?? [])]
+  const keysOf = (topic: LogTopic) => foldKeys(differences.get(topicName(topic)) ?? [])
   const segments = new Map<string, SegmentDefinition | null>()
   for (const [id, segment] of published) {
-    const included = keysOf({ kind: 'included', id })
-    yield
-    const excluded = keysOf({ kind: 'excluded', id })
-    yield
+    const included = [...(yield* keysOf({ kind: 'included', id }))]
+    const excluded = [...(yield* keysOf({ kind: 'excluded', id }))]
     segments.set(id, segment === null ? null : { ...segment, included, excluded })
   }
   return { flags, segments }

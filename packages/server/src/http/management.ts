@@ -9,8 +9,9 @@ import {
   WithHeaders,
 } from '../management/management.ts'
 import { useCases } from '../management/use-cases.ts'
+import { runInSlices } from '../slice.ts'
 import { managementErrorReply } from './error-reply.ts'
-import { type Exchange, jsonReply, type Reply } from './exchange.ts'
+import { type Exchange, type Headers, jsonReply, type Reply } from './exchange.ts'
 import { idempotentRequestOf } from './idempotency-key.ts'
 import { assertNotForged, identify } from './identify.ts'
 import { linesReply } from './lines-reply.ts'
@@ -96,9 +97,20 @@ async function perform(
     outcome instanceof WithHeaders ? outcome : { result: outcome, headers: {} }
   if (endpoint.lines)
     return linesReply(endpoint, result as AsyncIterable<unknown>, management.logger)
-  const { status: statusCode, response } = endpoint
+  return runInSlices(toReply(endpoint, result, headers))
+}
+
+/** A long answer is encoded and written in different turns of the event loop. */
+function* toReply(
+  { status: statusCode, response }: Endpoint,
+  result: unknown,
+  headers: Headers,
+): Generator<undefined, Reply> {
   const body = { statusCode, message: 'OK', data: z.encode(response, result) }
-  return jsonReply(statusCode, body, { ...entityTagOf(result), ...headers })
+  yield
+  const reply = jsonReply(statusCode, body, { ...entityTagOf(result), ...headers })
+  yield
+  return reply
 }
 
 /** The revision of the record that is answered, if it is one record. */

@@ -36,7 +36,7 @@ export async function promoteFlag(
     const copy = await loadCopy(storage, await loadPermitted(management, target), body)
     await assertSound(storage, copy)
     const plan = await planFlagCopy(storage, copy, timestampAt(clock))
-    return { applied: false, differences: plan.map(viewDifference) }
+    return { applied: false, differences: await runInSlices(viewDifferences(plan)) }
   }
   return applyChange(management, target, async (writer, path) => {
     const copy = await loadCopy(writer.reader, path, body)
@@ -44,7 +44,8 @@ export async function promoteFlag(
     const differences = await copyFlagConfiguration(writer, copy)
     const after = await viewTarget(writer.reader, copy)
     const event = changeEvent('flag.promoted', path.flag.id, { before, after })
-    const result = { applied: differences.length > 0, differences: differences.map(viewDifference) }
+    const views = await runInSlices(viewDifferences(differences))
+    const result = { applied: differences.length > 0, differences: views }
     return { event, result, field: 'from_env_id' }
   })
 }
@@ -97,6 +98,18 @@ const RESOURCES = {
   targetingRule: { resource: 'targeting_rule', codec: targetingRuleCodec },
   rollout: { resource: 'rollout', codec: rolloutCodec },
 } as const satisfies Record<PartKind, { resource: Difference['resource']; codec: z.ZodType }>
+
+/** The work may be interrupted at each `yield`. */
+function* viewDifferences(
+  differences: readonly PartDifference[],
+): Generator<undefined, Difference[]> {
+  const views: Difference[] = []
+  for (const difference of differences) {
+    views.push(viewDifference(difference))
+    yield
+  }
+  return views
+}
 
 function viewDifference({ kind, before, after }: PartDifference): Difference {
   const { resource, codec } = RESOURCES[kind]

@@ -30,7 +30,7 @@ import type {
   StorageSession,
   VersionPage,
 } from '../storage.ts'
-import { runInSlices, runToEnd } from '../time-slice.ts'
+import { runToEnd, TimeSlices } from '../time-slice.ts'
 import { Draft } from './draft.ts'
 import { fieldOf, matches, pageOf } from './memory-query.ts'
 
@@ -67,6 +67,7 @@ export class MemorySession implements StorageSession {
   readonly #records: Drafts
   readonly #logs: Draft<EnvironmentLog>
   readonly #counts: Draft<EvaluationCount>
+  readonly #slices = new TimeSlices()
   #ended = false
 
   constructor(state: MemoryState) {
@@ -163,7 +164,7 @@ export class MemorySession implements StorageSession {
     const version = at ?? log.version
     if (log.version === 0 || version < 0 || version > log.version) return undefined
     const entries = [...log.topics.values()].flatMap((newest) => entriesAt(newest, version))
-    return runInSlices(toFlagSet(version, entries))
+    return this.#slices.run(toFlagSet(version, entries))
   }
 
   async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
@@ -177,7 +178,7 @@ export class MemorySession implements StorageSession {
       const isChanged = kind === 'flag' ? version > since : changedSegments.has(id)
       return isChanged ? entriesAt(newest, log.version) : []
     })
-    return runInSlices(toChanges(entries, { version: log.version, since }))
+    return this.#slices.run(toChanges(entries, { version: log.version, since }))
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {

@@ -32,7 +32,7 @@ import type {
   StorageSession,
   VersionPage,
 } from '../storage.ts'
-import { runInSlices } from '../time-slice.ts'
+import { type Interruptible, TimeSlices } from '../time-slice.ts'
 import type { SqlDialect } from './dialect.ts'
 import { assertIntact, EMPTY_DIGEST, nextDigest } from './present-digest.ts'
 import { PublicationStatements } from './publication-statements.ts'
@@ -62,6 +62,7 @@ export class SqlSession implements StorageSession {
   readonly #usage: UsageStatements
   /** Publishing reads and then writes, and so must not meet itself. */
   readonly #publishing = new SerialQueue()
+  readonly #slices = new TimeSlices()
 
   constructor(connection: SqlTransaction, { records, log, usage }: SqlStatements) {
     this.#connection = connection
@@ -77,7 +78,7 @@ export class SqlSession implements StorageSession {
 
   async list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>> {
     const [rows = [], totals] = await this.#connection.run(this.#records.list(kind, query))
-    const data = rows.map((row) => fromRow(kind, row))
+    const data = await this.#slices.run(recordsIn(kind, rows))
     return { data, total: Number(totals?.[0]?.total ?? data.length) }
   }
 
@@ -130,11 +131,11 @@ export class SqlSession implements StorageSession {
     const entries = rows.map(toLogEntry)
     if (at === undefined && present + entries.length > 0) {
       const read = { version: present, entries }
-      await runInSlices(assertIntact(environmentId, digestIn(versions), read))
+      await this.#slices.run(assertIntact(environmentId, digestIn(versions), read))
     }
     const version = at ?? present
     if (present === 0 || version < 0 || version > present) return undefined
-    return runInSlices(toFlagSet(version, entries))
+    return this.#slices.run(toFlagSet(version, entries))
   }
 
   async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
@@ -143,7 +144,7 @@ export class SqlSession implements StorageSession {
       this.#log.changed(environmentId, since),
     ])
     const version = versionIn(versions)
-    return runInSlices(toChanges(rows.map(toLogEntry), { version, since }))
+    return this.#slices.run(toChanges(rows.map(toLogEntry), { version, since }))
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
@@ -190,13 +191,13 @@ export class SqlSession implements StorageSession {
     )
     const present = (topic: LogTopic) => found.get(topicName(topic)) ?? []
     const version = versionIn(versions) + 1
-    const entries = await runInSlices(newEntries({ version, changes, present }))
+    const entries = await this.#slices.run(newEntries({ version, changes, present }))
     if (entries.length === 0) return version - 1
     const replaced = entries.filter((entry) => entry.baseVersion === version).flatMap(present)
     const changed = [...replaced, ...entries]
     const before = digestIn(versions) ?? EMPTY_DIGEST
-    const digest = await runInSlices(nextDigest(before, { version, entries: changed }))
-    const content = await runInSlices(contentOf(entries, { changes, present }))
+    const digest = await this.#slices.run(nextDigest(before, { version, entries: changed }))
+    const content = await this.#slices.run(contentOf(entries, { changes, present }))
     const published = { version, ...occasion, ...content }
     this.#connection.leave([
       ...entries.flatMap((entry) => this.#log.append(environmentId, entry)),
@@ -205,6 +206,18 @@ export class SqlSession implements StorageSession {
     ])
     return version
   }
+}
+
+function* recordsIn<K extends Kind>(
+  kind: K,
+  rows: readonly SqlRow[],
+): Interruptible<readonly Records[K][]> {
+  const records: Records[K][] = []
+  for (const row of rows) {
+    records.push(fromRow(kind, row))
+    yield
+  }
+  return records
 }
 
 function digestIn(rows: readonly SqlRow[] | undefined): string | undefined {
