@@ -1,9 +1,9 @@
 import type { EvaluationContext } from './context.ts'
-import { hash128, hash128Into } from './hash128.ts'
+import { hash128, hash128InParts, hash128Into } from './hash128.ts'
 import type { JsonValue } from './json.ts'
 import { valuesHash } from './values-hash.ts'
 
-export { hash128, hash128Into, valuesHash }
+export { hash128, hash128InParts, hash128Into, valuesHash }
 
 /** A stable text identity of a context: its JSON with every object's names in one fixed order. */
 export function contextFingerprint(context: EvaluationContext): string {

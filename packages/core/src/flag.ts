@@ -88,9 +88,8 @@ export function* compileFlagInParts(
   })
   const readable = variations.filter(({ fault }) => fault === undefined)
   const servable = new Map(readable.map((variation) => [variation.id, variation]))
-  const rollouts = new Map(
-    elementsOf(definition.rollouts).map((each) => [each.id, compileRollout(each, engines)]),
-  )
+  const compiled = elementsOf(definition.rollouts).map((each) => compileRollout(each, engines))
+  const rollouts = new Map(compiled.map((rollout) => [rollout.id, rollout]))
   const flag: Servable = { servable, defaultVariationId }
   const rules: CompiledRule[] = []
   for (const rule of elementsOf(definition.rules)) {
@@ -101,10 +100,7 @@ export function* compileFlagInParts(
   const isLarge = rules.length + variations.length + targets.length > RULES_A_PART
   if (isLarge) yield
   const links = isActive ? linksOfRules(key, rules) : linksOf(flagName(key), [], [])
-  const compiledTargets = elementsOf(targets)
-    // A kind that is not text, against its type, is the kind of no context.
-    .filter(({ kind }) => typeof kind === 'string')
-    .map((target) => compileTarget(flag, target))
+  const compiledTargets = compileTargets(flag, targets)
   if (isLarge) yield
   const values = [null, ...variations.map(({ value }) => value)]
   const { fallback, disabled, unmet, malformed } = constantOutcomes(flag, definition)
@@ -169,6 +165,12 @@ function compareRules({ definition: a }: CompiledRule, { definition: b }: Compil
     compareCodePoints(a.createdAt, b.createdAt) ||
     compareCodePoints(a.id, b.id)
   )
+}
+
+/** A kind that is not text, against its type, is the kind of no context. */
+function compileTargets(flag: Servable, targets: readonly TargetDefinition[]) {
+  const readable = elementsOf(targets).filter(({ kind }) => typeof kind === 'string')
+  return readable.map((target) => compileTarget(flag, target))
 }
 
 function compileTarget(flag: Servable, { kind, keys, variationId }: TargetDefinition) {

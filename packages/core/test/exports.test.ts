@@ -110,6 +110,7 @@ describe.each([
       'contextFingerprint',
       'contextHash',
       'hash128',
+      'hash128InParts',
       'hash128Into',
       'valuesHash',
     ],

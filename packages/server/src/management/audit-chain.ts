@@ -11,6 +11,7 @@ import {
 import type { Records, StorageSession } from '@ff/storage'
 import * as z from 'zod'
 import { sha256 } from '../access/secrets.ts'
+import { runInSlices } from '../slice.ts'
 
 /** An entry before it takes its place in a chain. */
 export interface NewAuditEntry
@@ -84,8 +85,16 @@ export function chainIn(id: string): string {
 
 /** The hash that an entry has unless it was changed. Throws for what is not shaped like an entry. */
 export async function hashOf(entry: Omit<AuditEvent, 'hash'>): Promise<string> {
+  return sha256(await runInSlices(signedText(entry)))
+}
+
+/** What is hashed of an entry. A long one is encoded and written in different turns of the event loop. */
+function* signedText(entry: Omit<AuditEvent, 'hash'>): Generator<undefined, string> {
   const { hash: _, ...content } = z.encode(auditEventCodec, { ...entry, hash: '' })
-  return sha256(canonicalJson(content as Readonly<Record<string, z.core.util.JSONType>>))
+  yield
+  const text = canonicalJson(content as Readonly<Record<string, z.core.util.JSONType>>)
+  yield
+  return text
 }
 
 /**

@@ -1,5 +1,5 @@
 import { FlagError } from '@ff/core'
-import { hash128 } from '@ff/core/fingerprint'
+import { hash128InParts } from '@ff/core/fingerprint'
 import type { LogEntry } from '../publication-log.ts'
 import type { Interruptible } from '../time-slice.ts'
 
@@ -38,7 +38,8 @@ export function* assertIntact(
 function* add(sum: string, entries: readonly LogEntry[]): Interruptible<string> {
   let total = BigInt(`0x${sum}`)
   for (const { kind, id, version, baseVersion, body } of entries) {
-    total ^= BigInt(`0x${hash128(`${kind} ${id} ${version} ${baseVersion} ${body ?? ''}`)}`)
+    const text = `${kind} ${id} ${version} ${baseVersion} ${body ?? ''}`
+    total ^= BigInt(`0x${yield* hash128InParts(text)}`)
     yield
   }
   return total.toString(16)
