@@ -24,6 +24,7 @@ export async function inSlices<T>(all: Iterable<T>, task: (one: T) => void): Pro
     if (!slice.take()) {
       await new Promise<void>((resolve) => setImmediate(resolve))
       slice = new Slice()
+      slice.take()
     }
     task(one)
   }
@@ -36,6 +37,7 @@ export async function runInSlices<Result>(work: Generator<undefined, Result>): P
     if (!slice.take()) {
       await new Promise<void>((resolve) => setImmediate(resolve))
       slice = new Slice()
+      slice.take()
     }
     const { done, value } = work.next()
     if (done === true) return value
