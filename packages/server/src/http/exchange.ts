@@ -75,10 +75,13 @@ export interface Reply {
   readonly body: string | Uint8Array | null | AsyncIterable<string>
 }
 
+/** The content type of JSON. */
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
 export function jsonReply(status: number, body: unknown, headers: Headers = {}): Reply {
   return {
     status,
-    headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' },
+    headers: { ...headers, 'Content-Type': JSON_TYPE },
     body: JSON.stringify(body),
   }
 }

@@ -11,7 +11,7 @@ import {
 import { useCases } from '../management/use-cases.ts'
 import { runInSlices } from '../slice.ts'
 import { managementErrorReply } from './error-reply.ts'
-import { type Exchange, type Headers, jsonReply, type Reply } from './exchange.ts'
+import { type Exchange, type Headers, JSON_TYPE, type Reply } from './exchange.ts'
 import { idempotentRequestOf } from './idempotency-key.ts'
 import { assertNotForged, identify } from './identify.ts'
 import { linesReply } from './lines-reply.ts'
@@ -100,17 +100,34 @@ async function perform(
   return runInSlices(toReply(endpoint, result, headers))
 }
 
-/** A long answer is encoded and written in different turns of the event loop. */
+/** Encodes and writes a result. The work may be interrupted at each `yield`. */
 function* toReply(
-  { status: statusCode, response }: Endpoint,
+  { status, response }: Endpoint,
   result: unknown,
   headers: Headers,
 ): Generator<undefined, Reply> {
-  const body = { statusCode, message: 'OK', data: z.encode(response, result) }
+  const text = yield* toJson(response, result)
   yield
-  const reply = jsonReply(statusCode, body, { ...entityTagOf(result), ...headers })
-  yield
-  return reply
+  return {
+    status,
+    headers: { ...entityTagOf(result), ...headers, 'Content-Type': JSON_TYPE },
+    body: `{"statusCode":${status},"message":"OK","data":${text}}`,
+  }
+}
+
+/** A list is written item by item, for it may be long. */
+function* toJson(codec: z.ZodType, result: unknown): Generator<undefined, string> {
+  if (!(codec instanceof z.ZodArray && Array.isArray(result))) {
+    const data = z.encode(codec, result)
+    yield
+    return JSON.stringify(data)
+  }
+  const items: string[] = []
+  for (const item of result) {
+    items.push(yield* toJson(codec.element as z.ZodType, item))
+    yield
+  }
+  return `[${items.join(',')}]`
 }
 
 /** The revision of the record that is answered, if it is one record. */
