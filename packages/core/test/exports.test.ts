@@ -107,6 +107,7 @@ describe.each([
     entry: fingerprint,
     values: [
       'canonicalJson',
+      'canonicalJsonInParts',
       'contextFingerprint',
       'contextHash',
       'hash128',

@@ -1,5 +1,5 @@
 import { isFlagError } from '@ff/core'
-import { canonicalJson } from '@ff/core/fingerprint'
+import { canonicalJsonInParts } from '@ff/core/fingerprint'
 import {
   type AuditEvent,
   type AuditEventRow,
@@ -92,9 +92,7 @@ export async function hashOf(entry: Omit<AuditEvent, 'hash'>): Promise<string> {
 function* signedText(entry: Omit<AuditEvent, 'hash'>): Generator<undefined, string> {
   const { hash: _, ...content } = z.encode(auditEventCodec, { ...entry, hash: '' })
   yield
-  const text = canonicalJson(content as Readonly<Record<string, z.core.util.JSONType>>)
-  yield
-  return text
+  return yield* canonicalJsonInParts(content as Readonly<Record<string, z.core.util.JSONType>>)
 }
 
 /**
