@@ -2,7 +2,8 @@ import { type EndpointName, endpoints } from '@ff/protocol/management'
 import { newId } from '../../src/ids.ts'
 import type { Json } from '../management/world.ts'
 import { customer, event, signatureOf } from '../payments/stripe-events.ts'
-import { type LargeEnvironment, LONGEST_VALUE, listOf, VARIATIONS } from './large-environment.ts'
+import { type LargeEnvironment, LONGEST_VALUE, listOf } from './large-environment.ts'
+import { conditionsOf, contextOf, metadataOf, targetsOf, variantsOf } from './largest-values.ts'
 
 /** A request, ready to be sent. */
 export interface LargestRequest {
@@ -33,7 +34,6 @@ export interface LargestCase {
   readonly send: (scene: BodyScene, attempt: number) => Promise<LargestRequest>
 }
 
-const BODY_BYTES = 256 * 1024
 const KEYS_BODY_BYTES = 1024 * 1024
 const PASSWORD = 'p'.repeat(256)
 
@@ -87,62 +87,6 @@ function toSdk(path: `/${string}`, make: (scene: BodyScene, attempt: number) => 
 /** What an endpoint answers; for what another request needs. */
 async function made(scene: BodyScene, name: EndpointName, sent: Sent): Promise<Json> {
   return scene.ask(requestTo(scene, name, sent))
-}
-
-/** As many conditions as a body has room for: three of the greatest length, and many short ones. */
-function conditionsOf(attempt: number): Json {
-  const long = ['contains', 'in', 'ends_with'].map((operator, index) => {
-    return {
-      attribute: `long${index}`,
-      operator,
-      value: listOf(LONGEST_VALUE, `${attempt}-${index}-`),
-    }
-  })
-  const short = Array.from({ length: 61 }, (_, index) => {
-    return {
-      attribute: `short${index}`,
-      operator: 'in',
-      value: listOf(400, `${attempt}-${index}-`),
-    }
-  })
-  return [...long, ...short]
-}
-
-/** The largest context that is accepted: 2,000 attributes, in all of this many bytes. */
-function contextOf(attempt: number, bytes = BODY_BYTES - 600): Json {
-  const count = 1990
-  const length = Math.floor(bytes / count) - 14
-  const attributes = Array.from({ length: count }, (_, index) => {
-    return [index < 6 ? `a${index}` : `n${index}`, String(attempt).padEnd(length, 'x')]
-  })
-  return {
-    kind: 'user',
-    key: `user-${attempt}`,
-    email: 'u@x.test',
-    ...Object.fromEntries(attributes),
-  }
-}
-
-function targetsOf({ variationIds }: BodyScene, attempt: number): Json {
-  const keys = Array.from({ length: 10_000 }, (_, index) => `t${attempt}-${index}-user-key`)
-  const part = Math.floor(keys.length / 100)
-  return Array.from({ length: 100 }, (_, index) => ({
-    variation_id: variationIds[index % VARIATIONS],
-    kind: 'user',
-    keys: keys.slice(index * part, (index + 1) * part),
-  }))
-}
-
-function variantsOf({ variationIds }: BodyScene, attempt: number): Json {
-  return variationIds.map((variation_id, index) => {
-    return { variation_id, weight: index === attempt ? 2 : 1.1 - (index % 2) / 10 }
-  })
-}
-
-/** A metadata of as many keys and bytes as an organization may have. */
-function metadataOf(attempt: number): Json {
-  const entries = Array.from({ length: 1000 }, (_, index) => [`k${index}`, `${attempt}`.padEnd(50)])
-  return Object.fromEntries(entries)
 }
 
 const eventTypes = Array.from({ length: 100 }, () => 'targeting_rule.updated')
