@@ -2,7 +2,7 @@ import { compareCodePoints } from './code-point.ts'
 import { sharedConditions } from './condition.ts'
 import type { ConditionDefinition, FlagSetDefinition } from './definition.ts'
 import type { Engines } from './engines.ts'
-import { type CompiledFlag, compileFlag } from './flag.ts'
+import { type CompiledFlag, compileFlagInParts } from './flag.ts'
 import { type FlagDependencies, findDependencies } from './flag-dependencies.ts'
 import { type JsonValue, jsonEquals } from './json.ts'
 import { flagName } from './links.ts'
@@ -74,14 +74,17 @@ export function* compileInParts(
     nameOf: (segment) => segment?.id,
     conditionsOf: ({ rules }) => rules,
     compileCondition,
-    compile: (segment) => compileSegment(segment, compileCondition),
+    // biome-ignore lint/correctness/useYield: a segment is compiled in one part.
+    *compile(segment) {
+      return compileSegment(segment, compileCondition)
+    },
     known: previous?.segments,
   })
   const flags = yield* compileAll(definition.flags, {
     nameOf: (flag) => flag?.key,
     conditionsOf: ({ rules }) => rules.flatMap(({ conditions }) => conditions),
     compileCondition,
-    compile: (flag) => compileFlag(flag, engines, compileCondition),
+    compile: (flag) => compileFlagInParts(flag, engines, compileCondition),
     known: previous?.flags,
   })
   const ordered = [...flags.values()]
@@ -108,15 +111,15 @@ interface PartOptions<Definition, Compiled> {
   readonly nameOf: (definition: Definition) => unknown
   readonly conditionsOf: (definition: Definition) => readonly ConditionDefinition[]
   readonly compileCondition: (definition: ConditionDefinition) => unknown
-  readonly compile: (definition: Definition) => Compiled
+  readonly compile: (definition: Definition) => Parts<Compiled>
   /** What the previous set had compiled. */
   readonly known: ReadonlyMap<string, Compiled> | undefined
 }
 
 /** After how many definitions a part of the work is done. */
 const DEFINITIONS_A_PART = 8
-/** The value of a condition takes so many characters for a part of its own. */
-const LONG_VALUE = 4096
+/** After how many characters of conditions' values a part of the work is done. */
+const CHARACTERS_A_PART = 4096
 
 function* compileAll<Definition, Compiled extends { readonly definition: Definition }>(
   definitions: readonly Definition[],
@@ -131,7 +134,7 @@ function* compileAll<Definition, Compiled extends { readonly definition: Definit
       const before = known?.get(name)
       const isKnown = before !== undefined && isSameDefinition(before.definition, definition)
       if (!isKnown) yield* compileLongConditions(definition, options)
-      compiled.set(name, isKnown ? before : compile(definition))
+      compiled.set(name, isKnown ? before : yield* compile(definition))
     } catch {
       // It is left out; `findIssues` says so.
     }
@@ -140,14 +143,23 @@ function* compileAll<Definition, Compiled extends { readonly definition: Definit
   return inOrder(compiled)
 }
 
-/** Compiles them one by one, so that they are known when the definition is compiled as a whole. */
+/**
+ * Compiles the conditions of a definition one by one if their values are long, so that they are
+ * known when the definition is compiled as a whole.
+ */
 function* compileLongConditions<Definition, Compiled>(
   definition: Definition,
   { conditionsOf, compileCondition }: PartOptions<Definition, Compiled>,
 ): Parts<void> {
-  for (const condition of conditionsOf(definition)) {
-    if (condition.value.length <= LONG_VALUE) continue
+  const conditions = conditionsOf(definition)
+  const length = conditions.reduce((sum, { value }) => sum + value.length, 0)
+  if (length <= CHARACTERS_A_PART) return
+  let compiled = 0
+  for (const condition of conditions) {
     compileCondition(condition)
+    compiled += condition.value.length
+    if (compiled <= CHARACTERS_A_PART) continue
+    compiled = 0
     yield
   }
 }

@@ -40,6 +40,7 @@ export async function inSlices<T>(all: Iterable<T>, task: (one: T) => void): Pro
     if (!slice.take()) {
       await nextTurn()
       slice = new Slice()
+      slice.take()
     }
     task(one)
   }
@@ -52,6 +53,7 @@ export async function runInSlices<Result>(work: Generator<undefined, Result>): P
     if (!slice.take()) {
       await nextTurn()
       slice = new Slice()
+      slice.take()
     }
     const { done, value } = work.next()
     if (done === true) return value

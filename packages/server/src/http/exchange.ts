@@ -81,10 +81,13 @@ export async function leaveBody({ body }: Reply): Promise<void> {
   await body[Symbol.asyncIterator]().return?.()
 }
 
+/** The content type of JSON. */
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
 export function jsonReply(status: number, body: unknown, headers: Headers = {}): Reply {
   return {
     status,
-    headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' },
+    headers: { ...headers, 'Content-Type': JSON_TYPE },
     body: JSON.stringify(body),
   }
 }

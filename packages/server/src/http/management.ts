@@ -11,8 +11,9 @@ import {
   WithHeaders,
 } from '../management/management.ts'
 import { useCases } from '../management/use-cases.ts'
+import { runInSlices } from '../slice.ts'
 import { managementErrorReply } from './error-reply.ts'
-import { type Exchange, jsonReply, leaveBody, type Reply } from './exchange.ts'
+import { type Exchange, type Headers, JSON_TYPE, leaveBody, type Reply } from './exchange.ts'
 import { idempotentRequestOf } from './idempotency-key.ts'
 import { assertNotForged, identify } from './identify.ts'
 import { linesReply } from './lines-reply.ts'
@@ -130,9 +131,37 @@ async function perform(
     outcome instanceof WithHeaders ? outcome : { result: outcome, headers: {} }
   if (endpoint.lines)
     return linesReply(endpoint, result as AsyncIterable<unknown>, management.logger)
-  const { status: statusCode, response } = endpoint
-  const body = { statusCode, message: 'OK', data: z.encode(response, result) }
-  return jsonReply(statusCode, body, { ...entityTagOf(result), ...headers })
+  return runInSlices(toReply(endpoint, result, headers))
+}
+
+/** Encodes and writes a result. The work may be interrupted at each `yield`. */
+function* toReply(
+  { status, response }: Endpoint,
+  result: unknown,
+  headers: Headers,
+): Generator<undefined, Reply> {
+  const text = yield* toJson(response, result)
+  yield
+  return {
+    status,
+    headers: { ...entityTagOf(result), ...headers, 'Content-Type': JSON_TYPE },
+    body: `{"statusCode":${status},"message":"OK","data":${text}}`,
+  }
+}
+
+/** A list is written item by item, for it may be long. */
+function* toJson(codec: z.ZodType, result: unknown): Generator<undefined, string> {
+  if (!(codec instanceof z.ZodArray && Array.isArray(result))) {
+    const data = z.encode(codec, result)
+    yield
+    return JSON.stringify(data)
+  }
+  const items: string[] = []
+  for (const item of result) {
+    items.push(yield* toJson(codec.element as z.ZodType, item))
+    yield
+  }
+  return `[${items.join(',')}]`
 }
 
 /** The revision of the record that is answered, if it is one record. */

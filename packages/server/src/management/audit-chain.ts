@@ -1,5 +1,5 @@
 import { isFlagError } from '@ff/core'
-import { canonicalJson } from '@ff/core/fingerprint'
+import { canonicalJsonInParts } from '@ff/core/fingerprint'
 import {
   type AuditEvent,
   type AuditEventRow,
@@ -12,6 +12,7 @@ import type { Records, StorageSession } from '@ff/storage'
 import * as z from 'zod'
 import { sha256 } from '../access/secrets.ts'
 import { isLongerJson } from '../evaluation/json-length.ts'
+import { runInSlices } from '../slice.ts'
 import type { AuditWalk } from './audit-walks.ts'
 
 /** An entry before it takes its place in a chain. */
@@ -86,8 +87,14 @@ export function chainIn(id: string): string {
 
 /** The hash that an entry has unless it was changed. Throws for what is not shaped like an entry. */
 export async function hashOf(entry: Omit<AuditEvent, 'hash'>): Promise<string> {
+  return sha256(await runInSlices(signedText(entry)))
+}
+
+/** What is hashed of an entry. A long one is encoded and written in different turns of the event loop. */
+function* signedText(entry: Omit<AuditEvent, 'hash'>): Generator<undefined, string> {
   const { hash: _, ...content } = z.encode(auditEventCodec, { ...entry, hash: '' })
-  return sha256(canonicalJson(content as Readonly<Record<string, z.core.util.JSONType>>))
+  yield
+  return yield* canonicalJsonInParts(content as Readonly<Record<string, z.core.util.JSONType>>)
 }
 
 /**

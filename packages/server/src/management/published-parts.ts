@@ -1,6 +1,6 @@
 import {
   type ConditionDefinition,
-  compileFlagSet,
+  compileInParts,
   type FlagDefinition,
   FlagError,
   type FlagSetDefinition,
@@ -64,16 +64,17 @@ export class PublishedParts {
   /**
    * Throws `INVALID_DEFINITION` when these changes would break something: a reference to nothing,
    * a cycle, a value that cannot be read; or when they would add to condition values that have more
-   * than `MAX_CONDITION_VALUE_BYTES` together. What was broken before may stay so.
+   * than `MAX_CONDITION_VALUE_BYTES` together. What was broken before may stay so. The work may be
+   * interrupted at each `yield`.
    */
-  assertSound(changes: readonly DefinitionChange[]): void {
+  *assertSound(changes: readonly DefinitionChange[]): Generator<undefined, void> {
     const changed = new Map<string, Part | undefined>()
     for (const change of changes) {
       if (change.kind === 'flag') changed.set(...flagPart(change))
       if (change.kind === 'segment') changed.set(...segmentPart(change))
     }
     this.#assertRoom(changed)
-    const fresh = this.#faults(changed)
+    const fresh = yield* this.#faults(changed)
     if (fresh.length > 0) throw new FlagError('INVALID_DEFINITION', fresh.join(' '))
   }
 
@@ -108,7 +109,7 @@ export class PublishedParts {
   }
 
   /** What is wrong after the change, and was not before. */
-  #faults(changed: Changed): readonly string[] {
+  *#faults(changed: Changed): Generator<undefined, readonly string[]> {
     const before: Part[] = []
     const after: Part[] = []
     for (const id of this.#concernedBy(changed)) {
@@ -117,9 +118,9 @@ export class PublishedParts {
       if (present !== undefined) before.push(present)
       if (next !== undefined) after.push(next)
     }
-    const issues = issuesOf(after)
+    const issues = yield* issuesOf(after)
     if (issues.length === 0) return issues
-    const known = new Set(issuesOf(before))
+    const known = new Set(yield* issuesOf(before))
     return issues.filter((issue) => !known.has(issue))
   }
 
@@ -229,13 +230,15 @@ function keyName(key: string): string {
   return `flag with the key ${key}`
 }
 
-function issuesOf(parts: readonly Part[]): readonly string[] {
+function* issuesOf(parts: readonly Part[]): Generator<undefined, readonly string[]> {
   const definition = {
     version: 0,
     flags: parts.flatMap(({ flags }) => flags),
     segments: parts.flatMap(({ segments }) => segments),
   }
-  return findIssues(compileFlagSet(definition, { engines })).map(sentenceOf)
+  const flagSet = yield* compileInParts(definition, { engines })
+  yield
+  return findIssues(flagSet).map(sentenceOf)
 }
 
 function sentenceOf({ flagKey, segmentId, message }: FlagSetIssue): string {
