@@ -30,7 +30,7 @@ import type {
   StorageSession,
   VersionPage,
 } from '../storage.ts'
-import { runToEnd, TimeSlices } from '../time-slice.ts'
+import { runToEnd } from '../time-slice.ts'
 import { Draft } from './draft.ts'
 import { fieldOf, matches, pageOf } from './memory-query.ts'
 
@@ -67,7 +67,6 @@ export class MemorySession implements StorageSession {
   readonly #records: Drafts
   readonly #logs: Draft<EnvironmentLog>
   readonly #counts: Draft<EvaluationCount>
-  readonly #slices = new TimeSlices()
   #ended = false
 
   constructor(state: MemoryState) {
@@ -164,7 +163,7 @@ export class MemorySession implements StorageSession {
     const version = at ?? log.version
     if (log.version === 0 || version < 0 || version > log.version) return undefined
     const entries = [...log.topics.values()].flatMap((newest) => entriesAt(newest, version))
-    return this.#slices.run(toFlagSet(version, entries))
+    return runToEnd(toFlagSet(version, entries))
   }
 
   async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
@@ -178,7 +177,7 @@ export class MemorySession implements StorageSession {
       const isChanged = kind === 'flag' ? version > since : changedSegments.has(id)
       return isChanged ? entriesAt(newest, log.version) : []
     })
-    return this.#slices.run(toChanges(entries, { version: log.version, since }))
+    return runToEnd(toChanges(entries, { version: log.version, since }))
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
