@@ -14,7 +14,7 @@ import { pause } from './server-process.ts'
 /** For how long the event loop may be blocked at a stretch. */
 const MOST_MS = 50
 const RESOLUTION_MS = 1
-const TRIES = sized({ full: 3, small: 1 })
+const TRIES = sized({ full: 5, small: 1 })
 /** So that what a change causes after its answer is watched too. */
 const SETTLING_MS = sized({ full: 500, small: 20 })
 /** What one handling may take in all, which says that the machine is far too slow, or hangs. */
