@@ -87,22 +87,25 @@ export function* compileInParts(
     compile: (flag) => compileFlagInParts(flag, engines, compileCondition),
     known: previous?.flags,
   })
+  return toFlagSet({ definition, engines, segments, flags }, previous)
+}
+
+function toFlagSet(
+  parts: Pick<FlagSet, 'definition' | 'engines' | 'segments' | 'flags'>,
+  previous: FlagSet | undefined,
+): FlagSet {
+  const { definition, flags, segments } = parts
   const ordered = [...flags.values()]
   const flagsById = new Map(ordered.map((flag) => [flag.definition.id, flag]))
   const dependencies = findDependencies({ flags, flagsById, segments }, previous?.dependencies)
-  const { lost } = dependencies
-  const malformed = malformedAmong(ordered, lost)
   return Object.freeze({
+    ...parts,
     version: definition.version,
-    definition,
-    engines,
-    flags,
-    segments,
     instants: instantsOfFlags(ordered, previous),
     ordered,
     flagsById,
     dependencies,
-    malformed,
+    malformed: malformedAmong(ordered, dependencies.lost),
     workspace: new Workspace(previous?.workspace),
   })
 }
@@ -127,20 +130,45 @@ function* compileAll<Definition, Compiled extends { readonly definition: Definit
 ): Parts<ReadonlyMap<string, Compiled>> {
   const { nameOf, compile, known } = options
   const compiled = new Map<string, Compiled>()
-  for (const definition of Array.isArray(definitions) ? (definitions as Definition[]) : []) {
+  const list = Array.isArray(definitions) ? (definitions as Definition[]) : []
+  for (let at = reuse(list, 0, compiled, options); at < list.length; ) {
+    const definition = list[at] as Definition
     const name = nameOf(definition)
-    if (typeof name !== 'string' || compiled.has(name)) continue
     try {
-      const before = known?.get(name)
-      const isKnown = before !== undefined && isSameDefinition(before.definition, definition)
-      if (!isKnown) yield* compileLongConditions(definition, options)
-      compiled.set(name, isKnown ? before : yield* compile(definition))
+      if (typeof name === 'string' && !compiled.has(name)) {
+        const before = known?.get(name)
+        const isKnown = before !== undefined && isSameDefinition(before.definition, definition)
+        if (!isKnown) yield* compileLongConditions(definition, options)
+        compiled.set(name, isKnown ? before : yield* compile(definition))
+      }
     } catch {
       // It is left out; `findIssues` says so.
     }
     if (compiled.size % DEFINITIONS_A_PART === 0) yield
+    at = reuse(list, at + 1, compiled, options)
   }
   return inOrder(compiled)
+}
+
+/**
+ * Takes over what the previous set had compiled of the very same definitions, from a position up to
+ * the first other definition. Returns the position of that one.
+ */
+function reuse<Definition, Compiled extends { readonly definition: Definition }>(
+  definitions: readonly Definition[],
+  start: number,
+  compiled: Map<string, Compiled>,
+  { nameOf, known }: PartOptions<Definition, Compiled>,
+): number {
+  let at = start
+  for (; at < definitions.length; at += 1) {
+    const definition = definitions[at] as Definition
+    const name = nameOf(definition) as string
+    const before = known?.get(name)
+    if (before === undefined || before.definition !== definition || compiled.has(name)) break
+    compiled.set(name, before)
+  }
+  return at
 }
 
 /**
