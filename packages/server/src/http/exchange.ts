@@ -68,9 +68,9 @@ export interface Reply {
   readonly headers: Headers
   /**
    * null: no body, as for 204 and 304. Bytes are sent as they are, so that many replies may share
-   * them. Pieces are asked for as fast as the caller takes them, and
-   * no more once the caller has gone: then their iterator is returned, also if no piece was taken. If they fail, the connection is cut, so that what was sent
-   * does not look complete.
+   * them. Pieces are taken as fast as the caller receives them, and no more once the caller has gone:
+   * then their iterator is returned, also if no piece was taken. If they fail, the connection is cut,
+   * so that what was sent does not look complete.
    */
   readonly body: string | Uint8Array | null | AsyncIterable<string>
 }
