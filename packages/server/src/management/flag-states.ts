@@ -40,11 +40,16 @@ export async function updateFlagState(
   })
 }
 
-/** A flag begins active, with nothing of its own, in every environment. */
+interface NewFlagState {
+  readonly flag: Flag
+  readonly environment: Environment
+  readonly offVariationId: string | null
+}
+
+/** Inserts the state of a flag that is new in an environment: active, without settings of its own. */
 export function insertFlagState(
   writer: RecordWriter,
-  flag: Flag,
-  environment: Environment,
+  { flag, environment, offVariationId }: NewFlagState,
 ): Promise<FlagState> {
   return writer.insert('flagState', {
     flagId: flag.id,
@@ -52,7 +57,7 @@ export function insertFlagState(
     projectId: flag.projectId,
     isActive: true,
     defaultVariationId: null,
-    offVariationId: null,
+    offVariationId,
     targets: [],
     prerequisites: [],
   })

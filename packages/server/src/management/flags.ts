@@ -13,7 +13,7 @@ import { loadFlagPath, loadProjectPath } from './paths.ts'
 import type { Reader, RecordChanges, RecordWriter } from './record-writer.ts'
 import { assertUnused, findDependentsOfFlag } from './usage.ts'
 import { invalid } from './validation.ts'
-import { insertVariations, loadVariations } from './variations.ts'
+import { initialOffVariationId, insertVariations, loadVariations } from './variations.ts'
 
 /** What a boolean flag gets unless it brings variations of its own. */
 const BOOLEAN_VARIATIONS: readonly NewVariation[] = [
@@ -71,11 +71,14 @@ export async function createFlag(
       archivedAt: null,
       lastEvaluatedAt: null,
     })
-    await insertVariations(writer, flag, body.variations ?? defaultVariationsOf(flag))
+    const given = body.variations ?? defaultVariationsOf(flag)
+    const offVariationId = initialOffVariationId(flag, await insertVariations(writer, flag, given))
     const environments = await writer.reader.list('environment', {
       where: { projectId: project.id },
     })
-    for (const environment of environments.data) await insertFlagState(writer, flag, environment)
+    for (const environment of environments.data) {
+      await insertFlagState(writer, { flag, environment, offVariationId })
+    }
     const result = await viewFlag(writer.reader, flag)
     const event = changeEvent('flag.created', flag.id, { before: null, after: result })
     return { event, result, field: 'variations' }

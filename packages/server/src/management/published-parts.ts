@@ -6,7 +6,7 @@ import {
   type FlagSetDefinition,
   type SegmentDefinition,
 } from '@ff/core'
-import { conditionFault, type FlagSetIssue, findIssues } from '@ff/core/authoring'
+import { conditionFault, type FlagSetIssue, findErrors } from '@ff/core/authoring'
 import type { DefinitionChange, DefinitionChanges, PublishedSegment } from '@ff/storage'
 import { engines } from '../evaluation/engines.ts'
 import { flagQuestionOf, segmentIdsOf } from './conditions.ts'
@@ -206,7 +206,7 @@ function issuesOf(parts: readonly Part[]): readonly string[] {
     flags: parts.flatMap(({ flags }) => flags),
     segments: parts.flatMap(({ segments }) => segments),
   }
-  return findIssues(compileFlagSet(definition, { engines })).map(sentenceOf)
+  return findErrors(compileFlagSet(definition, { engines })).map(sentenceOf)
 }
 
 function sentenceOf({ flagKey, segmentId, message }: FlagSetIssue): string {
