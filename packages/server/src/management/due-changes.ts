@@ -71,7 +71,7 @@ async function settle({ clock }: Installation, session: StorageSession, id: stri
 
 async function keepFailure(
   management: Management,
-  { id: changeId, ...place }: ScheduledChange,
+  { id: changeId, revision, ...place }: ScheduledChange,
   failure: string,
 ): Promise<void> {
   const { permission } = endpoints.createScheduledChange
@@ -86,7 +86,15 @@ async function keepFailure(
     })
   } catch (error) {
     if (!isFlagError(error) || !isFinal(error)) throw error
-    // Its flag or environment is gone, which the audit log tells already; or no change may be made.
-    await management.storage.update('scheduledChange', changeId, fields)
+    // Its flag or environment is gone, which the audit log shows; or no change may be made.
+    const after = { ...fields, updatedAt: timestampAt(management.clock), revision: revision + 1 }
+    await management.storage
+      .update('scheduledChange', changeId, after, revision)
+      .catch(ignoreConflict)
   }
+}
+
+/** Another instance has applied the change meanwhile, or it was called off. */
+function ignoreConflict(error: unknown): void {
+  if (!isFlagError(error) || (error.code !== 'CONFLICT' && error.code !== 'NOT_FOUND')) throw error
 }
