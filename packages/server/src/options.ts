@@ -1,6 +1,6 @@
 import { FlagError } from '@ff/core'
 import { type Capabilities, memory, type RateLimiter } from '@ff/storage'
-import { type AuthenticateBearer, tokenAuthenticator } from './access/actors.ts'
+import { type AuthenticateBearer, type FindActor, tokenAuthenticator } from './access/actors.ts'
 import type { PasswordHasher } from './access/passwords.ts'
 import { SecretBox } from './access/secret-box.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -21,6 +21,11 @@ export interface FlagServerOptions extends Capabilities {
   readonly basePath?: string
   /** Who a bearer token belongs to; by default the server's own access tokens. */
   readonly authenticateBearer?: AuthenticateBearer
+  /**
+   * Looks up an actor of `authenticateBearer` when a change is due that the actor has scheduled.
+   * Without it, such a change is made with the role that the actor had when it was scheduled.
+   */
+  readonly findActor?: FindActor
   /** Who takes the money for plans, such as `stripePayments` of `@ff/server/stripe`; nobody by default. */
   readonly payments?: Payments
   /** `false`: nobody logs in by this server; `/auth/*` does not exist. */
@@ -84,6 +89,7 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     rateLimiter,
     basePath: resolveBasePath(options.basePath ?? ''),
     authenticateBearer: options.authenticateBearer ?? tokenAuthenticator(storage, clock, logger),
+    findActor: options.findActor,
     logger,
     clock,
     ...resolvePeople(options, { storage, clock, logger }),
