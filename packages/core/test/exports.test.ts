@@ -112,8 +112,10 @@ describe.each([
     name: 'authoring',
     entry: authoring,
     values: [
+      'authoringFault',
       'conditionFault',
       'findIssues',
+      'isExactNumber',
       'moveRanges',
       'movedPercentage',
       'pickVariation',
