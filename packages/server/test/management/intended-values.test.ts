@@ -301,5 +301,18 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
         expect((await call('DELETE', rule())).status).toBe(200)
       },
     )
+
+    it.each(NEVER)(
+      'a stored condition on unreadable networks is not copied to another environment: %j',
+      async (condition) => {
+        await store(condition)
+        const promoted = await call('POST', `${at.flag(flag.id)}/promote`, {
+          from_env_id: tenant.live.id,
+          to_env_id: tenant.staging.id,
+        })
+        expect(promoted.status).toBe(400)
+        expect(promoted.message).toContain('has a condition that never holds')
+      },
+    )
   })
 })
