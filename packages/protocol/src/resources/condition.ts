@@ -13,13 +13,13 @@ const negate = z.boolean().exactOptional()
 /** As it is stored and answered: the value is text. */
 export const condition = record({ attribute, operator, value, negate }, {})
 
-const anyValue = z.codec(z.json(), value, {
+const anyValue = z.codec(z.json(), value.nullable(), {
   decode: (json, context) => {
     if (hasInexactInteger(json)) {
       const message = 'has an integer that cannot be represented exactly; write it as text'
       context.issues.push({ code: 'custom', message, input: json })
     }
-    return typeof json === 'string' ? json : JSON.stringify(json)
+    return typeof json === 'string' || json === null ? json : JSON.stringify(json)
   },
   encode: (json) => json,
 })
@@ -38,10 +38,7 @@ const WITHOUT_VALUE: ReadonlySet<string> = new Set(['exists', 'not_exists'])
  * value may be absent or null for operators that need none.
  */
 export const conditionInput = z.codec(
-  record(
-    { attribute, operator: operator.default('eq'), value: anyValue.nullable().optional(), negate },
-    {},
-  ),
+  record({ attribute, operator: operator.default('eq'), value: anyValue.optional(), negate }, {}),
   z.custom<Condition>(),
   {
     decode: ({ value, ...input }, context) => {
