@@ -120,7 +120,7 @@ describe('authoringFault', () => {
     }
   })
 
-  it.each([
+  it.each<readonly [operator: string, value: string]>([
     ...operatorsOf('number').map((operator) => [operator, INEXACT] as const),
     ['gt', ` -${INEXACT} `],
     ['gt', '9007199254740992'],

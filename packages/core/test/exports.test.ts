@@ -114,6 +114,7 @@ describe.each([
     values: [
       'authoringFault',
       'conditionFault',
+      'findErrors',
       'findIssues',
       'isExactNumber',
       'moveRanges',
