@@ -1,3 +1,4 @@
+export { authoringFault, isExactNumber } from './authoring-fault.ts'
 export { conditionFault } from './condition-fault.ts'
 export { type FlagSetIssue, findErrors, findIssues } from './issues.ts'
 export { movedPercentage, moveRanges, reshuffledPercentage } from './move-ranges.ts'

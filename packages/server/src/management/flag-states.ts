@@ -9,7 +9,7 @@ import { applyChange, changeEvent, loadPermitted } from './apply-change.ts'
 import type { Input, Management } from './management.ts'
 import { type FlagStatePath, loadFlagStatePath } from './paths.ts'
 import type { Reader, RecordWriter } from './record-writer.ts'
-import { invalid } from './validation.ts'
+import { assertDistinct, invalid } from './validation.ts'
 import { loadVariations } from './variations.ts'
 
 /** A flag in an environment. */
@@ -100,8 +100,11 @@ async function assertPrerequisites(
   { project, flag }: FlagStatePath,
   { prerequisites = [] }: FlagStateChanges,
 ): Promise<void> {
+  const flagIds = prerequisites.map(({ flagId }) => flagId)
+  assertDistinct(flagIds, (index) => `prerequisites.${index}.flag_id`)
   for (const [index, { flagId, variationIds }] of prerequisites.entries()) {
     const field = `prerequisites.${index}`
+    assertDistinct(variationIds, (at) => `${field}.variation_ids.${at}`)
     const other = await reader.find('flag', flagId)
     if (other?.projectId !== project.id || other.archivedAt !== null) {
       throw invalid(`${field}.flag_id`, 'names no flag of this project')

@@ -1,4 +1,5 @@
-import { FlagError, isFlagError, parseFlagValue } from '@ff/core'
+import { FlagError, type FlagValue, isFlagError, parseFlagValue } from '@ff/core'
+import { isExactNumber } from '@ff/core/authoring'
 import {
   endpoints,
   type Flag,
@@ -176,9 +177,17 @@ async function yieldDefault(writer: RecordWriter, siblings: readonly Variation[]
   for (const sibling of siblings) await writer.update('variation', sibling, { isDefault: false })
 }
 
-function assertValue({ type }: Flag, value: string, field: string): void {
+function assertValue({ type }: Flag, text: string, field: string): void {
+  const value = readValue(type, text, field)
+  if (typeof value === 'number' && type === 'number' && !isExactNumber(value)) {
+    const bounds = `from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
+    throw invalid(field, `cannot be represented exactly; an integer must be ${bounds}`)
+  }
+}
+
+function readValue(type: Flag['type'], text: string, field: string): FlagValue {
   try {
-    parseFlagValue(type, value)
+    return parseFlagValue(type, text)
   } catch (error) {
     throw isFlagError(error) ? invalid(field, error.message) : error
   }
