@@ -23,6 +23,11 @@ describe('readConfig', () => {
     const place = { PORT: '0', HOST: '::1', FF_DATA_DIR: '/srv/ff', FF_WORKERS: '3' }
     const keys = { FF_SECRET_KEY: `${'c'.repeat(64)},${'d'.repeat(64)}` }
     const switches = { FF_WEBHOOKS_ALLOW_LOOPBACK: '1' }
+    const limits = {
+      FF_MANAGEMENT_RATE_LIMIT: '1200',
+      FF_MAX_HELD_CONTEXT_BYTES: '1048576',
+      FF_MAX_PENDING_SOCKETS_PER_ADDRESS: '256',
+    }
     const stripe = {
       FF_STRIPE_SECRET_KEY: 'sk_test_1',
       FF_STRIPE_WEBHOOK_SECRET: 'whsec_1',
@@ -38,6 +43,7 @@ describe('readConfig', () => {
       ...place,
       ...keys,
       ...switches,
+      ...limits,
       ...stripe,
       ...oidc,
       FF_ADMIN_TOKEN: 'a'.repeat(32),
@@ -54,6 +60,11 @@ describe('readConfig', () => {
       adminToken: 'a'.repeat(32),
       administrator: { email: 'root@acme.test', password: 'a password for the root' },
       trustProxy: true,
+      limits: {
+        managementRateLimit: 1200,
+        maxHeldContextBytes: 1_048_576,
+        maxPendingSocketsPerAddress: 256,
+      },
       metricsArePublic: true,
       secretKeys: ['c'.repeat(64), 'd'.repeat(64)],
       webhooksAllowLoopback: true,
@@ -83,6 +94,23 @@ describe('readConfig', () => {
 
   it.each(['0', '65', '-1', '1.5', '2x', 'all'])('refuses %j workers by name', (FF_WORKERS) => {
     expect(() => readConfig({ FF_WORKERS })).toThrow(/^FF_WORKERS must be/)
+  })
+
+  it('leaves limits that are not set to the server', () => {
+    expect(readConfig({}).limits).toEqual({})
+  })
+
+  it.each([
+    ['FF_MANAGEMENT_RATE_LIMIT', '0'],
+    ['FF_MANAGEMENT_RATE_LIMIT', '10k'],
+    ['FF_MAX_HELD_CONTEXT_BYTES', '524287'],
+    ['FF_MAX_HELD_CONTEXT_BYTES', '128 MiB'],
+    ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '-1'],
+    ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '1e3'],
+    ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '1.5'],
+    ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '1'.repeat(16)],
+  ])('refuses the limit %s being %j by name', (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be`))
   })
 
   it.each(['short', 'c'.repeat(63), `${'c'.repeat(64)},short`])(

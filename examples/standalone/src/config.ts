@@ -15,6 +15,8 @@ export interface Config {
   readonly administrator: Administrator | undefined
   /** Whether every request comes through a proxy that sets `X-Forwarded-*`. */
   readonly trustProxy: boolean
+  /** The limits that the operator sets; the server has defaults for the others. */
+  readonly limits: Limits
   /** Whether `GET /metrics` asks for no token. */
   readonly metricsArePublic: boolean
   /** Under which secrets that must be read back are kept, the newest first; none: one is made. */
@@ -52,6 +54,14 @@ const MIN_PASSWORD_LENGTH = 12
 const MAX_PASSWORD_LENGTH = 256
 const SECRET_KEY = /^(?:[0-9a-f]{64}|[A-Za-z0-9+/_-]{43}=?)$/i
 
+/** The options of the server that are limits, and the variables that set them. */
+const LIMITS = {
+  managementRateLimit: { name: 'FF_MANAGEMENT_RATE_LIMIT', min: 1 },
+  maxHeldContextBytes: { name: 'FF_MAX_HELD_CONTEXT_BYTES', min: 512 * 1024 },
+  maxPendingSocketsPerAddress: { name: 'FF_MAX_PENDING_SOCKETS_PER_ADDRESS', min: 1 },
+} as const
+type Limits = { readonly [Option in keyof typeof LIMITS]?: number }
+
 /** What the program is asked to do; without a word it serves. Throws `ConfigError` for any other. */
 export function readCommand(words: readonly string[]): 'serve' | 'verify' {
   if (words.length === 0) return 'serve'
@@ -71,6 +81,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     adminToken: adminTokenOf(env['FF_ADMIN_TOKEN']),
     administrator: administratorOf(env['FF_ADMIN_EMAIL'], env['FF_ADMIN_PASSWORD']),
     trustProxy: switchOf('FF_TRUST_PROXY', env['FF_TRUST_PROXY']),
+    limits: limitsOf(env),
     metricsArePublic: switchOf('FF_METRICS_PUBLIC', env['FF_METRICS_PUBLIC']),
     secretKeys: secretKeysOf(env['FF_SECRET_KEY']),
     webhooksAllowLoopback: switchOf(
@@ -107,6 +118,20 @@ function workersOf(value: string | undefined): number {
   throw new ConfigError(
     `FF_WORKERS must be a number from 1 to ${MAX_WORKERS}, or auto for one to each core, not "${value}".`,
   )
+}
+
+function limitsOf(env: Readonly<Record<string, string | undefined>>): Limits {
+  const limits: Record<string, number> = {}
+  for (const [option, { name, min }] of Object.entries(LIMITS)) {
+    const text = textOf(env[name])
+    if (text === undefined) continue
+    const limit = Number(text)
+    if (!/^\d{1,15}$/.test(text) || limit < min) {
+      throw new ConfigError(`${name} must be a whole number of at least ${min}, not "${text}".`)
+    }
+    limits[option] = limit
+  }
+  return limits
 }
 
 function stripeOf(env: Readonly<Record<string, string | undefined>>): StripeConfig | undefined {

@@ -50,6 +50,7 @@ export async function serve(config: Config, store: Store): Promise<Standalone> {
 export async function createFlags(config: Config, store: Store): Promise<FlagServer> {
   return createFlagServer({
     ...store,
+    ...config.limits,
     metricsArePublic: config.metricsArePublic,
     secretKey: await secretKeysOf(config.dataDir, config.secretKeys),
     webhooks: { allowLoopback: config.webhooksAllowLoopback },

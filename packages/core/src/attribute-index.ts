@@ -40,8 +40,9 @@ export interface AttributeIndex {
   readonly rows: readonly number[]
 }
 
-/** After how many rows a part of the work is done. */
+/** After how many rows, and how many texts, a part of the work is done. */
 const ROWS_A_PART = 128
+const TEXTS_A_PART = 4096
 
 /** Prepares, in parts, what rows, in ascending order, ask about an attribute; all rows fill `words`. */
 export function* indexAttribute(
@@ -52,12 +53,17 @@ export function* indexAttribute(
   const unlisted = new Array<number>(words).fill(-1)
   const missing = new Array<number>(words).fill(-1)
   const differences = new Map<string, number[]>()
+  let texts = 0
   for (const [number, { row, conditions }] of rows.entries()) {
-    if (number % ROWS_A_PART === 0) yield
+    if (number % ROWS_A_PART === 0 || texts > TEXTS_A_PART) {
+      texts = 0
+      yield
+    }
     const { unlisted: holds, missing: holdsWithout, differing } = judge(conditions)
     if (!holds) clear(unlisted, row)
     if (!holdsWithout) clear(missing, row)
     for (const text of differing) addTo(differencesOf(differences, text), row)
+    texts += differing.length
   }
   const all = rows.flatMap(({ row, conditions }) => conditions.map((each) => ({ row, ...each })))
   yield
@@ -65,7 +71,7 @@ export function* indexAttribute(
     reference: compileReference(attribute),
     unlisted: append(bits, unlisted),
     missing: append(bits, missing),
-    byText: appendTexts(bits, unlisted, differences),
+    byText: yield* appendTexts(bits, unlisted, differences),
     conditions: all.map(({ condition }) => condition),
     rows: all.map(({ row }) => row),
   }
@@ -126,13 +132,14 @@ function append(bits: number[], words: readonly number[]): number {
 /** Words are quicker to use than a difference, but may take only so many times its room. */
 const MAX_ROOM = 4
 
-function appendTexts(
+function* appendTexts(
   bits: number[],
   unlisted: readonly number[],
   differences: ReadonlyMap<string, readonly number[]>,
-): ReadonlyMap<string, number> {
+): Parts<ReadonlyMap<string, number>> {
   const byText = new Map<string, number>()
   for (const [text, pairs] of differences) {
+    if (byText.size % TEXTS_A_PART === 0) yield
     if (unlisted.length > MAX_ROOM * (1 + pairs.length)) {
       byText.set(text, ~append(bits, [pairs.length / 2, ...pairs]))
       continue

@@ -43,15 +43,22 @@ export interface JudgedCondition {
   readonly neededBy: SparseBits
 }
 
-/** After how many rows a part of the work is done. */
+/** After how many rows, and how many characters of their values, a part of the work is done. */
 const ROWS_A_PART = 256
+const CHARACTERS_A_PART = 65_536
 
 /** Prepares, in parts, rows of which the first is bit 0; one that is undefined never holds. */
 export function* indexRows(rows: readonly (IndexRow | undefined)[]): Parts<ConditionIndex> {
   const builder = new IndexBuilder(rows.length)
+  let characters = 0
   for (const [number, row] of rows.entries()) {
-    if (number % ROWS_A_PART === 0) yield
-    if (row !== undefined) builder.add(number, row)
+    if (number % ROWS_A_PART === 0 || characters > CHARACTERS_A_PART) {
+      characters = 0
+      yield
+    }
+    if (row === undefined) continue
+    builder.add(number, row)
+    for (const { value } of row.definitions) characters += value.length
   }
   return yield* builder.build()
 }

@@ -16,6 +16,7 @@ import type { CompiledFlag, CompiledPrerequisite, CompiledTarget } from './flag.
 import type { FlagSet } from './flag-set.ts'
 import { findErrors } from './issues.ts'
 import { isJsonObject } from './json.ts'
+import { finish, type Parts } from './parts.ts'
 import { clip, jsonExcerpt, quote, textOf } from './quote.ts'
 import { type CompiledRollout, placeIn } from './rollout.ts'
 import { type CompiledRule, matchesRule } from './rule.ts'
@@ -28,11 +29,25 @@ export function explainFlag(
   context: EvaluationContext,
   now: number,
 ): FlagExplanation {
+  return finish(explainInParts(flagSet, flagKey, context, now))
+}
+
+/**
+ * Explains as `explainFlag` does, in parts: a server can do other work between any two. The parts
+ * are short once the work of `prepareExplanations` is done.
+ */
+export function* explainInParts(
+  flagSet: FlagSet,
+  flagKey: string,
+  context: EvaluationContext,
+  now: number,
+): Parts<FlagExplanation> {
   const details = new Details(flagSet, context, now)
   const detail = details.of(flagKey)
   const explainer = new Explainer({ flagSet, context, now, details })
   const flag = flagSet.flags.get(flagKey)
-  const steps = flag === undefined ? [UNKNOWN_FLAG] : explainer.stepsOf(flag)
+  yield
+  const steps = flag === undefined ? [UNKNOWN_FLAG] : yield* explainer.stepsOf(flag)
   return {
     detail,
     prerequisiteChain: details.chainFrom(detail),
@@ -79,20 +94,20 @@ class Explainer implements ConditionScope {
     return isIn
   }
 
-  stepsOf(flag: CompiledFlag): ExplanationStep[] {
+  *stepsOf(flag: CompiledFlag): Parts<ExplanationStep[]> {
     if (!flag.definition.isActive) return [flagStep('not_held', 'The flag is inactive.')]
     if (this.#flagSet.malformed.has(flag.key)) {
       return [flagStep('not_held', this.#whyMalformed(flag))]
     }
     const steps = [flagStep('held', 'The flag is active.')]
     const isMet = ({ outcome }: ExplanationStep) => outcome === 'held'
-    if (!takeWhile(flag.prerequisites, (each) => this.#prerequisiteStep(each), isMet, steps)) {
-      return steps
-    }
+    const prerequisiteStep = (each: CompiledPrerequisite) => this.#prerequisiteStep(each)
+    if (!(yield* takeWhile(flag.prerequisites, prerequisiteStep, isMet, steps))) return steps
     if (isEmptyContext(this.context)) return [...steps, EMPTY_CONTEXT]
     const isPassed = ({ outcome }: ExplanationStep) => outcome !== 'held'
-    if (takeWhile(flag.targets, (each) => this.#targetStep(flag, each), isPassed, steps)) {
-      takeWhile(flag.rules, (each) => this.#ruleStep(flag, each), isPassed, steps)
+    const targetStep = (each: CompiledTarget) => this.#targetStep(flag, each)
+    if (yield* takeWhile(flag.targets, targetStep, isPassed, steps)) {
+      yield* takeWhile(flag.rules, (each) => this.#ruleStep(flag, each), isPassed, steps)
     }
     return steps
   }
@@ -239,16 +254,17 @@ class Explainer implements ConditionScope {
 }
 
 /** Logs a step for each, up to and with the first that ends it; false when one did. */
-function takeWhile<T>(
+function* takeWhile<T>(
   all: readonly T[],
   stepOf: (each: T) => ExplanationStep,
   goesOn: (step: ExplanationStep) => boolean,
   log: ExplanationStep[],
-): boolean {
+): Parts<boolean> {
   for (const each of all) {
     const step = stepOf(each)
     log.push(step)
     if (!goesOn(step)) return false
+    yield
   }
   return true
 }

@@ -2,9 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyContext } from '../test/arbitraries.ts'
 import { type EvaluationContext, parseContext } from './context.ts'
-import { contextFingerprint, contextHash } from './fingerprint.ts'
+import {
+  canonicalJson,
+  canonicalJsonInParts,
+  contextFingerprint,
+  contextHash,
+} from './fingerprint.ts'
 import { hash128 } from './hash128.ts'
 import { isJsonObject, type JsonValue, jsonEquals } from './json.ts'
+import { finish } from './parts.ts'
 
 describe('contextFingerprint', () => {
   it('is JSON with every object in one order', () => {
@@ -53,6 +59,22 @@ describe('contextHash', () => {
   it('is the 128-bit hash of the fingerprint', () => {
     const context = { kind: 'user', key: 'user-1' }
     expect(contextHash(context)).toBe(hash128(contextFingerprint(context)))
+  })
+})
+
+describe('canonicalJsonInParts', () => {
+  it('returns the same text as canonicalJson', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const json = value as JsonValue
+        expect(finish(canonicalJsonInParts(json))).toBe(canonicalJson(json))
+      }),
+    )
+  })
+
+  it('can be interrupted between the elements of a list', () => {
+    const work = canonicalJsonInParts({ payload: { after: { rules: ['a', 'b', 'c'] } } })
+    expect([...work]).toHaveLength(3)
   })
 })
 

@@ -1,9 +1,10 @@
 import type { EvaluationContext } from './context.ts'
-import { hash128, hash128Into } from './hash128.ts'
+import { hash128, hash128InParts, hash128Into } from './hash128.ts'
 import type { JsonValue } from './json.ts'
+import type { Parts } from './parts.ts'
 import { valuesHash } from './values-hash.ts'
 
-export { hash128, hash128Into, valuesHash }
+export { hash128, hash128InParts, hash128Into, valuesHash }
 
 /** A stable text identity of a context: its JSON with every object's names in one fixed order. */
 export function contextFingerprint(context: EvaluationContext): string {
@@ -24,6 +25,29 @@ export function canonicalJson(value: JsonValue | EvaluationContext): string {
   for (const name of Object.keys(object).sort()) {
     const member = object[name]
     if (member !== undefined) members.push(`${JSON.stringify(name)}:${canonicalJson(member)}`)
+  }
+  return `{${members.join(',')}}`
+}
+
+/** How deep the lists lie whose elements are parts of the work. */
+const DEPTH_OF_PARTS = 4
+
+/** Returns the same as `canonicalJson`, in parts: one for each element of a list near the top. */
+export function* canonicalJsonInParts(value: JsonValue, depth = DEPTH_OF_PARTS): Parts<string> {
+  if (depth === 0 || typeof value !== 'object' || value === null) return canonicalJson(value)
+  const members: string[] = []
+  if (Array.isArray(value)) {
+    for (const element of value) {
+      members.push(yield* canonicalJsonInParts(element, depth - 1))
+      yield
+    }
+    return `[${members.join(',')}]`
+  }
+  const object = value as { readonly [name: string]: JsonValue | undefined }
+  for (const name of Object.keys(object).sort()) {
+    const member = object[name]
+    if (member === undefined) continue
+    members.push(`${JSON.stringify(name)}:${yield* canonicalJsonInParts(member, depth - 1)}`)
   }
   return `{${members.join(',')}}`
 }

@@ -2,7 +2,7 @@ import { compareCodePoints } from './code-point.ts'
 import { sharedConditions } from './condition.ts'
 import type { ConditionDefinition, FlagSetDefinition } from './definition.ts'
 import type { Engines } from './engines.ts'
-import { type CompiledFlag, compileFlag } from './flag.ts'
+import { type CompiledFlag, compileFlagInParts } from './flag.ts'
 import { type FlagDependencies, findDependencies } from './flag-dependencies.ts'
 import { type JsonValue, jsonEquals } from './json.ts'
 import { flagName } from './links.ts'
@@ -74,32 +74,38 @@ export function* compileInParts(
     nameOf: (segment) => segment?.id,
     conditionsOf: ({ rules }) => rules,
     compileCondition,
-    compile: (segment) => compileSegment(segment, compileCondition),
+    // biome-ignore lint/correctness/useYield: a segment is compiled in one part.
+    *compile(segment) {
+      return compileSegment(segment, compileCondition)
+    },
     known: previous?.segments,
   })
   const flags = yield* compileAll(definition.flags, {
     nameOf: (flag) => flag?.key,
     conditionsOf: ({ rules }) => rules.flatMap(({ conditions }) => conditions),
     compileCondition,
-    compile: (flag) => compileFlag(flag, engines, compileCondition),
+    compile: (flag) => compileFlagInParts(flag, engines, compileCondition),
     known: previous?.flags,
   })
+  return toFlagSet({ definition, engines, segments, flags }, previous)
+}
+
+function toFlagSet(
+  parts: Pick<FlagSet, 'definition' | 'engines' | 'segments' | 'flags'>,
+  previous: FlagSet | undefined,
+): FlagSet {
+  const { definition, flags, segments } = parts
   const ordered = [...flags.values()]
   const flagsById = new Map(ordered.map((flag) => [flag.definition.id, flag]))
   const dependencies = findDependencies({ flags, flagsById, segments }, previous?.dependencies)
-  const { lost } = dependencies
-  const malformed = malformedAmong(ordered, lost)
   return Object.freeze({
+    ...parts,
     version: definition.version,
-    definition,
-    engines,
-    flags,
-    segments,
     instants: instantsOfFlags(ordered, previous),
     ordered,
     flagsById,
     dependencies,
-    malformed,
+    malformed: malformedAmong(ordered, dependencies.lost),
     workspace: new Workspace(previous?.workspace),
   })
 }
@@ -108,15 +114,15 @@ interface PartOptions<Definition, Compiled> {
   readonly nameOf: (definition: Definition) => unknown
   readonly conditionsOf: (definition: Definition) => readonly ConditionDefinition[]
   readonly compileCondition: (definition: ConditionDefinition) => unknown
-  readonly compile: (definition: Definition) => Compiled
+  readonly compile: (definition: Definition) => Parts<Compiled>
   /** What the previous set had compiled. */
   readonly known: ReadonlyMap<string, Compiled> | undefined
 }
 
 /** After how many definitions a part of the work is done. */
 const DEFINITIONS_A_PART = 8
-/** The value of a condition takes so many characters for a part of its own. */
-const LONG_VALUE = 4096
+/** After how many characters of conditions' values a part of the work is done. */
+const CHARACTERS_A_PART = 4096
 
 function* compileAll<Definition, Compiled extends { readonly definition: Definition }>(
   definitions: readonly Definition[],
@@ -124,30 +130,64 @@ function* compileAll<Definition, Compiled extends { readonly definition: Definit
 ): Parts<ReadonlyMap<string, Compiled>> {
   const { nameOf, compile, known } = options
   const compiled = new Map<string, Compiled>()
-  for (const definition of Array.isArray(definitions) ? (definitions as Definition[]) : []) {
+  const list = Array.isArray(definitions) ? (definitions as Definition[]) : []
+  for (let at = reuse(list, 0, compiled, options); at < list.length; ) {
+    const definition = list[at] as Definition
     const name = nameOf(definition)
-    if (typeof name !== 'string' || compiled.has(name)) continue
     try {
-      const before = known?.get(name)
-      const isKnown = before !== undefined && isSameDefinition(before.definition, definition)
-      if (!isKnown) yield* compileLongConditions(definition, options)
-      compiled.set(name, isKnown ? before : compile(definition))
+      if (typeof name === 'string' && !compiled.has(name)) {
+        const before = known?.get(name)
+        const isKnown = before !== undefined && isSameDefinition(before.definition, definition)
+        if (!isKnown) yield* compileLongConditions(definition, options)
+        compiled.set(name, isKnown ? before : yield* compile(definition))
+      }
     } catch {
       // It is left out; `findIssues` says so.
     }
     if (compiled.size % DEFINITIONS_A_PART === 0) yield
+    at = reuse(list, at + 1, compiled, options)
   }
   return inOrder(compiled)
 }
 
-/** Compiles them one by one, so that they are known when the definition is compiled as a whole. */
+/**
+ * Takes over what the previous set had compiled of the very same definitions, from a position up to
+ * the first other definition. Returns the position of that one.
+ */
+function reuse<Definition, Compiled extends { readonly definition: Definition }>(
+  definitions: readonly Definition[],
+  start: number,
+  compiled: Map<string, Compiled>,
+  { nameOf, known }: PartOptions<Definition, Compiled>,
+): number {
+  let at = start
+  for (; at < definitions.length; at += 1) {
+    const definition = definitions[at] as Definition
+    const name = nameOf(definition) as string
+    const before = known?.get(name)
+    if (before === undefined || before.definition !== definition || compiled.has(name)) break
+    compiled.set(name, before)
+  }
+  return at
+}
+
+/**
+ * Compiles the conditions of a definition one by one if their values are long, so that they are
+ * known when the definition is compiled as a whole.
+ */
 function* compileLongConditions<Definition, Compiled>(
   definition: Definition,
   { conditionsOf, compileCondition }: PartOptions<Definition, Compiled>,
 ): Parts<void> {
-  for (const condition of conditionsOf(definition)) {
-    if (condition.value.length <= LONG_VALUE) continue
+  const conditions = conditionsOf(definition)
+  const length = conditions.reduce((sum, { value }) => sum + value.length, 0)
+  if (length <= CHARACTERS_A_PART) return
+  let compiled = 0
+  for (const condition of conditions) {
     compileCondition(condition)
+    compiled += condition.value.length
+    if (compiled <= CHARACTERS_A_PART) continue
+    compiled = 0
     yield
   }
 }

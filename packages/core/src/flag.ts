@@ -12,6 +12,7 @@ import { isFlagError } from './errors.ts'
 import { elementsOf } from './json.ts'
 import { flagName, type Links, linksOf } from './links.ts'
 import { type CompiledVariation, fail, type Outcome, type Servable, serve } from './outcome.ts'
+import { finish, type Parts } from './parts.ts'
 import type { Ramp } from './ramp.ts'
 import { compileRollout } from './rollout.ts'
 import { type CompiledRule, compileRule } from './rule.ts'
@@ -61,26 +62,46 @@ export interface CompiledPrerequisite {
   readonly variationIds: ReadonlySet<string>
 }
 
+type CompileCondition = (definition: ConditionDefinition) => CompiledCondition
+
+/** After how many rules a part of the work is done. */
+const RULES_A_PART = 32
+
 /** Prepares a flag. Throws only when the definition does not even have the declared shape. */
 export function compileFlag(
   definition: FlagDefinition,
   engines: Engines,
-  compileCondition: (definition: ConditionDefinition) => CompiledCondition,
+  compileCondition: CompileCondition,
 ): CompiledFlag {
+  return finish(compileFlagInParts(definition, engines, compileCondition))
+}
+
+/** Prepares a flag as `compileFlag` does, in parts. */
+export function* compileFlagInParts(
+  definition: FlagDefinition,
+  engines: Engines,
+  compileCondition: CompileCondition,
+): Parts<CompiledFlag> {
   const { key, isActive, defaultVariationId, targets, prerequisites } = definition
   const variations = elementsOf(definition.variations).map((each, index) => {
     return compileVariation(definition, each, index)
   })
   const readable = variations.filter(({ fault }) => fault === undefined)
   const servable = new Map(readable.map((variation) => [variation.id, variation]))
-  const rollouts = new Map(
-    elementsOf(definition.rollouts).map((each) => [each.id, compileRollout(each, engines)]),
-  )
+  const compiled = elementsOf(definition.rollouts).map((each) => compileRollout(each, engines))
+  const rollouts = new Map(compiled.map((rollout) => [rollout.id, rollout]))
   const flag: Servable = { servable, defaultVariationId }
-  const rules = elementsOf(definition.rules)
-    .map((rule) => compileRule(rule, { flag, rollouts, compileCondition }))
-    .sort(compareRules)
+  const rules: CompiledRule[] = []
+  for (const rule of elementsOf(definition.rules)) {
+    rules.push(compileRule(rule, { flag, rollouts, compileCondition }))
+    if (rules.length % RULES_A_PART === 0) yield
+  }
+  rules.sort(compareRules)
+  const isLarge = rules.length + variations.length + targets.length > RULES_A_PART
+  if (isLarge) yield
   const links = isActive ? linksOfRules(key, rules) : linksOf(flagName(key), [], [])
+  const compiledTargets = compileTargets(flag, targets)
+  if (isLarge) yield
   const values = [null, ...variations.map(({ value }) => value)]
   const { fallback, disabled, unmet, malformed } = constantOutcomes(flag, definition)
   // Written out, so that engines lay all flags out alike.
@@ -91,10 +112,7 @@ export function compileFlag(
     defaultVariationId,
     variations,
     servable,
-    // A kind that is not text, against its type, is the kind of no context.
-    targets: elementsOf(targets)
-      .filter(({ kind }) => typeof kind === 'string')
-      .map((target) => compileTarget(flag, target)),
+    targets: compiledTargets,
     prerequisites: elementsOf(prerequisites).map(({ flagId, variationIds }) => {
       return { flagId, variationIds: new Set(variationIds) }
     }),
@@ -147,6 +165,12 @@ function compareRules({ definition: a }: CompiledRule, { definition: b }: Compil
     compareCodePoints(a.createdAt, b.createdAt) ||
     compareCodePoints(a.id, b.id)
   )
+}
+
+/** A kind that is not text, against its type, is the kind of no context. */
+function compileTargets(flag: Servable, targets: readonly TargetDefinition[]) {
+  const readable = elementsOf(targets).filter(({ kind }) => typeof kind === 'string')
+  return readable.map((target) => compileTarget(flag, target))
 }
 
 function compileTarget(flag: Servable, { kind, keys, variationId }: TargetDefinition) {

@@ -1,3 +1,4 @@
+import { finish, type Parts } from './parts.ts'
 import { utf8 } from './utf8.ts'
 
 /**
@@ -13,8 +14,17 @@ export function hash128(source: string | Uint8Array, seed = 0): string {
 
 /** The same of text, as four words of 32 bits. */
 export function hash128Into(hash: Int32Array, text: string, seed = 0): void {
-  if (text.length <= ROOM && writeAscii(text)) mix(hash, view, text.length, seed)
+  if (text.length > ROOM) finish(longTextInto(hash, text, seed))
+  else if (writeAscii(text, 0)) mix(hash, view, text.length, seed)
   else murmur128Into(hash, utf8(text), seed)
+}
+
+/** Returns the same as `hash128` of a text, in parts of less than a millisecond. */
+export function* hash128InParts(text: string): Parts<string> {
+  const hash = new Int32Array(4)
+  if (text.length > ROOM) yield* longTextInto(hash, text, 0)
+  else hash128Into(hash, text)
+  return hexOf(hash)
 }
 
 /** Four words of 32 bits as 32 lower-case hex digits. */
@@ -35,20 +45,37 @@ function byteText(byte: number): string {
 
 const words = new Int32Array(4)
 
-/** Text of this length and less is written here to be hashed. */
+/** Text is written here to be hashed, at most so much of it at a time. */
 const ROOM = 4096
+/** After how many characters of a long text a part of the work is done. */
+const CHARACTERS_A_PART = 32 * ROOM
 const room = new Uint8Array(ROOM)
 const view = new DataView(room.buffer)
 
-/** Most text is ASCII, where each character is its own byte. False: this is not. */
-function writeAscii(text: string): boolean {
+/**
+ * Writes the text from `start`, as far as there is room. Most text is ASCII, where each character
+ * is its own byte; false: this is not.
+ */
+function writeAscii(text: string, start: number): boolean {
+  const length = Math.min(ROOM, text.length - start)
   let all = 0
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at)
+  for (let at = 0; at < length; at += 1) {
+    const unit = text.charCodeAt(start + at)
     room[at] = unit
     all |= unit
   }
   return all < 0x80
+}
+
+function* longTextInto(hash: Int32Array, text: string, seed: number): Parts<void> {
+  hash.fill(seed)
+  for (let start = 0; start < text.length; start += ROOM) {
+    if (!writeAscii(text, start)) return murmur128Into(hash, utf8(text), seed)
+    const length = Math.min(ROOM, text.length - start)
+    mixBlocks(hash, view, length)
+    if (start + ROOM >= text.length) mixRest(hash, view, length, text.length)
+    else if (start % CHARACTERS_A_PART === 0) yield
+  }
 }
 
 function murmur128Into(hash: Int32Array, bytes: Uint8Array, seed: number): void {
@@ -56,13 +83,19 @@ function murmur128Into(hash: Int32Array, bytes: Uint8Array, seed: number): void 
   mix(hash, new DataView(buffer, byteOffset, byteLength), byteLength, seed)
 }
 
-/** Four words at a time, each with its own multipliers, turns and addend. */
 function mix(hash: Int32Array, bytes: DataView, length: number, seed: number): void {
+  hash.fill(seed)
+  mixBlocks(hash, bytes, length)
+  mixRest(hash, bytes, length, length)
+}
+
+/** Four words at a time, each with its own multipliers, turns and addend. */
+function mixBlocks(hash: Int32Array, bytes: DataView, length: number): void {
   const blocks = length - (length % 16)
-  let a = seed
-  let b = seed
-  let c = seed
-  let d = seed
+  let a = hash[0] ?? 0
+  let b = hash[1] ?? 0
+  let c = hash[2] ?? 0
+  let d = hash[3] ?? 0
   for (let at = 0; at < blocks; at += 16) {
     a = rotate(a ^ scramble(bytes.getInt32(at, true), M1, 15, M2), 19) + b
     a = (Math.imul(a, 5) + 0x561ccd1b) | 0
@@ -73,11 +106,20 @@ function mix(hash: Int32Array, bytes: DataView, length: number, seed: number): v
     d = rotate(d ^ scramble(bytes.getInt32(at + 12, true), M4, 18, M1), 13) + a
     d = (Math.imul(d, 5) + 0x32ac3b17) | 0
   }
-  hash[0] = a ^ scramble(wordAt(bytes, blocks, length), M1, 15, M2)
-  hash[1] = b ^ scramble(wordAt(bytes, blocks + 4, length), M2, 16, M3)
-  hash[2] = c ^ scramble(wordAt(bytes, blocks + 8, length), M3, 17, M4)
-  hash[3] = d ^ scramble(wordAt(bytes, blocks + 12, length), M4, 18, M1)
-  finish(hash, length)
+  hash[0] = a
+  hash[1] = b
+  hash[2] = c
+  hash[3] = d
+}
+
+/** The bytes after the last whole block, of `length` bytes, the end of `total`. */
+function mixRest(hash: Int32Array, bytes: DataView, length: number, total: number): void {
+  const blocks = length - (length % 16)
+  hash[0] = (hash[0] ?? 0) ^ scramble(wordAt(bytes, blocks, length), M1, 15, M2)
+  hash[1] = (hash[1] ?? 0) ^ scramble(wordAt(bytes, blocks + 4, length), M2, 16, M3)
+  hash[2] = (hash[2] ?? 0) ^ scramble(wordAt(bytes, blocks + 8, length), M3, 17, M4)
+  hash[3] = (hash[3] ?? 0) ^ scramble(wordAt(bytes, blocks + 12, length), M4, 18, M1)
+  close(hash, total)
 }
 
 const M1 = 0x239b961b
@@ -97,7 +139,7 @@ function wordAt(bytes: DataView, at: number, length: number): number {
   return word
 }
 
-function finish(hash: Int32Array, length: number): void {
+function close(hash: Int32Array, length: number): void {
   for (let lane = 0; lane < 4; lane += 1) hash[lane] = (hash[lane] ?? 0) ^ length
   spread(hash)
   for (let lane = 0; lane < 4; lane += 1) hash[lane] = avalanche(hash[lane] ?? 0)

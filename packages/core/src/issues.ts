@@ -8,7 +8,7 @@ import { type CompiledFlag, compileFlag } from './flag.ts'
 import { type FlagSet, isSameDefinition } from './flag-set.ts'
 import { flagName, segmentName, wordsFor } from './links.ts'
 import { clip, quote } from './quote.ts'
-import { compileRollout, type RolloutFault } from './rollout.ts'
+import { type CompiledRollout, compileRollout, type RolloutFault } from './rollout.ts'
 import type { CompiledRule } from './rule.ts'
 import { type CompiledSegment, compileSegment } from './segment.ts'
 
@@ -155,6 +155,7 @@ function faultsOfConditions(
 /** Everything that is wrong within one flag and can matter when it is evaluated. */
 function faultsOfFlag(flag: CompiledFlag, engines: Engines): string[] {
   const { defaultVariationId, offVariationId, targets } = flag.definition
+  const faultsOfRollout = rolloutFaults(flag, engines)
   return [
     ...flag.variations.flatMap(({ id, fault }) => {
       return fault === undefined ? [] : `The variation ${quote(id)} cannot be read. ${fault}.`
@@ -162,7 +163,7 @@ function faultsOfFlag(flag: CompiledFlag, engines: Engines): string[] {
     ...faultOfServing(flag, 'The default', defaultVariationId),
     ...faultOfServing(flag, 'The off variation', offVariationId),
     ...targets.flatMap(({ variationId }) => faultOfServing(flag, 'A target', variationId)),
-    ...flag.rules.flatMap((rule) => faultsOfRule(flag, rule, engines)),
+    ...flag.rules.flatMap((rule) => faultsOfRule(flag, rule, { engines, faultsOfRollout })),
   ]
 }
 
@@ -171,30 +172,51 @@ function faultOfServing(flag: CompiledFlag, what: string, variationId: string | 
   return [`${what} names the variation ${quote(variationId)}, which cannot be served.`]
 }
 
-function faultsOfRule(flag: CompiledFlag, rule: CompiledRule, engines: Engines): readonly string[] {
+interface RuleSurroundings {
+  readonly engines: Engines
+  readonly faultsOfRollout: (rule: CompiledRule) => readonly string[]
+}
+
+function faultsOfRule(
+  flag: CompiledFlag,
+  rule: CompiledRule,
+  { engines, faultsOfRollout }: RuleSurroundings,
+): readonly string[] {
   const { id, conditions, rolloutId, variationId } = rule.definition
   const name = `The rule ${quote(id)}`
   return [
     ...faultsOfConditions(rule.conditions, conditions, engines).map((fault) => {
       return `${name} has a condition that never holds. ${fault}`
     }),
-    ...(rolloutId === null
-      ? faultOfServing(flag, name, variationId)
-      : faultsOfRollout(flag, rule, engines)),
+    ...(rolloutId === null ? faultOfServing(flag, name, variationId) : faultsOfRollout(rule)),
   ]
 }
 
-function faultsOfRollout(
+/** The faults of the rollout of a rule. Many rules may have the same: its ranges are read once. */
+function rolloutFaults(
   flag: CompiledFlag,
-  { serve, definition: { id, rolloutId } }: CompiledRule,
+  engines: Engines,
+): (rule: CompiledRule) => readonly string[] {
+  const known = new Map<CompiledRollout, readonly string[]>()
+  return (rule) => {
+    const { serve, definition } = rule
+    if (serve.kind !== 'rollout') return faultsOfBroken(flag, rule, engines)
+    const { ramp, ranges } = serve.rollout
+    const faults =
+      known.get(serve.rollout) ??
+      (ramp === undefined ? ranges : [ramp]).flatMap(({ variationId }) => {
+        return faultOfServing(flag, `The rollout ${quote(definition.rolloutId)}`, variationId)
+      })
+    known.set(serve.rollout, faults)
+    return faults
+  }
+}
+
+function faultsOfBroken(
+  flag: CompiledFlag,
+  { definition: { id, rolloutId } }: CompiledRule,
   engines: Engines,
 ): readonly string[] {
-  if (serve.kind === 'rollout') {
-    const { ramp, ranges } = serve.rollout
-    return (ramp === undefined ? ranges : [ramp]).flatMap(({ variationId }) => {
-      return faultOfServing(flag, `The rollout ${quote(rolloutId)}`, variationId)
-    })
-  }
   const definition = flag.definition.rollouts.filter((each) => each.id === rolloutId).at(-1)
   if (definition === undefined) {
     return [`The rule ${quote(id)} names the rollout ${quote(rolloutId)}, which does not exist.`]

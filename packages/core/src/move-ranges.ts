@@ -160,7 +160,8 @@ function cut({ owner, from, to }: Tile, { taker, buckets, isAtEnd }: Move): read
 function bestMove(tiles: readonly Tile[], left: Changes): Move | undefined {
   const neediest = neediestOf(left)
   let best: Move | undefined
-  for (const index of tiles.keys()) {
+  for (const [index, { owner }] of tiles.entries()) {
+    if ((left.get(owner) ?? 0) >= 0) continue
     for (const taker of [tiles[index - 1]?.owner, tiles[index + 1]?.owner, neediest]) {
       const move = taker === undefined ? undefined : moveTo(taker, { tiles, index, left })
       if (move !== undefined && (best === undefined || isBetter(move, best))) best = move

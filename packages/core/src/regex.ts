@@ -4,7 +4,7 @@ import type { RegexEngine } from './engines.ts'
 /** Patterns of more instructions are refused: each may be visited for each character of a text. */
 const MAX_INSTRUCTIONS = 128
 /** Bytes of states remembered for a pattern; the engine's own 8 MiB take far too long to fill. */
-const STATE_BYTES = 65_536
+const STATE_BYTES = 16_384
 const MAX_KNOWN = 1000
 
 const known = new Map<string, RE2JS>()

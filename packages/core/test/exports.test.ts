@@ -73,7 +73,14 @@ describe.each([
   {
     name: 'explain',
     entry: explain,
-    values: ['attributesRead', 'evaluateDetail', 'explainFlag', 'minimalContext'],
+    values: [
+      'attributesRead',
+      'evaluateDetail',
+      'explainFlag',
+      'explainInParts',
+      'minimalContext',
+      'prepareExplanations',
+    ],
     types: ['ExplanationStep', 'FlagExplanation', 'FullDetail'],
   },
   {
@@ -100,9 +107,11 @@ describe.each([
     entry: fingerprint,
     values: [
       'canonicalJson',
+      'canonicalJsonInParts',
       'contextFingerprint',
       'contextHash',
       'hash128',
+      'hash128InParts',
       'hash128Into',
       'valuesHash',
     ],

@@ -2,6 +2,7 @@ import { type EvaluationContext, type EvaluationDetail, FlagError, parseContext 
 import { type FlagValues, SDK_PATHS } from '@ff/protocol/sdk'
 import type { Actor } from './access/actors.ts'
 import { Admission, spreadSeconds } from './access/admission.ts'
+import { addressOf, type Client } from './access/client.ts'
 import { RequestLimiter } from './access/rate-limit.ts'
 import { SdkKeyVerifier } from './access/sdk-keys.ts'
 import type { Clock } from './clock.ts'
@@ -18,10 +19,14 @@ import { InFlight } from './in-flight.ts'
 import { Instance } from './instance.ts'
 import { type Job, Jobs } from './jobs.ts'
 import { Broadcaster } from './live/broadcaster.ts'
+import { ClientBudget } from './live/client-budget.ts'
 import { LongPolls } from './live/long-polls.ts'
+import { PendingSockets } from './live/pending-sockets.ts'
 import { SessionRegistry } from './live/session-registry.ts'
-import type { SocketConnection, SocketLike } from './live/socket-connection.ts'
+import { SocketAdmission } from './live/socket-admission.ts'
+import type { SocketConnection, SocketParts } from './live/socket-connection.ts'
 import { SocketConnections } from './live/socket-connections.ts'
+import type { SocketLike } from './live/socket-like.ts'
 import { appointAdministrator } from './management/administrator.ts'
 import { billingJob } from './management/billing-job.ts'
 import { dueChangesJob } from './management/due-changes.ts'
@@ -30,6 +35,9 @@ import { endedSessionsJob } from './management/people.ts'
 import { retentionJob } from './management/retention.ts'
 import { type FlagServerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { oldDeliveriesJob, WebhookDispatcher } from './webhooks/webhook-dispatcher.ts'
+
+/** How many upgrades may wait for their handshake. */
+const MAX_WAITING_UPGRADES = 8192
 
 /** How long a stopping server waits for the requests it is working on. */
 const DRAIN_WITHIN_MS = 5000
@@ -59,7 +67,6 @@ export class FlagServer {
   readonly #usage: UsageRecorder
   readonly #sessions = new SessionRegistry()
   readonly #sockets: SocketConnections
-  readonly #admission: Admission
   readonly #broadcaster: Broadcaster
   readonly #inFlight = new InFlight()
   readonly #jobs: Jobs
@@ -72,6 +79,7 @@ export class FlagServer {
     const webhooks = new WebhookDispatcher(resolved)
     const options = { ...resolved, wakeWebhooks: () => webhooks.wake() }
     const { storage, changeFeed, rateLimiter, clock, logger, basePath } = options
+    const { maxLiveClients: clients, maxHeldContextBytes: bytes } = options
     const sessions = this.#sessions
     const cache = new FlagSetCache({ storage, logger, clock })
     const keys = new SdkKeyVerifier({ storage, clock, logger })
@@ -80,21 +88,23 @@ export class FlagServer {
     const evaluator = new Evaluator({ cache, usage, clock })
     const scheduler = new EvaluationScheduler({ clock, limiter })
     const whenReady = () => this.#whenReady()
-    const live = { whenReady, cache, evaluator, usage, keys, limiter, sessions, clock, logger }
+    const budget = new ClientBudget({ clients, bytes })
+    const held = { sessions, budget }
+    const work = { cache, evaluator, scheduler, usage }
+    const live = { whenReady, ...work, keys, limiter, ...held, clock, logger }
     this.#webhooks = webhooks
     this.#keys = keys
     this.#evaluator = evaluator
     this.#usage = usage
-    this.#sockets = new SocketConnections(live)
-    this.#admission = new Admission({ clock, perSecond: options.maxNewSocketsPerSecond })
+    this.#sockets = createSockets(live, options)
     this.#jobs = new Jobs([...jobsOf(options), webhooks], { clock, logger })
     const [sockets, jobs] = [this.#sockets, this.#jobs]
-    const instance = new Instance({ cache, sessions, sockets, jobs, usage })
+    const instance = new Instance({ cache, sessions, budget, sockets, jobs, usage })
     instance.watchedBy(options.metrics)
     this.#options = { ...options, instance }
     this.#broadcaster = new Broadcaster({ changeFeed, cache, keys, sessions, clock })
     const polls = new LongPolls(live)
-    const sdk = { ...live, scheduler, polls, maxLiveClients: options.maxLiveClients }
+    const sdk = { ...live, polls }
     const handle = createHandler({
       whenReady,
       sdk: (exchange) => handleSdk(sdk, exchange),
@@ -115,15 +125,13 @@ export class FlagServer {
   }
 
   /**
-   * For bindings: 0 when a socket may be opened now; else after how many seconds to try again,
-   * because the server stops, holds as many as it may, or too many come at once.
+   * For bindings: 0 if a socket may be opened; else after how many seconds to try again, because
+   * the server stops, or because too many others are `waiting` to be opened.
    */
-  admitSocket(): number {
-    const { maxLiveClients, metrics } = this.#options
-    const hasRoom = this.#state !== 'closed' && this.#sockets.size < maxLiveClients
-    const seconds = hasRoom ? this.#admission.take() : spreadSeconds()
-    if (seconds > 0) metrics.countRequest(SDK_PATHS.socket, 429)
-    return seconds
+  admitSocket(waiting = 0): number {
+    if (this.#state !== 'closed' && waiting < MAX_WAITING_UPGRADES) return 0
+    this.#options.metrics.countRequest(SDK_PATHS.socket, 429)
+    return spreadSeconds()
   }
 
   /**
@@ -163,9 +171,12 @@ export class FlagServer {
     return { ...this.#options, actor }
   }
 
-  /** Begins the conversation over a socket that was just opened; for bindings. */
-  acceptSocket(socket: SocketLike): SocketConnection {
-    return this.#sockets.accept(socket)
+  /**
+   * Begins the conversation over a socket that was just opened; for bindings. `client` sent the
+   * request for the upgrade; without it, the socket counts as one of an unknown address.
+   */
+  acceptSocket(socket: SocketLike, client?: Client): SocketConnection {
+    return this.#sockets.accept(socket, client && addressOf(client, this.#options.trustProxy))
   }
 
   /** For bindings: the socket of this connection is gone. */
@@ -216,6 +227,21 @@ export class FlagServer {
 /** A server with these abilities; what nobody brings is kept in memory. */
 export function createFlagServer(options: FlagServerOptions = {}): FlagServer {
   return new FlagServer(resolveOptions(options))
+}
+
+function createSockets(
+  live: Omit<SocketParts, 'pending' | 'admission' | 'countRefusal'>,
+  options: ResolvedOptions,
+): SocketConnections {
+  const { maxNewSocketsPerSecond, maxPendingSocketsPerAddress } = options
+  const { clock, limiter } = live
+  const throttle = new Admission({ clock, perSecond: maxNewSocketsPerSecond })
+  return new SocketConnections({
+    ...live,
+    pending: new PendingSockets({ perAddress: maxPendingSocketsPerAddress }),
+    admission: new SocketAdmission({ throttle, limiter }),
+    countRefusal: () => options.metrics.countRequest(SDK_PATHS.socket, 429),
+  })
 }
 
 /** What every instance does again and again. */

@@ -13,7 +13,8 @@ export type { Exchange, Outcome, Reply, Waiting } from './http/exchange.ts'
 export type { AuthorizationChecks, Identity, IdentityProvider } from './identity-provider.ts'
 export type { EndReason } from './live/flag-session.ts'
 export type { FlagUpdate, Message } from './live/flag-update.ts'
-export type { SocketConnection, SocketLike } from './live/socket-connection.ts'
+export type { SocketConnection } from './live/socket-connection.ts'
+export type { SocketLike } from './live/socket-like.ts'
 export { type LogFields, type Logger, silentLogger } from './logger.ts'
 export {
   createAccessToken,

@@ -3,6 +3,7 @@ import type { FlagSetCache } from './evaluation/flag-set-cache.ts'
 import type { UsageStats } from './evaluation/usage-recorder.ts'
 import type { Metric, Metrics, Sample } from './http/metrics.ts'
 import type { Jobs } from './jobs.ts'
+import type { ClientBudget } from './live/client-budget.ts'
 import type { SessionRegistry } from './live/session-registry.ts'
 import { EventLoopDelay } from './node/event-loop-delay.ts'
 import { processMemory } from './node/process-memory.ts'
@@ -10,7 +11,12 @@ import { processMemory } from './node/process-memory.ts'
 interface InstanceParts {
   readonly cache: FlagSetCache
   readonly sessions: SessionRegistry
-  readonly sockets: { readonly size: number }
+  readonly budget: ClientBudget
+  readonly sockets: {
+    readonly size: number
+    readonly pending: number
+    readonly displaced: number
+  }
   readonly jobs: Jobs
   readonly usage: { readonly stats: UsageStats }
 }
@@ -47,9 +53,8 @@ export class Instance {
     for (const metric of this.#metrics()) metrics.watch(metric)
   }
 
-  #metrics(): readonly Metric[] {
-    const { cache, sessions, sockets, jobs, usage } = this.#parts
-    const dropped = () => labelled('what', Object.entries(usage.stats.dropped))
+  #liveMetrics(): readonly Metric[] {
+    const { sessions, budget, sockets } = this.#parts
     const live = () =>
       labelled('transport', [
         ['ws', sessions.count('ws')],
@@ -57,9 +62,23 @@ export class Instance {
       ])
     return [
       gauge('ff_live_clients', 'Clients that hear of changes at once, by transport.', live),
-      gauge('ff_sockets', 'Open WebSockets, those before init included.', () => [
-        { value: sockets.size },
+      ...socketMetrics(sockets),
+      gauge('ff_held_context_bytes', 'Memory charged for contexts of live clients.', () => [
+        { value: budget.heldBytes },
       ]),
+      counter(
+        'ff_live_clients_gave_way_total',
+        'Live clients ended to make room for others.',
+        () => [{ value: budget.gaveWay }],
+      ),
+    ]
+  }
+
+  #metrics(): readonly Metric[] {
+    const { cache, jobs, usage } = this.#parts
+    const dropped = () => labelled('what', Object.entries(usage.stats.dropped))
+    return [
+      ...this.#liveMetrics(),
       gauge('ff_flag_sets', 'Environments whose flag set is loaded.', () => [
         { value: [...cache.loaded()].length },
       ]),
@@ -93,6 +112,19 @@ export class Instance {
       ]),
     ]
   }
+}
+
+function socketMetrics(sockets: InstanceParts['sockets']): readonly Metric[] {
+  const displaced = 'WebSockets without a valid init that were closed because there were too many.'
+  return [
+    gauge('ff_sockets', 'Open WebSockets, those before init included.', () => [
+      { value: sockets.size },
+    ]),
+    gauge('ff_sockets_pending', 'Open WebSockets without a valid init.', () => [
+      { value: sockets.pending },
+    ]),
+    counter('ff_sockets_displaced_total', displaced, () => [{ value: sockets.displaced }]),
+  ]
 }
 
 function gauge(name: string, help: string, read: Metric['read']): Metric {

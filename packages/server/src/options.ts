@@ -1,6 +1,8 @@
 import { FlagError } from '@ff/core'
+import { MAX_HELD_CONTEXT_BYTES } from '@ff/protocol/sdk'
 import { type Capabilities, memory, type RateLimiter } from '@ff/storage'
 import { type AuthenticateBearer, type FindActor, tokenAuthenticator } from './access/actors.ts'
+import { CredentialAttempts } from './access/credential-attempts.ts'
 import type { PasswordHasher } from './access/passwords.ts'
 import { SecretBox } from './access/secret-box.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -8,6 +10,7 @@ import { Metrics } from './http/metrics.ts'
 import type { IdentityProvider } from './identity-provider.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { type Administrator, resolveAdministrator } from './management/administrator.ts'
+import { AuditWalks } from './management/audit-walks.ts'
 import type { Installation } from './management/management.ts'
 import { createPeople } from './management/people.ts'
 import { Soundness } from './management/soundness.ts'
@@ -49,10 +52,28 @@ export interface FlagServerOptions extends Capabilities {
   readonly clock?: Clock
   /** Whether anybody may read `GET /metrics`; by default only a token of the role `platform`. */
   readonly metricsArePublic?: boolean
-  /** How many live clients are held before more are refused with 429: sockets, and sessions. */
+  /**
+   * How many live clients are held: sockets, and sessions. Beyond that, clients of the organization
+   * that has most give way to those of others, and more of its own are refused with 429.
+   */
   readonly maxLiveClients?: number
-  /** How many sockets may be opened in a second before more are asked to come later, with 429. */
+  /**
+   * Bytes of memory that the contexts of live clients may take together, 512 KiB or more; an SDK key
+   * may take a quarter of it and an organization half. Beyond that as for `maxLiveClients`.
+   */
+  readonly maxHeldContextBytes?: number
+  /**
+   * How many sockets may begin with a valid `init` in a second before more are refused with
+   * `retryAfter`; at one moment a quarter, and of one organization three quarters.
+   */
   readonly maxNewSocketsPerSecond?: number
+  /** Management requests a minute that each user and each access token may send; 600 by default. */
+  readonly managementRateLimit?: number
+  /**
+   * How many sockets of one network address may be without a valid `init`; one more closes the
+   * oldest of them. Of all addresses together 4,096.
+   */
+  readonly maxPendingSocketsPerAddress?: number
   /**
    * Under which secrets that must be read back are kept, such as those of webhooks: 32 bytes in
    * base64 or as 64 hexadecimal digits. Of several, the first is used for new ones. Without a
@@ -64,19 +85,25 @@ export interface FlagServerOptions extends Capabilities {
 }
 
 /** The options with everything decided. */
-export interface ResolvedOptions extends Installation {
+export interface ResolvedOptions extends Installation, Limits {
   readonly rateLimiter: RateLimiter
   readonly basePath: string
   readonly authenticateBearer: AuthenticateBearer
   readonly metrics: Metrics
   readonly metricsArePublic: boolean
-  readonly maxLiveClients: number
-  readonly maxNewSocketsPerSecond: number
   readonly administrator: Administrator | undefined
 }
 
-const DEFAULT_MAX_LIVE_CLIENTS = 20_000
-const DEFAULT_MAX_NEW_SOCKETS = 500
+/** The options that are numbers: their defaults, and the least that each may be. */
+const LIMITS = {
+  maxLiveClients: { usual: 20_000, min: 1 },
+  // The largest context, in two bytes for each unit, fits in the quarter of one SDK key.
+  maxHeldContextBytes: { usual: 128 * 1024 * 1024, min: 4 * 2 * MAX_HELD_CONTEXT_BYTES },
+  maxNewSocketsPerSecond: { usual: 500, min: 1 },
+  maxPendingSocketsPerAddress: { usual: 64, min: 1 },
+  managementRateLimit: { usual: 600, min: 1 },
+} as const
+type Limits = { readonly [Name in keyof typeof LIMITS]: number }
 
 /** Fills in the defaults. Throws `INVALID_REQUEST` for an option that cannot be meant. */
 export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
@@ -93,21 +120,16 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     logger,
     clock,
     ...resolvePeople(options, { storage, clock, logger }),
+    credentialAttempts: new CredentialAttempts({ clock, trustProxy: options.trustProxy ?? false }),
     secretBox: resolveSecretBox(options.secretKey),
     soundness: new Soundness(),
+    auditWalks: new AuditWalks(clock),
     ...resolveWebhooks(options),
     ...resolveIdentityProvider(options),
     payments: options.payments,
     metrics: new Metrics(),
     metricsArePublic: options.metricsArePublic ?? false,
-    maxLiveClients: resolveCount(
-      'maxLiveClients',
-      options.maxLiveClients ?? DEFAULT_MAX_LIVE_CLIENTS,
-    ),
-    maxNewSocketsPerSecond: resolveCount(
-      'maxNewSocketsPerSecond',
-      options.maxNewSocketsPerSecond ?? DEFAULT_MAX_NEW_SOCKETS,
-    ),
+    ...resolveLimits(options),
   }
 }
 
@@ -173,9 +195,14 @@ function resolveBasePath(basePath: string): string {
   return trimmed
 }
 
-function resolveCount(name: string, count: number): number {
-  if (!Number.isInteger(count) || count < 1) {
-    throw new FlagError('INVALID_REQUEST', `${name} must be a positive integer, not ${count}.`)
-  }
-  return count
+function resolveLimits(options: FlagServerOptions): Limits {
+  const limits = Object.entries(LIMITS).map(([name, { usual, min }]) => {
+    const limit = options[name as keyof Limits] ?? usual
+    if (!Number.isInteger(limit) || limit < min) {
+      const expected = min === 1 ? 'a positive integer' : `an integer of at least ${min}`
+      throw new FlagError('INVALID_REQUEST', `${name} must be ${expected}, not ${limit}.`)
+    }
+    return [name, limit]
+  })
+  return Object.fromEntries(limits)
 }

@@ -17,13 +17,30 @@ export class Slice {
   }
 }
 
+/** Gives slices to several long pieces of work: at most one of them has a slice in a turn of the event loop. */
+export class SliceQueue {
+  #last = Promise.resolve()
+
+  /** Resolves with the caller's next slice, in a later turn of the event loop. */
+  async next(): Promise<Slice> {
+    this.#last = this.#last.then(nextTurn)
+    await this.#last
+    return new Slice()
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
 /** Does something, which must not fail, with one after the other, and the first at once. */
 export async function inSlices<T>(all: Iterable<T>, task: (one: T) => void): Promise<void> {
   let slice = new Slice()
   for (const one of all) {
     if (!slice.take()) {
-      await new Promise<void>((resolve) => setImmediate(resolve))
+      await nextTurn()
       slice = new Slice()
+      slice.take()
     }
     task(one)
   }
@@ -34,8 +51,9 @@ export async function runInSlices<Result>(work: Generator<undefined, Result>): P
   let slice = new Slice()
   for (;;) {
     if (!slice.take()) {
-      await new Promise<void>((resolve) => setImmediate(resolve))
+      await nextTurn()
       slice = new Slice()
+      slice.take()
     }
     const { done, value } = work.next()
     if (done === true) return value

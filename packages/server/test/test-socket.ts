@@ -1,6 +1,6 @@
 import { asServerMessage, type ServerMessage } from '@ff/protocol/sdk'
 import type { Message } from '../src/live/flag-update.ts'
-import type { SocketLike } from '../src/live/socket-connection.ts'
+import type { SocketLike } from '../src/live/socket-like.ts'
 
 /** A socket whose other end is the test: it takes what is sent, as slowly as it likes. */
 export class TestSocket implements SocketLike {
@@ -8,6 +8,8 @@ export class TestSocket implements SocketLike {
   /** Everything that was sent, as it was handed over. */
   readonly sent: Message[] = []
   closedWith: number | undefined
+  /** Whether the transport was asked to wait for the client's answer when it was closed. */
+  lingers: boolean | undefined
   bufferedAmount = 0
   /** Whether the other end has stopped reading. */
   isStuck = false
@@ -26,8 +28,9 @@ export class TestSocket implements SocketLike {
     this.#waiting.push(task)
   }
 
-  close(code: number): void {
+  close(code: number, _reason: string, isAnonymous: boolean): void {
     this.closedWith = code
+    this.lingers = !isAnonymous
   }
 
   /** The other end reads again. */

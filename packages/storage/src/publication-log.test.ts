@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { keysChange } from './contract/fixtures.ts'
 import { type LogEntry, newEntries } from './publication-log.ts'
+import { runToEnd } from './time-slice.ts'
 
 const LIST_LENGTH = 5_000
 
 /** A list that was published whole, and then changed by one key at a time. */
 function publishOneByOne(rounds: number): { entries: LogEntry[]; longestRead: number } {
   const keys = Array.from({ length: LIST_LENGTH }, (_, index) => `user-${index}`)
-  const entries = [
-    ...newEntries({ version: 1, changes: [keysChange('s', { added: keys })], present: () => [] }),
-  ]
+  const first = { version: 1, changes: [keysChange('s', { added: keys })], present: () => [] }
+  const entries = [...runToEnd(newEntries(first))]
   let state = entries
   let longestRead = 0
   for (let round = 0; round < rounds; round += 1) {
     const change = keysChange('s', { added: [`late-${round}`] })
-    const added = newEntries({ version: round + 2, changes: [change], present: () => state })
+    const next = { version: round + 2, changes: [change], present: () => state }
+    const added = runToEnd(newEntries(next))
     entries.push(...added)
     const base = added[0]?.baseVersion ?? 0
     state = [...state, ...added].filter(({ version }) => version >= base)

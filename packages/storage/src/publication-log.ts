@@ -11,6 +11,7 @@ import type {
   PublishedSegment,
   PublishedVersion,
 } from './storage.ts'
+import type { Interruptible } from './time-slice.ts'
 
 /** What one line of history is about: a definition, or one of a segment's two lists of keys. */
 export interface LogTopic {
@@ -67,36 +68,47 @@ interface Publication {
 }
 
 /** The entries that a publication adds to the log: none for what is published already. */
-export function newEntries({ version, changes, present }: Publication): readonly LogEntry[] {
+export function* newEntries({
+  version,
+  changes,
+  present,
+}: Publication): Interruptible<readonly LogEntry[]> {
   const entries: LogEntry[] = []
   for (const changesOfTopic of groupByTopic(changes)) {
     const topic = topicOf(changesOfTopic[0])
     const isDefinition = topic.kind === 'flag' || topic.kind === 'segment'
     const change = { topic, version, changes: changesOfTopic, present: present(topic) }
-    const entry = isDefinition ? definitionEntry(change) : keysEntry(change)
+    const entry = isDefinition ? definitionEntry(change) : yield* keysEntry(change)
     if (entry !== undefined) entries.push(entry)
+    yield
   }
   return entries
 }
 
 /**
- * What new entries change, each list ordered by id. The key of what is gone, or of whose listed
- * keys changed, is found in what was published before.
+ * What the new entries of a publication change, each list ordered by id. The key of what is gone,
+ * or of whose listed keys changed, is found in what was published before.
  */
-export function contentOf(
+export function* contentOf(
   entries: readonly LogEntry[],
-  publishedBefore: Publication['present'],
-): VersionContent {
+  { changes, present }: Pick<Publication, 'changes' | 'present'>,
+): Interruptible<VersionContent> {
+  const given = new Map(changes.map((change) => [topicName(topicOf(change)), keyGivenBy(change)]))
   const keys = { flag: new Map<string, string | null>(), segment: new Map<string, string | null>() }
   for (const entry of entries) {
     const { kind, id } = definitionOf(entry)
-    const own = entry.kind === kind ? keyIn(entry) : null
-    const key = own ?? keys[kind].get(id) ?? keyIn(publishedBefore({ kind, id }).at(-1))
+    const own = given.get(topicName(entry))
+    const key = own ?? keys[kind].get(id) ?? keyIn(present({ kind, id }).at(-1))
     keys[kind].set(id, key)
+    yield
   }
   const changed = (known: ReadonlyMap<string, string | null>): ChangedDefinition[] =>
     [...known].map(([id, key]) => ({ id, key })).sort((a, b) => compareCodePoints(a.id, b.id))
   return { flags: changed(keys.flag), segments: changed(keys.segment) }
+}
+
+function keyGivenBy(change: DefinitionChange): string | null {
+  return change.kind === 'segmentKeys' ? null : (change.definition?.key ?? null)
 }
 
 function keyIn(entry: LogEntry | undefined): string | null {
@@ -106,8 +118,11 @@ function keyIn(entry: LogEntry | undefined): string | null {
 }
 
 /** The flag set that these entries (of every topic, each oldest first) make up. */
-export function toFlagSet(version: number, entries: readonly LogEntry[]): FlagSetDefinition {
-  const { flags, segments } = fold(entries)
+export function* toFlagSet(
+  version: number,
+  entries: readonly LogEntry[],
+): Interruptible<FlagSetDefinition> {
+  const { flags, segments } = yield* fold(entries)
   return {
     version,
     flags: [...flags.values()]
@@ -123,15 +138,15 @@ export function toFlagSet(version: number, entries: readonly LogEntry[]): FlagSe
  * What changed after `since`, of entries that hold the state of every changed flag, and of the
  * definition and both lists of every segment of which any of these changed.
  */
-export function toChanges(
+export function* toChanges(
   entries: readonly LogEntry[],
   { version, since }: { readonly version: number; readonly since: number },
-): DefinitionChanges {
+): Interruptible<DefinitionChanges> {
   const goneBefore = new Set<string>()
   for (const { kind, id, version: changedAt, body } of entries) {
     if (kind === 'segment' && body === null && changedAt <= since) goneBefore.add(id)
   }
-  const { flags, segments } = fold(entries)
+  const { flags, segments } = yield* fold(entries)
   const changed = <T>(definitions: ReadonlyMap<string, T>) =>
     [...definitions]
       .map(([id, definition]) => ({ id, definition }))
@@ -172,27 +187,33 @@ function definitionEntry(change: TopicChange): LogEntry | undefined {
   return { ...topic, version, baseVersion: version, body }
 }
 
-function keysEntry({ topic, version, changes, present }: TopicChange): LogEntry | undefined {
+function* keysEntry({
+  topic,
+  version,
+  changes,
+  present,
+}: TopicChange): Interruptible<LogEntry | undefined> {
   const known = present.map(differenceOf)
-  const difference = effectOf(changes, known)
+  yield
+  const difference = yield* effectOf(changes, known)
   if (difference.added.length + difference.removed.length === 0) return undefined
   const base = present[0]
   if (base !== undefined && !isCheckpointDue([...known, difference])) {
     const body = JSON.stringify(difference)
     return { ...topic, version, baseVersion: base.version, body }
   }
-  const checkpoint = { added: [...foldKeys([...known, difference])], removed: [] }
+  const checkpoint = { added: [...(yield* foldKeys([...known, difference]))], removed: [] }
   return { ...topic, version, baseVersion: version, body: JSON.stringify(checkpoint) }
 }
 
 /** What the changes do to a list: a key that is there already is not added. */
-function effectOf(
+function* effectOf(
   changes: readonly DefinitionChange[],
   known: readonly KeyDifference[],
-): KeyDifference {
+): Interruptible<KeyDifference> {
   const differences = changes.filter((change) => change.kind === 'segmentKeys')
   const touched = new Set(differences.flatMap(({ added, removed }) => [...added, ...removed]))
-  const before = foldKeys(known, touched)
+  const before = yield* foldKeys(known, touched)
   const after = new Set(before)
   for (const difference of differences) apply(difference, after)
   return {
@@ -219,15 +240,19 @@ function apply(difference: KeyDifference, keys: Set<string>): void {
   for (const key of difference.added) keys.add(key)
 }
 
+/** After how many keys work may be interrupted. */
+const KEYS_A_PART = 10_000
+
 /** The keys that are listed after all differences; of long lists, perhaps only some are of interest. */
-function foldKeys(
+function* foldKeys(
   differences: readonly KeyDifference[],
   interesting?: ReadonlySet<string>,
-): Set<string> {
+): Interruptible<Set<string>> {
   const keys = new Set<string>()
   for (const { added, removed } of differences) {
     for (const key of removed) keys.delete(key)
-    for (const key of added) {
+    for (const [index, key] of added.entries()) {
+      if (index % KEYS_A_PART === 0) yield
       if (interesting === undefined || interesting.has(key)) keys.add(key)
     }
   }
@@ -239,7 +264,7 @@ interface Definitions {
   readonly segments: ReadonlyMap<string, SegmentDefinition | null>
 }
 
-function fold(entries: readonly LogEntry[]): Definitions {
+function* fold(entries: readonly LogEntry[]): Interruptible<Definitions> {
   const flags = new Map<string, FlagDefinition | null>()
   const published = new Map<string, PublishedSegment | null>()
   const differences = new Map<string, KeyDifference[]>()
@@ -252,12 +277,13 @@ function fold(entries: readonly LogEntry[]): Definitions {
       if (known === undefined) differences.set(topicName(entry), [differenceOf(entry)])
       else known.push(differenceOf(entry))
     }
+    yield
   }
-  const keysOf = (topic: LogTopic) => [...foldKeys(differences.get(topicName(topic)) ?? [])]
+  const keysOf = (topic: LogTopic) => foldKeys(differences.get(topicName(topic)) ?? [])
   const segments = new Map<string, SegmentDefinition | null>()
   for (const [id, segment] of published) {
-    const included = keysOf({ kind: 'included', id })
-    const excluded = keysOf({ kind: 'excluded', id })
+    const included = [...(yield* keysOf({ kind: 'included', id }))]
+    const excluded = [...(yield* keysOf({ kind: 'excluded', id }))]
     segments.set(id, segment === null ? null : { ...segment, included, excluded })
   }
   return { flags, segments }

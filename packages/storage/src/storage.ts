@@ -185,6 +185,11 @@ export interface ListQuery<K extends Kind> {
   readonly page?: number
   /** Records a page, at least 1; all of them when absent. */
   readonly limit?: number
+  /**
+   * `false`: `total` is the number of records on this page. A walk through all pages costs less
+   * without the number of all records, which is counted for each page otherwise.
+   */
+  readonly isCounted?: boolean
 }
 
 /** Which records to remove; of a whole kind they are never removed. */
@@ -192,7 +197,7 @@ export type PurgeQuery<K extends Kind> = Pick<ListQuery<K>, 'where' | 'range'>
 
 export interface Page<T> {
   readonly data: readonly T[]
-  /** How many records match on all pages. */
+  /** How many records match on all pages, unless the query says `isCounted: false`. */
   readonly total: number
 }
 

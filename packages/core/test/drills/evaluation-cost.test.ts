@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { evaluateAll, prepareInParts } from '../../src/all-flags.ts'
+import { conditionFault } from '../../src/condition-fault.ts'
 import { compileFlagSet, type FlagSet, parseContext } from '../../src/index.ts'
 import { isOperator, operators } from '../../src/operator.ts'
 import { re2 } from '../../src/regex.ts'
@@ -10,6 +11,8 @@ const IS_FULL = process.env['FF_DRILLS'] === 'full'
 /** What one evaluation may take; at full size nothing else runs on the machine. */
 const MOST_MS = IS_FULL ? 20 : 200
 const TRIES = IS_FULL ? 5 : 2
+const TRIES_A_PATTERN = IS_FULL ? 50 : 1
+const ENGINES = { regex: re2 }
 
 /** Six flags with a condition each, half of them negated; blanks make the conditions differ. */
 function sixConditions(operator: string, value: string): FlagSet {
@@ -21,7 +24,7 @@ function sixConditions(operator: string, value: string): FlagSet {
     return flagDefinition(`flag-${index}`, { rules: [ruleDefinition({ conditions })] })
   })
   const definition = { version: 1, flags, segments: [] }
-  return compileFlagSet(definition, { engines: { regex: re2 } })
+  return compileFlagSet(definition, { engines: ENGINES })
 }
 
 describe('the worst context for six conditions with the longest values', () => {
@@ -51,5 +54,36 @@ describe('the worst context for six conditions with the longest values', () => {
     }
     if (IS_FULL) process.stdout.write(`${operator}: ${worst.ms.toFixed(1)} ms (${worst.name})\n`)
     expect(worst.ms).toBeLessThanOrEqual(MOST_MS)
+  })
+})
+
+/** What a condition with a pattern may take on a text of the greatest length that it reads. */
+const MOST_MS_A_PATTERN = 1
+
+describe('the worst accepted pattern', () => {
+  const texts = ATTRIBUTES.flatMap(([name, it]) => {
+    return typeof it === 'string' && it.length === 1024 ? [{ name, it }] : []
+  })
+
+  it.each(VALUES.matches)(`is judged within ${MOST_MS_A_PATTERN} ms at full size: %s`, (value) => {
+    expect(conditionFault({ attribute: 'it', operator: 'matches', value }, ENGINES)).toBeUndefined()
+    const conditions = [{ attribute: 'it', operator: 'matches', value }]
+    const flag = flagDefinition('flag', { rules: [ruleDefinition({ conditions })] })
+    const definition = { version: 1, flags: [flag], segments: [] }
+    const flagSet = compileFlagSet(definition, { engines: ENGINES })
+    for (const _part of prepareInParts(flagSet));
+    expect(texts.length).toBeGreaterThan(0)
+    for (const { name, it } of texts) {
+      const context = parseContext({ kind: 'user', key: 'u', it })
+      let ms = Number.POSITIVE_INFINITY
+      for (let count = 0; count < TRIES_A_PATTERN && ms > MOST_MS_A_PATTERN; count += 1) {
+        const startedAt = performance.now()
+        evaluateAll(flagSet, context, 0)
+        ms = Math.min(ms, performance.now() - startedAt)
+      }
+      if (!IS_FULL) continue
+      process.stdout.write(`matches ${value}: ${ms.toFixed(2)} ms (${name})\n`)
+      expect(ms).toBeLessThan(MOST_MS_A_PATTERN)
+    }
   })
 })

@@ -44,5 +44,14 @@ export const INIT_WITHIN_MS = 10_000
 /** The largest request body. */
 export const MAX_BODY_BYTES = 256 * 1024
 
+/**
+ * The largest context of a poll or a socket: UTF-8 bytes of its JSON text. It is smaller than that
+ * of an evaluation because the server holds it until the client leaves.
+ */
+export const MAX_HELD_CONTEXT_BYTES = 64 * 1024
+
+/** The largest body of a poll: a context and what surrounds it. */
+export const MAX_POLL_BODY_BYTES = MAX_HELD_CONTEXT_BYTES + 1024
+
 /** The largest message a socket may send. */
-export const MAX_MESSAGE_BYTES = 64 * 1024
+export const MAX_MESSAGE_BYTES = 80 * 1024

@@ -46,6 +46,8 @@ describe('asServerMessage', () => {
     { type: 'flags', flags: {}, version: 1, full: false, removed: [1] },
     { type: 'error', error: 'no status' },
     { type: 'error', statusCode: 400 },
+    { type: 'error', error: 'busy', statusCode: 429, retryAfter: '2' },
+    { type: 'error', error: 'busy', statusCode: 429, retryAfter: -1 },
   ])('refuses %j', (message) => {
     expect(asServerMessage(message)).toBeUndefined()
   })

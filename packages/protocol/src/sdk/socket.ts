@@ -45,6 +45,8 @@ export interface ErrorMessage {
   readonly type: 'error'
   readonly error: string
   readonly statusCode: number
+  /** After how many seconds to connect again, at the earliest; absent if waiting does not help. */
+  readonly retryAfter?: number
 }
 
 /** Why the server closed a socket. */
@@ -115,5 +117,9 @@ function asErrorMessage(fields: JsonObject): ErrorMessage | undefined {
   const error = ownProperty(fields, 'error')
   const statusCode = ownProperty(fields, 'statusCode')
   if (typeof error !== 'string' || typeof statusCode !== 'number') return undefined
-  return { type: 'error', error, statusCode }
+  const message: ErrorMessage = { type: 'error', error, statusCode }
+  const retryAfter = ownProperty(fields, 'retryAfter')
+  if (retryAfter === undefined) return message
+  if (typeof retryAfter !== 'number' || !(retryAfter >= 0)) return undefined
+  return { ...message, retryAfter }
 }

@@ -122,6 +122,7 @@ async function serveFlags(): Promise<Serving> {
     ...{ ...others, storage, changeFeed, metricsArePublic: true },
     // How fast crowds are let in is not what is measured.
     maxNewSocketsPerSecond: 1_000_000,
+    maxPendingSocketsPerAddress: 4096,
   })
   await flags.start()
   // What is there once, whoever asks, is no client's.

@@ -74,10 +74,10 @@ export function tokenAuthenticator(
 /** The actor of a request; throws `UNAUTHENTICATED` when its token names nobody. */
 export async function requireActor(
   request: { header(name: string): string | undefined },
-  authenticate: AuthenticateBearer,
+  authenticate: (token: string) => Promise<Actor | undefined>,
 ): Promise<Actor> {
   const token = BEARER.exec(request.header('authorization') ?? '')?.[1]
-  const actor = token === undefined ? undefined : await authenticate(token, request)
+  const actor = token === undefined ? undefined : await authenticate(token)
   if (actor === undefined) {
     throw new FlagError('UNAUTHENTICATED', 'A valid bearer token is required.')
   }

@@ -1,59 +1,116 @@
+import { FlagError } from '@ff/core'
 import type { Clock } from '../clock.ts'
 
 interface AdmissionParts {
   readonly clock: Clock
-  /** How many may come in a second. */
+  /** How many clients are admitted in a second. */
   readonly perSecond: number
 }
 
-/** For whom there is no room, or who is far down the queue. */
+/** The longest wait, in seconds, that is given as a place in the queue. */
 const LONGEST_WAIT_SECONDS = 60
 
+/** The share of all admissions that one organization gets at most. */
+const SHARE_OF_ONE = 0.75
+
 /**
- * Lets so many come in a second, and no more than a quarter of these at one moment: what they
- * all ask for at once would otherwise keep everybody else waiting. Whoever is refused gets a
- * place in a queue that nobody keeps, and so the time at which it is their turn: a crowd comes
- * back spread out, in the order of arrival.
+ * Limits how many clients are admitted in a second, and at one moment to a quarter of that. One
+ * organization gets at most three quarters of both, so that its crowd leaves room for others. A
+ * refused client gets a place in a queue that is only counted: a crowd comes back spread out, in
+ * the order of arrival.
  */
 export class Admission {
   readonly #clock: Clock
+  readonly #all: Line
+  /** Bounded by the organizations that have a valid SDK key. */
+  readonly #byOrganization = new Map<string, Line>()
   readonly #perSecond: number
-  readonly #burst: number
-  #permits: number
-  /** How many of those who were refused have not had their turn. */
-  #queue = 0
-  #countedAt: number
 
   constructor({ clock, perSecond }: AdmissionParts) {
     this.#clock = clock
     this.#perSecond = perSecond
-    this.#burst = Math.max(1, Math.ceil(perSecond / 4))
-    this.#permits = this.#burst
-    this.#countedAt = clock.now()
+    this.#all = new Line(perSecond, burstOf(perSecond), clock.now())
   }
 
-  /** 0: come in. Else after how many whole seconds to come again. */
-  take(): number {
-    this.#count()
-    if (this.#permits >= 1) {
-      this.#permits -= 1
-      return 0
-    }
-    this.#queue += 1
-    const turn = Math.ceil(this.#queue / this.#perSecond)
-    return turn <= LONGEST_WAIT_SECONDS ? turn : spreadSeconds()
-  }
-
-  #count(): void {
+  /** Admits a client of the organization: 0; else after how many whole seconds to try again. */
+  take(organizationId: string): number {
+    const one = this.#lineOf(organizationId)
     const now = this.#clock.now()
+    for (const line of [this.#all, one]) line.count(now)
+    const full = [one, this.#all].find((line) => !line.hasPermit)
+    if (full !== undefined) return full.queue()
+    for (const line of [this.#all, one]) line.take()
+    return 0
+  }
+
+  /** Takes an admission back that was not used. */
+  giveBack(organizationId: string): void {
+    for (const line of [this.#all, this.#lineOf(organizationId)]) line.giveBack()
+  }
+
+  #lineOf(organizationId: string): Line {
+    const known = this.#byOrganization.get(organizationId)
+    if (known !== undefined) return known
+    const perSecond = this.#perSecond * SHARE_OF_ONE
+    const burst = Math.max(1, Math.ceil(burstOf(this.#perSecond) * SHARE_OF_ONE))
+    const line = new Line(perSecond, burst, this.#clock.now())
+    this.#byOrganization.set(organizationId, line)
+    return line
+  }
+}
+
+/** A token bucket, and how many of the clients that it refused have not had their turn. */
+class Line {
+  readonly #perSecond: number
+  readonly #burst: number
+  #permits: number
+  #queue = 0
+  #countedAt: number
+
+  constructor(perSecond: number, burst: number, now: number) {
+    this.#perSecond = perSecond
+    this.#burst = burst
+    this.#permits = burst
+    this.#countedAt = now
+  }
+
+  get hasPermit(): boolean {
+    return this.#permits >= 1
+  }
+
+  count(now: number): void {
     const seconds = Math.max(0, now - this.#countedAt) / 1000
     this.#countedAt = now
     this.#permits = Math.min(this.#burst, this.#permits + seconds * this.#perSecond)
     this.#queue = Math.max(0, this.#queue - seconds * this.#perSecond)
   }
+
+  take(): void {
+    this.#permits -= 1
+  }
+
+  giveBack(): void {
+    this.#permits = Math.min(this.#burst, this.#permits + 1)
+  }
+
+  /** The next place in the queue, in whole seconds from now. */
+  queue(): number {
+    this.#queue += 1
+    const turn = Math.ceil(this.#queue / this.#perSecond)
+    return turn <= LONGEST_WAIT_SECONDS ? turn : spreadSeconds()
+  }
 }
 
-/** After how many seconds to come again where nobody knows: not all at the same time. */
-export function spreadSeconds(): number {
-  return 1 + Math.floor(Math.random() * LONGEST_WAIT_SECONDS)
+function burstOf(perSecond: number): number {
+  return Math.max(1, Math.ceil(perSecond / 4))
+}
+
+/** The refusal of a client because there are too many; it may try again after `seconds`. */
+export function overloaded(message: string, seconds: number): FlagError {
+  return new FlagError('RATE_LIMITED', message, { details: { seconds, isOverload: true } })
+}
+
+/** A random number of seconds from 1 to `most`, for clients that have no place in a queue. */
+export function spreadSeconds(most = LONGEST_WAIT_SECONDS): number {
+  return 1 + Math.floor(Math.random() * most)
 }

@@ -64,10 +64,8 @@ export class LoginSessions {
     return { record, token, csrfToken: await csrfTokenOf(token) }
   }
 
-  /** The session of a request's cookie, unless it is over. */
-  async find(carrier: CookieCarrier): Promise<LiveSession | undefined> {
-    const token = tokenIn(carrier.header('cookie'))
-    if (token === undefined) return undefined
+  /** The session with this token, unless it is over. */
+  async find(token: string): Promise<LiveSession | undefined> {
     const where = { hash: await hashSecret(token) }
     const record = (await this.#storage.list('loginSession', { where, limit: 1 })).data[0]
     if (record === undefined || this.#isOver(record)) return undefined
@@ -122,8 +120,9 @@ export function sessionCookie(
   return { 'Set-Cookie': parts.join('; ') }
 }
 
-function tokenIn(cookies: string | undefined): string | undefined {
-  const token = findCookie(cookies, SESSION_COOKIE)
+/** The session's token that a request is sent with; `undefined` if it has none or not the form of one. */
+export function sessionTokenOf(carrier: CookieCarrier): string | undefined {
+  const token = findCookie(carrier.header('cookie'), SESSION_COOKIE)
   return token !== undefined && SESSION.test(token) ? token : undefined
 }
 

@@ -15,6 +15,9 @@ export interface Permit {
   readonly retryAfter?: string
 }
 
+/** Whose requests are counted together, and how many of them may pass in a minute. */
+export type RateLimited = Pick<EnvironmentScope, 'keyId' | 'rateLimit'>
+
 /** One key's share of the present window, leased from the limiter that processes share. */
 interface Share {
   readonly window: RateWindow
@@ -62,23 +65,23 @@ export class RequestLimiter {
   }
 
   /** Takes one request from the key's window; answers at once unless the limiter must be asked. */
-  take(scope: EnvironmentScope): Permit | Promise<Permit> {
-    const share = this.#shareOf(scope)
-    if (share.left <= 0 && !share.exhausted) return this.#takeAfterAsking(scope)
+  take(limited: RateLimited): Permit | Promise<Permit> {
+    const share = this.#shareOf(limited)
+    if (share.left <= 0 && !share.exhausted) return this.#takeAfterAsking(limited)
     return this.#permit(share)
   }
 
   /** Counts a request that was granted as so many more, which those that follow it have to pay. */
-  charge(scope: EnvironmentScope, requests: number): void {
-    this.#shareOf(scope).left -= requests
+  charge(limited: RateLimited, requests: number): void {
+    this.#shareOf(limited).left -= requests
   }
 
-  async #takeAfterAsking(scope: EnvironmentScope): Promise<Permit> {
-    let share = this.#shareOf(scope)
+  async #takeAfterAsking(limited: RateLimited): Promise<Permit> {
+    let share = this.#shareOf(limited)
     while (share.left <= 0 && !share.exhausted) {
-      share.asking ??= this.#ask(scope.keyId, share)
+      share.asking ??= this.#ask(limited.keyId, share)
       await share.asking
-      share = this.#shareOf(scope)
+      share = this.#shareOf(limited)
     }
     return this.#permit(share)
   }
@@ -93,7 +96,7 @@ export class RequestLimiter {
     return { granted, limit, remaining, reset, retryAfter: String(Math.max(1, seconds)) }
   }
 
-  #shareOf({ keyId, rateLimit }: EnvironmentScope): Share {
+  #shareOf({ keyId, rateLimit }: RateLimited): Share {
     const now = this.#clock.now()
     const startedAt = now - (now % RATE_WINDOW_MS)
     if (startedAt !== this.#windowStart) {
@@ -150,7 +153,16 @@ function endOf({ startedAt, lengthMs }: RateWindow): number {
   return startedAt + lengthMs
 }
 
+interface Shortage {
+  /** What the requests are counted for. */
+  readonly of?: string
+  /** When the next window begins. */
+  readonly seconds?: number
+}
+
 /** The refusal of a request that found nothing left. */
-export function tooManyRequests(): FlagError {
-  return new FlagError('RATE_LIMITED', 'Too many requests for this SDK key; wait for the reset.')
+export function tooManyRequests({ of = 'SDK key', seconds }: Shortage = {}): FlagError {
+  const message = `Too many requests for this ${of}; wait for the reset.`
+  const details = seconds === undefined ? {} : { details: { seconds } }
+  return new FlagError('RATE_LIMITED', message, details)
 }

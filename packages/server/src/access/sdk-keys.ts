@@ -10,6 +10,7 @@ import { hashSecret } from './secrets.ts'
 /** What the holder of an SDK key may see: one environment. */
 export interface EnvironmentScope {
   readonly keyId: string
+  readonly organizationId: string
   readonly environmentId: string
   /** `client`: values only; `server`: also the flag set. */
   readonly kind: 'client' | 'server'
@@ -47,6 +48,8 @@ export class SdkKeyVerifier {
   readonly #logger: Logger
   readonly #refresh = new Refresh(() => this.#load())
   readonly #lastUse: LastUse
+  /** By project; the organization of a project never changes. */
+  #organizations: ReadonlyMap<string, string> = new Map()
   #byHash: ReadonlyMap<string, LivingKey> = new Map()
   #byId: ReadonlyMap<string, LivingKey> = new Map()
   /** By the key itself: those that were verified lately. */
@@ -142,6 +145,7 @@ export class SdkKeyVerifier {
   async #load(): Promise<void> {
     try {
       const { data } = await this.#storage.list('sdkKey', {})
+      await this.#readOrganizations(data)
       this.#replace(data)
       if (!this.#reachable) this.#logger.info('the SDK keys can be read again')
       this.#reachable = true
@@ -154,8 +158,27 @@ export class SdkKeyVerifier {
     }
   }
 
+  /** Reads the projects, unless those of all keys are known. */
+  async #readOrganizations(records: readonly Records['sdkKey'][]): Promise<void> {
+    const known = this.#organizations
+    if (records.every(({ projectId }) => known.has(projectId))) return
+    const { data } = await this.#storage.list('project', {})
+    const organizations = new Map(data.map(({ id, orgId }) => [id, orgId]))
+    for (const { projectId } of records) {
+      // A project that was deleted meanwhile counts as an organization of its own.
+      const fallback = known.get(projectId) ?? projectId
+      if (!organizations.has(projectId)) organizations.set(projectId, fallback)
+    }
+    this.#organizations = organizations
+  }
+
   #replace(records: readonly Records['sdkKey'][]): void {
-    const living = records.filter(({ revokedAt }) => revokedAt === null).map(toLivingKey)
+    const living = records
+      .filter(({ revokedAt }) => revokedAt === null)
+      .map((record) => {
+        const organizationId = this.#organizations.get(record.projectId) ?? record.projectId
+        return toLivingKey(record, organizationId)
+      })
     this.#byHash = new Map(living.map((known) => [known.hash, known]))
     this.#byId = new Map(living.map((known) => [known.keyId, known]))
     for (const [key, { hash }] of this.#remembered) {
@@ -176,9 +199,10 @@ export class SdkKeyVerifier {
   }
 }
 
-function toLivingKey(record: Records['sdkKey']): LivingKey {
+function toLivingKey(record: Records['sdkKey'], organizationId: string): LivingKey {
   return {
     keyId: record.id,
+    organizationId,
     environmentId: record.environmentId,
     kind: record.kind,
     rateLimit: record.rateLimit ?? DEFAULT_RATE_LIMIT,

@@ -31,7 +31,7 @@ interface Queue {
 }
 
 /**
- * Runs the evaluations of requests. Most take microseconds and run at once. A slow one counts as
+ * Runs the evaluations of requests and of sockets. Most take microseconds and run at once. A slow one counts as
  * several requests of its SDK key. If the requests of a key take long in one turn of the event loop,
  * its further requests wait for later turns, so that everything else runs in between; keys whose
  * requests wait take turns.
@@ -58,7 +58,7 @@ export class EvaluationScheduler {
   run<Result>(
     scope: EnvironmentScope,
     bytes: number,
-    work: () => Result,
+    work: () => Result | Promise<Result>,
   ): Result | Promise<Result> {
     const queue = this.#queues.get(scope.keyId)
     const isLate = (this.#spent.get(scope.keyId) ?? 0) >= TURN_MS
@@ -66,7 +66,11 @@ export class EvaluationScheduler {
     return this.#wait(scope, bytes, work)
   }
 
-  #wait<Result>(scope: EnvironmentScope, bytes: number, work: () => Result): Promise<Result> {
+  #wait<Result>(
+    scope: EnvironmentScope,
+    bytes: number,
+    work: () => Result | Promise<Result>,
+  ): Promise<Result> {
     const queue = this.#queues.get(scope.keyId) ?? { requests: [], bytes: 0 }
     const isFull =
       queue.bytes + bytes > MAX_WAITING_BYTES_OF_KEY ||
@@ -88,6 +92,7 @@ export class EvaluationScheduler {
     })
   }
 
+  /** What `work` does after it has first waited for something is not measured. */
   #timed<Result>(scope: EnvironmentScope, work: () => Result): Result {
     const startedAt = this.#clock.monotonicNow()
     try {

@@ -1,4 +1,4 @@
-import type { EvaluationContext, FlagSet } from '@ff/core'
+import type { FlagSet } from '@ff/core'
 import type { EvaluationCount, EvaluationSource, Storage } from '@ff/storage'
 import type { Cancel, Clock } from '../clock.ts'
 import type { Metrics } from '../http/metrics.ts'
@@ -73,8 +73,8 @@ export class UsageRecorder {
   readonly #organizations: OrganizationUsage
   readonly #sightings: ContextSightings
   readonly #users: UserSketches
-  /** The contexts of live clients that were counted as users in this hour. */
-  #told = { hour: 0, contexts: new WeakSet<EvaluationContext>() }
+  /** The audiences whose contexts were counted as users in this hour. */
+  #told = { hour: 0, audiences: new WeakSet() }
   /** What went wrong with the last batch, so that it is logged once. */
   #trouble: string | undefined
   #cancel: Cancel | undefined
@@ -130,16 +130,18 @@ export class UsageRecorder {
     this.#arm()
   }
 
-  /** A live client, who was told everything before, was told of these flags. */
-  pushed(environmentId: string, evaluated: Evaluated): void {
+  /**
+   * A live client, which was told everything before, was told of these flags. `audience` is the same
+   * object for as long as clients have this context.
+   */
+  pushed(environmentId: string, evaluated: Evaluated, audience: WeakKey): void {
     const now = this.#clock.now()
-    const { context } = evaluated
     this.#count(environmentId, 'ws', evaluated, now)
     const hour = Math.floor(now / HOUR_MS)
-    if (this.#told.hour !== hour) this.#told = { hour, contexts: new WeakSet() }
-    if (!this.#told.contexts.has(context)) {
-      this.#told.contexts.add(context)
-      const { key } = personOf(context)
+    if (this.#told.hour !== hour) this.#told = { hour, audiences: new WeakSet() }
+    if (!this.#told.audiences.has(audience)) {
+      this.#told.audiences.add(audience)
+      const { key } = personOf(evaluated.context)
       if (key !== '') this.#users.add({ environmentId, flagId: null }, key, now)
     }
     this.#arm()

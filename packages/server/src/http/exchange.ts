@@ -68,17 +68,26 @@ export interface Reply {
   readonly headers: Headers
   /**
    * null: no body, as for 204 and 304. Bytes are sent as they are, so that many replies may share
-   * them. Pieces are asked for as fast as the caller takes them, and
-   * no more once the caller has gone; if they fail, the connection is cut, so that what was sent
-   * does not look complete.
+   * them. Pieces are taken as fast as the caller receives them, and no more once the caller has gone:
+   * then their iterator is returned, also if no piece was taken. If they fail, the connection is cut,
+   * so that what was sent does not look complete.
    */
   readonly body: string | Uint8Array | null | AsyncIterable<string>
 }
 
+/** Gives up a body of which nothing, or nothing more, will be sent. */
+export async function leaveBody({ body }: Reply): Promise<void> {
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return
+  await body[Symbol.asyncIterator]().return?.()
+}
+
+/** The content type of JSON. */
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
 export function jsonReply(status: number, body: unknown, headers: Headers = {}): Reply {
   return {
     status,
-    headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' },
+    headers: { ...headers, 'Content-Type': JSON_TYPE },
     body: JSON.stringify(body),
   }
 }

@@ -27,12 +27,17 @@ export function assertNotForged(exchange: Exchange, trustProxy: boolean): void {
 /**
  * Who sends a request: the owner of its bearer token, or, when there is none, whoever is logged
  * in. Their role is read anew each time. Throws `UNAUTHENTICATED` when it is nobody, `NOT_FOUND`
- * for an organization they do not belong to, `FORBIDDEN` for a change without `X-CSRF-Token`.
+ * for an organization they do not belong to, `FORBIDDEN` for a change without `X-CSRF-Token`,
+ * `RATE_LIMITED` if the caller's address has sent too many wrong credentials.
  */
 export async function identify(services: IdentifyingServices, exchange: Exchange): Promise<Actor> {
-  const { people, storage, authenticateBearer } = services
-  const session = await findSession({ people, caller: exchange })
-  if (session === undefined) return requireActor(exchange, authenticateBearer)
+  const { storage, credentialAttempts, authenticateBearer } = services
+  const session = await findSession({ ...services, caller: exchange })
+  if (session === undefined) {
+    return requireActor(exchange, (token) =>
+      credentialAttempts.find(exchange, token, () => authenticateBearer(token, exchange)),
+    )
+  }
   if (!isReading(exchange)) assertCsrfToken(session, exchange)
   const person = await findPersonOf(storage, session)
   if (person === undefined || actorOf(person) === undefined) throw unauthenticated('Log in first.')

@@ -1,7 +1,9 @@
 import { FlagError, isJsonObject } from '@ff/core'
 import { type Endpoint, type EndpointName, endpoints } from '@ff/protocol/management'
+import type { RateLimiter } from '@ff/storage'
 import * as z from 'zod'
-import { type AuthenticateBearer, NOBODY } from '../access/actors.ts'
+import { type Actor, type AuthenticateBearer, NOBODY } from '../access/actors.ts'
+import { RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import {
   type Installation,
   type Management,
@@ -9,8 +11,9 @@ import {
   WithHeaders,
 } from '../management/management.ts'
 import { useCases } from '../management/use-cases.ts'
+import { runInSlices } from '../slice.ts'
 import { managementErrorReply } from './error-reply.ts'
-import { type Exchange, jsonReply, type Reply } from './exchange.ts'
+import { type Exchange, type Headers, JSON_TYPE, leaveBody, type Reply } from './exchange.ts'
 import { idempotentRequestOf } from './idempotency-key.ts'
 import { assertNotForged, identify } from './identify.ts'
 import { linesReply } from './lines-reply.ts'
@@ -20,16 +23,27 @@ import { METRICS_PATH, metricsReply } from './metrics-reply.ts'
 import { OPENAPI_PATH, openApiReplier } from './openapi.ts'
 import { healthReply, PROBE_PATHS, readyReply } from './probes.ts'
 import { findRoute } from './routes.ts'
+import { type RateLimitHeaders, tellLimit } from './sdk-headers.ts'
 
 interface ManagementServices extends Installation {
   readonly basePath: string
   readonly authenticateBearer: AuthenticateBearer
   readonly metrics: Metrics
   readonly metricsArePublic: boolean
+  readonly rateLimiter: RateLimiter
+  /** Requests a minute that each actor may send. */
+  readonly managementRateLimit: number
 }
 
 /** What is answered here is for one caller, now, and is never a page. */
 const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const
+
+/** What all requests share, and what the answer says of the limit, once the actor is known. */
+interface Answering {
+  readonly openApi: ReturnType<typeof openApiReplier>
+  readonly limiter: RequestLimiter
+  readonly limits: Partial<RateLimitHeaders>
+}
 
 /**
  * Answers every path that is not the SDK's: the endpoint table, its description, the probes, and 404.
@@ -38,19 +52,27 @@ const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosnif
 export function createManagementApp(
   services: ManagementServices,
 ): (exchange: Exchange) => Promise<Reply> {
+  const { rateLimiter, clock, logger } = services
   const openApi = openApiReplier(services)
+  const limiter = new RequestLimiter({ limiter: rateLimiter, clock, logger })
   return async (exchange) => {
-    const reply = await answer({ ...services, openApi }, exchange).catch((error: unknown) =>
-      managementErrorReply(error, services.logger),
+    const limits: Partial<RateLimitHeaders> = {}
+    const answering = { openApi, limiter, limits }
+    const reply = await answer(services, answering, exchange).catch((error: unknown) =>
+      managementErrorReply(error, logger),
     )
-    const headers = { ...HEADERS, ...reply.headers }
-    return { ...reply, headers, body: exchange.method === 'HEAD' ? headBodyOf(reply) : reply.body }
+    const headers = { ...HEADERS, ...limits, ...reply.headers }
+    const body = exchange.method === 'HEAD' ? await headBodyOf(reply) : reply.body
+    return { ...reply, headers, body }
   }
 }
 
 /** The bindings leave a body out but tell its length; pieces would be made for nothing. */
-function headBodyOf({ body }: Reply): Reply['body'] {
-  return typeof body === 'string' || body instanceof Uint8Array ? body : null
+async function headBodyOf(reply: Reply): Promise<Reply['body']> {
+  const { body } = reply
+  if (typeof body === 'string' || body instanceof Uint8Array) return body
+  await leaveBody(reply)
+  return null
 }
 
 /** HEAD is GET without the body. */
@@ -59,14 +81,15 @@ function methodOf({ method }: Exchange): string {
 }
 
 async function answer(
-  { openApi, ...services }: ManagementServices & { openApi: ReturnType<typeof openApiReplier> },
+  services: ManagementServices,
+  answering: Answering,
   exchange: Exchange,
 ): Promise<Reply> {
   const { storage, clock } = services
   if (exchange.path === PROBE_PATHS.health) return onlyGet(exchange, healthReply)
   if (exchange.path === PROBE_PATHS.ready)
     return onlyGet(exchange, () => readyReply(storage, clock))
-  if (exchange.path === OPENAPI_PATH) return onlyGet(exchange, () => openApi(exchange))
+  if (exchange.path === OPENAPI_PATH) return onlyGet(exchange, () => answering.openApi(exchange))
   if (exchange.path === METRICS_PATH)
     return onlyGet(exchange, () => metricsReply(services, exchange))
   const route = findRoute(exchange.path)
@@ -75,8 +98,20 @@ async function answer(
   const isOpen = name !== undefined && (endpoints[name] as Endpoint).permission === 'anyone'
   assertNotForged(exchange, services.trustProxy)
   const actor = isOpen ? NOBODY : await identify(services, exchange)
+  if (!isOpen) await takeRequest(services, answering, actor)
   if (name === undefined) throw methodNotAllowed([...route.methods.keys()])
   return perform({ ...services, actor, caller: exchange }, name, { exchange, params: route.params })
+}
+
+/** Throws `RATE_LIMITED` if the actor has used up its requests of this minute. */
+async function takeRequest(
+  { managementRateLimit: rateLimit }: ManagementServices,
+  { limiter, limits }: Answering,
+  { id }: Actor,
+): Promise<void> {
+  const permit = await limiter.take({ keyId: `management:${id}`, rateLimit })
+  tellLimit(permit, limits)
+  if (!permit.granted) throw tooManyRequests({ of: 'user or access token' })
 }
 
 async function perform(
@@ -96,9 +131,37 @@ async function perform(
     outcome instanceof WithHeaders ? outcome : { result: outcome, headers: {} }
   if (endpoint.lines)
     return linesReply(endpoint, result as AsyncIterable<unknown>, management.logger)
-  const { status: statusCode, response } = endpoint
-  const body = { statusCode, message: 'OK', data: z.encode(response, result) }
-  return jsonReply(statusCode, body, { ...entityTagOf(result), ...headers })
+  return runInSlices(toReply(endpoint, result, headers))
+}
+
+/** Encodes and writes a result. The work may be interrupted at each `yield`. */
+function* toReply(
+  { status, response }: Endpoint,
+  result: unknown,
+  headers: Headers,
+): Generator<undefined, Reply> {
+  const text = yield* toJson(response, result)
+  yield
+  return {
+    status,
+    headers: { ...entityTagOf(result), ...headers, 'Content-Type': JSON_TYPE },
+    body: `{"statusCode":${status},"message":"OK","data":${text}}`,
+  }
+}
+
+/** A list is written item by item, for it may be long. */
+function* toJson(codec: z.ZodType, result: unknown): Generator<undefined, string> {
+  if (!(codec instanceof z.ZodArray && Array.isArray(result))) {
+    const data = z.encode(codec, result)
+    yield
+    return JSON.stringify(data)
+  }
+  const items: string[] = []
+  for (const item of result) {
+    items.push(yield* toJson(codec.element as z.ZodType, item))
+    yield
+  }
+  return `[${items.join(',')}]`
 }
 
 /** The revision of the record that is answered, if it is one record. */

@@ -45,10 +45,16 @@ export const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '7200',
 } as const
 
-/** How much of its limit a key has left. */
+/** The headers by which an answer describes the rate limit. */
+export type RateLimitHeaders = Pick<
+  SdkHeaders,
+  'X-RateLimit-Limit' | 'X-RateLimit-Remaining' | 'X-RateLimit-Reset' | 'Retry-After'
+>
+
+/** Sets the headers that say how much of its limit a key or an actor has left. */
 export function tellLimit(
   { limit, remaining, reset, retryAfter }: Permit,
-  headers: SdkHeaders,
+  headers: Partial<RateLimitHeaders>,
 ): void {
   headers['X-RateLimit-Limit'] = limit
   headers['X-RateLimit-Remaining'] = remaining

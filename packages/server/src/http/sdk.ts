@@ -3,11 +3,11 @@ import {
   asEvaluateRequest,
   asPollRequest,
   MAX_BODY_BYTES,
+  MAX_POLL_BODY_BYTES,
   SDK_KEY_HEADER,
   SDK_PATHS,
 } from '@ff/protocol/sdk'
 import type { EvaluationSource } from '@ff/storage'
-import { spreadSeconds } from '../access/admission.ts'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import type { EnvironmentScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Clock } from '../clock.ts'
@@ -16,8 +16,8 @@ import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { Answer, Evaluator } from '../evaluation/evaluator.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
-import { type LongPolls, ParkedPoll, type PollAnswer } from '../live/long-polls.ts'
-import type { SessionRegistry } from '../live/session-registry.ts'
+import type { LongPolls } from '../live/long-polls.ts'
+import { ParkedPoll, type PollAnswer } from '../live/parked-poll.ts'
 import type { Logger } from '../logger.ts'
 import { whenHere } from '../when-here.ts'
 import { sdkErrorReply } from './error-reply.ts'
@@ -30,15 +30,12 @@ export interface SdkParts {
   readonly cache: FlagSetCache
   readonly evaluator: Evaluator
   readonly scheduler: EvaluationScheduler
-  readonly sessions: SessionRegistry
   readonly polls: LongPolls
   readonly clock: Clock
   readonly usage: UsageRecorder
   readonly keys: SdkKeyVerifier
   readonly limiter: RequestLimiter
   readonly logger: Logger
-  /** How many polls are parked at once before more are refused. */
-  readonly maxLiveClients: number
 }
 
 /** Whether a path belongs to the SDK family: its errors, its CORS headers, no bearer tokens. */
@@ -118,7 +115,7 @@ function evaluate(
           recordAnswer(usage, answer, { environmentId, source: 'rest' })
           return toReply(answer, headers)
         }
-        return scheduler.run(scope, body.bytes?.byteLength ?? ASSUMED_BYTES, work)
+        return scheduler.run(scope, sizeOf(body), work)
       })
     }),
   )
@@ -126,6 +123,10 @@ function evaluate(
 
 /** What a body that the host has parsed takes while its request waits, roughly. */
 const ASSUMED_BYTES = 4096
+
+function sizeOf({ bytes }: JsonBody): number {
+  return bytes?.byteLength ?? ASSUMED_BYTES
+}
 
 interface Question {
   readonly environmentId: string
@@ -167,17 +168,15 @@ function poll(
   headers: SdkHeaders,
 ): Outcome | Promise<Outcome> {
   return whenHere(admit(parts, exchange, headers), (scope) =>
-    whenHere(exchange.json(MAX_BODY_BYTES), (body) => {
-      const request = asPollRequest(body.parse())
-      if (request === undefined) throw missingContext()
-      const context = parseContext(request.context)
-      if (parts.sessions.size >= parts.maxLiveClients) {
-        headers['Retry-After'] = String(spreadSeconds())
-        throw new FlagError('RATE_LIMITED', 'Too many clients are waiting; come back later.')
+    whenHere(exchange.json(MAX_POLL_BODY_BYTES), (body) => {
+      const work = () => {
+        const request = asPollRequest(body.parse())
+        if (request === undefined) throw missingContext()
+        const context = parseContext(request.context)
+        parts.usage.requested(scope.environmentId)
+        return parts.polls.wait({ scope, context, since: request.since, exchange, headers })
       }
-      parts.usage.requested(scope.environmentId)
-      const waited = parts.polls.wait({ scope, context, since: request.since, exchange, headers })
-      return whenHere(waited, (answer) => {
+      return whenHere(parts.scheduler.run(scope, sizeOf(body), work), (answer) => {
         if (answer === 'held') return answer
         return pollReply(parts.usage, answer, scope.environmentId, headers)
       })

@@ -1,4 +1,3 @@
-import type { EvaluationContext } from '@ff/core'
 import { contextHashOf } from '../evaluation/entity-tag.ts'
 import type { FlagSession } from './flag-session.ts'
 
@@ -6,7 +5,8 @@ import type { FlagSession } from './flag-session.ts'
 export interface Audience {
   /** Its name among the audiences of the environment. */
   readonly name: string
-  readonly context: EvaluationContext
+  /** The context, as `HeldContext` has it. */
+  readonly text: string
   readonly contextHash: string
   readonly sessions: Set<FlagSession>
 }
@@ -25,15 +25,14 @@ export class Audiences implements Iterable<FlagSession> {
   }
 
   /** Those with this context; a new audience is not among the others before its first session is. */
-  of(context: EvaluationContext): Audience {
-    const text = JSON.stringify(context)
+  of(text: string): Audience {
     const contextHash = contextHashOf(this.#environmentId, text)
     const found = this.#byName.get(contextHash)
     // Hashes can be forged, and nobody shall be told what another context is told.
-    const isOther = found !== undefined && JSON.stringify(found.context) !== text
+    const isOther = found !== undefined && found.text !== text
     const name = isOther ? text : contextHash
     const known = isOther ? this.#byName.get(name) : found
-    return known ?? { name, context, contextHash, sessions: new Set() }
+    return known ?? { name, text, contextHash, sessions: new Set() }
   }
 
   add(session: FlagSession): void {

@@ -1,8 +1,9 @@
-import type { EvaluationContext } from '@ff/core'
 import { type Evaluation, evaluateSome, onlyFlags, valuesOf } from '@ff/core/all-flags'
 import { changedValues } from '@ff/core/changes'
 import { evaluateSomeTimed } from '../evaluation/evaluated.ts'
+import type { Audience } from './audience.ts'
 import type { FlagUpdate, Message } from './flag-update.ts'
+import { contextOfText } from './held-context.ts'
 import type { Moment } from './moment.ts'
 
 /** How much text is kept for others who may be told the same. */
@@ -19,35 +20,36 @@ interface DifferenceParts {
 interface Told {
   readonly message: Message
   /** The flags whose values are told, and how they were evaluated. */
-  readonly evaluation: Evaluation
+  readonly evaluation: Omit<Evaluation, 'context'>
 }
 
 /**
  * What lies between two moments, for one context after another. Contexts with the same answers
- * share what they are told, and who asks for the context that was asked for last, its evaluation.
+ * share what they are told; sessions of the audience that was asked for last share its evaluation.
  */
 export class Difference {
   readonly #parts: DifferenceParts
   /** By the answers before and after; null: their values are the same. */
   readonly #told = new Map<string, Told | null>()
   #toldLength = 0
-  #last:
-    | { readonly context: EvaluationContext; readonly update: FlagUpdate | undefined }
-    | undefined
+  #last: { readonly audience: Audience; readonly update: FlagUpdate | undefined } | undefined
 
   constructor(parts: DifferenceParts) {
     this.#parts = parts
   }
 
   /** Undefined: nothing differs. */
-  of(context: EvaluationContext): FlagUpdate | undefined {
+  of(audience: Audience): FlagUpdate | undefined {
     if (this.#parts.flagKeys.length === 0) return undefined
-    if (this.#last?.context !== context) this.#last = { context, update: this.#evaluate(context) }
+    if (this.#last?.audience !== audience) {
+      this.#last = { audience, update: this.#evaluate(audience) }
+    }
     return this.#last.update
   }
 
-  #evaluate(context: EvaluationContext): FlagUpdate | undefined {
+  #evaluate({ text }: Audience): FlagUpdate | undefined {
     const { before, after, flagKeys } = this.#parts
+    const context = contextOfText(text)
     const old = evaluateSome(before.flagSet, flagKeys, context, before.now)
     const { evaluation, micros } = evaluateSomeTimed(after.flagSet, flagKeys, context, after.now)
     const answers = `${old.codes.join()} ${evaluation.codes.join()}`
@@ -72,10 +74,9 @@ export class Difference {
     const { version } = this.#parts.after.flagSet
     const gone = removed.length === 0 ? '' : `,"removed":${JSON.stringify(removed)}`
     const text = `{"type":"flags","flags":${JSON.stringify(flags)},"version":${version},"full":false${gone}}`
-    return {
-      message: { text },
-      evaluation: onlyFlags(evaluation, (key) => Object.hasOwn(flags, key)),
-    }
+    // It is kept for other contexts with the same answers: the context itself must not be.
+    const { context: _, ...kept } = onlyFlags(evaluation, (key) => Object.hasOwn(flags, key))
+    return { message: { text }, evaluation: kept }
   }
 
   #keep(answers: string, told: Told | null): void {

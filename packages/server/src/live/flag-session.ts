@@ -1,12 +1,17 @@
+import type { EvaluationContext } from '@ff/core'
 import { jsonOf } from '@ff/core/all-flags'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { evaluateAllTimed } from '../evaluation/evaluated.ts'
 import type { Audience } from './audience.ts'
 import type { FlagUpdate } from './flag-update.ts'
+import { contextOfText } from './held-context.ts'
 import type { Moment } from './moment.ts'
 
-/** Why the server ends a session: its key is no longer valid, or the server stops. */
-export type EndReason = 'keyRefused' | 'goingAway'
+/**
+ * Why the server ends a session: its key is no longer valid, the server stops, or a client of
+ * another SDK key needs its room.
+ */
+export type EndReason = 'keyRefused' | 'goingAway' | 'gaveWay'
 
 /** How a client is kept up to date. */
 export type LiveTransport = 'ws' | 'poll'
@@ -74,10 +79,11 @@ export class FlagSession {
     this.#audience = audience
   }
 
-  /** Tells everything. */
-  announce(present: Moment): void {
+  /** Tells everything. A caller that has just parsed the context passes it. */
+  announce(present: Moment, context?: EvaluationContext): void {
     const { flagSet, now } = present
-    const evaluated = evaluateAllTimed(flagSet, this.#audience.context, now)
+    const parsed = context ?? contextOfText(this.#audience.text)
+    const evaluated = evaluateAllTimed(flagSet, parsed, now)
     const flags = jsonOf(evaluated.evaluation)
     const text = `{"type":"flags","flags":${flags},"version":${flagSet.version},"full":true}`
     const isTaken = this.#sink.deliver({ message: { text }, full: true, evaluated })
@@ -88,7 +94,7 @@ export class FlagSession {
   /** Tells what differs from what the client was told, unless it still has to catch up. */
   update(present: Moment): void {
     if (this.isStale || this.#told === present) return
-    const update = present.since(this.#told).of(this.#audience.context)
+    const update = present.since(this.#told).of(this.#audience)
     if (update === undefined || this.#sink.deliver(update)) this.#told = present
     else this.#owes = 'changes'
   }

@@ -1,4 +1,3 @@
-import type { EvaluationContext } from '@ff/core'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { inSlices } from '../slice.ts'
 import { type Audience, Audiences } from './audience.ts'
@@ -15,10 +14,10 @@ export class SessionRegistry {
     return this.#counts.ws + this.#counts.poll
   }
 
-  /** Whom a session with this context would share it with. */
-  audienceOf(environmentId: string, context: EvaluationContext): Audience {
+  /** The audience of a session whose context has this text. */
+  audienceOf(environmentId: string, text: string): Audience {
     const audiences = this.#byEnvironment.get(environmentId) ?? new Audiences(environmentId)
-    return audiences.of(context)
+    return audiences.of(text)
   }
 
   /** Registers a session; after `close` it is ended at once. */
@@ -36,10 +35,10 @@ export class SessionRegistry {
     if (audiences.isEmpty) this.#byEnvironment.delete(environmentId)
   }
 
-  /** Gives a registered session another context. */
-  move(session: FlagSession, context: EvaluationContext): void {
+  /** Gives a registered session the context with this text. */
+  move(session: FlagSession, text: string): void {
     const audiences = this.#audiencesOf(session.scope.environmentId)
-    const audience = audiences.of(context)
+    const audience = audiences.of(text)
     audiences.remove(session)
     session.moveTo(audience)
     audiences.add(session)

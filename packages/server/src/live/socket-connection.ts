@@ -1,35 +1,31 @@
-import { type EvaluationContext, FlagError, parseContext } from '@ff/core'
+import { type EvaluationContext, FlagError, type FlagSet, parseContext } from '@ff/core'
 import {
-  asClientMessage,
   CLOSE_CODES,
   type ClientMessage,
   INIT_WITHIN_MS,
-  type InitMessage,
+  MAX_MESSAGE_BYTES,
   type ServerMessage,
 } from '@ff/protocol/sdk'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import { type EnvironmentScope, keyRefused, type SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Cancel, Clock } from '../clock.ts'
 import type { Evaluated } from '../evaluation/evaluated.ts'
+import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
-import { sdkStatusOf, toKnownError } from '../http/error-reply.ts'
+import { toKnownError } from '../http/error-reply.ts'
 import type { Logger } from '../logger.ts'
+import { type ClientBudget, gaveWay, type Reservation } from './client-budget.ts'
+import { parseMessage } from './client-message.ts'
 import { type EndReason, FlagSession, type SessionSink } from './flag-session.ts'
 import type { FlagUpdate, Message } from './flag-update.ts'
+import { contextOfText, type HeldContext, toHeldContext } from './held-context.ts'
 import { Moment } from './moment.ts'
+import type { PendingSocket, PendingSockets } from './pending-sockets.ts'
 import type { SessionRegistry } from './session-registry.ts'
-
-/** A WebSocket, as far as a connection needs one. */
-export interface SocketLike {
-  /** Bytes that were sent but have not left this process. */
-  readonly bufferedAmount: number
-  send(message: Message): void
-  /** Calls `task` once, when everything that was sent has left this process. */
-  whenDrained(task: () => void): void
-  /** Says goodbye; the transport ends the socket even if the client does not answer. */
-  close(code: number, reason: string): void
-}
+import type { SocketAdmission } from './socket-admission.ts'
+import type { SocketLike } from './socket-like.ts'
+import { displaced, socketRefusalOf } from './socket-refusal.ts'
 
 export interface SocketParts {
   /** Resolves once the server can answer; `undefined` when it can already. */
@@ -38,6 +34,12 @@ export interface SocketParts {
   readonly limiter: RequestLimiter
   readonly cache: FlagSetCache
   readonly sessions: SessionRegistry
+  readonly budget: ClientBudget
+  readonly scheduler: EvaluationScheduler
+  readonly pending: PendingSockets
+  readonly admission: SocketAdmission
+  /** Counts a socket that is refused with status 429. */
+  readonly countRefusal: () => void
   readonly usage: UsageRecorder
   readonly clock: Clock
   readonly logger: Logger
@@ -49,14 +51,14 @@ const MAX_BUFFERED_BYTES = 256 * 1024
 /** A client that has not caught up by then is closed. */
 const STUCK_AFTER_MS = 10_000
 
-/** How much text may wait for the message that is being worked on. */
-const MAX_WAITING_LENGTH = 256 * 1024
+/** How much text may wait for the message that is being worked on, in UTF-16 units. */
+const MAX_WAITING_LENGTH = MAX_MESSAGE_BYTES
 
 /**
  * The conversation with one client, over any socket: `init`, its check, a session, and its end.
  * The transport calls `receive` for each text, `refuse` for what is not text, and `closed` once.
  */
-export class SocketConnection implements SessionSink {
+export class SocketConnection implements SessionSink, PendingSocket {
   readonly transport = 'ws'
   readonly #socket: SocketLike
   readonly #parts: SocketParts
@@ -64,6 +66,12 @@ export class SocketConnection implements SessionSink {
   #waitingLength = 0
   #isWorking = false
   #isOpen = true
+  /** What is charged for the context of this client, from the check of its key on. */
+  #reservation: Reservation | undefined
+  /** The context, while the flags are loaded. */
+  #arriving: HeldContext | undefined
+  /** Whether no valid `init` has come. */
+  #isAnonymous = true
   #session: FlagSession | undefined
   #cancelInit: Cancel | undefined
   #cancelStuck: Cancel | undefined
@@ -72,7 +80,8 @@ export class SocketConnection implements SessionSink {
     this.#socket = socket
     this.#parts = parts
     this.#cancelInit = parts.clock.schedule(INIT_WITHIN_MS, () => {
-      this.#sendError('No init message came in time.', 408)
+      const error = 'No init message came in time.'
+      this.#sendMessage({ type: 'error', error, statusCode: 408 })
       this.#close(CLOSE_CODES.initTimeout, 'no init in time')
     })
   }
@@ -93,24 +102,33 @@ export class SocketConnection implements SessionSink {
   refuse(error: unknown): void {
     if (!this.#isOpen) return
     const known = toKnownError(error, this.#parts.logger)
-    this.#sendError(known.message, sdkStatusOf(known))
-    this.#close(closeCodeOf(known), known.code)
+    const { message, closeCode } = socketRefusalOf(known)
+    if (message.statusCode === 429) this.#parts.countRefusal()
+    this.#sendMessage(message)
+    this.#close(closeCode, known.code)
+  }
+
+  displace(): void {
+    this.refuse(displaced())
   }
 
   /** The socket is gone. */
   closed(): void {
     this.#isOpen = false
+    this.#parts.pending.remove(this)
     this.#waiting.length = 0
     this.#waitingLength = 0
     this.#cancelInit?.()
     this.#cancelStuck?.()
+    if (this.#reservation !== undefined) this.#parts.budget.release(this.#reservation)
     if (this.#session !== undefined) this.#parts.sessions.remove(this.#session)
-    this.#session = undefined
+    this.#session = this.#reservation = this.#arriving = undefined
   }
 
   /** Ends the conversation on the server's side. */
   end(reason: EndReason): void {
     if (reason === 'keyRefused') this.refuse(keyRefused())
+    else if (reason === 'gaveWay') this.refuse(gaveWay())
     else if (this.#isOpen) this.#close(CLOSE_CODES.goingAway, 'going away')
   }
 
@@ -127,10 +145,7 @@ export class SocketConnection implements SessionSink {
   async #work(): Promise<void> {
     this.#isWorking = true
     try {
-      for (let text = this.#waiting.shift(); text !== undefined; text = this.#waiting.shift()) {
-        this.#waitingLength -= text.length
-        await this.#answer(text)
-      }
+      while (this.#waiting.length > 0) await this.#answerNext()
     } catch (error) {
       this.refuse(error)
     } finally {
@@ -140,59 +155,95 @@ export class SocketConnection implements SessionSink {
     }
   }
 
+  /** No variable keeps the text, which is large, while what it asks for is waited for. */
+  #answerNext(): Promise<void> {
+    const text = this.#waiting.shift() ?? ''
+    this.#waitingLength -= text.length
+    return this.#answer(text)
+  }
+
   async #answer(text: string): Promise<void> {
     const message = parseMessage(text)
-    if (this.#session === undefined) return this.#begin(message)
+    if (this.#session === undefined) return this.#begin(message, text.length)
     // A newer client may say more than this release understands.
     if (message === 'unknown') return
     switch (message.type) {
       case 'init':
         throw new FlagError('INVALID_REQUEST', 'init may be sent only once.')
       case 'context':
-        return this.#changeContext(parseContext(message.context))
+        return this.#changeContext(message.context, text.length)
       case 'ping':
         if (this.#socket.bufferedAmount <= MAX_BUFFERED_BYTES) this.#sendMessage({ type: 'pong' })
     }
   }
 
-  async #begin(message: ClientMessage | 'unknown'): Promise<void> {
+  async #begin(message: ClientMessage | 'unknown', messageLength: number): Promise<void> {
     if (message === 'unknown' || message.type !== 'init') {
       throw new FlagError('INVALID_REQUEST', 'The first message must be an init message.')
     }
     this.#cancelInit?.()
     this.#cancelInit = undefined
     await this.#parts.whenReady()
-    const scope = await this.#admit(message)
-    const context = parseContext(message.context)
-    const { cache, clock, sessions, usage } = this.#parts
-    const loaded = await cache.get(scope.environmentId)
+    const { admission, keys, pending, scheduler } = this.#parts
+    const scope = keys.find(message.sdkKey) ?? (await keys.verify(message.sdkKey))
     if (!this.#isOpen) return
-    // Nothing is awaited from here until the session is registered, so that it misses no change.
-    const flagSet = cache.find(scope.environmentId) ?? loaded
-    const moment = Moment.of(flagSet, clock.now())
-    const audience = sessions.audienceOf(scope.environmentId, context)
+    this.#isAnonymous = false
+    pending.remove(this)
+    await admission.admit(scope)
+    await scheduler.run(scope, messageLength, () => this.#arrive(scope, message.context))
+  }
+
+  #arrive(scope: EnvironmentScope, json: unknown): void | Promise<void> {
+    if (!this.#isOpen) return
+    const context = parseContext(json)
+    const held = toHeldContext(context)
+    const { budget, cache } = this.#parts
+    this.#reservation = budget.reserve(scope, held.bytes, this)
+    this.#arriving = held
+    const loaded = cache.find(scope.environmentId)
+    if (loaded === undefined) return this.#openLater(scope, held)
+    this.#open(scope, loaded, context)
+  }
+
+  /** Of the message nothing but the text of its context is kept meanwhile. */
+  async #openLater(scope: EnvironmentScope, { bytes }: HeldContext): Promise<void> {
+    const { cache, scheduler } = this.#parts
+    const loaded = await cache.get(scope.environmentId)
+    await scheduler.run(scope, bytes, () => this.#open(scope, loaded))
+  }
+
+  /** Nothing is awaited here, so that the session misses no change. */
+  #open(scope: EnvironmentScope, loaded: FlagSet, parsed?: EvaluationContext): void {
+    const { cache, clock, sessions, usage } = this.#parts
+    const held = this.#arriving
+    if (held === undefined) return
+    this.#arriving = undefined
+    const moment = Moment.of(cache.find(scope.environmentId) ?? loaded, clock.now())
+    const audience = sessions.audienceOf(scope.environmentId, held.text)
     const session = new FlagSession({ scope, audience, moment, sink: this })
     this.#session = session
     sessions.add(session)
     usage.requested(scope.environmentId)
-    session.announce(moment)
+    session.announce(moment, parsed ?? contextOfText(held.text))
   }
 
-  async #admit({ sdkKey }: InitMessage): Promise<EnvironmentScope> {
-    const { keys } = this.#parts
-    const scope = keys.find(sdkKey) ?? (await keys.verify(sdkKey))
+  async #changeContext(json: unknown, messageLength: number): Promise<void> {
+    if (this.#session === undefined) return
+    const { scope } = this.#session
     await this.#count(scope)
-    return scope
+    await this.#parts.scheduler.run(scope, messageLength, () => this.#move(json))
   }
 
-  async #changeContext(context: EvaluationContext): Promise<void> {
-    if (this.#session !== undefined) await this.#count(this.#session.scope)
-    const session = this.#session
-    if (session === undefined) return
-    const { sessions, usage } = this.#parts
+  #move(json: unknown): void {
+    const [session, reservation] = [this.#session, this.#reservation]
+    if (session === undefined || reservation === undefined) return
+    const { budget, sessions, usage } = this.#parts
+    const context = parseContext(json)
+    const held = toHeldContext(context)
+    budget.change(reservation, held.bytes)
     usage.requested(session.scope.environmentId)
-    sessions.move(session, context)
-    session.announce(this.#present(session))
+    sessions.move(session, held.text)
+    session.announce(this.#present(session), context)
   }
 
   #present({ scope, told }: FlagSession): Moment {
@@ -203,7 +254,7 @@ export class SocketConnection implements SessionSink {
   /** What makes the server evaluate everything counts as a request. */
   async #count(scope: EnvironmentScope): Promise<void> {
     const permit = await this.#parts.limiter.take(scope)
-    if (!permit.granted) throw tooManyRequests()
+    if (!permit.granted) throw tooManyRequests({ seconds: Number(permit.retryAfter) })
   }
 
   /** A client that was told everything before is told of changes. */
@@ -212,11 +263,7 @@ export class SocketConnection implements SessionSink {
     if (this.#session === undefined) return
     const { scope, audience } = this.#session
     if (full) usage.evaluated(scope.environmentId, 'ws', evaluated, audience.contextHash)
-    else usage.pushed(scope.environmentId, evaluated)
-  }
-
-  #sendError(error: string, statusCode: number): void {
-    this.#sendMessage({ type: 'error', error, statusCode })
+    else usage.pushed(scope.environmentId, evaluated, audience)
   }
 
   #sendMessage(message: ServerMessage): void {
@@ -248,53 +295,6 @@ export class SocketConnection implements SessionSink {
   #close(code: number, reason: string): void {
     if (!this.#isOpen) return
     this.closed()
-    this.#socket.close(code, reason)
-  }
-}
-
-const MESSAGES =
-  'A message is {"type":"init","sdkKey":"ff_…","context":{…}}, {"type":"context","context":{…}} or {"type":"ping"}.'
-
-/** A message of the client; `unknown` when its type is none of this release's. */
-function parseMessage(text: string): ClientMessage | 'unknown' {
-  const json = parseJson(text)
-  const message = asClientMessage(json)
-  if (message !== undefined) return message
-  if (hasOtherType(json)) return 'unknown'
-  throw new FlagError('INVALID_REQUEST', MESSAGES)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new FlagError('INVALID_REQUEST', 'A message must be JSON.', { cause })
-  }
-}
-
-const KNOWN_TYPES: readonly unknown[] = [
-  'init',
-  'context',
-  'ping',
-] satisfies ClientMessage['type'][]
-
-function hasOtherType(json: unknown): boolean {
-  if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'type')) return false
-  const { type } = json as { readonly type: unknown }
-  return typeof type === 'string' && !KNOWN_TYPES.includes(type)
-}
-
-function closeCodeOf({ code }: FlagError): number {
-  switch (code) {
-    case 'UNAUTHENTICATED':
-      return CLOSE_CODES.keyRefused
-    case 'RATE_LIMITED':
-      return CLOSE_CODES.tooMany
-    case 'UNAVAILABLE':
-    case 'INTERNAL':
-    case 'NOT_FOUND':
-      return CLOSE_CODES.tryAgainLater
-    default:
-      return CLOSE_CODES.badMessage
+    this.#socket.close(code, reason, this.#isAnonymous)
   }
 }

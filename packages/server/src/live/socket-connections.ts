@@ -1,5 +1,6 @@
 import { inSlices } from '../slice.ts'
-import { SocketConnection, type SocketLike, type SocketParts } from './socket-connection.ts'
+import { SocketConnection, type SocketParts } from './socket-connection.ts'
+import type { SocketLike } from './socket-like.ts'
 
 /** All sockets that are open, with or without a session. */
 export class SocketConnections {
@@ -14,10 +15,21 @@ export class SocketConnections {
     return this.#open.size
   }
 
-  /** Begins the conversation over a socket that was just opened. */
-  accept(socket: SocketLike): SocketConnection {
+  /** How many sockets have not sent a valid `init`. */
+  get pending(): number {
+    return this.#parts.pending.size
+  }
+
+  /** How many sockets were closed so far because too many were pending. */
+  get displaced(): number {
+    return this.#parts.pending.displaced
+  }
+
+  /** Begins the conversation over a socket that was just opened from a network address. */
+  accept(socket: SocketLike, address: string | undefined): SocketConnection {
     const connection = new SocketConnection(socket, this.#parts)
     this.#open.add(connection)
+    this.#parts.pending.add(connection, address)
     return connection
   }
 

@@ -1,5 +1,5 @@
 import { isFlagError } from '@ff/core'
-import { canonicalJson } from '@ff/core/fingerprint'
+import { canonicalJsonInParts } from '@ff/core/fingerprint'
 import {
   type AuditEvent,
   type AuditEventRow,
@@ -11,6 +11,9 @@ import {
 import type { Records, StorageSession } from '@ff/storage'
 import * as z from 'zod'
 import { sha256 } from '../access/secrets.ts'
+import { isLongerJson } from '../evaluation/json-length.ts'
+import { runInSlices } from '../slice.ts'
+import type { AuditWalk } from './audit-walks.ts'
 
 /** An entry before it takes its place in a chain. */
 export interface NewAuditEntry
@@ -84,8 +87,14 @@ export function chainIn(id: string): string {
 
 /** The hash that an entry has unless it was changed. Throws for what is not shaped like an entry. */
 export async function hashOf(entry: Omit<AuditEvent, 'hash'>): Promise<string> {
+  return sha256(await runInSlices(signedText(entry)))
+}
+
+/** What is hashed of an entry. A long one is encoded and written in different turns of the event loop. */
+function* signedText(entry: Omit<AuditEvent, 'hash'>): Generator<undefined, string> {
   const { hash: _, ...content } = z.encode(auditEventCodec, { ...entry, hash: '' })
-  return sha256(canonicalJson(content as Readonly<Record<string, z.core.util.JSONType>>))
+  yield
+  return yield* canonicalJsonInParts(content as Readonly<Record<string, z.core.util.JSONType>>)
 }
 
 /**
@@ -101,8 +110,11 @@ export function positionAfter(
   return `${time} ${String(sequence).padStart(SEQUENCE_DIGITS, '0')}`
 }
 
-/** How many entries are read at a time. */
-const PAGE = 500
+/** How many entries are read at a time at most, so that decoding them takes no longer than a slice. */
+const PAGE = 32
+
+/** Entries with more characters of JSON than this are read one at a time. */
+const LARGE = 16 * 1024
 
 /** Whether a read failed because of what is stored, not because the store is away or refuses. */
 export function isDamage(error: unknown): boolean {
@@ -110,30 +122,39 @@ export function isDamage(error: unknown): boolean {
 }
 
 /**
- * All entries of an organization, or of everybody, chain by chain in the order of their numbers.
- * Never holds more than a page of them. An entry that cannot be read ends it, when all before it
- * have been answered, with an error that is no `FlagError`.
+ * All entries of an organization, or of the whole installation, chain by chain in the order of
+ * their numbers, in the slices of a walk. Holds at most one page of them. An entry that cannot be
+ * read ends it, after all entries before it, with an error that is no `FlagError`.
  */
 export async function* entriesInOrder(
   reader: Pick<StorageSession, 'list'>,
-  where: Partial<Records['auditEvent']>,
+  where: Pick<Partial<Records['auditEvent']>, 'orgId'>,
+  walk: Pick<AuditWalk, 'nextSlice'>,
 ): AsyncGenerator<Records['auditEvent'], void> {
-  let limit = PAGE
+  let most = PAGE
+  let limit = most
   for (let from = ''; ; ) {
     try {
-      const { data } = await reader.list('auditEvent', {
-        where,
-        range: { field: 'id', from },
-        limit,
-      })
-      yield* data
+      const range = { field: 'id', from } as const
+      const { data } = await reader.list('auditEvent', { where, range, limit, isCounted: false })
+      let slice = await walk.nextSlice()
+      for (const entry of data) {
+        if (!slice.take()) slice = await walk.nextSlice()
+        yield entry
+      }
       const last = data.at(-1)
       if (last === undefined || data.length < limit) return
       // Not a blank: nothing that sorts between two entries may go unseen.
       from = `${last.id}\u0001`
+      limit = data.some(isLarge) ? 1 : most
     } catch (error) {
       if (!isDamage(error) || limit === 1) throw error
+      most = 1
       limit = 1
     }
   }
+}
+
+function isLarge({ payload }: Records['auditEvent']): boolean {
+  return isLongerJson(Object(payload), LARGE)
 }

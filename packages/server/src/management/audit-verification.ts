@@ -19,16 +19,23 @@ type Broken = NonNullable<AuditVerification['firstBroken']>
 /**
  * Walks an organization's chains, or all there are, and names the first entry that is not as it
  * was written. Changes may go on meanwhile: what is added after the beginning may be left out.
+ * Throws `RATE_LIMITED` while another request walks through the same log.
  */
 export async function verifyAuditLog(
   management: Management,
   { query }: Input<'verifyAuditLog', 'query'>,
 ): Promise<AuditVerification> {
-  const { storage } = management
+  const { storage, auditWalks } = management
   const orgId = await auditedOrganization(management, query.orgId)
-  const walk = new ChainWalk(storage, await headsOf(storage, orgId))
-  const firstBroken = (await walk.through(orgId === undefined ? {} : { orgId })) ?? null
-  return { valid: firstBroken === null, entries: walk.entries, firstBroken }
+  const walk = auditWalks.begin(orgId)
+  try {
+    const chains = new ChainWalk(storage, await headsOf(storage, orgId))
+    const where = orgId === undefined ? {} : { orgId }
+    const firstBroken = (await chains.through(entriesInOrder(storage, where, walk))) ?? null
+    return { valid: firstBroken === null, entries: chains.entries, firstBroken }
+  } finally {
+    walk.end()
+  }
 }
 
 async function headsOf(
@@ -68,9 +75,9 @@ class ChainWalk {
   }
 
   /** The first that is broken, if one is. */
-  async through(where: Partial<StoredEntry>): Promise<Broken | undefined> {
+  async through(entries: AsyncIterable<StoredEntry>): Promise<Broken | undefined> {
     try {
-      for await (const entry of entriesInOrder(this.#reader, where)) {
+      for await (const entry of entries) {
         const broken = (await this.#enter(chainIn(entry.id))) ?? (await this.#next(entry))
         if (broken !== undefined) return broken
         this.#last = entry

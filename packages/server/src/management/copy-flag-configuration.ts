@@ -2,6 +2,7 @@ import { compareCodePoints, type JsonValue, jsonEquals } from '@ff/core'
 import type { Environment, Flag, TargetingRule } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
 import { newId } from '../ids.ts'
+import { runInSlices } from '../slice.ts'
 import { loadFlagConfiguration, type PartDifference, type PartKind } from './flag-configuration.ts'
 import type { Reader, RecordWriter } from './record-writer.ts'
 import { previousRangesOf } from './restored-rollout.ts'
@@ -39,7 +40,8 @@ export async function planFlagCopy(
   const source = await loadFlagConfiguration(reader, flag.id, from.id)
   const target = await loadFlagConfiguration(reader, flag.id, to.id)
   const frameFor = (known: Records[PartKind] | null) => frameOf(known, to, now)
-  const rollouts = pair<'rollout'>(source.rollouts, target.rollouts).map(({ own, other }) => {
+  const pairedRollouts = await runInSlices(pair<'rollout'>(source.rollouts, target.rollouts))
+  const rollouts = pairedRollouts.map(({ own, other }) => {
     const after = { ...own, ...frameFor(other), previousRanges: null }
     const previousRanges = other && previousRangesOf(other, after, Date.parse(now))
     return { own, before: other, after: { ...after, previousRanges } }
@@ -49,7 +51,8 @@ export async function planFlagCopy(
     const { rolloutId } = rule
     return { ...rule, rolloutId: rolloutId === null ? null : (rolloutIds.get(rolloutId) ?? null) }
   })
-  const rules = pair<'targetingRule'>(wanted, target.targetingRules).map(({ own, other }) => {
+  const pairedRules = await runInSlices(pair<'targetingRule'>(wanted, target.targetingRules))
+  const rules = pairedRules.map(({ own, other }) => {
     return { before: other, after: { ...own, ...frameFor(other) } }
   })
   const state = { before: target.state, after: { ...source.state, ...frameFor(target.state) } }
@@ -77,27 +80,45 @@ function inDistinctPlaces(rules: readonly TargetingRule[]): readonly TargetingRu
 }
 
 /**
- * Each of one's own with what it is to become of the other's: what says the same already, else the
- * first that is left of its name.
+ * Pairs each record with the one of the other environment that it replaces: one with the same
+ * content, else the first remaining one of the same name. The work may be interrupted at each
+ * `yield`.
  */
-function pair<K extends 'targetingRule' | 'rollout'>(
+function* pair<K extends 'targetingRule' | 'rollout'>(
   own: readonly Records[K][],
   others: readonly Records[K][],
-): { own: Records[K]; other: Records[K] | null }[] {
-  const left = new Map(others.map((other) => [other.id, other]))
-  const take = (isWanted: (other: Records[K]) => boolean) => {
-    const found = [...left.values()].find(isWanted) ?? null
-    if (found !== null) left.delete(found.id)
-    return found
+): Generator<undefined, { own: Records[K]; other: Records[K] | null }[]> {
+  const remaining = new Set(others)
+  const take = (found: readonly Records[K][] = []) => {
+    const other = found.find((each) => remaining.has(each)) ?? null
+    if (other !== null) remaining.delete(other)
+    return other
   }
-  const texts = new Map(others.map((other) => [other.id, contentOf(other)]))
-  const same = own.map((each) => {
-    const text = contentOf(each)
-    return take(({ id }) => texts.get(id) === text)
+  const byContent = yield* groupedBy(contentOf, others)
+  const byName = yield* groupedBy(({ name }) => name, others)
+  const pairs: { own: Records[K]; other: Records[K] | null }[] = []
+  for (const each of own) {
+    pairs.push({ own: each, other: take(byContent.get(contentOf(each))) })
+    yield
+  }
+  return pairs.map(({ own: each, other }) => {
+    return { own: each, other: other ?? take(byName.get(each.name)) }
   })
-  return own.map((each, index) => {
-    return { own: each, other: same[index] ?? take(({ name }) => name === each.name) }
-  })
+}
+
+function* groupedBy<Item>(
+  nameOf: (item: Item) => string,
+  items: readonly Item[],
+): Generator<undefined, ReadonlyMap<string, readonly Item[]>> {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const name = nameOf(item)
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, [item])
+    else group.push(item)
+    yield
+  }
+  return groups
 }
 
 /** All that a copy takes over, as text. */

@@ -68,7 +68,7 @@ export async function createEnvironment(
     }
     const fields = { before: null, after: environment }
     const event = changeEvent('environment.created', environment.id, fields)
-    return { event, result: environment }
+    return { event, result: environment, field: from ? 'copy_from' : '' }
   })
 }
 

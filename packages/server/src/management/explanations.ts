@@ -1,15 +1,16 @@
 import {
-  compileFlagSet,
+  compileInParts,
   type EvaluationContext,
   evaluateFlag,
   type FlagSet,
   parseContext,
 } from '@ff/core'
-import { type ExplanationStep, explainFlag } from '@ff/core/explain'
+import { type ExplanationStep, explainInParts, prepareExplanations } from '@ff/core/explain'
 import { type ExplainedEvaluation, type ExplainedFlag, endpoints } from '@ff/protocol/management'
 import { notFound } from '../access/permissions.ts'
 import { timestampAt } from '../clock.ts'
 import { engines } from '../evaluation/engines.ts'
+import { runInSlices } from '../slice.ts'
 import { loadPermitted } from './apply-change.ts'
 import type { Input, Management } from './management.ts'
 import { loadEnvironmentPath } from './paths.ts'
@@ -35,7 +36,8 @@ export async function explainEvaluation(
   if (flagKey !== undefined && !flagSet.flags.has(flagKey)) throw notFound('flag')
   const keys = flagKey === undefined ? [...flagSet.flags.keys()] : [flagKey]
   const at = body.at ?? timestampAt(management.clock)
-  const flags = explainAll({ flagSet, context, now: Date.parse(at) }, keys)
+  const question = { flagSet, context, now: Date.parse(at) }
+  const flags = await runInSlices(explainAll(question, keys))
   return { version: flagSet.version, at, flags }
 }
 
@@ -49,7 +51,7 @@ async function loadCompiled(
     version === undefined
       ? ((await storage.loadFlagSet(environmentId)) ?? nothing)
       : await loadVersion(storage, environmentId, version)
-  return compileFlagSet(definition, { engines })
+  return runInSlices(compileInParts(definition, { engines }))
 }
 
 interface Question {
@@ -59,20 +61,26 @@ interface Question {
   readonly now: number
 }
 
-function explainAll(
+/** The work may be interrupted at each `yield`. */
+function* explainAll(
   { flagSet, context, now }: Question,
   keys: readonly string[],
-): readonly ExplainedFlag[] {
+): Generator<undefined, readonly ExplainedFlag[]> {
+  yield* prepareExplanations(flagSet, keys, context)
+  const flags: ExplainedFlag[] = []
   let left = MOST_STEPS
-  return keys.map((key) => {
-    if (left <= 0) {
+  for (const key of keys) {
+    if (left > 0) {
+      const { detail, ...log } = yield* explainInParts(flagSet, key, context, now)
+      left -= countSteps(log.steps)
+      flags.push({ ...detail, ...log })
+    } else {
       const detail = evaluateFlag(flagSet, key, context, now)
-      return { ...detail, prerequisiteChain: [], attributesRead: null, steps: null }
+      flags.push({ ...detail, prerequisiteChain: [], attributesRead: null, steps: null })
     }
-    const { detail, ...log } = explainFlag(flagSet, key, context, now)
-    left -= countSteps(log.steps)
-    return { ...detail, ...log }
-  })
+    yield
+  }
+  return flags
 }
 
 function countSteps(steps: readonly ExplanationStep[]): number {

@@ -23,13 +23,18 @@ export async function countListedKeys(
     throw new FlagError('CONFLICT', 'The project has no environment to list keys in.')
   }
   const flagSet = await session.loadFlagSet(environment.id)
-  const before = new Set(flagSet?.segments.find((segment) => segment.id === id)?.[list])
-  const after = new Set(before)
-  for (const key of removed) after.delete(key)
-  for (const key of added) after.add(key)
-  const isSame = after.size === before.size && added.every((key) => before.has(key))
-  if (isSame) return undefined
-  return list === 'included' ? { includedCount: after.size } : { excludedCount: after.size }
+  const before = flagSet?.segments.find((segment) => segment.id === id)?.[list] ?? []
+  // The list may be long, and what changes in it is not.
+  const missing = new Set(added)
+  const leaving = new Set(removed)
+  let left = 0
+  for (const key of before) {
+    missing.delete(key)
+    if (leaving.has(key)) left += 1
+  }
+  if (missing.size + left === 0) return undefined
+  const count = before.length + missing.size - left
+  return list === 'included' ? { includedCount: count } : { excludedCount: count }
 }
 
 /** For a new environment: all that the segments of its project list in the others. */

@@ -3,6 +3,7 @@ import type { ChangeFeed, Storage, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
 import type { Actor, FindActor } from '../access/actors.ts'
 import type { Client } from '../access/client.ts'
+import type { CredentialAttempts } from '../access/credential-attempts.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import type { IdentityProvider } from '../identity-provider.ts'
@@ -10,6 +11,7 @@ import type { Instance } from '../instance.ts'
 import type { Logger } from '../logger.ts'
 import type { Payments } from '../payments.ts'
 import type { WebhookSender } from '../webhooks/webhook-sender.ts'
+import type { AuditWalks } from './audit-walks.ts'
 import type { IdempotentRequest } from './idempotency.ts'
 import type { People } from './people.ts'
 import type { Soundness } from './soundness.ts'
@@ -24,6 +26,8 @@ export interface Installation {
   readonly people: People | null
   /** Whether `X-Forwarded-*` is written by a proxy in front, which every request passes. */
   readonly trustProxy: boolean
+  /** Bounds how often credentials are looked up for callers who send wrong ones. */
+  readonly credentialAttempts: CredentialAttempts
   /** Absent where nothing is evaluated for clients. */
   readonly instance?: Instance
   /** Looks up actors of the host application; absent when the host offers none. */
@@ -38,6 +42,8 @@ export interface Installation {
   readonly secretBox: SecretBox | undefined
   /** What changes are judged by before they are published. */
   readonly soundness: Soundness
+  /** The walks through the audit log that are under way in this process. */
+  readonly auditWalks: AuditWalks
   readonly webhookSender: WebhookSender
   /** Says that there is something to send, to whoever in this process may be waiting for it. */
   wakeWebhooks(): void

@@ -2,7 +2,7 @@ import { FlagError, isFlagError } from '@ff/core'
 import type { Storage } from '@ff/storage'
 import { Attempts } from '../access/attempts.ts'
 import { addressOf } from '../access/client.ts'
-import { type LiveSession, LoginSessions } from '../access/login-sessions.ts'
+import { type LiveSession, LoginSessions, sessionTokenOf } from '../access/login-sessions.ts'
 import type { PasswordHasher } from '../access/passwords.ts'
 import { notFound } from '../access/permissions.ts'
 import type { Clock } from '../clock.ts'
@@ -64,13 +64,19 @@ export function requirePeople({ people }: Installation): People {
   return people
 }
 
-/** The session that a request is sent with; none of what is sent with a bearer token too. */
+/**
+ * The session that a request is sent with; none of what is sent with a bearer token too. Throws
+ * `RATE_LIMITED` if the caller's address has sent too many wrong credentials.
+ */
 export async function findSession({
   people,
   caller,
-}: Pick<Management, 'people' | 'caller'>): Promise<LiveSession | undefined> {
-  if (people === null || caller === undefined) return undefined
-  return caller.header('authorization') === undefined ? people.sessions.find(caller) : undefined
+  credentialAttempts,
+}: Pick<Management, 'people' | 'caller' | 'credentialAttempts'>): Promise<LiveSession | undefined> {
+  if (people === null || caller?.header('authorization') !== undefined) return undefined
+  const token = caller && sessionTokenOf(caller)
+  if (caller === undefined || token === undefined) return undefined
+  return credentialAttempts.find(caller, token, () => people.sessions.find(token))
 }
 
 /**

@@ -1,4 +1,4 @@
-import { compileFlagSet, type JsonValue, jsonEquals } from '@ff/core'
+import { compileInParts, type JsonValue, jsonEquals } from '@ff/core'
 import {
   type AuditedFields,
   type Environment,
@@ -13,6 +13,7 @@ import type * as z from 'zod'
 import { timestampAt } from '../clock.ts'
 import { engines } from '../evaluation/engines.ts'
 import { assertNoNewFaults } from '../evaluation/sound-definition.ts'
+import { runInSlices } from '../slice.ts'
 import { applyChange, changeEvent, loadPermitted } from './apply-change.ts'
 import { copyFlagConfiguration, type FlagCopy, planFlagCopy } from './copy-flag-configuration.ts'
 import { loadFlagConfiguration, type PartDifference, type PartKind } from './flag-configuration.ts'
@@ -35,7 +36,7 @@ export async function promoteFlag(
     const copy = await loadCopy(storage, await loadPermitted(management, target), body)
     await assertSound(storage, copy)
     const plan = await planFlagCopy(storage, copy, timestampAt(clock))
-    return { applied: false, differences: plan.map(viewDifference) }
+    return { applied: false, differences: await runInSlices(viewDifferences(plan)) }
   }
   return applyChange(management, target, async (writer, path) => {
     const copy = await loadCopy(writer.reader, path, body)
@@ -43,7 +44,8 @@ export async function promoteFlag(
     const differences = await copyFlagConfiguration(writer, copy)
     const after = await viewTarget(writer.reader, copy)
     const event = changeEvent('flag.promoted', path.flag.id, { before, after })
-    const result = { applied: differences.length > 0, differences: differences.map(viewDifference) }
+    const views = await runInSlices(viewDifferences(differences))
+    const result = { applied: differences.length > 0, differences: views }
     return { event, result, field: 'from_env_id' }
   })
 }
@@ -70,9 +72,10 @@ async function assertSound(reader: Reader, { flag, from, to }: FlagCopy): Promis
   const source = (await reader.loadFlagSet(from.id))?.flags.find(({ id }) => id === flag.id)
   const target = await reader.loadFlagSet(to.id)
   if (source === undefined || target === undefined) return
-  const before = compileFlagSet(target, { engines })
+  const before = await runInSlices(compileInParts(target, { engines }))
   const flags = target.flags.map((each) => (each.id === flag.id ? source : each))
-  const after = compileFlagSet({ ...target, flags }, { previous: before, engines })
+  const options = { previous: before, engines }
+  const after = await runInSlices(compileInParts({ ...target, flags }, options))
   assertNoNewFaults(after, before)
 }
 
@@ -95,6 +98,18 @@ const RESOURCES = {
   targetingRule: { resource: 'targeting_rule', codec: targetingRuleCodec },
   rollout: { resource: 'rollout', codec: rolloutCodec },
 } as const satisfies Record<PartKind, { resource: Difference['resource']; codec: z.ZodType }>
+
+/** The work may be interrupted at each `yield`. */
+function* viewDifferences(
+  differences: readonly PartDifference[],
+): Generator<undefined, Difference[]> {
+  const views: Difference[] = []
+  for (const difference of differences) {
+    views.push(viewDifference(difference))
+    yield
+  }
+  return views
+}
 
 function viewDifference({ kind, before, after }: PartDifference): Difference {
   const { resource, codec } = RESOURCES[kind]

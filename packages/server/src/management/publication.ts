@@ -7,6 +7,7 @@ import {
   toFlagDefinition,
   toPublishedSegment,
 } from '@ff/storage'
+import { runInSlices } from '../slice.ts'
 import { type ListedKeysChange, loadListedKeysElsewhere } from './listed-keys.ts'
 import type { Soundness } from './soundness.ts'
 
@@ -126,7 +127,7 @@ async function publishIn(
   const changes: DefinitionChange[] = [...segments, ...flags]
   if (present.version === 0) changes.push(...(await loadListedKeysElsewhere(session, environment)))
   const version = await session.publish(environment.id, changes, await occasion())
-  if (version > present.version) present.assertSound(changes)
+  if (version > present.version) await runInSlices(present.assertSound(changes))
   // Who is listed cannot break anything, so that need not be looked at again.
   const keys = touches.flatMap(keysChange)
   return keys.length === 0 ? version : session.publish(environment.id, keys, await occasion())

@@ -1,6 +1,6 @@
 import {
   type ConditionDefinition,
-  compileFlagSet,
+  compileInParts,
   type FlagDefinition,
   FlagError,
   type FlagSetDefinition,
@@ -9,6 +9,7 @@ import {
 import { conditionFault, type FlagSetIssue, findErrors } from '@ff/core/authoring'
 import type { DefinitionChange, DefinitionChanges, PublishedSegment } from '@ff/storage'
 import { engines } from '../evaluation/engines.ts'
+import { conditionValueBytes, MAX_CONDITION_VALUE_BYTES } from './condition-values.ts'
 import { flagQuestionOf, segmentIdsOf } from './conditions.ts'
 
 /** A flag or a segment as it is published, and what follows from its definition alone. */
@@ -19,6 +20,8 @@ interface Part {
   readonly names: readonly string[]
   /** The names that it refers to. */
   readonly references: readonly string[]
+  /** What its condition values have together. */
+  readonly valueBytes: number
 }
 
 /** The changed parts as they will be, by kind and id; `undefined`: gone. */
@@ -34,6 +37,8 @@ export class PublishedParts {
   readonly #parts = new Map<string, Part>()
   /** Which part has a name. */
   readonly #byName = new Map<string, string>()
+  /** What the condition values of all parts have together. */
+  #valueBytes = 0
   #version = 0
 
   static of({ version, flags, segments }: FlagSetDefinition): PublishedParts {
@@ -58,19 +63,38 @@ export class PublishedParts {
 
   /**
    * Throws `INVALID_DEFINITION` when these changes would break something: a reference to nothing,
-   * a cycle, a value that cannot be read. What was broken before may stay so.
+   * a cycle, a value that cannot be read; or when they would add to condition values that have more
+   * than `MAX_CONDITION_VALUE_BYTES` together. What was broken before may stay so. The work may be
+   * interrupted at each `yield`.
    */
-  assertSound(changes: readonly DefinitionChange[]): void {
+  *assertSound(changes: readonly DefinitionChange[]): Generator<undefined, void> {
     const changed = new Map<string, Part | undefined>()
     for (const change of changes) {
       if (change.kind === 'flag') changed.set(...flagPart(change))
       if (change.kind === 'segment') changed.set(...segmentPart(change))
     }
-    const fresh = this.#faults(changed)
+    this.#assertRoom(changed)
+    const fresh = yield* this.#faults(changed)
     if (fresh.length > 0) throw new FlagError('INVALID_DEFINITION', fresh.join(' '))
   }
 
+  #assertRoom(changed: Changed): void {
+    let bytes = this.#valueBytes
+    for (const [id, part] of changed) bytes += this.#growth(id, part)
+    if (bytes <= MAX_CONDITION_VALUE_BYTES || bytes <= this.#valueBytes) return
+    const message =
+      `The condition values of an environment must have at most ${MAX_CONDITION_VALUE_BYTES} bytes ` +
+      `of UTF-8 together (got ${bytes}); segments count in every environment of the project.`
+    throw new FlagError('INVALID_DEFINITION', message)
+  }
+
+  /** How many more bytes the condition values have when this part takes its place. */
+  #growth(id: string, part: Part | undefined): number {
+    return (part?.valueBytes ?? 0) - (this.#parts.get(id)?.valueBytes ?? 0)
+  }
+
   #replace(id: string, part: Part | undefined): void {
+    this.#valueBytes += this.#growth(id, part)
     for (const name of this.#parts.get(id)?.names ?? []) {
       if (this.#byName.get(name) === id) this.#byName.delete(name)
     }
@@ -85,7 +109,7 @@ export class PublishedParts {
   }
 
   /** What is wrong after the change, and was not before. */
-  #faults(changed: Changed): readonly string[] {
+  *#faults(changed: Changed): Generator<undefined, readonly string[]> {
     const before: Part[] = []
     const after: Part[] = []
     for (const id of this.#concernedBy(changed)) {
@@ -94,9 +118,9 @@ export class PublishedParts {
       if (present !== undefined) before.push(present)
       if (next !== undefined) after.push(next)
     }
-    const issues = issuesOf(after)
+    const issues = yield* issuesOf(after)
     if (issues.length === 0) return issues
-    const known = new Set(issuesOf(before))
+    const known = new Set(yield* issuesOf(before))
     return issues.filter((issue) => !known.has(issue))
   }
 
@@ -151,28 +175,34 @@ function flagPart({ id, definition }: Published<FlagDefinition>): NamedPart {
   const name = `flag ${id}`
   if (definition === null) return [name, undefined]
   const names = [name, keyName(definition.key)]
-  return [name, { flags: [definition], segments: [], names, references: ofFlag(definition) }]
+  const references = ofFlag(definition)
+  const conditions = () => definition.rules.flatMap((rule) => rule.conditions)
+  const valueBytes = readable(() => conditionValueBytes(conditions()), 0)
+  return [name, { flags: [definition], segments: [], names, references, valueBytes }]
 }
 
 function segmentPart({ id, definition }: Published<PublishedSegment>): NamedPart {
   const name = segmentName(id)
   if (definition === null) return [name, undefined]
   const segments = [{ ...definition, included: [], excluded: [] }]
-  return [name, { flags: [], segments, names: [name], references: ofSegment(definition) }]
+  const references = ofSegment(definition)
+  const valueBytes = readable(() => conditionValueBytes(definition.rules), 0)
+  return [name, { flags: [], segments, names: [name], references, valueBytes }]
 }
 
 /** An inactive flag asks nobody. */
 function ofFlag({ isActive, prerequisites, rules }: FlagDefinition): readonly string[] {
   if (!isActive) return []
-  return readable(() => [
+  const references = () => [
     ...prerequisites.map(({ flagId }) => `flag ${flagId}`),
     ...rules.flatMap(({ segmentId }) => (segmentId === null ? [] : segmentName(segmentId))),
     ...rules.flatMap(({ conditions }) => conditions.flatMap(ofCondition)),
-  ])
+  ]
+  return readable(references, [])
 }
 
 function ofSegment({ rules }: PublishedSegment): readonly string[] {
-  return readable(() => rules.flatMap(ofCondition))
+  return readable(() => rules.flatMap(ofCondition), [])
 }
 
 /** A condition that cannot be read never holds, whatever it refers to. */
@@ -184,11 +214,11 @@ function ofCondition(condition: ConditionDefinition): readonly string[] {
 }
 
 /** What has not even the shape of a definition, as only damage brings about, refers to nothing. */
-function readable(references: () => readonly string[]): readonly string[] {
+function readable<T>(read: () => T, otherwise: T): T {
   try {
-    return references()
+    return read()
   } catch {
-    return []
+    return otherwise
   }
 }
 
@@ -200,13 +230,15 @@ function keyName(key: string): string {
   return `flag with the key ${key}`
 }
 
-function issuesOf(parts: readonly Part[]): readonly string[] {
+function* issuesOf(parts: readonly Part[]): Generator<undefined, readonly string[]> {
   const definition = {
     version: 0,
     flags: parts.flatMap(({ flags }) => flags),
     segments: parts.flatMap(({ segments }) => segments),
   }
-  return findErrors(compileFlagSet(definition, { engines })).map(sentenceOf)
+  const flagSet = yield* compileInParts(definition, { engines })
+  yield
+  return findErrors(flagSet).map(sentenceOf)
 }
 
 function sentenceOf({ flagKey, segmentId, message }: FlagSetIssue): string {

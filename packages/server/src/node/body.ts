@@ -118,7 +118,8 @@ function readRest(
     if (request.destroyed) cut()
     request.on('data', keep)
     request.once('end', () => {
-      request.off('close', cut)
+      // A listener that stayed would keep the chunks for as long as the request is held.
+      request.off('data', keep).off('error', cut).off('close', cut)
       resolve(Buffer.concat(chunks))
     })
     request.once('error', cut)

@@ -3,11 +3,22 @@ import { pipeline, Readable } from 'node:stream'
 import { FlagError } from '@ff/core'
 import type { FlagServer } from '../flag-server.ts'
 import { managementErrorReply } from '../http/error-reply.ts'
-import type { Exchange, Headers, JsonBody, Outcome, Reply, Waiting } from '../http/exchange.ts'
+import {
+  type Exchange,
+  type Headers,
+  type JsonBody,
+  leaveBody,
+  type Outcome,
+  type Reply,
+  type Waiting,
+} from '../http/exchange.ts'
 import { type Target, targetBelow } from '../http/target.ts'
 import { silentLogger } from '../logger.ts'
 import { whenHere } from '../when-here.ts'
 import { type ParsedRequest, RequestBody, readJson, readRaw } from './body.ts'
+
+/** A caller that takes nothing of a body in pieces from one check to the next is cut. */
+const STALL_MS = 30_000
 
 /** What `http.createServer`, Express and everything like them call for a request. */
 export type NodeHandler = (
@@ -133,8 +144,12 @@ class NodeExchange implements Exchange {
   }
 }
 
-function writeReply(response: ServerResponse, { status, headers, body }: Reply): void {
-  if (response.destroyed || response.headersSent) return
+function writeReply(response: ServerResponse, reply: Reply): void {
+  const { status, headers, body } = reply
+  if (response.destroyed || response.headersSent) {
+    void leaveBody(reply).catch(() => undefined)
+    return
+  }
   const list = listOf(headers)
   if (body === null) {
     response.writeHead(status, list).end()
@@ -149,7 +164,21 @@ function writeReply(response: ServerResponse, { status, headers, body }: Reply):
   } else {
     // When the pieces fail, or the caller goes, it destroys the other end; there is no more to say.
     pipeline(Readable.from(body), response.writeHead(status, list), () => undefined)
+    cutWhenStalled(response)
   }
+}
+
+/** Cuts the connection of a caller that takes nothing of what is ready for it. */
+function cutWhenStalled(response: ServerResponse): void {
+  let taken = -1
+  const timer = setInterval(() => {
+    const { writableNeedDrain, socket } = response
+    const written = socket?.bytesWritten ?? 0
+    if (writableNeedDrain && written === taken) response.destroy()
+    taken = written
+  }, STALL_MS)
+  timer.unref()
+  response.once('close', () => clearInterval(timer))
 }
 
 /** Names and values in turn, as Node takes them with the least ado. */

@@ -3,12 +3,15 @@ import type { Duplex } from 'node:stream'
 import { FlagError } from '@ff/core'
 import { MAX_MESSAGE_BYTES, SDK_PATHS } from '@ff/protocol/sdk'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
+import type { Client } from '../access/client.ts'
 import type { Cancel } from '../clock.ts'
 import type { FlagServer } from '../flag-server.ts'
 import { targetBelow } from '../http/target.ts'
 import type { Message } from '../live/flag-update.ts'
-import type { SocketConnection, SocketLike } from '../live/socket-connection.ts'
+import type { SocketConnection } from '../live/socket-connection.ts'
+import type { SocketLike } from '../live/socket-like.ts'
 import { inSlices } from '../slice.ts'
+import { UpgradeQueue } from './upgrade-queue.ts'
 
 /** Stops accepting sockets, and the heartbeat; sockets that are open stay open. */
 export type Detach = () => void
@@ -38,17 +41,19 @@ export function attachWebSocket(server: Server, flags: FlagServer): Detach {
   const open = new OpenSockets(flags)
   const serves = ({ url = '/' }: IncomingMessage) =>
     targetBelow(flags.basePath, url)?.path === SDK_PATHS.socket
+  const queue = new UpgradeQueue(({ request, socket, head }) => {
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      open.add({ webSocket, stream: socket, client: clientOf(request) })
+    })
+  })
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (!serves(request)) {
       if (isLeftToUs(server, request, upgrade)) refuse(socket, 404)
       return
     }
-    const seconds = flags.admitSocket()
-    if (seconds > 0) {
-      refuse(socket, 429, `Retry-After: ${seconds}\r\n`)
-    } else {
-      sockets.handleUpgrade(request, socket, head, (webSocket) => open.add(webSocket, socket))
-    }
+    const seconds = flags.admitSocket(queue.size)
+    if (seconds > 0) refuse(socket, 429, `Retry-After: ${seconds}\r\n`)
+    else queue.add({ request, socket, head })
   }
   SERVES.set(upgrade, serves)
   server.on('upgrade', upgrade)
@@ -62,6 +67,24 @@ export function attachWebSocket(server: Server, flags: FlagServer): Detach {
 function isLeftToUs(server: Server, request: IncomingMessage, upgrade: object): boolean {
   const listeners = server.listeners('upgrade')
   return listeners[0] === upgrade && listeners.every((one) => SERVES.get(one)?.(request) === false)
+}
+
+/** A socket whose upgrade was just accepted. */
+interface Opened {
+  readonly webSocket: WebSocket
+  readonly stream: Duplex
+  readonly client: Client
+}
+
+function clientOf({ headers, socket }: IncomingMessage): Client {
+  return {
+    header(name) {
+      const value = headers[name]
+      return Array.isArray(value) ? value.join(', ') : value
+    },
+    address: socket.remoteAddress,
+    isEncrypted: 'encrypted' in socket && socket.encrypted === true,
+  }
 }
 
 /** The frames of messages that more than one client may be told. */
@@ -78,10 +101,10 @@ class NodeSocket implements SocketLike {
   readonly #webSocket: WebSocket
   readonly #stream: Duplex
 
-  constructor(flags: FlagServer, webSocket: WebSocket, stream: Duplex) {
+  constructor(flags: FlagServer, { webSocket, stream, client }: Opened) {
     this.#webSocket = webSocket
     this.#stream = stream
-    this.connection = flags.acceptSocket(this)
+    this.connection = flags.acceptSocket(this, client)
   }
 
   get bufferedAmount(): number {
@@ -102,8 +125,9 @@ class NodeSocket implements SocketLike {
     this.#stream.once('drain', task)
   }
 
-  close(code: number, reason: string): void {
+  close(code: number, reason: string, isAnonymous: boolean): void {
     this.#webSocket.close(code, reason)
+    if (isAnonymous) this.#stream.end(() => this.#webSocket.terminate())
   }
 }
 
@@ -119,9 +143,10 @@ class OpenSockets {
     this.#listeners = listenersOf(flags, this.#sockets)
   }
 
-  add(webSocket: WebSocket, stream: Duplex): void {
+  add(opened: Opened): void {
+    const { webSocket } = opened
     const { message, pong, close, error } = this.#listeners
-    this.#sockets.set(webSocket, new NodeSocket(this.#flags, webSocket, stream))
+    this.#sockets.set(webSocket, new NodeSocket(this.#flags, opened))
     webSocket.on('message', message).on('pong', pong).on('close', close).on('error', error)
     this.#cancelBeat ??= this.#flags.clock.schedule(HEARTBEAT_MS, () => this.#beat())
   }

@@ -24,15 +24,20 @@ interface Limits {
   readonly fileKiB?: number
   /** How many sockets may be opened in a second. */
   readonly newSockets?: number
+  /** How much the old generation of its heap may grow to. */
+  readonly heapMiB?: number
+  /** Bytes of memory that the contexts of live clients may take. */
+  readonly heldContextBytes?: number
 }
 
 /** A flag server over this data file, in a process of its own; resolves when it is ready. */
 export async function startServer(
   path: string,
-  { fileKiB, newSockets }: Limits = {},
+  { fileKiB, newSockets, heapMiB, heldContextBytes }: Limits = {},
 ): Promise<ServerProcess> {
-  const settings = newSockets === undefined ? [] : [`${newSockets}`]
-  const command = [process.execPath, ...PACKAGES, PROGRAM, path, ...settings]
+  const settings = [newSockets ?? '', heldContextBytes ?? ''].map(String)
+  const heap = heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`]
+  const command = [process.execPath, ...heap, ...PACKAGES, PROGRAM, path, ...settings]
   const limit = fileKiB === undefined ? '' : `ulimit -f ${fileKiB}; `
   const startedAt = performance.now()
   const child = spawn('bash', ['-c', `${limit}exec "$@"`, 'bash', ...command], {

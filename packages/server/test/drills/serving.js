@@ -1,5 +1,6 @@
 // Serves a data file over HTTP and WebSocket until it is told to stop, as a host would.
-// Parameters: the file; how many sockets may be opened in a second. Prints `listening PORT`.
+// Parameters: the file; how many sockets may be opened in a second, and how many bytes of contexts
+// are held, or nothing for the defaults. Prints `listening PORT`.
 import { createServer } from 'node:http'
 import { createFlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
@@ -12,11 +13,14 @@ const SLOW_SENDERS = {
   connectionsCheckingInterval: 5_000,
 }
 
-const [path = '', newSockets] = process.argv.slice(2)
+const [path = '', newSockets = '', heldContextBytes = ''] = process.argv.slice(2)
 const flags = createFlagServer({
   ...sqlite({ path }),
   trustProxy: true,
-  ...(newSockets !== undefined && { maxNewSocketsPerSecond: Number(newSockets) }),
+  // Drills write as fast as the store allows, with one token.
+  managementRateLimit: 1_000_000,
+  ...(newSockets !== '' && { maxNewSocketsPerSecond: Number(newSockets) }),
+  ...(heldContextBytes !== '' && { maxHeldContextBytes: Number(heldContextBytes) }),
 })
 await flags.start()
 const server = createServer(SLOW_SENDERS, toNodeHandler(flags))

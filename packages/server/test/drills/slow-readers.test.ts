@@ -43,7 +43,12 @@ beforeEach(async () => {
   memory = allInMemory()
   ;({ live } = await seed(memory.storage))
   await set('hello')
-  flags = createFlagServer({ ...memory, clock, metricsArePublic: true })
+  flags = createFlagServer({
+    ...memory,
+    clock,
+    metricsArePublic: true,
+    maxPendingSocketsPerAddress: POLLS,
+  })
   listening = await listen(toNodeHandler(flags))
   attachWebSocket(listening.server, flags)
   return async () => {

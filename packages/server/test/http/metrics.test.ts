@@ -89,6 +89,8 @@ describe('GET /metrics', () => {
     expect(seen.get('ff_live_clients{transport="ws"}')).toBe(1)
     expect(seen.get('ff_live_clients{transport="poll"}')).toBe(1)
     expect(seen.get('ff_sockets')).toBe(2)
+    expect(seen.get('ff_sockets_pending')).toBe(1)
+    expect(seen.get('ff_sockets_displaced_total')).toBe(0)
     expect(seen.get('ff_flag_sets')).toBe(1)
     expect(seen.get('ff_flag_set_versions_total')).toBe(1)
     for (const what of ['evaluations', 'contexts', 'requests', 'flags', 'users']) {
@@ -101,6 +103,7 @@ describe('GET /metrics', () => {
     await shop.clock.advance(61_000)
     await parked
     expect((await samples()).get('ff_sockets')).toBe(0)
+    expect((await samples()).get('ff_sockets_pending')).toBe(0)
   })
 
   it('names no flag, no person, no organization, and no id', async () => {

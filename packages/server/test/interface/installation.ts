@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
 import { createAccessToken } from '../../src/management/access-tokens.ts'
-import { FakeClock } from '../fake-clock.ts'
+import { FakeClock, settle } from '../fake-clock.ts'
 import { expectToFitOpenApi, isInOpenApi } from '../openapi.ts'
 
 /** Any JSON that was answered; tests look into it freely. */
@@ -35,7 +35,11 @@ export class Installation {
   sdkKey = ''
 
   private constructor(parts: Capabilities) {
-    this.flags = createFlagServer({ ...parts, clock: this.clock })
+    this.flags = createFlagServer({
+      ...parts,
+      clock: this.clock,
+      managementRateLimit: 1_000_000,
+    })
   }
 
   static async open(parts: Capabilities = memory()): Promise<Installation> {
@@ -88,8 +92,12 @@ export class Installation {
     return answer.body.data
   }
 
-  manage(method: string, address: string, body?: Json): Promise<Answer> {
-    return this.send(method, address, { authorization: `Bearer ${this.token}` }, body)
+  /** Sends a management request, and waits until its change is served. */
+  async manage(method: string, address: string, body?: Json): Promise<Answer> {
+    const headers = { authorization: `Bearer ${this.token}` }
+    const answer = await this.send(method, address, headers, body)
+    if (method !== 'GET') await settle()
+    return answer
   }
 
   evaluate(context: Json, key = this.sdkKey): Promise<Answer> {

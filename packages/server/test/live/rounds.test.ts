@@ -19,7 +19,13 @@ beforeEach(async () => {
   memory = allInMemory()
   ;({ live } = await seed(memory.storage))
   await set('banner', 'hello')
-  flags = createFlagServer({ ...memory, clock, metricsArePublic: true })
+  flags = createFlagServer({
+    ...memory,
+    clock,
+    metricsArePublic: true,
+    maxNewSocketsPerSecond: 1_000_000,
+    maxPendingSocketsPerAddress: CLIENTS,
+  })
   await flags.start()
   await evaluate(flags, live.sdkKey, {})
   return () => flags.close()

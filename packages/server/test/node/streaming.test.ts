@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { memory, type Storage } from '@ff/storage'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createFetch } from '../../src/fetch.ts'
 import { createFlagServer } from '../../src/flag-server.ts'
 import type { Reply } from '../../src/http/exchange.ts'
@@ -75,6 +75,75 @@ describe('a body in pieces, under node:http', () => {
     response.destroy()
     await until(() => seen.ended)
     expect(seen.asked).toBeLessThan(HELD_BACK)
+  })
+
+  it('is left, and the connection cut, when the caller takes nothing for a minute', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { reply, seen } = body()
+    const response = await open(await serve(reply))
+    response.pause()
+    let last = -1
+    await until(() => {
+      const isStill = seen.asked === last
+      last = seen.asked
+      return isStill && last > 100
+    })
+    vi.advanceTimersByTime(60_000)
+    await until(() => seen.ended)
+    await expect(text(response)).rejects.toThrow()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('is not cut while the caller goes on taking it', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { reply } = body()
+    const response = await open(await serve(reply))
+    let length = 0
+    let checks = 0
+    response.on('data', (piece: Buffer) => {
+      length += piece.length
+      if (length < (checks + 1) * 8 * 1024 * 1024) return
+      checks += 1
+      vi.advanceTimersByTime(30_000)
+    })
+    await once(response, 'end')
+    expect([length, checks]).toEqual([PIECES * PIECE.length, 3])
+  })
+
+  it('is left when the caller has gone before the reply', async () => {
+    let isLeft = false
+    const pieces = {
+      next: async () => ({ done: true as const, value: undefined }),
+      return: async () => {
+        isLeft = true
+        return { done: true as const, value: undefined }
+      },
+    }
+    const reply: Reply = {
+      status: 200,
+      headers: {},
+      body: { [Symbol.asyncIterator]: () => pieces },
+    }
+    let answer: (reply: Reply) => void = () => undefined
+    const answered = new Promise<Reply>((resolve) => {
+      answer = resolve
+    })
+    const gone = new Promise<void>((resolve) => {
+      const handler = toNodeHandler({ basePath: '', handle: () => answered })
+      void listen((request, response) => {
+        response.on('close', resolve)
+        handler(request, response)
+      }).then((one) => {
+        listening = one
+        const request = get(one.url).on('error', () => undefined)
+        setTimeout(() => request.destroy(), 50)
+      })
+    })
+    await gone
+    answer(reply)
+    await until(() => isLeft)
   })
 
   it('that fails on the way does not look complete', async () => {

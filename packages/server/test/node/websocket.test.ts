@@ -138,7 +138,7 @@ describe('attachWebSocket', () => {
     const healthy = await new Client(path).init(live.sdkKey)
     const large = await new Client(path).init(live.sdkKey)
     large.socket.send(
-      JSON.stringify({ type: 'context', context: { kind: 'a', b: 'x'.repeat(70_000) } }),
+      JSON.stringify({ type: 'context', context: { kind: 'a', b: 'x'.repeat(90_000) } }),
     )
     const broken = await new Client(path).init(live.sdkKey)
     const raw = broken.socket as unknown as { _socket: { write(bytes: Buffer): void } }
@@ -156,14 +156,50 @@ describe('attachWebSocket', () => {
     expect(client.socket.extensions).toBe('')
   })
 
-  it('frees the place of a socket that is gone, and refuses more than it may hold with 429', async () => {
-    const { path, port } = await serve({ maxLiveClients: 1 })
+  it('refuses more clients than it may hold after their init, and frees the place of a socket that is gone', async () => {
+    const { path } = await serve({ maxLiveClients: 1 })
     const client = await new Client(path).init(live.sdkKey)
-    expect(await upgradeStatus(port, '/ws/sdk')).toBe(429)
+    const second = await new Client(path).init(live.sdkKey)
+    await until(() => second.closedWith !== undefined)
+    expect(second.messages).toMatchObject([{ type: 'error', statusCode: 429 }])
+    expect(second.closedWith).toBe(1013)
     client.socket.terminate()
-    for (let status: number | undefined = 429; status === 429; ) {
-      status = await upgradeStatus(port, '/ws/sdk')
+    for (let type: string | undefined = 'error'; type === 'error'; ) {
+      type = (await new Client(path).init(live.sdkKey)).messages[0]?.type
     }
+  })
+
+  it('refuses upgrades with 429 and Retry-After once the server is closed', async () => {
+    const { port, flags } = await serve()
+    await flags.close()
+    expect(await upgradeStatus(port, '/ws/sdk')).toBe(429)
+  })
+
+  it('closes the oldest of too many sockets without init with 1013, and ends it without an answer', async () => {
+    const { path, port, server } = await serve({ maxPendingSocketsPerAddress: 2 })
+    const streams: Socket[] = []
+    server.on('connection', (stream) => streams.push(stream))
+    const silent = connect(port, '127.0.0.1')
+    silent.on('error', () => undefined)
+    silent.write(
+      'GET /ws/sdk HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
+    )
+    await until(() => silent.bytesRead > 0)
+    const clients: Client[] = []
+    for (let count = 0; count < 3; count += 1) {
+      const client = new Client(path)
+      await once(client.socket, 'open')
+      clients.push(client)
+    }
+    const [first] = clients
+    await until(() => first?.closedWith !== undefined)
+    expect(clients.map(({ closedWith }) => closedWith)).toEqual([1013, undefined, undefined])
+    expect(first?.messages).toMatchObject([{ type: 'error', statusCode: 429 }])
+    const startedAt = Date.now()
+    await until(() => streams[0]?.destroyed === true)
+    expect(Date.now() - startedAt).toBeLessThan(1500)
+    silent.destroy()
   })
 
   it('refuses upgrades of other paths with 404 when nobody else listens for them', async () => {
@@ -220,7 +256,7 @@ describe('attachWebSocket', () => {
 
   it('pings some at a time when there are many', async () => {
     const clock = new FakeClock()
-    const { path, server } = await serve({ clock, maxNewSocketsPerSecond: 1_000_000 })
+    const { path, server } = await serve({ clock, maxPendingSocketsPerAddress: 1000 })
     const streams: Socket[] = []
     server.on('connection', (stream) => streams.push(stream))
     const sockets = Array.from({ length: 200 }, () => new Client(path).socket)

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
 import { call, evaluate } from '../call.ts'
 import { allInMemory } from '../capabilities.ts'
-import { FakeClock } from '../fake-clock.ts'
+import { FakeClock, settle } from '../fake-clock.ts'
 import { flagChange, publish, rampFlag, type SeededEnvironment, seed, textFlag } from '../seed.ts'
 
 const capabilities = () => ({ ...allInMemory(), clock: new FakeClock() })
@@ -82,6 +82,7 @@ describe('POST /evaluator/evaluate', () => {
       expect(answer.status).toBe(200)
     }
     await publish(parts, live.environmentId, flagChange(textFlag('banner', 'hello')))
+    await settle()
     const changed = await evaluate(flags, live.sdkKey, user, { 'if-none-match': tag })
     expect([changed.status, changed.body]).toEqual([200, { banner: 'hello' }])
     expect(changed.headers.get('x-ff-version')).toBe('2')

@@ -64,6 +64,17 @@ function describePages(open: OpenStorage): void {
     expect(new Set(pages.flat().map(({ id }) => id)).size).toBe(23)
   })
 
+  it('a page that is not counted has the number of its own records as the total', async () => {
+    const storage = await open()
+    const flags = Array.from({ length: 5 }, () => sample('flag'))
+    await insertAll(storage, 'flag', flags)
+    const counted = await storage.list('flag', { page: 2, limit: 2 })
+    const page = await storage.list('flag', { page: 2, limit: 2, isCounted: false })
+    expect(page).toEqual({ data: counted.data, total: 2 })
+    expect((await storage.list('flag', { limit: 9, isCounted: false })).total).toBe(5)
+    expect((await storage.list('flag', { isCounted: false })).total).toBe(5)
+  })
+
   it('a page past the end is empty and has the total', async () => {
     const storage = await open()
     await insertAll(storage, 'flag', [sample('flag')])

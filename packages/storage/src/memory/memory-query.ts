@@ -11,9 +11,10 @@ export function pageOf<K extends Kind>(
   const matching = living.filter((record) => matches(kind, record, query))
   matching.sort((a, b) => compareRecords(a, b, query.sort))
   const total = matching.length
-  const { page = 1, limit } = query
+  const { page = 1, limit, isCounted = true } = query
   if (limit === undefined) return { data: matching, total }
-  return { data: matching.slice((page - 1) * limit, page * limit), total }
+  const data = matching.slice((page - 1) * limit, page * limit)
+  return { data, total: isCounted ? total : data.length }
 }
 
 export function fieldOf(record: object, field: string): unknown {

@@ -30,6 +30,7 @@ import type {
   StorageSession,
   VersionPage,
 } from '../storage.ts'
+import { runToEnd } from '../time-slice.ts'
 import { Draft } from './draft.ts'
 import { fieldOf, matches, pageOf } from './memory-query.ts'
 
@@ -133,13 +134,14 @@ export class MemorySession implements StorageSession {
     const log = this.#log(environmentId)
     const version = log.version + 1
     const present = (topic: LogTopic) => presentEntries(log, topic)
-    const entries = newEntries({ version, changes, present })
+    const entries = runToEnd(newEntries({ version, changes, present }))
     if (entries.length === 0) return log.version
     const topics = new Map(log.topics)
     for (const entry of entries) {
       topics.set(topicName(entry), { entry, previous: topics.get(topicName(entry)) })
     }
-    const published = { version, publishedAt, eventId, ...contentOf(entries, present) }
+    const content = runToEnd(contentOf(entries, { changes, present }))
+    const published = { version, publishedAt, eventId, ...content }
     this.#logs.set(environmentId, { version, newest: { published, previous: log.newest }, topics })
     return version
   }
@@ -161,7 +163,7 @@ export class MemorySession implements StorageSession {
     const version = at ?? log.version
     if (log.version === 0 || version < 0 || version > log.version) return undefined
     const entries = [...log.topics.values()].flatMap((newest) => entriesAt(newest, version))
-    return toFlagSet(version, entries)
+    return runToEnd(toFlagSet(version, entries))
   }
 
   async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
@@ -175,7 +177,7 @@ export class MemorySession implements StorageSession {
       const isChanged = kind === 'flag' ? version > since : changedSegments.has(id)
       return isChanged ? entriesAt(newest, log.version) : []
     })
-    return toChanges(entries, { version: log.version, since })
+    return runToEnd(toChanges(entries, { version: log.version, since }))
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { FlagError } from '@ff/core'
-import { hash128 } from '@ff/core/fingerprint'
+import { hash128InParts } from '@ff/core/fingerprint'
 import type { LogEntry } from '../publication-log.ts'
+import type { Interruptible } from '../time-slice.ts'
 
 /** The digest of an environment of which nothing was ever published. */
 export const EMPTY_DIGEST = '0'
@@ -17,27 +18,29 @@ interface Step {
  * lost on the disk, even where the database itself sees no fault, another digest comes out. Each
  * entry counts for itself, so that a change costs no more than what it changes.
  */
-export function nextDigest(digest: string, { version, entries }: Step): string {
+export function* nextDigest(digest: string, { version, entries }: Step): Interruptible<string> {
   const [sum = ''] = digest.split(' ')
-  return `${add(sum, entries)} ${version}`
+  return `${yield* add(sum, entries)} ${version}`
 }
 
 /** Throws `UNAVAILABLE` unless the digest is of this present. */
-export function assertIntact(
+export function* assertIntact(
   environmentId: string,
   digest: string | undefined,
   present: Step,
-): void {
-  if (nextDigest(EMPTY_DIGEST, present) === digest) return
+): Interruptible<void> {
+  if ((yield* nextDigest(EMPTY_DIGEST, present)) === digest) return
   const message = `What is published in environment ${environmentId} is damaged: restore a backup.`
   throw new FlagError('UNAVAILABLE', message)
 }
 
 /** Adding an entry a second time takes it away. */
-function add(sum: string, entries: readonly LogEntry[]): string {
+function* add(sum: string, entries: readonly LogEntry[]): Interruptible<string> {
   let total = BigInt(`0x${sum}`)
   for (const { kind, id, version, baseVersion, body } of entries) {
-    total ^= BigInt(`0x${hash128(`${kind} ${id} ${version} ${baseVersion} ${body ?? ''}`)}`)
+    const text = `${kind} ${id} ${version} ${baseVersion} ${body ?? ''}`
+    total ^= BigInt(`0x${yield* hash128InParts(text)}`)
+    yield
   }
   return total.toString(16)
 }

@@ -39,17 +39,21 @@ export class RecordStatements {
     )
   }
 
-  /** The page; and the `total` of all pages, where there can be others. */
+  /** The page; and the `total` of all pages, if there can be others and it is asked for. */
   list<K extends Kind>(kind: K, query: ListQuery<K>): readonly SqlStatement[] {
-    const { sort, page = 1, limit } = query
+    const { sort, page = 1, limit, isCounted = true } = query
     const blanks = new Blanks()
     const wanted = this.#wanted(kind, query, blanks)
     const shape = `${kind} ${JSON.stringify(wanted)} ${JSON.stringify(sort)}`
     const all = () => this.#sorted(kind, wanted, sort)
     if (limit === undefined) return [this.#templates.fill(`list ${shape}`, blanks, all)]
     const [most, skipped] = [blanks.for(limit), blanks.for((page - 1) * limit)]
+    const onPage = this.#templates.fill(`page ${shape}`, blanks, () =>
+      all().limit(most).offset(skipped),
+    )
+    if (!isCounted) return [onPage]
     return [
-      this.#templates.fill(`page ${shape}`, blanks, () => all().limit(most).offset(skipped)),
+      onPage,
       this.#templates.fill(`count ${shape}`, blanks, () =>
         this.#matching(kind, wanted).select(sql`count(*)`.as('total')),
       ),

@@ -32,6 +32,7 @@ import type {
   StorageSession,
   VersionPage,
 } from '../storage.ts'
+import { type Interruptible, TimeSlices } from '../time-slice.ts'
 import type { SqlDialect } from './dialect.ts'
 import { assertIntact, EMPTY_DIGEST, nextDigest } from './present-digest.ts'
 import { PublicationStatements } from './publication-statements.ts'
@@ -61,6 +62,7 @@ export class SqlSession implements StorageSession {
   readonly #usage: UsageStatements
   /** Publishing reads and then writes, and so must not meet itself. */
   readonly #publishing = new SerialQueue()
+  readonly #slices = new TimeSlices()
 
   constructor(connection: SqlTransaction, { records, log, usage }: SqlStatements) {
     this.#connection = connection
@@ -76,7 +78,7 @@ export class SqlSession implements StorageSession {
 
   async list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>> {
     const [rows = [], totals] = await this.#connection.run(this.#records.list(kind, query))
-    const data = rows.map((row) => fromRow(kind, row))
+    const data = await this.#slices.run(recordsIn(kind, rows))
     return { data, total: Number(totals?.[0]?.total ?? data.length) }
   }
 
@@ -128,11 +130,12 @@ export class SqlSession implements StorageSession {
     const present = versionIn(versions)
     const entries = rows.map(toLogEntry)
     if (at === undefined && present + entries.length > 0) {
-      assertIntact(environmentId, digestIn(versions), { version: present, entries })
+      const read = { version: present, entries }
+      await this.#slices.run(assertIntact(environmentId, digestIn(versions), read))
     }
     const version = at ?? present
     if (present === 0 || version < 0 || version > present) return undefined
-    return toFlagSet(version, entries)
+    return this.#slices.run(toFlagSet(version, entries))
   }
 
   async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
@@ -140,7 +143,8 @@ export class SqlSession implements StorageSession {
       this.#log.version(environmentId),
       this.#log.changed(environmentId, since),
     ])
-    return toChanges(rows.map(toLogEntry), { version: versionIn(versions), since })
+    const version = versionIn(versions)
+    return this.#slices.run(toChanges(rows.map(toLogEntry), { version, since }))
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
@@ -187,12 +191,14 @@ export class SqlSession implements StorageSession {
     )
     const present = (topic: LogTopic) => found.get(topicName(topic)) ?? []
     const version = versionIn(versions) + 1
-    const entries = newEntries({ version, changes, present })
+    const entries = await this.#slices.run(newEntries({ version, changes, present }))
     if (entries.length === 0) return version - 1
     const replaced = entries.filter((entry) => entry.baseVersion === version).flatMap(present)
     const changed = [...replaced, ...entries]
-    const digest = nextDigest(digestIn(versions) ?? EMPTY_DIGEST, { version, entries: changed })
-    const published = { version, ...occasion, ...contentOf(entries, present) }
+    const before = digestIn(versions) ?? EMPTY_DIGEST
+    const digest = await this.#slices.run(nextDigest(before, { version, entries: changed }))
+    const content = await this.#slices.run(contentOf(entries, { changes, present }))
+    const published = { version, ...occasion, ...content }
     this.#connection.leave([
       ...entries.flatMap((entry) => this.#log.append(environmentId, entry)),
       this.#log.appendVersion(environmentId, published),
@@ -200,6 +206,18 @@ export class SqlSession implements StorageSession {
     ])
     return version
   }
+}
+
+function* recordsIn<K extends Kind>(
+  kind: K,
+  rows: readonly SqlRow[],
+): Interruptible<readonly Records[K][]> {
+  const records: Records[K][] = []
+  for (const row of rows) {
+    records.push(fromRow(kind, row))
+    yield
+  }
+  return records
 }
 
 function digestIn(rows: readonly SqlRow[] | undefined): string | undefined {

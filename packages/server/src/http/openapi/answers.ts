@@ -11,7 +11,7 @@ const MANAGEMENT_ERRORS: Readonly<Record<number, string>> = {
   409: 'The key is taken, the thing is in use (`data.used_by`), or `If-Match` names an earlier revision (`data` is the record as it is now).',
   413: 'The body is too large.',
   415: 'The body is not `application/json`.',
-  429: 'Too many attempts; try again after `Retry-After`.',
+  429: 'The rate limit is used up, the network address has sent too many wrong credentials, or the audit log is being read by another request; try again after `Retry-After`.',
   500: 'The server failed.',
   503: 'The store is away for a moment.',
 }
@@ -50,6 +50,7 @@ export const sharedResponses: Json = {
     {
       description,
       ...(status === 401 && { headers: headersOf('WWW-Authenticate') }),
+      ...(status === 429 && { headers: { ...rateLimitHeaders(), ...headersOf('Retry-After') } }),
       ...jsonContent(refTo('ManagementError'), managementExample(status, description)),
     },
   ]),
@@ -135,7 +136,7 @@ export const securitySchemes: Json = {
   },
 }
 
-/** What the answers to applications tell of the rate limit. */
+/** The state of the rate limit, as answers have it. */
 export function rateLimitHeaders(): Json {
   return headersOf('X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset')
 }

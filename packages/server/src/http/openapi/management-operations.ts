@@ -1,6 +1,6 @@
 import { type Endpoint, endpoints, noBody } from '@ff/protocol/management'
 import { rolesWith } from '../../access/permissions.ts'
-import { headersOf, jsonContent, managementErrors } from './answers.ts'
+import { headersOf, jsonContent, managementErrors, rateLimitHeaders } from './answers.ts'
 import { type Example, exampleOf } from './examples.ts'
 import { type Json, refInto, type WireSchemas } from './schemas.ts'
 import { tagOf, titleOf } from './words.ts'
@@ -115,7 +115,8 @@ function successOf(endpoint: Endpoint, schemas: WireSchemas, example: Example): 
     const lines = (example.response as readonly unknown[] | undefined)?.[0]
     const media = { schema, ...(lines !== undefined && { example: lines }) }
     const description = 'JSON lines; the schema is that of each line.'
-    return { description, content: { 'application/x-ndjson': media } }
+    const headers = rateLimitHeaders()
+    return { description, headers, content: { 'application/x-ndjson': media } }
   }
   return {
     description: SUCCESS[endpoint.status],
@@ -126,8 +127,9 @@ function successOf(endpoint: Endpoint, schemas: WireSchemas, example: Example): 
 
 const SUCCESS = { 200: 'Done.', 201: 'Created.', 302: 'Go on at `Location`.' } as const
 
-function headersOfSuccess({ status, method }: Endpoint): Json {
-  if (status !== 302) return method === 'DELETE' ? {} : headersOf('ETag')
+function headersOfSuccess({ status, method, permission }: Endpoint): Json {
+  const limit = permission === 'anyone' ? {} : rateLimitHeaders()
+  if (status !== 302) return { ...limit, ...(method === 'DELETE' ? {} : headersOf('ETag')) }
   return { Location: { schema: { type: 'string', format: 'uri-reference' } } }
 }
 
@@ -144,12 +146,10 @@ function envelopeOf(statusCode: number, data: Json): Json {
   }
 }
 
-function failuresOf({ method, permission, body }: Endpoint): readonly number[] {
-  const isAboutOneself = permission === 'anyone' || permission === 'oneself'
+function failuresOf({ method, body }: Endpoint): readonly number[] {
   return [
-    ...[400, 401, 403, 404, 500, 503],
+    ...[400, 401, 403, 404, 429, 500, 503],
     ...(method === 'GET' ? [] : [409]),
     ...(body === noBody ? [] : [413, 415]),
-    ...(isAboutOneself ? [429] : []),
   ]
 }

@@ -21,7 +21,7 @@ export const serverPaths: Json = {
           description: 'Metrics as text.',
           content: { 'text/plain': { schema: { type: 'string' }, example: 'up 1\n' } },
         },
-        ...managementErrors([401, 403, 503]),
+        ...managementErrors([401, 403, 429, 503]),
       },
     },
   },

@@ -1,0 +1,42 @@
+import { type CompiledCondition, matchesCondition } from './condition.ts'
+import type { EvaluationContext } from './context.ts'
+import type { FlagSet } from './flag-set.ts'
+import { flagName, segmentName } from './links.ts'
+import type { Parts } from './parts.ts'
+
+/**
+ * Reads, in parts, the values of all conditions that the answers of these flags to a context may
+ * depend on. Otherwise they are read when a flag is first evaluated, all at once.
+ */
+export function* prepareExplanations(
+  flagSet: FlagSet,
+  flagKeys: Iterable<string>,
+  context: EvaluationContext,
+): Parts<void> {
+  const needs = new Map(flagSet.dependencies.nodes.map((node) => [node.name, node.needs]))
+  // A set may grow while it is walked: what is added is visited too.
+  const names = new Set(Array.from(flagKeys, flagName))
+  for (const name of names) for (const need of needs.get(name) ?? []) names.add(need)
+  for (const flag of flagSet.ordered) {
+    if (!flag.isActive || !names.has(flagName(flag.key))) continue
+    for (const rule of flag.rules) yield* judgeInParts(rule.conditions, context)
+  }
+  for (const [id, segment] of flagSet.segments) {
+    if (names.has(segmentName(id))) yield* judgeInParts(segment.conditions, context)
+  }
+}
+
+/** After how many conditions a part of the work is done. */
+const CONDITIONS_A_PART = 4
+
+/** Judges the conditions on attributes, which reads their values. */
+function* judgeInParts(
+  conditions: readonly CompiledCondition[],
+  context: EvaluationContext,
+): Parts<void> {
+  const scope = { context, isInSegment: () => false, servedVariation: () => undefined }
+  for (const [index, condition] of conditions.entries()) {
+    if (condition.reference !== undefined) matchesCondition(condition, scope)
+    if (index % CONDITIONS_A_PART === 0) yield
+  }
+}

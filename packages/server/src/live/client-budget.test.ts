@@ -1,0 +1,195 @@
+import { isFlagError } from '@ff/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import { ClientBudget, type Reservation } from './client-budget.ts'
+
+/** A scope of the key `a.1` of the organization `a`. */
+function scopeOf(keyId: string): EnvironmentScope {
+  const organizationId = keyId.slice(0, keyId.indexOf('.'))
+  return { keyId, organizationId, environmentId: 'live', kind: 'client', rateLimit: 1 }
+}
+
+/** A budget, and which clients of which keys it has ended. */
+function createScene(limits: { readonly clients: number; readonly bytes: number }) {
+  const budget = new ClientBudget(limits)
+  const ended: string[] = []
+  const open = (keyId: string, bytes = 0, count = 1): Reservation[] =>
+    Array.from({ length: count }, () =>
+      budget.reserve(scopeOf(keyId), bytes, { end: () => void ended.push(`${keyId} ${bytes}`) }),
+    )
+  const codeOf = (work: () => unknown) => {
+    try {
+      work()
+      return undefined
+    } catch (error) {
+      return isFlagError(error) ? error.code : error
+    }
+  }
+  return { budget, ended, open, codeOf }
+}
+
+const BYTES = 1000
+
+describe('a client budget', () => {
+  it('ends a client of the largest organization and its largest key when all places are taken', () => {
+    const { budget, ended, open } = createScene({ clients: 10, bytes: BYTES })
+    open('a.small', 0, 2)
+    open('a.large', 0, 5)
+    open('b.only', 0, 3)
+    open('b.only')
+    open('c.new')
+    expect(ended).toEqual(['a.large 0', 'a.large 0'])
+    expect(budget.gaveWay).toBe(2)
+  })
+
+  it('lets one key take all places as long as no other needs one', () => {
+    const { ended, open } = createScene({ clients: 10, bytes: BYTES })
+    open('a.only', 0, 10)
+    expect(ended).toEqual([])
+  })
+
+  it('refuses a new client with the seconds to wait when its key holds most places', () => {
+    const { budget, ended, open } = createScene({ clients: 4, bytes: BYTES })
+    open('a.only', 0, 4)
+    expect(() => open('a.only')).toThrow(
+      expect.objectContaining({
+        code: 'RATE_LIMITED',
+        details: { seconds: expect.any(Number), isOverload: true },
+      }),
+    )
+    expect([ended, budget.gaveWay]).toEqual([[], 0])
+  })
+
+  it('ends a client of the largest key of the same organization', () => {
+    const { ended, open } = createScene({ clients: 4, bytes: BYTES })
+    open('a.large', 0, 4)
+    open('a.small')
+    expect(ended).toEqual(['a.large 0'])
+  })
+
+  it('does not let two organizations displace each other in turns', () => {
+    const { ended, open, codeOf } = createScene({ clients: 10, bytes: BYTES })
+    open('a.1', 0, 10)
+    for (let time = 0; time < 20; time += 1) {
+      codeOf(() => open('b.1'))
+      codeOf(() => open('a.1'))
+    }
+    expect(ended).toEqual(Array.from({ length: 5 }, () => 'a.1 0'))
+  })
+
+  it('holds at most a quarter of the bytes for a key and half for an organization', () => {
+    const { open, codeOf } = createScene({ clients: 100, bytes: BYTES })
+    open('a.1', 250)
+    expect(codeOf(() => open('a.1', 1))).toBe('RATE_LIMITED')
+    open('a.2', 125, 2)
+    expect(codeOf(() => open('a.3', 1))).toBe('RATE_LIMITED')
+    expect(codeOf(() => open('a.3', 0))).toBeUndefined()
+    expect(codeOf(() => open('b.1', 250))).toBeUndefined()
+  })
+
+  it('ends as many clients of the largest key as the bytes of the new client need, the largest first', () => {
+    const { budget, ended, open } = createScene({ clients: 100, bytes: BYTES })
+    open('a.1', 50, 2)
+    open('a.1', 100)
+    for (const organization of ['a.2', 'b.1', 'c.1', 'c.2']) open(organization, 20, 10)
+    expect(budget.heldBytes).toBe(BYTES)
+    open('d.1', 110)
+    expect(ended).toEqual(['a.1 100', 'a.2 20'])
+    expect(budget.heldBytes).toBe(BYTES - 10)
+  })
+
+  it('ends nothing when the new client is refused', () => {
+    const { budget, ended, open, codeOf } = createScene({ clients: 100, bytes: BYTES })
+    for (const name of 'abcdefghij') open(`${name}.1`, 10, 10)
+    expect(codeOf(() => open('k.1', 100))).toBe('RATE_LIMITED')
+    expect([ended, budget.heldBytes]).toEqual([[], BYTES])
+  })
+
+  it('charges a changed context by the difference, and keeps the old charge when there is no room', () => {
+    const { budget, open, codeOf } = createScene({ clients: 100, bytes: BYTES })
+    const [client] = open('a.1', 100)
+    if (client === undefined) throw new Error('no client')
+    budget.change(client, 250)
+    expect(budget.heldBytes).toBe(250)
+    expect(codeOf(() => budget.change(client, 251))).toBe('RATE_LIMITED')
+    expect(budget.heldBytes).toBe(250)
+    budget.change(client, 10)
+    expect(budget.heldBytes).toBe(10)
+    budget.release(client)
+    budget.release(client)
+    budget.change(client, 200)
+    expect(budget.heldBytes).toBe(0)
+  })
+})
+
+const action = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('open' as const),
+      key: fc.constantFrom('a.1', 'a.2', 'b.1', 'b.2', 'c.1', 'd.1'),
+      bytes: fc.nat(120),
+    }),
+  },
+  fc.record({
+    type: fc.constantFrom('move' as const, 'close' as const),
+    place: fc.nat(30),
+    bytes: fc.nat(120),
+  }),
+)
+
+it('the charges of a client budget add up within its limits, and return to zero when all leave', () => {
+  fc.assert(
+    fc.property(fc.array(action, { maxLength: 120 }), (actions) => {
+      const limits = { clients: 12, bytes: 400 }
+      const budget = new ClientBudget(limits)
+      const held = new Map<Reservation, { readonly keyId: string; bytes: number }>()
+      for (const one of actions) {
+        try {
+          if (one.type === 'open') {
+            const client = { end: () => void held.delete(reservation) }
+            const reservation: Reservation = budget.reserve(scopeOf(one.key), one.bytes, client)
+            held.set(reservation, { keyId: one.key, bytes: one.bytes })
+          } else {
+            const [reservation, owner] = [...held][one.place] ?? []
+            if (reservation === undefined || owner === undefined) continue
+            if (one.type === 'close') {
+              held.delete(reservation)
+              budget.release(reservation)
+            } else {
+              budget.change(reservation, one.bytes)
+              owner.bytes = one.bytes
+            }
+          }
+        } catch (error) {
+          if (!isFlagError(error) || error.code !== 'RATE_LIMITED') throw error
+        }
+        expectToAddUp(budget, [...held.values()], limits)
+      }
+      for (const reservation of held.keys()) budget.release(reservation)
+      expect(budget.heldBytes).toBe(0)
+      // Every place is free again.
+      for (let count = 0; count < limits.clients; count += 1) {
+        budget.reserve(scopeOf('e.1'), 0, { end: () => undefined })
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+function expectToAddUp(
+  budget: ClientBudget,
+  held: readonly { readonly keyId: string; readonly bytes: number }[],
+  limits: { readonly clients: number; readonly bytes: number },
+): void {
+  const sumOf = (prefix: string) =>
+    held.reduce((sum, { keyId, bytes }) => sum + (keyId.startsWith(prefix) ? bytes : 0), 0)
+  expect(budget.heldBytes).toBe(sumOf(''))
+  expect(held.length).toBeLessThanOrEqual(limits.clients)
+  expect(sumOf('')).toBeLessThanOrEqual(limits.bytes)
+  for (const key of ['a.1', 'a.2', 'b.1', 'b.2', 'c.1', 'd.1']) {
+    expect(sumOf(key)).toBeLessThanOrEqual(limits.bytes / 4)
+    expect(sumOf(key.slice(0, 2))).toBeLessThanOrEqual(limits.bytes / 2)
+  }
+}

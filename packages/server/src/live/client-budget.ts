@@ -1,0 +1,248 @@
+import type { FlagError } from '@ff/core'
+import { overloaded, spreadSeconds } from '../access/admission.ts'
+import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import { type Ranked, Ranking } from './ranking.ts'
+
+/** What live clients take of the server: each counts as one client, and its context takes bytes. */
+const MEASURES = ['clients', 'bytes'] as const
+type Measure = (typeof MEASURES)[number]
+type Amounts = Readonly<Record<Measure, number>>
+
+/** Whom a client is charged to. */
+type Owner = Pick<EnvironmentScope, 'keyId' | 'organizationId'>
+
+/** The shares of the bytes that one SDK key and one organization may hold. */
+const KEY_SHARE = 1 / 4
+const ORGANIZATION_SHARE = 1 / 2
+
+/** A live client that can be ended so that another finds room. */
+export interface BudgetClient {
+  end(reason: 'gaveWay'): void
+}
+
+/** The place of one live client in a `ClientBudget`. */
+export interface Reservation extends Ranked {
+  readonly key: KeyAccount
+  readonly client: BudgetClient
+}
+
+/** How much of a measure an account holds. */
+class Holding<Account> implements Ranked {
+  amount = 0
+  rank = -1
+  readonly account: Account
+
+  constructor(account: Account) {
+    this.account = account
+  }
+}
+
+class OrganizationAccount {
+  readonly id: string
+  readonly clients = new Holding<OrganizationAccount>(this)
+  readonly bytes = new Holding<OrganizationAccount>(this)
+  readonly keys = rankings<KeyAccount>()
+
+  constructor(id: string) {
+    this.id = id
+  }
+
+  /** The client of the organization that gives way first. */
+  firstToGiveWay(measure: Measure): Reservation | undefined {
+    return this.keys[measure].largest?.account.firstToGiveWay()
+  }
+}
+
+class KeyAccount {
+  readonly id: string
+  readonly organization: OrganizationAccount
+  readonly clients = new Holding<KeyAccount>(this)
+  readonly bytes = new Holding<KeyAccount>(this)
+  /** By the bytes of their contexts. */
+  readonly reservations = new Ranking<Reservation>()
+
+  constructor(id: string, organization: OrganizationAccount) {
+    this.id = id
+    this.organization = organization
+  }
+
+  /** The client with the largest context, so that few are ended. */
+  firstToGiveWay(): Reservation | undefined {
+    return this.reservations.largest
+  }
+}
+
+/**
+ * Limits how many live clients there are and how much memory their contexts take. If there is no
+ * room for a new client, clients of the organization that holds most give way: they are ended,
+ * those of its SDK key that holds most first. If the organization of the new client would then hold
+ * as much, clients of its own SDK key that holds most give way; if the key of the new client would
+ * then hold as much, the new client is refused. Of the bytes, an SDK key holds at most a quarter
+ * and an organization half, also if there is room.
+ *
+ * Every client is charged for its context, although equal contexts are kept once: what it is charged
+ * does not depend on others. Each call takes a time that grows with the logarithm of the number of
+ * organizations, keys and clients, and with the number of clients that it ends.
+ */
+export class ClientBudget {
+  readonly #limits: Amounts
+  readonly #total = { clients: 0, bytes: 0 }
+  readonly #organizations = new Map<string, OrganizationAccount>()
+  readonly #keys = new Map<string, KeyAccount>()
+  readonly #ranked = rankings<OrganizationAccount>()
+  #gaveWay = 0
+
+  /** The most that all live clients together may take. */
+  constructor(limits: Amounts) {
+    this.#limits = limits
+  }
+
+  /** Bytes of memory for which all contexts together are charged. */
+  get heldBytes(): number {
+    return this.#total.bytes
+  }
+
+  /** How many clients were ended so that others found room. */
+  get gaveWay(): number {
+    return this.#gaveWay
+  }
+
+  /** Throws `RATE_LIMITED` with `seconds` in its details if there is no room for the client. */
+  reserve(scope: EnvironmentScope, bytes: number, client: BudgetClient): Reservation {
+    this.#makeRoom(scope, { clients: 1, bytes })
+    const key = this.#keyOf(scope)
+    const reservation = { key, client, amount: 0, rank: -1 }
+    this.#charge(key, { clients: 1, bytes })
+    key.reservations.set(reservation, bytes)
+    return reservation
+  }
+
+  /**
+   * The client has another context. Throws as `reserve` does if there is no room for it; the
+   * reservation then stays as it was. Does nothing after `release`.
+   */
+  change(reservation: Reservation, bytes: number): void {
+    const { key, amount } = reservation
+    if (!isHeld(reservation)) return
+    const demand = { clients: 0, bytes: bytes - amount }
+    const owner = { keyId: key.id, organizationId: key.organization.id }
+    if (bytes > amount) this.#makeRoom(owner, demand)
+    this.#charge(key, demand)
+    key.reservations.set(reservation, bytes)
+  }
+
+  /** The client is gone, or holds nothing any more; a second call does nothing. */
+  release(reservation: Reservation): void {
+    if (!isHeld(reservation)) return
+    const { key, amount } = reservation
+    key.reservations.remove(reservation)
+    this.#charge(key, { clients: -1, bytes: -amount })
+    if (key.clients.amount === 0) this.#forget(key)
+  }
+
+  /** Nothing is ended unless there is room for the demand afterwards. */
+  #makeRoom(owner: Owner, demand: Amounts): void {
+    this.#assertWithinShares(owner, demand)
+    const yielding = MEASURES.filter((measure) => this.#lack(measure, demand) > 0).map(
+      (measure) => ({ measure, account: this.#accountToGiveWay(measure, owner, demand[measure]) }),
+    )
+    for (const { measure, account } of yielding) {
+      while (this.#lack(measure, demand) > 0) {
+        const first = account.firstToGiveWay(measure)
+        if (first === undefined) break
+        this.release(first)
+        this.#gaveWay += 1
+        first.client.end('gaveWay')
+      }
+    }
+  }
+
+  #lack(measure: Measure, demand: Amounts): number {
+    return this.#total[measure] + demand[measure] - this.#limits[measure]
+  }
+
+  #assertWithinShares({ keyId, organizationId }: Owner, { bytes }: Amounts): void {
+    const ofKey = this.#keys.get(keyId)?.bytes.amount ?? 0
+    const ofOrganization = this.#organizations.get(organizationId)?.bytes.amount ?? 0
+    const limit = this.#limits.bytes
+    if (ofKey + bytes > limit * KEY_SHARE)
+      throw noRoom('The contexts held for this SDK key have reached its share')
+    if (ofOrganization + bytes > limit * ORGANIZATION_SHARE) {
+      throw noRoom('The contexts held for this organization have reached its share')
+    }
+  }
+
+  /**
+   * The account whose clients give way. It holds more than the demand, so that ending its clients
+   * always makes enough room; and it holds more than the new client's account will, so that the
+   * two do not displace each other in turns.
+   */
+  #accountToGiveWay(
+    measure: Measure,
+    { keyId, organizationId }: Owner,
+    demand: number,
+  ): OrganizationAccount | KeyAccount {
+    const largest = this.#ranked[measure].largest
+    const organization = this.#organizations.get(organizationId)
+    const ofOrganization = (organization?.[measure].amount ?? 0) + demand
+    if (largest !== undefined && ofOrganization < largest.amount) return largest.account
+    const largestKey = organization?.keys[measure].largest
+    const ofKey = (this.#keys.get(keyId)?.[measure].amount ?? 0) + demand
+    if (largestKey !== undefined && ofKey < largestKey.amount) return largestKey.account
+    throw noRoom(FULL[measure])
+  }
+
+  #charge(key: KeyAccount, more: Amounts): void {
+    const { organization } = key
+    for (const measure of MEASURES) {
+      this.#total[measure] += more[measure]
+      organization.keys[measure].set(key[measure], key[measure].amount + more[measure])
+      const ofOrganization = organization[measure]
+      this.#ranked[measure].set(ofOrganization, ofOrganization.amount + more[measure])
+    }
+  }
+
+  #keyOf({ keyId, organizationId }: Owner): KeyAccount {
+    const known = this.#keys.get(keyId)
+    if (known !== undefined) return known
+    const organization =
+      this.#organizations.get(organizationId) ?? new OrganizationAccount(organizationId)
+    const key = new KeyAccount(keyId, organization)
+    this.#organizations.set(organizationId, organization)
+    this.#keys.set(keyId, key)
+    return key
+  }
+
+  #forget(key: KeyAccount): void {
+    const { organization } = key
+    this.#keys.delete(key.id)
+    for (const measure of MEASURES) organization.keys[measure].remove(key[measure])
+    if (organization.clients.amount > 0) return
+    this.#organizations.delete(organization.id)
+    for (const measure of MEASURES) this.#ranked[measure].remove(organization[measure])
+  }
+}
+
+const FULL = {
+  clients: 'The server has as many live clients as it may',
+  bytes: 'The server holds as many contexts as it may',
+} as const satisfies Record<Measure, string>
+
+function rankings<Account>(): Readonly<Record<Measure, Ranking<Holding<Account>>>> {
+  return { clients: new Ranking(), bytes: new Ranking() }
+}
+
+function isHeld({ rank }: Reservation): boolean {
+  return rank !== -1
+}
+
+/** The refusal of a client for which there is no room. */
+function noRoom(reason: string): FlagError {
+  const seconds = spreadSeconds()
+  return overloaded(`${reason}; try again in ${seconds} seconds.`, seconds)
+}
+
+/** What a client is answered that was ended so that another found room. */
+export function gaveWay(): FlagError {
+  return noRoom('The server has ended this client to make room for others')
+}

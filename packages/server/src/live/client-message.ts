@@ -1,0 +1,37 @@
+import { FlagError } from '@ff/core'
+import { asClientMessage, type ClientMessage } from '@ff/protocol/sdk'
+
+const MESSAGES =
+  'A message is {"type":"init","sdkKey":"ff_…","context":{…}}, {"type":"context","context":{…}} or {"type":"ping"}.'
+
+/**
+ * The message of a client in a text; `unknown` if its type is none of this release's. Throws
+ * `INVALID_REQUEST` for anything else.
+ */
+export function parseMessage(text: string): ClientMessage | 'unknown' {
+  const json = parseJson(text)
+  const message = asClientMessage(json)
+  if (message !== undefined) return message
+  if (hasOtherType(json)) return 'unknown'
+  throw new FlagError('INVALID_REQUEST', MESSAGES)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new FlagError('INVALID_REQUEST', 'A message must be JSON.', { cause })
+  }
+}
+
+const KNOWN_TYPES: readonly unknown[] = [
+  'init',
+  'context',
+  'ping',
+] satisfies ClientMessage['type'][]
+
+function hasOtherType(json: unknown): boolean {
+  if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'type')) return false
+  const { type } = json as { readonly type: unknown }
+  return typeof type === 'string' && !KNOWN_TYPES.includes(type)
+}

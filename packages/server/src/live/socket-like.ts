@@ -1,0 +1,15 @@
+import type { Message } from './flag-update.ts'
+
+/** A WebSocket, as far as a connection needs one. */
+export interface SocketLike {
+  /** Bytes that were sent but have not left this process. */
+  readonly bufferedAmount: number
+  send(message: Message): void
+  /** Calls `task` once, when everything that was sent has left this process. */
+  whenDrained(task: () => void): void
+  /**
+   * Sends a close frame; the transport ends the socket even if the client does not answer. If
+   * `isAnonymous`, it does not wait for the answer: strangers would keep many sockets that way.
+   */
+  close(code: number, reason: string, isAnonymous: boolean): void
+}

@@ -1,0 +1,65 @@
+import type { Json } from '../management/world.ts'
+import { type LargeEnvironment, LONGEST_VALUE, listOf, VARIATIONS } from './large-environment.ts'
+
+type Variations = Pick<LargeEnvironment, 'variationIds'>
+
+/** The largest body that most endpoints accept. */
+const BODY_BYTES = 256 * 1024
+
+/** As many conditions as a body has room for: three of the greatest length, and many short ones. */
+export function conditionsOf(attempt: number): Json {
+  const long = ['contains', 'in', 'ends_with'].map((operator, index) => {
+    return {
+      attribute: `long${index}`,
+      operator,
+      value: listOf(LONGEST_VALUE, `${attempt}-${index}-`),
+    }
+  })
+  const short = Array.from({ length: 61 }, (_, index) => {
+    return {
+      attribute: `short${index}`,
+      operator: 'in',
+      value: listOf(400, `${attempt}-${index}-`),
+    }
+  })
+  return [...long, ...short]
+}
+
+/** The largest context that is accepted: 2,000 attributes, in all of this many bytes. */
+export function contextOf(attempt: number, bytes = BODY_BYTES - 600): Json {
+  const count = 1990
+  const length = Math.floor(bytes / count) - 14
+  const attributes = Array.from({ length: count }, (_, index) => {
+    return [index < 6 ? `a${index}` : `n${index}`, String(attempt).padEnd(length, 'x')]
+  })
+  return {
+    kind: 'user',
+    key: `user-${attempt}`,
+    email: 'u@x.test',
+    ...Object.fromEntries(attributes),
+  }
+}
+
+/** The keys of 10,000 contexts, for all variations of a flag. */
+export function targetsOf({ variationIds }: Variations, attempt: number): Json {
+  const keys = Array.from({ length: 10_000 }, (_, index) => `t${attempt}-${index}-user-key`)
+  const part = Math.floor(keys.length / 100)
+  return Array.from({ length: 100 }, (_, index) => ({
+    variation_id: variationIds[index % VARIATIONS],
+    kind: 'user',
+    keys: keys.slice(index * part, (index + 1) * part),
+  }))
+}
+
+/** Weights of all variations; each attempt gives another one more. */
+export function variantsOf({ variationIds }: Variations, attempt: number): Json {
+  return variationIds.map((variation_id, index) => {
+    return { variation_id, weight: index === attempt ? 2 : 1.1 - (index % 2) / 10 }
+  })
+}
+
+/** A metadata of as many keys and bytes as an organization may have. */
+export function metadataOf(attempt: number): Json {
+  const entries = Array.from({ length: 1000 }, (_, index) => [`k${index}`, `${attempt}`.padEnd(50)])
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,96 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
+import { toNodeHandler } from '../../src/node/http.ts'
+import { allInMemory } from '../capabilities.ts'
+import { settle } from '../fake-clock.ts'
+import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
+import { listen } from './listening.ts'
+import { RawConnection } from './raw-connection.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+const POLLS = 100
+const ATTRIBUTES = Object.fromEntries(
+  Array.from({ length: 1900 }, (_, index) => [`attribute-${index}`, `value ${index}`]),
+)
+const CONTEXT_LENGTH = JSON.stringify(ATTRIBUTES).length
+
+let live: SeededEnvironment
+let flags: FlagServer
+let port: number
+
+beforeEach(async () => {
+  const memory = allInMemory()
+  ;({ live } = await seed(memory.storage))
+  await publish(memory, live.environmentId, flagChange(textFlag('banner', 'hello')))
+  flags = createFlagServer({ ...memory, metricsArePublic: true })
+  await flags.start()
+  const listening = await listen(toNodeHandler(flags))
+  port = listening.port
+  return async () => {
+    await flags.close()
+    await listening.close()
+  }
+})
+
+async function metric(name: string): Promise<number> {
+  const text = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(' ')[1],
+  )
+}
+
+/** Sends a poll whose body comes in two pieces. */
+async function sendPoll(key: string): Promise<RawConnection> {
+  const context = { kind: 'user', key, ...ATTRIBUTES }
+  const body = Buffer.from(JSON.stringify({ context }))
+  const connection = await RawConnection.open(port)
+  await connection.send(
+    `POST /evaluator/poll HTTP/1.1\r\nHost: a\r\nx-api-key: ${live.sdkKey}\r\n` +
+      `Content-Length: ${body.byteLength}\r\n\r\n`,
+  )
+  await settle()
+  await connection.send(body.subarray(0, 30_000))
+  await settle()
+  await connection.send(body.subarray(30_000))
+  return connection
+}
+
+async function sendPolls(count: number, name: string): Promise<RawConnection[]> {
+  const before = await metric('ff_live_clients{transport="poll"}')
+  const connections: RawConnection[] = []
+  for (let index = 0; index < count; index += 1)
+    connections.push(await sendPoll(`${name}-${index}`))
+  const polls = () => metric('ff_live_clients{transport="poll"}')
+  await expect.poll(polls, { interval: 20, timeout: 5000 }).toBe(before + count)
+  return connections
+}
+
+/** Bytes after a collection of garbage. */
+function usedMemory(): { readonly buffers: number; readonly heap: number } {
+  collectGarbage()
+  const { arrayBuffers, heapUsed } = process.memoryUsage()
+  return { buffers: arrayBuffers, heap: heapUsed }
+}
+
+describe('polls with large contexts that are held over node:http', { timeout: 30_000 }, () => {
+  it('keep the text of the context, but neither its objects nor the body', async () => {
+    const connections = await sendPolls(5, 'warm')
+    const before = usedMemory()
+    connections.push(...(await sendPolls(POLLS, 'user')))
+    const after = usedMemory()
+    const text = POLLS * CONTEXT_LENGTH
+    expect(await metric('ff_held_context_bytes')).toBeGreaterThan(text)
+    expect(after.heap - before.heap).toBeLessThan(1.5 * text)
+    expect(after.buffers - before.buffers).toBeLessThan(0.5 * text)
+    for (const connection of connections) connection.close()
+    const held = () => metric('ff_held_context_bytes')
+    await expect.poll(held, { interval: 20, timeout: 5000 }).toBe(0)
+  })
+})

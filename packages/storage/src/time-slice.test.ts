@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { TimeSlices } from './time-slice.ts'
+
+/** Blocks the event loop. */
+function block(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+function* longItems(count: number): Generator<undefined, number> {
+  for (let item = 0; item < count; item += 1) {
+    block(10)
+    yield
+  }
+  return count
+}
+
+it('works of one object share the slice of a turn of the event loop', async () => {
+  let turns = 0
+  let isDone = false
+  const countTurns = () => {
+    turns += 1
+    if (!isDone) setImmediate(countTurns)
+  }
+  setImmediate(countTurns)
+  const slices = new TimeSlices()
+  const works = [slices.run(longItems(3)), slices.run(longItems(3))]
+  expect(await Promise.all(works)).toEqual([3, 3])
+  isDone = true
+  expect(turns).toBeGreaterThanOrEqual(6)
+})
+
+it('short work ends in the turn of the event loop in which it began', async () => {
+  let hasTurned = false
+  setImmediate(() => {
+    hasTurned = true
+  })
+  expect(await new TimeSlices().run(longItems(0))).toBe(0)
+  expect(hasTurned).toBe(false)
+})
