@@ -26,7 +26,11 @@ const rollout = await manage<{ readonly id: string }>('POST', `${here}/rollouts`
   // Random unless given. Given, the example prints the same numbers every time.
   salt: 'checkout',
 })
-await manage('POST', `${here}/targeting-rules`, { name: 'Everybody', rollout_id: rollout.id })
+await manage('POST', `${here}/targeting-rules`, {
+  name: 'Everybody',
+  conditions: [],
+  rollout_id: rollout.id,
+})
 // #endregion
 
 const before = await whoHasIt()

@@ -22,7 +22,7 @@ export async function fillNewStore(
 ): Promise<DemoSecrets | undefined> {
   if (existsSync(path)) return undefined
   const draft = `${path}.new`
-  await mkdir(dirname(path), { recursive: true })
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await remove(draft)
   const flags = createFlagServer(sqlite({ path: draft }))
   try {

@@ -3,6 +3,7 @@ import { cluster, serveCluster } from '@ff/storage/cluster'
 import { sqlite } from '@ff/storage/sqlite'
 import type { Config } from './config.ts'
 import { consoleLogger } from './console-logger.ts'
+import { warnOfWidePermissions } from './file-permissions.ts'
 import { dataFileOf, fillNewStore } from './first-start.ts'
 import { introduce } from './introduction.ts'
 import { createFlags, listen, type Standalone, serve } from './serve.ts'
@@ -18,6 +19,7 @@ export async function startPrimary(
 ): Promise<Standalone> {
   const path = dataFileOf(config)
   const secrets = await fillNewStore(path, config.adminToken)
+  warnOfWidePermissions(path, consoleLogger)
   await prepare(config)
   const url = await findUrl(config)
   const served = serveCluster({ path })

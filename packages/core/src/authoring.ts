@@ -1,4 +1,5 @@
+export { authoringFault, isExactNumber } from './authoring-fault.ts'
 export { conditionFault } from './condition-fault.ts'
-export { type FlagSetIssue, findIssues } from './issues.ts'
+export { type FlagSetIssue, findErrors, findIssues } from './issues.ts'
 export { movedPercentage, moveRanges, reshuffledPercentage } from './move-ranges.ts'
 export { pickVariation, rangesAt, rangesOf, type Share } from './rollout.ts'

@@ -84,6 +84,7 @@ describe('a rollout with the scheme of another system', () => {
       })
       expect(findIssues(compile(rollout(), without))).toEqual([
         {
+          severity: 'error',
           flagKey: 'flag',
           message:
             'The rollout "rollout" cannot be followed. ' +

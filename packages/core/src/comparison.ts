@@ -33,8 +33,11 @@ export type Expectation =
 
 export interface Comparison {
   readonly expects: Expectation
-  /** Reads the value of a condition, once; undefined: it is not what was expected. */
-  readonly read: (value: string, means: Means) => Test | undefined
+  /**
+   * Reads the value of a condition, once; undefined: it is not what was expected. `isNegated`: the
+   * operator is a negative one, or the condition has `negate`, or both.
+   */
+  readonly read: (value: string, means: Means, isNegated?: boolean) => Test | undefined
   /** An array is judged as a whole only, and not element by element too. */
   readonly isOfWhole?: true
 }
@@ -238,7 +241,8 @@ export function asStructure(value: JsonValue | undefined): JsonArray | JsonObjec
   return Array.isArray(value) || isJsonObject(value) ? value : undefined
 }
 
-function parseDecimal(text: string): number | undefined {
+/** Returns the finite number that the text is in decimal notation, with white space around it. */
+export function parseDecimal(text: string): number | undefined {
   const trimmed = text.trim()
   if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(trimmed)) return undefined
   return asFinite(Number(trimmed))

@@ -159,7 +159,7 @@ function nameOf({ attribute, operator, value, negate }: ConditionDefinition): st
 }
 
 /** How deep conditions on elements may contain conditions on elements. */
-const MAX_ELEMENT_NESTING = 4
+export const MAX_ELEMENT_NESTING = 4
 
 /** Reads the value of one condition. */
 class ValueReader implements Means {
@@ -186,8 +186,11 @@ class ValueReader implements Means {
   }
 
   /** The test of an attribute: of an array as a whole, and of its elements too. */
-  read({ value }: ConditionDefinition, { comparison }: OperatorMeaning): Test | undefined {
-    const test = comparison.read(value, this)
+  read(
+    { value, negate }: ConditionDefinition,
+    { comparison, wants }: OperatorMeaning,
+  ): Test | undefined {
+    const test = comparison.read(value, this, wants !== 'match' || negate === true)
     if (test === undefined || comparison.isOfWhole === true) return test
     return (attribute) => (Array.isArray(attribute) ? testArray(test, attribute) : test(attribute))
   }
@@ -224,12 +227,11 @@ class ValueReader implements Means {
 
   /** A condition that looks at nothing but one element; its value may be any JSON. */
   #readElementCondition(definition: JsonValue): ((element: JsonValue) => boolean) | undefined {
-    if (!isJsonObject(definition)) return undefined
-    const value = textOf(definition['value'])
-    const written = { ...definition, value } as unknown as ConditionDefinition
-    const meaning = meaningOf(written)
-    const test = meaning?.subject === 'attribute' ? this.read(written, meaning) : undefined
-    if (meaning === undefined || test === undefined) return undefined
+    const written = elementDefinition(definition)
+    const meaning = written && meaningOf(written)
+    if (written === undefined || meaning?.subject !== 'attribute') return undefined
+    const test = this.read(written, meaning)
+    if (test === undefined) return undefined
     this.#elementConditions += 1
     if (meaning.comparison.expects === 'pattern') this.#elementPatterns += 1
     const reference = compileReference(written.attribute)
@@ -252,6 +254,12 @@ function testArray(test: Test, array: JsonArray): TestResult {
     outcome ??= result
   }
   return outcome
+}
+
+/** Returns a condition on an element as a definition, its value as text; undefined: no object. */
+export function elementDefinition(written: JsonValue): ConditionDefinition | undefined {
+  if (!isJsonObject(written)) return undefined
+  return { ...written, value: textOf(written['value']) } as unknown as ConditionDefinition
 }
 
 function textOf(value: JsonValue | undefined): string | undefined {

@@ -14,7 +14,7 @@ import {
 } from './explanation.ts'
 import type { CompiledFlag, CompiledPrerequisite, CompiledTarget } from './flag.ts'
 import type { FlagSet } from './flag-set.ts'
-import { findIssues } from './issues.ts'
+import { findErrors } from './issues.ts'
 import { isJsonObject } from './json.ts'
 import { finish, type Parts } from './parts.ts'
 import { clip, jsonExcerpt, quote, textOf } from './quote.ts'
@@ -113,7 +113,7 @@ class Explainer implements ConditionScope {
   }
 
   #whyMalformed({ key }: CompiledFlag): string {
-    const issues = findIssues(this.#flagSet).filter(({ flagKey }) => flagKey === key)
+    const issues = findErrors(this.#flagSet).filter(({ flagKey }) => flagKey === key)
     const messages = issues.slice(0, MAX_ISSUES).map(({ message }) => clip(message))
     return ['Something that the flag depends on cannot be resolved.', ...messages].join(' ')
   }

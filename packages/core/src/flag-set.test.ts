@@ -120,7 +120,9 @@ describe('compileFlagSet', () => {
     ],
   ])('names the flag that has %s', (_, changes, message) => {
     const issues = findIssues(compileFlagSet(flagSetDefinition([flagDefinition('a', changes)])))
-    expect(issues).toEqual([{ flagKey: 'a', message: expect.stringMatching(message) }])
+    expect(issues).toEqual([
+      { severity: 'error', flagKey: 'a', message: expect.stringMatching(message) },
+    ])
   })
 
   it('names a segment that cannot be read or that is part of a cycle', () => {

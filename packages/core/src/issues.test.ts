@@ -7,7 +7,7 @@ import {
 } from '../test/definitions.ts'
 import type { FlagDefinition, FlagSetDefinition, RolloutDefinition } from './definition.ts'
 import { compileFlagSet } from './flag-set.ts'
-import { findIssues } from './issues.ts'
+import { findErrors, findIssues } from './issues.ts'
 
 function messagesOf(flags: readonly unknown[]): readonly string[] {
   const flagSet = compileFlagSet(flagSetDefinition(flags as FlagDefinition[]))
@@ -67,9 +67,12 @@ describe('findIssues', () => {
     const segments = [{ id: 's' }, segmentDefinition('t'), segmentDefinition('t'), null]
     const definition = { ...flagSetDefinition([]), segments } as unknown as FlagSetDefinition
     expect(findIssues(compileFlagSet(definition))).toEqual([
-      { message: expect.stringMatching(/^"s" was left out, because it cannot be read: Type.+\.$/) },
-      { message: 'A second "t" was left out.' },
-      { message: 'A definition without a name was left out.' },
+      {
+        severity: 'error',
+        message: expect.stringMatching(/^"s" was left out, because it cannot be read: Type.+\.$/),
+      },
+      { severity: 'error', message: 'A second "t" was left out.' },
+      { severity: 'error', message: 'A definition without a name was left out.' },
     ])
   })
 
@@ -90,5 +93,17 @@ describe('findIssues', () => {
     const definition = flagSetDefinition([structuredClone(broken), flagDefinition('b')])
     const after = compileFlagSet(definition, { previous: before })
     expect(findIssues(after)).toEqual(findIssues(before).slice(0, 1))
+  })
+
+  it('warns of a boolean flag that serves true when it is switched off', () => {
+    const on = flagDefinition('a', { defaultVariationId: 'on' })
+    const warnings = (flag: FlagDefinition) =>
+      findIssues(compileFlagSet(flagSetDefinition([flag]))).map(({ severity, flagKey }) => {
+        return [severity, flagKey]
+      })
+    expect(warnings(on)).toEqual([['warning', 'a']])
+    expect(warnings({ ...on, offVariationId: 'on' })).toEqual([['warning', 'a']])
+    expect(warnings({ ...on, offVariationId: 'off' })).toEqual([])
+    expect(findErrors(compileFlagSet(flagSetDefinition([on])))).toEqual([])
   })
 })

@@ -12,7 +12,10 @@ import { type CompiledRollout, compileRollout, type RolloutFault } from './rollo
 import type { CompiledRule } from './rule.ts'
 import { type CompiledSegment, compileSegment } from './segment.ts'
 
+/** Something in a flag set that its author should look at. */
 export interface FlagSetIssue {
+  /** `warning`: nothing is broken, but a flag may serve what its author does not mean. */
+  readonly severity: 'error' | 'warning'
   readonly flagKey?: string
   readonly segmentId?: string
   readonly message: string
@@ -21,23 +24,42 @@ export interface FlagSetIssue {
 /** Compiled parts never change, and most are kept by the next flag set: each is looked at once. */
 const known = new WeakMap<CompiledFlag | CompiledSegment, readonly string[]>()
 
-/** Everything that is wrong in a flag set; empty for a sound definition. */
+/** Everything that is wrong in a flag set, and warnings; empty for a sound definition. */
 export function findIssues(flagSet: FlagSet): readonly FlagSetIssue[] {
+  const warnings = flagSet.ordered.filter(isOnWhenSwitchedOff).map(({ key: flagKey }) => {
+    return { severity: 'warning', flagKey, message: ON_WHEN_SWITCHED_OFF } as const
+  })
+  return [...findErrors(flagSet), ...warnings]
+}
+
+const ON_WHEN_SWITCHED_OFF =
+  'Switched off, the flag serves `true`. Set its off variation to one with the value `false`.'
+
+function isOnWhenSwitchedOff({ servable, definition }: CompiledFlag): boolean {
+  const { type, offVariationId, defaultVariationId } = definition
+  return type === 'boolean' && servable.get(offVariationId ?? defaultVariationId)?.value === true
+}
+
+/** What `findIssues` finds, without the warnings. */
+export function findErrors(flagSet: FlagSet): readonly FlagSetIssue[] {
   const { ordered, segments, engines } = flagSet
+  const severity = 'error'
   const found = findLeftOut(flagSet)
   const faultsOfLost = findLost(flagSet)
   for (const flag of ordered) {
     const { key: flagKey } = flag
     const faults = known.get(flag) ?? faultsOfFlag(flag, engines)
     known.set(flag, faults)
-    for (const message of faults) found.push({ flagKey, message })
-    for (const message of faultsOfLost(flagName(flagKey))) found.push({ flagKey, message })
+    for (const message of faults) found.push({ severity, flagKey, message })
+    for (const message of faultsOfLost(flagName(flagKey)))
+      found.push({ severity, flagKey, message })
   }
   for (const [segmentId, segment] of segments) {
     const faults = known.get(segment) ?? faultsOfSegment(segment, engines)
     known.set(segment, faults)
-    for (const message of faults) found.push({ segmentId, message })
-    for (const message of faultsOfLost(segmentName(segmentId))) found.push({ segmentId, message })
+    for (const message of faults) found.push({ severity, segmentId, message })
+    for (const message of faultsOfLost(segmentName(segmentId)))
+      found.push({ severity, segmentId, message })
   }
   return found
 }
@@ -75,7 +97,7 @@ function findLeftOut({ definition, flags, segments, engines }: FlagSet): FlagSet
       nameOf: (flag) => flag?.key,
       compile: (flag) => compileFlag(flag, engines, compileCondition),
     }),
-  ].map((message) => ({ message }))
+  ].map((message) => ({ severity: 'error', message }))
 }
 
 interface Parts<Definition> {

@@ -1,11 +1,17 @@
 import { NetworkSet, parseAddress, parseNetwork } from './cidr.ts'
 import { type Comparison, parsed, parseTexts } from './comparison.ts'
 
-/** An IP address within any of a list of networks. */
+/**
+ * An IP address within any of a list of networks. Invalid entries are ignored. The value cannot be
+ * read if no entry is valid, or if the condition is negated and any entry is invalid: ignoring the
+ * entry would then let more addresses match.
+ */
 export const network: Comparison = {
   expects: 'network',
-  read: (value, means) => {
-    if (parseTexts(value) === undefined) return undefined
+  read: (value, means, isNegated) => {
+    const texts = parseTexts(value) ?? []
+    const isReadable = isNegated ? texts.every(isNetwork) : texts.some(isNetwork)
+    if (!isReadable || texts.length === 0) return undefined
     const networks = means.lazily(() => {
       return new NetworkSet((parseTexts(value) ?? []).flatMap((text) => parseNetwork(text) ?? []))
     })
@@ -14,4 +20,8 @@ export const network: Comparison = {
       return address === undefined ? undefined : networks().has(address)
     }
   },
+}
+
+function isNetwork(text: string): boolean {
+  return parseNetwork(text) !== undefined
 }

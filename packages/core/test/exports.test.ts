@@ -121,8 +121,11 @@ describe.each([
     name: 'authoring',
     entry: authoring,
     values: [
+      'authoringFault',
       'conditionFault',
+      'findErrors',
       'findIssues',
+      'isExactNumber',
       'moveRanges',
       'movedPercentage',
       'pickVariation',

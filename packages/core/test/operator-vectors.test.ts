@@ -2,11 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { operators } from '../src/operator.ts'
 import { CHAIN_VECTORS, LONG_CHAIN_VECTORS } from './chain-vectors.ts'
+import { NETWORK_VECTORS } from './network-vectors.ts'
 import { ODD_VECTORS } from './odd-vectors.ts'
 import { OPERATORS_WITH_VECTORS, operatorVectors, vectorText } from './operator-vectors.ts'
 
 const GENERATED = {
   'operators.json': operatorVectors(),
+  'operators-network.json': NETWORK_VECTORS,
   'odd-texts.json': ODD_VECTORS,
   'chains.json': CHAIN_VECTORS,
   'broken-chains.json': LONG_CHAIN_VECTORS,

@@ -88,8 +88,8 @@ const ROWS: readonly OperatorRow[] = [
   row('semver_major_eq', '2', { match: '2.9.1-rc', noMatch: '3.0', ...VERSION, array: [['1', '2.1'], true] }),
   row('semver_minor_eq', '2.7', { match: '2.7.9', noMatch: '3.7', ...VERSION, array: [['2', '3'], false] }),
 
-  row('in_cidr', '["10.0.0.0/8", "2001:db8::/32", "nonsense"]', { match: '::ffff:10.1.2.3', noMatch: '11.0.0.1', wrongType: ['10.0.0', false], array: [['1.1.1.1', '2001:DB8::1'], true], emptyArray: false, ...NONE }),
-  row('not_in_cidr', '["10.0.0.0/8", "2001:db8::/32", "nonsense"]', { match: '11.0.0.1', noMatch: '10.255.255.255', wrongType: ['10.0.0.01', false], array: [['1.1.1.1', '2001:DB8::1'], false], emptyArray: true, ...NOT_IN_NONE }),
+  row('in_cidr', '["10.0.0.0/8", "2001:db8::/32"]', { match: '::ffff:10.1.2.3', noMatch: '11.0.0.1', wrongType: ['10.0.0', false], array: [['1.1.1.1', '2001:DB8::1'], true], emptyArray: false, ...NONE }),
+  row('not_in_cidr', '["10.0.0.0/8", "2001:db8::/32"]', { match: '11.0.0.1', noMatch: '10.255.255.255', wrongType: ['10.0.0.01', false], array: [['1.1.1.1', '2001:DB8::1'], false], emptyArray: true, ...NONE }),
 
   row('array_contains_all', '["a", 1]', { match: ['1', 'b', 'a'], noMatch: ['a', 'b'], ...ONLY_ARRAY, array: [[['a', 1]], false], emptyArray: false, ...NONE }),
   row('array_contains_none', '["a", 1]', { match: ['b', 2], noMatch: ['b', '1'], ...ONLY_ARRAY, array: [[['a', 1]], true], emptyArray: true, ...NOT_IN_NONE }),

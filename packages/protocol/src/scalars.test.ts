@@ -24,6 +24,15 @@ describe('scalars', () => {
     [name, 'a\tb', false],
     [name, ' \u00a0 ', false],
     [name, '\ud83d', false],
+    [name, '\u{1f468}\u200d\u{1f469}', true],
+    [name, '\u05d0\u0301', true],
+    [name, '\u200b', false],
+    [name, 'a\u200b', true],
+    [name, '\u3164 \u2800', false],
+    [name, '\u2060\u00ad\ufe0f', false],
+    [name, 'a\u202eb', false],
+    [name, '\u2067a\u2069', false],
+    [name, 'a\u200f', false],
     [description, 'two\nlines', true],
     [description, '', true],
     [description, 'a\0', false],
@@ -46,6 +55,17 @@ describe('scalars', () => {
       'abcdefab-0000-4000-8000-000000000000',
     )
     expect(z.decode(name, '  A flag ')).toBe('A flag')
+  })
+
+  it('a name that must not be written says why', () => {
+    const faultOf = (text: string) => z.safeDecode(name, text).error?.issues[0]?.message
+    expect(faultOf('\u200b')).toBe('must contain a visible character')
+    expect(faultOf('a\u202eb')).toBe('must not contain bidirectional control characters')
+  })
+
+  it('a stored name is answered even if it must no longer be written', () => {
+    for (const text of ['\u200b', 'a\u202eb']) expect(z.encode(name, text)).toBe(text)
+    expect(z.safeEncode(name, 'a\tb').success).toBe(false)
   })
 
   it('instants of any zone become timestamps', () => {
@@ -78,7 +98,6 @@ describe('scalars', () => {
     ['', ''],
     [0, '0'],
     [false, 'false'],
-    [null, 'null'],
   ])('the value %j of a condition becomes the text %j', (value, text) => {
     const wire = { attribute: 'a', value }
     expect(z.decode(conditionInput, wire)).toEqual({ attribute: 'a', operator: 'eq', value: text })
@@ -90,6 +109,38 @@ describe('scalars', () => {
     const [issue] =
       z.safeDecode(conditionInput, { attribute: 'a', operator: 'in' }).error?.issues ?? []
     expect(issue).toMatchObject({ path: ['value'], message: 'is required' })
+  })
+
+  it('a value of null is refused with advice, unless the operator needs no value', () => {
+    for (const operator of [undefined, 'eq', 'in', 'not_in', 'gt', 'nonsense']) {
+      const wire = { attribute: 'a', ...(operator && { operator }), value: null }
+      expect(z.safeDecode(conditionInput, wire).error?.issues).toMatchObject([
+        {
+          path: ['value'],
+          message: 'must not be null; to match a missing attribute, use the operator not_exists',
+        },
+      ])
+    }
+    for (const operator of ['exists', 'not_exists']) {
+      const condition = z.decode(conditionInput, { attribute: 'a', operator, value: null })
+      expect(condition).toEqual({ attribute: 'a', operator, value: '' })
+    }
+  })
+
+  it('a JSON integer that reading may have changed is refused at any depth', () => {
+    const integer = 2 ** 53
+    for (const value of [integer, -integer, 1e21, [integer], { a: [{ b: integer }] }]) {
+      const { error } = z.safeDecode(conditionInput, { attribute: 'a', operator: 'in', value })
+      expect(error?.issues).toMatchObject([
+        {
+          path: ['value'],
+          message: 'has an integer that cannot be represented exactly; write it as text',
+        },
+      ])
+    }
+    for (const value of [integer - 1, 0.1, `${integer}`, [`${integer}`, 1.5]]) {
+      expect(accepts(conditionInput, { attribute: 'a', operator: 'in', value })).toBe(true)
+    }
   })
 
   it('a value whose text is too long is refused by its name', () => {

@@ -28,13 +28,36 @@ export const key = z
     'must be 1–128 letters, digits, ".", "_" or "-", and begin with a letter or digit',
   )
 
-/** A title for people: one line, no control characters. */
-export const name = z
+const storedName = z
   .string()
   .trim()
   .min(1)
   .max(256)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters')
+
+/** A character that shows; U+2800 is the empty Braille pattern. */
+const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{White_Space}\p{Cf}\u2800]/u
+const BIDI_CONTROL = /\p{Bidi_Control}/u
+
+/**
+ * A title for people: one line, no control characters. When it is read, it must also have a visible
+ * character and no bidirectional controls; stored names without that can still be answered.
+ */
+export const name = z.codec(storedName, z.string(), {
+  decode: (text, context) => {
+    const fault = nameFault(text)
+    if (fault !== undefined) {
+      context.issues.push({ code: 'custom', message: fault, input: text })
+    }
+    return text
+  },
+  encode: (text) => text,
+})
+
+function nameFault(text: string): string | undefined {
+  if (!VISIBLE.test(text)) return 'must contain a visible character'
+  return BIDI_CONTROL.test(text) ? 'must not contain bidirectional control characters' : undefined
+}
 
 export const description = text(4096)
 

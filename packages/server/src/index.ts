@@ -1,4 +1,9 @@
-export { type Actor, type AuthenticateBearer, tokenAuthenticator } from './access/actors.ts'
+export {
+  type Actor,
+  type AuthenticateBearer,
+  type FindActor,
+  tokenAuthenticator,
+} from './access/actors.ts'
 export type { PasswordHasher, PasswordVerdict } from './access/passwords.ts'
 export type { EnvironmentScope } from './access/sdk-keys.ts'
 export { type Cancel, type Clock, systemClock } from './clock.ts'

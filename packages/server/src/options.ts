@@ -1,7 +1,7 @@
 import { FlagError } from '@ff/core'
 import { MAX_HELD_CONTEXT_BYTES } from '@ff/protocol/sdk'
 import { type Capabilities, memory, type RateLimiter } from '@ff/storage'
-import { type AuthenticateBearer, tokenAuthenticator } from './access/actors.ts'
+import { type AuthenticateBearer, type FindActor, tokenAuthenticator } from './access/actors.ts'
 import { CredentialAttempts } from './access/credential-attempts.ts'
 import type { PasswordHasher } from './access/passwords.ts'
 import { SecretBox } from './access/secret-box.ts'
@@ -24,6 +24,11 @@ export interface FlagServerOptions extends Capabilities {
   readonly basePath?: string
   /** Who a bearer token belongs to; by default the server's own access tokens. */
   readonly authenticateBearer?: AuthenticateBearer
+  /**
+   * Looks up an actor of `authenticateBearer` when a change is due that the actor has scheduled.
+   * Without it, such a change is made with the role that the actor had when it was scheduled.
+   */
+  readonly findActor?: FindActor
   /** Who takes the money for plans, such as `stripePayments` of `@ff/server/stripe`; nobody by default. */
   readonly payments?: Payments
   /** `false`: nobody logs in by this server; `/auth/*` does not exist. */
@@ -111,6 +116,7 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     rateLimiter,
     basePath: resolveBasePath(options.basePath ?? ''),
     authenticateBearer: options.authenticateBearer ?? tokenAuthenticator(storage, clock, logger),
+    findActor: options.findActor,
     logger,
     clock,
     ...resolvePeople(options, { storage, clock, logger }),

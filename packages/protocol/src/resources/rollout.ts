@@ -33,6 +33,8 @@ const bucketRange = record(
 
 const variants = z.array(variantWeight).min(1).max(100)
 const intervalHours = z.number().positive().max(87_600)
+/** At least 36 seconds: each step is a change of the environment for connected clients. */
+const intervalHoursInput = z.number().min(0.01).max(87_600)
 
 /** Where bucketing formulas come from: our own, and the other systems whose flags can be imported. */
 const BUCKETING_SCHEMES = [
@@ -120,7 +122,7 @@ export const newRolloutCodec = record(
     variants: variants.optional(),
     targetPercentage: percentage.optional(),
     increment: percentage.positive().optional(),
-    intervalHours: intervalHours.optional(),
+    intervalHours: intervalHoursInput.optional(),
     startAt: instant.optional(),
   },
   inputNames,
@@ -141,7 +143,7 @@ export const rolloutChangesCodec = record(
     variants: variants.nullable().optional(),
     targetPercentage: percentage.nullable().optional(),
     increment: percentage.positive().nullable().optional(),
-    intervalHours: intervalHours.nullable().optional(),
+    intervalHours: intervalHoursInput.nullable().optional(),
     startAt: instant.nullable().optional(),
   },
   inputNames,

@@ -22,6 +22,11 @@ export type ScheduledOperation = z.output<typeof operation>
 /** The body that the endpoint takes; null for a deletion. */
 const body = z.record(z.string(), z.json()).nullable()
 
+const author = z.strictObject({
+  ...auditActor.shape,
+  source: z.enum(['token', 'user', 'host']).exactOptional(),
+})
+
 const names = { applyAt: 'apply_at', targetId: 'target_id' } as const
 
 export const scheduledChangeCodec = record(
@@ -40,8 +45,8 @@ export const scheduledChangeCodec = record(
     appliedAt: timestamp.nullable(),
     /** Why it failed. */
     failure: z.string().nullable(),
-    /** Who it is made as. */
-    createdBy: auditActor,
+    /** Who it is made as, and what the server recognized them by. */
+    createdBy: author,
     ...recordFields,
   },
   {

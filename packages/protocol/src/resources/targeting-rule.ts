@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { record } from '../record.ts'
-import { clearable, count, id, name, recordFields, recordNames } from '../scalars.ts'
+import { count, id, name, recordFields, recordNames } from '../scalars.ts'
 import { conditionInputs, conditions } from './condition.ts'
 import { segmentCodec } from './segment.ts'
 
@@ -66,7 +66,7 @@ export const targetingRuleViewCodec = record(
 
 const inputFields = {
   kind: ruleKind.optional(),
-  conditions: clearable(conditionInputs, []),
+  conditions: conditionInputs.optional(),
   segmentId: id.nullable().optional(),
   variationId: id.nullable().optional(),
   rolloutId: id.nullable().optional(),

@@ -15,6 +15,8 @@ export interface Actor {
   readonly role: Role
   /** null only for the role `platform`. */
   readonly orgId: string | null
+  /** What the actor was recognized by; undefined: the host application. */
+  readonly source?: 'token' | 'user' | undefined
 }
 
 /** Who asks where no credentials are asked for. May nothing that needs a permission. */
@@ -34,6 +36,12 @@ export type AuthenticateBearer = (
   token: string,
   request: { header(name: string): string | undefined },
 ) => Promise<Actor | undefined>
+
+/**
+ * Returns an actor of `authenticateBearer` by its id, with the rights of this moment; nothing if the
+ * actor has none any more.
+ */
+export type FindActor = (id: string) => Promise<Actor | undefined>
 
 /** What a token of ours begins with, unless an operator has chosen another text. */
 export const ACCESS_TOKEN_PREFIX = 'ffat_'
@@ -58,7 +66,8 @@ export function tokenAuthenticator(
     if (found === undefined) return undefined
     if (found.expiresAt !== null && found.expiresAt <= timestampAt(clock)) return undefined
     lastUse.note(found.id)
-    return { id: found.id, email: '', name: found.name, role: found.role, orgId: found.orgId }
+    const { id, name, role, orgId } = found
+    return { id, email: '', name, role, orgId, source: 'token' }
   }
 }
 

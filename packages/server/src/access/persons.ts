@@ -39,7 +39,9 @@ export async function findPerson(
  */
 export function actorOf({ user, memberships }: Person, orgId?: string): Actor | undefined {
   const { id, email } = user
-  if (user.role === 'platform') return { id, email, name: user.name, role: user.role, orgId: null }
+  const source = 'user'
+  if (user.role === 'platform')
+    return { id, email, name: user.name, role: user.role, orgId: null, source }
   const member = memberships.find((each) => orgId === undefined || each.orgId === orgId)
-  return member && { id, email, name: member.name, role: member.role, orgId: member.orgId }
+  return member && { id, email, name: member.name, role: member.role, orgId: member.orgId, source }
 }

@@ -6,7 +6,7 @@ import {
   isFlagError,
 } from '@ff/core'
 import { prepareInParts } from '@ff/core/all-flags'
-import { findIssues } from '@ff/core/authoring'
+import { findErrors } from '@ff/core/authoring'
 import { mergeChanges } from '@ff/core/changes'
 import type { Environment } from '@ff/protocol/management'
 import type { Storage } from '@ff/storage'
@@ -255,7 +255,7 @@ export class FlagSetCache {
     await runInSlices(prepareInParts(after))
     entry.flagSet = after
     this.#swaps += 1
-    const issues = hasGood ? [] : findIssues(after)
+    const issues = hasGood ? [] : findErrors(after)
     if (issues.length > 0) {
       const { version } = after
       this.#logger.error('a flag set has faults', { environmentId, version, issues })

@@ -1,5 +1,5 @@
 import { FlagError, type FlagSet, type FlagSetDefinition } from '@ff/core'
-import { findIssues } from '@ff/core/authoring'
+import { findErrors } from '@ff/core/authoring'
 import { flagDefinitionSchema, segmentDefinitionSchema } from '@ff/core/schema'
 
 /** After how many parts of a definition that were checked the work may be interrupted. */
@@ -36,8 +36,8 @@ export function* assertSoundDefinition(
  * one it is to replace does not have.
  */
 export function assertNoNewFaults(after: FlagSet, before: FlagSet): void {
-  const known = new Set(findIssues(before).map(({ message }) => message))
-  const fault = findIssues(after).find(({ message }) => !known.has(message))
+  const known = new Set(findErrors(before).map(({ message }) => message))
+  const fault = findErrors(after).find(({ message }) => !known.has(message))
   if (fault !== undefined) {
     throw unsound(`${fault.flagKey ?? fault.segmentId ?? 'a part'}: ${fault.message}`)
   }

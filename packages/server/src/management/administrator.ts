@@ -46,7 +46,12 @@ export async function appointAdministrator(
     const updated =
       user.role === 'platform'
         ? user
-        : await session.update('user', user.id, { role: 'platform', ...next(user, now) })
+        : await session.update(
+            'user',
+            user.id,
+            { role: 'platform', ...next(user, now) },
+            user.revision,
+          )
     if (passwordHash === undefined) return
     await setPassword(session, updated, { passwordHash, now })
     const actor = { id: user.id, email, name: user.name, role: 'platform' }
@@ -60,7 +65,7 @@ async function dismissOthers(session: StorageSession, email: string, now: string
   const { data } = await session.list('user', { where: { role: 'platform' } })
   for (const user of data) {
     if (user.email === email) continue
-    await session.update('user', user.id, { role: null, ...next(user, now) })
+    await session.update('user', user.id, { role: null, ...next(user, now) }, user.revision)
     await session.purge('loginSession', { where: { userId: user.id } })
   }
 }

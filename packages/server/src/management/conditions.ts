@@ -1,5 +1,5 @@
 import type { ConditionDefinition, Issue } from '@ff/core'
-import { conditionFault } from '@ff/core/authoring'
+import { authoringFault } from '@ff/core/authoring'
 import type { Condition, Flag } from '@ff/protocol/management'
 import { engines } from '../evaluation/engines.ts'
 import type { Reader } from './record-writer.ts'
@@ -21,7 +21,7 @@ export function flagQuestionOf({ attribute, operator, value }: ConditionDefiniti
 
 /**
  * Throws `INVALID_REQUEST`, naming each faulty condition below the wire field `field`, unless all
- * can be read and every segment, flag and variation they name lives in the project.
+ * can be read as intended and every segment, flag and variation they name lives in the project.
  */
 export async function assertConditions(
   reader: Reader,
@@ -32,7 +32,7 @@ export async function assertConditions(
   const issues: Issue[] = []
   for (const [index, condition] of conditions.entries()) {
     const message =
-      conditionFault(condition, engines) ?? (await findReferenceFault(reader, projectId, condition))
+      authoringFault(condition, engines) ?? (await findReferenceFault(reader, projectId, condition))
     if (message !== undefined) issues.push({ path: `${field}.${index}`, message })
   }
   if (issues.length > 0) throw invalidRequest(issues)

@@ -1,9 +1,11 @@
 import { FlagError, isFlagError } from '@ff/core'
-import { endpoints, type Role, type ScheduledChange } from '@ff/protocol/management'
+import { endpoints, type ScheduledChange } from '@ff/protocol/management'
 import type { StorageSession } from '@ff/storage'
+import { SYSTEM } from '../access/actors.ts'
 import { timestampAt } from '../clock.ts'
 import type { Job } from '../jobs.ts'
 import { applyChange, changeEvent } from './apply-change.ts'
+import { presentAuthor } from './change-author.ts'
 import type { Installation, Management } from './management.ts'
 import { loadScheduledChangePath } from './paths.ts'
 import { isFinal } from './scheduled-changes.ts'
@@ -44,19 +46,16 @@ function byTime(left: ScheduledChange, right: ScheduledChange): number {
 /** Another instance made it, or somebody called it off, in the meantime. */
 const NO_LONGER_PENDING = new FlagError('CONFLICT', 'The change is no longer pending.')
 
-/** Makes a change as who scheduled it, and says so of it, both or neither. */
+/** Makes a change as its author and marks it as applied, both or neither. */
 async function applyDue(installation: Installation, change: ScheduledChange): Promise<void> {
-  const project = await installation.storage.find('project', change.projectId)
-  const { role, ...author } = change.createdBy
-  const orgId = role === 'platform' ? null : (project?.orgId ?? null)
-  const actor = { ...author, role: role as Role, orgId }
   const alongside = (session: StorageSession) => settle(installation, session, change.id)
   try {
+    const actor = await presentAuthor(installation, change)
     await performOperation({ ...installation, actor, alongside }, change, change)
   } catch (error) {
     if (error === NO_LONGER_PENDING) return
     if (!isFinal(error)) throw error
-    await keepFailure({ ...installation, actor }, change, (error as FlagError).message)
+    await keepFailure({ ...installation, actor: SYSTEM }, change, (error as FlagError).message)
   }
 }
 
@@ -71,7 +70,7 @@ async function settle({ clock }: Installation, session: StorageSession, id: stri
 
 async function keepFailure(
   management: Management,
-  { id: changeId, ...place }: ScheduledChange,
+  { id: changeId, revision, ...place }: ScheduledChange,
   failure: string,
 ): Promise<void> {
   const { permission } = endpoints.createScheduledChange
@@ -86,7 +85,15 @@ async function keepFailure(
     })
   } catch (error) {
     if (!isFlagError(error) || !isFinal(error)) throw error
-    // Its flag or environment is gone, which the audit log tells already; or no change may be made.
-    await management.storage.update('scheduledChange', changeId, fields)
+    // Its flag or environment is gone, which the audit log shows; or no change may be made.
+    const after = { ...fields, updatedAt: timestampAt(management.clock), revision: revision + 1 }
+    await management.storage
+      .update('scheduledChange', changeId, after, revision)
+      .catch(ignoreConflict)
   }
+}
+
+/** Another instance has applied the change meanwhile, or it was called off. */
+function ignoreConflict(error: unknown): void {
+  if (!isFlagError(error) || (error.code !== 'CONFLICT' && error.code !== 'NOT_FOUND')) throw error
 }

@@ -14,6 +14,7 @@ import { pagingOf, toPage } from './pages.ts'
 import { loadEnvironmentPath, loadProjectPath } from './paths.ts'
 import type { Reader, RecordWriter } from './record-writer.ts'
 import { invalid } from './validation.ts'
+import { initialOffVariationId, loadVariations } from './variations.ts'
 
 /** One page of a project's environments, by key. */
 export async function listEnvironments(
@@ -43,8 +44,8 @@ export async function getEnvironment(
 }
 
 /**
- * A new environment, in which every flag of the project is active with its default, or behaves
- * for everybody as in the environment `copyFrom`.
+ * Creates an environment in which every flag of the project is active and serves its default, or
+ * evaluates as in the environment `copyFrom`.
  */
 export async function createEnvironment(
   management: Management,
@@ -60,7 +61,9 @@ export async function createEnvironment(
     const environment = await insertEnvironment(writer, project, body)
     const flags = await writer.reader.list('flag', { where: { projectId: project.id } })
     for (const flag of flags.data) {
-      await insertFlagState(writer, flag, environment)
+      const variations = await loadVariations(writer.reader, flag.id)
+      const offVariationId = initialOffVariationId(flag, variations)
+      await insertFlagState(writer, { flag, environment, offVariationId })
       if (from) await copyFlagConfiguration(writer, { flag, from, to: environment })
     }
     const fields = { before: null, after: environment }

@@ -9,7 +9,7 @@ import { applyChange, changeEvent, loadPermitted } from './apply-change.ts'
 import type { Input, Management } from './management.ts'
 import { type FlagStatePath, loadFlagStatePath } from './paths.ts'
 import type { Reader, RecordWriter } from './record-writer.ts'
-import { invalid } from './validation.ts'
+import { assertDistinct, invalid } from './validation.ts'
 import { loadVariations } from './variations.ts'
 
 /** A flag in an environment. */
@@ -40,11 +40,16 @@ export async function updateFlagState(
   })
 }
 
-/** A flag begins active, with nothing of its own, in every environment. */
+interface NewFlagState {
+  readonly flag: Flag
+  readonly environment: Environment
+  readonly offVariationId: string | null
+}
+
+/** Inserts the state of a flag that is new in an environment: active, without settings of its own. */
 export function insertFlagState(
   writer: RecordWriter,
-  flag: Flag,
-  environment: Environment,
+  { flag, environment, offVariationId }: NewFlagState,
 ): Promise<FlagState> {
   return writer.insert('flagState', {
     flagId: flag.id,
@@ -52,7 +57,7 @@ export function insertFlagState(
     projectId: flag.projectId,
     isActive: true,
     defaultVariationId: null,
-    offVariationId: null,
+    offVariationId,
     targets: [],
     prerequisites: [],
   })
@@ -95,8 +100,11 @@ async function assertPrerequisites(
   { project, flag }: FlagStatePath,
   { prerequisites = [] }: FlagStateChanges,
 ): Promise<void> {
+  const flagIds = prerequisites.map(({ flagId }) => flagId)
+  assertDistinct(flagIds, (index) => `prerequisites.${index}.flag_id`)
   for (const [index, { flagId, variationIds }] of prerequisites.entries()) {
     const field = `prerequisites.${index}`
+    assertDistinct(variationIds, (at) => `${field}.variation_ids.${at}`)
     const other = await reader.find('flag', flagId)
     if (other?.projectId !== project.id || other.archivedAt !== null) {
       throw invalid(`${field}.flag_id`, 'names no flag of this project')

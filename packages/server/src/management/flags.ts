@@ -12,8 +12,8 @@ import { pagingOf, toPage } from './pages.ts'
 import { loadFlagPath, loadProjectPath } from './paths.ts'
 import type { Reader, RecordChanges, RecordWriter } from './record-writer.ts'
 import { assertUnused, findDependentsOfFlag } from './usage.ts'
-import { invalid } from './validation.ts'
-import { insertVariations, loadVariations } from './variations.ts'
+import { assertDistinct, invalid } from './validation.ts'
+import { initialOffVariationId, insertVariations, loadVariations } from './variations.ts'
 
 /** What a boolean flag gets unless it brings variations of its own. */
 const BOOLEAN_VARIATIONS: readonly NewVariation[] = [
@@ -61,6 +61,7 @@ export async function createFlag(
   const { permission } = endpoints.createFlag
   const target = { permission, load: loadProjectPath, params }
   return applyChange(management, target, async (writer, { project }) => {
+    assertTags(body.tags)
     const flag = await writer.insert('flag', {
       projectId: project.id,
       key: body.key,
@@ -71,11 +72,14 @@ export async function createFlag(
       archivedAt: null,
       lastEvaluatedAt: null,
     })
-    await insertVariations(writer, flag, body.variations ?? defaultVariationsOf(flag))
+    const given = body.variations ?? defaultVariationsOf(flag)
+    const offVariationId = initialOffVariationId(flag, await insertVariations(writer, flag, given))
     const environments = await writer.reader.list('environment', {
       where: { projectId: project.id },
     })
-    for (const environment of environments.data) await insertFlagState(writer, flag, environment)
+    for (const environment of environments.data) {
+      await insertFlagState(writer, { flag, environment, offVariationId })
+    }
     const result = await viewFlag(writer.reader, flag)
     const event = changeEvent('flag.created', flag.id, { before: null, after: result })
     return { event, result, field: 'variations' }
@@ -90,6 +94,7 @@ export async function updateFlag(
   const { permission } = endpoints.updateFlag
   const target = { permission, load: loadFlagPath, params }
   return applyChange(management, target, async (writer, { flag }) => {
+    assertTags(body.tags)
     const { archived, ...fields } = body
     const changes: RecordChanges<'flag'> = {
       ...fields,
@@ -129,6 +134,10 @@ export async function removeFlag(writer: RecordWriter, flag: Flag): Promise<void
     const parts = await writer.reader.list(kind, { where: { flagId } })
     for (const part of parts.data) await writer.remove(kind, part)
   }
+}
+
+function assertTags(tags: readonly string[] = []): void {
+  assertDistinct(tags, (index) => `tags.${index}`)
 }
 
 function defaultVariationsOf({ type }: Flag): readonly NewVariation[] {

@@ -1,3 +1,4 @@
+import { isFlagError } from '@ff/core'
 import type { LogIn, NewLogIn } from '@ff/protocol/management'
 import type { LoginSession, Records, Storage } from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
@@ -120,18 +121,19 @@ async function toLogIn(
   return { user: actor, memberships, csrfToken, expiresAt: record.expiresAt }
 }
 
-/** So that a cost that was raised reaches everybody who comes again. */
+/** Hashes a password that was just proven at the present cost, unless it was changed meanwhile. */
 async function rehash(
   { storage }: Management,
   { passwordHasher }: People,
   { user, password }: { readonly user: Records['user']; readonly password: string },
 ): Promise<void> {
   const passwordHash = await passwordHasher.hash(password)
-  // Unless the password was changed meanwhile, which changes the revision.
-  await storage.transaction(`user:${user.id}`, async (session) => {
-    const now = await session.find('user', user.id)
-    if (now?.revision === user.revision) await session.update('user', user.id, { passwordHash })
-  })
+  try {
+    await storage.update('user', user.id, { passwordHash }, user.revision)
+  } catch (error) {
+    // Changing the password changes the revision.
+    if (!isFlagError(error) || error.code !== 'CONFLICT') throw error
+  }
 }
 
 function cookieOf(

@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointName, endpoints } from '@ff/protocol/management'
 import type { ChangeFeed, Storage, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
-import type { Actor } from '../access/actors.ts'
+import type { Actor, FindActor } from '../access/actors.ts'
 import type { Client } from '../access/client.ts'
 import type { CredentialAttempts } from '../access/credential-attempts.ts'
 import type { SecretBox } from '../access/secret-box.ts'
@@ -30,6 +30,8 @@ export interface Installation {
   readonly credentialAttempts: CredentialAttempts
   /** Absent where nothing is evaluated for clients. */
   readonly instance?: Instance
+  /** Looks up actors of the host application; absent when the host offers none. */
+  readonly findActor?: FindActor | undefined
   /** Where people may log in besides; absent when nowhere. */
   readonly identityProvider?: IdentityProvider | undefined
   /** Where browsers find this server, without a slash at the end. */

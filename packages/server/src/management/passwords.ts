@@ -125,9 +125,9 @@ async function acceptByLink(
   await storage.transaction(chainName('logins', orgId), async (session) => {
     const now = timestampAt(clock)
     // Of two who come with one link, the second finds it used here.
-    await findInvited(session, linkHash, now)
+    const invited = await findInvited(session, linkHash, now)
     const accepted = { acceptedAt: now, linkHash: null, linkExpiresAt: null }
-    const after = await session.update('member', member.id, accepted)
+    const after = await session.update('member', member.id, accepted, invited.member.revision)
     const actor = { id: user.id, email: user.email, name: member.name, role: member.role }
     const entry = { type: 'member.accepted', fields: after, actor, orgId } as const
     await appendAudit(session, loginEntry(entry, now))

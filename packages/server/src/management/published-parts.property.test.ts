@@ -5,7 +5,7 @@ import {
   type FlagSetDefinition,
   type SegmentDefinition,
 } from '@ff/core'
-import { findIssues } from '@ff/core/authoring'
+import { findErrors } from '@ff/core/authoring'
 import { mergeChanges } from '@ff/core/changes'
 import type { DefinitionChange } from '@ff/storage'
 import fc from 'fast-check'
@@ -98,7 +98,7 @@ const start: fc.Arbitrary<FlagSetDefinition> = fc
   .map(([flags, segments]) => ({ version: 0, flags, segments }))
 
 const sentences = (definition: FlagSetDefinition) =>
-  findIssues(compileFlagSet(definition, { engines })).map(({ flagKey, segmentId, message }) => {
+  findErrors(compileFlagSet(definition, { engines })).map(({ flagKey, segmentId, message }) => {
     return `${flagKey ?? segmentId}: ${message}`
   })
 

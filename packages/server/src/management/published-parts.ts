@@ -6,7 +6,7 @@ import {
   type FlagSetDefinition,
   type SegmentDefinition,
 } from '@ff/core'
-import { conditionFault, type FlagSetIssue, findIssues } from '@ff/core/authoring'
+import { conditionFault, type FlagSetIssue, findErrors } from '@ff/core/authoring'
 import type { DefinitionChange, DefinitionChanges, PublishedSegment } from '@ff/storage'
 import { engines } from '../evaluation/engines.ts'
 import { conditionValueBytes, MAX_CONDITION_VALUE_BYTES } from './condition-values.ts'
@@ -238,7 +238,7 @@ function* issuesOf(parts: readonly Part[]): Generator<undefined, readonly string
   }
   const flagSet = yield* compileInParts(definition, { engines })
   yield
-  return findIssues(flagSet).map(sentenceOf)
+  return findErrors(flagSet).map(sentenceOf)
 }
 
 function sentenceOf({ flagKey, segmentId, message }: FlagSetIssue): string {

@@ -43,7 +43,7 @@ export async function createScheduledChange(
   const target = { permission, load: loadFlagStatePath, params }
   await loadPermitted(management, target)
   await rehearse(management, params, body)
-  const { id, email, name, role } = management.actor
+  const { id, email, name, role, source = 'host' } = management.actor
   return applyChange(management, target, async (writer) => {
     assertInFuture('apply_at', body.applyAt, writer.now)
     const { flagId, environmentId, projectId } = params
@@ -63,7 +63,7 @@ export async function createScheduledChange(
       status: 'pending',
       appliedAt: null,
       failure: null,
-      createdBy: { id, email, name, role },
+      createdBy: { id, email, name, role, source },
     })
     const fields = { before: null, after: change }
     const event = changeEvent('scheduled_change.created', change.id, fields)

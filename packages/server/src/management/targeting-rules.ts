@@ -55,13 +55,14 @@ export async function createTargetingRule(
     if ((await loadRules(reader, path)).length >= MOST_RULES) {
       throw invalid('', `A flag has at most ${MOST_RULES} targeting rules in an environment.`)
     }
-    await assertRule(reader, path, body, undefined)
+    const kind = kindOf(body)
+    await assertRule(reader, path, { ...body, kind }, undefined)
     const rule = await writer.insert('targetingRule', {
       flagId: path.flag.id,
       environmentId: path.environment.id,
       projectId: path.project.id,
       name: body.name,
-      kind: kindOf(body),
+      kind,
       conditions: body.conditions ?? [],
       segmentId: body.segmentId ?? null,
       variationId: body.variationId ?? null,
@@ -83,7 +84,8 @@ export async function updateTargetingRule(
   const target = { permission, load: loadTargetingRulePath, params }
   return applyChange(management, target, async (writer, path) => {
     await assertRule(writer.reader, path, body, path.rule)
-    const after = await writer.update('targetingRule', path.rule, body, expectedRevision)
+    const changes = { ...segmentClearedBy(body, path.rule), ...body }
+    const after = await writer.update('targetingRule', path.rule, changes, expectedRevision)
     const event = changeEvent('targeting_rule.updated', after.id, { before: path.rule, after })
     const message = after === path.rule ? 'Nothing changed' : 'Targeting rule updated'
     const rule = await viewRule(writer.reader, after)
@@ -125,6 +127,11 @@ function kindOf({ kind, segmentId }: TargetingRuleChanges): TargetingRule['kind'
   return kind ?? (typeof segmentId === 'string' ? 'segment' : 'custom')
 }
 
+/** A rule that becomes `custom` no longer depends on its segment, unless the change names one. */
+function segmentClearedBy({ kind }: TargetingRuleChanges, is: TargetingRule): TargetingRuleChanges {
+  return kind === 'custom' && is.kind === 'segment' ? { segmentId: null } : {}
+}
+
 /** Judges the rule as it will be: what is given, and for the rest what it `is`, if it exists. */
 async function assertRule(
   reader: Reader,
@@ -137,11 +144,12 @@ async function assertRule(
   if (kind === 'segment' && typeof segmentId !== 'string') {
     throw invalid('segment_id', 'is required when kind is segment')
   }
-  // A rule without conditions matches everybody, so that must have been said, not forgotten.
+  // A rule without conditions matches every context, so that must be written out, not forgotten.
   const becomesCustom = given.kind === 'custom' && is?.kind !== 'custom'
   const conditions = given.conditions ?? (is?.conditions.length ? is.conditions : undefined)
   if (becomesCustom && conditions === undefined) {
-    throw invalid('conditions', 'is required when kind is custom')
+    const hint = 'write [] for a rule that matches every context'
+    throw invalid('conditions', `is required when kind is custom; ${hint}`)
   }
   await assertReferences(reader, path, given)
   if (given.conditions !== undefined) {

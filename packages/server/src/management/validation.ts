@@ -22,6 +22,15 @@ export function assertInFuture(path: string, instant: string | null | undefined,
   if (typeof instant === 'string' && instant <= now) throw invalid(path, 'must lie in the future')
 }
 
+/** Throws `INVALID_REQUEST` with the path of a text that is listed a second time, if there is one. */
+export function assertDistinct(texts: readonly string[], pathAt: (index: number) => string): void {
+  const listed = new Set<string>()
+  for (const [index, text] of texts.entries()) {
+    if (listed.has(text)) throw invalid(pathAt(index), 'is listed twice')
+    listed.add(text)
+  }
+}
+
 /** From the wire; throws `INVALID_REQUEST` naming the wire fields. */
 export function decodeWire<C extends z.ZodType>(codec: C, wire: unknown): z.output<C> {
   const decoded = z.safeDecode(codec, wire as z.input<C>, { error: wireFault })

@@ -1,4 +1,5 @@
-import { FlagError, isFlagError, parseFlagValue } from '@ff/core'
+import { FlagError, type FlagValue, isFlagError, parseFlagValue } from '@ff/core'
+import { isExactNumber } from '@ff/core/authoring'
 import {
   endpoints,
   type Flag,
@@ -117,24 +118,42 @@ export async function loadVariations(reader: Reader, flagId: string): Promise<Va
   return [...data]
 }
 
-/** The variations that a flag begins with; the first is the default unless another says so. */
+/** Inserts the variations of a new flag; the first is the default unless another is marked. */
 export async function insertVariations(
   writer: RecordWriter,
   flag: Flag,
   variations: readonly NewVariation[],
-): Promise<void> {
+): Promise<readonly Variation[]> {
   const marked = variations.flatMap(({ isDefault }, index) => (isDefault === true ? index : []))
   if (marked[1] !== undefined) {
     throw invalid(`variations.${marked[1]}.is_default`, 'only one variation can be the default')
   }
   const keys = new Set<string>()
+  const inserted: Variation[] = []
   for (const [index, variation] of variations.entries()) {
     if (keys.has(variation.key)) throw invalid(`variations.${index}.key`, 'is already taken')
     keys.add(variation.key)
     assertValue(flag, variation.value, `variations.${index}.value`)
     const isDefault = index === (marked[0] ?? 0)
-    await insertVariation(writer, flag, { orderIndex: index, ...variation, isDefault })
+    inserted.push(
+      await insertVariation(writer, flag, { orderIndex: index, ...variation, isDefault }),
+    )
   }
+  return inserted
+}
+
+/**
+ * The id of the variation that a flag serves in a new environment while it is switched off: of a
+ * boolean flag the first with the value `false`, if there is one, otherwise the default.
+ */
+export function initialOffVariationId(
+  { type }: Flag,
+  variations: readonly Variation[],
+): string | null {
+  const found = variations.find(({ value, isDefault }) =>
+    type === 'boolean' ? parseFlagValue(type, value) === false : isDefault,
+  )
+  return found?.id ?? null
 }
 
 function insertVariation(
@@ -158,9 +177,17 @@ async function yieldDefault(writer: RecordWriter, siblings: readonly Variation[]
   for (const sibling of siblings) await writer.update('variation', sibling, { isDefault: false })
 }
 
-function assertValue({ type }: Flag, value: string, field: string): void {
+function assertValue({ type }: Flag, text: string, field: string): void {
+  const value = readValue(type, text, field)
+  if (typeof value === 'number' && type === 'number' && !isExactNumber(value)) {
+    const bounds = `from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
+    throw invalid(field, `cannot be represented exactly; an integer must be ${bounds}`)
+  }
+}
+
+function readValue(type: Flag['type'], text: string, field: string): FlagValue {
   try {
-    parseFlagValue(type, value)
+    return parseFlagValue(type, text)
   } catch (error) {
     throw isFlagError(error) ? invalid(field, error.message) : error
   }

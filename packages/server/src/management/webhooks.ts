@@ -15,7 +15,7 @@ import { applyChange, changeEvent, loadPermitted } from './apply-change.ts'
 import type { Input, Management } from './management.ts'
 import { pagingOf, toPage } from './pages.ts'
 import { loadOrganizationPath, loadWebhookPath } from './paths.ts'
-import { invalid } from './validation.ts'
+import { assertDistinct, invalid } from './validation.ts'
 import { isEventPattern } from './webhook-outbox.ts'
 
 /** So that no change has to be told to more. */
@@ -140,6 +140,7 @@ function assertMeant(
 ): void {
   const unknown = eventTypes.findIndex((each) => !isEventPattern(each))
   if (unknown !== -1) throw invalid(`event_types.${unknown}`, 'is no event that webhooks tell of')
+  assertDistinct(eventTypes, (index) => `event_types.${index}`)
   const refusal = url === undefined ? undefined : webhookSender.refusalOf(url)
   if (refusal !== undefined) throw invalid('url', refusal)
 }

@@ -193,12 +193,13 @@ export class WebhookDispatcher implements Job {
   /** No change of the configuration: the audit log and the revision show only the switching off. */
   async #keepHealth(webhook: Webhook, isGood: boolean): Promise<void> {
     const { storage, clock } = this.#installation
-    const { id, failingSince } = webhook
+    const { id, failingSince, revision } = webhook
     try {
       if (isGood) {
-        if (failingSince !== null) await storage.update('webhook', id, { failingSince: null })
+        if (failingSince !== null)
+          await storage.update('webhook', id, { failingSince: null }, revision)
       } else if (failingSince === null) {
-        await storage.update('webhook', id, { failingSince: this.#timestampIn(0) })
+        await storage.update('webhook', id, { failingSince: this.#timestampIn(0) }, revision)
       } else if (clock.now() - Date.parse(failingSince) >= SWITCH_OFF_AFTER_MS) {
         await this.#switchOff(webhook)
       }

@@ -77,7 +77,7 @@ export class Installation {
   }
 
   addRule(flagId: string, body: Json): Promise<Json> {
-    return this.done('POST', this.rules(flagId), { name: 'rule', ...body })
+    return this.done('POST', this.rules(flagId), { name: 'rule', conditions: [], ...body })
   }
 
   rules(flagId: string): string {

@@ -52,7 +52,7 @@ async function createRound(round: number): Promise<string> {
   })
   await createTargetingRule(management, {
     params: { ...place, flagId: flag.id },
-    body: { name: 'all', variationId: flag.variations[1]?.id ?? null },
+    body: { name: 'all', conditions: [], variationId: flag.variations[1]?.id ?? null },
   })
   return flag.id
 }

@@ -210,6 +210,22 @@ describe('what is not sound in the store', () => {
     expect(journal.lines).toEqual(['error: a flag set has faults'])
   })
 
+  it('does not keep other changes from being served if it was stored before', async () => {
+    const conditions = [{ attribute: 'ip', operator: 'not_in_cidr', value: '["10.0.0.0/33"]' }]
+    const faulty = textFlag('banner', 'hello', [{ conditions }])
+    await publish(memory, staging.environmentId, flagChange(faulty))
+    const context = { kind: 'user', ip: '192.0.2.1' }
+    expect(await flags.evaluate(staging, context)).toEqual({ banner: 'hello' })
+    const changed = textFlag('banner', 'changed', [{ conditions }])
+    await publish(memory, staging.environmentId, flagChange(textFlag('title', 'shop')))
+    await settle()
+    expect(await flags.evaluate(staging, context)).toEqual({ banner: 'hello', title: 'shop' })
+    await publish(memory, staging.environmentId, flagChange(changed))
+    await settle()
+    expect(await flags.evaluate(staging, context)).toEqual({ banner: 'changed', title: 'shop' })
+    expect(journal.lines).toEqual(['error: a flag set has faults'])
+  })
+
   it('is not shown to a caller when there is nothing older to serve', async () => {
     await poison({ ...textFlag('banner', 'poison'), rules: null })
     const { status, body } = await evaluate(flags, live.sdkKey, {})

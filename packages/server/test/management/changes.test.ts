@@ -45,7 +45,11 @@ describe.each(stores)('a change in %s', (_name, open) => {
 
   it('is published where it matters, and nowhere else', async () => {
     expect(await versions()).toEqual([1, 1])
-    await done('POST', at.rules(flag.id), { name: 'r', variation_id: flag.variations[0].id })
+    await done('POST', at.rules(flag.id), {
+      name: 'r',
+      conditions: [],
+      variation_id: flag.variations[0].id,
+    })
     expect(await versions()).toEqual([2, 1])
     expect(world.hints).toEqual([{ type: 'flagSet', environmentId: tenant.live.id, version: 2 }])
     await done('PUT', at.staging(flag.id), { is_active: false })

@@ -28,7 +28,7 @@ const convergence = (environmentId = shop.mine.live) =>
 async function serveTheOther(): Promise<void> {
   const { projectId, live: environmentId, flag } = shop.mine
   const params = { projectId, environmentId, flagId: flag.id }
-  const body = { name: 'all', variationId: flag.variations[1]?.id ?? '' }
+  const body = { name: 'all', conditions: [], variationId: flag.variations[1]?.id ?? '' }
   await createTargetingRule(shop.flags.actAs(SYSTEM), { params, body })
   await settle()
 }

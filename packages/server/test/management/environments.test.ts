@@ -108,7 +108,7 @@ describe('an environment', () => {
     const flags = `/projects/${tenant.project.id}/flags`
     const flag = await done('POST', flags, { key: 'f', type: 'boolean' })
     const address = `${at}/${tenant.staging.id}`
-    await done('POST', `${address}/flags/${flag.id}/targeting-rules`, { name: 'r' })
+    await done('POST', `${address}/flags/${flag.id}/targeting-rules`, { name: 'r', conditions: [] })
     await done('POST', `${address}/sdk-keys`, { name: 'k', kind: 'server' })
     world.hints.length = 0
     const version = await world.version(tenant.live)
@@ -150,7 +150,7 @@ describe('an environment', () => {
       ids.add(environment.id)
       expect(await world.evaluate(environment)).toEqual({ f: false })
       const state = `${at}/${environment.id}/flags/${flag.id}`
-      const body = { name: 'r', variation_id: flag.variations[0].id }
+      const body = { name: 'r', conditions: [], variation_id: flag.variations[0].id }
       await done('POST', `${state}/targeting-rules`, body)
       expect(await world.evaluate(environment, { kind: 'user', key: 'u' })).toEqual({ f: true })
       await done('DELETE', `${at}/${environment.id}`)
@@ -187,7 +187,7 @@ describe('an environment made in the likeness of another', () => {
     await done('PUT', `${rollouts}/${rollout.id}`, { variants: split.toReversed() })
     const rules = `${inLive(theme)}/targeting-rules`
     await done('POST', rules, { name: 'S', segment_id: segment.id, variation_id: second })
-    await done('POST', rules, { name: 'All', rollout_id: rollout.id })
+    await done('POST', rules, { name: 'All', conditions: [], rollout_id: rollout.id })
     const on = gate.variations[0].id
     await done('PUT', inLive(gate), { default_variation_id: on })
     await done('PUT', inLive(theme), {

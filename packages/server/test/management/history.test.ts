@@ -99,7 +99,7 @@ describe('the versions of an environment', () => {
           is_active: true,
           variations: flag.variations.map(({ id, key, value }: Json) => ({ id, key, value })),
           default_variation_id: off,
-          off_variation_id: null,
+          off_variation_id: off,
           targets,
           prerequisites: [],
           rules: [],
@@ -138,12 +138,16 @@ describe('restoring a version', () => {
   it('brings back what was deleted by its id, in one version with one audit event', async () => {
     const share = { name: 'Half', strategy: 'percentage', variation_id: on, percentage: 50 }
     const rollout = (await live('POST', `/flags/${flag.id}/rollouts`, share)).data
-    const body = { name: 'Everybody', rollout_id: rollout.id }
+    const body = { name: 'Everybody', conditions: [], rollout_id: rollout.id }
     const rule = (await live('POST', `/flags/${flag.id}/targeting-rules`, body)).data
     const good = await version()
     await live('DELETE', `/flags/${flag.id}/targeting-rules/${rule.id}`)
     await live('DELETE', `/flags/${flag.id}/rollouts/${rollout.id}`)
-    await live('POST', `/flags/${flag.id}/targeting-rules`, { name: 'New', variation_id: on })
+    await live('POST', `/flags/${flag.id}/targeting-rules`, {
+      name: 'New',
+      conditions: [],
+      variation_id: on,
+    })
     await state({ is_active: false, default_variation_id: on })
     const [before, events] = [await version(), (await world.audit()).length]
 
@@ -231,7 +235,7 @@ describe('restoring a version', () => {
     const rule = (body: Json) => live('POST', `/flags/${flag.id}/targeting-rules`, body)
     const rules = [
       await rule({ name: 'segment', segment_id: segment.id, variation_id: on }),
-      await rule({ name: 'variation', variation_id: extra.id }),
+      await rule({ name: 'variation', conditions: [], variation_id: extra.id }),
       await rule({
         name: 'conditions',
         variation_id: on,
@@ -359,7 +363,7 @@ describe('explaining an evaluation', () => {
       ...gradual,
       start_at: start,
     })
-    const rule = { name: 'Everybody', rollout_id: rollout.data.id }
+    const rule = { name: 'Everybody', conditions: [], rollout_id: rollout.data.id }
     await live('POST', `/flags/${flag.id}/targeting-rules`, rule)
     const ramping = await version()
     await as('DELETE', addressesOf(tenant).flag(flag.id))

@@ -44,24 +44,29 @@ describe('a POST with an Idempotency-Key', () => {
   )
 
   it('is answered the first result even when the thing has changed since', async () => {
-    const first = await post('k', { name: 'first' })
+    const first = await post('k', { conditions: [], name: 'first' })
     const rule = `${rules}/${first.data.id}`
     await scene.world.call('PUT', rule, { token, body: { name: 'renamed' } })
-    expect((await post('k', { name: 'first' })).text).toBe(first.text)
+    expect((await post('k', { conditions: [], name: 'first' })).text).toBe(first.text)
     await scene.world.call('DELETE', rule, { token })
-    expect((await post('k', { name: 'first' })).text).toBe(first.text)
+    expect((await post('k', { conditions: [], name: 'first' })).text).toBe(first.text)
   })
 
   it('is refused with another body, and changes nothing', async () => {
-    await post('k', { name: 'first' })
+    await post('k', { conditions: [], name: 'first' })
     const before = await tracesOf(scene)
-    expect(await post('k', { name: 'second' })).toMatchObject({ status: 409, data: null })
-    expect(await post('k', { name: 'first', order_index: 1 })).toMatchObject({ status: 409 })
+    expect(await post('k', { conditions: [], name: 'second' })).toMatchObject({
+      status: 409,
+      data: null,
+    })
+    expect(await post('k', { conditions: [], name: 'first', order_index: 1 })).toMatchObject({
+      status: 409,
+    })
     expect(await tracesOf(scene)).toEqual(before)
   })
 
   it('is another request when its key, sender or path is another', async () => {
-    const body = { name: 'rule' }
+    const body = { conditions: [], name: 'rule' }
     const staging = rules.replace(scene.mine.live.id, scene.mine.staging.id)
     const answers = [
       await post('k', body),
@@ -76,43 +81,50 @@ describe('a POST with an Idempotency-Key', () => {
   })
 
   it('is forgotten after 24 hours', async () => {
-    const first = await post('k', { name: 'rule' })
+    const first = await post('k', { conditions: [], name: 'rule' })
     await scene.world.clock.advance(DAY_MS - 1)
-    expect((await post('k', { name: 'rule' })).data.id).toBe(first.data.id)
+    expect((await post('k', { conditions: [], name: 'rule' })).data.id).toBe(first.data.id)
     await scene.world.clock.advance(1)
-    const later = await post('k', { name: 'another' })
+    const later = await post('k', { conditions: [], name: 'another' })
     expect(later.status).toBe(201)
     expect(later.data.id).not.toBe(first.data.id)
-    expect((await post('k', { name: 'another' })).data.id).toBe(later.data.id)
+    expect((await post('k', { conditions: [], name: 'another' })).data.id).toBe(later.data.id)
   })
 
   it('leaves no more records than one day needs', async () => {
     for (let day = 0; day < 4; day += 1) {
-      for (let n = 0; n < 5; n += 1) await post(`${day}-${n}`, { name: 'rule' })
+      for (let n = 0; n < 5; n += 1) await post(`${day}-${n}`, { conditions: [], name: 'rule' })
       expect(await remembered()).toHaveLength(5)
       await scene.world.clock.advance(DAY_MS + 1)
     }
   })
 
   it('is not remembered when it was refused', async () => {
-    for (const refused of [{ name: '' }, { name: 'r', variation_id: crypto.randomUUID() }]) {
+    for (const refused of [
+      { conditions: [], name: '' },
+      { conditions: [], name: 'r', variation_id: crypto.randomUUID() },
+    ]) {
       expect((await post('k', refused)).status).toBe(400)
     }
-    expect((await post('k', { name: 'r' }, scene.mine.tokens.viewer)).status).toBe(403)
+    expect((await post('k', { conditions: [], name: 'r' }, scene.mine.tokens.viewer)).status).toBe(
+      403,
+    )
     expect(await remembered()).toEqual([])
-    expect((await post('k', { name: 'good' })).status).toBe(201)
+    expect((await post('k', { conditions: [], name: 'good' })).status).toBe(201)
   })
 
   it('is done once when it comes many times at once', async () => {
     const before = (await scene.world.audit()).length
-    const answers = await Promise.all(Array.from({ length: 16 }, () => post('k', { name: 'rule' })))
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, () => post('k', { conditions: [], name: 'rule' })),
+    )
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
     expect(answers[0]?.status).toBe(201)
     expect(await scene.world.audit()).toHaveLength(before + 1)
   })
 
   it('is not answered to somebody who may not do it any more', async () => {
-    const body = { name: 'rule' }
+    const body = { conditions: [], name: 'rule' }
     await post('k', body)
     await scene.world.call(
       'DELETE',
@@ -123,7 +135,7 @@ describe('a POST with an Idempotency-Key', () => {
   })
 
   it('needs a key of 1 to 255 visible ASCII characters', async () => {
-    const body = { name: 'rule' }
+    const body = { conditions: [], name: 'rule' }
     for (const key of ['', ' ', 'a b', 'é', 'a\tb', 'a, b', 'x'.repeat(256), 'a\0']) {
       const answer = await post(key, body)
       expect([key, answer.status]).toEqual([key, 400])
@@ -136,7 +148,7 @@ describe('a POST with an Idempotency-Key', () => {
 
   it('means nothing for other methods, which can be repeated anyway', async () => {
     const headers = { 'idempotency-key': 'k' }
-    const { data } = await post('k', { name: 'rule' })
+    const { data } = await post('k', { conditions: [], name: 'rule' })
     const address = `${rules}/${data.id}`
     for (const name of ['one', 'two']) {
       const answer = await scene.world.call('PUT', address, { token, headers, body: { name } })

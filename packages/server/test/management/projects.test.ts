@@ -101,7 +101,7 @@ describe.each(stores)('in %s', (_name, openStore) => {
     const needs = [{ flag_id: flag.id, variation_ids: [flag.variations[0].id] }]
     await done('PUT', `${inLive}/flags/${other.id}`, { prerequisites: needs })
     const rules = `${inLive}/flags/${flag.id}/targeting-rules`
-    await done('POST', rules, { name: 'r', variation_id: flag.variations[0].id })
+    await done('POST', rules, { name: 'r', conditions: [], variation_id: flag.variations[0].id })
     const segment = await done('POST', `${address}/segments`, { key: 's', force: true })
     await done('POST', `${address}/segments/${segment.id}/keys`, { list: 'included', add: ['u'] })
     await done('POST', `${inLive}/sdk-keys`, { name: 'k', kind: 'client' })

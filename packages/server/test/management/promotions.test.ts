@@ -39,7 +39,7 @@ async function addRollout(environment: Environment, fields: Json = {}): Promise<
 }
 
 async function addRule(environment: Environment, fields: Json = {}): Promise<Json> {
-  const body = { name: 'Everybody', ...fields }
+  const body = { name: 'Everybody', conditions: [], ...fields }
   return (await as('POST', at(environment, '/targeting-rules'), body)).data
 }
 
@@ -61,7 +61,7 @@ describe('promoting a flag', () => {
     const rollout = await addRollout(tenant.staging)
     await addRule(tenant.staging, { rollout_id: rollout.id })
     const targets = [{ variation_id: idOf('z'), kind: 'user', keys: ['user-1'] }]
-    await as('PUT', at(tenant.staging), { targets, off_variation_id: idOf('x') })
+    await as('PUT', at(tenant.staging), { targets, off_variation_id: idOf('y') })
     const [version, events] = [await world.version(tenant.live), (await world.audit()).length]
 
     const { status, data } = await promote()
@@ -84,11 +84,11 @@ describe('promoting a flag', () => {
     expect(
       data.differences.map(({ resource, id, before }: Json) => [resource, id, before]),
     ).toEqual([
-      ['flag_state', expect.any(String), { off_variation_id: null, targets: [] }],
+      ['flag_state', expect.any(String), { off_variation_id: idOf('x'), targets: [] }],
       ['rollout', copied.id, null],
       ['targeting_rule', rule.id, null],
     ])
-    expect(data.differences[0].after).toEqual({ off_variation_id: idOf('x'), targets })
+    expect(data.differences[0].after).toEqual({ off_variation_id: idOf('y'), targets })
     expect(data.differences[1].after).toMatchObject({
       environment_id: tenant.live.id,
       name: 'Half',
@@ -100,7 +100,11 @@ describe('promoting a flag', () => {
     await addRule(tenant.staging, { rollout_id: staged.id, order_index: 4 })
     const lived = await addRollout(tenant.live)
     const same = await addRule(tenant.live, { rollout_id: lived.id, order_index: 4 })
-    const extra = await addRule(tenant.live, { name: 'Extra', variation_id: idOf('z') })
+    const extra = await addRule(tenant.live, {
+      name: 'Extra',
+      conditions: [],
+      variation_id: idOf('z'),
+    })
     const { data } = await promote()
     expect(data.differences).toEqual([
       {

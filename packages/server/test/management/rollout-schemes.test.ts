@@ -41,7 +41,10 @@ describe("rollouts with another system's scheme", () => {
   it.each([...schemes])('are dealt by %s', async (scheme, compile) => {
     const { status, data } = await post({ scheme })
     expect([status, data.scheme]).toEqual([201, scheme])
-    await world.call('POST', addresses.rules, { token, body: { name: 'All', rollout_id: data.id } })
+    await world.call('POST', addresses.rules, {
+      token,
+      body: { name: 'All', conditions: [], rollout_id: data.id },
+    })
     const ranges = data.ranges.map(({ variation_id: variationId, from, to }: Json) => {
       return { variationId, from, to }
     })
@@ -53,7 +56,10 @@ describe("rollouts with another system's scheme", () => {
 
   it('deal everybody anew when the scheme changes, and back', async () => {
     const { id } = (await post({ scheme: 'unleash' })).data
-    await world.call('POST', addresses.rules, { token, body: { name: 'All', rollout_id: id } })
+    await world.call('POST', addresses.rules, {
+      token,
+      body: { name: 'All', conditions: [], rollout_id: id },
+    })
     const before = await served()
     const changed = await put(id, { scheme: 'posthog' })
     // 1 - 0.5² - 0.3² - 0.2²

@@ -37,7 +37,7 @@ describe('rollouts', () => {
   const put = (id: string, body: Json) => world.call('PUT', `${rollouts()}/${id}`, { token, body })
   const get = async (id: string) => (await world.call('GET', `${rollouts()}/${id}`, { token })).data
   const serve = (rolloutId: string) => {
-    const body = { name: 'Everybody', rollout_id: rolloutId }
+    const body = { name: 'Everybody', conditions: [], rollout_id: rolloutId }
     return world.call('POST', at.rules(flag.id), { token, body })
   }
   const split = (...weights: number[]) => ({

@@ -37,7 +37,10 @@ export async function createScene(): Promise<Scene> {
   const flag = (await world.call('POST', flags, { token, body })).data
   const state = `/projects/${mine.project.id}/envs/${mine.live.id}/flags/${flag.id}`
   const rule = (
-    await world.call('POST', `${state}/targeting-rules`, { token, body: { name: 'r' } })
+    await world.call('POST', `${state}/targeting-rules`, {
+      token,
+      body: { name: 'r', conditions: [] },
+    })
   ).data
   const served = { variation_id: flag.variations[0].id, percentage: 50 }
   const half = { name: 'r', strategy: 'percentage', ...served }
@@ -120,7 +123,7 @@ export async function createScene(): Promise<Scene> {
     reorderVariations: { orders: [{ id: params.variationId, order_index: 9 }] },
     updateVariation: { value: 'changed' },
     updateFlagState: { is_active: false },
-    createTargetingRule: { name: 'new' },
+    createTargetingRule: { name: 'new', conditions: [] },
     reorderTargetingRules: { orders: [{ id: rule.id, order_index: 9 }] },
     updateTargetingRule: { name: 'changed' },
     createRollout: half,

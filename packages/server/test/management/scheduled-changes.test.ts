@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Actor } from '../../src/access/actors.ts'
 import type { Job } from '../../src/jobs.ts'
 import { dueChangesJob } from '../../src/management/due-changes.ts'
+import { createScheduledChange } from '../../src/management/scheduled-changes.ts'
 import { stores } from './stores.ts'
 import { addressesOf, type Json, type Tenant, World } from './world.ts'
 
@@ -56,7 +58,8 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
     const [applied] = (await list()).data
     expect(applied).toMatchObject({ status: 'applied', applied_at: inMs(0), revision: 2 })
     const event = (await world.audit()).find((each) => each.eventType === 'flag_state.updated')
-    expect(event?.actor).toEqual(scheduled.created_by)
+    const { source, ...author } = scheduled.created_by
+    expect([source, event?.actor]).toEqual(['token', author])
     expect(event?.actor).toMatchObject({ name: 'Acme editor', role: 'editor' })
   })
 
@@ -64,7 +67,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
     await schedule({
       apply_at: inMs(MINUTE_MS),
       operation: 'createTargetingRule',
-      body: { name: 'Everybody' },
+      body: { name: 'Everybody', conditions: [] },
     })
     await world.clock.advance(MINUTE_MS)
     const instances = Array.from({ length: 8 }, () => dueChangesJob(world.management))
@@ -127,7 +130,8 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
 
   it('says why a change failed that has become impossible, and does not try again', async () => {
     const rules = `${state}/targeting-rules`
-    const rule = (await world.call('POST', rules, { token, body: { name: 'r' } })).data
+    const rule = (await world.call('POST', rules, { token, body: { name: 'r', conditions: [] } }))
+      .data
     const scheduled = await schedule({
       apply_at: inMs(MINUTE_MS),
       operation: 'updateTargetingRule',
@@ -143,6 +147,77 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
     expect((await list()).data).toEqual([expect.objectContaining(failed)])
     const events = (await eventTypes()).filter((type) => type === 'scheduled_change.failed')
     expect(events).toHaveLength(1)
+  })
+
+  const failed = async () => {
+    const [change] = (await list()).data
+    const event = (await world.audit()).find((each) => each.eventType === 'scheduled_change.failed')
+    return { change, event }
+  }
+
+  it('fails, with an audit entry, if the token of its author was deleted', async () => {
+    const { data: created } = await switchOff()
+    const tokens = `/organizations/${tenant.orgId}/tokens/${created.created_by.id}`
+    token = tenant.tokens.owner
+    expect((await world.call('DELETE', tokens, { token })).status).toBe(200)
+    await world.clock.advance(MINUTE_MS)
+    await job.run()
+    const { change, event } = await failed()
+    const failure = 'The access token of the author, "Acme editor", has ended.'
+    expect(change).toMatchObject({ status: 'failed', failure })
+    expect(event).toMatchObject({ orgId: tenant.orgId, payload: { after: { failure } } })
+    expect(await isActive()).toBe(true)
+  })
+
+  async function scheduleAs(actor: Actor): Promise<void> {
+    const params = {
+      projectId: tenant.project.id,
+      environmentId: tenant.live.id,
+      flagId: flag.id,
+    }
+    const body = {
+      applyAt: inMs(MINUTE_MS),
+      operation: 'updateFlagState' as const,
+      body: { is_active: false },
+    }
+    await createScheduledChange({ ...world.management, actor }, { params, body })
+  }
+
+  it.each([
+    ['was demoted', { role: 'viewer' }, 'The role viewer may not do this.'],
+    ['was removed', null, 'The membership of the author, "Ann", has ended.'],
+  ])('fails if its author %s', async (_case, change, failure) => {
+    token = tenant.tokens.owner
+    const members = `/organizations/${tenant.orgId}/members`
+    const body = { email: 'ann@acme.test', name: 'Ann', role: 'editor' }
+    const member = (await world.call('POST', members, { token, body })).data
+    const { user_id: id, email, name } = member
+    const { orgId } = tenant
+    await scheduleAs({ id, email, name, role: 'editor', orgId, source: 'user' })
+    const method = change === null ? 'DELETE' : 'PUT'
+    const sent = { token, ...(change !== null && { body: change }) }
+    expect((await world.call(method, `${members}/${id}`, sent)).status).toBe(200)
+    await world.clock.advance(MINUTE_MS)
+    await job.run()
+    expect((await failed()).change).toMatchObject({ status: 'failed', failure })
+    expect(await isActive()).toBe(true)
+  })
+
+  const guest = { id: 'g', email: '', name: 'Guest', role: 'editor', orgId: '' } as const
+
+  it('keeps the role of an actor of the host that offers no lookup', async () => {
+    await scheduleAs({ ...guest, orgId: tenant.orgId })
+    await world.clock.advance(MINUTE_MS)
+    await job.run()
+    expect(await isActive()).toBe(false)
+  })
+
+  it('asks the lookup of the host for the rights of its actor', async () => {
+    await scheduleAs({ ...guest, orgId: tenant.orgId })
+    await world.clock.advance(MINUTE_MS)
+    await dueChangesJob({ ...world.management, findActor: async () => undefined }).run()
+    const failure = 'The access of the author, "Guest", has ended.'
+    expect((await failed()).change).toMatchObject({ status: 'failed', failure })
   })
 
   it('forgets what was scheduled for a flag that is gone', async () => {

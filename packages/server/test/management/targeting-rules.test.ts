@@ -132,7 +132,7 @@ describe('targeting rules', () => {
     const rollout = await createRollout(world.management, { params, body })
     expect(rollout.salt).toMatch(/^[0-9A-Za-z]{11}$/)
     expect(rollout.ranges).toEqual([{ variationId: yes, from: 0, to: 50_000 }])
-    await post({ name: 'Half of all', rollout_id: rollout.id })
+    await post({ name: 'Half of all', conditions: [], rollout_id: rollout.id })
     let served = 0
     for (let index = 0; index < 2000; index += 1) {
       if ((await world.evaluate(tenant.live, user(`user-${index}`)))['a'] === true) served += 1
@@ -168,7 +168,8 @@ describe('targeting rules', () => {
       [bySegment, { kind: 'custom' }, 200],
       [custom, { kind: 'segment' }, 400],
       [custom, { name: 'still custom' }, 200],
-      [custom, { kind: 'custom', conditions: null }, 200],
+      [custom, { kind: 'custom', conditions: null }, 400],
+      [custom, { conditions: null }, 400],
       [custom, { name: null }, 400],
       [everybody.data.id, { kind: 'custom' }, 200],
     ]
@@ -225,7 +226,7 @@ describe('targeting rules', () => {
       [{ environment_id: tenant.staging.id }, 'environment_id'],
     ]
     for (const [given, path] of refusals) {
-      const answer = await post({ name: 'r', ...given })
+      const answer = await post({ name: 'r', conditions: [], ...given })
       expect([given, answer.status, answer.data.issues[0].path]).toEqual([given, 400, path])
     }
     expect(await names()).toEqual([])
@@ -256,11 +257,11 @@ describe('targeting rules', () => {
 
   it('are tried by order, and among equals the oldest first', async () => {
     const [, no] = flag.variations
-    await post({ name: 'third', order_index: 5, variation_id: yes })
+    await post({ name: 'third', conditions: [], order_index: 5, variation_id: yes })
     await world.clock.advance(1)
-    await post({ name: 'first', variation_id: yes })
+    await post({ name: 'first', conditions: [], variation_id: yes })
     await world.clock.advance(1)
-    await post({ name: 'second', variation_id: no.id })
+    await post({ name: 'second', conditions: [], variation_id: no.id })
     expect(await names()).toEqual(['first', 'second', 'third'])
     expect(await world.evaluate(tenant.live, user('u'))).toEqual({ a: true })
     const { data } = await world.call('GET', `${at.rules(flag.id)}?limit=2&page=2`, { token })
@@ -269,8 +270,8 @@ describe('targeting rules', () => {
   })
 
   it('are put in order together, or not at all', async () => {
-    await post({ name: 'a', order_index: 1 })
-    const b = (await post({ name: 'b', order_index: 2 })).data
+    await post({ name: 'a', conditions: [], order_index: 1 })
+    const b = (await post({ name: 'b', conditions: [], order_index: 2 })).data
     const reorder = (orders: Json) =>
       world.call('PUT', `${at.rules(flag.id)}/reorder`, { token, body: { orders } })
     const refused = await reorder([
@@ -288,7 +289,7 @@ describe('targeting rules', () => {
   })
 
   it('of another flag or environment are not found', async () => {
-    const { data } = await post({ name: 'r' })
+    const { data } = await post({ name: 'r', conditions: [] })
     const other = (
       await world.call('POST', at.flags, { token, body: { key: 'b', type: 'boolean' } })
     ).data

@@ -177,7 +177,7 @@ describe('use cases in process', () => {
         [66_666, 86_666],
       ])
       const at = addressesOf(tenant)
-      const body = { name: 'All', rollout_id: created.id }
+      const body = { name: 'All', conditions: [], rollout_id: created.id }
       await world.call('POST', at.rules(flag.id), { token: tenant.tokens.editor, body })
       for (let index = 0; index < 100; index += 1) {
         const key = `user-${index}`
@@ -203,7 +203,7 @@ describe('use cases in process', () => {
         ranges: [{ variationId: variationId(1), from: 0, to: 50_000 }],
       })
       const at = addressesOf(tenant)
-      const body = { name: 'All', rollout_id: created.id }
+      const body = { name: 'All', conditions: [], rollout_id: created.id }
       await world.call('POST', at.rules(flag.id), { token: tenant.tokens.editor, body })
       const share = async () => {
         let served = 0

@@ -91,7 +91,7 @@ describe('variations', () => {
       params,
       body: { name: 'Split', strategy: 'variant', variants: [{ variationId: id, weight: 10 }] },
     })
-    const body = { name: 'Serves b', variation_id: id }
+    const body = { name: 'Serves b', conditions: [], variation_id: id }
     const rule = await world.call('POST', at.rules(flag.id), { token, body })
     const targets = [{ variation_id: id, kind: 'user', keys: ['u1'] }]
     const state = await world.call('PUT', at.staging(flag.id), { token, body: { targets } })

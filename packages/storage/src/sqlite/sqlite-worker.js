@@ -1,7 +1,7 @@
 // @ts-check
 // The thread in which a data file lives. Plain JavaScript, because it is started as it is: by the
 // tests from the source, and by the build from a copy beside `sqlite.js`.
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 
@@ -105,7 +105,7 @@ async function loadDriver() {
  * @param {string} path
  */
 function openWriter(Driver, path) {
-  if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true })
+  if (path !== IN_MEMORY) createPrivateFile(path)
   const connection = new Connection(new Driver(path))
   try {
     if (path !== IN_MEMORY) {
@@ -118,6 +118,17 @@ function openWriter(Driver, path) {
     connection.close()
     throw error
   }
+}
+
+/**
+ * Creates a missing data file, and its folder, for the user of this process alone. SQLite gives the
+ * files that it adds later the permissions of the data file. Existing permissions are kept.
+ *
+ * @param {string} path
+ */
+function createPrivateFile(path) {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  closeSync(openSync(path, 'a', 0o600))
 }
 
 /**

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isFlagError } from '@ff/core'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
@@ -52,7 +52,27 @@ function openDirectly(path: string): DatabaseSyncInstance {
   return database
 }
 
+const permissionsOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+
 describe('sqlite with a path', () => {
+  it('gives the folder and the files that it creates to the user of the process alone', async () => {
+    const folder = join(await temporaryFolder(), 'data')
+    await opened(join(folder, 'flags.db'))
+    expect(await permissionsOf(folder)).toBe('700')
+    const files = await readdir(folder)
+    expect(files.sort()).toEqual(['flags.db', 'flags.db-shm', 'flags.db-wal'])
+    for (const file of files) expect(await permissionsOf(join(folder, file))).toBe('600')
+  })
+
+  it('keeps the permissions of a folder and a file that exist', async () => {
+    const folder = join(await temporaryFolder(), 'data')
+    await mkdir(folder, { mode: 0o750 })
+    const path = join(folder, 'flags.db')
+    await writeFile(path, '', { mode: 0o640 })
+    await opened(path)
+    expect([await permissionsOf(folder), await permissionsOf(path)]).toEqual(['750', '640'])
+  })
+
   it('creates the folder, and keeps everything when it is opened again', async () => {
     const path = join(await temporaryFolder(), 'a', 'b c', 'flags.db')
     const { storage } = sqlite({ path })
