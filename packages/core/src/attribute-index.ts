@@ -1,9 +1,10 @@
 import { type AttributeReference, compileReference } from './attribute.ts'
 import { addTo, endOf } from './bit-set.ts'
 import { scalarText } from './comparison.ts'
-import { type CompiledCondition, holdsAfter, holdsFor } from './condition.ts'
+import { type CompiledCondition, holdsFor } from './condition.ts'
 import type { JsonArray, JsonValue } from './json.ts'
 import type { Parts } from './parts.ts'
+import { holdsAfter } from './value-reader.ts'
 
 /** A condition that asks no more than whether the text of an attribute is one of a few. */
 export interface TextCondition {

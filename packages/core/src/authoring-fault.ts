@@ -7,12 +7,12 @@ import {
   parseStructure,
   parseTexts,
 } from './comparison.ts'
-import { elementDefinition, MAX_ELEMENT_NESTING, meaningOf } from './condition.ts'
 import { conditionFault } from './condition-fault.ts'
 import type { ConditionDefinition } from './definition.ts'
 import type { Engines } from './engines.ts'
 import type { JsonArray, JsonObject, JsonValue } from './json.ts'
 import { clip, quote } from './quote.ts'
+import { elementDefinition, MAX_ELEMENT_NESTING, meaningOf } from './value-reader.ts'
 
 /**
  * Says why a condition must be refused when it is written, as a sentence; undefined if it is fine.

@@ -1,11 +1,12 @@
 import { MAX_ELEMENT_CONDITIONS } from './array-comparison.ts'
 import { BUCKETS } from './bucket.ts'
 import { type Expectation, TYPES } from './comparison.ts'
-import { compileCondition, isWellFormed, meaningOf } from './condition.ts'
+import { compileCondition } from './condition.ts'
 import type { ConditionDefinition } from './definition.ts'
 import type { Engines } from './engines.ts'
 import { MAX_PATTERN_LENGTH } from './pattern-comparison.ts'
 import { clip, quote } from './quote.ts'
+import { isWellFormed, meaningOf } from './value-reader.ts'
 
 const EXPECTED: Readonly<Record<Expectation, string>> = {
   conditions: `a JSON array of at most ${MAX_ELEMENT_CONDITIONS} conditions on attributes of an element`,

@@ -12,11 +12,18 @@ type HeaderName =
 /** Everything an answer says besides its body; filled in as the request goes along. */
 export type SdkHeaders = Record<HeaderName, string | undefined>
 
-/** With a place for every header, and its name written out where it is set: that is fastest. */
-export function noHeaders(): SdkHeaders {
+/**
+ * With a place for every header, and its name written out where it is set: that is fastest.
+ * `isForPages`: pages of other origins may read the answer.
+ */
+export function noHeaders(isForPages: boolean): SdkHeaders {
   return {
-    'Access-Control-Allow-Origin': CORS_HEADERS['Access-Control-Allow-Origin'],
-    'Access-Control-Expose-Headers': CORS_HEADERS['Access-Control-Expose-Headers'],
+    'Access-Control-Allow-Origin': isForPages
+      ? CORS_HEADERS['Access-Control-Allow-Origin']
+      : undefined,
+    'Access-Control-Expose-Headers': isForPages
+      ? CORS_HEADERS['Access-Control-Expose-Headers']
+      : undefined,
     'X-FF-Version': undefined,
     'X-RateLimit-Limit': undefined,
     'X-RateLimit-Remaining': undefined,

@@ -47,7 +47,7 @@ export function isSdkPath(path: string): boolean {
 export function handleSdk(parts: SdkParts, exchange: Exchange): Outcome | Promise<Outcome> {
   const { waiting } = exchange
   const isHeld = waiting instanceof ParkedPoll
-  const headers = isHeld ? waiting.headers : noHeaders()
+  const headers = isHeld ? waiting.headers : noHeaders(isForPages(exchange.path))
   const refuse = (error: unknown) => {
     const reply = sdkErrorReply(error, parts.logger)
     return { ...reply, headers: { ...headers, ...reply.headers } }
@@ -86,14 +86,21 @@ function routeOf({ method, path }: Exchange): Route {
   const { allowed, route } = known
   if (method === allowed) return route
   const allow = `${allowed}, OPTIONS`
-  if (method === 'OPTIONS') return (_parts, _exchange, headers) => preflight(allow, headers)
+  if (method === 'OPTIONS') {
+    return (_parts, _exchange, headers) => preflight(allow, headers, isForPages(path))
+  }
   const message = `Use ${allowed} for this path.`
   throw new FlagError('METHOD_NOT_ALLOWED', message, { details: { allow } })
 }
 
-function preflight(allow: string, headers: SdkHeaders): Reply {
-  const allowed = { Allow: allow, 'Access-Control-Allow-Methods': allow }
-  return { status: 204, headers: { ...headers, ...PREFLIGHT_HEADERS, ...allowed }, body: null }
+function preflight(allow: string, headers: SdkHeaders, isAllowed: boolean): Reply {
+  const allowed = isAllowed && { ...PREFLIGHT_HEADERS, 'Access-Control-Allow-Methods': allow }
+  return { status: 204, headers: { ...headers, ...allowed, Allow: allow }, body: null }
+}
+
+/** Whether pages of other origins may read answers at a path: the flag set shows every rule. */
+function isForPages(path: string): boolean {
+  return path !== SDK_PATHS.flagSet
 }
 
 function evaluate(

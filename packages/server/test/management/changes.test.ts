@@ -97,7 +97,7 @@ describe.each(stores)('a change in %s', (_name, open) => {
 
   it('is audited once, with its actor and the fields before and after', async () => {
     const before = new Set((await world.audit()).map(({ id }) => id))
-    const rule = await done('POST', at.rules(flag.id), { name: 'r' })
+    const rule = await done('POST', at.rules(flag.id), { name: 'r', conditions: [] })
     const changed = (await done('PUT', `${at.rules(flag.id)}/${rule.id}`, { name: 'R' })).rule
     const orders = [{ id: rule.id, order_index: 4 }]
     await done('PUT', `${at.rules(flag.id)}/reorder`, { orders })
@@ -134,7 +134,7 @@ describe.each(stores)('a change in %s', (_name, open) => {
     })
     await done('DELETE', address)
     await done('PUT', at.live(flag.id), { is_active: false })
-    const rule = await done('POST', at.rules(flag.id), { name: 'r' })
+    const rule = await done('POST', at.rules(flag.id), { name: 'r', conditions: [] })
     await done('PUT', `${at.rules(flag.id)}/${rule.id}`, { name: 'R' })
     await done('PUT', `${at.rules(flag.id)}/reorder`, { orders: [{ id: rule.id, order_index: 9 }] })
     await done('DELETE', `${at.rules(flag.id)}/${rule.id}`)
@@ -217,7 +217,7 @@ describe.each(stores)('a change in %s', (_name, open) => {
   it('of an order, six at once, ends as one of those submitted, whole', async () => {
     const ids: string[] = []
     for (const name of ['a', 'b', 'c'])
-      ids.push((await done('POST', at.rules(flag.id), { name })).id)
+      ids.push((await done('POST', at.rules(flag.id), { name, conditions: [] })).id)
     for (let round = 0; round < 10; round += 1) {
       const submitted = Array.from({ length: 6 }, (_, n) => {
         return ids.map((id, index) => ({

@@ -38,6 +38,23 @@ const fetchFlagSet = (key: string, headers: Readonly<Record<string, string>> = {
   call(flags, '/evaluator/flag-set', { method: 'GET', key, headers })
 
 describe('GET /evaluator/flag-set', () => {
+  it('sends no CORS headers, refusals and the answer to a preflight request included', async () => {
+    const preflight = new Request('http://flags.test/evaluator/flag-set', {
+      method: 'OPTIONS',
+      headers: { origin: 'https://shop.example', 'access-control-request-method': 'GET' },
+    })
+    const answers = [
+      await fetchFlagSet(serverKey),
+      await fetchFlagSet(live.sdkKey),
+      await fetchFlagSet('ff_unknown'),
+      await flags.fetch(preflight),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 403, 401, 204])
+    for (const { headers } of answers) {
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+    }
+  })
+
   it('answers what the engine takes, and it evaluates there as it does here', async () => {
     const ramp = rampFlag('ramp', '2029-12-31T00:00:00.000Z', 1)
     await publish(parts, live.environmentId, flagChange(ramp))
