@@ -1,16 +1,17 @@
-import type { JsonValue } from '@ff/core'
+import { isFlagError, type JsonValue } from '@ff/core'
 import { endpoints } from '@ff/protocol/management'
 import type { LastPaymentEvent } from '@ff/storage'
 import * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
 import { notFound } from '../access/permissions.ts'
 import { timestampAt } from '../clock.ts'
-import type { LogFields } from '../logger.ts'
-import type { PaymentEvent, PaymentSubject } from '../payments.ts'
+import type { LogFields, Logger } from '../logger.ts'
+import type { PaymentDelivery, PaymentEvent, PaymentSubject, Payments } from '../payments.ts'
 import { applyChange } from './apply-change.ts'
 import type { Input, Management } from './management.ts'
 import { loadOrganizationPath } from './paths.ts'
 import { takeIn } from './payment-changes.ts'
+import { assertReadableEvent } from './payment-event-schema.ts'
 import { isNewer, subjectOf } from './payment-subjects.ts'
 
 /** In whose name things change that the payment provider has told of. */
@@ -33,13 +34,30 @@ export async function receiveStripeEvent(
   const { payments, caller, clock, logger } = management
   if (payments === undefined) throw notFound('path')
   const signature = caller?.header('stripe-signature')
-  const event = await payments.parseEvent({ rawBody: body, signature, now: clock.now() })
-  const { id, occurredAt, subject } = event
+  const delivery = { rawBody: body, signature, now: clock.now() }
+  const { id, occurredAt, subject } = await readEvent(payments, delivery, logger)
   logger.debug('the payment provider told of an event', { id, occurredAt, subject: subject?.id })
   if (subject === null) return null
   await keep(management, { id, occurredAt, subject })
   await settleAll(management, subject.customerId)
   return null
+}
+
+/** Throws `INVALID_REQUEST` for what is not signed, and, with a line in the log, for what cannot be read. */
+async function readEvent(
+  payments: Payments,
+  delivery: PaymentDelivery,
+  logger: Logger,
+): Promise<PaymentEvent> {
+  try {
+    const event = await payments.parseEvent(delivery)
+    assertReadableEvent(event)
+    return event
+  } catch (error) {
+    const eventId = isFlagError(error) ? error.details?.['eventId'] : undefined
+    if (eventId !== undefined) logger.warn(`a payment event was refused: ${String(error)}`)
+    throw error
+  }
 }
 
 /** Remembers an event, unless something newer is known of the same thing. */

@@ -1,7 +1,8 @@
 import { FlagError } from '@ff/core'
 import type Stripe from 'stripe'
+import { unreadableEvent } from '../management/payment-event-schema.ts'
 import { invalid } from '../management/validation.ts'
-import type { CheckoutOrder, Payments } from '../payments.ts'
+import type { CheckoutOrder, PaymentEvent, Payments } from '../payments.ts'
 import { toPaymentEvent } from './to-payment-event.ts'
 
 export interface StripePaymentsOptions {
@@ -57,8 +58,17 @@ export function stripePayments(options: StripePaymentsOptions): Payments {
         .catch(() => {
           throw invalid('stripe-signature', 'does not fit the body, or is older than five minutes')
         })
-      return toPaymentEvent(event)
+      return readEvent(event)
     },
+  }
+}
+
+/** A signed event of another shape comes again in the same shape: it is refused for good. */
+function readEvent(event: Stripe.Event): PaymentEvent {
+  try {
+    return toPaymentEvent(event)
+  } catch {
+    throw unreadableEvent(event.id, `a field of ${event.type} is missing or of another type`)
   }
 }
 

@@ -8,7 +8,7 @@ import type {
   PaymentSubscription,
 } from '../payments.ts'
 
-/** Says in the words of the house what Stripe says in its own. */
+/** Converts an event of Stripe. Throws a `TypeError` or a `RangeError` if a field is missing. */
 export function toPaymentEvent(event: Stripe.Event): PaymentEvent {
   return { id: event.id, occurredAt: timestampOf(event.created), subject: subjectOf(event) }
 }
@@ -140,7 +140,7 @@ function timestampOrNull(seconds: number | null | undefined): string | null {
   return seconds === null || seconds === undefined ? null : timestampOf(seconds)
 }
 
-/** Throws what is no `FlagError` for what is no time: Stripe has changed how it says things. */
+/** Throws a `RangeError` for anything but a number of seconds. */
 function timestampOf(seconds: number | undefined): string {
   return new Date((seconds ?? Number.NaN) * 1000).toISOString()
 }
