@@ -27,7 +27,7 @@ describe('editors of one thing at the same time', { timeout: TIMEOUT_MS }, () =>
     inWorld(async (world, tenant) => {
       const { token, rules } = await sixVariations(world, tenant)
       for (let n = 0; n < REORDERS; n += 1) {
-        await world.call('POST', rules, { token, body: { name: `rule ${n}` } })
+        await world.call('POST', rules, { token, body: { name: `rule ${n}`, conditions: [] } })
       }
       await raceReorders(world, token, rules)
     }))

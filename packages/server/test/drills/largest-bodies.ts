@@ -89,7 +89,11 @@ async function made(scene: BodyScene, name: EndpointName, sent: Sent): Promise<J
   return scene.ask(requestTo(scene, name, sent))
 }
 
-const eventTypes = Array.from({ length: 100 }, () => 'targeting_rule.updated')
+const letters = 'abcdefghij'
+/** Distinct names in the form of an event type, which need not exist. */
+const eventTypes = Array.from({ length: 100 }, (_, index) => {
+  return `targeting_rule.updated_${letters[Math.floor(index / 10)]}${letters[index % 10]}`
+})
 const ordersOf = (ids: readonly string[], attempt: number): Json => ({
   orders: ids.map((id, index) => ({ id, order_index: (index * 7 + attempt + 1) % ids.length })),
 })
@@ -191,7 +195,7 @@ export const CASES: readonly LargestCase[] = [
   to('createFlag', (_, attempt) => ({
     body: {
       ...{ key: keyOf(`f${attempt}`), name: longName('f'), description, type: 'json' },
-      tags: Array.from({ length: 64 }, (__, index) => `tag${index}`.padEnd(64, 't')),
+      tags: Array.from({ length: 64 }, (__, index) => `tag${index}-`.padEnd(64, 't')),
       variations: Array.from({ length: 100 }, (__, index) => {
         return { key: `v${index}`, name: longName('v'), value: listOf(1700, `${index}-`) }
       }),
@@ -200,7 +204,7 @@ export const CASES: readonly LargestCase[] = [
   to('updateFlag', (_, attempt) => ({
     body: {
       ...{ name: longName(`f${attempt}`), description },
-      tags: Array.from({ length: 64 }, (__, index) => `tag${index}`.padEnd(64, `${attempt}`)),
+      tags: Array.from({ length: 64 }, (__, index) => `tag${index}-`.padEnd(64, `${attempt}`)),
     },
   })),
   to('createVariation', (_, attempt) => ({

@@ -145,7 +145,7 @@ describe('a data file that cannot be used', () => {
   it('is refused when it is a folder', async () => {
     const path = await newPath()
     await mkdir(path)
-    await expectUnusable(path, /unable to open/)
+    await expectUnusable(path, /illegal operation on a directory/)
   })
 
   it('is refused when its folder cannot be made', async () => {
