@@ -1,5 +1,6 @@
-import { type EndpointName, endpoints } from '@ff/protocol/management'
+import { auditEvents, type EndpointName, endpoints } from '@ff/protocol/management'
 import { newId } from '../../src/ids.ts'
+import { isEventPattern } from '../../src/management/webhook-outbox.ts'
 import type { Json } from '../management/world.ts'
 import { customer, event, signatureOf } from '../payments/stripe-events.ts'
 import { type LargeEnvironment, LONGEST_VALUE, listOf } from './large-environment.ts'
@@ -89,11 +90,7 @@ async function made(scene: BodyScene, name: EndpointName, sent: Sent): Promise<J
   return scene.ask(requestTo(scene, name, sent))
 }
 
-const letters = 'abcdefghij'
-/** Distinct names in the form of an event type, which need not exist. */
-const eventTypes = Array.from({ length: 100 }, (_, index) => {
-  return `targeting_rule.updated_${letters[Math.floor(index / 10)]}${letters[index % 10]}`
-})
+const eventTypes = Object.keys(auditEvents).filter(isEventPattern).slice(0, 100)
 const ordersOf = (ids: readonly string[], attempt: number): Json => ({
   orders: ids.map((id, index) => ({ id, order_index: (index * 7 + attempt + 1) % ids.length })),
 })
