@@ -4,6 +4,7 @@ import {
   type FlagSetDefinition,
   type SegmentDefinition,
 } from '@ff/core'
+import { parseInParts, stringifyInParts } from './json-in-parts.ts'
 import type {
   ChangedDefinition,
   DefinitionChange,
@@ -78,7 +79,7 @@ export function* newEntries({
     const topic = topicOf(changesOfTopic[0])
     const isDefinition = topic.kind === 'flag' || topic.kind === 'segment'
     const change = { topic, version, changes: changesOfTopic, present: present(topic) }
-    const entry = isDefinition ? definitionEntry(change) : yield* keysEntry(change)
+    const entry = yield* isDefinition ? definitionEntry(change) : keysEntry(change)
     if (entry !== undefined) entries.push(entry)
     yield
   }
@@ -178,11 +179,11 @@ interface TopicChange {
   readonly present: readonly LogEntry[]
 }
 
-function definitionEntry(change: TopicChange): LogEntry | undefined {
+function* definitionEntry(change: TopicChange): Interruptible<LogEntry | undefined> {
   const { topic, version, present } = change
   const last = change.changes.at(-1)
   const definition = last === undefined || last.kind === 'segmentKeys' ? null : last.definition
-  const body = definition === null ? null : JSON.stringify(definition)
+  const body = definition === null ? null : yield* stringifyInParts(definition)
   if (body === (present.at(-1)?.body ?? null)) return undefined
   return { ...topic, version, baseVersion: version, body }
 }
@@ -264,14 +265,19 @@ interface Definitions {
   readonly segments: ReadonlyMap<string, SegmentDefinition | null>
 }
 
+function* definitionIn(body: string | null): Interruptible<unknown> {
+  return body === null ? null : yield* parseInParts(body)
+}
+
 function* fold(entries: readonly LogEntry[]): Interruptible<Definitions> {
   const flags = new Map<string, FlagDefinition | null>()
   const published = new Map<string, PublishedSegment | null>()
   const differences = new Map<string, KeyDifference[]>()
   for (const entry of entries) {
     const { kind, id, body } = entry
-    if (kind === 'flag') flags.set(id, body === null ? null : JSON.parse(body))
-    else if (kind === 'segment') published.set(id, body === null ? null : JSON.parse(body))
+    if (kind === 'flag') flags.set(id, (yield* definitionIn(body)) as FlagDefinition | null)
+    else if (kind === 'segment')
+      published.set(id, (yield* definitionIn(body)) as PublishedSegment | null)
     else {
       const known = differences.get(topicName(entry))
       if (known === undefined) differences.set(topicName(entry), [differenceOf(entry)])
