@@ -1,6 +1,6 @@
 import type { Interruptible } from './time-slice.ts'
 
-/** Shorter texts are read and written at once. */
+/** Shorter texts, in characters, are read at once. */
 const LONG = 512 * 1024
 /** After how many characters of a long text a part of the work is done. */
 const CHARACTERS_A_PART = 64 * 1024

@@ -8,7 +8,7 @@ const MEASURES = ['clients', 'bytes'] as const
 type Measure = (typeof MEASURES)[number]
 type Amounts = Readonly<Record<Measure, number>>
 
-/** Whom a client is charged to. */
+/** The SDK key and the organization that a client is charged to. */
 type Owner = Pick<EnvironmentScope, 'keyId' | 'organizationId'>
 
 /** The shares of the bytes that one SDK key and one organization may hold. */

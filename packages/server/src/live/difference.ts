@@ -25,7 +25,7 @@ interface Told {
 
 /**
  * What lies between two moments, for one context after another. Contexts with the same answers
- * share what they are told; sessions of the audience that was asked for last share its evaluation.
+ * share what they receive; sessions of the audience that was asked for last share its evaluation.
  */
 export class Difference {
   readonly #parts: DifferenceParts
