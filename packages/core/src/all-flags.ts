@@ -11,6 +11,8 @@ import { programInParts, programOf } from './program.ts'
 import { ProgramRunner } from './program-runner.ts'
 import type { FlagValue, FlagValues } from './value.ts'
 
+export { clientView } from './client-view.ts'
+
 /**
  * The answers for one context at one instant, in the order of the flags' keys. Values, JSON text
  * and details are views of it. Details look at the context once more, which must be unchanged.

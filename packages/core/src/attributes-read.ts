@@ -90,12 +90,12 @@ function referencesOf(flagSet: FlagSet): readonly AttributeReference[] {
   return references
 }
 
-function gather({ ordered, segments }: FlagSet): readonly AttributeReference[] {
+function gather({ flagsByKey, segments }: FlagSet): readonly AttributeReference[] {
   const byName = new Map<string, AttributeReference>()
   const add = (reference: AttributeReference | undefined) => {
     if (reference !== undefined) byName.set(reference.name, reference)
   }
-  for (const { rules } of ordered) {
+  for (const { rules } of flagsByKey.values()) {
     for (const { conditions, serve } of rules) {
       for (const { reference } of conditions) add(reference)
       if (serve.kind === 'rollout') add(serve.rollout.bucketBy)

@@ -7,6 +7,11 @@ import type { FlagValueType } from './value.ts'
 export interface FlagSetDefinition {
   /** Grows by one with every published change of the environment; 0 before the first. */
   readonly version: number
+  /**
+   * The last version that could change an answer to an SDK key of kind `client`. Absent if that is
+   * `version` itself.
+   */
+  readonly clientVersion?: number
   readonly flags: readonly FlagDefinition[]
   readonly segments: readonly SegmentDefinition[]
 }
@@ -16,6 +21,8 @@ export interface FlagDefinition {
   readonly key: string
   readonly type: FlagValueType
   readonly isActive: boolean
+  /** Whether SDK keys of kind `client` receive the flag. Absent means `true`. */
+  readonly clientVisible?: boolean
   readonly variations: readonly VariationDefinition[]
   readonly defaultVariationId: string
   /** Served while the flag is inactive or a prerequisite is not met; null: the default. */

@@ -36,6 +36,18 @@ export function unresolvable(
   return new Set(left.keys())
 }
 
+/** The names given and those of everything that they depend on, however indirectly. */
+export function dependenciesOf(
+  nodes: readonly DependencyNode[],
+  names: Iterable<string>,
+): ReadonlySet<string> {
+  const needs = new Map(nodes.map((node) => [node.name, node.needs]))
+  const found = new Set(names)
+  // A set may grow while it is walked: what is added is visited too.
+  for (const name of found) for (const need of needs.get(name) ?? []) found.add(need)
+  return found
+}
+
 /** The names in `changed` and of everything that depends on them, however indirectly. */
 export function dependentsOf(
   nodes: readonly DependencyNode[],

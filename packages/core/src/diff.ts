@@ -12,7 +12,7 @@ import type { FlagValue, FlagValues } from './value.ts'
  */
 export function changedFlags(before: FlagSet, after: FlagSet): readonly string[] {
   const changed = [
-    ...changedNames(before.flags, after.flags).map(flagName),
+    ...changedNames(before.flagsByKey, after.flagsByKey).map(flagName),
     ...changedNames(before.segments, after.segments).map(segmentName),
   ]
   if (changed.length === 0) return []
@@ -60,6 +60,8 @@ export function changedValues(before: FlagValues, after: FlagValues): ValueChang
 /** The newest state of what changed since a version; null: it no longer exists. */
 export interface DefinitionDelta {
   readonly version: number
+  /** See `FlagSetDefinition`. */
+  readonly clientVersion?: number
   readonly flags: readonly { readonly id: string; readonly definition: FlagDefinition | null }[]
   readonly segments: readonly {
     readonly id: string
@@ -76,6 +78,7 @@ export function mergeChanges(
   const segments = mergeById(definition.segments, changes.segments)
   return {
     version: changes.version,
+    ...(changes.clientVersion !== undefined && { clientVersion: changes.clientVersion }),
     flags: flags.sort((left, right) => compareCodePoints(left.key, right.key)),
     segments: segments.sort((left, right) => compareCodePoints(left.id, right.id)),
   }

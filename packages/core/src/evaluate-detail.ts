@@ -139,7 +139,7 @@ class Readings {
     for (const { reference, segmentIds, flagKey } of conditions) {
       if (reference !== undefined) this.attributes.add(reference.name)
       for (const id of segmentIds) this.#addSegment(id)
-      if (flagKey !== undefined) this.addFlag(this.#flagSet.flags.get(flagKey))
+      if (flagKey !== undefined) this.addFlag(this.#flagSet.flagsByKey.get(flagKey))
     }
   }
 

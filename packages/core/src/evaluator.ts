@@ -85,7 +85,7 @@ export class Evaluator implements RuleScope {
   }
 
   servedVariation(flagKey: string): string | undefined {
-    return this.#ask(this.#flagSet.flags.get(flagKey))?.variation?.key
+    return this.#ask(this.#flagSet.flagsByKey.get(flagKey))?.variation?.key
   }
 
   isInSegment(segmentId: string): boolean {

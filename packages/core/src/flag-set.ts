@@ -18,14 +18,17 @@ export interface FlagSet {
   readonly definition: FlagSetDefinition
   /** What it was compiled with. */
   readonly engines: Engines
-  /** By key, in the order of the keys' code points. */
+  /** The flags that are answered, by key, in the order of the keys' code points. */
   readonly flags: ReadonlyMap<string, CompiledFlag>
+  /** All flags by key: what conditions refer to. Those of a client view are not all answered. */
+  readonly flagsByKey: ReadonlyMap<string, CompiledFlag>
   /** By id. */
   readonly segments: ReadonlyMap<string, CompiledSegment>
   /** Epoch milliseconds, ascending, at which gradual rollouts change what is served. */
   readonly instants: readonly number[]
-  /** The flags once more, in the same order: what evaluation walks. */
+  /** `flags` once more, in the same order: what evaluation walks. */
   readonly ordered: readonly CompiledFlag[]
+  /** All flags by id: what prerequisites refer to. */
   readonly flagsById: ReadonlyMap<string, CompiledFlag>
   readonly dependencies: FlagDependencies
   /** The keys of the active flags whose answer cannot be worked out. */
@@ -101,8 +104,9 @@ function toFlagSet(
   return Object.freeze({
     ...parts,
     version: definition.version,
-    instants: instantsOfFlags(ordered, previous),
+    instants: instantsOfFlags(flags, previous),
     ordered,
+    flagsByKey: flags,
     flagsById,
     dependencies,
     malformed: malformedAmong(ordered, dependencies.lost),
@@ -215,18 +219,19 @@ export function isSameDefinition(left: unknown, right: unknown): boolean {
   return left === right || jsonEquals(left as JsonValue, right as JsonValue)
 }
 
-function instantsOfFlags(
-  ordered: readonly CompiledFlag[],
+/** The timestamps of the gradual rollouts of these flags; those of `previous` if they are equal. */
+export function instantsOfFlags(
+  flags: ReadonlyMap<string, CompiledFlag>,
   previous: FlagSet | undefined,
 ): readonly number[] {
-  const ramps = activeRamps(ordered)
-  const before = previous === undefined ? [] : activeRamps(previous.ordered)
+  const ramps = activeRamps(flags)
+  const before = previous === undefined ? [] : activeRamps(previous.flagsByKey)
   const isSame = ramps.length === before.length && ramps.every((ramp, at) => ramp === before[at])
   return previous !== undefined && isSame ? previous.instants : instantsOf(ramps)
 }
 
-function activeRamps(ordered: readonly CompiledFlag[]): readonly Ramp[] {
-  return ordered.flatMap(({ definition, ramps }) => (definition.isActive ? ramps : []))
+function activeRamps(flags: ReadonlyMap<string, CompiledFlag>): readonly Ramp[] {
+  return [...flags.values()].flatMap(({ definition, ramps }) => (definition.isActive ? ramps : []))
 }
 
 function malformedAmong(

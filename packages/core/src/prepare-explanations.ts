@@ -1,5 +1,6 @@
 import { type CompiledCondition, matchesCondition } from './condition.ts'
 import type { EvaluationContext } from './context.ts'
+import { dependenciesOf } from './dependency.ts'
 import type { FlagSet } from './flag-set.ts'
 import { flagName, segmentName } from './links.ts'
 import type { Parts } from './parts.ts'
@@ -13,11 +14,8 @@ export function* prepareExplanations(
   flagKeys: Iterable<string>,
   context: EvaluationContext,
 ): Parts<void> {
-  const needs = new Map(flagSet.dependencies.nodes.map((node) => [node.name, node.needs]))
-  // A set may grow while it is walked: what is added is visited too.
-  const names = new Set(Array.from(flagKeys, flagName))
-  for (const name of names) for (const need of needs.get(name) ?? []) names.add(need)
-  for (const flag of flagSet.ordered) {
+  const names = dependenciesOf(flagSet.dependencies.nodes, Array.from(flagKeys, flagName))
+  for (const flag of flagSet.flagsByKey.values()) {
     if (!flag.isActive || !names.has(flagName(flag.key))) continue
     for (const rule of flag.rules) yield* judgeInParts(rule.conditions, context)
   }

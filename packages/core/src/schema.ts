@@ -131,6 +131,7 @@ export const flagDefinitionSchema = z.object({
   key: z.string(),
   type: z.enum(['boolean', 'string', 'number', 'json']),
   isActive: z.boolean(),
+  clientVisible: z.boolean().exactOptional(),
   variations: z.array(variationDefinitionSchema),
   defaultVariationId: z.string(),
   offVariationId: z.string().nullable(),
@@ -147,6 +148,7 @@ export const flagDefinitionSchema = z.object({
  */
 export const flagSetDefinitionSchema = z.object({
   version: z.int().min(0),
+  clientVersion: z.int().min(0).exactOptional(),
   flags: z.array(flagDefinitionSchema),
   segments: z.array(segmentDefinitionSchema),
 }) satisfies z.ZodType<FlagSetDefinition>

@@ -28,7 +28,7 @@ export function nextInstant(flagSet: Pick<FlagSet, 'instants'>, now: number): nu
  * rollout, their own or that of a flag they depend on; in the order of the set.
  */
 export function rampingFlags(flagSet: FlagSet, after: number, upTo: number): readonly string[] {
-  const ramping = flagSet.ordered.filter(({ definition, ramps }) => {
+  const ramping = [...flagSet.flagsByKey.values()].filter(({ definition, ramps }) => {
     const hasStepped = ramps.some((ramp) => stepsTaken(ramp, after) !== stepsTaken(ramp, upTo))
     return definition.isActive && hasStepped
   })
