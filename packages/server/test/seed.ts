@@ -28,6 +28,7 @@ export async function seed(
     key: 'shop',
     name: 'Shop',
     description: '',
+    newFlagsClientVisible: true,
     ...recordFields,
   })
   const live = await addEnvironment(storage, projectId, 'live')

@@ -118,14 +118,25 @@ function keyIn(entry: LogEntry | undefined): string | null {
   return key
 }
 
+/** A version of an environment, and the last one up to it that affected clients. */
+export interface VersionNumbers {
+  readonly version: number
+  readonly clientVersion: number
+}
+
+/** The client version is left out where it is the version. */
+function versionFields({ version, clientVersion }: VersionNumbers) {
+  return clientVersion === version ? { version } : { version, clientVersion }
+}
+
 /** The flag set that these entries (of every topic, each oldest first) make up. */
 export function* toFlagSet(
-  version: number,
+  numbers: VersionNumbers,
   entries: readonly LogEntry[],
 ): Interruptible<FlagSetDefinition> {
   const { flags, segments } = yield* fold(entries)
   return {
-    version,
+    ...versionFields(numbers),
     flags: [...flags.values()]
       .filter((definition) => definition !== null)
       .sort((a, b) => compareCodePoints(a.key, b.key) || compareCodePoints(a.id, b.id)),
@@ -141,7 +152,7 @@ export function* toFlagSet(
  */
 export function* toChanges(
   entries: readonly LogEntry[],
-  { version, since }: { readonly version: number; readonly since: number },
+  { since, ...numbers }: VersionNumbers & { readonly since: number },
 ): Interruptible<DefinitionChanges> {
   const goneBefore = new Set<string>()
   for (const { kind, id, version: changedAt, body } of entries) {
@@ -153,7 +164,7 @@ export function* toChanges(
       .map(([id, definition]) => ({ id, definition }))
       .sort((a, b) => compareCodePoints(a.id, b.id))
   return {
-    version,
+    ...versionFields(numbers),
     flags: changed(flags),
     segments: changed(segments).filter(({ id }) => !goneBefore.has(id)),
   }

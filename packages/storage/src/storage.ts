@@ -65,7 +65,8 @@ export interface StorageSession {
 
   /**
    * Everything needed to evaluate the environment: now, or exactly as it was at version `at`.
-   * Flags are ordered by key, segments by id, listed keys by when they were added. `undefined`
+   * Flags are ordered by key, segments by id, listed keys by when they were added. `clientVersion`
+   * is that of the last version up to this one that affected clients, absent if it is this one. `undefined`
    * when nothing was ever published, or `at` lies in the future; version 0 is empty.
    */
   loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined>
@@ -212,6 +213,11 @@ export interface PublicationOccasion {
   readonly publishedAt: string
   /** The audit event of the change; null when there is none. */
   readonly eventId: string | null
+  /**
+   * Whether answers to SDK keys of kind `client` may differ from those of the version before. Absent
+   * means `true`; with `false` the environment's client version stays what it was.
+   */
+  readonly affectsClients?: boolean
 }
 
 export interface VersionPage {
@@ -222,7 +228,7 @@ export interface VersionPage {
 }
 
 /** One version of an environment and what changed in it, each list ordered by id. */
-export interface PublishedVersion extends PublicationOccasion {
+export interface PublishedVersion extends Omit<PublicationOccasion, 'affectsClients'> {
   readonly version: number
   readonly flags: readonly ChangedDefinition[]
   /** Those whose listed keys changed are here too. */
@@ -253,6 +259,8 @@ export interface SegmentKeysChange {
 export interface DefinitionChanges {
   /** The environment's version; 0 when nothing was ever published. */
   readonly version: number
+  /** As in `FlagSetDefinition`: the last version that affected clients, unless that is `version`. */
+  readonly clientVersion?: number
   /** Whole definitions, listed keys included: what `mergeChanges` of `@ff/core` takes. */
   readonly flags: readonly { readonly id: string; readonly definition: FlagDefinition | null }[]
   readonly segments: readonly {

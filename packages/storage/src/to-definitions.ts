@@ -31,6 +31,8 @@ export function toFlagDefinition(parts: FlagParts): FlagDefinition {
     key: flag.key,
     type: flag.type,
     isActive: state.isActive,
+    // Absent for visible flags, so that definitions published before the field existed stay equal.
+    ...(!flag.clientVisible && { clientVisible: false }),
     variations: variations.map(({ id, key, value }) => ({ id, key, value })),
     defaultVariationId: state.defaultVariationId ?? fallback?.id ?? '',
     offVariationId: state.offVariationId,

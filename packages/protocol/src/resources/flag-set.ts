@@ -78,6 +78,7 @@ const flag: Wire<FlagDefinition> = record(
     key: z.string(),
     type: z.enum(['boolean', 'string', 'number', 'json']),
     isActive: z.boolean(),
+    clientVisible: z.boolean().exactOptional(),
     variations: listOf(z.strictObject({ id: reference, key: z.string(), value: z.string() })),
     defaultVariationId: reference,
     offVariationId: reference.nullable(),
@@ -88,6 +89,7 @@ const flag: Wire<FlagDefinition> = record(
   },
   {
     isActive: 'is_active',
+    clientVisible: 'client_visible',
     defaultVariationId: 'default_variation_id',
     offVariationId: 'off_variation_id',
   },
@@ -109,6 +111,11 @@ const segment: Wire<SegmentDefinition> = record(
 
 /** Everything needed to evaluate one environment at one version, as it was published. */
 export const flagSetCodec: Wire<FlagSetDefinition> = record(
-  { version: count, flags: listOf(flag), segments: listOf(segment) },
-  {},
+  {
+    version: count,
+    clientVersion: count.exactOptional(),
+    flags: listOf(flag),
+    segments: listOf(segment),
+  },
+  { clientVersion: 'client_version' },
 )

@@ -31,6 +31,7 @@ const fields = {
   description,
   type: flagType,
   tags,
+  clientVisible: z.boolean(),
   archivedAt: timestamp.nullable(),
   lastEvaluatedAt: timestamp.nullable(),
   ...recordFields,
@@ -38,6 +39,7 @@ const fields = {
 
 const names = {
   projectId: 'project_id',
+  clientVisible: 'client_visible',
   archivedAt: 'archived_at',
   lastEvaluatedAt: 'last_evaluated_at',
   ...recordNames,
@@ -47,7 +49,10 @@ export const flagCodec = record(fields, names)
 
 export const flagViewCodec = record({ ...fields, variations: z.array(variationCodec) }, names)
 
-/** The name is the key unless given; only a boolean flag may leave out its variations. */
+/**
+ * The name is the key unless given, and `clientVisible` is what the project says. Only a boolean flag
+ * may leave out its variations.
+ */
 export type NewFlag = z.output<typeof newFlagCodec>
 
 export const newFlagCodec = record(
@@ -57,9 +62,10 @@ export const newFlagCodec = record(
     description: description.optional(),
     type: flagType,
     tags: tags.optional(),
+    clientVisible: z.boolean().optional(),
     variations: z.array(newVariationCodec).min(1).max(100).optional(),
   },
-  {},
+  { clientVisible: 'client_visible' },
 )
 
 export type FlagChanges = z.output<typeof flagChangesCodec>
@@ -71,6 +77,7 @@ export const flagChangesCodec = record(
     tags: clearable(tags, []),
     /** `true` takes the flag out of all results, `false` brings it back. */
     archived: z.boolean().optional(),
+    clientVisible: z.boolean().optional(),
   },
-  {},
+  { clientVisible: 'client_visible' },
 )

@@ -9,8 +9,17 @@ export type Project = z.output<typeof projectCodec>
 /** A project as it is answered alone, with its environments: the default one first, then by key. */
 export type ProjectView = z.output<typeof projectViewCodec>
 
-const fields = { id, orgId: id, key, name, description, ...recordFields }
-const names = { orgId: 'org_id', ...recordNames } as const
+const fields = {
+  id,
+  orgId: id,
+  key,
+  name,
+  description,
+  newFlagsClientVisible: z.boolean(),
+  ...recordFields,
+}
+const settingNames = { newFlagsClientVisible: 'new_flags_client_visible' } as const
+const names = { orgId: 'org_id', ...settingNames, ...recordNames } as const
 
 export const projectCodec = record(fields, names)
 
@@ -23,13 +32,22 @@ export const projectViewCodec = record(
 export type NewProject = z.output<typeof newProjectCodec>
 
 export const newProjectCodec = record(
-  { key, name: name.optional(), description: description.optional() },
-  {},
+  {
+    key,
+    name: name.optional(),
+    description: description.optional(),
+    newFlagsClientVisible: z.boolean().optional(),
+  },
+  settingNames,
 )
 
 export type ProjectChanges = z.output<typeof projectChangesCodec>
 
 export const projectChangesCodec = record(
-  { name: name.optional(), description: clearable(description, '') },
-  {},
+  {
+    name: name.optional(),
+    description: clearable(description, ''),
+    newFlagsClientVisible: z.boolean().optional(),
+  },
+  settingNames,
 )

@@ -100,7 +100,7 @@ async function insertFlag(
   const { projectId } = place
   const here = { flagId: id, ...place }
   const flag = { id, projectId, key, name: key, description: '', type, tags: [], ...frame }
-  const record = { ...flag, archivedAt: null, lastEvaluatedAt: null }
+  const record = { ...flag, clientVisible: true, archivedAt: null, lastEvaluatedAt: null }
   const state = { id: randomUUID(), ...here, isActive: true, ...frame, ...NO_SETTINGS }
   const variations = definition.variations.map((variation, orderIndex) => ({
     ...variation,

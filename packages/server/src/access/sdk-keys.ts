@@ -7,13 +7,21 @@ import { Refresh } from '../refresh.ts'
 import { LastUse } from './last-use.ts'
 import { hashSecret } from './secrets.ts'
 
+/** The flags of an environment that the holder of an SDK key receives. */
+export interface FlagSetScope {
+  readonly environmentId: string
+  /** `client`: values of the flags visible to clients; `server`: all flags, and the flag set. */
+  readonly kind: SdkKeyKind
+}
+
+export type SdkKeyKind = 'client' | 'server'
+
+export const SDK_KEY_KINDS: readonly SdkKeyKind[] = ['client', 'server']
+
 /** What the holder of an SDK key may see: one environment. */
-export interface EnvironmentScope {
+export interface EnvironmentScope extends FlagSetScope {
   readonly keyId: string
   readonly organizationId: string
-  readonly environmentId: string
-  /** `client`: values only; `server`: also the flag set. */
-  readonly kind: 'client' | 'server'
   /** Requests a minute. */
   readonly rateLimit: number
 }

@@ -10,6 +10,8 @@ import {
 const tag = { version: 12, step: 3, contextHash: 'a'.repeat(32), valuesHash: '0'.repeat(32) }
 const tagText = `"12.3-${'a'.repeat(32)}-${'0'.repeat(32)}"`
 
+const LIVE = { environmentId: 'live', kind: 'server' } as const
+
 describe('entity tags', () => {
   it('are written and read back, strong or weak, with blanks around', () => {
     expect(entityTagText(tag)).toBe(tagText)
@@ -42,12 +44,12 @@ describe('the hash of a context', () => {
   const bytesOf = (body: string) => new TextEncoder().encode(body)
   const hashIn = (body: string) => {
     const found = contextTextIn(bytesOf(body))
-    return found && contextHashOf('live', found)
+    return found && contextHashOf(LIVE, found)
   }
 
   it('is the same from a body without spaces and from the context alone', () => {
-    expect(hashIn(compact)).toBe(contextHashOf('live', text))
-    expect(hashIn('{"context":{}}')).toBe(contextHashOf('live', '{}'))
+    expect(hashIn(compact)).toBe(contextHashOf(LIVE, text))
+    expect(hashIn('{"context":{}}')).toBe(contextHashOf(LIVE, '{}'))
   })
 
   it('is not read from a body that is not just a context', () => {
@@ -64,7 +66,7 @@ describe('the hash of a context', () => {
       `{"context":{"kind":"user","context":${user}},"context":{}}`,
     ]
     const alone = ['user-1', 'user-2', 1].map((key) => {
-      return contextHashOf('live', JSON.stringify({ kind: 'user', key }))
+      return contextHashOf(LIVE, JSON.stringify({ kind: 'user', key }))
     })
     const hashes = new Set([...bodies.map(hashIn), ...alone])
     expect(hashes.size).toBe(bodies.length + alone.length)
@@ -72,7 +74,11 @@ describe('the hash of a context', () => {
 
   it('is another in every environment', () => {
     const environments = ['live', 'staging', 'evil', 'live ', '', ...Array.from('0123456789')]
-    const hashes = new Set(environments.map((environment) => contextHashOf(environment, text)))
+    const hashes = new Set(
+      environments.map((environment) =>
+        contextHashOf({ environmentId: environment, kind: 'server' }, text),
+      ),
+    )
     expect(hashes.size).toBe(environments.length)
   })
 })

@@ -1,4 +1,5 @@
 import { hash128 } from '@ff/core/fingerprint'
+import type { FlagSetScope } from '../access/sdk-keys.ts'
 
 /** What an answer was made from, and a hash of the answer: equal tags mean equal values. */
 export interface EntityTag {
@@ -6,7 +7,7 @@ export interface EntityTag {
   readonly version: number
   /** How many instants of that version's gradual rollouts had passed. */
   readonly step: number
-  /** Of the context and of the environment, for all environments have a version 3. */
+  /** Of the context, the environment and the kind of SDK key: each environment has a version 3. */
   readonly contextHash: string
   readonly valuesHash: string
 }
@@ -16,12 +17,12 @@ const CONTEXT_ALONE = Uint8Array.from('{"context":', (character) => character.ch
 const CLOSING_BRACE = 0x7d
 
 /**
- * A hash of one text of a context, in an environment: of what stands for it in the body, which
+ * A hash of one text of a context, in an environment and for a kind of SDK key: of what stands for it in the body, which
  * costs least, or else of what `JSON.stringify` gives. So equal hashes mean equal contexts, and the
  * same context has the same hash as long as it is written in the same way.
  */
-export function contextHashOf(environmentId: string, text: string | Uint8Array): string {
-  return hash128(text, seedOf(environmentId))
+export function contextHashOf(scope: FlagSetScope, text: string | Uint8Array): string {
+  return hash128(text, seedOf(scope))
 }
 
 /** What stands for the context in a body that is nothing else, and that need not be parsed for it. */
@@ -29,9 +30,11 @@ export function contextTextIn(body: Uint8Array): Uint8Array | undefined {
   return isContextAlone(body) ? body.subarray(CONTEXT_ALONE.length, body.length - 1) : undefined
 }
 
+const SEEDS = { server: 0x811c9dc5, client: 0x050c5d1f } as const
+
 /** FNV-1a. */
-function seedOf(environmentId: string): number {
-  let seed = 0x811c9dc5
+function seedOf({ environmentId, kind }: FlagSetScope): number {
+  let seed: number = SEEDS[kind]
   for (let at = 0; at < environmentId.length; at += 1) {
     seed = Math.imul(seed ^ environmentId.charCodeAt(at), 0x01000193)
   }

@@ -38,10 +38,11 @@ export class Evaluator {
 
   /** Recorded. Throws `NOT_FOUND` when there is no such environment. */
   async values(environmentId: string, context: EvaluationContext): Promise<FlagValues> {
-    const flagSet = await this.#cache.get(environmentId)
-    this.#usage.requested(environmentId)
+    const scope = { environmentId, kind: 'server' } as const
+    const flagSet = await this.#cache.get(scope)
+    this.#usage.requested(scope)
     const evaluated = evaluateAllTimed(flagSet, context, this.#clock.now())
-    this.#usage.evaluated(environmentId, 'sdk', evaluated)
+    this.#usage.evaluated(scope, 'sdk', evaluated)
     return valuesOf(evaluated.evaluation)
   }
 
@@ -51,13 +52,14 @@ export class Evaluator {
     flagKey: string,
     context: EvaluationContext,
   ): Promise<EvaluationDetail> {
-    const flagSet = await this.#cache.get(environmentId)
-    this.#usage.requested(environmentId)
+    const scope = { environmentId, kind: 'server' } as const
+    const flagSet = await this.#cache.get(scope)
+    this.#usage.requested(scope)
     const now = this.#clock.now()
     const evaluated = evaluateSomeTimed(flagSet, [flagKey], context, now)
     const [detail] = detailsOf(evaluated.evaluation)
     if (detail === undefined) return evaluateFlag(flagSet, flagKey, context, now)
-    this.#usage.evaluated(environmentId, 'sdk', evaluated)
+    this.#usage.evaluated(scope, 'sdk', evaluated)
     return detail
   }
 

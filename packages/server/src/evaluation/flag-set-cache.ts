@@ -5,11 +5,12 @@ import {
   type FlagSetDefinition,
   isFlagError,
 } from '@ff/core'
-import { prepareInParts } from '@ff/core/all-flags'
+import { clientView, prepareInParts } from '@ff/core/all-flags'
 import { findErrors } from '@ff/core/authoring'
 import { mergeChanges } from '@ff/core/changes'
 import type { Environment } from '@ff/protocol/management'
 import type { Storage } from '@ff/storage'
+import { type FlagSetScope, SDK_KEY_KINDS, type SdkKeyKind } from '../access/sdk-keys.ts'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../logger.ts'
 import { Refresh } from '../refresh.ts'
@@ -17,8 +18,15 @@ import { runInSlices } from '../slice.ts'
 import { engines } from './engines.ts'
 import { assertNoNewFaults, assertSoundDefinition } from './sound-definition.ts'
 
-/** Called in the moment a flag set takes its predecessor's place; `before` is absent at first. */
-export type FlagSetListener = (environmentId: string, after: FlagSet, before?: FlagSet) => void
+/** What an environment answers to SDK keys of each kind; one object if every flag is visible. */
+export type FlagSetsByKind = Readonly<Record<SdkKeyKind, FlagSet>>
+
+/** Called when flag sets replace their predecessors; `before` is absent at first. */
+export type FlagSetListener = (
+  environmentId: string,
+  after: FlagSetsByKind,
+  before?: FlagSetsByKind,
+) => void
 
 /** A flag set that nobody asked for in this many rounds of `refreshAll` is dropped. */
 const IDLE_ROUNDS = 720
@@ -41,8 +49,8 @@ interface FlagSetCacheParts {
 }
 
 /** What is held of an environment. */
-export interface HeldFlagSet {
-  readonly flagSet: FlagSet
+export interface HeldFlagSets {
+  readonly flagSets: FlagSetsByKind
   /** When the store was last known to have nothing newer; epoch milliseconds. */
   readonly checkedAt: number
 }
@@ -52,7 +60,7 @@ interface Entry {
   readonly refresh: Refresh
   /** The load that everybody waits for who asks before there is anything. */
   first: Promise<void> | undefined
-  flagSet: FlagSet | undefined
+  flagSets: FlagSetsByKind | undefined
   /** When the store was last asked and had nothing newer than what is held; epoch milliseconds. */
   checkedAt: number
   /** Nothing is kept until it is known what may be. */
@@ -102,16 +110,17 @@ export class FlagSetCache {
   }
 
   /** The flag set held now, if the environment is loaded. */
-  find(environmentId: string): FlagSet | undefined {
+  find({ environmentId, kind }: FlagSetScope): FlagSet | undefined {
     const entry = this.#entries.get(environmentId)
-    if (entry?.flagSet !== undefined) entry.idleRounds = 0
-    return entry?.flagSet
+    if (entry?.flagSets === undefined) return undefined
+    entry.idleRounds = 0
+    return entry.flagSets[kind]
   }
 
-  /** The same, without counting as a use. */
-  peek(environmentId: string): HeldFlagSet | undefined {
-    const { flagSet, checkedAt = 0 } = this.#entries.get(environmentId) ?? {}
-    return flagSet === undefined ? undefined : { flagSet, checkedAt }
+  /** What is held now of an environment, without counting as a use. */
+  peek(environmentId: string): HeldFlagSets | undefined {
+    const { flagSets, checkedAt = 0 } = this.#entries.get(environmentId) ?? {}
+    return flagSets === undefined ? undefined : { flagSets, checkedAt }
   }
 
   /** How much of its contexts a loaded environment keeps, as of the last refresh. */
@@ -123,9 +132,10 @@ export class FlagSetCache {
    * The flag set held now, else the one that is then loaded; version 0 without flags when nothing
    * was ever published. Throws `NOT_FOUND` when there is no such environment.
    */
-  async get(environmentId: string): Promise<FlagSet> {
-    const held = this.find(environmentId)
+  async get(scope: FlagSetScope): Promise<FlagSet> {
+    const held = this.find(scope)
     if (held !== undefined) return held
+    const { environmentId, kind } = scope
     const entry = this.#entries.get(environmentId) ?? this.#enter(environmentId)
     entry.first ??= entry.refresh.run()
     try {
@@ -134,8 +144,8 @@ export class FlagSetCache {
       this.#entries.delete(environmentId)
       throw error
     }
-    if (entry.flagSet === undefined) throw noFlagSet()
-    return entry.flagSet
+    if (entry.flagSets === undefined) throw noFlagSet()
+    return entry.flagSets[kind]
   }
 
   /**
@@ -144,7 +154,7 @@ export class FlagSetCache {
    */
   async refresh(environmentId: string, atLeast = Number.POSITIVE_INFINITY): Promise<void> {
     const entry = this.#entries.get(environmentId)
-    if (entry === undefined || (entry.flagSet?.version ?? 0) >= atLeast) return
+    if (entry === undefined || (entry.flagSets?.server.version ?? 0) >= atLeast) return
     await entry.refresh.run()
   }
 
@@ -160,9 +170,9 @@ export class FlagSetCache {
   }
 
   /** Every environment that is loaded. */
-  *loaded(): Iterable<readonly [environmentId: string, flagSet: FlagSet]> {
-    for (const { environmentId, flagSet } of this.#entries.values()) {
-      if (flagSet !== undefined) yield [environmentId, flagSet]
+  *loaded(): Iterable<readonly [environmentId: string, flagSets: FlagSetsByKind]> {
+    for (const { environmentId, flagSets } of this.#entries.values()) {
+      if (flagSets !== undefined) yield [environmentId, flagSets]
     }
   }
 
@@ -171,7 +181,7 @@ export class FlagSetCache {
       environmentId,
       refresh: new Refresh(() => this.#update(entry)),
       first: undefined,
-      flagSet: undefined,
+      flagSets: undefined,
       checkedAt: 0,
       privacy: 'none',
       privacyReadAt: Number.NEGATIVE_INFINITY,
@@ -222,7 +232,8 @@ export class FlagSetCache {
     })
   }
 
-  async #read({ environmentId, flagSet }: Entry): Promise<FlagSetDefinition | undefined> {
+  async #read({ environmentId, flagSets }: Entry): Promise<FlagSetDefinition | undefined> {
+    const flagSet = flagSets?.server
     if (flagSet === undefined) {
       const definition = await this.#storage.loadFlagSet(environmentId)
       return definition ?? this.#unpublished(environmentId)
@@ -246,21 +257,23 @@ export class FlagSetCache {
 
   /** The new version is ready before anybody is answered with it, and nobody waits for that. */
   async #swap(entry: Entry, definition: FlagSetDefinition): Promise<void> {
-    const { environmentId, flagSet: before } = entry
+    const { environmentId, flagSets } = entry
+    const before = flagSets?.server
     await runInSlices(assertSoundDefinition(definition, before?.definition))
     const after = await runInSlices(compileInParts(definition, { previous: before, engines }))
     // With nothing good to keep, flags that serve their default are better than no flags.
     const hasGood = before !== undefined && before.flags.size > 0
     if (hasGood) assertNoNewFaults(after, before)
-    await runInSlices(prepareInParts(after))
-    entry.flagSet = after
+    const fresh = { server: after, client: clientView(after, flagSets?.client) }
+    for (const kind of SDK_KEY_KINDS) await runInSlices(prepareInParts(fresh[kind]))
+    entry.flagSets = fresh
     this.#swaps += 1
     const issues = hasGood ? [] : findErrors(after)
     if (issues.length > 0) {
       const { version } = after
       this.#logger.error('a flag set has faults', { environmentId, version, issues })
     }
-    this.#listener(environmentId, after, before)
+    this.#listener(environmentId, fresh, flagSets)
   }
 
   #report(entry: Entry, error: unknown): void {
@@ -269,7 +282,7 @@ export class FlagSetCache {
     entry.trouble = trouble
     this.#logger.error('a flag set could not be brought up to date; the last good one stays', {
       environmentId: entry.environmentId,
-      version: entry.flagSet?.version ?? null,
+      version: entry.flagSets?.server.version ?? null,
       cause: error,
     })
   }

@@ -1,5 +1,6 @@
 import type { FlagSet } from '@ff/core'
 import type { EvaluationCount, EvaluationSource, Storage } from '@ff/storage'
+import type { FlagSetScope, SdkKeyKind } from '../access/sdk-keys.ts'
 import type { Cancel, Clock } from '../clock.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { Logger } from '../logger.ts'
@@ -48,8 +49,9 @@ export interface UsageStats {
 /** What a client that evaluates by itself has counted. */
 export type ReportedCount = Omit<EvaluationCount, 'environmentId' | 'source'>
 
-/** What one environment has counted since it was last collected. */
+/** What was counted for one environment and kind of key since it was last collected. */
 interface EnvironmentUsage {
+  readonly environmentId: string
   requests: number
   counters: EvaluationCounters | undefined
   /** Of `counters`, since the epoch. */
@@ -68,7 +70,11 @@ export class UsageRecorder {
   readonly #metrics: Pick<Metrics, 'observeEvaluation'>
   readonly #clock: Clock
   readonly #logger: Logger
-  readonly #environments = new Map<string, EnvironmentUsage>()
+  /** By kind of key, whose flag sets differ, and environment. */
+  readonly #environments: Readonly<Record<SdkKeyKind, Map<string, EnvironmentUsage>>> = {
+    client: new Map(),
+    server: new Map(),
+  }
   readonly #counts: PendingCounts
   readonly #organizations: OrganizationUsage
   readonly #sightings: ContextSightings
@@ -111,20 +117,21 @@ export class UsageRecorder {
   }
 
   /** Somebody asked for an evaluation, whatever was answered. */
-  requested(environmentId: string): void {
-    this.#usageOf(environmentId).requests += 1
+  requested(scope: FlagSetScope): void {
+    this.#usageOf(scope).requests += 1
     this.#arm()
   }
 
   /** Somebody was answered. The hash is of the context; worked out when it is not given. */
   evaluated(
-    environmentId: string,
+    scope: FlagSetScope,
     source: EvaluationSource,
     evaluated: Evaluated,
-    hash = contextHashOf(environmentId, JSON.stringify(evaluated.context)),
+    hash = contextHashOf(scope, JSON.stringify(evaluated.context)),
   ): void {
     const now = this.#clock.now()
-    this.#count(environmentId, source, evaluated, now)
+    const { environmentId } = scope
+    this.#count(scope, source, evaluated, now)
     const sight = { environmentId, contextHash: hash, source, now }
     if (this.#sightings.see(evaluated, sight)) this.#addUser(environmentId, evaluated, now)
     this.#arm()
@@ -134,9 +141,10 @@ export class UsageRecorder {
    * A live client, which was told everything before, was told of these flags. `audience` is the same
    * object for as long as clients have this context.
    */
-  pushed(environmentId: string, evaluated: Evaluated, audience: WeakKey): void {
+  pushed(scope: FlagSetScope, evaluated: Evaluated, audience: WeakKey): void {
     const now = this.#clock.now()
-    this.#count(environmentId, 'ws', evaluated, now)
+    const { environmentId } = scope
+    this.#count(scope, 'ws', evaluated, now)
     const hour = Math.floor(now / HOUR_MS)
     if (this.#told.hour !== hour) this.#told = { hour, audiences: new WeakSet() }
     if (!this.#told.audiences.has(audience)) {
@@ -183,31 +191,31 @@ export class UsageRecorder {
     if (stats.pending > 0) this.#logger.warn('some usage could not be written', { ...stats })
   }
 
-  #usageOf(environmentId: string): EnvironmentUsage {
-    const known = this.#environments.get(environmentId)
+  #usageOf({ environmentId, kind }: FlagSetScope): EnvironmentUsage {
+    const known = this.#environments[kind].get(environmentId)
     if (known !== undefined) return known
-    const usage = { requests: 0, counters: undefined, minute: 0, timestamp: '' }
-    this.#environments.set(environmentId, usage)
+    const usage = { environmentId, requests: 0, counters: undefined, minute: 0, timestamp: '' }
+    this.#environments[kind].set(environmentId, usage)
     return usage
   }
 
   #count(
-    environmentId: string,
+    scope: FlagSetScope,
     source: EvaluationSource,
     { flagSet, evaluation, micros }: Evaluated,
     now: number,
   ): void {
-    const usage = this.#usageOf(environmentId)
+    const usage = this.#usageOf(scope)
     const minute = Math.floor(now / MINUTE_MS)
     const isGood = usage.counters?.flagSet === flagSet && usage.minute === minute
-    if (!isGood) this.#turn(environmentId, usage, flagSet, minute)
+    if (!isGood) this.#turn(usage, flagSet, minute)
     usage.counters?.add(evaluation, source, micros)
     this.#metrics.observeEvaluation(micros)
   }
 
   /** Begins to count for another minute or another flag set, of which most flags are the same. */
-  #turn(environmentId: string, usage: EnvironmentUsage, flagSet: FlagSet, minute: number): void {
-    const { counters, timestamp } = usage
+  #turn(usage: EnvironmentUsage, flagSet: FlagSet, minute: number): void {
+    const { environmentId, counters, timestamp } = usage
     const pend = (count: FlagCount) => this.#pend({ ...count, environmentId, minute: timestamp })
     if (usage.minute !== minute) for (const count of counters?.drain() ?? []) pend(count)
     if (counters === undefined) usage.counters = new EvaluationCounters(flagSet)
@@ -237,15 +245,20 @@ export class UsageRecorder {
   }
 
   *#drain(): Generator<EvaluationCount, void> {
-    for (const [environmentId, usage] of [...this.#environments]) {
-      const { counters, requests } = usage
+    for (const environments of Object.values(this.#environments))
+      yield* this.#drainAll(environments)
+  }
+
+  *#drainAll(environments: Map<string, EnvironmentUsage>): Generator<EvaluationCount, void> {
+    for (const usage of [...environments.values()]) {
+      const { environmentId, counters, requests } = usage
       usage.requests = 0
       if (requests > 0) this.#organizations.addRequests(environmentId, requests)
       if (counters?.hasNews === true) {
         for (const count of counters.drain()) {
           yield { ...count, environmentId, minute: usage.timestamp }
         }
-      } else if (requests === 0) this.#environments.delete(environmentId)
+      } else if (requests === 0) environments.delete(environmentId)
     }
   }
 

@@ -32,7 +32,7 @@ const OLDEST_MS = 24 * 60 * MINUTE_MS
 /** Counts what a client has evaluated of its own accord. Nothing is written before it is answered. */
 export async function eventsReply(
   { cache, usage, clock }: EventsParts,
-  { scope: { environmentId }, exchange, headers }: EventsExchange,
+  { scope, exchange, headers }: EventsExchange,
 ): Promise<Reply> {
   const body = (await exchange.json(MAX_BODY_BYTES)).parse()
   const request = asEventsRequest(body)
@@ -40,7 +40,8 @@ export async function eventsReply(
     const message = `${findEventsFault(body)}: is missing, or not what it must be.`
     throw new FlagError('INVALID_REQUEST', message)
   }
-  const { flags } = cache.find(environmentId) ?? (await cache.get(environmentId))
+  const { flags } = cache.find(scope) ?? (await cache.get(scope))
+  const { environmentId } = scope
   const now = clock.now()
   const counts: ReportedCount[] = []
   let ignored = 0

@@ -25,7 +25,7 @@ export async function flagSetReply(
     throw new FlagError('FORBIDDEN', 'Only an SDK key of kind "server" may fetch the flag set.')
   }
   const { environmentId } = scope
-  const flagSet = cache.find(environmentId) ?? (await cache.get(environmentId))
+  const flagSet = cache.find(scope) ?? (await cache.get(scope))
   // The path is the same for every environment, so that the version alone would not name one.
   const tag = `"${flagSet.version}-${environmentId}"`
   const about = {

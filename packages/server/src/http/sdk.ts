@@ -9,7 +9,7 @@ import {
 } from '@ff/protocol/sdk'
 import type { EvaluationSource } from '@ff/storage'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
-import type { EnvironmentScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
+import type { EnvironmentScope, FlagSetScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Clock } from '../clock.ts'
 import { contextHashOf, contextTextIn, entityTagText } from '../evaluation/entity-tag.ts'
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
@@ -53,7 +53,7 @@ export function handleSdk(parts: SdkParts, exchange: Exchange): Outcome | Promis
     return { ...reply, headers: { ...headers, ...reply.headers } }
   }
   try {
-    if (isHeld) return pollReply(parts.usage, waiting.takeAnswer(), waiting.environmentId, headers)
+    if (isHeld) return pollReply(parts.usage, waiting.takeAnswer(), waiting.scope, headers)
     const outcome = routeOf(exchange)(parts, exchange, headers)
     return outcome instanceof Promise ? outcome.catch(refuse) : outcome
   } catch (error) {
@@ -111,15 +111,14 @@ function evaluate(
   const { cache, evaluator, scheduler, usage } = parts
   return whenHere(admit(parts, exchange, headers), (scope) =>
     whenHere(exchange.json(MAX_BODY_BYTES), (body) => {
-      const { environmentId } = scope
-      const question = { environmentId, body, ifNoneMatch: exchange.header('if-none-match') }
-      return whenHere(cache.find(environmentId) ?? loadFor(question, cache), (loaded) => {
+      const question = { scope, body, ifNoneMatch: exchange.header('if-none-match') }
+      return whenHere(cache.find(scope) ?? loadFor(question, cache), (loaded) => {
         // A slow request may wait, and then finds the flags as they are by then.
         const work = () => {
-          const flagSet = cache.find(environmentId) ?? loaded
+          const flagSet = cache.find(scope) ?? loaded
           const answer = answerTo(question, flagSet, evaluator)
-          usage.requested(environmentId)
-          recordAnswer(usage, answer, { environmentId, source: 'rest' })
+          usage.requested(scope)
+          recordAnswer(usage, answer, { scope, source: 'rest' })
           return toReply(answer, headers)
         }
         return scheduler.run(scope, sizeOf(body), work)
@@ -136,26 +135,26 @@ function sizeOf({ bytes }: JsonBody): number {
 }
 
 interface Question {
-  readonly environmentId: string
+  readonly scope: FlagSetScope
   readonly body: JsonBody
   readonly ifNoneMatch: string | undefined
 }
 
 /** Nothing is loaded for a question that is to be refused. */
-function loadFor({ environmentId, body }: Question, cache: FlagSetCache): Promise<FlagSet> {
+function loadFor({ scope, body }: Question, cache: FlagSetCache): Promise<FlagSet> {
   contextIn(body)
-  return cache.get(environmentId)
+  return cache.get(scope)
 }
 
 /** Who asks in the same words as before, and has the answer, is told so without reading them. */
 function answerTo(
-  { environmentId, body, ifNoneMatch }: Question,
+  { scope, body, ifNoneMatch }: Question,
   flagSet: FlagSet,
   evaluator: Evaluator,
 ): Answer {
   const text = body.bytes && contextTextIn(body.bytes)
   const parsed = text === undefined ? contextIn(body) : undefined
-  const contextHash = contextHashOf(environmentId, text ?? JSON.stringify(parsed))
+  const contextHash = contextHashOf(scope, text ?? JSON.stringify(parsed))
   if (ifNoneMatch !== undefined) {
     const tag = evaluator.findTag(flagSet, contextHash, ifNoneMatch)
     if (tag !== undefined) return { tag, json: null }
@@ -180,12 +179,12 @@ function poll(
         const request = asPollRequest(body.parse())
         if (request === undefined) throw missingContext()
         const context = parseContext(request.context)
-        parts.usage.requested(scope.environmentId)
+        parts.usage.requested(scope)
         return parts.polls.wait({ scope, context, since: request.since, exchange, headers })
       }
       return whenHere(parts.scheduler.run(scope, sizeOf(body), work), (answer) => {
         if (answer === 'held') return answer
-        return pollReply(parts.usage, answer, scope.environmentId, headers)
+        return pollReply(parts.usage, answer, scope, headers)
       })
     }),
   )
@@ -194,17 +193,17 @@ function poll(
 function pollReply(
   usage: UsageRecorder,
   answer: PollAnswer | undefined,
-  environmentId: string,
+  scope: FlagSetScope,
   headers: SdkHeaders,
 ): Reply {
   // Who has left is told nothing.
   if (answer === undefined) return { status: 204, headers, body: null }
-  recordAnswer(usage, answer, { environmentId, source: 'poll' })
+  recordAnswer(usage, answer, { scope, source: 'poll' })
   return { ...toReply(answer, headers), body: answer.bytes }
 }
 
 interface Asked {
-  readonly environmentId: string
+  readonly scope: FlagSetScope
   readonly source: EvaluationSource
 }
 
@@ -212,9 +211,9 @@ interface Asked {
 function recordAnswer(
   usage: UsageRecorder,
   { evaluated, tag }: Answer,
-  { environmentId, source }: Asked,
+  { scope, source }: Asked,
 ): void {
-  if (evaluated !== undefined) usage.evaluated(environmentId, source, evaluated, tag.contextHash)
+  if (evaluated !== undefined) usage.evaluated(scope, source, evaluated, tag.contextHash)
 }
 
 async function flagSet(parts: SdkParts, exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
@@ -239,7 +238,7 @@ function admit(
 ): EnvironmentScope | Promise<EnvironmentScope> {
   const key = exchange.header(SDK_KEY_HEADER)
   return whenHere(keys.find(key) ?? keys.verify(key), (scope) => {
-    const version = cache.find(scope.environmentId)?.version
+    const version = cache.find(scope)?.version
     if (version !== undefined) headers['X-FF-Version'] = String(version)
     return whenHere(limiter.take(scope), (permit) => {
       tellLimit(permit, headers)

@@ -1,7 +1,8 @@
+import type { FlagSetScope } from '../access/sdk-keys.ts'
 import { contextHashOf } from '../evaluation/entity-tag.ts'
 import type { FlagSession } from './flag-session.ts'
 
-/** The live clients of one environment whose contexts are equal: they share one, and its evaluation. */
+/** Live clients that receive the same flags of one environment and whose contexts are equal. */
 export interface Audience {
   /** Its name among the audiences of the environment. */
   readonly name: string
@@ -11,13 +12,13 @@ export interface Audience {
   readonly sessions: Set<FlagSession>
 }
 
-/** The audiences of one environment. */
+/** The audiences of one environment and kind of SDK key. */
 export class Audiences implements Iterable<FlagSession> {
-  readonly #environmentId: string
+  readonly #scope: FlagSetScope
   readonly #byName = new Map<string, Audience>()
 
-  constructor(environmentId: string) {
-    this.#environmentId = environmentId
+  constructor(scope: FlagSetScope) {
+    this.#scope = scope
   }
 
   get isEmpty(): boolean {
@@ -26,7 +27,7 @@ export class Audiences implements Iterable<FlagSession> {
 
   /** Those with this context; a new audience is not among the others before its first session is. */
   of(text: string): Audience {
-    const contextHash = contextHashOf(this.#environmentId, text)
+    const contextHash = contextHashOf(this.#scope, text)
     const found = this.#byName.get(contextHash)
     // Hashes can be forged, and nobody shall be told what another context is told.
     const isOther = found !== undefined && found.text !== text

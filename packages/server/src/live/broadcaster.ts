@@ -1,9 +1,9 @@
 import type { FlagSet } from '@ff/core'
 import { stepAt } from '@ff/core/changes'
 import type { ChangeFeed, FlagSetChange, Resync, Unsubscribe } from '@ff/storage'
-import type { SdkKeyVerifier } from '../access/sdk-keys.ts'
+import { type FlagSetScope, SDK_KEY_KINDS, type SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Cancel, Clock } from '../clock.ts'
-import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
+import type { FlagSetCache, FlagSetsByKind } from '../evaluation/flag-set-cache.ts'
 import { Rounds } from './rounds.ts'
 import type { SessionRegistry } from './session-registry.ts'
 
@@ -34,7 +34,7 @@ export class Broadcaster {
   constructor(parts: BroadcasterParts) {
     this.#parts = parts
     this.#rounds = new Rounds(parts.sessions, parts.clock)
-    parts.cache.listen((environmentId, after) => this.#swapped(environmentId, after))
+    parts.cache.listen((...swap) => this.#swapped(...swap))
     parts.keys.listen(() => this.#endRefused())
   }
 
@@ -92,21 +92,27 @@ export class Broadcaster {
     void sessions.end((scope) => !keys.isLiving(scope), 'keyRefused')
   }
 
-  #swapped(environmentId: string, after: FlagSet): void {
-    this.#tell(environmentId, after)
+  #swapped(environmentId: string, after: FlagSetsByKind, before?: FlagSetsByKind): void {
+    for (const kind of SDK_KEY_KINDS) {
+      if (after[kind] !== before?.[kind]) this.#tell({ environmentId, kind }, after[kind])
+    }
     this.#armStep()
   }
 
-  #tell(environmentId: string, flagSet: FlagSet): void {
+  #tell(scope: FlagSetScope, flagSet: FlagSet): void {
     this.#toldSteps.set(flagSet, stepAt(flagSet, this.#parts.clock.now()))
-    this.#rounds.tell(environmentId, flagSet)
+    this.#rounds.tell(scope, flagSet)
   }
 
   /** Tells of steps; backwards if the clock was set back. */
   #step(): void {
     const now = this.#parts.clock.now()
-    for (const [environmentId, flagSet] of this.#parts.cache.loaded()) {
-      if (this.#toldSteps.get(flagSet) !== stepAt(flagSet, now)) this.#tell(environmentId, flagSet)
+    for (const [environmentId, flagSets] of this.#parts.cache.loaded()) {
+      // Both kinds may share one flag set: look at both before either is told.
+      const due = SDK_KEY_KINDS.filter((kind) => {
+        return this.#toldSteps.get(flagSets[kind]) !== stepAt(flagSets[kind], now)
+      })
+      for (const kind of due) this.#tell({ environmentId, kind }, flagSets[kind])
     }
     this.#armStep()
   }
@@ -117,8 +123,10 @@ export class Broadcaster {
     this.#cancelStep?.()
     this.#cancelStep = undefined
     let next = Number.POSITIVE_INFINITY
-    for (const [, flagSet] of cache.loaded()) {
-      const instant = flagSet.instants[this.#toldSteps.get(flagSet) ?? 0]
+    for (const [, flagSets] of cache.loaded()) {
+      // A client view has no instants that the whole flag set does not have.
+      const { server } = flagSets
+      const instant = server.instants[this.#toldSteps.get(server) ?? 0]
       if (instant !== undefined && instant < next) next = instant
     }
     if (next === Number.POSITIVE_INFINITY) return

@@ -93,7 +93,7 @@ export class LongPolls implements PollHolder {
       since: since === undefined ? undefined : (asEntityTag(since) ?? 'unknown'),
       parked: new ParkedPoll(this, exchange, headers),
     } as const
-    const loaded = this.#parts.cache.find(scope.environmentId)
+    const loaded = this.#parts.cache.find(scope)
     if (loaded === undefined || isNewer(arrival.since, loaded)) return this.#waitForStore(arrival)
     return this.#begin(arrival, loaded, context)
   }
@@ -105,7 +105,7 @@ export class LongPolls implements PollHolder {
     const reservation = budget.reserve(scope, held.bytes, parked)
     parked.reserve(reservation)
     try {
-      const loaded = await cache.get(scope.environmentId)
+      const loaded = await cache.get(scope)
       if (isNewer(since, loaded)) await cache.refresh(scope.environmentId, since.version)
       if (parked.isSettled) throw gaveWay()
       return await scheduler.run(scope, held.bytes, () => this.#begin(arrival, loaded))
@@ -118,8 +118,8 @@ export class LongPolls implements PollHolder {
   #begin(arrival: Arrival, loaded: FlagSet, context?: EvaluationContext): Waited {
     const { cache, sessions, clock } = this.#parts
     const { scope, held, since } = arrival
-    const moment = Moment.of(cache.find(scope.environmentId) ?? loaded, clock.now())
-    const audience = sessions.audienceOf(scope.environmentId, held.text)
+    const moment = Moment.of(cache.find(scope) ?? loaded, clock.now())
+    const audience = sessions.audienceOf(scope, held.text)
     const question = { audience, moment, context }
     if (since === undefined || this.#isUpToDate(since, question)) {
       return this.#hold(arrival, audience, moment)
@@ -166,7 +166,7 @@ export class LongPolls implements PollHolder {
   /** What a session's client would be answered now. A caller that has parsed the context passes it. */
   presentAnswer({ scope, audience, told }: FlagSession, context?: EvaluationContext): PollAnswer {
     const { cache, clock } = this.#parts
-    const flagSet = cache.find(scope.environmentId) ?? told.flagSet
+    const flagSet = cache.find(scope) ?? told.flagSet
     return this.#answerTo({ audience, moment: Moment.of(flagSet, clock.now()), context })
   }
 

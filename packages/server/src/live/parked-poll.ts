@@ -1,5 +1,5 @@
 import { type EvaluationContext, type FlagError, isFlagError } from '@ff/core'
-import { keyRefused } from '../access/sdk-keys.ts'
+import { type FlagSetScope, keyRefused } from '../access/sdk-keys.ts'
 import type { Answer } from '../evaluation/evaluator.ts'
 import type { Exchange, Waiting } from '../http/exchange.ts'
 import type { SdkHeaders } from '../http/sdk-headers.ts'
@@ -31,6 +31,8 @@ export interface PollHolder {
   release(held: Held): void
 }
 
+const NO_SCOPE: FlagSetScope = { environmentId: '', kind: 'client' }
+
 /** A request that is held. There are thousands: it is one object, without closures or promises. */
 export class ParkedPoll implements SessionSink, Due, Waiting {
   readonly headers: SdkHeaders
@@ -54,8 +56,8 @@ export class ParkedPoll implements SessionSink, Due, Waiting {
     return 'poll'
   }
 
-  get environmentId(): string {
-    return this.#session?.scope.environmentId ?? ''
+  get scope(): FlagSetScope {
+    return this.#session?.scope ?? NO_SCOPE
   }
 
   /** Whether the request is held, or was. */

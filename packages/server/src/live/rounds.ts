@@ -1,12 +1,14 @@
 import type { FlagSet } from '@ff/core'
+import type { FlagSetScope } from '../access/sdk-keys.ts'
 import type { Clock } from '../clock.ts'
 import { Slice } from '../slice.ts'
 import type { FlagSession } from './flag-session.ts'
 import { Moment } from './moment.ts'
 import type { SessionRegistry } from './session-registry.ts'
 
-/** On its way through the sessions of an environment. */
+/** On its way through the sessions of an environment and a kind of SDK key. */
 interface Round {
+  readonly scope: FlagSetScope
   /** What those who are still to come are told of. */
   flagSet: FlagSet
   readonly sessions: Iterator<FlagSession>
@@ -29,10 +31,11 @@ export class Rounds {
     this.#clock = clock
   }
 
-  /** This is the flag set of the environment now, or steps on. */
-  tell(environmentId: string, flagSet: FlagSet): void {
-    const round = this.#rounds.get(environmentId)
-    if (round === undefined) this.#rounds.set(environmentId, this.#begin(environmentId, flagSet))
+  /** This is the flag set of the scope now, or steps on. */
+  tell(scope: FlagSetScope, flagSet: FlagSet): void {
+    const name = `${scope.kind} ${scope.environmentId}`
+    const round = this.#rounds.get(name)
+    if (round === undefined) this.#rounds.set(name, this.#begin(scope, flagSet))
     else {
       round.flagSet = flagSet
       round.isOvertaken = true
@@ -44,22 +47,22 @@ export class Rounds {
     this.#rounds.clear()
   }
 
-  #begin(environmentId: string, flagSet: FlagSet): Round {
-    const sessions = this.#registry.of(environmentId)[Symbol.iterator]()
-    return { flagSet, sessions, isOvertaken: false }
+  #begin(scope: FlagSetScope, flagSet: FlagSet): Round {
+    const sessions = this.#registry.of(scope)[Symbol.iterator]()
+    return { scope, flagSet, sessions, isOvertaken: false }
   }
 
   #goOn(): void {
     this.#isWaiting = false
     const slice = new Slice()
-    for (const [environmentId, round] of this.#rounds) {
+    for (const [name, round] of this.#rounds) {
       const present = Moment.of(round.flagSet, this.#clock.now())
       const isOver = tellSome(round.sessions, present, slice)
-      this.#rounds.delete(environmentId)
+      this.#rounds.delete(name)
       if (isOver && !round.isOvertaken) continue
       // Behind the others: a large environment does not hold up the small ones.
-      const next = isOver ? this.#begin(environmentId, round.flagSet) : round
-      this.#rounds.set(environmentId, next)
+      const next = isOver ? this.#begin(round.scope, round.flagSet) : round
+      this.#rounds.set(name, next)
       if (!isOver) break
     }
     if (this.#rounds.size > 0) this.#wait()

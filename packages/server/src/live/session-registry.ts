@@ -1,11 +1,14 @@
-import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import type { EnvironmentScope, FlagSetScope, SdkKeyKind } from '../access/sdk-keys.ts'
 import { inSlices } from '../slice.ts'
 import { type Audience, Audiences } from './audience.ts'
 import type { EndReason, FlagSession, LiveTransport } from './flag-session.ts'
 
-/** The sessions of all live clients, by environment. */
+/** The sessions of all live clients, by environment and kind of SDK key. */
 export class SessionRegistry {
-  readonly #byEnvironment = new Map<string, Audiences>()
+  readonly #byEnvironment: Readonly<Record<SdkKeyKind, Map<string, Audiences>>> = {
+    client: new Map(),
+    server: new Map(),
+  }
   readonly #counts: Record<LiveTransport, number> = { ws: 0, poll: 0 }
   #isClosed = false
 
@@ -15,29 +18,28 @@ export class SessionRegistry {
   }
 
   /** The audience of a session whose context has this text. */
-  audienceOf(environmentId: string, text: string): Audience {
-    const audiences = this.#byEnvironment.get(environmentId) ?? new Audiences(environmentId)
-    return audiences.of(text)
+  audienceOf(scope: FlagSetScope, text: string): Audience {
+    return (this.#find(scope) ?? new Audiences(scope)).of(text)
   }
 
   /** Registers a session; after `close` it is ended at once. */
   add(session: FlagSession): void {
-    this.#audiencesOf(session.scope.environmentId).add(session)
+    this.#audiencesOf(session.scope).add(session)
     this.#counts[session.transport] += 1
     if (this.#isClosed) session.end('goingAway')
   }
 
   remove(session: FlagSession): void {
-    const { environmentId } = session.scope
-    const audiences = this.#byEnvironment.get(environmentId)
+    const { environmentId, kind } = session.scope
+    const audiences = this.#find(session.scope)
     if (audiences?.remove(session) !== true) return
     this.#counts[session.transport] -= 1
-    if (audiences.isEmpty) this.#byEnvironment.delete(environmentId)
+    if (audiences.isEmpty) this.#byEnvironment[kind].delete(environmentId)
   }
 
   /** Gives a registered session the context with this text. */
   move(session: FlagSession, text: string): void {
-    const audiences = this.#audiencesOf(session.scope.environmentId)
+    const audiences = this.#audiencesOf(session.scope)
     const audience = audiences.of(text)
     audiences.remove(session)
     session.moveTo(audience)
@@ -50,12 +52,14 @@ export class SessionRegistry {
   }
 
   has(environmentId: string): boolean {
-    return this.#byEnvironment.has(environmentId)
+    return Object.values(this.#byEnvironment).some((environments) =>
+      environments.has(environmentId),
+    )
   }
 
   /** Those with equal contexts one after the other; who comes or goes meanwhile does no harm. */
-  of(environmentId: string): Iterable<FlagSession> {
-    return this.#byEnvironment.get(environmentId) ?? []
+  of(scope: FlagSetScope): Iterable<FlagSession> {
+    return this.#find(scope) ?? []
   }
 
   /** Ends the sessions whose scope is meant, in slices; whoever holds one then removes it. */
@@ -72,14 +76,20 @@ export class SessionRegistry {
   }
 
   *#all(): Iterable<FlagSession> {
-    for (const audiences of this.#byEnvironment.values()) yield* audiences
+    for (const environments of Object.values(this.#byEnvironment)) {
+      for (const audiences of environments.values()) yield* audiences
+    }
   }
 
-  #audiencesOf(environmentId: string): Audiences {
-    const known = this.#byEnvironment.get(environmentId)
+  #find({ environmentId, kind }: FlagSetScope): Audiences | undefined {
+    return this.#byEnvironment[kind].get(environmentId)
+  }
+
+  #audiencesOf({ environmentId, kind }: FlagSetScope): Audiences {
+    const known = this.#byEnvironment[kind].get(environmentId)
     if (known !== undefined) return known
-    const audiences = new Audiences(environmentId)
-    this.#byEnvironment.set(environmentId, audiences)
+    const audiences = new Audiences({ environmentId, kind })
+    this.#byEnvironment[kind].set(environmentId, audiences)
     return audiences
   }
 }

@@ -200,7 +200,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
     const { budget, cache } = this.#parts
     this.#reservation = budget.reserve(scope, held.bytes, this)
     this.#arriving = held
-    const loaded = cache.find(scope.environmentId)
+    const loaded = cache.find(scope)
     if (loaded === undefined) return this.#openLater(scope, held)
     this.#open(scope, loaded, context)
   }
@@ -208,7 +208,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
   /** Of the message nothing but the text of its context is kept meanwhile. */
   async #openLater(scope: EnvironmentScope, { bytes }: HeldContext): Promise<void> {
     const { cache, scheduler } = this.#parts
-    const loaded = await cache.get(scope.environmentId)
+    const loaded = await cache.get(scope)
     await scheduler.run(scope, bytes, () => this.#open(scope, loaded))
   }
 
@@ -218,12 +218,12 @@ export class SocketConnection implements SessionSink, PendingSocket {
     const held = this.#arriving
     if (held === undefined) return
     this.#arriving = undefined
-    const moment = Moment.of(cache.find(scope.environmentId) ?? loaded, clock.now())
-    const audience = sessions.audienceOf(scope.environmentId, held.text)
+    const moment = Moment.of(cache.find(scope) ?? loaded, clock.now())
+    const audience = sessions.audienceOf(scope, held.text)
     const session = new FlagSession({ scope, audience, moment, sink: this })
     this.#session = session
     sessions.add(session)
-    usage.requested(scope.environmentId)
+    usage.requested(scope)
     session.announce(moment, parsed ?? contextOfText(held.text))
   }
 
@@ -241,14 +241,14 @@ export class SocketConnection implements SessionSink, PendingSocket {
     const context = parseContext(json)
     const held = toHeldContext(context)
     budget.change(reservation, held.bytes)
-    usage.requested(session.scope.environmentId)
+    usage.requested(session.scope)
     sessions.move(session, held.text)
     session.announce(this.#present(session), context)
   }
 
   #present({ scope, told }: FlagSession): Moment {
     const { cache, clock } = this.#parts
-    return Moment.of(cache.find(scope.environmentId) ?? told.flagSet, clock.now())
+    return Moment.of(cache.find(scope) ?? told.flagSet, clock.now())
   }
 
   /** What makes the server evaluate everything counts as a request. */
@@ -262,8 +262,8 @@ export class SocketConnection implements SessionSink, PendingSocket {
     const { usage } = this.#parts
     if (this.#session === undefined) return
     const { scope, audience } = this.#session
-    if (full) usage.evaluated(scope.environmentId, 'ws', evaluated, audience.contextHash)
-    else usage.pushed(scope.environmentId, evaluated, audience)
+    if (full) usage.evaluated(scope, 'ws', evaluated, audience.contextHash)
+    else usage.pushed(scope, evaluated, audience)
   }
 
   #sendMessage(message: ServerMessage): void {

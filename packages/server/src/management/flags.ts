@@ -69,6 +69,7 @@ export async function createFlag(
       description: body.description ?? '',
       type: body.type,
       tags: body.tags ?? [],
+      clientVisible: body.clientVisible ?? project.newFlagsClientVisible,
       archivedAt: null,
       lastEvaluatedAt: null,
     })

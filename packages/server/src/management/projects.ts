@@ -56,6 +56,7 @@ export async function createProject(
       key: body.key,
       name: body.name ?? body.key,
       description: body.description ?? '',
+      newFlagsClientVisible: body.newFlagsClientVisible ?? true,
     })
     await insertEnvironment(writer, project, { key: 'live', name: 'Live', isDefault: true })
     await insertEnvironment(writer, project, { key: 'staging', name: 'Staging' })

@@ -126,11 +126,13 @@ async function publishIn(
   ])
   const changes: DefinitionChange[] = [...segments, ...flags]
   if (present.version === 0) changes.push(...(await loadListedKeysElsewhere(session, environment)))
-  const version = await session.publish(environment.id, changes, await occasion())
+  const keys = touches.flatMap(keysChange)
+  const affectsClients = present.affectsClients([...changes, ...keys])
+  const published = { ...(await occasion()), affectsClients }
+  const version = await session.publish(environment.id, changes, published)
   if (version > present.version) await runInSlices(present.assertSound(changes))
   // Who is listed cannot break anything, so that need not be looked at again.
-  const keys = touches.flatMap(keysChange)
-  return keys.length === 0 ? version : session.publish(environment.id, keys, await occasion())
+  return keys.length === 0 ? version : session.publish(environment.id, keys, published)
 }
 
 function keysChange({ segmentId, listedKeys }: Touch): DefinitionChange[] {

@@ -78,6 +78,26 @@ export class PublishedParts {
     if (fresh.length > 0) throw new FlagError('INVALID_DEFINITION', fresh.join(' '))
   }
 
+  /**
+   * Whether an answer to an SDK key of kind `client` may differ after these changes. `false` if they
+   * touch neither a flag that is visible to clients, before or after, nor anything that one refers to.
+   */
+  affectsClients(changes: readonly DefinitionChange[]): boolean {
+    const changed = new Map(changes.map((change) => this.#changedPart(change)))
+    const isVisible = (id: string) => {
+      return isClientVisible(this.#parts.get(id)) || isClientVisible(changed.get(id))
+    }
+    return [...changed.keys()].some(isVisible) || [...this.#withDependents(changed)].some(isVisible)
+  }
+
+  /** The part that a change is about, as it will be. */
+  #changedPart(change: DefinitionChange): NamedPart {
+    if (change.kind === 'flag') return flagPart(change)
+    if (change.kind === 'segment') return segmentPart(change)
+    const id = segmentName(change.segmentId)
+    return [id, this.#parts.get(id)]
+  }
+
   #assertRoom(changed: Changed): void {
     let bytes = this.#valueBytes
     for (const [id, part] of changed) bytes += this.#growth(id, part)
@@ -162,6 +182,10 @@ export class PublishedParts {
     }
     return found
   }
+}
+
+function isClientVisible(part: Part | undefined): boolean {
+  return part?.flags.some(({ clientVisible }) => clientVisible !== false) ?? false
 }
 
 interface Published<Definition> {

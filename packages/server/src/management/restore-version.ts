@@ -59,7 +59,7 @@ function restorationsOf(
 }
 
 /** What of a flag's definition belongs to the environment. */
-function ownPart({ variations: _, ...own }: FlagDefinition) {
+function ownPart({ variations: _, clientVisible: __, ...own }: FlagDefinition) {
   return own
 }
 
@@ -123,5 +123,7 @@ function differences<T extends FlagDefinition | SegmentDefinition>(
 }
 
 function projectPart(definition: FlagDefinition | SegmentDefinition): object {
-  return 'variations' in definition ? definition.variations : definition
+  if (!('variations' in definition)) return definition
+  const { variations, clientVisible = true } = definition
+  return { variations, clientVisible }
 }

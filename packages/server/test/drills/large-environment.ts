@@ -172,7 +172,7 @@ async function insertFlag(
 ): Promise<Flag> {
   const flag = {
     ...{ ...record(), ...fields, projectId: project.id, name: fields.key, description: '' },
-    ...{ tags: [], archivedAt: null, lastEvaluatedAt: null },
+    ...{ tags: [], clientVisible: true, archivedAt: null, lastEvaluatedAt: null },
   }
   await session.insert('flag', flag)
   for (const { id: environmentId } of [live, staging]) {

@@ -14,7 +14,7 @@ async function slowCache(takesMs: number) {
   const clock = new FakeClock()
   const cache = new FlagSetCache({ storage, logger: silentLogger, clock })
   cache.listen(() => clock.set(clock.now() + takesMs))
-  await cache.get(environmentId)
+  await cache.get({ environmentId, kind: 'server' })
   let changes = 0
   const change = async () => {
     changes += 1
@@ -24,7 +24,7 @@ async function slowCache(takesMs: number) {
     await settle()
     return version
   }
-  const present = () => cache.peek(environmentId)?.flagSet
+  const present = () => cache.peek(environmentId)?.flagSets.server
   return { cache, clock, change, present, held: () => present()?.version }
 }
 

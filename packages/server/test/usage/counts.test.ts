@@ -247,7 +247,13 @@ describe("an organization's api_usage", () => {
 describe('last_evaluated_at', () => {
   const flagRecord: Omit<Records['flag'], 'projectId'> = {
     ...{ id: TITLE, key: 'title', name: 'title', description: '', type: 'string', tags: [] },
-    ...{ archivedAt: null, lastEvaluatedAt: null, deletedAt: null, revision: 4 },
+    ...{
+      clientVisible: true,
+      archivedAt: null,
+      lastEvaluatedAt: null,
+      deletedAt: null,
+      revision: 4,
+    },
     ...{ createdAt: MINUTE, updatedAt: MINUTE },
   }
   const lastEvaluatedAt = async () => {

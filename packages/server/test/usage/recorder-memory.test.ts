@@ -35,7 +35,7 @@ async function openScene() {
   })
   const evaluate = (context: EvaluationContext, environmentId = live.environmentId) => {
     const evaluated = evaluateAllTimed(flagSet, context, clock.now())
-    usage.evaluated(environmentId, 'rest', evaluated, String(context.key))
+    usage.evaluated({ environmentId, kind: 'server' }, 'rest', evaluated, String(context.key))
   }
   return { storage, store, usage, evaluate, live }
 }

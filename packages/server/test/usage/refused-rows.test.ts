@@ -50,9 +50,10 @@ async function openScene({ table, refuses, event = 'insert' }: Constraint) {
   const cache = { privacyOf: () => 'all' as const }
   const metrics = { observeEvaluation: () => undefined }
   const usage = new UsageRecorder({ storage, cache, metrics, clock, logger })
+  const scope = { environmentId: live.environmentId, kind: 'server' } as const
   const evaluate = (context: EvaluationContext) => {
-    usage.requested(live.environmentId)
-    usage.evaluated(live.environmentId, 'rest', evaluateAllTimed(flagSet, context, clock.now()))
+    usage.requested(scope)
+    usage.evaluated(scope, 'rest', evaluateAllTimed(flagSet, context, clock.now()))
   }
   return {
     storage,
@@ -70,7 +71,7 @@ function flagRecord(key: string, projectId: string) {
   const at = OCCASION.publishedAt
   return {
     ...{ id: `flag-${key}`, projectId, key, name: key, description: '', tags: [] },
-    ...{ type: 'string' as const, archivedAt: null, lastEvaluatedAt: null },
+    ...{ type: 'string' as const, clientVisible: true, archivedAt: null, lastEvaluatedAt: null },
     ...{ createdAt: at, updatedAt: at, deletedAt: null, revision: 1 },
   }
 }
@@ -145,7 +146,7 @@ describe('usage that the store refuses because of its data', () => {
       ['title', 'c'],
     ] as const) {
       const evaluated = evaluateSomeTimed(flagSet, [flag], { kind: 'user', key }, clock.now())
-      usage.evaluated(live.environmentId, 'sdk', evaluated)
+      usage.evaluated({ environmentId: live.environmentId, kind: 'server' }, 'sdk', evaluated)
     }
     await usage.flush()
     expect(usage.stats).toEqual({ dropped: { ...NOTHING, users: 2 }, pending: 0 })

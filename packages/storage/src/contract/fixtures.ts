@@ -96,6 +96,7 @@ export const SAMPLES: { readonly [K in Kind]: () => Records[K] } = {
     key: 'shop',
     name: 'Shop',
     description: 'What customers see',
+    newFlagsClientVisible: true,
     ...ending(),
   }),
   environment: () => ({
@@ -115,6 +116,7 @@ export const SAMPLES: { readonly [K in Kind]: () => Records[K] } = {
     description: '',
     type: 'boolean',
     tags: ['shop', 'checkout'],
+    clientVisible: true,
     archivedAt: null,
     lastEvaluatedAt: null,
     ...ending(),

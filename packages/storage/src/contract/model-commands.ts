@@ -219,7 +219,11 @@ const publicationCommands: fc.Arbitrary<SessionCommand> = fc.oneof(
       )
       .map(([own, changes]) =>
         command('publish', { own, changes }, (session) =>
-          session.publish(own, changes, { publishedAt: AT, eventId: changes[0]?.kind ?? null }),
+          session.publish(own, changes, {
+            publishedAt: AT,
+            eventId: changes[0]?.kind ?? null,
+            affectsClients: changes.length % 2 === 0,
+          }),
         ),
       ),
   },

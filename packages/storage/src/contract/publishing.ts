@@ -22,9 +22,43 @@ export function describePublishing(open: OpenStorage): void {
   describe('publishing', () => {
     describeVersions(open)
     describeFlagSets(open)
+    describeClientVersions(open)
     describeChanges(open)
     describeListedKeys(open)
     describeVersionList(open)
+  })
+}
+
+function describeClientVersions(open: OpenStorage): void {
+  it('The client version is that of the last publication that affected clients.', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    const publish = (affectsClients: boolean) => {
+      const occasion = { ...OCCASION, affectsClients }
+      return storage.publish(environmentId, [flagChange(flagDefinition())], occasion)
+    }
+    for (const affectsClients of [false, true, false, false, true]) await publish(affectsClients)
+    const numbersAt = async (at?: number) => {
+      const { version, clientVersion } = (await storage.loadFlagSet(environmentId, at)) ?? {}
+      return [version, clientVersion]
+    }
+    expect(await Promise.all([0, 1, 2, 3, 4, 5, undefined].map(numbersAt))).toEqual([
+      [0, undefined],
+      [1, 0],
+      [2, undefined],
+      [3, 2],
+      [4, 2],
+      [5, undefined],
+      [5, undefined],
+    ])
+    await publish(false)
+    expect(await numbersAt()).toEqual([6, 5])
+    expect(await storage.loadChanges(environmentId, 4)).toMatchObject({
+      version: 6,
+      clientVersion: 5,
+    })
+    expect(await storage.publish(environmentId, [], OCCASION)).toBe(6)
+    expect(await numbersAt()).toEqual([6, 5])
   })
 }
 

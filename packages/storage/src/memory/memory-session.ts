@@ -2,7 +2,6 @@ import { compareCodePoints, type FlagSetDefinition } from '@ff/core'
 import { countName, mergeCounts, sumOf, totalsOf } from '../evaluation-counts.ts'
 import {
   contentOf,
-  type LogEntry,
   type LogTopic,
   newEntries,
   toChanges,
@@ -32,6 +31,13 @@ import type {
 } from '../storage.ts'
 import { runToEnd } from '../time-slice.ts'
 import { Draft } from './draft.ts'
+import {
+  clientVersionAt,
+  EMPTY_LOG,
+  type EnvironmentLog,
+  entriesAt,
+  presentEntries,
+} from './environment-log.ts'
 import { fieldOf, matches, pageOf } from './memory-query.ts'
 
 /** What is committed. */
@@ -41,26 +47,7 @@ export interface MemoryState {
   readonly counts: Map<string, EvaluationCount>
 }
 
-interface EnvironmentLog {
-  readonly version: number
-  readonly newest: VersionLink | undefined
-  /** The newest link of each topic's history. */
-  readonly topics: ReadonlyMap<string, LogLink>
-}
-
-interface VersionLink {
-  readonly published: PublishedVersion
-  readonly previous: VersionLink | undefined
-}
-
-interface LogLink {
-  readonly entry: LogEntry
-  readonly previous: LogLink | undefined
-}
-
 type Drafts = { readonly [K in Kind]: Draft<Records[K]> }
-
-const EMPTY_LOG: EnvironmentLog = { version: 0, newest: undefined, topics: new Map() }
 
 /** Sees what is committed and its own changes, which nobody else sees before `commit`. */
 export class MemorySession implements StorageSession {
@@ -129,7 +116,7 @@ export class MemorySession implements StorageSession {
   async publish(
     environmentId: string,
     changes: readonly DefinitionChange[],
-    { publishedAt, eventId }: PublicationOccasion,
+    { publishedAt, eventId, affectsClients = true }: PublicationOccasion,
   ): Promise<number> {
     const log = this.#log(environmentId)
     const version = log.version + 1
@@ -142,7 +129,9 @@ export class MemorySession implements StorageSession {
     }
     const content = runToEnd(contentOf(entries, { changes, present }))
     const published = { version, publishedAt, eventId, ...content }
-    this.#logs.set(environmentId, { version, newest: { published, previous: log.newest }, topics })
+    const clientVersion = affectsClients ? version : clientVersionAt(log, log.version)
+    const newest = { published, clientVersion, previous: log.newest }
+    this.#logs.set(environmentId, { version, newest, topics })
     return version
   }
 
@@ -163,7 +152,8 @@ export class MemorySession implements StorageSession {
     const version = at ?? log.version
     if (log.version === 0 || version < 0 || version > log.version) return undefined
     const entries = [...log.topics.values()].flatMap((newest) => entriesAt(newest, version))
-    return runToEnd(toFlagSet(version, entries))
+    const clientVersion = clientVersionAt(log, version)
+    return runToEnd(toFlagSet({ version, clientVersion }, entries))
   }
 
   async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
@@ -177,7 +167,9 @@ export class MemorySession implements StorageSession {
       const isChanged = kind === 'flag' ? version > since : changedSegments.has(id)
       return isChanged ? entriesAt(newest, log.version) : []
     })
-    return runToEnd(toChanges(entries, { version: log.version, since }))
+    const { version } = log
+    const clientVersion = clientVersionAt(log, version)
+    return runToEnd(toChanges(entries, { version, clientVersion, since }))
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
@@ -277,23 +269,6 @@ export class MemorySession implements StorageSession {
 
 function isLiving(record: object): boolean {
   return (fieldOf(record, 'deletedAt') ?? null) === null
-}
-
-function presentEntries(log: EnvironmentLog, topic: LogTopic): readonly LogEntry[] {
-  const newest = log.topics.get(topicName(topic))
-  return newest === undefined ? [] : entriesAt(newest, log.version)
-}
-
-/** The entries that make up a topic's state at a version, oldest first. */
-function entriesAt(newest: LogLink, version: number): readonly LogEntry[] {
-  let link: LogLink | undefined = newest
-  while (link !== undefined && link.entry.version > version) link = link.previous
-  const baseVersion = link?.entry.baseVersion ?? 0
-  const entries: LogEntry[] = []
-  for (; link !== undefined && link.entry.version >= baseVersion; link = link.previous) {
-    entries.push(link.entry)
-  }
-  return entries.reverse()
 }
 
 function withoutUndefined(changes: object): object {

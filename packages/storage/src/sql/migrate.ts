@@ -2,10 +2,11 @@ import { FlagError } from '@ff/core'
 import type { SqlDialect } from './dialect.ts'
 import { initial } from './migrations/0001-initial.ts'
 import { auditWalks } from './migrations/0002-audit-walks.ts'
+import { clientVisibility } from './migrations/0003-client-visibility.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { SqlDriver, SqlStatement } from './sql-driver.ts'
 
-const MIGRATIONS: readonly Migration[] = [initial, auditWalks]
+const MIGRATIONS: readonly Migration[] = [initial, auditWalks, clientVisibility]
 
 const LOCK = 'migrate'
 

@@ -36,13 +36,30 @@ export class PublicationStatements {
     )
   }
 
-  /** A row with the environment's `version` and `digest`; none, or version 0, before the first. */
+  /**
+   * A row with the environment's `version`, `client_version` (null: the same) and `digest`; none, or
+   * version 0, before the first.
+   */
   version(environmentId: string): SqlStatement {
     return this.#statement(
       'version',
       { environmentId },
       (is) => sql`
-      select version, digest from ff_environment_version where environment_id = ${is.environmentId}`,
+      select e.version, v.client_version, e.digest
+      from ff_environment_version e
+      left join ff_version v on v.environment_id = e.environment_id and v.version = e.version
+      where e.environment_id = ${is.environmentId}`,
+    )
+  }
+
+  /** A row with the `version` and the `client_version` (null: the same) of a past version. */
+  pastVersion(environmentId: string, version: number): SqlStatement {
+    return this.#statement(
+      'past version',
+      { environmentId, version },
+      (is) => sql`
+      select version, client_version from ff_version
+      where environment_id = ${is.environmentId} and version = ${is.version}`,
     )
   }
 
@@ -56,18 +73,24 @@ export class PublicationStatements {
     )
   }
 
-  appendVersion(environmentId: string, published: PublishedVersion): SqlStatement {
+  appendVersion(
+    environmentId: string,
+    published: PublishedVersion,
+    clientVersion: number,
+  ): SqlStatement {
     const { version, publishedAt, eventId } = published
     const flags = JSON.stringify(published.flags)
     const segments = JSON.stringify(published.segments)
-    const values = { environmentId, version, publishedAt, eventId, flags, segments }
+    const versions = { version, clientVersion: clientVersion === version ? null : clientVersion }
+    const values = { environmentId, ...versions, publishedAt, eventId, flags, segments }
     return this.#statement(
       'append version',
       values,
       (is) => sql`
-      insert into ff_version (environment_id, version, published_at, event_id, flags, segments)
-      values (${is.environmentId}, ${is.version}, ${is.publishedAt}, ${is.eventId},
-        ${is.flags}, ${is.segments})`,
+      insert into ff_version (environment_id, version, client_version, published_at, event_id,
+        flags, segments)
+      values (${is.environmentId}, ${is.version}, ${is.clientVersion}, ${is.publishedAt},
+        ${is.eventId}, ${is.flags}, ${is.segments})`,
     )
   }
 

@@ -123,9 +123,10 @@ export class SqlSession implements StorageSession {
   }
 
   async loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined> {
-    const [versions, rows = []] = await this.#connection.run([
+    const [versions, rows = [], past] = await this.#connection.run([
       this.#log.version(environmentId),
       at === undefined ? this.#log.present(environmentId) : this.#log.past(environmentId, at),
+      ...(at === undefined ? [] : [this.#log.pastVersion(environmentId, at)]),
     ])
     const present = versionIn(versions)
     const entries = rows.map(toLogEntry)
@@ -135,7 +136,8 @@ export class SqlSession implements StorageSession {
     }
     const version = at ?? present
     if (present === 0 || version < 0 || version > present) return undefined
-    return this.#slices.run(toFlagSet(version, entries))
+    const clientVersion = clientVersionIn(past ?? versions)
+    return this.#slices.run(toFlagSet({ version, clientVersion }, entries))
   }
 
   async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
@@ -143,8 +145,8 @@ export class SqlSession implements StorageSession {
       this.#log.version(environmentId),
       this.#log.changed(environmentId, since),
     ])
-    const version = versionIn(versions)
-    return this.#slices.run(toChanges(rows.map(toLogEntry), { version, since }))
+    const numbers = { version: versionIn(versions), clientVersion: clientVersionIn(versions) }
+    return this.#slices.run(toChanges(rows.map(toLogEntry), { ...numbers, since }))
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
@@ -175,7 +177,7 @@ export class SqlSession implements StorageSession {
   async #publish(
     environmentId: string,
     changes: readonly DefinitionChange[],
-    occasion: PublicationOccasion,
+    { affectsClients = true, ...occasion }: PublicationOccasion,
   ): Promise<number> {
     const asked = changes.map(topicOf).flatMap((topic) => {
       const definition = definitionOf(topic)
@@ -199,9 +201,10 @@ export class SqlSession implements StorageSession {
     const digest = await this.#slices.run(nextDigest(before, { version, entries: changed }))
     const content = await this.#slices.run(contentOf(entries, { changes, present }))
     const published = { version, ...occasion, ...content }
+    const clientVersion = affectsClients ? version : clientVersionIn(versions)
     this.#connection.leave([
       ...entries.flatMap((entry) => this.#log.append(environmentId, entry)),
-      this.#log.appendVersion(environmentId, published),
+      this.#log.appendVersion(environmentId, published, clientVersion),
       this.#log.setVersion(environmentId, version, digest),
     ])
     return version
@@ -227,4 +230,8 @@ function digestIn(rows: readonly SqlRow[] | undefined): string | undefined {
 
 function versionIn(rows: readonly SqlRow[] | undefined): number {
   return Number(rows?.[0]?.version ?? 0)
+}
+
+function clientVersionIn(rows: readonly SqlRow[] | undefined): number {
+  return Number(rows?.[0]?.client_version ?? versionIn(rows))
 }

@@ -1,0 +1,11 @@
+import type { Migration } from './migration.ts'
+
+/** Which flags SDK keys of kind `client` receive, and the last version that affected them. */
+export const clientVisibility: Migration = {
+  name: '0003-client-visibility',
+  statements: () => [
+    'alter table ff_flag add column client_visible boolean not null default true',
+    'alter table ff_project add column new_flags_client_visible boolean not null default true',
+    'alter table ff_version add column client_version integer',
+  ],
+}
