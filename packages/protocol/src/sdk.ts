@@ -5,6 +5,8 @@ export {
   type EventsAnswer,
   type EventsRequest,
   findEventsFault,
+  MAX_CLIENT_REPORTED_COUNT,
+  MAX_CLIENT_REPORTED_MICROS,
   MAX_EVENT_COUNT,
   MAX_EVENTS,
   type ReportedEvaluation,

@@ -114,6 +114,8 @@ it('@ff/protocol/sdk exports exactly these names', () => {
     'FLAG_SET_VERSION_HEADER',
     'INIT_WITHIN_MS',
     'MAX_BODY_BYTES',
+    'MAX_CLIENT_REPORTED_COUNT',
+    'MAX_CLIENT_REPORTED_MICROS',
     'MAX_EVENTS',
     'MAX_EVENT_COUNT',
     'MAX_HELD_CONTEXT_BYTES',

@@ -112,8 +112,11 @@ export interface EvaluationOutcome {
   readonly source: EvaluationSource
 }
 
-/** Over which transport was evaluated; `sdk`: by a client that evaluates locally and reported it. */
-export type EvaluationSource = 'rest' | 'poll' | 'ws' | 'sdk'
+/**
+ * Where evaluations come from: the transport over which the server answered; `sdk`, a call in
+ * process or a report with a server key; `client`, a report with a client key, which is public.
+ */
+export type EvaluationSource = ContextSighting['source'] | 'client'
 
 /** How often a flag was evaluated in one minute with the same outcome. */
 export interface EvaluationCount extends EvaluationOutcome {

@@ -11,7 +11,7 @@ const counted = record({ value: count, change }, {})
 /** Such as `99.98%` and `0.42ms`. */
 const measured = record({ value: z.string(), change }, {})
 
-/** The interface spells these in camel case. */
+/** The interface spells its fields in camel case. */
 export const flagMetricsCodec = record(
   {
     totalEvaluations: counted,
@@ -31,6 +31,11 @@ export const flagMetricsCodec = record(
         ),
       )
       .readonly(),
+    /**
+     * How many of all evaluations were reported with a client key. Such a key is public, so these
+     * numbers may be invented.
+     */
+    clientReported: counted,
   },
-  {},
+  { clientReported: 'client_reported' },
 )

@@ -25,7 +25,7 @@ export interface EventsRequest {
 /** Answer of `POST /evaluator/events`, in evaluations. */
 export interface EventsAnswer {
   readonly accepted: number
-  /** Of flags that the environment does not have, or too long ago. */
+  /** Evaluations of unknown flags or variations, too long ago, or beyond the bound of a client key. */
   readonly ignored: number
 }
 
@@ -33,6 +33,10 @@ export interface EventsAnswer {
 export const MAX_EVENTS = 1000
 /** The most evaluations that one event stands for. */
 export const MAX_EVENT_COUNT = 1_000_000
+/** The most evaluations of one flag that one request with a client key adds to the counts. */
+export const MAX_CLIENT_REPORTED_COUNT = 10_000
+/** The most microseconds that count for one evaluation reported with a client key: 100 ms. */
+export const MAX_CLIENT_REPORTED_MICROS = 100_000
 /** The most microseconds that one event says its evaluations took: an hour. */
 const MAX_EVENT_MICROS = 3_600_000_000
 const MAX_TEXT_LENGTH = 1024

@@ -1,5 +1,5 @@
 import { type CompiledFlag, reasonOf, servedBy } from '@ff/core'
-import type { ContextSighting, EvaluationSource } from '@ff/storage'
+import type { ContextSighting } from '@ff/storage'
 import { newId } from '../ids.ts'
 import { inSlices } from '../slice.ts'
 import type { Evaluated } from './evaluated.ts'
@@ -19,7 +19,7 @@ export interface ContextSample extends Person {
   /** The flags that were evaluated last, and the code of each answer. */
   flags: readonly CompiledFlag[]
   codes: Int32Array
-  source: EvaluationSource
+  source: ContextSighting['source']
 }
 
 /**

@@ -1,7 +1,7 @@
 import { minimalContext } from '@ff/core/explain'
 import { canonicalJson, hash128 } from '@ff/core/fingerprint'
 import type { Environment } from '@ff/protocol/management'
-import type { EvaluationSource, Storage } from '@ff/storage'
+import type { ContextSighting, Storage } from '@ff/storage'
 import { type ContextSample, keepAnswers, toSightings } from './context-sample.ts'
 import type { Evaluated } from './evaluated.ts'
 import { isLongerJson } from './json-length.ts'
@@ -50,7 +50,7 @@ interface Sight {
   readonly environmentId: string
   /** Of the whole context. */
   readonly contextHash: string
-  readonly source: EvaluationSource
+  readonly source: ContextSighting['source']
   /** Epoch milliseconds. */
   readonly now: number
 }

@@ -1,5 +1,5 @@
 import type { FlagSet } from '@ff/core'
-import type { EvaluationCount, EvaluationSource, Storage } from '@ff/storage'
+import type { ContextSighting, EvaluationCount, EvaluationSource, Storage } from '@ff/storage'
 import type { FlagSetScope, SdkKeyKind } from '../access/sdk-keys.ts'
 import type { Cancel, Clock } from '../clock.ts'
 import type { Metrics } from '../http/metrics.ts'
@@ -15,6 +15,7 @@ import { PendingCounts } from './pending-counts.ts'
 import { personOf } from './person.ts'
 import { RowWriter } from './row-writer.ts'
 import { HOUR_MS } from './unique-users.ts'
+import type { UsageReport } from './usage-report.ts'
 import { UserSketches } from './user-sketches.ts'
 
 /** How long is gathered before it is written. */
@@ -45,9 +46,6 @@ export interface UsageStats {
   /** Rows of counts, contexts, and environments with requests. */
   readonly pending: number
 }
-
-/** What a client that evaluates by itself has counted. */
-export type ReportedCount = Omit<EvaluationCount, 'environmentId' | 'source'>
 
 /** What was counted for one environment and kind of key since it was last collected. */
 interface EnvironmentUsage {
@@ -125,7 +123,7 @@ export class UsageRecorder {
   /** Somebody was answered. The hash is of the context; worked out when it is not given. */
   evaluated(
     scope: FlagSetScope,
-    source: EvaluationSource,
+    source: ContextSighting['source'],
     evaluated: Evaluated,
     hash = contextHashOf(scope, JSON.stringify(evaluated.context)),
   ): void {
@@ -155,18 +153,14 @@ export class UsageRecorder {
     this.#arm()
   }
 
-  /** A client has evaluated by itself. */
-  reported(environmentId: string, counts: readonly ReportedCount[]): void {
-    for (const count of counts) {
-      this.#pend({ ...count, environmentId, source: 'sdk' })
-    }
-    this.#arm()
-  }
-
-  /** A client has evaluated a flag by itself for the contexts with these keys. */
-  reportedUsers(environmentId: string, flagId: string, keys: Iterable<string>): void {
+  /** Records what an application has evaluated itself. */
+  reported({ environmentId, source, counts }: UsageReport): void {
     const now = this.#clock.now()
-    for (const key of keys) this.#users.add({ environmentId, flagId }, key, now)
+    for (const { contextKeys, ...count } of counts) {
+      this.#pend({ ...count, environmentId, source })
+      const owner = { environmentId, flagId: count.flagId }
+      for (const key of contextKeys) this.#users.add(owner, key, now)
+    }
     this.#arm()
   }
 

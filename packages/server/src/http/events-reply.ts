@@ -9,7 +9,8 @@ import {
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import type { Clock } from '../clock.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
-import type { ReportedCount, UsageRecorder } from '../evaluation/usage-recorder.ts'
+import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
+import { ClientReportLimit, type ReportedCount } from '../evaluation/usage-report.ts'
 import { type Exchange, type Headers, jsonReply, type Reply } from './exchange.ts'
 
 interface EventsParts {
@@ -29,7 +30,7 @@ const MINUTE_MS = 60_000
 /** Evaluations of longer ago are not counted any more. */
 const OLDEST_MS = 24 * 60 * MINUTE_MS
 
-/** Counts what a client has evaluated of its own accord. Nothing is written before it is answered. */
+/** Counts what an application has evaluated itself. The answer does not wait for the store. */
 export async function eventsReply(
   { cache, usage, clock }: EventsParts,
   { scope, exchange, headers }: EventsExchange,
@@ -41,27 +42,28 @@ export async function eventsReply(
     throw new FlagError('INVALID_REQUEST', message)
   }
   const { flags } = cache.find(scope) ?? (await cache.get(scope))
-  const { environmentId } = scope
+  const { environmentId, kind } = scope
   const now = clock.now()
+  const limit = kind === 'client' ? new ClientReportLimit() : undefined
   const counts: ReportedCount[] = []
-  let ignored = 0
   for (const event of request.events) {
-    const count = toCount(event, flags.get(event.flagKey), now)
-    if (count === undefined) ignored += event.count
-    else {
-      counts.push(count)
-      usage.reportedUsers(environmentId, count.flagId, event.contextKeys)
-    }
+    const reported = toCount(event, flags.get(event.flagKey), now)
+    const count = limit && reported ? limit.apply(reported) : reported
+    if (count !== undefined) counts.push(count)
   }
-  usage.reported(environmentId, counts)
-  const accepted = counts.reduce((total, { count }) => total + count, 0)
-  const answer: EventsAnswer = { accepted, ignored }
+  usage.reported({ environmentId, source: kind === 'client' ? 'client' : 'sdk', counts })
+  const accepted = sumOf(counts)
+  const answer: EventsAnswer = { accepted, ignored: sumOf(request.events) - accepted }
   return jsonReply(200, answer, headers)
+}
+
+function sumOf(counts: readonly { readonly count: number }[]): number {
+  return counts.reduce((total, { count }) => total + count, 0)
 }
 
 /** What an event adds; nothing when the flag or its variation is unknown, or it is too old. */
 function toCount(
-  { variationKey, reason, count, micros, from }: ReportedEvaluation,
+  { variationKey, reason, count, micros, from, contextKeys }: ReportedEvaluation,
   flag: CompiledFlag | undefined,
   now: number,
 ): ReportedCount | undefined {
@@ -73,5 +75,5 @@ function toCount(
   const minute = new Date(Math.floor(at / MINUTE_MS) * MINUTE_MS).toISOString()
   const variationId = variation?.id ?? null
   const flagId = flag.definition.id
-  return { flagId, minute, variationId, reason, count, micros }
+  return { flagId, minute, variationId, reason, count, micros, contextKeys }
 }

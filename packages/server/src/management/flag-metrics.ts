@@ -13,6 +13,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 interface Day {
   readonly totals: readonly EvaluationTotal[]
   readonly evaluations: number
+  /** Those of `evaluations` that were reported with a client key. */
+  readonly clientReported: number
   readonly errors: number
   readonly users: number
   /** Of all evaluations together. */
@@ -68,8 +70,9 @@ async function loadDay(storage: Storage, { end, ...place }: DayQuery): Promise<D
   const totals = await storage.loadEvaluationCounts(query)
   return {
     totals,
-    evaluations: sum(totals.map(({ count }) => count)),
-    errors: sum(totals.filter(({ reason }) => reason === 'ERROR').map(({ count }) => count)),
+    evaluations: countOf(totals),
+    clientReported: countOf(totals.filter(({ source }) => source === 'client')),
+    errors: countOf(totals.filter(({ reason }) => reason === 'ERROR')),
     users: await countUniqueUsers(storage, query),
     micros: sum(totals.map(({ micros }) => micros)),
   }
@@ -93,6 +96,7 @@ function compare(now: Day, before: Day): Omit<FlagMetrics, 'variationPerformance
       percentText,
     ),
     avgResponseTime: text(millisecondsOf, millisecondsText),
+    clientReported: of(({ clientReported }) => clientReported),
   }
 }
 
@@ -107,8 +111,7 @@ async function performanceOf(
     sort: { field: 'orderIndex', direction: 'asc' },
   })
   return data.map(({ id, key, name }) => {
-    const own = totals.filter(({ variationId }) => variationId === id)
-    const evaluations = sum(own.map(({ count }) => count))
+    const evaluations = countOf(totals.filter(({ variationId }) => variationId === id))
     return { key, name, evaluations, percentage: all === 0 ? 0 : round((evaluations / all) * 100) }
   })
 }
@@ -139,6 +142,10 @@ function millisecondsText(value: number): string {
 
 function round(value: number): number {
   return Math.round(value * 100) / 100
+}
+
+function countOf(totals: readonly EvaluationTotal[]): number {
+  return sum(totals.map(({ count }) => count))
 }
 
 function sum(values: readonly number[]): number {

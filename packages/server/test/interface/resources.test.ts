@@ -337,6 +337,7 @@ describe('the metrics of a flag', () => {
         { key: 'off', name: TEXT, evaluations: 1, percentage: 100 },
         { key: 'on', name: TEXT, evaluations: 0, percentage: 0 },
       ],
+      client_reported: { value: 0, change: 0 },
     })
   })
 })

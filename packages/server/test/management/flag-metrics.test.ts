@@ -53,6 +53,7 @@ describe('GET /flags/{flagId}/metrics', () => {
         { key: 'dark', name: 'DARK', evaluations: 0, percentage: 0 },
         { key: 'light', name: 'LIGHT', evaluations: 0, percentage: 0 },
       ],
+      client_reported: zero,
     })
   })
 
@@ -86,6 +87,19 @@ describe('GET /flags/{flagId}/metrics', () => {
     })
     pass(2 * DAY)
     expect(await metrics()).toMatchObject({ totalEvaluations: { value: 0, change: 0 } })
+  })
+
+  it('marks how many evaluations were reported with a client key, of all reasons', async () => {
+    await count({ source: 'client', count: 8 })
+    pass(DAY)
+    await count({ source: 'client', count: 9 })
+    await count({ source: 'client', reason: 'ERROR', count: 1 })
+    await count({ source: 'sdk', count: 20 })
+    await count({ source: 'rest', count: 30 })
+    expect(await metrics()).toMatchObject({
+      totalEvaluations: { value: 60 },
+      client_reported: { value: 10, change: 25 },
+    })
   })
 
   it('takes the present minute and the 1439 before it as the last 24 hours', async () => {

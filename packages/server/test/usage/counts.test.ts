@@ -149,7 +149,7 @@ describe('an evaluation counts once per flag and variation', () => {
     expect(await apiUsage(scene)).toBe(0)
   })
 
-  it('with what a client reports that evaluates by itself, under its own minute', async () => {
+  it('with what an application reports with a client key, in the minute of the event', async () => {
     const { flags, live, clock } = scene
     await clock.advance(120_000)
     const event = { flag_key: 'title', variation_key: 'shop', reason: 'STATIC', from: MINUTE }
@@ -157,7 +157,7 @@ describe('an evaluation counts once per flag and variation', () => {
     expect((await call(flags, '/evaluator/events', { key: live.sdkKey, body })).status).toBe(200)
     await written()
     const first = { from: MINUTE, to: '2030-01-01T00:01:00.000Z' }
-    expect(await countsOf(scene, TITLE, first)).toEqual({ 'sdk STATIC title-shop': 7 })
+    expect(await countsOf(scene, TITLE, first)).toEqual({ 'client STATIC title-shop': 7 })
   })
 })
 

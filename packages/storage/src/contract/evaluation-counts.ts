@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EvaluationCount, EvaluationTotal, Storage } from '../storage.ts'
+import type { EvaluationCount, EvaluationSource, EvaluationTotal, Storage } from '../storage.ts'
 import { expectRefusal, newId, type OpenStorage } from './fixtures.ts'
 
 const MINUTES = [
@@ -134,11 +134,24 @@ function describeTotals(open: OpenStorage): void {
       { ...count, variationId: null },
       { ...count, reason: 'SPLIT' as const },
       { ...count, source: 'sdk' as const },
+      { ...count, source: 'client' as const },
     ].map((outcome, index) => ({ ...outcome, count: index + 1 }))
     await storage.addEvaluationCounts(outcomes)
     const totals = await totalsOf(storage, count)
     const byCount = [...totals].sort((a, b) => a.count - b.count)
     expect(byCount).toEqual(outcomes.map((outcome) => totalOf(outcome)))
+  })
+
+  it('each source of evaluations keeps its own total', async () => {
+    const storage = await open()
+    const sources: readonly EvaluationSource[] = ['rest', 'poll', 'ws', 'sdk', 'client']
+    const count = newCount()
+    const counts = sources.map((source, index) => ({ ...count, source, count: index + 1 }))
+    await storage.addEvaluationCounts(counts)
+    await storage.addEvaluationCounts(counts)
+    const totals = await totalsOf(storage, count)
+    const expected = counts.map((each) => totalOf(each, { count: 2 * each.count, micros: 60 }))
+    expect([...totals].sort((a, b) => a.count - b.count)).toEqual(expected)
   })
 
   it('only this flag in this environment is counted', async () => {

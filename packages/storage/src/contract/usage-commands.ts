@@ -18,7 +18,7 @@ const count: fc.Arbitrary<EvaluationCount> = fc.record({
   minute: time,
   variationId: nullable(key),
   reason: fc.constantFrom('STATIC' as const, 'SPLIT' as const),
-  source: fc.constantFrom('rest' as const, 'sdk' as const),
+  source: fc.constantFrom('rest' as const, 'sdk' as const, 'client' as const),
   count: fc.integer({ min: 1, max: 1000 }),
   micros: fc.nat(),
 })

@@ -71,6 +71,7 @@ const COLUMN_NAMES: ReadonlyMap<string, string> = new Map(
     occurredAt: 'occurred_at',
     offVariationId: 'off_variation_id',
     orderIndex: 'order_index',
+    newFlagsClientVisible: 'new_flags_client_visible',
     orgId: 'org_id',
     overageBlockSize: 'overage_block_size',
     overageRateEurCents: 'overage_rate_eur_cents',

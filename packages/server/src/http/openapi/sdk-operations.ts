@@ -1,5 +1,10 @@
 import { flagSetDefinitionSchema } from '@ff/core/schema'
-import { MAX_EVENTS, SDK_PATHS } from '@ff/protocol/sdk'
+import {
+  MAX_CLIENT_REPORTED_COUNT,
+  MAX_CLIENT_REPORTED_MICROS,
+  MAX_EVENTS,
+  SDK_PATHS,
+} from '@ff/protocol/sdk'
 import { headersOf, jsonContent, rateLimitHeaders, sdkErrors } from './answers.ts'
 import { exampleOf } from './examples.ts'
 import { type Json, refTo, type WireSchemas } from './schemas.ts'
@@ -30,6 +35,11 @@ const ifNoneMatch: Json = {
   description: 'The `ETag` of the last answer: 304 while it still holds.',
   schema: { type: 'string' },
 }
+
+const REPORT_DESCRIPTION =
+  `At most ${MAX_EVENTS} events; those of longer than a day ago are not counted. With a client key, ` +
+  `a request counts at most ${MAX_CLIENT_REPORTED_COUNT} evaluations of each flag, and at most ` +
+  `${MAX_CLIENT_REPORTED_MICROS} µs for each.`
 
 const operationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
   {
@@ -73,7 +83,7 @@ const operationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
     method: 'post',
     path: SDK_PATHS.events,
     summary: 'Report what was evaluated elsewhere',
-    description: `At most ${MAX_EVENTS} events; those of longer than a day ago are not counted.`,
+    description: REPORT_DESCRIPTION,
     body: refTo('EventsRequest'),
     status: 200,
     response: refTo('EventsAnswer'),
