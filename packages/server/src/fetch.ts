@@ -88,11 +88,13 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
   return bytes
 }
 
-function toResponse({ status, headers: said, body }: Reply, method: string): Response {
+function toResponse(reply: Reply, method: string): Response {
+  const { status, headers: said, cookies = [], body } = reply
   const headers = new Headers()
   for (const [name, value] of Object.entries(said)) {
     if (value !== undefined) headers.set(name, value)
   }
+  for (const cookie of cookies) headers.append('Set-Cookie', cookie)
   if (method === 'HEAD' || body === null) return new Response(null, { status, headers })
   return new Response(isWhole(body) ? body : toStream(body), { status, headers })
 }

@@ -5,6 +5,7 @@ import { type AuthenticateBearer, type FindActor, tokenAuthenticator } from './a
 import { CredentialAttempts } from './access/credential-attempts.ts'
 import type { PasswordHasher } from './access/passwords.ts'
 import { SecretBox } from './access/secret-box.ts'
+import { parseSecretKeys, randomSecretKeys, type SecretKeys } from './access/secret-keys.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { Metrics } from './http/metrics.ts'
 import type { IdentityProvider } from './identity-provider.ts'
@@ -75,9 +76,10 @@ export interface FlagServerOptions extends Capabilities {
    */
   readonly maxPendingSocketsPerAddress?: number
   /**
-   * Under which secrets that must be read back are kept, such as those of webhooks: 32 bytes in
-   * base64 or as 64 hexadecimal digits. Of several, the first is used for new ones. Without a
-   * key, what needs it is refused.
+   * Encrypts secrets that must be read back, such as those of webhooks, and signs device cookies:
+   * 32 bytes in base64 or as 64 hexadecimal digits. Of several keys, the first is used for new
+   * secrets and cookies. Without a key, requests that need a secret are refused, and each process
+   * signs device cookies with a random key, so that a restart makes every device unknown.
    */
   readonly secretKey?: string | readonly string[]
   /** `allowLoopback`: webhooks may lead to this machine, without TLS; for tests and development. */
@@ -110,6 +112,8 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
   const clock = options.clock ?? systemClock
   const logger = options.logger ?? silentLogger
   const { storage, changeFeed, rateLimiter } = { ...memory(), ...options }
+  const { secretKey } = options
+  const secretKeys = secretKey === undefined ? undefined : parseSecretKeys(secretKey)
   return {
     storage,
     changeFeed,
@@ -119,9 +123,9 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     findActor: options.findActor,
     logger,
     clock,
-    ...resolvePeople(options, { storage, clock, logger }),
+    ...resolvePeople(options, { storage, clock, logger, secretKeys }),
     credentialAttempts: new CredentialAttempts({ clock, trustProxy: options.trustProxy ?? false }),
-    secretBox: resolveSecretBox(options.secretKey),
+    secretBox: secretKeys && new SecretBox(secretKeys),
     soundness: new Soundness(),
     auditWalks: new AuditWalks(clock),
     ...resolveWebhooks(options),
@@ -133,18 +137,22 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
   }
 }
 
+interface PeopleOptions extends Pick<Installation, 'storage' | 'clock' | 'logger'> {
+  readonly secretKeys: SecretKeys | undefined
+}
+
 function resolvePeople(
   { people, administrator, passwordHasher, basePath = '', trustProxy = false }: FlagServerOptions,
-  parts: Pick<Installation, 'storage' | 'clock' | 'logger'>,
+  { secretKeys = randomSecretKeys(), ...parts }: PeopleOptions,
 ): Pick<ResolvedOptions, 'people' | 'administrator' | 'trustProxy'> {
   if (people === false && administrator !== undefined) {
     throw new FlagError('INVALID_REQUEST', 'administrator needs people, which is false.')
   }
   const hasher = passwordHasher ?? new ScryptPasswordHasher()
   const cookiePath = resolveBasePath(basePath) || '/'
+  const resolved = { ...parts, secretKeys, passwordHasher: hasher, cookiePath }
   return {
-    people:
-      people === false ? null : createPeople({ ...parts, passwordHasher: hasher, cookiePath }),
+    people: people === false ? null : createPeople(resolved),
     administrator: administrator && resolveAdministrator(administrator),
     trustProxy,
   }
@@ -169,11 +177,6 @@ function resolveIdentityProvider({
     identityProvider,
     publicUrl: publicUrl.replace(/\/$/, '') + resolveBasePath(basePath),
   }
-}
-
-function resolveSecretBox(keys: string | readonly string[] | undefined): SecretBox | undefined {
-  if (keys === undefined) return undefined
-  return SecretBox.of(typeof keys === 'string' ? [keys] : keys)
 }
 
 function resolveWebhooks({

@@ -24,6 +24,14 @@ describe('attempts', () => {
     expect(codeOf(() => attempts.take('one more'))).toBe('taken')
   })
 
+  it('Attempts of the oldest names are forgotten when the table is full, if so set', () => {
+    const attempts = new Attempts({ clock: new FakeClock(), limit: 1, whenFull: 'forget oldest' })
+    for (let n = 0; n <= 20_000; n += 1) attempts.take(`name ${n}`)
+    expect(codeOf(() => attempts.take('name 1'))).toBe('RATE_LIMITED')
+    expect(codeOf(() => attempts.take('name 0'))).toBe('taken')
+    expect(codeOf(() => attempts.take('name 1'))).toBe('taken')
+  })
+
   it('given back can be made again, but are never more than there were', () => {
     const attempts = new Attempts({ clock: new FakeClock(), limit: 1 })
     attempts.giveBack('name')

@@ -3,43 +3,58 @@ import type { Clock } from '../clock.ts'
 
 const WINDOW_MS = 15 * 60_000
 
-/**
- * How many different names one window remembers. More are refused until its end: forgetting some
- * would give whoever tries enough names their attempts back.
- */
+/** How many different names one window remembers. */
 const MOST_NAMES = 20_000
 
 interface AttemptsParts {
   readonly clock: Clock
   /** Attempts that each name has in a window. */
   readonly limit: number
+  /**
+   * What becomes of a further name when the table is full. By default it is refused until the
+   * window ends: to forget names would return their attempts to a caller that can invent names.
+   * `forget oldest` is for names that callers cannot invent.
+   */
+  readonly whenFull?: 'refuse' | 'forget oldest'
 }
 
-/** Counts attempts by name, in windows of a quarter of an hour, within bounded memory. */
+/** Counts attempts by name, in windows of 15 minutes, within bounded memory. */
 export class Attempts {
   readonly #clock: Clock
   readonly #limit: number
+  readonly #forgetsOldest: boolean
+  /** The oldest name comes first. */
   readonly #counts = new Map<string, number>()
   #endsAt = Number.NEGATIVE_INFINITY
 
-  constructor({ clock, limit }: AttemptsParts) {
+  constructor({ clock, limit, whenFull = 'refuse' }: AttemptsParts) {
     this.#clock = clock
     this.#limit = limit
+    this.#forgetsOldest = whenFull === 'forget oldest'
   }
 
-  /** Throws `RATE_LIMITED` when the name has no attempts left. */
-  take(name: string): void {
+  /** Throws `RATE_LIMITED` if the name has no attempts left. */
+  assertLeft(name: string): void {
     const now = this.#clock.now()
     if (now >= this.#endsAt || now < this.#endsAt - WINDOW_MS) {
       this.#endsAt = now + WINDOW_MS
       this.#counts.clear()
     }
-    const used = this.#counts.get(name) ?? (this.#counts.size < MOST_NAMES ? 0 : this.#limit)
+    const isFull = this.#counts.size >= MOST_NAMES && !this.#forgetsOldest
+    const used = this.#counts.get(name) ?? (isFull ? this.#limit : 0)
     if (used >= this.#limit) throw tooManyAttempts(Math.ceil((this.#endsAt - now) / 1000))
-    this.#counts.set(name, used + 1)
   }
 
-  /** The attempt was a good one: as if it had not been made. */
+  /** Counts an attempt. Throws `RATE_LIMITED` if the name has none left. */
+  take(name: string): void {
+    this.assertLeft(name)
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
+    if (this.#counts.size <= MOST_NAMES) return
+    const [oldest] = this.#counts.keys()
+    if (oldest !== undefined) this.#counts.delete(oldest)
+  }
+
+  /** Takes back the count of an attempt that has succeeded. */
   giveBack(name: string): void {
     const used = this.#counts.get(name) ?? 0
     if (used > 1) this.#counts.set(name, used - 1)
@@ -47,7 +62,8 @@ export class Attempts {
   }
 }
 
-function tooManyAttempts(seconds: number): FlagError {
+/** The refusal of an attempt, with the seconds after which the next one may pass. */
+export function tooManyAttempts(seconds: number): FlagError {
   const message = 'Too many attempts; wait before you try again.'
   return new FlagError('RATE_LIMITED', message, { details: { seconds } })
 }

@@ -1,3 +1,24 @@
+/** Where and how a cookie is sent. */
+export interface CookieSettings {
+  readonly path: string
+  /** Whether browsers send it over encrypted connections only. */
+  readonly isSecure: boolean
+}
+
+interface Cookie extends CookieSettings {
+  readonly name: string
+  readonly value: string
+  /** 0 removes the cookie. */
+  readonly maxAgeSeconds: number
+}
+
+/** The value of `Set-Cookie` for a cookie that scripts cannot read and other sites cannot post with. */
+export function setCookieText({ name, value, path, maxAgeSeconds, isSecure }: Cookie): string {
+  // Lax, because an identity provider's redirect back is a navigation that another site begins.
+  const attributes = [`Path=${path}`, `Max-Age=${maxAgeSeconds}`, 'HttpOnly', 'SameSite=Lax']
+  return [`${name}=${value}`, ...attributes, ...(isSecure ? ['Secure'] : [])].join('; ')
+}
+
 /**
  * The value of the one cookie of this name in a `Cookie` header. Of two one was put there by
  * somebody else, and nobody can tell which: then `undefined`, as for none.

@@ -3,7 +3,7 @@ import type { LoginSession, Storage } from '@ff/storage'
 import { type Clock, timestampAt } from '../clock.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../logger.ts'
-import { findCookie } from './cookies.ts'
+import { type CookieSettings, findCookie, setCookieText } from './cookies.ts'
 import { LastUse } from './last-use.ts'
 import { equalSecrets, hashSecret, newSecret, sha256 } from './secrets.ts'
 
@@ -98,26 +98,14 @@ export function assertCsrfToken({ csrfToken }: LiveSession, carrier: CookieCarri
   throw new FlagError('FORBIDDEN', 'X-CSRF-Token must be the one that GET /auth/me answers.')
 }
 
-interface CookieSettings {
-  readonly path: string
-  readonly isSecure: boolean
-}
-
-/** The header that gives a browser its session; without one, that takes it away. */
-export function sessionCookie(
-  session: LiveSession | undefined,
-  { path, isSecure }: CookieSettings,
-): Readonly<Record<string, string>> {
-  const age = session === undefined ? 0 : LIFETIME_MS / 1000
-  const parts = [
-    `${SESSION_COOKIE}=${session?.token ?? ''}`,
-    `Path=${path}`,
-    `Max-Age=${age}`,
-    'HttpOnly',
-    'SameSite=Lax',
-    ...(isSecure ? ['Secure'] : []),
-  ]
-  return { 'Set-Cookie': parts.join('; ') }
+/** The value of `Set-Cookie` that gives a browser its session; without a session, that removes it. */
+export function sessionCookie(session: LiveSession | undefined, settings: CookieSettings): string {
+  return setCookieText({
+    ...settings,
+    name: SESSION_COOKIE,
+    value: session?.token ?? '',
+    maxAgeSeconds: session === undefined ? 0 : LIFETIME_MS / 1000,
+  })
 }
 
 /** The session's token that a request is sent with; `undefined` if it has none or not the form of one. */

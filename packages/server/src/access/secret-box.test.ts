@@ -1,11 +1,14 @@
 import { isFlagError } from '@ff/core'
 import { describe, expect, it } from 'vitest'
 import { SecretBox } from './secret-box.ts'
+import { parseSecretKeys } from './secret-keys.ts'
 
 const HEX = '0123456789abcdef'.repeat(4)
 const OTHER = 'fedcba9876543210'.repeat(4)
 const BASE64 = Buffer.from(HEX, 'hex').toString('base64')
 const FOR = { purpose: 'webhook', id: 'w-1' }
+
+const boxOf = (keys: readonly string[]) => new SecretBox(parseSecretKeys(keys))
 
 async function refusal(work: Promise<unknown>): Promise<unknown> {
   return work.then(
@@ -16,14 +19,14 @@ async function refusal(work: Promise<unknown>): Promise<unknown> {
 
 describe('a secret box', () => {
   it('opens what it has sealed, whatever the text', async () => {
-    const box = SecretBox.of([HEX])
+    const box = boxOf([HEX])
     for (const text of ['', 'whsec_abc', 'ä\u{1f511}'.repeat(1000)]) {
       expect(await box.open(await box.seal(text, FOR), FOR)).toBe(text)
     }
   })
 
   it('seals the same text otherwise each time, and shows nothing of it', async () => {
-    const box = SecretBox.of([HEX])
+    const box = boxOf([HEX])
     const sealed = await Promise.all(Array.from({ length: 200 }, () => box.seal('secret', FOR)))
     expect(new Set(sealed).size).toBe(200)
     const nonces = sealed.map((each) =>
@@ -37,7 +40,7 @@ describe('a secret box', () => {
   })
 
   it('opens nothing for another record or another purpose', async () => {
-    const box = SecretBox.of([HEX])
+    const box = boxOf([HEX])
     const sealed = await box.seal('secret', FOR)
     for (const other of [
       { ...FOR, id: 'w-2' },
@@ -48,7 +51,7 @@ describe('a secret box', () => {
   })
 
   it('opens nothing that was changed, cut or sealed under another key', async () => {
-    const box = SecretBox.of([HEX])
+    const box = boxOf([HEX])
     const sealed = await box.seal('secret', FOR)
     const [version, name, text = ''] = sealed.split('.')
     const bytes = Buffer.from(text, 'base64')
@@ -68,22 +71,22 @@ describe('a secret box', () => {
     ]) {
       expect([forged, await refusal(box.open(forged, FOR))]).toEqual([forged, 'INTERNAL'])
     }
-    expect(await refusal(SecretBox.of([OTHER]).open(sealed, FOR))).toBe('INTERNAL')
+    expect(await refusal(boxOf([OTHER]).open(sealed, FOR))).toBe('INTERNAL')
   })
 
   it('seals with its first key, and opens with each of them', async () => {
-    const old = await SecretBox.of([HEX]).seal('secret', FOR)
-    const rotated = SecretBox.of([OTHER, BASE64])
+    const old = await boxOf([HEX]).seal('secret', FOR)
+    const rotated = boxOf([OTHER, BASE64])
     expect(await rotated.open(old, FOR)).toBe('secret')
     const fresh = await rotated.seal('secret', FOR)
-    expect(await SecretBox.of([OTHER]).open(fresh, FOR)).toBe('secret')
-    expect(await refusal(SecretBox.of([HEX]).open(fresh, FOR))).toBe('INTERNAL')
+    expect(await boxOf([OTHER]).open(fresh, FOR)).toBe('secret')
+    expect(await refusal(boxOf([HEX]).open(fresh, FOR))).toBe('INTERNAL')
   })
 
   it('takes 32 bytes in hexadecimal or base64 and nothing else', async () => {
-    const sealed = await SecretBox.of([HEX]).seal('secret', FOR)
+    const sealed = await boxOf([HEX]).seal('secret', FOR)
     for (const key of [HEX.toUpperCase(), BASE64, Buffer.from(HEX, 'hex').toString('base64url')]) {
-      expect(await SecretBox.of([key]).open(sealed, FOR)).toBe('secret')
+      expect(await boxOf([key]).open(sealed, FOR)).toBe('secret')
     }
     const wrong = [
       '',
@@ -95,7 +98,7 @@ describe('a secret box', () => {
       `${HEX} `,
     ]
     for (const keys of [[], ...wrong.map((key) => [key]), [HEX, 'x']]) {
-      expect(() => SecretBox.of(keys)).toThrow(/^secretKey must be 32 bytes/)
+      expect(() => boxOf(keys)).toThrow(/^secretKey must be 32 bytes/)
     }
   })
 })

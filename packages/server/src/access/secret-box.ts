@@ -1,4 +1,6 @@
 import { FlagError } from '@ff/core'
+import { fromBase64, toBase64 } from './base64.ts'
+import type { SecretKeys } from './secret-keys.ts'
 
 /** What a sealed text is for: it opens for nothing else. */
 export interface SealedFor {
@@ -18,11 +20,8 @@ interface Key {
 }
 
 const VERSION = 'v1'
-const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const NAME_DIGITS = 8
-const HEX = /^[0-9a-f]{64}$/i
-const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/
 
 /**
  * Keeps secrets that must be read back, such as those by which webhooks are signed: AES-256-GCM,
@@ -32,22 +31,12 @@ const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/
 export class SecretBox {
   readonly #keys: Promise<readonly [Key, ...Key[]]>
 
-  private constructor(keys: readonly [Bytes, ...Bytes[]]) {
+  constructor(keys: SecretKeys) {
     const [first, ...others] = keys
     const imported = Promise.all([importKey(first), ...others.map(importKey)])
-    // Whoever seals or opens hears of it.
+    // A failure is reported by every use of the keys.
     imported.catch(() => undefined)
     this.#keys = imported as Promise<readonly [Key, ...Key[]]>
-  }
-
-  /**
-   * From keys of 32 bytes, each in base64 or as 64 hexadecimal digits. Throws `INVALID_REQUEST`
-   * for what is none.
-   */
-  static of(keys: readonly string[]): SecretBox {
-    const [first, ...others] = keys.map(parseKey)
-    if (first === undefined) throw notAKey()
-    return new SecretBox([first, ...others])
   }
 
   /** The text, sealed: `v1.key.bytes`. */
@@ -87,29 +76,4 @@ async function importKey(bytes: Bytes): Promise<Key> {
   const name = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
   const key = await crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])
   return { name: name.slice(0, NAME_DIGITS), key }
-}
-
-function parseKey(text: string): Bytes {
-  if (HEX.test(text)) {
-    return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
-  }
-  if (!BASE64.test(text)) throw notAKey()
-  const bytes = fromBase64(text.replaceAll('-', '+').replaceAll('_', '/'))
-  if (bytes.byteLength !== KEY_BYTES) throw notAKey()
-  return bytes
-}
-
-function notAKey(): FlagError {
-  const message = 'secretKey must be 32 bytes, in base64 or as 64 hexadecimal digits.'
-  return new FlagError('INVALID_REQUEST', message)
-}
-
-/** Bytes as base64 text. */
-export function toBase64(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-}
-
-/** The bytes of base64 text. Throws for what is none. */
-export function fromBase64(text: string): Bytes {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
 }

@@ -66,6 +66,8 @@ export type Headers = Readonly<Record<string, string | undefined>>
 export interface Reply {
   readonly status: number
   readonly headers: Headers
+  /** The values of `Set-Cookie`, each sent in a header of its own. */
+  readonly cookies?: readonly string[]
   /**
    * null: no body, as for 204 and 304. Bytes are sent as they are, so that many replies may share
    * them. Pieces are taken as fast as the caller receives them, and no more once the caller has gone:

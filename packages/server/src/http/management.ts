@@ -127,11 +127,12 @@ async function perform(
   const idempotentRequest =
     key === undefined ? undefined : await idempotentRequestOf(key, name, { ...management, input })
   const outcome = await useCase({ ...management, idempotentRequest }, input)
-  const { result, headers } =
-    outcome instanceof WithHeaders ? outcome : { result: outcome, headers: {} }
+  const { result, headers, cookies } =
+    outcome instanceof WithHeaders ? outcome : new WithHeaders(outcome, {})
   if (endpoint.lines)
     return linesReply(endpoint, result as AsyncIterable<unknown>, management.logger)
-  return runInSlices(toReply(endpoint, result, headers))
+  const reply = await runInSlices(toReply(endpoint, result, headers))
+  return { ...reply, cookies }
 }
 
 /** Encodes and writes a result. The work may be interrupted at each `yield`. */

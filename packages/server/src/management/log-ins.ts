@@ -3,6 +3,7 @@ import type { LogIn, NewLogIn } from '@ff/protocol/management'
 import type { LoginSession, Records, Storage } from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
 import { isByHttps } from '../access/client.ts'
+import type { CookieSettings } from '../access/cookies.ts'
 import { type LiveSession, sessionCookie } from '../access/login-sessions.ts'
 import { actorOf, findPerson, type Person } from '../access/persons.ts'
 import { type LoginRefusal, NOBODY_KNOWN } from './login-audit.ts'
@@ -10,9 +11,9 @@ import { type Management, WithHeaders } from './management.ts'
 import { findSession, type People, requirePeople, tryProof, unauthenticated } from './people.ts'
 
 /**
- * Logs somebody in by e-mail address and password, under a new session that a cookie names.
- * Throws `UNAUTHENTICATED`, in the same words and after the same work whether the address is
- * known or not; `RATE_LIMITED` after too many attempts.
+ * Logs a person in by e-mail address and password, under a new session that a cookie names.
+ * Throws `UNAUTHENTICATED`, with the same message and after the same work whether the address is
+ * known or not, and `RATE_LIMITED` after too many failed attempts.
  */
 export async function logIn(
   management: Management,
@@ -38,9 +39,9 @@ export async function logIn(
 }
 
 /**
- * Opens a session for somebody who has proven who they are, and ends the one they came with.
- * Answers what `logIn` answers, with the cookie. Throws `UNAUTHENTICATED` for who belongs to no
- * organization.
+ * Opens a session for a person whose identity is proven, and ends the one that the request was sent
+ * with. Returns what `logIn` returns, with the cookies of session and device. Throws
+ * `UNAUTHENTICATED` if the person belongs to no organization.
  */
 export async function openLoginSession(
   management: Management,
@@ -63,7 +64,19 @@ export async function openLoginSession(
   const before = await findSession(management)
   if (before !== undefined) await people.sessions.end(before)
   const result = await toLogIn(storage, { actor, person, session })
-  return new WithHeaders(result, cookieOf(management, people, session))
+  const settings = cookieSettings(management, people)
+  const device = await people.devices.cookieFor(user.email, settings)
+  return new WithHeaders(result, { cookies: [sessionCookie(session, settings), device] })
+}
+
+/** The reply to a proof of the account's password: it makes the browser a known device. */
+export async function withDeviceCookie(
+  management: Management,
+  email: string,
+): Promise<WithHeaders<null>> {
+  const people = requirePeople(management)
+  const settings = cookieSettings(management, people)
+  return new WithHeaders(null, { cookies: [await people.devices.cookieFor(email, settings)] })
 }
 
 /** Ends the session that a request is sent with. A token is not ended by this. */
@@ -72,7 +85,8 @@ export async function logOut(management: Management): Promise<null | WithHeaders
   const session = await findSession(management)
   if (session === undefined) return null
   await people.sessions.end(session)
-  return new WithHeaders(null, cookieOf(management, people, undefined))
+  const cookie = sessionCookie(undefined, cookieSettings(management, people))
+  return new WithHeaders(null, { cookies: [cookie] })
 }
 
 /** Who asks, as what, and what a page must send with changes. */
@@ -136,14 +150,13 @@ async function rehash(
   }
 }
 
-function cookieOf(
+function cookieSettings(
   { caller, trustProxy, publicUrl }: Management,
   { cookiePath }: People,
-  session: LiveSession | undefined,
-): Readonly<Record<string, string>> {
+): CookieSettings {
   const isPublic = publicUrl?.startsWith('https:') ?? false
   const isSecure = isPublic || (caller !== undefined && isByHttps(caller, trustProxy))
-  return sessionCookie(session, { path: cookiePath, isSecure })
+  return { path: cookiePath, isSecure }
 }
 
 function notLoggedIn() {

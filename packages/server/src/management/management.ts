@@ -80,15 +80,24 @@ type ResultOf<E extends Endpoint> = E extends { readonly lines: true }
   ? AsyncIterable<z.output<E['response']>>
   : z.output<E['response']>
 
-/** A result that is answered with headers of its own, such as a cookie or where to go on. */
+/** The headers that a use case adds to its reply. */
+interface AddedHeaders {
+  /** In the spelling they are sent in. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The values of `Set-Cookie`, each sent in a header of its own. */
+  readonly cookies?: readonly string[]
+}
+
+/** A result with headers of its own, such as cookies or a redirect's location. */
 export class WithHeaders<T> {
   readonly result: T
-  /** In the spelling they are sent in. */
   readonly headers: Readonly<Record<string, string>>
+  readonly cookies: readonly string[]
 
-  constructor(result: T, headers: Readonly<Record<string, string>>) {
+  constructor(result: T, { headers = {}, cookies = [] }: AddedHeaders) {
     this.result = result
     this.headers = headers
+    this.cookies = cookies
   }
 }
 

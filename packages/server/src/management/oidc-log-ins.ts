@@ -2,7 +2,7 @@ import { isFlagError } from '@ff/core'
 import { OWN_PATH } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
 import * as z from 'zod'
-import { findCookie } from '../access/cookies.ts'
+import { findCookie, setCookieText } from '../access/cookies.ts'
 import { notFound } from '../access/permissions.ts'
 import { actorOf, findPerson, type Person } from '../access/persons.ts'
 import { timestampAt } from '../clock.ts'
@@ -38,7 +38,7 @@ export async function startOidcLogIn(
   const { url, checks } = await provider.begin(redirectUri)
   const until = management.clock.now() + WITHIN_SECONDS * 1000
   const cookie = cookieOf(redirectUri, { ...checks, returnTo: query.returnTo ?? '/', until })
-  return new WithHeaders(null, { Location: url, 'Set-Cookie': cookie })
+  return new WithHeaders(null, { headers: { Location: url }, cookies: [cookie] })
 }
 
 /**
@@ -63,8 +63,8 @@ export async function finishOidcLogIn(
     return true
   })
   if (user === undefined) throw unknownIdentity()
-  const { headers } = await openLoginSession(management, user, 'oidc')
-  return new WithHeaders(null, { ...headers, Location: returnTo })
+  const { cookies } = await openLoginSession(management, user, 'oidc')
+  return new WithHeaders(null, { headers: { Location: returnTo }, cookies })
 }
 
 function requireProvider({ identityProvider, publicUrl, people }: Management): {
@@ -143,16 +143,13 @@ async function audit(management: Management, { person, email, reason }: Refusal)
 
 function cookieOf(redirectUri: string, kept: Kept): string {
   const { protocol, pathname } = new URL(redirectUri)
-  const parts = [
-    `${COOKIE}=${encodeURIComponent(JSON.stringify(kept))}`,
-    `Path=${pathname}`,
-    `Max-Age=${WITHIN_SECONDS}`,
-    'HttpOnly',
-    // The way back from the provider is a navigation that another site begins.
-    'SameSite=Lax',
-    ...(protocol === 'https:' ? ['Secure'] : []),
-  ]
-  return parts.join('; ')
+  return setCookieText({
+    name: COOKIE,
+    value: encodeURIComponent(JSON.stringify(kept)),
+    path: pathname,
+    maxAgeSeconds: WITHIN_SECONDS,
+    isSecure: protocol === 'https:',
+  })
 }
 
 function findKept({

@@ -6,9 +6,9 @@ import { actorOf } from '../access/persons.ts'
 import { hashSecret } from '../access/secrets.ts'
 import { timestampAt } from '../clock.ts'
 import { appendAudit, chainName } from './audit-chain.ts'
-import { findPersonOf, refusalOf } from './log-ins.ts'
+import { findPersonOf, refusalOf, withDeviceCookie } from './log-ins.ts'
 import { loginEntry } from './login-audit.ts'
-import type { Management } from './management.ts'
+import type { Management, WithHeaders } from './management.ts'
 import { findSession, type People, requirePeople, tryProof, unauthenticated } from './people.ts'
 import { invalid } from './validation.ts'
 
@@ -16,14 +16,15 @@ const SHORTEST_PASSWORD = 12
 const LONGEST_PASSWORD = 256
 
 /**
- * Changes a password, by the old one of who is logged in, or by a one-time link. A link also
- * accepts the membership it was made for. Of somebody who is at home elsewhere already a link
- * cannot change the password: they accept by it, with the password they have.
+ * Changes a password, by the old one of the logged-in person or by a one-time link. A link also
+ * accepts the membership it was made for. It cannot change the password of a person who belongs to
+ * another organization already: that person accepts the membership with the present password. A
+ * proven password makes the browser a known device.
  */
 export async function changePassword(
   management: Management,
   { body }: { readonly body: PasswordChange },
-): Promise<null> {
+): Promise<null | WithHeaders<null>> {
   const people = requirePeople(management)
   const { token, oldPassword, newPassword } = body
   if (token !== undefined) {
@@ -31,13 +32,14 @@ export async function changePassword(
       throw invalid('token', 'takes either new_password, or the password you have as old_password')
     }
     const password = newPassword ?? oldPassword ?? ''
-    await acceptByLink(management, people, { token, password, isNew: newPassword !== undefined })
-    return null
+    const isNew = newPassword !== undefined
+    const { email } = await acceptByLink(management, people, { token, password, isNew })
+    return isNew ? null : withDeviceCookie(management, email)
   }
   if (oldPassword === undefined) throw invalid('old_password', 'is required without a token')
   if (newPassword === undefined) throw invalid('new_password', 'is required')
-  await changeOwn(management, people, { oldPassword, newPassword })
-  return null
+  const { email } = await changeOwn(management, people, { oldPassword, newPassword })
+  return withDeviceCookie(management, email)
 }
 
 /**
@@ -72,7 +74,7 @@ async function changeOwn(
   management: Management,
   { passwordHasher, logins }: People,
   { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },
-): Promise<void> {
+): Promise<Records['user']> {
   const { storage, clock, caller } = management
   const live = await findSession(management)
   const person = live && (await findPersonOf(storage, live))
@@ -100,6 +102,7 @@ async function changeOwn(
       loginEntry({ type: 'user.password_changed', fields, actor, orgId }, now),
     )
   })
+  return user
 }
 
 interface LinkUse {
@@ -113,7 +116,7 @@ async function acceptByLink(
   management: Management,
   people: People,
   { token, password, isNew }: LinkUse,
-): Promise<void> {
+): Promise<Records['user']> {
   const { storage, clock } = management
   const linkHash = await hashSecret(token)
   const { user, member } = await findInvited(storage, linkHash, timestampAt(clock))
@@ -138,6 +141,7 @@ async function acceptByLink(
     const change = { type: 'user.password_changed', fields, actor, orgId } as const
     await appendAudit(session, loginEntry(change, now))
   })
+  return user
 }
 
 interface Invited {

@@ -1,26 +1,26 @@
 import { FlagError, isFlagError } from '@ff/core'
 import type { Storage } from '@ff/storage'
-import { Attempts } from '../access/attempts.ts'
 import { addressOf } from '../access/client.ts'
+import { KnownDevices } from '../access/known-devices.ts'
+import { LogInAttempts } from '../access/log-in-attempts.ts'
 import { type LiveSession, LoginSessions, sessionTokenOf } from '../access/login-sessions.ts'
 import type { PasswordHasher } from '../access/passwords.ts'
 import { notFound } from '../access/permissions.ts'
+import type { SecretKeys } from '../access/secret-keys.ts'
 import type { Clock } from '../clock.ts'
 import type { Job } from '../jobs.ts'
 import type { Logger } from '../logger.ts'
 import { LoginAudit } from './login-audit.ts'
 import type { Installation, Management } from './management.ts'
 
-/** What it takes to let people in. */
+/** What log-ins need. */
 export interface People {
   readonly passwordHasher: PasswordHasher
   readonly sessions: LoginSessions
   readonly logins: LoginAudit
-  /** By e-mail address. */
-  readonly accountAttempts: Attempts
-  /** By the client's IP address. */
-  readonly addressAttempts: Attempts
-  /** Where the session's cookie is sent to. */
+  readonly attempts: LogInAttempts
+  readonly devices: KnownDevices
+  /** The path that the cookies of sessions and devices are sent to. */
   readonly cookiePath: string
 }
 
@@ -30,21 +30,19 @@ interface PeopleParts {
   readonly logger: Logger
   readonly passwordHasher: PasswordHasher
   readonly cookiePath: string
+  readonly secretKeys: SecretKeys
 }
 
-const ACCOUNT_ATTEMPTS = 10
-/** Behind one address may be a whole office. */
-const ADDRESS_ATTEMPTS = 50
 const FORGET_EVERY_MS = 10 * 60_000
 
+/** Creates what log-ins need. */
 export function createPeople({ cookiePath, passwordHasher, ...parts }: PeopleParts): People {
-  const { clock } = parts
   return {
     passwordHasher,
     sessions: new LoginSessions(parts),
     logins: new LoginAudit(parts),
-    accountAttempts: new Attempts({ clock, limit: ACCOUNT_ATTEMPTS }),
-    addressAttempts: new Attempts({ clock, limit: ADDRESS_ATTEMPTS }),
+    attempts: new LogInAttempts(parts),
+    devices: new KnownDevices(parts),
     cookiePath,
   }
 }
@@ -80,10 +78,10 @@ export async function findSession({
 }
 
 /**
- * Tries what proves who somebody is, unless the account or the client's address has had too many
- * attempts: then throws `RATE_LIMITED` before any work is done. What an identity provider says
- * names no account beforehand. An attempt that answers true, or that could not be made, does not
- * count; one that answers false or throws `UNAUTHENTICATED` does.
+ * Tries a proof of identity and returns whether it holds. Throws `RATE_LIMITED` before any work is
+ * done if there were too many failed attempts; see `LogInAttempts`. `account` is the e-mail address,
+ * or `undefined` if only the proof names the account, as that of an identity provider does. An
+ * attempt fails if it returns `false` or throws `UNAUTHENTICATED`; no other attempt counts.
  */
 export async function tryProof(
   management: Management,
@@ -91,39 +89,15 @@ export async function tryProof(
   attempt: (people: People) => Promise<boolean>,
 ): Promise<boolean> {
   const people = requirePeople(management)
+  const { caller, trustProxy } = management
+  const network = caller && addressOf(caller, trustProxy)
+  const device =
+    caller && account !== undefined ? await people.devices.find(caller, account) : undefined
   try {
-    return await withinAttempts(management, people, { account, attempt: () => attempt(people) })
+    return await people.attempts.run({ network, account, device }, () => attempt(people))
   } catch (error) {
     if (isFlagError(error) && error.code === 'RATE_LIMITED') people.logins.countRefused()
     throw error
-  }
-}
-
-interface Proof {
-  readonly account: string | undefined
-  readonly attempt: () => Promise<boolean>
-}
-
-async function withinAttempts(
-  { caller, trustProxy }: Management,
-  { accountAttempts, addressAttempts }: People,
-  { account, attempt }: Proof,
-): Promise<boolean> {
-  const address = caller && addressOf(caller, trustProxy)
-  if (address !== undefined) addressAttempts.take(address)
-  if (account !== undefined) accountAttempts.take(account)
-  let isWrong = false
-  try {
-    isWrong = !(await attempt())
-    return !isWrong
-  } catch (error) {
-    isWrong = isFlagError(error) && error.code === 'UNAUTHENTICATED'
-    throw error
-  } finally {
-    if (!isWrong) {
-      if (account !== undefined) accountAttempts.giveBack(account)
-      if (address !== undefined) addressAttempts.giveBack(address)
-    }
   }
 }
 

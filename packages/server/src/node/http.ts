@@ -5,7 +5,6 @@ import type { FlagServer } from '../flag-server.ts'
 import { managementErrorReply } from '../http/error-reply.ts'
 import {
   type Exchange,
-  type Headers,
   type JsonBody,
   leaveBody,
   type Outcome,
@@ -145,12 +144,12 @@ class NodeExchange implements Exchange {
 }
 
 function writeReply(response: ServerResponse, reply: Reply): void {
-  const { status, headers, body } = reply
+  const { status, body } = reply
   if (response.destroyed || response.headersSent) {
     void leaveBody(reply).catch(() => undefined)
     return
   }
-  const list = listOf(headers)
+  const list = listOf(reply)
   if (body === null) {
     response.writeHead(status, list).end()
   } else if (typeof body === 'string') {
@@ -182,11 +181,13 @@ function cutWhenStalled(response: ServerResponse): void {
 }
 
 /** Names and values in turn, as Node takes them with the least ado. */
-function listOf(headers: Headers): string[] {
-  const list: string[] = []
+function listOf({ headers, cookies = [] }: Reply): (string | string[])[] {
+  const list: (string | string[])[] = []
   for (const name in headers) {
     const value = headers[name]
     if (value !== undefined) list.push(name, value)
   }
+  // As one entry: if the host has set headers before, Node replaces the values of repeated names.
+  if (cookies.length > 0) list.push('Set-Cookie', [...cookies])
   return list
 }

@@ -1,6 +1,6 @@
 import { type AuditEvent, webhookMessageCodec } from '@ff/protocol/management'
 import * as z from 'zod'
-import { fromBase64, toBase64 } from '../access/secret-box.ts'
+import { fromBase64, toBase64 } from '../access/base64.ts'
 
 /** What every secret of a webhook begins with, before its base64. */
 const SECRET_PREFIX = 'whsec_'

@@ -227,5 +227,12 @@ function never(): never {
 
 /** What a use case threw, as an answer. */
 function refusalOf(error: Json): Answer {
-  return { status: 400, headers: {}, text: '', message: error.message, data: error.details }
+  return {
+    status: 400,
+    headers: {},
+    cookies: [],
+    text: '',
+    message: error.message,
+    data: error.details,
+  }
 }

@@ -176,7 +176,7 @@ describe('a cookie', () => {
       const { isEncrypted = false, proto } = from
       const headers = proto === undefined ? {} : { 'x-forwarded-proto': proto }
       const answer = await people.logIn('ada@acme.test', PASSWORD, headers, { isEncrypted })
-      return answer.headers['Set-Cookie'] ?? ''
+      return answer.cookies[0] ?? ''
     }
     expect(await cookieFor({ isEncrypted: true })).toMatch(/; Secure$/)
     expect(await cookieFor({ proto: 'https' })).not.toContain('Secure')

@@ -6,9 +6,15 @@ import { type Answer, type Call, type Json, type Tenant, World } from './world.t
 
 export const PASSWORD = 'correct horse battery staple'
 
-/** The cookie that an answer gives a browser, as the browser sends it back. */
-export function cookieIn(answer: Answer): string {
-  return answer.headers['Set-Cookie']?.split(';')[0] ?? ''
+/** The session cookie that an answer sets, as the browser sends it back. */
+export function cookieIn({ cookies }: Answer): string {
+  return cookies[0]?.split(';')[0] ?? ''
+}
+
+/** The device cookie that an answer sets besides, as the browser sends it back. */
+export function deviceCookieIn({ cookies }: Answer): string {
+  const cookie = cookies.find((each) => each.startsWith('ff_device_'))
+  return cookie?.split(';')[0] ?? ''
 }
 
 /** What a page in a browser that is logged in can send. */
@@ -28,7 +34,7 @@ export class People {
   }
 
   static async create(options: FlagServerOptions = {}): Promise<People> {
-    const world = await World.create(undefined, options)
+    const world = await World.create(options.storage, options)
     await appoint(world, options)
     return new People(world, await world.addTenant('Acme'))
   }

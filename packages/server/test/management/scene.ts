@@ -143,7 +143,7 @@ export async function createScene(): Promise<Scene> {
   const begun = await world.call('GET', '/auth/oidc/start')
   const headers = {
     receiveStripeEvent: { 'stripe-signature': signature },
-    finishOidcLogIn: { cookie: begun.headers['Set-Cookie']?.split(';')[0] ?? '' },
+    finishOidcLogIn: { cookie: begun.cookies[0]?.split(';')[0] ?? '' },
   }
   return { world, mine, theirs, params, bodies, headers }
 }

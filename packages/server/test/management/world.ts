@@ -24,6 +24,8 @@ export type Json = any
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
+  /** The values of `Set-Cookie`. */
+  readonly cookies: readonly string[]
   readonly text: string
   readonly message: string
   readonly data: Json
@@ -146,16 +148,16 @@ export class World {
       hold: () => undefined,
       resume: () => undefined,
     })
-    const { status, headers: answered } = reply
+    const { status, headers: answered, cookies = [] } = reply
     const text = await textOf(reply.body)
     const isLines = answered['Content-Type']?.startsWith('application/x-ndjson')
     const parsed = isLines ? linesOf(text) : JSON.parse(text)
     const isDescribed = isInOpenApi(promised, { method, path })
     if (isDescribed) expectToFitOpenApi(promised, { method, path, status, body: parsed })
-    if (isLines) return { status, headers: answered, text, message: '', data: parsed }
+    if (isLines) return { status, headers: answered, cookies, text, message: '', data: parsed }
     const { statusCode, message, data } = parsed
     if (statusCode !== status) throw new Error(`envelope ${statusCode}, status ${status}`)
-    return { status, headers: answered, text, message, data }
+    return { status, headers: answered, cookies, text, message, data }
   }
 
   /** What an application would be served now. */

@@ -11,7 +11,7 @@ async function logInAs(storage: Storage, email: string, subject: string): Promis
   const identityProvider = vouchFor(email, subject)
   const world = await World.create(storage, { identityProvider, publicUrl: 'http://flags.test' })
   const begun = await world.call('GET', '/auth/oidc/start')
-  const headers = { cookie: begun.headers['Set-Cookie']?.split(';')[0] ?? '' }
+  const headers = { cookie: begun.cookies[0]?.split(';')[0] ?? '' }
   const callback = `/auth/oidc/callback?${CALLBACK_QUERY}`
   return (await world.call('GET', callback, { headers })).status
 }

@@ -61,9 +61,14 @@ describe('logging in at an identity provider', () => {
     expect([back.status, back.headers.get('location')]).toEqual([302, '/'])
     expect(JSON.parse(back.text)).toEqual({ statusCode: 302, message: 'OK', data: null })
     expect(back.headers.get('cache-control')).toBe('no-store')
-    expect(back.headers.get('set-cookie')).toMatch(
-      /^ff_session=ffs_[0-9a-f]{64}; Path=\/flags; Max-Age=43200; HttpOnly; SameSite=Lax$/,
-    )
+    expect(back.headers.getSetCookie()).toEqual([
+      expect.stringMatching(
+        /^ff_session=ffs_[0-9a-f]{64}; Path=\/flags; Max-Age=43200; HttpOnly; SameSite=Lax$/,
+      ),
+      expect.stringMatching(
+        /^ff_device_\S+; Path=\/flags; Max-Age=31536000; HttpOnly; SameSite=Lax$/,
+      ),
+    ])
     const projects = `${scene.base}/organizations/${scene.orgId}/projects`
     const body = { key: 'shop' }
     expect((await browser.send('POST', projects, { body })).status).toBe(403)

@@ -174,14 +174,17 @@ describe('the options', () => {
     const body = { email: 'ada@acme.test', role: 'viewer' } as const
     await addMember(world.management, { params: { orgId }, body })
     const begun = await world.call('GET', '/auth/oidc/start')
-    const kept = begun.headers['Set-Cookie'] ?? ''
+    const kept = begun.cookies[0] ?? ''
     expect(kept).toMatch(/; Path=\/flags\/auth\/oidc\/callback; .*; Secure$/)
     const redirectUri = encodeURIComponent(`${publicUrl}flags/auth/oidc/callback`)
     expect(begun.headers['Location']).toContain(redirectUri)
     const headers = { cookie: kept.split(';')[0] ?? '' }
     const callback = `/auth/oidc/callback?${CALLBACK_QUERY}`
-    const { headers: answered } = await world.call('GET', callback, { headers })
-    expect(answered['Set-Cookie']).toMatch(/^ff_session=.*; Path=\/flags; .*; Secure$/)
+    const { cookies } = await world.call('GET', callback, { headers })
+    expect(cookies).toEqual([
+      expect.stringMatching(/^ff_session=.*; Path=\/flags; .*; Secure$/),
+      expect.stringMatching(/^ff_device_.*; Path=\/flags; .*; Secure$/),
+    ])
   })
 
   it.each<[string, FlagServerOptions]>([

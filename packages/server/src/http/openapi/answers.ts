@@ -11,7 +11,7 @@ const MANAGEMENT_ERRORS: Readonly<Record<number, string>> = {
   409: 'The key is taken, the thing is in use (`data.used_by`), or `If-Match` names an earlier revision (`data` is the record as it is now).',
   413: 'The body is too large.',
   415: 'The body is not `application/json`.',
-  429: 'The rate limit is used up, the network address has sent too many wrong credentials, or the audit log is being read by another request; try again after `Retry-After`.',
+  429: 'The rate limit is used up, too many log-ins have failed, the network address has sent too many wrong credentials, or the audit log is being read by another request; try again after `Retry-After`.',
   500: 'The server failed.',
   503: 'The store is away for a moment.',
 }

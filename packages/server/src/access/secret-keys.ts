@@ -1,0 +1,41 @@
+import { FlagError } from '@ff/core'
+import { fromBase64 } from './base64.ts'
+
+const KEY_BYTES = 32
+const HEX = /^[0-9a-f]{64}$/i
+const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+/** The keys of 32 bytes from which a server derives others; the first is for new secrets. */
+export type SecretKeys = readonly [Bytes, ...Bytes[]]
+
+/**
+ * Reads the option `secretKey`: one key or several, each 32 bytes in base64 or as 64 hexadecimal
+ * digits. Throws `INVALID_REQUEST` if one is malformed or there is none.
+ */
+export function parseSecretKeys(option: string | readonly string[]): SecretKeys {
+  const [first, ...others] = [option].flat().map(parseKey)
+  if (first === undefined) throw malformedKey()
+  return [first, ...others]
+}
+
+/** One random key, for as long as the process runs. */
+export function randomSecretKeys(): SecretKeys {
+  return [crypto.getRandomValues(new Uint8Array(KEY_BYTES))]
+}
+
+function parseKey(text: string): Bytes {
+  if (HEX.test(text)) {
+    return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+  }
+  if (!BASE64.test(text)) throw malformedKey()
+  const bytes = fromBase64(text.replaceAll('-', '+').replaceAll('_', '/'))
+  if (bytes.byteLength !== KEY_BYTES) throw malformedKey()
+  return bytes
+}
+
+function malformedKey(): FlagError {
+  const message = 'secretKey must be 32 bytes, in base64 or as 64 hexadecimal digits.'
+  return new FlagError('INVALID_REQUEST', message)
+}
