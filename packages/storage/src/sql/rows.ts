@@ -66,7 +66,6 @@ const COLUMN_NAMES: ReadonlyMap<string, string> = new Map(
     maxFlags: 'max_flags',
     maxProjects: 'max_projects',
     mostPopular: 'most_popular',
-    newFlagsClientVisible: 'new_flags_client_visible',
     nextAttemptAt: 'next_attempt_at',
     occurredAt: 'occurred_at',
     offVariationId: 'off_variation_id',
