@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-const PACKAGES = ['core', 'protocol', 'storage', 'server']
+const PACKAGES = ['core', 'protocol', 'storage', 'server', 'management']
 
 const tests = ['src/**/*.test.ts', 'test/**/*.test.ts']
 const pins = ['test/exports.test.ts']

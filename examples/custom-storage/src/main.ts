@@ -2,13 +2,9 @@ import assert from 'node:assert/strict'
 import { appendFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type Actor,
-  createFlag,
-  createFlagServer,
-  createOrganization,
-  createProject,
-} from '@ff/server'
+import { type Actor, createFlag, createOrganization, createProject } from '@ff/management'
+import { createManagement } from '@ff/management/node'
+import { createFlagServer } from '@ff/server'
 import { startVitest } from 'vitest/node'
 import { logStorage } from './log-storage.ts'
 
@@ -24,11 +20,11 @@ try {
   const path = join(folder, 'flags.log')
 
   // #region use
-  const flags = createFlagServer({ storage: logStorage(path) })
+  const flags = createFlagServer({ storage: logStorage(path), management: createManagement() })
   // #endregion
   await flags.start()
   const me: Actor = { id: 'me', email: '', name: 'Set-up script', role: 'platform', orgId: null }
-  const management = flags.actAs(me)
+  const management = flags.as(me)
   const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
   const { id: projectId, environments } = await createProject(management, {
     params: { orgId },

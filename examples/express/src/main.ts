@@ -3,17 +3,22 @@ import type { AddressInfo } from 'node:net'
 import {
   type Actor,
   createFlag,
-  createFlagServer,
   createOrganization,
   createProject,
   createSdkKey,
-} from '@ff/server'
+} from '@ff/management'
+import { createManagement } from '@ff/management/node'
+import { createFlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
 import { sqlite } from '@ff/storage/sqlite'
 import express from 'express'
 
 // #region embed
-const flags = createFlagServer({ ...sqlite({ path: ':memory:' }), basePath: '/flags' })
+const flags = createFlagServer({
+  ...sqlite({ path: ':memory:' }),
+  basePath: '/flags',
+  management: createManagement(),
+})
 const app = express()
 
 app.use(express.json())
@@ -29,7 +34,7 @@ attachWebSocket(server, flags)
 
 const me: Actor = { id: 'me', email: '', name: 'Set-up script', role: 'platform', orgId: null }
 await flags.start()
-const management = flags.actAs(me)
+const management = flags.as(me)
 const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
 const { id: projectId, environments } = await createProject(management, {
   params: { orgId },

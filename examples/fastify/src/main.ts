@@ -3,17 +3,22 @@ import type { AddressInfo } from 'node:net'
 import {
   type Actor,
   createFlag,
-  createFlagServer,
   createOrganization,
   createProject,
   createSdkKey,
-} from '@ff/server'
+} from '@ff/management'
+import { createManagement } from '@ff/management/node'
+import { createFlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
 import { sqlite } from '@ff/storage/sqlite'
 import { fastify } from 'fastify'
 
 // #region embed
-const flags = createFlagServer({ ...sqlite({ path: ':memory:' }), basePath: '/flags' })
+const flags = createFlagServer({
+  ...sqlite({ path: ':memory:' }),
+  basePath: '/flags',
+  management: createManagement(),
+})
 const serveFlags = toNodeHandler(flags)
 const app = fastify({ bodyLimit: 2 * 1024 * 1024 })
 
@@ -33,7 +38,7 @@ attachWebSocket(app.server, flags)
 
 const me: Actor = { id: 'me', email: '', name: 'Set-up script', role: 'platform', orgId: null }
 await flags.start()
-const management = flags.actAs(me)
+const management = flags.as(me)
 const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
 const { id: projectId, environments } = await createProject(management, {
   params: { orgId },

@@ -4,16 +4,21 @@ import type { AddressInfo } from 'node:net'
 import {
   type Actor,
   createFlag,
-  createFlagServer,
   createOrganization,
   createProject,
   createTargetingRule,
-} from '@ff/server'
+} from '@ff/management'
+import { createManagement } from '@ff/management/node'
+import { createFlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
 import { sqlite } from '@ff/storage/sqlite'
 
 // #region embed
-const flags = createFlagServer({ ...sqlite({ path: ':memory:' }), basePath: '/flags' })
+const flags = createFlagServer({
+  ...sqlite({ path: ':memory:' }),
+  basePath: '/flags',
+  management: createManagement(),
+})
 const handleFlags = toNodeHandler(flags)
 
 const server = createServer((request, response) => {
@@ -32,7 +37,7 @@ async function greet(plan: string | string[] = 'free'): Promise<string> {
 // The flag itself; a team would create it over the management endpoints.
 // #region manage
 const me: Actor = { id: 'me', email: '', name: 'Set-up script', role: 'platform', orgId: null }
-const management = flags.actAs(me)
+const management = flags.as(me)
 await flags.start()
 
 const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })

@@ -3,11 +3,12 @@ import type { AddressInfo } from 'node:net'
 import {
   type Actor,
   createAccessToken,
-  createFlagServer,
   createOrganization,
   createProject,
   createSdkKey,
-} from '@ff/server'
+} from '@ff/management'
+import { createManagement } from '@ff/management/node'
+import { createFlagServer } from '@ff/server'
 import { toNodeHandler } from '@ff/server/node'
 
 export interface ExampleServer {
@@ -23,10 +24,10 @@ export interface ExampleServer {
 
 /** A server in this process with an empty project; everything else is done over HTTP. */
 export async function startServer(): Promise<ExampleServer> {
-  const flags = createFlagServer()
+  const flags = createFlagServer({ management: createManagement() })
   await flags.start()
   const me: Actor = { id: 'me', email: '', name: 'Example', role: 'platform', orgId: null }
-  const management = flags.actAs(me)
+  const management = flags.as(me)
   const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
   const { id: projectId, environments } = await createProject(management, {
     params: { orgId },

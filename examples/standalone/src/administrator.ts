@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Actor, AuthenticateBearer } from '@ff/server'
+import type { Actor, AuthenticateBearer } from '@ff/management'
 
 /** Who acts with the token of `FF_ADMIN_TOKEN`, and who writes the demo. */
 export const ADMINISTRATOR: Actor = {

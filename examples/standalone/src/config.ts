@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
-import type { Administrator } from '@ff/server'
+import type { Administrator } from '@ff/management'
 
 export interface Config {
   readonly host: string

@@ -1,4 +1,5 @@
 import {
+  type As,
   createAccessToken,
   createFlag,
   createOrganization,
@@ -7,10 +8,10 @@ import {
   createSdkKey,
   createSegment,
   createTargetingRule,
-  type FlagServer,
   type Management,
   updateFlagState,
-} from '@ff/server'
+} from '@ff/management'
+import type { FlagServer } from '@ff/server'
 import { ADMINISTRATOR } from './administrator.ts'
 import {
   DEMO_FLAGS,
@@ -58,11 +59,11 @@ interface Place {
 
 /** Fills an empty store: an organization, a project with two environments, and the shop's flags. */
 export async function createDemo(
-  flags: FlagServer,
+  flags: FlagServer<As>,
   adminToken: string | undefined,
 ): Promise<DemoSecrets> {
   await flags.start()
-  const management = flags.actAs(ADMINISTRATOR)
+  const management = flags.as(ADMINISTRATOR)
   const { id: orgId } = await createOrganization(management, { body: { name: 'Demo Shop' } })
   const body = { key: 'shop', name: 'Shop' }
   const { id: projectId, environments } = await createProject(management, {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { sqlite } from '@ff/storage/sqlite'
 import type { Config } from './config.ts'
@@ -24,7 +25,7 @@ export async function fillNewStore(
   const draft = `${path}.new`
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await remove(draft)
-  const flags = createFlagServer(sqlite({ path: draft }))
+  const flags = createFlagServer({ ...sqlite({ path: draft }), management: createManagement() })
   try {
     const secrets = await createDemo(flags, adminToken)
     await flags.close()

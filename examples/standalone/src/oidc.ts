@@ -1,4 +1,4 @@
-import type { FlagServerOptions } from '@ff/server'
+import type { ManagementOptions } from '@ff/management'
 import { type Config, isLoopback } from './config.ts'
 
 /** Where people log in besides; nothing is loaded where they do not. */
@@ -6,11 +6,11 @@ export async function loadIdentityProvider({
   oidc,
   publicUrl,
 }: Pick<Config, 'oidc' | 'publicUrl'>): Promise<
-  Pick<FlagServerOptions, 'identityProvider' | 'publicUrl'>
+  Pick<ManagementOptions, 'identityProvider' | 'publicUrl'>
 > {
   if (publicUrl === undefined) return {}
   if (oidc === undefined) return { publicUrl }
-  const { oidcProvider } = await import('@ff/server/oidc')
+  const { oidcProvider } = await import('@ff/management/oidc')
   const allowHttp = isLoopback(new URL(oidc.issuer).hostname)
   return { publicUrl, identityProvider: oidcProvider({ ...oidc, allowHttp }) }
 }

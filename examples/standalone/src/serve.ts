@@ -1,7 +1,9 @@
 import cluster from 'node:cluster'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createFlagServer, type FlagServer, systemClock, tokenAuthenticator } from '@ff/server'
+import { type As, tokenAuthenticator } from '@ff/management'
+import { createManagement } from '@ff/management/node'
+import { createFlagServer, type FlagServer, systemClock } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
 import type { Capabilities } from '@ff/storage'
 import { orAdministrator } from './administrator.ts'
@@ -47,22 +49,26 @@ export async function serve(config: Config, store: Store): Promise<Standalone> {
 }
 
 /** The flag server that these settings describe, which has not started. */
-export async function createFlags(config: Config, store: Store): Promise<FlagServer> {
-  return createFlagServer({
-    ...store,
+export async function createFlags(config: Config, store: Store): Promise<FlagServer<As>> {
+  const management = createManagement({
     ...config.limits,
-    metricsArePublic: config.metricsArePublic,
     secretKey: await secretKeysOf(config.dataDir, config.secretKeys),
     webhooks: { allowLoopback: config.webhooksAllowLoopback },
     ...(await loadPayments(config.stripe)),
     ...(await loadIdentityProvider(config)),
     ...(config.administrator && { administrator: config.administrator }),
-    trustProxy: config.trustProxy,
-    logger: consoleLogger,
     authenticateBearer: orAdministrator(
       config.adminToken,
       tokenAuthenticator(store.storage, systemClock),
     ),
+  })
+  return createFlagServer({
+    ...store,
+    ...config.limits,
+    management,
+    metricsArePublic: config.metricsArePublic,
+    trustProxy: config.trustProxy,
+    logger: consoleLogger,
   })
 }
 

@@ -1,13 +1,13 @@
-import type { FlagServerOptions } from '@ff/server'
+import type { ManagementOptions } from '@ff/management'
 import type { StripeConfig } from './config.ts'
 
 /** Stripe as the one who takes the money; nothing is loaded where nobody does. */
 export async function loadPayments(
   config: StripeConfig | undefined,
-): Promise<Pick<FlagServerOptions, 'payments'>> {
+): Promise<Pick<ManagementOptions, 'payments'>> {
   if (config === undefined) return {}
   const { default: Stripe } = await import('stripe')
-  const { stripePayments } = await import('@ff/server/stripe')
+  const { stripePayments } = await import('@ff/management/stripe')
   const { secretKey, webhookSecret, returnUrl } = config
   return { payments: stripePayments({ client: new Stripe(secretKey), webhookSecret, returnUrl }) }
 }

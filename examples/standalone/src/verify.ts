@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { compileFlagSet } from '@ff/core'
 import { findIssues } from '@ff/core/authoring'
-import { createFlagServer, engines, verifyAuditLog } from '@ff/server'
+import { verifyAuditLog } from '@ff/management'
+import { createManagement } from '@ff/management/node'
+import { createFlagServer, engines } from '@ff/server'
 import { KIND_RULES, type Kind, type Storage } from '@ff/storage'
 import { sqlite } from '@ff/storage/sqlite'
 import { ADMINISTRATOR } from './administrator.ts'
@@ -19,7 +21,7 @@ export async function findDamage(dataDir: string): Promise<readonly string[]> {
   const path = dataFileOf({ dataDir })
   if (!existsSync(path)) throw new ConfigError(`There is no data file ${path}.`)
   const { storage } = sqlite({ path })
-  const flags = createFlagServer({ storage })
+  const flags = createFlagServer({ storage, management: createManagement() })
   try {
     await storage.migrate()
     const found: string[] = []
@@ -30,7 +32,7 @@ export async function findDamage(dataDir: string): Promise<readonly string[]> {
     for (const { id } of (await storage.list('environment', {})).data) {
       found.push(...(await faultsOf(() => readFlagSet(storage, id))))
     }
-    const management = flags.actAs(ADMINISTRATOR)
+    const management = flags.as(ADMINISTRATOR)
     return [...found, ...(await faultsOf(() => readAuditLog(management)))]
   } finally {
     await flags.close()

@@ -1,23 +1,18 @@
 import { type EvaluationContext, type EvaluationDetail, FlagError, parseContext } from '@ff/core'
 import { type FlagValues, SDK_PATHS } from '@ff/protocol/sdk'
-import type { Actor } from './access/actors.ts'
 import { Admission, spreadSeconds } from './access/admission.ts'
 import { addressOf, type Client } from './access/client.ts'
 import { RequestLimiter } from './access/rate-limit.ts'
 import { SdkKeyVerifier } from './access/sdk-keys.ts'
-import type { Clock } from './clock.ts'
 import { EvaluationScheduler } from './evaluation/evaluation-scheduler.ts'
 import { Evaluator } from './evaluation/evaluator.ts'
 import { FlagSetCache } from './evaluation/flag-set-cache.ts'
-import { UsageRecorder } from './evaluation/usage-recorder.ts'
-import { createFetch } from './fetch.ts'
 import type { Exchange, Outcome } from './http/exchange.ts'
+import { createFetch } from './http/fetch.ts'
 import { createHandler } from './http/handler.ts'
-import { createManagementApp } from './http/management.ts'
+import { Metrics } from './http/metrics.ts'
 import { handleSdk } from './http/sdk.ts'
-import { InFlight } from './in-flight.ts'
 import { Instance } from './instance.ts'
-import { type Job, Jobs } from './jobs.ts'
 import { Broadcaster } from './live/broadcaster.ts'
 import { ClientBudget } from './live/client-budget.ts'
 import { LongPolls } from './live/long-polls.ts'
@@ -27,14 +22,13 @@ import { SocketAdmission } from './live/socket-admission.ts'
 import type { SocketConnection, SocketParts } from './live/socket-connection.ts'
 import { SocketConnections } from './live/socket-connections.ts'
 import type { SocketLike } from './live/socket-like.ts'
-import { appointAdministrator } from './management/administrator.ts'
-import { billingJob } from './management/billing-job.ts'
-import { dueChangesJob } from './management/due-changes.ts'
-import type { Management } from './management/management.ts'
-import { endedSessionsJob } from './management/people.ts'
-import { retentionJob } from './management/retention.ts'
+import type { ConnectedManagementPlane, ManagementPlane } from './management-plane.ts'
 import { type FlagServerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
-import { oldDeliveriesJob, WebhookDispatcher } from './webhooks/webhook-dispatcher.ts'
+import type { Clock } from './runtime/clock.ts'
+import { InFlight } from './runtime/in-flight.ts'
+import { Jobs } from './runtime/jobs.ts'
+import { watchServer } from './runtime/server-metrics.ts'
+import { UsageRecorder } from './usage/usage-recorder.ts'
 
 /** How many upgrades may wait for their handshake. */
 const MAX_WAITING_UPGRADES = 8192
@@ -56,12 +50,15 @@ export interface EnvironmentRef {
  * attachWebSocket(httpServer, flags)
  * await flags.evaluate({ environmentId }, { kind: 'user', key: 'user-1' })
  */
-export class FlagServer {
+export class FlagServer<As = unknown> {
   /** Web request → web response; may be passed on without the server. */
   readonly fetch: (request: Request) => Promise<Response>
   /** Request → reply in the neutral form that the platform bindings speak, or the request is held. */
   readonly handle: (exchange: Exchange) => Outcome | Promise<Outcome>
+  /** Use cases in process, as the management plane offers them; `undefined` without one. */
+  readonly as: As
   readonly #options: ResolvedOptions
+  readonly #metrics: Metrics
   readonly #keys: SdkKeyVerifier
   readonly #evaluator: Evaluator
   readonly #usage: UsageRecorder
@@ -70,21 +67,20 @@ export class FlagServer {
   readonly #broadcaster: Broadcaster
   readonly #inFlight = new InFlight()
   readonly #jobs: Jobs
-  readonly #webhooks: WebhookDispatcher
+  readonly #management: ConnectedManagementPlane<As> | undefined
   #state: 'new' | 'started' | 'closed' = 'new'
   #starting: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
-  constructor(resolved: ResolvedOptions) {
-    const webhooks = new WebhookDispatcher(resolved)
-    const options = { ...resolved, wakeWebhooks: () => webhooks.wake() }
+  constructor(options: ResolvedOptions, plane?: ManagementPlane<As>) {
+    const metrics = new Metrics()
     const { storage, changeFeed, rateLimiter, clock, logger, basePath } = options
     const { maxLiveClients: clients, maxHeldContextBytes: bytes } = options
     const sessions = this.#sessions
     const cache = new FlagSetCache({ storage, logger, clock })
     const keys = new SdkKeyVerifier({ storage, clock, logger })
     const limiter = new RequestLimiter({ limiter: rateLimiter, clock, logger })
-    const usage = new UsageRecorder({ storage, cache, metrics: options.metrics, clock, logger })
+    const usage = new UsageRecorder({ storage, cache, metrics, clock, logger })
     const evaluator = new Evaluator({ cache, usage, clock })
     const scheduler = new EvaluationScheduler({ clock, limiter })
     const whenReady = () => this.#whenReady()
@@ -92,25 +88,28 @@ export class FlagServer {
     const held = { sessions, budget }
     const work = { cache, evaluator, scheduler, usage }
     const live = { whenReady, ...work, keys, limiter, ...held, clock, logger }
-    this.#webhooks = webhooks
     this.#keys = keys
     this.#evaluator = evaluator
     this.#usage = usage
-    this.#sockets = createSockets(live, options)
-    this.#jobs = new Jobs([...jobsOf(options), webhooks], { clock, logger })
+    this.#sockets = createSockets({ ...live, metrics }, options)
+    const instance = new Instance({ cache, sessions })
+    const management = plane?.connect({ ...options, metrics, instance })
+    this.as = management?.as as As
+    this.#options = options
+    this.#metrics = metrics
+    this.#management = management
+    this.#jobs = new Jobs(management?.jobs ?? [], { clock, logger })
     const [sockets, jobs] = [this.#sockets, this.#jobs]
-    const instance = new Instance({ cache, sessions, budget, sockets, jobs, usage })
-    instance.watchedBy(options.metrics)
-    this.#options = { ...options, instance }
+    watchServer(metrics, { cache, sessions, budget, sockets, jobs, usage })
     this.#broadcaster = new Broadcaster({ changeFeed, cache, keys, sessions, clock })
     const polls = new LongPolls(live)
     const sdk = { ...live, polls }
     const handle = createHandler({
+      ...options,
       whenReady,
       sdk: (exchange) => handleSdk(sdk, exchange),
-      management: createManagementApp(this.#options),
-      metrics: options.metrics,
-      logger,
+      management: management?.handle,
+      metrics,
     })
     this.handle = (exchange) => this.#inFlight.add(handle(exchange))
     this.fetch = createFetch(basePath, this.handle)
@@ -130,7 +129,7 @@ export class FlagServer {
    */
   admitSocket(waiting = 0): number {
     if (this.#state !== 'closed' && waiting < MAX_WAITING_UPGRADES) return 0
-    this.#options.metrics.countRequest(SDK_PATHS.socket, 429)
+    this.#metrics.countRequest(SDK_PATHS.socket, 429)
     return spreadSeconds()
   }
 
@@ -166,11 +165,6 @@ export class FlagServer {
     return this.#evaluator.detail(environmentId, flagKey, parseContext(context))
   }
 
-  /** What the exported use cases take first, to change configuration in process as `actor`. */
-  actAs(actor: Actor): Management {
-    return { ...this.#options, actor }
-  }
-
   /**
    * Begins the conversation over a socket that was just opened; for bindings. `client` sent the
    * request for the upgrade; without it, the socket counts as one of an unknown address.
@@ -201,8 +195,7 @@ export class FlagServer {
     await this.#options.storage.migrate()
     await this.#broadcaster.start()
     await this.#keys.refresh()
-    const { administrator } = this.#options
-    if (administrator) await appointAdministrator(this.#options, administrator)
+    await this.#management?.start()
     if (this.#state !== 'new') return
     this.#state = 'started'
     this.#jobs.start()
@@ -213,46 +206,37 @@ export class FlagServer {
     await this.#starting?.catch(() => undefined)
     this.#broadcaster.stop()
     this.#keys.stop()
-    const sent = this.#webhooks.stop()
     await Promise.all([this.#sockets.endAll(), this.#sessions.close()])
     await this.#inFlight.settled(this.#options.clock, DRAIN_WITHIN_MS)
-    await this.#jobs.stop()
-    await this.#options.people?.logins.close()
-    await sent
+    await Promise.all([this.#management?.close(), this.#jobs.stop()])
     await this.#usage.close()
     await this.#options.storage.close()
   }
 }
 
-/** A server with these abilities; what nobody brings is kept in memory. */
-export function createFlagServer(options: FlagServerOptions = {}): FlagServer {
-  return new FlagServer(resolveOptions(options))
+/**
+ * Creates a server; without adapters, it keeps everything in memory. Throws `INVALID_REQUEST` for
+ * an option that cannot be meant.
+ */
+export function createFlagServer<As = undefined>(
+  options: FlagServerOptions<As> = {},
+): FlagServer<As> {
+  return new FlagServer(resolveOptions(options), options.management)
 }
 
 function createSockets(
-  live: Omit<SocketParts, 'pending' | 'admission' | 'countRefusal'>,
+  live: Omit<SocketParts, 'pending' | 'admission' | 'countRefusal'> & { readonly metrics: Metrics },
   options: ResolvedOptions,
 ): SocketConnections {
   const { maxNewSocketsPerSecond, maxPendingSocketsPerAddress } = options
-  const { clock, limiter } = live
+  const { clock, limiter, metrics } = live
   const throttle = new Admission({ clock, perSecond: maxNewSocketsPerSecond })
   return new SocketConnections({
     ...live,
     pending: new PendingSockets({ perAddress: maxPendingSocketsPerAddress }),
     admission: new SocketAdmission({ throttle, limiter }),
-    countRefusal: () => options.metrics.countRequest(SDK_PATHS.socket, 429),
+    countRefusal: () => metrics.countRequest(SDK_PATHS.socket, 429),
   })
-}
-
-/** What every instance does again and again. */
-function jobsOf(options: ResolvedOptions): readonly Job[] {
-  return [
-    endedSessionsJob(options),
-    dueChangesJob(options),
-    billingJob(options),
-    oldDeliveriesJob(options),
-    retentionJob(options),
-  ]
 }
 
 function closedError(): FlagError {

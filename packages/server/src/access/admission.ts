@@ -1,5 +1,5 @@
 import { FlagError } from '@ff/core'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 
 interface AdmissionParts {
   readonly clock: Clock

@@ -1,7 +1,7 @@
 import { isFlagError } from '@ff/core'
 import type { Storage } from '@ff/storage'
-import type { Cancel, Clock } from '../clock.ts'
-import type { Logger } from '../logger.ts'
+import type { Cancel, Clock } from '../runtime/clock.ts'
+import type { Logger } from '../runtime/logger.ts'
 
 /** How exactly it is known when something was last used. */
 const PRECISION_MS = 60_000

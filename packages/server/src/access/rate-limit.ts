@@ -1,8 +1,8 @@
 import { FlagError } from '@ff/core'
 import { RATE_WINDOW_MS } from '@ff/protocol/sdk'
 import type { RateLimiter, RateWindow } from '@ff/storage'
-import type { Clock } from '../clock.ts'
-import type { Logger } from '../logger.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Logger } from '../runtime/logger.ts'
 import type { EnvironmentScope } from './sdk-keys.ts'
 
 /** Whether one request may pass, and what its answer says about the limit, as headers carry it. */

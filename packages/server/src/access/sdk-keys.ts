@@ -1,9 +1,9 @@
 import { FlagError } from '@ff/core'
 import { DEFAULT_RATE_LIMIT, SDK_KEY_PREFIX } from '@ff/protocol/sdk'
 import type { Records, Storage } from '@ff/storage'
-import type { Clock } from '../clock.ts'
-import type { Logger } from '../logger.ts'
-import { Refresh } from '../refresh.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { Refresh } from '../runtime/coalesced-task.ts'
+import type { Logger } from '../runtime/logger.ts'
 import { LastUse } from './last-use.ts'
 import { hashSecret } from './secrets.ts'
 

@@ -1,7 +1,7 @@
 import { FlagError } from '@ff/core'
 import type { RequestLimiter } from '../access/rate-limit.ts'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 
 /** A request counts once for each started period of this length that its evaluation takes. */
 const COUNTED_MS = 2

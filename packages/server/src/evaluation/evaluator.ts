@@ -3,11 +3,11 @@ import { detailsOf, jsonOf, valuesOf } from '@ff/core/all-flags'
 import { stepAt } from '@ff/core/changes'
 import { valuesHash } from '@ff/core/fingerprint'
 import type { FlagValues } from '@ff/protocol/sdk'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { type EntityTag, entityTagsIn } from './entity-tag.ts'
 import { type Evaluated, evaluateAllTimed, evaluateSomeTimed } from './evaluated.ts'
 import type { FlagSetCache } from './flag-set-cache.ts'
-import type { UsageRecorder } from './usage-recorder.ts'
 
 /** The values of one context, as they go over the wire. */
 export interface Answer {

@@ -1,5 +1,5 @@
 import { FlagError, type FlagErrorCode, isFlagError } from '@ff/core'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../runtime/logger.ts'
 import { jsonReply, type Reply } from './exchange.ts'
 
 const MANAGEMENT_STATUS = {

@@ -7,10 +7,10 @@ import {
   type ReportedEvaluation,
 } from '@ff/protocol/sdk'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
-import type { Clock } from '../clock.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
-import type { UsageRecorder } from '../evaluation/usage-recorder.ts'
-import { ClientReportLimit, type ReportedCount } from '../evaluation/usage-report.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { UsageRecorder } from '../usage/usage-recorder.ts'
+import { ClientReportLimit, type ReportedCount } from '../usage/usage-report.ts'
 import { type Exchange, type Headers, jsonReply, type Reply } from './exchange.ts'
 
 interface EventsParts {

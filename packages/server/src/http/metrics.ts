@@ -1,4 +1,8 @@
 import { SDK_PATHS } from '@ff/protocol/sdk'
+import type { Reply } from './exchange.ts'
+
+/** Where Prometheus reads. */
+export const METRICS_PATH = '/metrics'
 
 /** One thing that is measured, in the words of Prometheus. */
 export interface Metric {
@@ -104,4 +108,10 @@ function linesOf({ name, type, help, read }: Metric): string {
 
 function escaped(text: string): string {
   return text.replace(/["\\\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`))
+}
+
+/** Returns everything that is measured, in the text format of Prometheus. */
+export function metricsReply(metrics: Metrics): Reply {
+  const headers = { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }
+  return { status: 200, headers, body: metrics.toText() }
 }

@@ -1,6 +1,6 @@
 import { FlagError } from '@ff/core'
 import type { Storage } from '@ff/storage'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { jsonReply, type Reply } from './exchange.ts'
 
 /** How long the store may take to answer before the server counts as not ready. */

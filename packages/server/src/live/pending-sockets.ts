@@ -1,4 +1,4 @@
-import { inSlices } from '../slice.ts'
+import { inSlices } from '../runtime/time-slice.ts'
 
 /** A socket without a valid `init`, as far as the limit on such sockets needs it. */
 export interface PendingSocket {

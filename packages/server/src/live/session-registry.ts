@@ -1,5 +1,5 @@
 import type { EnvironmentScope, FlagSetScope, SdkKeyKind } from '../access/sdk-keys.ts'
-import { inSlices } from '../slice.ts'
+import { inSlices } from '../runtime/time-slice.ts'
 import { type Audience, Audiences } from './audience.ts'
 import type { EndReason, FlagSession, LiveTransport } from './flag-session.ts'
 

@@ -1,4 +1,4 @@
-import { inSlices } from '../slice.ts'
+import { inSlices } from '../runtime/time-slice.ts'
 import { SocketConnection, type SocketParts } from './socket-connection.ts'
 import type { SocketLike } from './socket-like.ts'
 

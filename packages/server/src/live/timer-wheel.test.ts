@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FakeClock, until } from '../../test/fake-clock.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { TICK_MS, TimerWheel } from './timer-wheel.ts'
 
 function wheelOf(clock: Clock) {

@@ -1,5 +1,5 @@
-import type { Cancel, Clock } from '../clock.ts'
-import { Slice } from '../slice.ts'
+import type { Cancel, Clock } from '../runtime/clock.ts'
+import { Slice } from '../runtime/time-slice.ts'
 
 /** How much later than asked for something may fall due. */
 export const TICK_MS = 50

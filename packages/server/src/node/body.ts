@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { FlagError } from '@ff/core'
 import type { JsonBody } from '../http/exchange.ts'
 import { assertNotCompressed, bodyTooLarge, jsonBody } from '../http/json-body.ts'
-import { whenHere } from '../when-here.ts'
+import { whenHere } from '../runtime/map-maybe-async.ts'
 
 /** A request whose host may have parsed the body already, as `express.json()` does. */
 export interface ParsedRequest extends IncomingMessage {

@@ -12,8 +12,8 @@ import {
   type Waiting,
 } from '../http/exchange.ts'
 import { type Target, targetBelow } from '../http/target.ts'
-import { silentLogger } from '../logger.ts'
-import { whenHere } from '../when-here.ts'
+import { silentLogger } from '../runtime/logger.ts'
+import { whenHere } from '../runtime/map-maybe-async.ts'
 import { type ParsedRequest, RequestBody, readJson, readRaw } from './body.ts'
 
 /** A caller that takes nothing of a body in pieces from one check to the next is cut. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { Slice } from '../slice.ts'
+import { Slice } from '../runtime/time-slice.ts'
 
 /** A request for an upgrade, as Node's `upgrade` event has it. */
 export interface Upgrade {

@@ -12,7 +12,6 @@ import { FakeClock, settle } from '../fake-clock.ts'
 import { type Listening, listen } from '../node/listening.ts'
 import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
 import { report, sized } from './scale.ts'
-import { pause } from './server-process.ts'
 
 const STUCK = 20
 const HEALTHY = 10
@@ -175,3 +174,7 @@ const evaluateOnce = () =>
     headers: { 'x-api-key': live.sdkKey, 'content-type': 'application/json' },
     body: '{"context":{}}',
   })
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

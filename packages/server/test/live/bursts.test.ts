@@ -1,7 +1,7 @@
 import { evaluateAll, prepareInParts } from '@ff/core/all-flags'
 import { expect, it } from 'vitest'
 import { FlagSetCache } from '../../src/evaluation/flag-set-cache.ts'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/runtime/logger.ts'
 import { allInMemory } from '../capabilities.ts'
 import { FakeClock, settle } from '../fake-clock.ts'
 import { flagChange, OCCASION, seed, textFlag } from '../seed.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
-import type { LogFields, Logger } from '../../src/logger.ts'
+import type { LogFields, Logger } from '../../src/runtime/logger.ts'
 import { evaluate } from '../call.ts'
 import { allInMemory, breakable } from '../capabilities.ts'
 import { FakeClock, settle } from '../fake-clock.ts'

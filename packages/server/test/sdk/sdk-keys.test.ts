@@ -151,15 +151,7 @@ describe('SDK keys', () => {
     expect(await statusOf(`ff_${'0'.repeat(64)}`)).toBe(401)
   })
 
-  it('opens evaluation only: management takes no SDK key', async () => {
-    const authorization = `Bearer ${live.sdkKey}`
-    for (const headers of [{ authorization }, { 'x-api-key': live.sdkKey }] as const) {
-      const answer = await call(flags, `/projects/${live.projectId}/flags`, {
-        method: 'GET',
-        headers,
-      })
-      expect(answer.status).toBe(401)
-    }
+  it('An SDK key is not accepted as a parameter of the address.', async () => {
     const query = `/evaluator/evaluate?x-api-key=${live.sdkKey}&sdkKey=${live.sdkKey}`
     expect((await call(flags, query, { body: { context: {} } })).status).toBe(401)
   })

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFlagServer } from '../../src/flag-server.ts'
-import type { Logger } from '../../src/logger.ts'
+import type { Logger } from '../../src/runtime/logger.ts'
 import { evaluate } from '../call.ts'
 import { settle } from '../fake-clock.ts'
 import { flagChange, publish, textFlag } from '../seed.ts'

@@ -1,10 +1,10 @@
 import { memory } from '@ff/storage'
 import { describe, expect, it } from 'vitest'
-import { countUniqueUsers } from '../../src/evaluation/unique-users.ts'
+import { stores } from '../../../management/test/management/stores.ts'
 import { createFlagServer } from '../../src/flag-server.ts'
+import { countUniqueUsers } from '../../src/usage/unique-users.ts'
 import { evaluate } from '../call.ts'
 import { FakeClock } from '../fake-clock.ts'
-import { stores } from '../management/stores.ts'
 import { flagChange, publish, seed, textFlag } from '../seed.ts'
 import { apiUsage, contextsIn, countsOf, FOREVER, pro, shared, TITLE } from './usage-scene.ts'
 

@@ -1,0 +1,153 @@
+import { FlagError, isJsonObject } from '@ff/core'
+import { type Endpoint, type EndpointName, endpoints } from '@ff/protocol/management'
+import {
+  answerGet,
+  type Exchange,
+  type Headers,
+  JSON_TYPE,
+  METRICS_PATH,
+  type Metrics,
+  methodNotAllowed,
+  methodOf,
+  privateReply,
+  type RateLimitHeaders,
+  type Reply,
+  RequestLimiter,
+  runInSlices,
+  tellLimit,
+  tooManyRequests,
+} from '@ff/server/plane'
+import type { RateLimiter } from '@ff/storage'
+import * as z from 'zod'
+import { type Installation, type Management, type UseCase, WithHeaders } from '../management.ts'
+import { OPENAPI_PATH, openApiReplier } from '../openapi/openapi.ts'
+import { type Actor, type AuthenticateBearer, NOBODY } from '../users/actors.ts'
+import { idempotentRequestOf } from './idempotency-key.ts'
+import { assertNotForged, identify } from './identify.ts'
+import { linesReply } from './lines-reply.ts'
+import { platformMetricsReply } from './metrics-reply.ts'
+import { readInput, revisionTag } from './request-input.ts'
+import { findRoute } from './routes.ts'
+import { useCases } from './use-cases.ts'
+
+interface ManagementServices extends Installation {
+  readonly basePath: string
+  readonly authenticateBearer: AuthenticateBearer
+  readonly metrics: Metrics
+  readonly rateLimiter: RateLimiter
+  /** Requests a minute that each actor may send. */
+  readonly managementRateLimit: number
+}
+
+/** What all requests share, and what the answer says of the limit, once the actor is known. */
+interface Answering {
+  readonly openApi: ReturnType<typeof openApiReplier>
+  readonly limiter: RequestLimiter
+  readonly limits: Partial<RateLimitHeaders>
+}
+
+/**
+ * Creates the handler of the management paths: the endpoint table, its description, the metrics,
+ * and 404. Without credentials, it answers only what names no data. The handler never rejects.
+ */
+export function createManagementHandler(
+  services: ManagementServices,
+): (exchange: Exchange) => Promise<Reply> {
+  const { rateLimiter, clock, logger } = services
+  const openApi = openApiReplier(services)
+  const limiter = new RequestLimiter({ limiter: rateLimiter, clock, logger })
+  return (exchange) => {
+    const limits: Partial<RateLimitHeaders> = {}
+    const answering = { openApi, limiter, limits }
+    const reply = () => answer(services, answering, exchange)
+    return privateReply(exchange, reply, { logger, more: limits })
+  }
+}
+
+async function answer(
+  services: ManagementServices,
+  answering: Answering,
+  exchange: Exchange,
+): Promise<Reply> {
+  if (exchange.path === OPENAPI_PATH) return answerGet(exchange, () => answering.openApi(exchange))
+  if (exchange.path === METRICS_PATH)
+    return answerGet(exchange, () => platformMetricsReply(services, exchange))
+  const route = findRoute(exchange.path)
+  if (route === undefined) throw new FlagError('NOT_FOUND', 'There is no such path.')
+  const name = route.methods.get(methodOf(exchange))
+  const isOpen = name !== undefined && (endpoints[name] as Endpoint).permission === 'anyone'
+  assertNotForged(exchange, services.trustProxy)
+  const actor = isOpen ? NOBODY : await identify(services, exchange)
+  if (!isOpen) await takeRequest(services, answering, actor)
+  if (name === undefined) throw methodNotAllowed([...route.methods.keys()])
+  return perform({ ...services, actor, caller: exchange }, name, { exchange, params: route.params })
+}
+
+/** Throws `RATE_LIMITED` if the actor has used up its requests of this minute. */
+async function takeRequest(
+  { managementRateLimit: rateLimit }: ManagementServices,
+  { limiter, limits }: Answering,
+  { id }: Actor,
+): Promise<void> {
+  const permit = await limiter.take({ keyId: `management:${id}`, rateLimit })
+  tellLimit(permit, limits)
+  if (!permit.granted) throw tooManyRequests({ of: 'user or access token' })
+}
+
+async function perform(
+  management: Management,
+  name: EndpointName,
+  { exchange, params }: { exchange: Exchange; params: Readonly<Record<string, string>> },
+): Promise<Reply> {
+  const endpoint: Endpoint = endpoints[name]
+  // The table's type ties each use case to its own endpoint; here only that tie matters.
+  const useCase = useCases[name] as UseCase<Endpoint>
+  const input = await readInput(endpoint, exchange, params)
+  const key = endpoint.method === 'POST' ? exchange.header('idempotency-key') : undefined
+  const idempotentRequest =
+    key === undefined ? undefined : await idempotentRequestOf(key, name, { ...management, input })
+  const outcome = await useCase({ ...management, idempotentRequest }, input)
+  const { result, headers, cookies } =
+    outcome instanceof WithHeaders ? outcome : new WithHeaders(outcome, {})
+  if (endpoint.lines)
+    return linesReply(endpoint, result as AsyncIterable<unknown>, management.logger)
+  const reply = await runInSlices(toReply(endpoint, result, headers))
+  return { ...reply, cookies }
+}
+
+/** Encodes and writes a result. The work may be interrupted at each `yield`. */
+function* toReply(
+  { status, response }: Endpoint,
+  result: unknown,
+  headers: Headers,
+): Generator<undefined, Reply> {
+  const text = yield* toJson(response, result)
+  yield
+  return {
+    status,
+    headers: { ...entityTagOf(result), ...headers, 'Content-Type': JSON_TYPE },
+    body: `{"statusCode":${status},"message":"OK","data":${text}}`,
+  }
+}
+
+/** A list is written item by item, for it may be long. */
+function* toJson(codec: z.ZodType, result: unknown): Generator<undefined, string> {
+  if (!(codec instanceof z.ZodArray && Array.isArray(result))) {
+    const data = z.encode(codec, result)
+    yield
+    return JSON.stringify(data)
+  }
+  const items: string[] = []
+  for (const item of result) {
+    items.push(yield* toJson(codec.element as z.ZodType, item))
+    yield
+  }
+  return `[${items.join(',')}]`
+}
+
+/** The revision of the record that is answered, if it is one record. */
+function entityTagOf(result: unknown): Record<string, string> {
+  if (!isJsonObject(result)) return {}
+  const record = isJsonObject(result['rule']) ? result['rule'] : result
+  return typeof record['revision'] === 'number' ? { ETag: revisionTag(record['revision']) } : {}
+}

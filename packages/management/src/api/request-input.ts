@@ -1,0 +1,75 @@
+import { type Endpoint, noBody } from '@ff/protocol/management'
+import { MAX_BODY_BYTES } from '@ff/protocol/sdk'
+import { assertJson, type Exchange } from '@ff/server/plane'
+import type { InputOf } from '../management.ts'
+import { decodeWire, invalid } from './validation.ts'
+
+/** How deep the objects and lists of a body may nest. */
+const DEEPEST = 32
+const REVISION_TAG = /^(?:W\/)?"(\d{1,15})"$/
+
+/** Everything an endpoint takes, decoded by its codecs; throws for whatever they refuse. */
+export async function readInput(
+  endpoint: Endpoint,
+  exchange: Exchange,
+  params: Readonly<Record<string, string>>,
+): Promise<InputOf<Endpoint>> {
+  return {
+    params: decodeWire(endpoint.params, params),
+    query: decodeWire(endpoint.query, parseQuery(exchange.query)),
+    expectedRevision: parseIfMatch(exchange.header('if-match')),
+    body:
+      endpoint.body === noBody
+        ? undefined
+        : decodeWire(endpoint.body, await readBody(endpoint, exchange)),
+  }
+}
+
+/** The entity tag by which a record's revision is answered, and expected with `If-Match`. */
+export function revisionTag(revision: number): string {
+  return `"${revision}"`
+}
+
+function parseIfMatch(tag: string | undefined): number | undefined {
+  if (tag === undefined || tag === '*') return undefined
+  const revision = REVISION_TAG.exec(tag.trim())?.[1]
+  if (revision === undefined)
+    throw invalid('If-Match', 'must be one ETag of an earlier answer, or *')
+  return Number(revision)
+}
+
+function parseQuery(text: string): Readonly<Record<string, string>> {
+  const query = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (query.has(name)) throw invalid(name, 'is given more than once')
+    query.set(name, value)
+  }
+  return Object.fromEntries(query)
+}
+
+async function readBody(endpoint: Endpoint, exchange: Exchange): Promise<unknown> {
+  if (endpoint.rawBody) return readText(endpoint, exchange)
+  if (!exchange.hasBody) throw invalid('', 'A JSON body is required.')
+  assertJson(exchange.header('content-type'))
+  const body = (await exchange.json(endpoint.maxBodyBytes ?? MAX_BODY_BYTES)).parse()
+  assertPlain(body, DEEPEST)
+  return body
+}
+
+/** What is not UTF-8 was never signed by anybody who signs text. */
+async function readText({ maxBodyBytes }: Endpoint, exchange: Exchange): Promise<string> {
+  const bytes = await exchange.bytes(maxBodyBytes ?? MAX_BODY_BYTES)
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw invalid('', 'The request body is not UTF-8 text.')
+  }
+}
+
+/** Codecs walk a body recursively, and some leave out a name that would become a prototype. */
+function assertPlain(value: unknown, depthLeft: number): void {
+  if (typeof value !== 'object' || value === null) return
+  if (depthLeft === 0) throw invalid('', `The body nests deeper than ${DEEPEST} levels.`)
+  if (Object.hasOwn(value, '__proto__')) throw invalid('__proto__', 'is not a known field')
+  for (const member of Object.values(value)) assertPlain(member, depthLeft - 1)
+}

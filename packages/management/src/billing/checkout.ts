@@ -1,0 +1,83 @@
+import { FlagError } from '@ff/core'
+import { type Checkout, endpoints, type NewCheckout, type Plan } from '@ff/protocol/management'
+import type { Records } from '@ff/storage'
+import { invalid } from '../api/validation.ts'
+import { applyChange, loadPermitted } from '../changes/apply-change.ts'
+import { loadOrganizationPath } from '../changes/paths.ts'
+import type { Reader } from '../changes/record-writer.ts'
+import type { Input, Management } from '../management.ts'
+import { billingUpdated } from './payment-changes.ts'
+import { isLiving, lastSubscriptions, subjectOf } from './payment-subjects.ts'
+import type { Payments } from './payments.ts'
+
+type Payer = Records['organization']
+
+/**
+ * Where an organization can pay for a plan: a page of the payment provider's, else the plan's own
+ * link. Throws `CONFLICT` when it pays for one already, `UNAVAILABLE` while the provider is away.
+ */
+export async function createCheckout(
+  management: Management,
+  { params, body }: Input<'createCheckout', 'params' | 'body'>,
+): Promise<Checkout> {
+  const { storage, payments } = management
+  const { permission } = endpoints.createCheckout
+  const target = { permission, load: loadOrganizationPath, params }
+  const { organization: payer } = await loadPermitted(management, target)
+  const plan = await storage.find('plan', body.planId)
+  if (plan === undefined) throw invalid('plan_id', 'names no plan')
+  const priceId = priceOf(plan, body)
+  if (payments === undefined || priceId === null) return linkOf(plan, payer, management)
+  await assertNotPaying(storage, payer)
+  const customerId = await findCustomer(storage, payer, payments)
+  const { trialDays } = plan
+  const { url } = await payments.createCheckout({
+    orgId: payer.id,
+    customerId,
+    priceId,
+    trialDays: payer.hasUsedPaidTrial ? 0 : (trialDays ?? 0),
+    successUrl: body.successUrl,
+    cancelUrl: body.cancelUrl,
+  })
+  return applyChange(management, target, async (writer, { organization: before }) => {
+    // Whoever was first is kept; the provider's own events decide between two.
+    const isSame = before.paymentCustomerId === payer.paymentCustomerId
+    const changes = isSame ? { paymentCustomerId: customerId } : {}
+    const after = await writer.update('organization', before, changes)
+    return { event: billingUpdated(before, after), result: { url } }
+  })
+}
+
+function priceOf(plan: Plan, { interval = 'monthly' }: NewCheckout): string | null {
+  if (interval === 'annual') return plan.stripeAnnualPriceId
+  return plan.stripeMonthlyPriceId ?? plan.stripePriceId
+}
+
+/** The provider tells of a payment through its link whose it was, if the link has said it. */
+function linkOf({ productLink }: Plan, { id }: Payer, { payments }: Management): Checkout {
+  if (productLink === null) {
+    const what = payments === undefined ? 'link' : 'price at the payment provider, and no link,'
+    throw invalid('plan_id', `names a plan that has no ${what} to pay for it this way`)
+  }
+  const link = new URL(productLink)
+  if (payments !== undefined) link.searchParams.set('client_reference_id', id)
+  return { url: link.href }
+}
+
+async function assertNotPaying(reader: Reader, payer: Payer): Promise<void> {
+  const subscriptions = await lastSubscriptions(reader, payer.paymentCustomerId)
+  if (!subscriptions.some(isLiving)) return
+  const message = 'The organization pays for a plan already: change it at the payment provider.'
+  throw new FlagError('CONFLICT', message)
+}
+
+/** Its own customer at the provider, who is made known there if need be. */
+async function findCustomer(reader: Reader, payer: Payer, payments: Payments): Promise<string> {
+  const { id: orgId, name, billingEmail: email, paymentCustomerId: known, revision } = payer
+  const last = known === null ? undefined : await reader.find('paymentEvent', known)
+  if (known !== null && (last === undefined || subjectOf(last).status !== 'deleted')) return known
+  // The provider refuses to do two different things under one key, and names a deleted one again.
+  const idempotencyKey = `ff-customer-${orgId}-${revision}-${known ?? 'first'}`
+  const { customerId } = await payments.createCustomer({ orgId, name, email, idempotencyKey })
+  return customerId
+}

@@ -1,0 +1,70 @@
+import {
+  endpoints,
+  type Invoice,
+  type Invoices,
+  overageMetadataCodec,
+} from '@ff/protocol/management'
+import type { Records } from '@ff/storage'
+import * as z from 'zod'
+import { loadPermitted } from '../changes/apply-change.ts'
+import { loadOrganizationPath } from '../changes/paths.ts'
+import type { RecordWriter } from '../changes/record-writer.ts'
+import type { Input, Management } from '../management.ts'
+import { findPlan } from '../organizations/quotas.ts'
+import { overageOf } from './overage.ts'
+
+/** To be charged by the payment provider, and to be gone from here when it has been. */
+export const PENDING = 'pending'
+
+/** All invoices of an organization, the newest first. */
+export async function listInvoices(
+  management: Management,
+  { params }: Input<'listInvoices', 'params'>,
+): Promise<Invoices> {
+  const { permission } = endpoints.listInvoices
+  const target = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, target)
+  const { data } = await management.storage.list('invoice', {
+    where: { orgId: organization.id },
+    sort: { field: 'periodEnd', direction: 'desc' },
+  })
+  return { invoices: [...data] }
+}
+
+/**
+ * Draws up the invoice of an organization's present period, from its start until `end`: what the
+ * plan it has now asks for the API calls that were made.
+ */
+export async function drawInvoice(
+  writer: RecordWriter,
+  organization: Records['organization'],
+  end: string,
+): Promise<Invoice> {
+  const { id: orgId, planId, apiUsage, periodStart, paymentCustomerId } = organization
+  const plan = await findPlan(writer.reader, organization)
+  const overage = plan && overageOf(plan, apiUsage)
+  const metadata = z.encode(overageMetadataCodec, {
+    planId,
+    apiUsage,
+    freeApiCalls: overage?.freeCalls ?? null,
+    overageBlocks: overage?.blocks ?? 0,
+    overageBlockSize: plan?.overageBlockSize ?? 0,
+    overageRateEurCents: plan?.overageRateEurCents ?? 0,
+  }) as Invoice['metadata']
+  return writer.insert('invoice', {
+    orgId,
+    stripeInvoiceId: null,
+    stripeSubscriptionId: null,
+    amountDue: overage?.eurCents ?? 0,
+    amountPaid: 0,
+    currency: 'eur',
+    status: paymentCustomerId === null ? 'draft' : PENDING,
+    invoicePdf: null,
+    hostedInvoiceUrl: null,
+    periodStart: periodStart ?? end,
+    periodEnd: end,
+    dueDate: null,
+    paidAt: null,
+    metadata,
+  })
+}

@@ -1,0 +1,164 @@
+import type { Plan } from '@ff/protocol/management'
+import type { LastPaymentEvent, Records } from '@ff/storage'
+import * as z from 'zod'
+import { type ChangeEvent, changeEvent, type Outcome } from '../changes/apply-change.ts'
+import type { RecordWriter } from '../changes/record-writer.ts'
+import { monthOf } from './billing-period.ts'
+import {
+  hasLapsed,
+  isLiving,
+  type LastSubscription,
+  lastSubscriptions,
+  subjectOf,
+} from './payment-subjects.ts'
+import type { PaymentCustomer, PaymentInvoice, PaymentSubscription } from './payments.ts'
+import { changePlan, closeDuePeriods } from './plan-change.ts'
+
+type Payer = Records['organization']
+
+/** True when it was taken in; false when it concerns an organization that another customer pays for. */
+type Taken = Promise<Outcome<boolean>>
+
+/** Brings an organization in step with the newest of one thing at the payment provider. */
+export function takeIn(writer: RecordWriter, payer: Payer, last: LastPaymentEvent): Taken {
+  const subject = subjectOf(last)
+  switch (subject.type) {
+    case 'customer':
+      return takeCustomer(writer, payer, subject)
+    case 'checkout':
+      return takeCustomer(writer, payer, { customerId: subject.customerId, email: null })
+    case 'subscription':
+      return takeSubscription(writer, payer, subject)
+    case 'invoice':
+      return takeInvoice(writer, payer, subject)
+  }
+}
+
+/** What is audited when who is billed may have changed. */
+export function billingUpdated(before: Payer, after: Payer): ChangeEvent {
+  const fieldsOf = ({ paymentCustomerId: customerId, billingEmail }: Payer) => {
+    return { customerId, billingEmail }
+  }
+  const fields = { before: fieldsOf(before), after: fieldsOf(after) }
+  return changeEvent('organization.billing_updated', before.id, fields)
+}
+
+async function takeCustomer(
+  writer: RecordWriter,
+  before: Payer,
+  { customerId, email }: Pick<PaymentCustomer, 'customerId' | 'email'>,
+): Taken {
+  if (!(await mayPay(writer, before, customerId)))
+    return { event: billingUpdated(before, before), result: false }
+  const isEmail = z.email().max(254).safeParse(email).success
+  const after = await writer.update('organization', before, {
+    paymentCustomerId: customerId,
+    ...(isEmail && { billingEmail: email }),
+  })
+  return { event: billingUpdated(before, after), result: true }
+}
+
+/**
+ * Whoever pays through a link says themselves for which organization: one that is paid for already
+ * must not come into strange hands.
+ */
+async function mayPay(
+  { reader }: RecordWriter,
+  { paymentCustomerId }: Payer,
+  customerId: string,
+): Promise<boolean> {
+  if (paymentCustomerId === customerId) return true
+  return !(await lastSubscriptions(reader, paymentCustomerId)).some(isLiving)
+}
+
+async function takeSubscription(
+  writer: RecordWriter,
+  before: Payer,
+  subscription: PaymentSubscription,
+): Taken {
+  const { data: plans } = await writer.reader.list('plan', {})
+  const isOurs = (each: PaymentSubscription) => paidPlanOf(each, plans) !== undefined
+  const all = await lastSubscriptions(writer.reader, subscription.customerId)
+  const ours = all.filter(isOurs)
+  const counts = isOurs(subscription) && (isLiving(subscription) || hasLapsed(subscription))
+  const changed = counts ? await takePlan(writer, before, { ours, plans }) : before
+  const hasTried = ours.some(({ trialStartsAt }) => trialStartsAt !== null)
+  const hasUsedPaidTrial = changed.hasUsedPaidTrial || hasTried
+  const after = await writer.update('organization', changed, { hasUsedPaidTrial })
+  const event = changeEvent('organization.plan_changed', before.id, { before, after })
+  return { event, result: true }
+}
+
+interface Subscriptions {
+  readonly ours: readonly LastSubscription[]
+  readonly plans: readonly Plan[]
+}
+
+/** What an organization has by all its subscriptions: that of the newest that lives, else nothing more. */
+async function takePlan(
+  writer: RecordWriter,
+  before: Payer,
+  { ours, plans }: Subscriptions,
+): Promise<Payer> {
+  const living = newest(ours.filter(isLiving))
+  const paid = living && paidPlanOf(living, plans)
+  if (living === undefined || paid === undefined) return endPlan(writer, before, ours)
+  const { status, trialStartsAt: startsAt, trialEndsAt: endsAt } = living
+  if (status === 'trial' && startsAt !== null && endsAt !== null) {
+    return changePlan(writer, before, { plan: paid.plan, trial: { startsAt, endsAt } })
+  }
+  const period = monthOf(paid.price, writer.now)
+  // The provider has said that the period before is over, even if our clock has not.
+  const closed = await closeDuePeriods(writer, before, period.periodStart)
+  const changed = await changePlan(writer, closed, { plan: paid.plan, trial: null })
+  return writer.update('organization', changed, period)
+}
+
+/** As after a trial: what was paid for is over, and nothing came after it. */
+async function endPlan(
+  writer: RecordWriter,
+  before: Payer,
+  ours: readonly LastSubscription[],
+): Promise<Payer> {
+  const lapsed = newest(ours.filter(hasLapsed))
+  if (lapsed === undefined) return before
+  const { trialStartsAt, trialEndsAt, endedAt, occurredAt } = lapsed
+  const end = endedAt ?? occurredAt
+  const over = trialEndsAt === null || trialEndsAt > end ? end : trialEndsAt
+  const changed = await changePlan(writer, before, { plan: null, trial: null })
+  return writer.update('organization', changed, {
+    trialStartsAt: trialStartsAt ?? over,
+    trialEndsAt: over,
+  })
+}
+
+function newest(subscriptions: readonly LastSubscription[]): LastSubscription | undefined {
+  const orderOf = ({ createdAt, id }: LastSubscription) => `${createdAt} ${id}`
+  return [...subscriptions].sort((a, b) => (orderOf(a) < orderOf(b) ? 1 : -1))[0]
+}
+
+/** The plan that one of the subscription's prices is of. */
+function paidPlanOf({ prices }: PaymentSubscription, plans: readonly Plan[]) {
+  for (const price of prices) {
+    const plan = plans.find(({ stripePriceId, stripeMonthlyPriceId, stripeAnnualPriceId }) =>
+      [stripePriceId, stripeMonthlyPriceId, stripeAnnualPriceId].includes(price.id),
+    )
+    if (plan !== undefined) return { plan, price }
+  }
+  return undefined
+}
+
+async function takeInvoice(writer: RecordWriter, payer: Payer, invoice: PaymentInvoice): Taken {
+  const { type: _, id: stripeInvoiceId, customerId: __, subscriptionId, ...fields } = invoice
+  const where = { stripeInvoiceId, orgId: payer.id }
+  const before = (await writer.reader.list('invoice', { where, limit: 1 })).data[0] ?? null
+  const changes = { ...fields, stripeSubscriptionId: subscriptionId }
+  const after =
+    before === null
+      ? await writer.insert('invoice', { ...changes, orgId: payer.id, stripeInvoiceId })
+      : await writer.update('invoice', before, changes)
+  const isPaidNow = after.status === 'paid' && before?.status !== 'paid'
+  const otherwise = before === null ? 'invoice.created' : 'invoice.updated'
+  const type = isPaidNow ? 'invoice.paid' : otherwise
+  return { event: changeEvent(type, after.id, { before, after }), result: true }
+}

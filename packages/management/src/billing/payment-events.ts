@@ -1,0 +1,144 @@
+import { isFlagError, type JsonValue } from '@ff/core'
+import { endpoints } from '@ff/protocol/management'
+import { type LogFields, type Logger, timestampAt } from '@ff/server/plane'
+import type { LastPaymentEvent } from '@ff/storage'
+import * as z from 'zod'
+import { applyChange } from '../changes/apply-change.ts'
+import { loadOrganizationPath } from '../changes/paths.ts'
+import { notFound } from '../changes/permissions.ts'
+import type { Input, Management } from '../management.ts'
+import type { Actor } from '../users/actors.ts'
+import { takeIn } from './payment-changes.ts'
+import { assertReadableEvent } from './payment-event-schema.ts'
+import { isNewer, subjectOf } from './payment-subjects.ts'
+import type { PaymentDelivery, PaymentEvent, PaymentSubject, Payments } from './payments.ts'
+
+/** In whose name things change that the payment provider has told of. */
+const PROVIDER: Actor = { id: 'stripe', email: '', name: 'Stripe', role: 'owner', orgId: null }
+const { permission: PERMISSION } = endpoints.createCheckout
+/** One at a time, whosever they are. */
+const LOCK = 'payments'
+/** How long it may take to hear whose a customer is. */
+const UNCLAIMED_MS = 7 * 24 * 60 * 60 * 1000
+
+/**
+ * Takes in what the payment provider tells. Of each thing there the newest event is kept, and the
+ * organization whose customer it belongs to is brought in step with it, once: what comes again, or
+ * comes too late, changes nothing. What belongs to nobody yet waits for a week.
+ */
+export async function receiveStripeEvent(
+  management: Management,
+  { body }: Input<'receiveStripeEvent', 'body'>,
+): Promise<null> {
+  const { payments, caller, clock, logger } = management
+  if (payments === undefined) throw notFound('path')
+  const signature = caller?.header('stripe-signature')
+  const delivery = { rawBody: body, signature, now: clock.now() }
+  const { id, occurredAt, subject } = await readEvent(payments, delivery, logger)
+  logger.debug('the payment provider told of an event', { id, occurredAt, subject: subject?.id })
+  if (subject === null) return null
+  await keep(management, { id, occurredAt, subject })
+  await settleAll(management, subject.customerId)
+  return null
+}
+
+/** Throws `INVALID_REQUEST` for what is not signed, and, with a line in the log, for what cannot be read. */
+async function readEvent(
+  payments: Payments,
+  delivery: PaymentDelivery,
+  logger: Logger,
+): Promise<PaymentEvent> {
+  try {
+    const event = await payments.parseEvent(delivery)
+    assertReadableEvent(event)
+    return event
+  } catch (error) {
+    const eventId = isFlagError(error) ? error.details?.['eventId'] : undefined
+    if (eventId !== undefined) logger.warn(`a payment event was refused: ${String(error)}`)
+    throw error
+  }
+}
+
+/** Remembers an event, unless something newer is known of the same thing. */
+async function keep(
+  { storage, clock }: Management,
+  event: PaymentEvent & { readonly subject: PaymentSubject },
+): Promise<void> {
+  const { id: eventId, occurredAt, subject } = event
+  const { id, customerId } = subject
+  const receivedAt = timestampAt(clock)
+  // Its parts are interfaces, which the compiler does not take for JSON.
+  const json = subject as unknown as JsonValue
+  const kept = { customerId, eventId, occurredAt, subject: json, receivedAt }
+  await storage.transaction(LOCK, async (session) => {
+    const to = new Date(clock.now() - UNCLAIMED_MS).toISOString()
+    const range = { field: 'receivedAt', to } as const
+    await session.purge('paymentEvent', { where: { settledEventId: null }, range })
+    const last = await session.find('paymentEvent', id)
+    if (last === undefined)
+      await session.insert('paymentEvent', { id, ...kept, settledEventId: null })
+    else if (isNewer(event, last)) await session.update('paymentEvent', id, kept)
+  })
+}
+
+/** Brings an organization in step with everything that was heard of its customer. */
+async function settleAll(management: Management, customerId: string): Promise<void> {
+  const { data } = await management.storage.list('paymentEvent', { where: { customerId } })
+  const open = data.filter(({ eventId, settledEventId }) => eventId !== settledEventId)
+  // Those that say whose the customer is, first.
+  const isClaim = (last: LastPaymentEvent) => claimOf(subjectOf(last)) !== null
+  for (const last of [...open.filter(isClaim), ...open.filter((each) => !isClaim(each))]) {
+    const orgId = await findOrganization(management, last)
+    if (orgId !== undefined) await settle(management, last, orgId)
+    else management.logger.info('a payment event belongs to no organization yet', factsOf(last))
+  }
+}
+
+async function findOrganization(
+  { storage }: Management,
+  last: LastPaymentEvent,
+): Promise<string | undefined> {
+  const where = { paymentCustomerId: last.customerId }
+  const known = (await storage.list('organization', { where, limit: 1 })).data[0]
+  const claimed = claimOf(subjectOf(last))
+  if (known !== undefined || claimed === null) return known?.id
+  return (await storage.find('organization', claimed))?.id
+}
+
+/** The organization that a customer or a checkout says it is of; people can write anything there. */
+function claimOf(subject: PaymentSubject): string | null {
+  if (subject.type !== 'customer' && subject.type !== 'checkout') return null
+  return z.guid().safeParse(subject.orgId).data?.toLowerCase() ?? null
+}
+
+/** In one transaction: what the event changes, and that it has done so. */
+async function settle(
+  management: Management,
+  last: LastPaymentEvent,
+  orgId: string,
+): Promise<void> {
+  let taken: LastPaymentEvent | undefined
+  const asProvider: Management = {
+    ...management,
+    actor: { ...PROVIDER, orgId },
+    idempotentRequest: undefined,
+    async alongside(session) {
+      if (taken === undefined) return
+      await session.update('paymentEvent', taken.id, { settledEventId: taken.eventId })
+    },
+  }
+  const target = { permission: PERMISSION, load: loadOrganizationPath, params: { orgId } }
+  const isTaken = await applyChange(asProvider, target, async (writer, { organization }) => {
+    // Another delivery may have brought something newer meanwhile.
+    const newest = (await writer.reader.find('paymentEvent', last.id)) ?? last
+    const outcome = await takeIn(writer, organization, newest)
+    if (outcome.result) taken = newest
+    return outcome
+  })
+  if (isTaken) return
+  management.logger.warn('another customer pays for this organization', { orgId, ...factsOf(last) })
+}
+
+function factsOf({ id, customerId, eventId }: LastPaymentEvent): LogFields {
+  return { id, customerId, eventId }
+}

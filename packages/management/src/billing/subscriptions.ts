@@ -1,0 +1,110 @@
+import { FlagError } from '@ff/core'
+import {
+  endpoints,
+  type Organization,
+  type OrganizationUsage,
+  type Plan,
+} from '@ff/protocol/management'
+import { timestampAt } from '@ff/server/plane'
+import type { Records } from '@ff/storage'
+import { invalid } from '../api/validation.ts'
+import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadOrganizationPath } from '../changes/paths.ts'
+import type { Reader } from '../changes/record-writer.ts'
+import type { Input, Management } from '../management.ts'
+import { findPlan, trialStateOf } from '../organizations/quotas.ts'
+import { daysAfter } from './billing-period.ts'
+import { type ApiCallTerms, overageOf } from './overage.ts'
+import { changePlan, type Trial } from './plan-change.ts'
+
+/** What nothing is limited by. */
+const UNLIMITED: ApiCallTerms = {
+  maxApiCalls: null,
+  graceBufferPct: 0,
+  overageBlockSize: 1,
+  overageRateEurCents: 0,
+}
+
+/** What an organization has and uses, and what its plan allows. */
+export async function getOrganizationUsage(
+  management: Management,
+  { params }: Input<'getOrganizationUsage', 'params'>,
+): Promise<OrganizationUsage> {
+  const { storage, clock } = management
+  const { permission } = endpoints.getOrganizationUsage
+  const target = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, target)
+  const { apiUsage, periodStart, currentPeriodEnd, trialStartsAt, trialEndsAt } = organization
+  const plan = await findPlan(storage, organization)
+  const trial = trialStateOf(organization, timestampAt(clock))
+  // A trial costs nothing, however much is used.
+  const terms = trial === 'none' ? plan : plan && { ...plan, overageRateEurCents: 0 }
+  const { freeCalls, blocks, eurCents } = overageOf(terms ?? UNLIMITED, apiUsage)
+  return {
+    planId: plan?.id ?? null,
+    projectCount: organization.projectCount,
+    maxProjects: plan?.maxProjects ?? null,
+    environmentCount: organization.environmentCount,
+    maxEnvironments: plan?.maxEnvironments ?? null,
+    flagCount: organization.flagCount,
+    maxFlags: plan?.maxFlags ?? null,
+    apiUsage,
+    maxApiCalls: plan?.maxApiCalls ?? null,
+    graceBufferPct: plan?.graceBufferPct ?? 0,
+    freeApiCalls: freeCalls,
+    overageBlocks: blocks,
+    overageEurCents: eurCents,
+    periodStart: periodStart ?? trialStartsAt,
+    periodEnd: currentPeriodEnd ?? trialEndsAt,
+    trial,
+  }
+}
+
+/** Gives an organization a plan, for good or to be tried, or takes it away; only the platform does. */
+export async function setOrganizationPlan(
+  management: Management,
+  input: Input<'setOrganizationPlan', 'params' | 'body' | 'expectedRevision'>,
+): Promise<Organization> {
+  const { params, body, expectedRevision } = input
+  const { permission } = endpoints.setOrganizationPlan
+  const target = { permission, load: loadOrganizationPath, params }
+  return applyChange(management, target, async (writer, { organization: before }) => {
+    writer.assertRevision('organization', before, expectedRevision)
+    const plan = await requirePlan(writer.reader, body.planId)
+    const trial = body.trial === true ? trialOf(before, plan, writer.now) : null
+    const after = await changePlan(writer, before, { plan, trial })
+    const event = changeEvent('organization.plan_changed', before.id, { before, after })
+    return { event, result: after }
+  })
+}
+
+/** The plan with this id, or which the payment provider calls so, itself or a price of it. */
+async function requirePlan(reader: Reader, identifier: string | null): Promise<Plan | null> {
+  if (identifier === null) return null
+  const known = await reader.find('plan', identifier.toLowerCase())
+  if (known !== undefined) return known
+  const [plan, ...others] = (await reader.list('plan', {})).data.filter((each) =>
+    [
+      each.stripeProductId,
+      each.stripePriceId,
+      each.stripeMonthlyPriceId,
+      each.stripeAnnualPriceId,
+    ].includes(identifier),
+  )
+  if (plan !== undefined && others.length === 0) return plan
+  throw invalid('plan_id', plan === undefined ? 'names no plan' : 'names several plans')
+}
+
+/** A trial from now on. The one that is running goes on when it is asked for again. */
+function trialOf(organization: Records['organization'], plan: Plan | null, now: string): Trial {
+  if (plan === null || !plan.trialDays) throw invalid('trial', 'this plan cannot be tried')
+  const { trialStartsAt, trialEndsAt } = organization
+  const isRunning = trialStateOf(organization, now) === 'running'
+  if (isRunning && organization.planId === plan.id && trialStartsAt && trialEndsAt) {
+    return { startsAt: trialStartsAt, endsAt: trialEndsAt }
+  }
+  if (organization.hasUsedPaidTrial) {
+    throw new FlagError('CONFLICT', 'The organization has used its trial.')
+  }
+  return { startsAt: now, endsAt: daysAfter(now, plan.trialDays) }
+}

@@ -1,0 +1,191 @@
+import { FlagError } from '@ff/core'
+import {
+  assertLimit,
+  type ConnectedManagementPlane,
+  type Job,
+  type ManagementPlane,
+  type ServerServices,
+} from '@ff/server/plane'
+import { createManagementHandler } from './api/management-handler.ts'
+import { AuditWalks } from './audit/audit-walks.ts'
+import { billingJob } from './billing/billing-job.ts'
+import type { Payments } from './billing/payments.ts'
+import { Soundness } from './changes/publish-check.ts'
+import type { Installation, Management } from './management.ts'
+import { retentionJob } from './organizations/retention.ts'
+import { dueChangesJob } from './scheduling/due-changes.ts'
+import { SecretBox } from './secrets/secret-box.ts'
+import { parseSecretKeys, randomSecretKeys, type SecretKeys } from './secrets/secret-keys.ts'
+import {
+  type Actor,
+  type AuthenticateBearer,
+  type FindActor,
+  tokenAuthenticator,
+} from './users/actors.ts'
+import {
+  type Administrator,
+  appointAdministrator,
+  resolveAdministrator,
+} from './users/administrator.ts'
+import { CredentialAttempts } from './users/credential-attempts.ts'
+import type { IdentityProvider } from './users/identity-provider.ts'
+import type { PasswordHasher } from './users/password-hasher.ts'
+import { createPeople, endedSessionsJob } from './users/users.ts'
+import { oldDeliveriesJob, WebhookDispatcher } from './webhooks/webhook-dispatcher.ts'
+import type { WebhookSender } from './webhooks/webhook-sender.ts'
+
+/** What a host may set. `createManagement` of `@ff/management/node` brings what needs Node. */
+export interface ManagementOptions {
+  /** Posts to webhooks. */
+  readonly webhookSender: WebhookSender
+  /** Hashes passwords; required unless `users` is `false`. */
+  readonly passwordHasher?: PasswordHasher
+  /** Returns the actor of a bearer token; by default that of the server's own access tokens. */
+  readonly authenticateBearer?: AuthenticateBearer
+  /**
+   * Looks up an actor of `authenticateBearer` when a change is due that the actor has scheduled.
+   * Without it, such a change is made with the role that the actor had when it was scheduled.
+   */
+  readonly findActor?: FindActor
+  /** The payment provider, such as `stripePayments` of `@ff/management/stripe`; none by default. */
+  readonly payments?: Payments
+  /** `false`: users cannot log in; `/auth/*` does not exist. */
+  readonly users?: false
+  /** The administrator of the installation, appointed at each start, with this password. */
+  readonly administrator?: Administrator
+  /** A further way to log in, such as `oidcProvider` of `@ff/management/oidc`; needs `publicUrl`. */
+  readonly identityProvider?: IdentityProvider
+  /** Where browsers find the server: scheme and host, to which the server's `basePath` is added. */
+  readonly publicUrl?: string
+  /** Management requests a minute that each user and each access token may send; 600 by default. */
+  readonly managementRateLimit?: number
+  /**
+   * Encrypts secrets that must be read back, such as those of webhooks, and signs device cookies:
+   * 32 bytes in base64 or as 64 hexadecimal digits. Of several keys, the first is used for new
+   * secrets and cookies. Without a key, requests that need a secret are refused, and each process
+   * signs device cookies with a random key, so that a restart makes every device unknown.
+   */
+  readonly secretKey?: string | readonly string[]
+}
+
+/** Returns the first argument of the use cases, for changes in process as `actor`. */
+export type As = (actor: Actor) => Management
+
+const DEFAULT_RATE_LIMIT = 600
+
+/** The options, checked, with what does not depend on the server. */
+interface CheckedOptions extends ManagementOptions {
+  readonly administrator?: Administrator
+  readonly managementRateLimit: number
+  readonly secretKeys: SecretKeys | undefined
+}
+
+/**
+ * Creates a management plane: REST endpoints for everything that changes configuration, log-in,
+ * billing, audit and webhooks. Throws `INVALID_REQUEST` for an option that cannot be meant.
+ *
+ * @example
+ * const flags = createFlagServer({ ...sqlite({ path }), management: createManagement() })
+ */
+export function createManagement(options: ManagementOptions): ManagementPlane<As> {
+  const checked = checkOptions(options)
+  return { connect: (services) => connect(checked, services) }
+}
+
+function checkOptions(options: ManagementOptions): CheckedOptions {
+  const { administrator, secretKey, managementRateLimit = DEFAULT_RATE_LIMIT } = options
+  assertLimit('managementRateLimit', managementRateLimit, 1)
+  assertUsers(options)
+  assertPublicUrl(options)
+  return {
+    ...options,
+    ...(administrator && { administrator: resolveAdministrator(administrator) }),
+    managementRateLimit,
+    secretKeys: secretKey === undefined ? undefined : parseSecretKeys(secretKey),
+  }
+}
+
+function assertUsers({ users, administrator, passwordHasher }: ManagementOptions): void {
+  if (users === false && administrator !== undefined)
+    throw refused('administrator needs users, which is false.')
+  if (users !== false && passwordHasher === undefined) {
+    throw refused('passwordHasher is required unless users is false; @ff/management/node has one.')
+  }
+}
+
+function assertPublicUrl({ identityProvider, publicUrl, users }: ManagementOptions): void {
+  if (identityProvider !== undefined && (publicUrl === undefined || users === false)) {
+    throw refused('identityProvider needs publicUrl, and users who log in.')
+  }
+  if (publicUrl === undefined) return
+  if (!/^https?:\/\/[^/?#@\s]+\/?$/.test(publicUrl) || !URL.canParse(publicUrl)) {
+    throw refused(`publicUrl must look like "https://flags.example.com", not "${publicUrl}".`)
+  }
+}
+
+function refused(message: string): FlagError {
+  return new FlagError('INVALID_REQUEST', message)
+}
+
+function connect(options: CheckedOptions, services: ServerServices): ConnectedManagementPlane<As> {
+  const { administrator, managementRateLimit, authenticateBearer } = options
+  const { storage, clock, logger, basePath, metrics, rateLimiter } = services
+  // The dispatcher changes webhooks by use cases, and use cases wake the dispatcher.
+  const installation: Installation = {
+    ...installationOf(options, services),
+    wakeWebhooks: () => webhooks.wake(),
+  }
+  const webhooks = new WebhookDispatcher(installation)
+  return {
+    as: (actor) => ({ ...installation, actor }),
+    jobs: [...jobsOf(installation), webhooks],
+    handle: createManagementHandler({
+      ...installation,
+      ...{ basePath, metrics, rateLimiter, managementRateLimit },
+      authenticateBearer: authenticateBearer ?? tokenAuthenticator(storage, clock, logger),
+    }),
+    async start() {
+      if (administrator) await appointAdministrator(installation, administrator)
+    },
+    async close() {
+      const sent = webhooks.stop()
+      await installation.people?.logins.close()
+      await sent
+    },
+  }
+}
+
+function installationOf(
+  options: CheckedOptions,
+  services: ServerServices,
+): Omit<Installation, 'wakeWebhooks'> {
+  const { users, passwordHasher, secretKeys, publicUrl } = options
+  const { storage, changeFeed, clock, logger, trustProxy, instance, basePath } = services
+  const keys = { secretKeys: secretKeys ?? randomSecretKeys(), cookiePath: basePath || '/' }
+  const people = { storage, clock, logger, ...keys }
+  const hasUsers = users !== false && passwordHasher !== undefined
+  return {
+    ...{ storage, changeFeed, clock, logger, trustProxy, instance },
+    people: hasUsers ? createPeople({ ...people, passwordHasher }) : null,
+    credentialAttempts: new CredentialAttempts({ clock, trustProxy }),
+    findActor: options.findActor,
+    identityProvider: options.identityProvider,
+    publicUrl: publicUrl && publicUrl.replace(/\/$/, '') + basePath,
+    payments: options.payments,
+    secretBox: secretKeys && new SecretBox(secretKeys),
+    soundness: new Soundness(),
+    auditWalks: new AuditWalks(clock),
+    webhookSender: options.webhookSender,
+  }
+}
+
+/** What every instance does again and again, besides sending webhooks. */
+function jobsOf(installation: Installation): readonly Job[] {
+  return [
+    endedSessionsJob(installation),
+    dueChangesJob(installation),
+    billingJob(installation),
+    oldDeliveriesJob(installation),
+    retentionJob(installation),
+  ]
+}

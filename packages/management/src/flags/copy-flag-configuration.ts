@@ -1,0 +1,156 @@
+import { compareCodePoints, type JsonValue, jsonEquals } from '@ff/core'
+import type { Environment, Flag, TargetingRule } from '@ff/protocol/management'
+import { newId, runInSlices } from '@ff/server/plane'
+import type { Records } from '@ff/storage'
+import type { Reader, RecordWriter } from '../changes/record-writer.ts'
+import { previousRangesOf } from '../history/restored-rollout.ts'
+import { loadFlagConfiguration, type PartDifference, type PartKind } from './flag-configuration.ts'
+
+/** A flag that is to behave in one environment of its project as it does in another. */
+export interface FlagCopy {
+  readonly flag: Flag
+  readonly from: Environment
+  readonly to: Environment
+}
+
+/**
+ * Makes a flag behave in the environment `to`, where it has a state already, exactly as in the
+ * environment `from`, with as few writes as that takes. Answers what was different.
+ */
+export async function copyFlagConfiguration(
+  writer: RecordWriter,
+  copy: FlagCopy,
+): Promise<readonly PartDifference[]> {
+  const differences = await planFlagCopy(writer.reader, copy, writer.now)
+  for (const difference of differences) await applyDifference(writer, difference)
+  return differences
+}
+
+/**
+ * What `copyFlagConfiguration` would change at `now`. A rule or rollout that the other environment
+ * has already stays; else the one of the same name there becomes it. Salts are copied, so that
+ * everybody gets in both environments the same share of a rollout.
+ */
+export async function planFlagCopy(
+  reader: Reader,
+  { flag, from, to }: FlagCopy,
+  now: string,
+): Promise<readonly PartDifference[]> {
+  const source = await loadFlagConfiguration(reader, flag.id, from.id)
+  const target = await loadFlagConfiguration(reader, flag.id, to.id)
+  const frameFor = (known: Records[PartKind] | null) => frameOf(known, to, now)
+  const pairedRollouts = await runInSlices(pair<'rollout'>(source.rollouts, target.rollouts))
+  const rollouts = pairedRollouts.map(({ own, other }) => {
+    const after = { ...own, ...frameFor(other), previousRanges: null }
+    const previousRanges = other && previousRangesOf(other, after, Date.parse(now))
+    return { own, before: other, after: { ...after, previousRanges } }
+  })
+  const rolloutIds = new Map(rollouts.map(({ own, after }) => [own.id, after.id]))
+  const wanted = inDistinctPlaces(source.targetingRules).map((rule) => {
+    const { rolloutId } = rule
+    return { ...rule, rolloutId: rolloutId === null ? null : (rolloutIds.get(rolloutId) ?? null) }
+  })
+  const pairedRules = await runInSlices(pair<'targetingRule'>(wanted, target.targetingRules))
+  const rules = pairedRules.map(({ own, other }) => {
+    return { before: other, after: { ...own, ...frameFor(other) } }
+  })
+  const state = { before: target.state, after: { ...source.state, ...frameFor(target.state) } }
+  return [
+    ...differencesIn('flagState', [target.state], [state]),
+    ...differencesIn('rollout', target.rollouts, rollouts),
+    ...differencesIn('targetingRule', target.targetingRules, rules),
+  ]
+}
+
+/** What stays of a record when all the rest is copied onto it; a new one's when there is none. */
+function frameOf(known: Records[PartKind] | null, { id: environmentId }: Environment, now: string) {
+  if (known === null) {
+    return { id: newId(), environmentId, createdAt: now, updatedAt: now, revision: 1 }
+  }
+  const { id, createdAt, updatedAt, revision } = known
+  return { id, environmentId, createdAt, updatedAt, revision }
+}
+
+/** Rules with equal places are tried by age, which a copy does not keep: they get places of their own. */
+function inDistinctPlaces(rules: readonly TargetingRule[]): readonly TargetingRule[] {
+  const places = new Set(rules.map(({ orderIndex }) => orderIndex))
+  if (places.size === rules.length) return rules
+  return rules.map((rule, orderIndex) => ({ ...rule, orderIndex }))
+}
+
+/**
+ * Pairs each record with the one of the other environment that it replaces: one with the same
+ * content, else the first remaining one of the same name. The work may be interrupted at each
+ * `yield`.
+ */
+function* pair<K extends 'targetingRule' | 'rollout'>(
+  own: readonly Records[K][],
+  others: readonly Records[K][],
+): Generator<undefined, { own: Records[K]; other: Records[K] | null }[]> {
+  const remaining = new Set(others)
+  const take = (found: readonly Records[K][] = []) => {
+    const other = found.find((each) => remaining.has(each)) ?? null
+    if (other !== null) remaining.delete(other)
+    return other
+  }
+  const byContent = yield* groupedBy(contentOf, others)
+  const byName = yield* groupedBy(({ name }) => name, others)
+  const pairs: { own: Records[K]; other: Records[K] | null }[] = []
+  for (const each of own) {
+    pairs.push({ own: each, other: take(byContent.get(contentOf(each))) })
+    yield
+  }
+  return pairs.map(({ own: each, other }) => {
+    return { own: each, other: other ?? take(byName.get(each.name)) }
+  })
+}
+
+function* groupedBy<Item>(
+  nameOf: (item: Item) => string,
+  items: readonly Item[],
+): Generator<undefined, ReadonlyMap<string, readonly Item[]>> {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const name = nameOf(item)
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, [item])
+    else group.push(item)
+    yield
+  }
+  return groups
+}
+
+/** All that a copy takes over, as text. */
+function contentOf(record: object): string {
+  const identity = ['id', 'environmentId', 'createdAt', 'updatedAt', 'revision', 'previousRanges']
+  const content = Object.entries(record).filter(([name]) => !identity.includes(name))
+  return JSON.stringify(content.sort(([left], [right]) => compareCodePoints(left, right)))
+}
+
+interface Pair<K extends PartKind> {
+  readonly before: Records[K] | null
+  readonly after: Records[K]
+}
+
+function differencesIn<K extends PartKind>(
+  kind: K,
+  present: readonly Records[K][],
+  pairs: readonly Pair<K>[],
+): PartDifference[] {
+  const kept = new Set(pairs.map(({ before }) => before?.id))
+  const isDifferent = ({ before, after }: Pair<K>) =>
+    !jsonEquals(before as unknown as JsonValue, after as unknown as JsonValue)
+  return [
+    ...present.filter(({ id }) => !kept.has(id)).map((before) => ({ kind, before, after: null })),
+    ...pairs.filter(isDifferent).map(({ before, after }) => ({ kind, before, after })),
+  ]
+}
+
+async function applyDifference<K extends PartKind>(
+  writer: RecordWriter,
+  { kind, before, after }: PartDifference<K>,
+): Promise<void> {
+  if (before !== null && after !== null) await writer.update(kind, before, after)
+  else if (after !== null) await writer.insert(kind, after)
+  else if (before !== null) await writer.remove(kind, before)
+}

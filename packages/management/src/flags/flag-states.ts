@@ -1,0 +1,119 @@
+import {
+  type Environment,
+  endpoints,
+  type Flag,
+  type FlagState,
+  type FlagStateChanges,
+} from '@ff/protocol/management'
+import { assertDistinct, invalid } from '../api/validation.ts'
+import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { type FlagStatePath, loadFlagStatePath } from '../changes/paths.ts'
+import type { Reader, RecordWriter } from '../changes/record-writer.ts'
+import type { Input, Management } from '../management.ts'
+import { loadVariations } from './variations.ts'
+
+/** A flag in an environment. */
+export async function getFlagState(
+  management: Management,
+  { params }: Input<'getFlagState', 'params'>,
+): Promise<FlagState> {
+  const { permission } = endpoints.getFlagState
+  const target = { permission, load: loadFlagStatePath, params }
+  return (await loadPermitted(management, target)).state
+}
+
+/** Switches a flag, and sets its defaults, targets and prerequisites, in one environment. */
+export async function updateFlagState(
+  management: Management,
+  input: Input<'updateFlagState', 'params' | 'body' | 'expectedRevision'>,
+): Promise<FlagState> {
+  const { params, body, expectedRevision } = input
+  const { permission } = endpoints.updateFlagState
+  const target = { permission, load: loadFlagStatePath, params }
+  return applyChange(management, target, async (writer, path) => {
+    await assertVariations(writer.reader, path.flag, body)
+    assertTargets(body)
+    await assertPrerequisites(writer.reader, path, body)
+    const after = await writer.update('flagState', path.state, body, expectedRevision)
+    const event = changeEvent('flag_state.updated', after.id, { before: path.state, after })
+    return { event, result: after, field: 'prerequisites' }
+  })
+}
+
+interface NewFlagState {
+  readonly flag: Flag
+  readonly environment: Environment
+  readonly offVariationId: string | null
+}
+
+/** Inserts the state of a flag that is new in an environment: active, without settings of its own. */
+export function insertFlagState(
+  writer: RecordWriter,
+  { flag, environment, offVariationId }: NewFlagState,
+): Promise<FlagState> {
+  return writer.insert('flagState', {
+    flagId: flag.id,
+    environmentId: environment.id,
+    projectId: flag.projectId,
+    isActive: true,
+    defaultVariationId: null,
+    offVariationId,
+    targets: [],
+    prerequisites: [],
+  })
+}
+
+async function assertVariations(
+  reader: Reader,
+  flag: Flag,
+  { defaultVariationId, offVariationId, targets }: FlagStateChanges,
+): Promise<void> {
+  const references = [
+    { field: 'default_variation_id', id: defaultVariationId },
+    { field: 'off_variation_id', id: offVariationId },
+    ...(targets ?? []).map(({ variationId }, index) => {
+      return { field: `targets.${index}.variation_id`, id: variationId }
+    }),
+  ].filter(({ id }) => typeof id === 'string')
+  if (references.length === 0) return
+  const known = new Set<unknown>((await loadVariations(reader, flag.id)).map(({ id }) => id))
+  for (const { field, id } of references) {
+    if (!known.has(id)) throw invalid(field, 'names no variation of this flag')
+  }
+}
+
+/** A key in two targets would make the order of targets matter. */
+function assertTargets({ targets = [] }: FlagStateChanges): void {
+  const listed = new Map<string, Set<string>>()
+  for (const [index, { kind, keys }] of targets.entries()) {
+    const known = listed.get(kind) ?? new Set()
+    listed.set(kind, known)
+    for (const key of keys) {
+      if (known.has(key)) throw invalid(`targets.${index}.keys`, 'holds a key that is listed twice')
+      known.add(key)
+    }
+  }
+}
+
+async function assertPrerequisites(
+  reader: Reader,
+  { project, flag }: FlagStatePath,
+  { prerequisites = [] }: FlagStateChanges,
+): Promise<void> {
+  const flagIds = prerequisites.map(({ flagId }) => flagId)
+  assertDistinct(flagIds, (index) => `prerequisites.${index}.flag_id`)
+  for (const [index, { flagId, variationIds }] of prerequisites.entries()) {
+    const field = `prerequisites.${index}`
+    assertDistinct(variationIds, (at) => `${field}.variation_ids.${at}`)
+    const other = await reader.find('flag', flagId)
+    if (other?.projectId !== project.id || other.archivedAt !== null) {
+      throw invalid(`${field}.flag_id`, 'names no flag of this project')
+    }
+    if (other.id === flag.id) throw invalid(`${field}.flag_id`, 'names the flag itself')
+    const known = new Set((await loadVariations(reader, flagId)).map(({ id }) => id))
+    const unknown = variationIds.findIndex((id) => !known.has(id))
+    if (unknown >= 0) {
+      throw invalid(`${field}.variation_ids.${unknown}`, 'names no variation of that flag')
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import {
+  endpoints,
+  type Flag,
+  type FlagView,
+  type NewVariation,
+  type PageOf,
+} from '@ff/protocol/management'
+import { pagingOf, toPage } from '../api/pages.ts'
+import { assertDistinct, invalid } from '../api/validation.ts'
+import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { assertUnused, findDependentsOfFlag } from '../changes/dependents.ts'
+import { loadFlagPath, loadProjectPath } from '../changes/paths.ts'
+import type { Reader, RecordChanges, RecordWriter } from '../changes/record-writer.ts'
+import type { Input, Management } from '../management.ts'
+import { insertFlagState } from './flag-states.ts'
+import { initialOffVariationId, insertVariations, loadVariations } from './variations.ts'
+
+/** What a boolean flag gets unless it brings variations of its own. */
+const BOOLEAN_VARIATIONS: readonly NewVariation[] = [
+  { key: 'true', value: 'true' },
+  { key: 'false', value: 'false', isDefault: true },
+]
+
+/** Before every instant that a record can carry. */
+const BEFORE_ALL = '0000-01-01T00:00:00.000Z'
+
+/** One page of the project's flags, by key. */
+export async function listFlags(
+  management: Management,
+  { params, query }: Input<'listFlags', 'params' | 'query'>,
+): Promise<PageOf<Flag>> {
+  const { permission } = endpoints.listFlags
+  const { project } = await loadPermitted(management, { permission, load: loadProjectPath, params })
+  const { search, tag, archived } = query
+  const found = await management.storage.list('flag', {
+    where: { projectId: project.id, ...(archived === false && { archivedAt: null }) },
+    ...(archived === true && { range: { field: 'archivedAt', from: BEFORE_ALL } }),
+    ...(search !== undefined && { search }),
+    ...(tag !== undefined && { tag }),
+    sort: { field: 'key', direction: 'asc' },
+    ...pagingOf(query),
+  })
+  return toPage(found, query)
+}
+
+/** A flag with its variations. */
+export async function getFlag(
+  management: Management,
+  { params }: Input<'getFlag', 'params'>,
+): Promise<FlagView> {
+  const { permission } = endpoints.getFlag
+  const { flag } = await loadPermitted(management, { permission, load: loadFlagPath, params })
+  return viewFlag(management.storage, flag)
+}
+
+/** A new flag, active in every environment of its project, with its variations. */
+export async function createFlag(
+  management: Management,
+  { params, body }: Input<'createFlag', 'params' | 'body'>,
+): Promise<FlagView> {
+  const { permission } = endpoints.createFlag
+  const target = { permission, load: loadProjectPath, params }
+  return applyChange(management, target, async (writer, { project }) => {
+    assertTags(body.tags)
+    const flag = await writer.insert('flag', {
+      projectId: project.id,
+      key: body.key,
+      name: body.name ?? body.key,
+      description: body.description ?? '',
+      type: body.type,
+      tags: body.tags ?? [],
+      clientVisible: body.clientVisible ?? project.newFlagsClientVisible,
+      archivedAt: null,
+      lastEvaluatedAt: null,
+    })
+    const given = body.variations ?? defaultVariationsOf(flag)
+    const offVariationId = initialOffVariationId(flag, await insertVariations(writer, flag, given))
+    const environments = await writer.reader.list('environment', {
+      where: { projectId: project.id },
+    })
+    for (const environment of environments.data) {
+      await insertFlagState(writer, { flag, environment, offVariationId })
+    }
+    const result = await viewFlag(writer.reader, flag)
+    const event = changeEvent('flag.created', flag.id, { before: null, after: result })
+    return { event, result, field: 'variations' }
+  })
+}
+
+/** Changes a flag; archiving takes it out of all results, which nothing may depend on. */
+export async function updateFlag(
+  management: Management,
+  { params, body, expectedRevision }: Input<'updateFlag', 'params' | 'body' | 'expectedRevision'>,
+): Promise<FlagView> {
+  const { permission } = endpoints.updateFlag
+  const target = { permission, load: loadFlagPath, params }
+  return applyChange(management, target, async (writer, { flag }) => {
+    assertTags(body.tags)
+    const { archived, ...fields } = body
+    const changes: RecordChanges<'flag'> = {
+      ...fields,
+      ...(archived === true && { archivedAt: flag.archivedAt ?? writer.now }),
+      ...(archived === false && { archivedAt: null }),
+    }
+    const after = await writer.update('flag', flag, changes, expectedRevision)
+    if (flag.archivedAt === null && after.archivedAt !== null) {
+      assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
+    }
+    const event = changeEvent('flag.updated', flag.id, { before: flag, after })
+    return { event, result: await viewFlag(writer.reader, after), field: 'archived' }
+  })
+}
+
+/** Deletes a flag and everything that belongs to it. */
+export async function deleteFlag(
+  management: Management,
+  { params, expectedRevision }: Input<'deleteFlag', 'params' | 'expectedRevision'>,
+): Promise<null> {
+  const { permission } = endpoints.deleteFlag
+  const target = { permission, load: loadFlagPath, params }
+  return applyChange(management, target, async (writer, { flag }) => {
+    writer.assertRevision('flag', flag, expectedRevision)
+    assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
+    await removeFlag(writer, flag)
+    const event = changeEvent('flag.deleted', flag.id, { before: flag, after: null })
+    return { event, result: null }
+  })
+}
+
+/** Removes the record and everything that belongs to it, whatever still refers to it. */
+export async function removeFlag(writer: RecordWriter, flag: Flag): Promise<void> {
+  const { id: flagId } = flag
+  await writer.remove('flag', flag)
+  for (const kind of ['variation', 'flagState', 'targetingRule', 'rollout'] as const) {
+    const parts = await writer.reader.list(kind, { where: { flagId } })
+    for (const part of parts.data) await writer.remove(kind, part)
+  }
+}
+
+function assertTags(tags: readonly string[] = []): void {
+  assertDistinct(tags, (index) => `tags.${index}`)
+}
+
+function defaultVariationsOf({ type }: Flag): readonly NewVariation[] {
+  if (type === 'boolean') return BOOLEAN_VARIATIONS
+  throw invalid('variations', `must be given for a flag of type ${type}`)
+}
+
+async function viewFlag(reader: Reader, flag: Flag): Promise<FlagView> {
+  return { ...flag, variations: await loadVariations(reader, flag.id) }
+}

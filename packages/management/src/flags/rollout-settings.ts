@@ -1,0 +1,90 @@
+import type { Rollout, RolloutChanges, Variation } from '@ff/protocol/management'
+import { invalid } from '../api/validation.ts'
+
+/** The fields that only some strategies have. */
+type StrategyField =
+  | 'variationId'
+  | 'percentage'
+  | 'variants'
+  | 'targetPercentage'
+  | 'increment'
+  | 'intervalHours'
+  | 'startAt'
+
+/** What decides who gets what: the strategy and its fields; those of the others are `null`. */
+export type RolloutSettings = Pick<Rollout, 'strategy' | StrategyField>
+
+/** How callers spell them. */
+const WIRE_NAMES: Readonly<Record<StrategyField, string>> = {
+  variationId: 'variation_id',
+  percentage: 'percentage',
+  variants: 'variants',
+  targetPercentage: 'target_percentage',
+  increment: 'increment',
+  intervalHours: 'interval_hours',
+  startAt: 'start_at',
+}
+
+const FIELDS = Object.keys(WIRE_NAMES) as readonly StrategyField[]
+
+const FIELDS_OF: Readonly<Record<Rollout['strategy'], ReadonlySet<StrategyField>>> = {
+  percentage: new Set(['variationId', 'percentage']),
+  variant: new Set(['variants']),
+  gradual: new Set(['variationId', 'targetPercentage', 'increment', 'intervalHours', 'startAt']),
+}
+
+/** Of a rollout that has only a strategy yet. */
+export const NO_SETTINGS: Omit<RolloutSettings, 'strategy'> = {
+  variationId: null,
+  percentage: null,
+  variants: null,
+  targetPercentage: null,
+  increment: null,
+  intervalHours: null,
+  startAt: null,
+}
+
+/**
+ * The settings as they will be: what is given and, for the rest, what they are. With a strategy go
+ * the fields that the new one does not have. A ramp that was none before starts now.
+ */
+export function mergeRolloutSettings(
+  is: RolloutSettings,
+  given: RolloutChanges,
+  now: string,
+): RolloutSettings {
+  const strategy = given.strategy ?? is.strategy
+  const merged = FIELDS.map((field) => {
+    const kept = FIELDS_OF[strategy].has(field) ? is[field] : null
+    const begun = field === 'startAt' && strategy === 'gradual' ? now : null
+    return [field, given[field] === undefined ? (kept ?? begun) : given[field]]
+  })
+  return { strategy, ...(Object.fromEntries(merged) as Omit<RolloutSettings, 'strategy'>) }
+}
+
+/** Throws `INVALID_REQUEST` for a field that the strategy lacks or does not have, and for unknown variations. */
+export function assertRolloutSettings(
+  settings: RolloutSettings,
+  variations: readonly Variation[],
+): void {
+  const { strategy, variationId, variants } = settings
+  for (const field of FIELDS) {
+    const isGiven = settings[field] !== null
+    if (isGiven === FIELDS_OF[strategy].has(field)) continue
+    const fault = isGiven
+      ? `does not belong to strategy ${strategy}`
+      : `is required when strategy is ${strategy}`
+    throw invalid(WIRE_NAMES[field], fault)
+  }
+  const known = new Set(variations.map(({ id }) => id))
+  if (variationId !== null && !known.has(variationId)) {
+    throw invalid('variation_id', 'names no variation of this flag')
+  }
+  const listed = new Set<string>()
+  for (const [index, variant] of (variants ?? []).entries()) {
+    const field = `variants.${index}.variation_id`
+    if (!known.has(variant.variationId)) throw invalid(field, 'names no variation of this flag')
+    if (listed.has(variant.variationId)) throw invalid(field, 'is listed twice')
+    listed.add(variant.variationId)
+  }
+}

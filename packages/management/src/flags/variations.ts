@@ -1,0 +1,194 @@
+import { FlagError, type FlagValue, isFlagError, parseFlagValue } from '@ff/core'
+import { isExactNumber } from '@ff/core/authoring'
+import {
+  endpoints,
+  type Flag,
+  type NewVariation,
+  type PageOf,
+  type Variation,
+} from '@ff/protocol/management'
+import { cutPage } from '../api/pages.ts'
+import { invalid } from '../api/validation.ts'
+import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { assertUnused, findDependentsOfVariation } from '../changes/dependents.ts'
+import { loadFlagPath, loadVariationPath } from '../changes/paths.ts'
+import type { Reader, RecordWriter } from '../changes/record-writer.ts'
+import type { Input, Management } from '../management.ts'
+import { reorder } from './reorder.ts'
+
+const MOST_VARIATIONS = 100
+
+/** One page of the flag's variations, in their order. */
+export async function listVariations(
+  management: Management,
+  { params, query }: Input<'listVariations', 'params' | 'query'>,
+): Promise<PageOf<Variation>> {
+  const { permission } = endpoints.listVariations
+  const { flag } = await loadPermitted(management, { permission, load: loadFlagPath, params })
+  return cutPage(await loadVariations(management.storage, flag.id), query)
+}
+
+/** One more variation; the last in order and not the default, unless said otherwise. */
+export async function createVariation(
+  management: Management,
+  { params, body }: Input<'createVariation', 'params' | 'body'>,
+): Promise<Variation> {
+  const { permission } = endpoints.createVariation
+  const target = { permission, load: loadFlagPath, params }
+  return applyChange(management, target, async (writer, { flag }) => {
+    const siblings = await loadVariations(writer.reader, flag.id)
+    if (siblings.length >= MOST_VARIATIONS) {
+      throw invalid('', `A flag has at most ${MOST_VARIATIONS} variations.`)
+    }
+    assertValue(flag, body.value, 'value')
+    if (body.isDefault === true) await yieldDefault(writer, siblings)
+    const last = siblings.at(-1)?.orderIndex ?? -1
+    const variation = await insertVariation(writer, flag, { orderIndex: last + 1, ...body })
+    const event = changeEvent('variation.created', variation.id, { before: null, after: variation })
+    return { event, result: variation }
+  })
+}
+
+/** Changes a variation. Making it the default takes that from the one that was. */
+export async function updateVariation(
+  management: Management,
+  input: Input<'updateVariation', 'params' | 'body' | 'expectedRevision'>,
+): Promise<Variation> {
+  const { params, body, expectedRevision } = input
+  const { permission } = endpoints.updateVariation
+  const target = { permission, load: loadVariationPath, params }
+  return applyChange(management, target, async (writer, { flag, variation }) => {
+    if (body.value !== undefined) assertValue(flag, body.value, 'value')
+    if (body.isDefault === false && variation.isDefault) {
+      throw invalid('is_default', 'make another variation the default instead')
+    }
+    const after = await writer.update('variation', variation, body, expectedRevision)
+    if (after.isDefault && !variation.isDefault) {
+      const siblings = await loadVariations(writer.reader, flag.id)
+      await yieldDefault(
+        writer,
+        siblings.filter(({ id }) => id !== after.id),
+      )
+    }
+    const event = changeEvent('variation.updated', variation.id, { before: variation, after })
+    return { event, result: after }
+  })
+}
+
+/** Deletes a variation that is neither the default nor in use. */
+export async function deleteVariation(
+  management: Management,
+  { params, expectedRevision }: Input<'deleteVariation', 'params' | 'expectedRevision'>,
+): Promise<null> {
+  const { permission } = endpoints.deleteVariation
+  const target = { permission, load: loadVariationPath, params }
+  return applyChange(management, target, async (writer, { flag, variation }) => {
+    writer.assertRevision('variation', variation, expectedRevision)
+    if (variation.isDefault) {
+      throw new FlagError('CONFLICT', 'The default variation cannot be deleted.')
+    }
+    assertUnused('variation', await findDependentsOfVariation(writer.reader, flag, variation))
+    await writer.remove('variation', variation)
+    const event = changeEvent('variation.deleted', variation.id, { before: variation, after: null })
+    return { event, result: null }
+  })
+}
+
+/** Puts variations in order; those not listed keep their place. Answers all of the flag's. */
+export async function reorderVariations(
+  management: Management,
+  { params, body }: Input<'reorderVariations', 'params' | 'body'>,
+): Promise<Variation[]> {
+  const { permission } = endpoints.reorderVariations
+  const target = { permission, load: loadFlagPath, params }
+  return applyChange(management, target, async (writer, { flag }) => {
+    const all = await loadVariations(writer.reader, flag.id)
+    const moved = await reorder(writer, 'variation', all, body)
+    const event = changeEvent('variation.reordered', flag.id, moved)
+    return { event, result: await loadVariations(writer.reader, flag.id) }
+  })
+}
+
+/** All variations of a flag, in their order. */
+export async function loadVariations(reader: Reader, flagId: string): Promise<Variation[]> {
+  const { data } = await reader.list('variation', {
+    where: { flagId },
+    sort: { field: 'orderIndex', direction: 'asc' },
+  })
+  return [...data]
+}
+
+/** Inserts the variations of a new flag; the first is the default unless another is marked. */
+export async function insertVariations(
+  writer: RecordWriter,
+  flag: Flag,
+  variations: readonly NewVariation[],
+): Promise<readonly Variation[]> {
+  const marked = variations.flatMap(({ isDefault }, index) => (isDefault === true ? index : []))
+  if (marked[1] !== undefined) {
+    throw invalid(`variations.${marked[1]}.is_default`, 'only one variation can be the default')
+  }
+  const keys = new Set<string>()
+  const inserted: Variation[] = []
+  for (const [index, variation] of variations.entries()) {
+    if (keys.has(variation.key)) throw invalid(`variations.${index}.key`, 'is already taken')
+    keys.add(variation.key)
+    assertValue(flag, variation.value, `variations.${index}.value`)
+    const isDefault = index === (marked[0] ?? 0)
+    inserted.push(
+      await insertVariation(writer, flag, { orderIndex: index, ...variation, isDefault }),
+    )
+  }
+  return inserted
+}
+
+/**
+ * The id of the variation that a flag serves in a new environment while it is switched off: of a
+ * boolean flag the first with the value `false`, if there is one, otherwise the default.
+ */
+export function initialOffVariationId(
+  { type }: Flag,
+  variations: readonly Variation[],
+): string | null {
+  const found = variations.find(({ value, isDefault }) =>
+    type === 'boolean' ? parseFlagValue(type, value) === false : isDefault,
+  )
+  return found?.id ?? null
+}
+
+function insertVariation(
+  writer: RecordWriter,
+  { id: flagId, projectId }: Flag,
+  { key, name, description, value, isDefault, orderIndex }: NewVariation,
+): Promise<Variation> {
+  return writer.insert('variation', {
+    flagId,
+    projectId,
+    key,
+    name: name ?? key,
+    description: description ?? '',
+    value,
+    isDefault: isDefault ?? false,
+    orderIndex: orderIndex ?? 0,
+  })
+}
+
+async function yieldDefault(writer: RecordWriter, siblings: readonly Variation[]): Promise<void> {
+  for (const sibling of siblings) await writer.update('variation', sibling, { isDefault: false })
+}
+
+function assertValue({ type }: Flag, text: string, field: string): void {
+  const value = readValue(type, text, field)
+  if (typeof value === 'number' && type === 'number' && !isExactNumber(value)) {
+    const bounds = `from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
+    throw invalid(field, `cannot be represented exactly; an integer must be ${bounds}`)
+  }
+}
+
+function readValue(type: Flag['type'], text: string, field: string): FlagValue {
+  try {
+    return parseFlagValue(type, text)
+  } catch (error) {
+    throw isFlagError(error) ? invalid(field, error.message) : error
+  }
+}

@@ -1,0 +1,129 @@
+import {
+  type FlagDefinition,
+  FlagError,
+  type FlagSetDefinition,
+  type SegmentDefinition,
+} from '@ff/core'
+import { type Environment, endpoints, type Restoration } from '@ff/protocol/management'
+import { applyChange, changeEvent } from '../changes/apply-change.ts'
+import { loadEnvironmentPath } from '../changes/paths.ts'
+import type { Reader } from '../changes/record-writer.ts'
+import type { Input, Management } from '../management.ts'
+import { type FlagRestoration, findLostReferences, isSame, restoreFlag } from './restore-flag.ts'
+import { loadVersion } from './versions.ts'
+
+type Skipped = Restoration['skipped'][number]
+
+/**
+ * Makes an environment evaluate as it did at a version, as far as that is the environment's own:
+ * what belongs to the project stays, and is answered as skipped where it was different. Throws
+ * `CONFLICT`, and changes nothing, when something that was referred to is gone.
+ */
+export async function restoreVersion(
+  management: Management,
+  { params }: Input<'restoreVersion', 'params'>,
+): Promise<Restoration> {
+  const { permission } = endpoints.restoreVersion
+  const target = { permission, load: loadEnvironmentPath, params }
+  return applyChange(management, target, async (writer, { environment }) => {
+    const past = await loadVersion(writer.reader, environment.id, params.version)
+    const present = (await writer.reader.loadFlagSet(environment.id)) ?? past
+    const restorations = restorationsOf(environment, past, present)
+    await assertReferences(writer.reader, restorations)
+    const skipped = [
+      ...(await findSkippedFlags(writer.reader, past, present)),
+      ...findSkippedSegments(past, present),
+    ]
+    for (const restoration of restorations) await restoreFlag(writer, restoration)
+    const flags = restorations.map(({ past: { id, key } }) => ({ id, key }))
+    const event = changeEvent('environment.restored', environment.id, {
+      before: { version: present.version, flags },
+      after: { version: past.version, flags },
+    })
+    return { event, result: { restoredVersion: past.version, flags, skipped }, field: 'version' }
+  })
+}
+
+/** The flags that are in both and behave differently. */
+function restorationsOf(
+  environment: Environment,
+  past: FlagSetDefinition,
+  present: FlagSetDefinition,
+): readonly FlagRestoration[] {
+  const known = new Map(present.flags.map((flag) => [flag.id, flag]))
+  return past.flags.flatMap((flag) => {
+    const now = known.get(flag.id)
+    if (now === undefined || isSame(ownPart(flag), ownPart(now))) return []
+    return { environment, past: flag, present: now }
+  })
+}
+
+/** What of a flag's definition belongs to the environment. */
+function ownPart({ variations: _, clientVisible: __, ...own }: FlagDefinition) {
+  return own
+}
+
+async function assertReferences(
+  reader: Reader,
+  restorations: readonly FlagRestoration[],
+): Promise<void> {
+  const issues: { path: string; message: string }[] = []
+  for (const { environment, past } of restorations) {
+    for (const message of await findLostReferences(reader, environment, past)) {
+      issues.push({ path: past.key, message })
+    }
+  }
+  if (issues.length === 0) return
+  const lost = issues.map(({ path, message }) => `Flag "${path}": ${message}`).join(' ')
+  const message = `The version refers to what is gone. ${lost}`
+  throw new FlagError('CONFLICT', message, { details: { issues } })
+}
+
+async function findSkippedFlags(
+  reader: Reader,
+  past: FlagSetDefinition,
+  present: FlagSetDefinition,
+): Promise<readonly Skipped[]> {
+  const skipped: Skipped[] = []
+  for (const { resource, id, key, reason } of differences('flag', past.flags, present.flags)) {
+    const isArchived = reason === 'deleted' && (await reader.find('flag', id)) !== undefined
+    skipped.push({ resource, id, key, reason: isArchived ? 'archived' : reason })
+  }
+  return skipped
+}
+
+function findSkippedSegments(
+  past: FlagSetDefinition,
+  present: FlagSetDefinition,
+): readonly Skipped[] {
+  return differences('segment', past.segments, present.segments)
+}
+
+/** What differs in the part that belongs to the project. */
+function differences<T extends FlagDefinition | SegmentDefinition>(
+  resource: Skipped['resource'],
+  past: readonly T[],
+  present: readonly T[],
+): readonly Skipped[] {
+  const before = new Set(past.map(({ id }) => id))
+  const now = new Map(present.map((each) => [each.id, each]))
+  const gone = past.flatMap((each): Skipped[] => {
+    const { id, key } = each
+    const known = now.get(id)
+    if (known === undefined) return [{ resource, id, key, reason: 'deleted' }]
+    return isSame(projectPart(each), projectPart(known))
+      ? []
+      : [{ resource, id, key, reason: 'changed' }]
+  })
+  const fresh = present.filter(({ id }) => !before.has(id))
+  return [
+    ...gone,
+    ...fresh.map(({ id, key }): Skipped => ({ resource, id, key, reason: 'absent_then' })),
+  ]
+}
+
+function projectPart(definition: FlagDefinition | SegmentDefinition): object {
+  if (!('variations' in definition)) return definition
+  const { variations, clientVisible = true } = definition
+  return { variations, clientVisible }
+}

@@ -1,0 +1,86 @@
+import {
+  compileInParts,
+  type EvaluationContext,
+  evaluateFlag,
+  type FlagSet,
+  parseContext,
+} from '@ff/core'
+import { type ExplanationStep, explainInParts, prepareExplanations } from '@ff/core/explain'
+import { type ExplainedEvaluation, type ExplainedFlag, endpoints } from '@ff/protocol/management'
+import { engines, runInSlices, timestampAt } from '@ff/server/plane'
+import { loadPermitted } from '../changes/apply-change.ts'
+import { loadEnvironmentPath } from '../changes/paths.ts'
+import { notFound } from '../changes/permissions.ts'
+import { loadVersion } from '../history/versions.ts'
+import type { Input, Management } from '../management.ts'
+
+/** How many steps one answer holds; flags for which none are left are answered without theirs. */
+const MOST_STEPS = 20_000
+
+/**
+ * What a context gets, and why: of all flags or of one, at any version and any instant. Exactly
+ * what was served then, and counted nowhere.
+ */
+export async function explainEvaluation(
+  management: Management,
+  { params, body }: Input<'explainEvaluation', 'params' | 'body'>,
+): Promise<ExplainedEvaluation> {
+  const { permission } = endpoints.explainEvaluation
+  const target = { permission, load: loadEnvironmentPath, params }
+  const { environment } = await loadPermitted(management, target)
+  const context = parseContext(body.context)
+  const flagSet = await loadCompiled(management, environment.id, body.version)
+  const { flagKey } = body
+  if (flagKey !== undefined && !flagSet.flags.has(flagKey)) throw notFound('flag')
+  const keys = flagKey === undefined ? [...flagSet.flags.keys()] : [flagKey]
+  const at = body.at ?? timestampAt(management.clock)
+  const question = { flagSet, context, now: Date.parse(at) }
+  const flags = await runInSlices(explainAll(question, keys))
+  return { version: flagSet.version, at, flags }
+}
+
+async function loadCompiled(
+  { storage }: Management,
+  environmentId: string,
+  version: number | undefined,
+): Promise<FlagSet> {
+  const nothing = { version: 0, flags: [], segments: [] }
+  const definition =
+    version === undefined
+      ? ((await storage.loadFlagSet(environmentId)) ?? nothing)
+      : await loadVersion(storage, environmentId, version)
+  return runInSlices(compileInParts(definition, { engines }))
+}
+
+interface Question {
+  readonly flagSet: FlagSet
+  readonly context: EvaluationContext
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+/** The work may be interrupted at each `yield`. */
+function* explainAll(
+  { flagSet, context, now }: Question,
+  keys: readonly string[],
+): Generator<undefined, readonly ExplainedFlag[]> {
+  yield* prepareExplanations(flagSet, keys, context)
+  const flags: ExplainedFlag[] = []
+  let left = MOST_STEPS
+  for (const key of keys) {
+    if (left > 0) {
+      const { detail, ...log } = yield* explainInParts(flagSet, key, context, now)
+      left -= countSteps(log.steps)
+      flags.push({ ...detail, ...log })
+    } else {
+      const detail = evaluateFlag(flagSet, key, context, now)
+      flags.push({ ...detail, prerequisiteChain: [], attributesRead: null, steps: null })
+    }
+    yield
+  }
+  return flags
+}
+
+function countSteps(steps: readonly ExplanationStep[]): number {
+  return steps.reduce((count, { steps: parts = [] }) => count + 1 + countSteps(parts), 0)
+}

@@ -1,0 +1,80 @@
+import { endpoints, type ObservedContext, type PageOf } from '@ff/protocol/management'
+import { sha256 } from '@ff/server/plane'
+import type { ListQuery, Records } from '@ff/storage'
+import { toPage } from '../api/pages.ts'
+import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadEnvironmentById, loadInstallation, loadOrganizationPath } from '../changes/paths.ts'
+import type { Input, Management } from '../management.ts'
+
+type Query = Input<'listObservedContexts', 'query'>['query']
+type Where = Partial<Records['observedContext']>
+
+const DEFAULT_LIMIT = 20
+
+/**
+ * One page of the contexts that were evaluated, those seen last first: of one environment, else of
+ * the actor's organization, to `platform` of all.
+ */
+export async function listObservedContexts(
+  management: Management,
+  { query }: Input<'listObservedContexts', 'query'>,
+): Promise<PageOf<ObservedContext>> {
+  const { kind, success, page = 1, limit = DEFAULT_LIMIT } = query
+  const where: Where = {
+    ...(await placeOf(management, query)),
+    ...(kind !== undefined && { kind }),
+    ...(success !== undefined && { evaluationSuccess: success }),
+  }
+  const found = await management.storage.list('observedContext', {
+    where,
+    range: rangeOf(query),
+    sort: { field: 'lastSeen', direction: 'desc' },
+    page,
+    limit,
+  })
+  return toPage(found, { page, limit })
+}
+
+/**
+ * Removes for ever every context in which a person's key was seen in an environment. What another
+ * instance has seen within the last seconds may still be written afterwards.
+ */
+export async function forgetObservedContexts(
+  management: Management,
+  { query }: Input<'forgetObservedContexts', 'query'>,
+): Promise<null> {
+  const { permission } = endpoints.forgetObservedContexts
+  const { environmentId, key } = query
+  const target = { permission, load: loadEnvironmentById, params: { environmentId } }
+  return applyChange(management, target, async (writer, { environment: { id } }) => {
+    const contexts = await writer.forgetContexts({ environmentId: id, key })
+    const before = { keyHash: await sha256(`${id}:${key}`), contexts }
+    const event = changeEvent('observed_context.forgotten', id, { before, after: null })
+    return { event, result: null }
+  })
+}
+
+async function placeOf(management: Management, { environmentId }: Query): Promise<Where> {
+  const { permission } = endpoints.listObservedContexts
+  const { actor } = management
+  if (environmentId !== undefined) {
+    const target = { permission, load: loadEnvironmentById, params: { environmentId } }
+    return { environmentId: (await loadPermitted(management, target)).environment.id }
+  }
+  if (actor.role === 'platform') {
+    await loadPermitted(management, { permission, load: loadInstallation, params: {} })
+    return {}
+  }
+  const params = { orgId: actor.orgId ?? '' }
+  const target = { permission, load: loadOrganizationPath, params }
+  return { orgId: (await loadPermitted(management, target)).organization.id }
+}
+
+function rangeOf({ from, to }: Query): NonNullable<ListQuery<'observedContext'>['range']> {
+  return {
+    field: 'lastSeen',
+    ...(from !== undefined && { from }),
+    // No instant lies between one and the same with a `~`, so the last one is still included.
+    ...(to !== undefined && { to: `${to}~` }),
+  }
+}

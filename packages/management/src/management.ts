@@ -1,0 +1,105 @@
+import type { Endpoint, EndpointName, endpoints } from '@ff/protocol/management'
+import type { Client, Clock, Instance, Logger } from '@ff/server/plane'
+import type { ChangeFeed, Storage, StorageSession } from '@ff/storage'
+import type * as z from 'zod'
+import type { IdempotentRequest } from './api/idempotency.ts'
+import type { AuditWalks } from './audit/audit-walks.ts'
+import type { Payments } from './billing/payments.ts'
+import type { Soundness } from './changes/publish-check.ts'
+import type { SecretBox } from './secrets/secret-box.ts'
+import type { Actor, FindActor } from './users/actors.ts'
+import type { CredentialAttempts } from './users/credential-attempts.ts'
+import type { IdentityProvider } from './users/identity-provider.ts'
+import type { People } from './users/users.ts'
+import type { WebhookSender } from './webhooks/webhook-sender.ts'
+
+/** What the use cases of one server share. */
+export interface Installation {
+  readonly storage: Storage
+  readonly changeFeed: ChangeFeed
+  readonly clock: Clock
+  readonly logger: Logger
+  /** null where people do not log in by this server. */
+  readonly people: People | null
+  /** Whether `X-Forwarded-*` is written by a proxy in front, which every request passes. */
+  readonly trustProxy: boolean
+  /** Bounds how often credentials are looked up for callers who send wrong ones. */
+  readonly credentialAttempts: CredentialAttempts
+  /** Absent where nothing is evaluated for clients. */
+  readonly instance?: Instance
+  /** Looks up actors of the host application; absent when the host offers none. */
+  readonly findActor?: FindActor | undefined
+  /** Where people may log in besides; absent when nowhere. */
+  readonly identityProvider?: IdentityProvider | undefined
+  /** Where browsers find this server, without a slash at the end. */
+  readonly publicUrl?: string | undefined
+  /** Absent when nobody is paid. */
+  readonly payments?: Payments | undefined
+  /** undefined where no key is given: what needs it is refused. */
+  readonly secretBox: SecretBox | undefined
+  /** What changes are judged by before they are published. */
+  readonly soundness: Soundness
+  /** The walks through the audit log that are under way in this process. */
+  readonly auditWalks: AuditWalks
+  readonly webhookSender: WebhookSender
+  /** Says that there is something to send, to whoever in this process may be waiting for it. */
+  wakeWebhooks(): void
+}
+
+/** What every use case takes first: where things are kept, and who asks. */
+export interface Management extends Installation {
+  readonly actor: Actor
+  /** Absent for what is done in process. */
+  readonly caller?: Client
+  /** Done last in the transaction of a change, and undoes the change when it throws. */
+  readonly alongside?: (session: StorageSession) => Promise<void>
+  /** Set when the same request may come again: what it changes is changed once. */
+  readonly idempotentRequest?: IdempotentRequest | undefined
+}
+
+/** What a use case takes second: what its endpoint decodes, in the spelling of the house. */
+export interface InputOf<E extends Endpoint> {
+  readonly params: z.output<E['params']>
+  readonly query: z.output<E['query']>
+  readonly body: z.output<E['body']>
+  /** When given, the write is refused with `CONFLICT` if the record has another revision. */
+  readonly expectedRevision?: number | undefined
+}
+
+/** The parts of an endpoint's input that a use case needs. */
+export type Input<N extends EndpointName, Parts extends keyof InputOf<Endpoint>> = Pick<
+  InputOf<(typeof endpoints)[N]>,
+  Parts
+>
+
+/** What an endpoint answers with; of `lines`, one after another. */
+type ResultOf<E extends Endpoint> = E extends { readonly lines: true }
+  ? AsyncIterable<z.output<E['response']>>
+  : z.output<E['response']>
+
+/** The headers that a use case adds to its reply. */
+interface AddedHeaders {
+  /** In the spelling they are sent in. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The values of `Set-Cookie`, each sent in a header of its own. */
+  readonly cookies?: readonly string[]
+}
+
+/** A result with headers of its own, such as cookies or a redirect's location. */
+export class WithHeaders<T> {
+  readonly result: T
+  readonly headers: Readonly<Record<string, string>>
+  readonly cookies: readonly string[]
+
+  constructor(result: T, { headers = {}, cookies = [] }: AddedHeaders) {
+    this.result = result
+    this.headers = headers
+    this.cookies = cookies
+  }
+}
+
+/** Does what an endpoint promises. Throws `FlagError` for everything it refuses. */
+export type UseCase<E extends Endpoint> = (
+  management: Management,
+  input: InputOf<E>,
+) => Promise<ResultOf<E> | WithHeaders<ResultOf<E>>>

@@ -1,0 +1,32 @@
+import type { ManagementPlane } from '@ff/server/plane'
+import {
+  type As,
+  createManagement as create,
+  type ManagementOptions,
+} from '../create-management.ts'
+import { ScryptPasswordHasher } from './password-hasher.ts'
+import { NodeWebhookSender } from './webhook-sender.ts'
+
+/** The options of `createManagement` with defaults for Node. */
+export interface NodeManagementOptions
+  extends Omit<ManagementOptions, 'webhookSender' | 'passwordHasher'> {
+  /** Hashes passwords; scrypt by default. */
+  readonly passwordHasher?: ManagementOptions['passwordHasher']
+  /** `allowLoopback`: webhooks may lead to this machine, without TLS; for tests and development. */
+  readonly webhooks?: { readonly allowLoopback?: boolean }
+}
+
+/**
+ * Creates a management plane that hashes passwords with scrypt and sends webhooks from Node.
+ *
+ * @example
+ * const flags = createFlagServer({ ...sqlite({ path }), management: createManagement() })
+ */
+export function createManagement({
+  webhooks: { allowLoopback = false } = {},
+  passwordHasher = new ScryptPasswordHasher(),
+  ...options
+}: NodeManagementOptions = {}): ManagementPlane<As> {
+  const webhookSender = new NodeWebhookSender({ allowLoopback })
+  return create({ ...options, passwordHasher, webhookSender })
+}

@@ -1,0 +1,121 @@
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
+import { FlagError } from '@ff/core'
+import type { PasswordHasher, PasswordVerdict } from '../users/password-hasher.ts'
+
+/** What one hash costs: 128 bytes × 2^`log2N` × `r` of memory, `p` times over. */
+export interface ScryptCost {
+  readonly log2N: number
+  readonly r: number
+  readonly p: number
+}
+
+/** 128 MiB and some tenths of a second. */
+const DEFAULT_COST: ScryptCost = { log2N: 17, r: 8, p: 1 }
+
+/**
+ * Hashed at once. Each takes a thread of the pool that also reads files and resolves names, and
+ * its memory: with one, a flood costs one core and 128 MiB, whatever its size.
+ */
+const AT_ONCE = 1
+/** How many more may wait; together, some seconds. */
+const MOST_WAITING = 16
+const RETRY_AFTER_SECONDS = 2
+
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+const TEXT = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
+
+interface Hashed {
+  readonly cost: ScryptCost
+  readonly salt: Buffer
+  readonly hash: Buffer
+}
+
+/**
+ * Hashes passwords with scrypt, off the main thread, a few at a time. The text it makes holds the
+ * cost (`$scrypt$ln=17,r=8,p=1$salt$hash`), so that the cost can be raised later.
+ */
+export class ScryptPasswordHasher implements PasswordHasher {
+  readonly #cost: ScryptCost
+  readonly #nobody: Hashed
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+
+  constructor(cost: ScryptCost = DEFAULT_COST) {
+    this.#cost = cost
+    this.#nobody = { cost, salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) }
+  }
+
+  async hash(password: string): Promise<string> {
+    const salt = randomBytes(SALT_BYTES)
+    return toText({ cost: this.#cost, salt, hash: await this.#derive(password, this.#cost, salt) })
+  }
+
+  async verify(password: string, text: string | null): Promise<PasswordVerdict> {
+    const known = text === null ? undefined : asHashed(text)
+    const { cost, salt, hash } = known ?? this.#nobody
+    const isRight = timingSafeEqual(await this.#derive(password, cost, salt), hash)
+    if (!isRight || known === undefined) return 'wrong'
+    const { log2N, r, p } = this.#cost
+    return cost.log2N === log2N && cost.r === r && cost.p === p ? 'right' : 'outdated'
+  }
+
+  async #derive(password: string, cost: ScryptCost, salt: Buffer): Promise<Buffer> {
+    await this.#enter()
+    try {
+      return await derive(password.normalize('NFKC'), salt, cost)
+    } finally {
+      this.#leave()
+    }
+  }
+
+  async #enter(): Promise<void> {
+    if (this.#running < AT_ONCE) {
+      this.#running += 1
+      return
+    }
+    if (this.#waiting.length >= MOST_WAITING) throw tooBusy()
+    await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Whoever waits takes the place that becomes free. */
+  #leave(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#running -= 1
+    else next()
+  }
+}
+
+function derive(password: string, salt: Buffer, { log2N, r, p }: ScryptCost): Promise<Buffer> {
+  const N = 2 ** log2N
+  const options: ScryptOptions = { N, r, p, maxmem: 256 * N * r * p }
+  return new Promise((resolve, reject) => {
+    scrypt(password, salt, HASH_BYTES, options, (error, key) => {
+      if (error === null) resolve(key)
+      else reject(error)
+    })
+  })
+}
+
+function toText({ cost: { log2N, r, p }, salt, hash }: Hashed): string {
+  return `$scrypt$ln=${log2N},r=${r},p=${p}$${toBase64(salt)}$${toBase64(hash)}`
+}
+
+/** undefined for what this hasher has not written: nobody comes in with it. */
+function asHashed(text: string): Hashed | undefined {
+  const [, log2N, r, p, salt = '', hash = ''] = TEXT.exec(text) ?? []
+  if (hash === '') return undefined
+  const bytes = Buffer.from(hash, 'base64')
+  if (bytes.byteLength !== HASH_BYTES) return undefined
+  const cost = { log2N: Number(log2N), r: Number(r), p: Number(p) }
+  return { cost, salt: Buffer.from(salt, 'base64'), hash: bytes }
+}
+
+function toBase64(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '')
+}
+
+function tooBusy(): FlagError {
+  const details = { seconds: RETRY_AFTER_SECONDS }
+  return new FlagError('RATE_LIMITED', 'Too many people log in at once; try again.', { details })
+}

@@ -1,0 +1,159 @@
+import { type Endpoint, endpoints, noBody } from '@ff/protocol/management'
+import { rolesWith } from '../changes/permissions.ts'
+import { headersOf, jsonContent, managementErrors, rateLimitHeaders } from './answers.ts'
+import { type Example, exampleOf } from './examples.ts'
+import { type Json, refInto, type WireSchemas } from './schemas.ts'
+import { tagOf, titleOf } from './words.ts'
+
+const table: Readonly<Record<string, Endpoint>> = endpoints
+
+/** Every codec that the table names. */
+export const tableCodecs = Object.values(table).flatMap(({ params, query, body, response }) => [
+  params,
+  query,
+  body,
+  response,
+])
+
+/** One operation for each row of the endpoint table: path → method → operation. */
+export function managementPaths(schemas: WireSchemas): Json {
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const [name, endpoint] of Object.entries(table)) {
+    const operation = operationOf(name, endpoint, schemas)
+    const method = endpoint.method.toLowerCase()
+    paths[endpoint.path] = { ...paths[endpoint.path], [method]: operation }
+  }
+  return paths
+}
+
+function operationOf(name: string, endpoint: Endpoint, schemas: WireSchemas): Json {
+  const example = exampleOf(name)
+  const body = bodyOf(endpoint, schemas, example)
+  return {
+    operationId: name,
+    summary: titleOf(name),
+    description: descriptionOf(endpoint),
+    tags: [tagOf(endpoint.path)],
+    parameters: [
+      ...parametersOf('path', schemas.of(endpoint.params), example.params),
+      ...parametersOf('query', schemas.of(endpoint.query), example.query),
+      ...requestHeadersOf(endpoint),
+    ],
+    ...(body !== undefined && { requestBody: body }),
+    responses: {
+      [endpoint.status]: successOf(endpoint, schemas, example),
+      ...managementErrors(failuresOf(endpoint)),
+    },
+    ...(endpoint.permission === 'anyone' && { security: [] }),
+  }
+}
+
+function descriptionOf({ permission, maxBodyBytes, notes }: Endpoint): string {
+  const limit = maxBodyBytes && `The body may have ${maxBodyBytes} bytes.`
+  return [callersOf(permission), limit, notes].filter(Boolean).join(' ')
+}
+
+function callersOf(permission: Endpoint['permission']): string {
+  if (permission === 'anyone') return 'No credentials are asked for.'
+  if (permission === 'oneself') return 'For every known caller.'
+  const roles = rolesWith(permission)
+  const noun = roles.length === 1 ? 'role' : 'roles'
+  return `For the ${noun} ${roles.join(', ')} (\`${permission}\`).`
+}
+
+function parametersOf(place: 'path' | 'query', schema: Json, example: Json = {}): Json[] {
+  const required = (schema['required'] ?? []) as readonly string[]
+  return Object.entries((schema['properties'] ?? {}) as Json).map(([name, each]) => ({
+    name,
+    in: place,
+    required: required.includes(name),
+    schema: each,
+    ...(name in example && { example: typed(example[name], each as Json) }),
+  }))
+}
+
+/** In an address everything is text; an example is shown as what the text means. */
+function typed(example: unknown, { type }: Json): unknown {
+  return type === 'integer' || type === 'boolean' ? JSON.parse(String(example)) : example
+}
+
+function requestHeadersOf({ method, permission }: Endpoint): Json[] {
+  const ifMatch = method === 'PUT' || method === 'DELETE' ? [refInto('parameters', 'IfMatch')] : []
+  const isIdempotent = method === 'POST' && permission !== 'anyone'
+  return isIdempotent ? [...ifMatch, refInto('parameters', 'IdempotencyKey')] : ifMatch
+}
+
+export const sharedParameters: Json = {
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description: 'The `ETag` of an earlier answer: refused with 409 when the record has changed.',
+    schema: { type: 'string' },
+    example: '"1"',
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'The same request sent again within 24 hours gets the first answer.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+    example: '0b5c2f6e-8d0a-4f5b-9d53-3f3a5d4f9c11',
+  },
+}
+
+function bodyOf(endpoint: Endpoint, schemas: WireSchemas, example: Example): Json | undefined {
+  if (endpoint.body === noBody) return undefined
+  if (endpoint.rawBody) {
+    const schema = { type: 'object', description: 'Signed byte for byte.' }
+    return { required: true, ...jsonContent(schema, parsed(example.body)) }
+  }
+  return { required: true, ...jsonContent(schemas.of(endpoint.body), example.body) }
+}
+
+function parsed(text: unknown): unknown {
+  return typeof text === 'string' ? JSON.parse(text) : text
+}
+
+function successOf(endpoint: Endpoint, schemas: WireSchemas, example: Example): Json {
+  const schema = schemas.of(endpoint.response)
+  if (endpoint.lines) {
+    const lines = (example.response as readonly unknown[] | undefined)?.[0]
+    const media = { schema, ...(lines !== undefined && { example: lines }) }
+    const description = 'JSON lines; the schema is that of each line.'
+    const headers = rateLimitHeaders()
+    return { description, headers, content: { 'application/x-ndjson': media } }
+  }
+  return {
+    description: SUCCESS[endpoint.status],
+    headers: headersOfSuccess(endpoint),
+    ...jsonContent(envelopeOf(endpoint.status, schema), example.response),
+  }
+}
+
+const SUCCESS = { 200: 'Done.', 201: 'Created.', 302: 'Go on at `Location`.' } as const
+
+function headersOfSuccess({ status, method, permission }: Endpoint): Json {
+  const limit = permission === 'anyone' ? {} : rateLimitHeaders()
+  if (status !== 302) return { ...limit, ...(method === 'DELETE' ? {} : headersOf('ETag')) }
+  return { Location: { schema: { type: 'string', format: 'uri-reference' } } }
+}
+
+function envelopeOf(statusCode: number, data: Json): Json {
+  return {
+    type: 'object',
+    properties: {
+      statusCode: { type: 'integer', const: statusCode },
+      message: { type: 'string', const: 'OK' },
+      data,
+    },
+    required: ['statusCode', 'message', 'data'],
+    additionalProperties: false,
+  }
+}
+
+function failuresOf({ method, body }: Endpoint): readonly number[] {
+  return [
+    ...[400, 401, 403, 404, 429, 500, 503],
+    ...(method === 'GET' ? [] : [409]),
+    ...(body === noBody ? [] : [413, 415]),
+  ]
+}

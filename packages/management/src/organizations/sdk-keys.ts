@@ -1,0 +1,130 @@
+import { FlagError } from '@ff/core'
+import { endpoints, type NewSdkKey, type PageOf, type SdkKey } from '@ff/protocol/management'
+import { SDK_KEY_PREFIX } from '@ff/protocol/sdk'
+import { hashSecret, newSecret } from '@ff/server/plane'
+import type { Records } from '@ff/storage'
+import { pagingOf, toPage } from '../api/pages.ts'
+import { assertInFuture } from '../api/validation.ts'
+import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadEnvironmentPath, loadSdkKeyPath } from '../changes/paths.ts'
+import type { NewRecord, RecordChanges } from '../changes/record-writer.ts'
+import type { Input, Management } from '../management.ts'
+
+/** How much of a secret is kept to recognise it by. */
+export const SECRET_PREFIX_LENGTH = 11
+
+const DEFAULT_GRACE_SECONDS = 24 * 60 * 60
+
+interface CreateSdkKeyInput {
+  readonly params: { readonly projectId: string; readonly environmentId: string }
+  readonly body: NewSdkKey
+}
+
+/** One page of an environment's SDK keys, by name, revoked ones included; never the keys themselves. */
+export async function listSdkKeys(
+  management: Management,
+  { params, query }: Input<'listSdkKeys', 'params' | 'query'>,
+): Promise<PageOf<SdkKey>> {
+  const { permission } = endpoints.listSdkKeys
+  const target = { permission, load: loadEnvironmentPath, params }
+  const { environment } = await loadPermitted(management, target)
+  const { search } = query
+  const found = await management.storage.list('sdkKey', {
+    where: { environmentId: environment.id },
+    ...(search !== undefined && { search }),
+    sort: { field: 'name', direction: 'asc' },
+    ...pagingOf(query),
+  })
+  return toPage(found, query)
+}
+
+/** A new SDK key of an environment. `key` is shown in this answer and never again. */
+export async function createSdkKey(
+  management: Management,
+  { params, body }: CreateSdkKeyInput,
+): Promise<SdkKey & { readonly key: string }> {
+  const secret = await newKey()
+  const { permission } = endpoints.createSdkKey
+  const target = { permission, load: loadEnvironmentPath, params }
+  return applyChange(management, target, async (writer, { project, environment }) => {
+    assertInFuture('expires_at', body.expiresAt, writer.now)
+    const { hash: _, ...record } = await writer.insert('sdkKey', {
+      ...secret.fields,
+      environmentId: environment.id,
+      projectId: project.id,
+      name: body.name,
+      kind: body.kind,
+      expiresAt: body.expiresAt ?? null,
+      rateLimit: body.rateLimit ?? null,
+    })
+    const event = changeEvent('sdk_key.created', record.id, { before: null, after: record })
+    return { event, result: { ...record, key: secret.key }, shownOnce: 'key' }
+  })
+}
+
+/** Ends an SDK key: it is refused from now on, and whoever is connected with it is cut off. */
+export async function revokeSdkKey(
+  management: Management,
+  { params, expectedRevision }: Input<'revokeSdkKey', 'params' | 'expectedRevision'>,
+): Promise<null> {
+  const { permission } = endpoints.revokeSdkKey
+  const target = { permission, load: loadSdkKeyPath, params }
+  return applyChange(management, target, async (writer, { sdkKey: before }) => {
+    const changes = { revokedAt: before.revokedAt ?? writer.now }
+    const after = await writer.update('sdkKey', before, changes, expectedRevision)
+    const event = changeEvent('sdk_key.revoked', before.id, { before, after })
+    return { event, result: null }
+  })
+}
+
+/**
+ * A new key in the place of another, with its name, kind and rate limit. The old one is valid for
+ * a grace period yet, unless it expires earlier; without grace it is revoked. Throws `CONFLICT`
+ * for a key that has ended already.
+ */
+export async function rotateSdkKey(
+  management: Management,
+  { params, body }: Input<'rotateSdkKey', 'params' | 'body'>,
+): Promise<SdkKey & { readonly key: string }> {
+  const secret = await newKey()
+  const { permission } = endpoints.rotateSdkKey
+  const target = { permission, load: loadSdkKeyPath, params }
+  return applyChange(management, target, async (writer, { sdkKey: before }) => {
+    assertLiving(before, writer.now)
+    const { graceSeconds = DEFAULT_GRACE_SECONDS, expiresAt = before.expiresAt } = body
+    assertInFuture('expires_at', expiresAt, writer.now)
+    const key = await writer.update('sdkKey', before, endAfter(graceSeconds, before, writer.now))
+    const { environmentId, projectId, name, kind, rateLimit } = before
+    const same = { environmentId, projectId, name, kind, rateLimit }
+    const inserted = await writer.insert('sdkKey', { ...secret.fields, ...same, expiresAt })
+    const { hash: _, ...successor } = inserted
+    const fields = { before: { key: before, successor: null }, after: { key, successor } }
+    const event = changeEvent('sdk_key.rotated', before.id, fields)
+    return { event, result: { ...successor, key: secret.key }, shownOnce: 'key' }
+  })
+}
+
+type SecretFields = Pick<NewRecord<'sdkKey'>, 'prefix' | 'hash' | 'revokedAt' | 'lastUsedAt'>
+
+/** A key that nobody has used, and what is kept of it. */
+async function newKey(): Promise<{ readonly key: string; readonly fields: SecretFields }> {
+  const key = newSecret(SDK_KEY_PREFIX)
+  const prefix = key.slice(0, SECRET_PREFIX_LENGTH)
+  const fields = { prefix, hash: await hashSecret(key), revokedAt: null, lastUsedAt: null }
+  return { key, fields }
+}
+
+function assertLiving({ revokedAt, expiresAt }: SdkKey, now: string): void {
+  if (revokedAt === null && (expiresAt === null || expiresAt > now)) return
+  throw new FlagError('CONFLICT', 'The SDK key has ended; create a new one.')
+}
+
+function endAfter(
+  graceSeconds: number,
+  { expiresAt }: Records['sdkKey'],
+  now: string,
+): RecordChanges<'sdkKey'> {
+  if (graceSeconds === 0) return { revokedAt: now }
+  const graceEnds = new Date(Date.parse(now) + graceSeconds * 1000).toISOString()
+  return { expiresAt: expiresAt !== null && expiresAt < graceEnds ? expiresAt : graceEnds }
+}

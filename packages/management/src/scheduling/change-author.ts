@@ -1,0 +1,66 @@
+import { FlagError } from '@ff/core'
+import type { Role, ScheduledChange } from '@ff/protocol/management'
+import { timestampAt } from '@ff/server/plane'
+import type { Installation } from '../management.ts'
+import type { Actor } from '../users/actors.ts'
+import { actorOf, findPerson } from '../users/persons.ts'
+
+/**
+ * Returns the author of a scheduled change with the rights of this moment. Throws `FORBIDDEN` if the
+ * author's token or membership has ended. Actors of the host application have the rights of the
+ * moment of scheduling, unless the host offers `findActor`.
+ */
+export async function presentAuthor(
+  installation: Installation,
+  { createdBy, projectId }: ScheduledChange,
+): Promise<Actor> {
+  const { storage, findActor } = installation
+  const { source, ...author } = createdBy
+  const orgId = (await storage.find('project', projectId))?.orgId ?? null
+  const recorded: Actor = {
+    ...author,
+    role: author.role as Role,
+    orgId: author.role === 'platform' ? null : orgId,
+  }
+  switch (source ?? (await sourceOf(installation, author.id))) {
+    case 'token':
+      return present(await findTokenActor(installation, recorded), 'access token', recorded)
+    case 'user':
+      return present(await findUserActor(installation, author.id, orgId), 'membership', recorded)
+    case 'host':
+      return findActor === undefined
+        ? recorded
+        : present(await findActor(author.id), 'access', recorded)
+  }
+}
+
+/** For changes that were scheduled before the source of their author was recorded. */
+async function sourceOf({ storage }: Installation, id: string): Promise<'token' | 'user' | 'host'> {
+  if ((await storage.find('accessToken', id)) !== undefined) return 'token'
+  return (await storage.find('user', id)) === undefined ? 'host' : 'user'
+}
+
+async function findTokenActor(
+  { storage, clock }: Installation,
+  { id, email }: Actor,
+): Promise<Actor | undefined> {
+  const token = await storage.find('accessToken', id)
+  if (token === undefined) return undefined
+  if (token.expiresAt !== null && token.expiresAt <= timestampAt(clock)) return undefined
+  return { id, email, name: token.name, role: token.role, orgId: token.orgId }
+}
+
+async function findUserActor(
+  { storage }: Installation,
+  id: string,
+  orgId: string | null,
+): Promise<Actor | undefined> {
+  // How the author logged in does not matter here: what counts is the membership.
+  const person = await findPerson(storage, { id }, 'oidc')
+  return person && actorOf(person, orgId ?? '')
+}
+
+function present(actor: Actor | undefined, right: string, { name }: Actor): Actor {
+  if (actor !== undefined) return actor
+  throw new FlagError('FORBIDDEN', `The ${right} of the author, "${name}", has ended.`)
+}

@@ -1,0 +1,77 @@
+import { FlagError, type Issue, isFlagError } from '@ff/core'
+import {
+  type Endpoint,
+  endpoints,
+  type NewScheduledChange,
+  noBody,
+  type ScheduledOperation,
+} from '@ff/protocol/management'
+import { decodeWire, invalid } from '../api/validation.ts'
+import { updateFlagState } from '../flags/flag-states.ts'
+import { createRollout, deleteRollout, updateRollout } from '../flags/rollouts.ts'
+import {
+  createTargetingRule,
+  deleteTargetingRule,
+  reorderTargetingRules,
+  updateTargetingRule,
+} from '../flags/targeting-rules.ts'
+import type { Management, UseCase } from '../management.ts'
+
+interface Operation {
+  readonly useCase: UseCase<Endpoint>
+  /** The parameter that `target_id` is. */
+  readonly target?: 'ruleId' | 'rolloutId'
+}
+
+/** The table's types tie each use case to its own endpoint; here only that tie matters. */
+function asUseCase(useCase: unknown): UseCase<Endpoint> {
+  return useCase as UseCase<Endpoint>
+}
+
+const OPERATIONS: Readonly<Record<ScheduledOperation, Operation>> = {
+  updateFlagState: { useCase: asUseCase(updateFlagState) },
+  createTargetingRule: { useCase: asUseCase(createTargetingRule) },
+  updateTargetingRule: { useCase: asUseCase(updateTargetingRule), target: 'ruleId' },
+  deleteTargetingRule: { useCase: asUseCase(deleteTargetingRule), target: 'ruleId' },
+  reorderTargetingRules: { useCase: asUseCase(reorderTargetingRules) },
+  createRollout: { useCase: asUseCase(createRollout) },
+  updateRollout: { useCase: asUseCase(updateRollout), target: 'rolloutId' },
+  deleteRollout: { useCase: asUseCase(deleteRollout), target: 'rolloutId' },
+}
+
+/** Whose state or rules are changed. */
+interface Place {
+  readonly projectId: string
+  readonly environmentId: string
+  readonly flagId: string
+}
+
+/** Does what the operation's endpoint does, by its use case; faults name fields of `body`. */
+export async function performOperation(
+  management: Management,
+  place: Place,
+  { operation: name, targetId = null, body = null }: Omit<NewScheduledChange, 'applyAt'>,
+): Promise<void> {
+  const endpoint: Endpoint = endpoints[name]
+  const { useCase, target } = OPERATIONS[name]
+  if (target !== undefined && targetId === null) throw invalid('target_id', `is what ${name} needs`)
+  if (target === undefined && targetId !== null) throw invalid('target_id', `is not for ${name}`)
+  if (endpoint.body === noBody && body !== null) throw invalid('body', `is not for ${name}`)
+  if (endpoint.body !== noBody && body === null) throw invalid('body', `is what ${name} needs`)
+  const { projectId, environmentId, flagId } = place
+  const params = { projectId, environmentId, flagId, ...(target && { [target]: targetId }) }
+  try {
+    const decoded = endpoint.body === noBody ? undefined : decodeWire(endpoint.body, body)
+    await useCase(management, { params, query: {}, body: decoded })
+  } catch (error) {
+    throw isFlagError(error) && error.code === 'INVALID_REQUEST' ? inBody(error) : error
+  }
+}
+
+function inBody(error: FlagError): FlagError {
+  const issues = (error.details?.['issues'] ?? []) as readonly Issue[]
+  const moved = issues.map(({ path, message }) => {
+    return { path: path === '' ? 'body' : `body.${path}`, message }
+  })
+  return new FlagError(error.code, `body: ${error.message}`, { details: { issues: moved } })
+}

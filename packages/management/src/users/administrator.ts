@@ -1,0 +1,94 @@
+import { newId, timestampAt } from '@ff/server/plane'
+import type { Records, StorageSession } from '@ff/storage'
+import * as z from 'zod'
+import { invalid } from '../api/validation.ts'
+import { appendAudit, chainName } from '../audit/audit-chain.ts'
+import type { Installation } from '../management.ts'
+import { loginEntry } from './login-audit.ts'
+import { assertGoodPassword, setPassword } from './passwords.ts'
+import { requirePeople } from './users.ts'
+
+/** Who administers the installation. */
+export interface Administrator {
+  readonly email: string
+  /** 12 to 256 characters. */
+  readonly password: string
+}
+
+/** The administrator as operators name them: with an address in lower case, and a password that may be one. */
+export function resolveAdministrator({ email, password }: Administrator): Administrator {
+  const address = email.toLowerCase()
+  if (!z.email().max(254).safeParse(address).success) {
+    throw invalid('administrator.email', 'must be an e-mail address')
+  }
+  assertGoodPassword(password, 'administrator.password', address)
+  return { email: address, password }
+}
+
+/**
+ * Makes this person, known or not, the installation's administrator with this password. Who was
+ * it before is it no more, and logged out. Changes nothing when all of it is so already.
+ */
+export async function appointAdministrator(
+  installation: Installation,
+  { email, password }: Administrator,
+): Promise<void> {
+  const { storage, clock } = installation
+  const { passwordHasher } = requirePeople(installation)
+  const known = (await storage.list('user', { where: { email }, limit: 1 })).data[0]
+  const verdict = await passwordHasher.verify(password, known?.passwordHash ?? null)
+  const passwordHash = verdict === 'right' ? undefined : await passwordHasher.hash(password)
+  await storage.transaction(chainName('logins', ''), async (session) => {
+    const now = timestampAt(clock)
+    await dismissOthers(session, email, now)
+    const user = (await findUser(session, email)) ?? (await insertUser(session, email, now))
+    const updated =
+      user.role === 'platform'
+        ? user
+        : await session.update(
+            'user',
+            user.id,
+            { role: 'platform', ...next(user, now) },
+            user.revision,
+          )
+    if (passwordHash === undefined) return
+    await setPassword(session, updated, { passwordHash, now })
+    const actor = { id: user.id, email, name: user.name, role: 'platform' }
+    const fields = { email, by: 'operator' } as const
+    const event = { type: 'user.password_changed', fields, actor, orgId: '' } as const
+    await appendAudit(session, loginEntry(event, now))
+  })
+}
+
+async function dismissOthers(session: StorageSession, email: string, now: string): Promise<void> {
+  const { data } = await session.list('user', { where: { role: 'platform' } })
+  for (const user of data) {
+    if (user.email === email) continue
+    await session.update('user', user.id, { role: null, ...next(user, now) }, user.revision)
+    await session.purge('loginSession', { where: { userId: user.id } })
+  }
+}
+
+async function findUser(session: StorageSession, email: string) {
+  return (await session.list('user', { where: { email }, limit: 1 })).data[0]
+}
+
+async function insertUser(session: StorageSession, email: string, now: string) {
+  const user: Records['user'] = {
+    id: newId(),
+    email,
+    name: email,
+    passwordHash: null,
+    role: null,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+    revision: 1,
+  }
+  await session.insert('user', user)
+  return user
+}
+
+function next({ revision }: Records['user'], now: string) {
+  return { updatedAt: now, revision: revision + 1 }
+}

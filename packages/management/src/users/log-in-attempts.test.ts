@@ -1,0 +1,102 @@
+import { isFlagError } from '@ff/core'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { FakeClock } from '../../../server/test/fake-clock.ts'
+import { type LogInAttempt, LogInAttempts } from './log-in-attempts.ts'
+
+const codeOf = (error: unknown) => (isFlagError(error) ? error.code : error)
+const fail = (attempts: LogInAttempts, attempt: LogInAttempt) =>
+  attempts.run(attempt, async () => false).catch(codeOf)
+const succeed = (attempts: LogInAttempts, attempt: LogInAttempt) =>
+  attempts.run(attempt, async () => true).catch(codeOf)
+const create = () => new LogInAttempts({ clock: new FakeClock() })
+
+const unknown = { network: '192.0.2.1', account: 'ada@acme.test', device: undefined }
+const known = { ...unknown, device: 'a known device' }
+
+it('Tables of any size do not refuse known devices', async () => {
+  const attempts = create()
+  for (let n = 0; n < 20_001; n += 1) {
+    await fail(attempts, { ...known, device: `device ${n}` })
+    await fail(attempts, { network: `10.0.${n}`, account: undefined, device: undefined })
+  }
+  expect(await succeed(attempts, unknown)).toBe('RATE_LIMITED')
+  expect(await succeed(attempts, known)).toBe(true)
+})
+
+it('A network that tries any number of accounts leaves room for other networks', async () => {
+  const attempts = create()
+  const results: unknown[] = []
+  for (let n = 0; n < 30_000; n += 1) {
+    results.push(await fail(attempts, { ...unknown, account: `user${n}@acme.test` }))
+  }
+  expect(results.filter((result) => result === false)).toHaveLength(50)
+  expect(await succeed(attempts, { ...unknown, network: '192.0.2.2' })).toBe(true)
+})
+
+it('Clients without a known network share one', async () => {
+  const attempts = create()
+  const unnamed = { ...unknown, network: undefined }
+  for (let n = 0; n < 10; n += 1) expect(await fail(attempts, unnamed)).toBe(false)
+  expect(await succeed(attempts, unnamed)).toBe('RATE_LIMITED')
+  expect(await succeed(attempts, unknown)).toBe(true)
+})
+
+it('An attempt counts if it throws UNAUTHENTICATED, and not if it throws anything else', async () => {
+  const attempts = create()
+  const throwing = (error: Error) =>
+    attempts.run(known, () => Promise.reject(error)).catch(() => undefined)
+  for (let n = 0; n < 20; n += 1) await throwing(new Error('the store is away'))
+  for (let n = 0; n < 10; n += 1) expect(await fail(attempts, known)).toBe(false)
+  expect(await fail(attempts, known)).toBe('RATE_LIMITED')
+})
+
+it('An attempt without an account counts for its network only, and needs no place', async () => {
+  const attempts = create()
+  const waiting: (() => void)[] = []
+  const wait = () => new Promise<boolean>((resolve) => waiting.push(() => resolve(false)))
+  const provider = { ...unknown, account: undefined }
+  const results = Array.from({ length: 60 }, () => attempts.run(provider, wait).catch(codeOf))
+  expect(waiting).toHaveLength(50)
+  for (const end of waiting) end()
+  expect((await Promise.all(results)).filter((result) => result === false)).toHaveLength(50)
+  expect(await succeed(attempts, unknown)).toBe('RATE_LIMITED')
+  expect(await succeed(attempts, { ...unknown, network: '192.0.2.2' })).toBe(true)
+})
+
+it('Attempts pass exactly while every limit has room, in any order', async () => {
+  const attempt = fc.record({
+    network: fc.constantFrom('a', 'b'),
+    account: fc.constantFrom('ada', 'bob', 'eve', 'joe', 'sue', 'tom', undefined),
+    device: fc.constantFrom('known', undefined, undefined),
+    isRight: fc.boolean(),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(attempt, { minLength: 100, maxLength: 400 }), async (sequence) => {
+      const attempts = create()
+      const failed: LogInAttempt[] = []
+      for (const { isRight, ...next } of sequence) {
+        const device = next.account === undefined ? undefined : next.device
+        const made = { ...next, device: device && `${device} for ${next.account}` }
+        const passes = isWithinLimits(failed, made)
+        const result = await attempts.run(made, async () => isRight).catch(codeOf)
+        expect(result).toBe(passes ? isRight : 'RATE_LIMITED')
+        if (passes && !isRight) failed.push(made)
+      }
+    }),
+    { numRuns: 50 },
+  )
+})
+
+function isWithinLimits(
+  failed: readonly LogInAttempt[],
+  { network, account, device }: LogInAttempt,
+) {
+  const count = (counts: (attempt: LogInAttempt) => boolean) => failed.filter(counts).length
+  if (device !== undefined) return count((each) => each.device === device) < 10
+  const inNetwork = count((each) => each.device === undefined && each.network === network) < 50
+  if (account === undefined) return inNetwork
+  const ofAccount = (each: LogInAttempt) => each.device === undefined && each.account === account
+  const isInBoth = (each: LogInAttempt) => ofAccount(each) && each.network === network
+  return inNetwork && count(isInBoth) < 10 && count(ofAccount) < 100
+}

@@ -1,0 +1,164 @@
+import { isFlagError } from '@ff/core'
+import type { LogIn, NewLogIn } from '@ff/protocol/management'
+import { isByHttps } from '@ff/server/plane'
+import type { LoginSession, Records, Storage } from '@ff/storage'
+import { type Management, WithHeaders } from '../management.ts'
+import type { Actor } from './actors.ts'
+import type { CookieSettings } from './cookies.ts'
+import { type LoginRefusal, NOBODY_KNOWN } from './login-audit.ts'
+import { type LiveSession, sessionCookie } from './login-sessions.ts'
+import { actorOf, findPerson, type Person } from './persons.ts'
+import { findSession, type People, requirePeople, tryProof, unauthenticated } from './users.ts'
+
+/**
+ * Logs a person in by e-mail address and password, under a new session that a cookie names.
+ * Throws `UNAUTHENTICATED`, with the same message and after the same work whether the address is
+ * known or not, and `RATE_LIMITED` after too many failed attempts.
+ */
+export async function logIn(
+  management: Management,
+  { body }: { readonly body: NewLogIn },
+): Promise<WithHeaders<LogIn>> {
+  const { email, password } = body
+  let user: Records['user'] | undefined
+  await tryProof(management, email, async (people) => {
+    const person = await findPerson(management.storage, { email }, 'password')
+    const known = person?.user.passwordHash ?? null
+    const verdict = await people.passwordHasher.verify(password, known)
+    if (person === undefined || verdict === 'wrong') {
+      const reason = person === undefined ? 'unknown' : 'wrong password'
+      await people.logins.refuse(refusalOf(person, { email, method: 'password', reason }))
+      return false
+    }
+    if (verdict === 'outdated') await rehash(management, people, { user: person.user, password })
+    user = person.user
+    return true
+  })
+  if (user === undefined) throw notLoggedIn()
+  return openLoginSession(management, user, 'password')
+}
+
+/**
+ * Opens a session for a person whose identity is proven, and ends the one that the request was sent
+ * with. Returns what `logIn` returns, with the cookies of session and device. Throws
+ * `UNAUTHENTICATED` if the person belongs to no organization.
+ */
+export async function openLoginSession(
+  management: Management,
+  user: Records['user'],
+  method: LoginSession['method'],
+): Promise<WithHeaders<LogIn>> {
+  const people = requirePeople(management)
+  const { storage } = management
+  const person = await findPerson(storage, { id: user.id }, method)
+  const actor = person && actorOf(person)
+  if (person === undefined || actor === undefined) {
+    const fields = { email: user.email, method, reason: 'no membership' }
+    await people.logins.refuse(refusalOf(person, fields))
+    throw notLoggedIn()
+  }
+  const session = await people.sessions.open({ userId: user.id, method })
+  const { orgId, ...who } = actor
+  const fields = { email: user.email, method }
+  await people.logins.record({ type: 'user.login_success', fields, actor: who, orgId: orgId ?? '' })
+  const before = await findSession(management)
+  if (before !== undefined) await people.sessions.end(before)
+  const result = await toLogIn(storage, { actor, person, session })
+  const settings = cookieSettings(management, people)
+  const device = await people.devices.cookieFor(user.email, settings)
+  return new WithHeaders(result, { cookies: [sessionCookie(session, settings), device] })
+}
+
+/** The reply to a proof of the account's password: it makes the browser a known device. */
+export async function withDeviceCookie(
+  management: Management,
+  email: string,
+): Promise<WithHeaders<null>> {
+  const people = requirePeople(management)
+  const settings = cookieSettings(management, people)
+  return new WithHeaders(null, { cookies: [await people.devices.cookieFor(email, settings)] })
+}
+
+/** Ends the session that a request is sent with. A token is not ended by this. */
+export async function logOut(management: Management): Promise<null | WithHeaders<null>> {
+  const people = requirePeople(management)
+  const session = await findSession(management)
+  if (session === undefined) return null
+  await people.sessions.end(session)
+  const cookie = sessionCookie(undefined, cookieSettings(management, people))
+  return new WithHeaders(null, { cookies: [cookie] })
+}
+
+/** Who asks, as what, and what a page must send with changes. */
+export async function getLogIn(management: Management): Promise<LogIn> {
+  const { storage, actor } = management
+  requirePeople(management)
+  const session = await findSession(management)
+  const person = session && (await findPersonOf(storage, session))
+  if (session === undefined || person === undefined) {
+    return { user: actor, memberships: [], csrfToken: null, expiresAt: null }
+  }
+  return toLogIn(storage, { actor, person, session })
+}
+
+/** Whose session it is; undefined when they are gone. */
+export function findPersonOf(
+  storage: Storage,
+  { record }: LiveSession,
+): Promise<Person | undefined> {
+  return findPerson(storage, { id: record.userId }, record.method)
+}
+
+/** For the audit log: who was refused, in the organization where they are at home, and why. */
+export function refusalOf(
+  person: Person | undefined,
+  fields: LoginRefusal['fields'],
+): LoginRefusal {
+  const type = 'user.login_failed'
+  if (person === undefined) return { type, fields, actor: NOBODY_KNOWN, orgId: '' }
+  const { orgId, ...known } = actorOf(person) ?? { ...person.user, role: '', orgId: '' }
+  const { id, email, name, role } = known
+  return { type, fields, actor: { id, email, name, role }, orgId: orgId ?? '' }
+}
+
+async function toLogIn(
+  storage: Storage,
+  parts: { readonly actor: Actor; readonly person: Person; readonly session: LiveSession },
+): Promise<LogIn> {
+  const { actor, person, session } = parts
+  const memberships: LogIn['memberships'] = []
+  for (const { orgId, role } of person.memberships) {
+    const organization = await storage.find('organization', orgId)
+    if (organization) memberships.push({ orgId, name: organization.name, role })
+  }
+  const { csrfToken, record } = session
+  return { user: actor, memberships, csrfToken, expiresAt: record.expiresAt }
+}
+
+/** Hashes a password that was just proven at the present cost, unless it was changed meanwhile. */
+async function rehash(
+  { storage }: Management,
+  { passwordHasher }: People,
+  { user, password }: { readonly user: Records['user']; readonly password: string },
+): Promise<void> {
+  const passwordHash = await passwordHasher.hash(password)
+  try {
+    await storage.update('user', user.id, { passwordHash }, user.revision)
+  } catch (error) {
+    // Changing the password changes the revision.
+    if (!isFlagError(error) || error.code !== 'CONFLICT') throw error
+  }
+}
+
+function cookieSettings(
+  { caller, trustProxy, publicUrl }: Management,
+  { cookiePath }: People,
+): CookieSettings {
+  const isPublic = publicUrl?.startsWith('https:') ?? false
+  const isSecure = isPublic || (caller !== undefined && isByHttps(caller, trustProxy))
+  return { path: cookiePath, isSecure }
+}
+
+function notLoggedIn() {
+  return unauthenticated('The e-mail address or the password is wrong.')
+}

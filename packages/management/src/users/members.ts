@@ -1,0 +1,172 @@
+import { FlagError, isFlagError } from '@ff/core'
+import {
+  endpoints,
+  type InvitedMember,
+  type Member,
+  type NewMember,
+  type PageOf,
+} from '@ff/protocol/management'
+import { hashSecret, newSecret } from '@ff/server/plane'
+import type { Records } from '@ff/storage'
+import { pagingOf, toPage } from '../api/pages.ts'
+import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadMemberPath, loadOrganizationPath } from '../changes/paths.ts'
+import { assertRoleWithin } from '../changes/permissions.ts'
+import type { Reader, RecordWriter } from '../changes/record-writer.ts'
+import type { Input, Management } from '../management.ts'
+
+const LINK_PREFIX = 'ffl_'
+const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000
+
+/** One page of an organization's members, by e-mail address. */
+export async function listMembers(
+  management: Management,
+  { params, query }: Input<'listMembers', 'params' | 'query'>,
+): Promise<PageOf<Member>> {
+  const { permission } = endpoints.listMembers
+  const target = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, target)
+  const { search } = query
+  const found = await management.storage.list('member', {
+    where: { orgId: organization.id },
+    ...(search !== undefined && { search }),
+    sort: { field: 'email', direction: 'asc' },
+    ...pagingOf(query),
+  })
+  return toPage(found, query)
+}
+
+/**
+ * A new member, of no higher role than the actor's own. `oneTimeLink` is shown in this answer and
+ * never again: by it the person accepts, and sets their first password.
+ */
+export async function addMember(
+  management: Management,
+  { params, body }: Input<'addMember', 'params' | 'body'>,
+): Promise<InvitedMember> {
+  const { link: oneTimeLink, ...link } = await newLink(management)
+  const { permission } = endpoints.addMember
+  const target = { permission, load: loadOrganizationPath, params }
+  return applyChange(management, target, async (writer, { organization }) => {
+    assertRoleWithin(body.role, management.actor)
+    const user = await findOrInsertUser(writer, body)
+    const where = { orgId: organization.id, userId: user.id }
+    if ((await writer.reader.list('member', { where, limit: 1 })).total > 0) throw alreadyMember()
+    const member = await writer.insert('member', {
+      ...where,
+      email: user.email,
+      name: body.name ?? user.email,
+      role: body.role,
+      acceptedAt: null,
+      ...link,
+    })
+    const event = changeEvent('member.added', member.id, { before: null, after: member })
+    return { event, result: { ...member, oneTimeLink }, shownOnce: 'oneTimeLink' }
+  })
+}
+
+/**
+ * Changes a member's role, from and to no higher one than the actor's own, or name; or makes a new
+ * link, in place of one that was lost or for a password that was forgotten.
+ */
+export async function updateMember(
+  management: Management,
+  input: Input<'updateMember', 'params' | 'body' | 'expectedRevision'>,
+): Promise<InvitedMember> {
+  const { params, expectedRevision } = input
+  const { newLink: isInvited = false, ...fields } = input.body
+  const { link, ...linkFields } = await newLink(management)
+  const { permission } = endpoints.updateMember
+  const target = { permission, load: loadMemberPath, params }
+  return applyChange(management, target, async (writer, { member }) => {
+    assertRoleWithin(member.role, management.actor)
+    const after = await writer.update(
+      'member',
+      member,
+      { ...fields, ...(isInvited && linkFields) },
+      expectedRevision,
+    )
+    assertRoleWithin(after.role, management.actor)
+    if (after.role !== 'owner') await assertOtherOwner(writer.reader, member)
+    const type = isInvited ? 'member.invited' : 'member.updated'
+    const event = changeEvent(type, member.id, { before: member, after })
+    return { event, result: { ...after, oneTimeLink: isInvited ? link : null } }
+  })
+}
+
+/** Takes a member of no higher role than the actor's own out of the organization. */
+export async function removeMember(
+  management: Management,
+  { params, expectedRevision }: Input<'removeMember', 'params' | 'expectedRevision'>,
+): Promise<null> {
+  const { permission } = endpoints.removeMember
+  const target = { permission, load: loadMemberPath, params }
+  return applyChange(management, target, async (writer, { member }) => {
+    assertRoleWithin(member.role, management.actor)
+    writer.assertRevision('member', member, expectedRevision)
+    await writer.remove('member', member)
+    await assertOtherOwner(writer.reader, member)
+    await endSessionsIfHomeless(writer, member)
+    const event = changeEvent('member.removed', member.id, { before: member, after: null })
+    return { event, result: null }
+  })
+}
+
+/**
+ * Whoever belongs nowhere any more has nothing left to be logged in for. Their address may be
+ * somebody else's by the time it is added again.
+ */
+export async function endSessionsIfHomeless(
+  writer: RecordWriter,
+  { userId }: Pick<Member, 'userId'>,
+): Promise<void> {
+  const { total } = await writer.reader.list('member', { where: { userId }, limit: 1 })
+  const user = await writer.reader.find('user', userId)
+  if (total > 0 || user?.role === 'platform') return
+  await writer.endSessions(userId)
+  await writer.unlinkIdentities(userId)
+}
+
+/** A one-time link, and what is kept of it. */
+async function newLink({ clock }: Management) {
+  const link = newSecret(LINK_PREFIX)
+  return {
+    link,
+    linkHash: await hashSecret(link),
+    linkExpiresAt: new Date(clock.now() + LINK_LIFETIME_MS).toISOString(),
+  }
+}
+
+/** Somebody else's organization may add the same person at the same time. */
+async function findOrInsertUser(
+  writer: RecordWriter,
+  { email, name = email }: NewMember,
+): Promise<Records['user']> {
+  const known = await findUser(writer.reader, email)
+  if (known !== undefined) return known
+  try {
+    return await writer.insert('user', { email, name, passwordHash: null, role: null })
+  } catch (error) {
+    const added = await findUser(writer.reader, email)
+    if (added === undefined || !isFlagError(error)) throw error
+    return added
+  }
+}
+
+async function findUser(reader: Reader, email: string): Promise<Records['user'] | undefined> {
+  return (await reader.list('user', { where: { email }, limit: 1 })).data[0]
+}
+
+/** For an owner who has just ceased to be one: throws `CONFLICT` when that leaves none. */
+async function assertOtherOwner(reader: Reader, { orgId, role }: Member): Promise<void> {
+  if (role !== 'owner') return
+  const owners = await reader.list('member', { where: { orgId, role }, limit: 1 })
+  if (owners.total === 0) {
+    throw new FlagError('CONFLICT', 'An organization keeps at least one owner.')
+  }
+}
+
+function alreadyMember(): FlagError {
+  const issues = [{ path: 'email', message: 'is already a member' }]
+  return new FlagError('CONFLICT', 'email: is already a member', { details: { issues } })
+}

@@ -1,0 +1,177 @@
+import { isFlagError } from '@ff/core'
+import { OWN_PATH } from '@ff/protocol/management'
+import { newId, timestampAt } from '@ff/server/plane'
+import type { Records } from '@ff/storage'
+import * as z from 'zod'
+import { notFound } from '../changes/permissions.ts'
+import { type Input, type Management, WithHeaders } from '../management.ts'
+import { findCookie, setCookieText } from './cookies.ts'
+import type { AuthorizationChecks, Identity, IdentityProvider } from './identity-provider.ts'
+import { openLoginSession, refusalOf } from './log-ins.ts'
+import { actorOf, findPerson, type Person } from './persons.ts'
+import { requirePeople, tryProof, unauthenticated } from './users.ts'
+
+const COOKIE = 'ff_oidc'
+/** How long somebody may take at the provider. */
+const WITHIN_SECONDS = 600
+
+/**
+ * What a browser keeps while it is at the provider. It need not be signed: whoever could change
+ * another's cookie could as well give them one that was made here, for themselves.
+ */
+const keptCodec = z.strictObject({
+  state: z.string(),
+  nonce: z.string(),
+  codeVerifier: z.string(),
+  returnTo: z.string().regex(OWN_PATH),
+  until: z.number(),
+})
+type Kept = z.output<typeof keptCodec>
+
+/** Sends a browser to the identity provider. Throws `UNAVAILABLE` while that cannot be reached. */
+export async function startOidcLogIn(
+  management: Management,
+  { query }: Input<'startOidcLogIn', 'query'>,
+): Promise<WithHeaders<null>> {
+  const { provider, redirectUri } = requireProvider(management)
+  const { url, checks } = await provider.begin(redirectUri)
+  const until = management.clock.now() + WITHIN_SECONDS * 1000
+  const cookie = cookieOf(redirectUri, { ...checks, returnTo: query.returnTo ?? '/', until })
+  return new WithHeaders(null, { headers: { Location: url }, cookies: [cookie] })
+}
+
+/**
+ * Logs in who comes back from the provider, and sends them on. Throws `UNAUTHENTICATED` for whom
+ * nobody here knows, or who did not set out from this server with this browser; `RATE_LIMITED`
+ * after too many attempts.
+ */
+export async function finishOidcLogIn(
+  management: Management,
+  { query }: Input<'finishOidcLogIn', 'query'>,
+): Promise<WithHeaders<null>> {
+  const { provider, redirectUri } = requireProvider(management)
+  const { returnTo, ...checks } = findKept(management)
+  const callback = new URL(redirectUri)
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) callback.searchParams.set(name, value)
+  }
+  let user: Records['user'] | undefined
+  await tryProof(management, undefined, async () => {
+    const identity = await identify(management, provider.finish(callback.href, checks))
+    user = await findUser(management, identity)
+    return true
+  })
+  if (user === undefined) throw unknownIdentity()
+  const { cookies } = await openLoginSession(management, user, 'oidc')
+  return new WithHeaders(null, { headers: { Location: returnTo }, cookies })
+}
+
+function requireProvider({ identityProvider, publicUrl, people }: Management): {
+  readonly provider: IdentityProvider
+  readonly redirectUri: string
+} {
+  const isOff = people === null || identityProvider === undefined || publicUrl === undefined
+  if (isOff) throw notFound('path')
+  return { provider: identityProvider, redirectUri: `${publicUrl}/auth/oidc/callback` }
+}
+
+/** Audits that the provider has refused somebody. */
+async function identify(management: Management, asked: Promise<Identity>): Promise<Identity> {
+  try {
+    return await asked
+  } catch (error) {
+    if (isFlagError(error) && error.code === 'UNAUTHENTICATED') {
+      const reason = 'refused by the identity provider'
+      await audit(management, { person: undefined, email: '', reason })
+    }
+    throw error
+  }
+}
+
+/**
+ * Whom the provider's subject was linked to, else the member of its verified address, who is then
+ * linked: an address may later be given to somebody else.
+ */
+async function findUser(management: Management, identity: Identity): Promise<Records['user']> {
+  const { storage } = management
+  const { issuer, subject, isEmailVerified } = identity
+  const where = { issuer, subject }
+  const linked = (await storage.list('identity', { where, limit: 1 })).data[0]
+  const email = identity.email?.toLowerCase() ?? ''
+  const person = await findPerson(storage, linked ? { id: linked.userId } : { email }, 'oidc')
+  const isVouchedFor = linked !== undefined || isEmailVerified
+  const reason = isVouchedFor ? reasonAgainst(person) : 'no verified address'
+  if (person !== undefined && reason === undefined) {
+    if (linked !== undefined || (await link(management, person.user, identity))) return person.user
+  }
+  await audit(management, { person, email, reason: reason ?? 'linked to another identity' })
+  throw unknownIdentity()
+}
+
+function reasonAgainst(person: Person | undefined): string | undefined {
+  if (person === undefined) return 'unknown'
+  return actorOf(person) === undefined ? 'no membership' : undefined
+}
+
+/** Whether the identity is this person's from now on; not, when they have another of this provider. */
+function link(
+  { storage, clock }: Management,
+  { id: userId }: Records['user'],
+  { issuer, subject }: Identity,
+): Promise<boolean> {
+  return storage.transaction('identities', async (session) => {
+    const { data } = await session.list('identity', { where: { userId, issuer }, limit: 1 })
+    if (data[0] !== undefined) return data[0].subject === subject
+    const now = timestampAt(clock)
+    const frame = { createdAt: now, updatedAt: now, deletedAt: null, revision: 1 }
+    await session.insert('identity', { id: newId(), userId, issuer, subject, ...frame })
+    return true
+  })
+}
+
+interface Refusal {
+  readonly person: Person | undefined
+  readonly email: string
+  readonly reason: string
+}
+
+async function audit(management: Management, { person, email, reason }: Refusal): Promise<void> {
+  const { logins } = requirePeople(management)
+  await logins.refuse(refusalOf(person, { email, method: 'oidc', reason }))
+}
+
+function cookieOf(redirectUri: string, kept: Kept): string {
+  const { protocol, pathname } = new URL(redirectUri)
+  return setCookieText({
+    name: COOKIE,
+    value: encodeURIComponent(JSON.stringify(kept)),
+    path: pathname,
+    maxAgeSeconds: WITHIN_SECONDS,
+    isSecure: protocol === 'https:',
+  })
+}
+
+function findKept({
+  caller,
+  clock,
+}: Management): AuthorizationChecks & { readonly returnTo: string } {
+  const text = findCookie(caller?.header('cookie'), COOKIE)
+  const kept = text === undefined ? undefined : asKept(text)
+  if (kept === undefined || kept.until <= clock.now()) {
+    throw unauthenticated('This log-in was not begun by this browser, or too long ago; begin anew.')
+  }
+  const { until: _, ...rest } = kept
+  return rest
+}
+
+function asKept(text: string): Kept | undefined {
+  try {
+    return keptCodec.parse(JSON.parse(decodeURIComponent(text)))
+  } catch {
+    return undefined
+  }
+}
+
+function unknownIdentity() {
+  return unauthenticated('Nobody here is known by this identity.')
+}

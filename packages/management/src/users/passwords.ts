@@ -1,0 +1,201 @@
+import { FlagError } from '@ff/core'
+import type { PasswordChange } from '@ff/protocol/management'
+import { hashSecret, timestampAt } from '@ff/server/plane'
+import type { Records, StorageSession } from '@ff/storage'
+import { invalid } from '../api/validation.ts'
+import { appendAudit, chainName } from '../audit/audit-chain.ts'
+import type { Management, WithHeaders } from '../management.ts'
+import { findPersonOf, refusalOf, withDeviceCookie } from './log-ins.ts'
+import { loginEntry } from './login-audit.ts'
+import { assertCsrfToken, type LiveSession } from './login-sessions.ts'
+import { actorOf } from './persons.ts'
+import { findSession, type People, requirePeople, tryProof, unauthenticated } from './users.ts'
+
+const SHORTEST_PASSWORD = 12
+const LONGEST_PASSWORD = 256
+
+/**
+ * Changes a password, by the old one of the logged-in person or by a one-time link. A link also
+ * accepts the membership it was made for. It cannot change the password of a person who belongs to
+ * another organization already: that person accepts the membership with the present password. A
+ * proven password makes the browser a known device.
+ */
+export async function changePassword(
+  management: Management,
+  { body }: { readonly body: PasswordChange },
+): Promise<null | WithHeaders<null>> {
+  const people = requirePeople(management)
+  const { token, oldPassword, newPassword } = body
+  if (token !== undefined) {
+    if ((oldPassword === undefined) === (newPassword === undefined)) {
+      throw invalid('token', 'takes either new_password, or the password you have as old_password')
+    }
+    const password = newPassword ?? oldPassword ?? ''
+    const isNew = newPassword !== undefined
+    const { email } = await acceptByLink(management, people, { token, password, isNew })
+    return isNew ? null : withDeviceCookie(management, email)
+  }
+  if (oldPassword === undefined) throw invalid('old_password', 'is required without a token')
+  if (newPassword === undefined) throw invalid('new_password', 'is required')
+  const { email } = await changeOwn(management, people, { oldPassword, newPassword })
+  return withDeviceCookie(management, email)
+}
+
+/**
+ * Refuses what must not become somebody's password, naming the field. Length, in characters as a
+ * person counts them, is all that is asked of it.
+ */
+export function assertGoodPassword(password: string, field: string, email: string): void {
+  const normal = password.normalize('NFKC')
+  const { length } = [...normal]
+  if (length < SHORTEST_PASSWORD || length > LONGEST_PASSWORD) {
+    throw invalid(field, `must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters`)
+  }
+  if (normal.toLowerCase() === email) throw invalid(field, 'must not be the e-mail address')
+}
+
+/** Gives somebody a password, and ends all their sessions but one. */
+export async function setPassword(
+  session: StorageSession,
+  user: Records['user'],
+  change: { readonly passwordHash: string; readonly now: string; readonly except?: LiveSession },
+): Promise<void> {
+  const { passwordHash, now, except } = change
+  const fields = { passwordHash, updatedAt: now, revision: user.revision + 1 }
+  await session.update('user', user.id, fields, user.revision)
+  const { data } = await session.list('loginSession', { where: { userId: user.id } })
+  for (const { id } of data) {
+    if (id !== except?.record.id) await session.purge('loginSession', { where: { id } })
+  }
+}
+
+async function changeOwn(
+  management: Management,
+  { passwordHasher, logins }: People,
+  { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },
+): Promise<Records['user']> {
+  const { storage, clock, caller } = management
+  const live = await findSession(management)
+  const person = live && (await findPersonOf(storage, live))
+  const actor = person && actorOf(person)
+  if (!caller || !live || !person || !actor) throw unauthenticated('Log in first.')
+  assertCsrfToken(live, caller)
+  const { user } = person
+  const { email } = user
+  assertGoodPassword(newPassword, 'new_password', email)
+  const isRight = await tryProof(management, email, async () => {
+    if ((await passwordHasher.verify(oldPassword, user.passwordHash)) !== 'wrong') return true
+    const fields = { email, method: 'password', reason: 'wrong old password' } as const
+    await logins.refuse(refusalOf(person, fields))
+    return false
+  })
+  if (!isRight) throw new FlagError('FORBIDDEN', 'old_password is not your password.')
+  const passwordHash = await passwordHasher.hash(newPassword)
+  const orgId = actor.orgId ?? ''
+  await storage.transaction(chainName('logins', orgId), async (session) => {
+    const now = timestampAt(clock)
+    await setPassword(session, user, { passwordHash, now, except: live })
+    const fields = { email, by: 'password' } as const
+    await appendAudit(
+      session,
+      loginEntry({ type: 'user.password_changed', fields, actor, orgId }, now),
+    )
+  })
+  return user
+}
+
+interface LinkUse {
+  readonly token: string
+  readonly password: string
+  /** Whether the password is to be set, rather than to be proven. */
+  readonly isNew: boolean
+}
+
+async function acceptByLink(
+  management: Management,
+  people: People,
+  { token, password, isNew }: LinkUse,
+): Promise<Records['user']> {
+  const { storage, clock } = management
+  const linkHash = await hashSecret(token)
+  const { user, member } = await findInvited(storage, linkHash, timestampAt(clock))
+  await assertUsable(storage, { user, member, isNew })
+  const passwordHash = isNew
+    ? await newHash(people, { password, email: user.email })
+    : await provenHash(management, { user, member, password })
+  const { orgId } = member
+  await storage.transaction(chainName('logins', orgId), async (session) => {
+    const now = timestampAt(clock)
+    // Of two who come with one link, the second finds it used here.
+    const invited = await findInvited(session, linkHash, now)
+    const accepted = { acceptedAt: now, linkHash: null, linkExpiresAt: null }
+    const after = await session.update('member', member.id, accepted, invited.member.revision)
+    const actor = { id: user.id, email: user.email, name: member.name, role: member.role }
+    const entry = { type: 'member.accepted', fields: after, actor, orgId } as const
+    await appendAudit(session, loginEntry(entry, now))
+    if (!isNew) return
+    // Refused when another link has set a password since: that changes the user's revision.
+    await setPassword(session, user, { passwordHash, now })
+    const fields = { email: user.email, by: 'link' } as const
+    const change = { type: 'user.password_changed', fields, actor, orgId } as const
+    await appendAudit(session, loginEntry(change, now))
+  })
+  return user
+}
+
+interface Invited {
+  readonly member: Records['member']
+  readonly user: Records['user']
+}
+
+async function findInvited(
+  reader: Pick<StorageSession, 'find' | 'list'>,
+  linkHash: string,
+  now: string,
+): Promise<Invited> {
+  const member = (await reader.list('member', { where: { linkHash }, limit: 1 })).data[0]
+  const user = member && (await reader.find('user', member.userId))
+  const isLiving = member?.linkExpiresAt != null && member.linkExpiresAt > now
+  if (member === undefined || user === undefined || !isLiving) {
+    throw unauthenticated('This link was used, has expired, or was replaced by another.')
+  }
+  return { member, user }
+}
+
+/** Whoever is at home elsewhere is not made over by who has added their address here. */
+async function assertUsable(
+  reader: Pick<StorageSession, 'list'>,
+  { user, member, isNew }: Invited & { readonly isNew: boolean },
+): Promise<void> {
+  const { data } = await reader.list('member', { where: { userId: user.id } })
+  const others = data.filter(({ id, acceptedAt }) => id !== member.id && acceptedAt !== null)
+  const isElsewhere = user.role === 'platform' || others.length > 0
+  if (isElsewhere === !isNew) return
+  const message = isElsewhere
+    ? 'This person has a password already: send it as old_password.'
+    : 'Send a password of your choice as new_password.'
+  throw new FlagError('CONFLICT', message)
+}
+
+function newHash(
+  { passwordHasher }: People,
+  { password, email }: { readonly password: string; readonly email: string },
+): Promise<string> {
+  assertGoodPassword(password, 'new_password', email)
+  return passwordHasher.hash(password)
+}
+
+async function provenHash(
+  management: Management,
+  { user, member, password }: Invited & { readonly password: string },
+): Promise<string> {
+  const { email, passwordHash } = user
+  const isRight = await tryProof(management, email, async ({ passwordHasher, logins }) => {
+    if ((await passwordHasher.verify(password, passwordHash)) !== 'wrong') return true
+    const fields = { email, method: 'password', reason: 'wrong password' } as const
+    await logins.refuse(refusalOf({ user, memberships: [member] }, fields))
+    return false
+  })
+  if (!isRight || passwordHash === null) throw unauthenticated('The password is wrong.')
+  return passwordHash
+}

@@ -1,0 +1,238 @@
+import { isFlagError } from '@ff/core'
+import { type Job, Refresh } from '@ff/server/plane'
+import type { Records, Storage, StorageSession } from '@ff/storage'
+import type { Installation } from '../management.ts'
+import type { Actor } from '../users/actors.ts'
+import { messageOf, signedHeaders } from './webhook-message.ts'
+import type { WebhookAnswer } from './webhook-sender.ts'
+import { updateWebhook } from './webhooks.ts'
+
+type Delivery = Records['webhookDelivery']
+type Webhook = Records['webhook']
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** How soon what another instance has queued, or what is to be tried again, is noticed. */
+const LOOK_EVERY_MS = 2 * SECOND
+/** How many messages are under way at once, in all and to one webhook. */
+const MOST_AT_ONCE = 32
+const MOST_TO_ONE = 4
+/** How many that are due are looked at in one transaction. */
+const MOST_LOOKED_AT = 200
+/** When one more to a busy webhook is looked at again, so that others find their way past it. */
+const STEP_ASIDE_MS = 5 * SECOND
+/** An attempt not heard of for this long has died with its process: several times what one may take. */
+const LEASE_MS = 30 * SECOND
+/** After the first attempt, after the second, … ; after the last there is none. */
+const RETRY_AFTER_MS = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  HOUR,
+  6 * HOUR,
+  24 * HOUR,
+] as const
+/** A wait may be longer by up to this part of it, so that what failed together is spread. */
+const SPREAD = 0.25
+const SWITCH_OFF_AFTER_MS = 5 * DAY
+const KEEP_DELIVERIES_MS = 7 * DAY
+const LOCK = 'webhook-deliveries'
+
+/** Who switches off what does not answer. */
+const DISPATCHER: Actor = {
+  id: 'webhooks',
+  email: '',
+  name: 'Webhooks',
+  role: 'platform',
+  orgId: null,
+}
+
+/**
+ * Sends what webhooks are to be told. Any number of instances may: each claims what it sends in a
+ * transaction, for as long as an attempt can take.
+ */
+export class WebhookDispatcher implements Job {
+  readonly name = 'send webhooks'
+  readonly everyMs = LOOK_EVERY_MS
+  readonly #installation: Installation
+  readonly #looking = new Refresh(() => this.#sendDue())
+  readonly #sending = new Set<Promise<void>>()
+  /** By webhook: how many of those are to it. */
+  readonly #busy = new Map<string, number>()
+  #isStopped = false
+
+  constructor(installation: Installation) {
+    this.#installation = installation
+  }
+
+  /** Begins to send what is due, as far as there is room; resolves without waiting for the answers. */
+  run(): Promise<void> {
+    return this.#looking.run()
+  }
+
+  /** Something may be due now. */
+  wake(): void {
+    this.run().catch((cause: unknown) => {
+      this.#installation.logger.warn('webhooks could not be looked at', { cause })
+    })
+  }
+
+  /** Begins nothing more; resolves when what was under way has ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#looking.pending?.catch(() => undefined)
+    await Promise.all(this.#sending)
+  }
+
+  async #sendDue(): Promise<void> {
+    const { storage } = this.#installation
+    if (this.#isStopped || this.#sending.size >= MOST_AT_ONCE) return
+    if ((await this.#findDue(storage, 1)).length === 0) return
+    const claimed = await storage.transaction(LOCK, (session) => this.#claim(session))
+    for (const delivery of claimed) this.#begin(delivery)
+  }
+
+  async #findDue(reader: Pick<Storage, 'list'>, limit: number): Promise<readonly Delivery[]> {
+    const { data } = await reader.list('webhookDelivery', {
+      where: { status: 'pending' },
+      range: { field: 'nextAttemptAt', to: this.#timestampIn(1) },
+      sort: { field: 'nextAttemptAt', direction: 'asc' },
+      limit,
+    })
+    return data
+  }
+
+  async #claim(session: StorageSession): Promise<readonly Delivery[]> {
+    const claimed: Delivery[] = []
+    const busy = new Map(this.#busy)
+    for (const { id, webhookId, attempts } of await this.#findDue(session, MOST_LOOKED_AT)) {
+      if (this.#sending.size + claimed.length >= MOST_AT_ONCE) break
+      const others = busy.get(webhookId) ?? 0
+      if (others >= MOST_TO_ONE) {
+        const nextAttemptAt = this.#timestampIn(STEP_ASIDE_MS)
+        await session.update('webhookDelivery', id, { nextAttemptAt })
+        continue
+      }
+      const lease = { attempts: attempts + 1, nextAttemptAt: this.#timestampIn(LEASE_MS) }
+      claimed.push(await session.update('webhookDelivery', id, { ...UNHEARD_OF, ...lease }))
+      busy.set(webhookId, others + 1)
+    }
+    return claimed
+  }
+
+  #begin(delivery: Delivery): void {
+    const { id, webhookId } = delivery
+    this.#busy.set(webhookId, (this.#busy.get(webhookId) ?? 0) + 1)
+    const sending = this.#deliver(delivery)
+      .catch((cause: unknown) => {
+        const message = 'what became of a webhook delivery could not be kept'
+        this.#installation.logger.warn(message, { delivery: id, cause })
+      })
+      .then(() => {
+        this.#sending.delete(sending)
+        const others = (this.#busy.get(webhookId) ?? 1) - 1
+        if (others === 0) this.#busy.delete(webhookId)
+        else this.#busy.set(webhookId, others)
+        this.wake()
+      })
+    this.#sending.add(sending)
+  }
+
+  async #deliver(delivery: Delivery): Promise<void> {
+    const { storage, clock } = this.#installation
+    const webhook = await storage.find('webhook', delivery.webhookId)
+    if (webhook === undefined || !webhook.isActive) {
+      const fields = { status: 'failed', nextAttemptAt: null, lastError: 'inactive' } as const
+      return this.#keep(delivery, fields)
+    }
+    const begunAt = clock.now()
+    const { status: lastStatus, fault: lastError } = await this.#attempt(delivery, webhook)
+    const durationMs = Math.max(0, Math.round(clock.now() - begunAt))
+    const next = lastError === null ? DELIVERED : this.#afterFailure(delivery)
+    if (lastError !== 'internal') await this.#keepHealth(webhook, lastError === null)
+    await this.#keep(delivery, { ...next, lastStatus, lastError, durationMs })
+  }
+
+  async #attempt({ id, eventId }: Delivery, webhook: Webhook): Promise<WebhookAnswer> {
+    const { storage, clock, logger, secretBox, webhookSender } = this.#installation
+    try {
+      const event = await storage.find('auditEvent', eventId)
+      if (event === undefined) throw new Error('the audit event is not there')
+      if (secretBox === undefined) throw new Error('there is no secretKey')
+      const sealedFor = { purpose: 'webhook', id: webhook.id }
+      const secret = await secretBox.open(webhook.sealedSecret, sealedFor)
+      const body = messageOf(event)
+      const headers = await signedHeaders({ id, at: clock.now(), body }, secret)
+      return await webhookSender.send({ url: webhook.url, headers, body })
+    } catch (cause) {
+      logger.error('a webhook message could not be made', { webhook: webhook.id, cause })
+      return { status: null, fault: 'internal' }
+    }
+  }
+
+  #afterFailure({ attempts }: Delivery): Pick<Delivery, 'status' | 'nextAttemptAt'> {
+    const waitMs = RETRY_AFTER_MS[attempts - 1]
+    if (waitMs === undefined) return { status: 'failed', nextAttemptAt: null }
+    const spreadMs = waitMs * SPREAD * Math.random()
+    return { status: 'pending', nextAttemptAt: this.#timestampIn(waitMs + spreadMs) }
+  }
+
+  /** Unless the lease was lost, and with it the say. */
+  #keep({ id, attempts }: Delivery, fields: Partial<Delivery>): Promise<void> {
+    return this.#installation.storage.transaction(LOCK, async (session) => {
+      const present = await session.find('webhookDelivery', id)
+      if (present?.attempts === attempts) await session.update('webhookDelivery', id, fields)
+    })
+  }
+
+  /** No change of the configuration: the audit log and the revision show only the switching off. */
+  async #keepHealth(webhook: Webhook, isGood: boolean): Promise<void> {
+    const { storage, clock } = this.#installation
+    const { id, failingSince, revision } = webhook
+    try {
+      if (isGood) {
+        if (failingSince !== null)
+          await storage.update('webhook', id, { failingSince: null }, revision)
+      } else if (failingSince === null) {
+        await storage.update('webhook', id, { failingSince: this.#timestampIn(0) }, revision)
+      } else if (clock.now() - Date.parse(failingSince) >= SWITCH_OFF_AFTER_MS) {
+        await this.#switchOff(webhook)
+      }
+    } catch (error) {
+      // Deleted or changed meanwhile: then it is another's turn to say how it is.
+      if (!isFlagError(error) || (error.code !== 'NOT_FOUND' && error.code !== 'CONFLICT'))
+        throw error
+    }
+  }
+
+  async #switchOff({ id: webhookId, orgId, revision }: Webhook): Promise<void> {
+    const management = { ...this.#installation, actor: DISPATCHER }
+    const params = { orgId, webhookId }
+    const body = { isActive: false }
+    await updateWebhook(management, { params, body, expectedRevision: revision })
+  }
+
+  #timestampIn(ms: number): string {
+    return new Date(this.#installation.clock.now() + ms).toISOString()
+  }
+}
+
+/** Of an attempt that has begun. */
+const UNHEARD_OF = { lastStatus: null, lastError: null, durationMs: null } as const
+const DELIVERED = { status: 'delivered', nextAttemptAt: null } as const
+
+/** Forgets deliveries that nobody asks for any more. */
+export function oldDeliveriesJob({ storage, clock }: Installation): Job {
+  return {
+    name: 'delete old webhook deliveries',
+    everyMs: HOUR,
+    async run() {
+      const to = new Date(clock.now() - KEEP_DELIVERIES_MS).toISOString()
+      await storage.purge('webhookDelivery', { range: { field: 'createdAt', to } })
+    },
+  }
+}

@@ -1,0 +1,152 @@
+import { FlagError } from '@ff/core'
+import {
+  endpoints,
+  type NewWebhook,
+  type PageOf,
+  type Webhook,
+  type WebhookChanges,
+  type WebhookDelivery,
+} from '@ff/protocol/management'
+import { newId } from '@ff/server/plane'
+import type { Records } from '@ff/storage'
+import { pagingOf, toPage } from '../api/pages.ts'
+import { assertDistinct, invalid } from '../api/validation.ts'
+import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadOrganizationPath, loadWebhookPath } from '../changes/paths.ts'
+import type { Input, Management } from '../management.ts'
+import type { SecretBox } from '../secrets/secret-box.ts'
+import { newWebhookSecret } from './webhook-message.ts'
+import { isEventPattern } from './webhook-outbox.ts'
+
+/** So that no change has to be told to more. */
+const MOST_WEBHOOKS = 20
+
+/** One page of an organization's webhooks, in the order of their making; never their secrets. */
+export async function listWebhooks(
+  management: Management,
+  { params, query }: Input<'listWebhooks', 'params' | 'query'>,
+): Promise<PageOf<Webhook>> {
+  const { permission } = endpoints.listWebhooks
+  const target = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, target)
+  const found = await management.storage.list('webhook', {
+    where: { orgId: organization.id },
+    sort: { field: 'createdAt', direction: 'asc' },
+    ...pagingOf(query),
+  })
+  return toPage({ ...found, data: found.data.map(withoutSecret) }, query)
+}
+
+/** A webhook. */
+export async function getWebhook(
+  management: Management,
+  { params }: Input<'getWebhook', 'params'>,
+): Promise<Webhook> {
+  const { permission } = endpoints.getWebhook
+  const target = { permission, load: loadWebhookPath, params }
+  return withoutSecret((await loadPermitted(management, target)).webhook)
+}
+
+/** A new webhook. `secret`, which its messages are signed with, is shown now and never again. */
+export async function createWebhook(
+  management: Management,
+  { params, body }: { readonly params: { readonly orgId: string }; readonly body: NewWebhook },
+): Promise<Webhook & { readonly secret: string }> {
+  const { permission } = endpoints.createWebhook
+  const target = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, target)
+  assertMeant(management, body)
+  const id = newId()
+  const secret = newWebhookSecret()
+  const sealedSecret = await boxOf(management).seal(secret, { purpose: 'webhook', id })
+  const { url, eventTypes, isActive = true } = body
+  const orgId = organization.id
+  return applyChange(management, target, async (writer) => {
+    const { total } = await writer.reader.list('webhook', { where: { orgId }, limit: 1 })
+    if (total >= MOST_WEBHOOKS) {
+      const message = `An organization has at most ${MOST_WEBHOOKS} webhooks.`
+      throw new FlagError('CONFLICT', message)
+    }
+    const fields = { orgId, url, eventTypes, isActive, failingSince: null, sealedSecret }
+    const record = withoutSecret(await writer.insert('webhook', fields, id))
+    const event = changeEvent('webhook.created', id, { before: null, after: record })
+    return { event, result: { ...record, secret }, shownOnce: 'secret' }
+  })
+}
+
+/** Changes a webhook. Sent elsewhere, or switched on again, it counts as failing no more. */
+export async function updateWebhook(
+  management: Management,
+  {
+    params,
+    body,
+    expectedRevision,
+  }: Input<'updateWebhook', 'params' | 'body' | 'expectedRevision'>,
+): Promise<Webhook> {
+  const { permission } = endpoints.updateWebhook
+  const target = { permission, load: loadWebhookPath, params }
+  await loadPermitted(management, target)
+  assertMeant(management, body)
+  return applyChange(management, target, async (writer, { webhook: before }) => {
+    const isOther = body.url !== undefined && body.url !== before.url
+    const startsAnew = isOther || (body.isActive === true && !before.isActive)
+    const changes = startsAnew ? { ...body, failingSince: null } : body
+    const after = await writer.update('webhook', before, changes, expectedRevision)
+    const event = changeEvent('webhook.updated', before.id, { before, after })
+    return { event, result: withoutSecret(after) }
+  })
+}
+
+/** Ends a webhook: what it has not been told yet, it will not be. */
+export async function deleteWebhook(
+  management: Management,
+  { params, expectedRevision }: Input<'deleteWebhook', 'params' | 'expectedRevision'>,
+): Promise<null> {
+  const { permission } = endpoints.deleteWebhook
+  const target = { permission, load: loadWebhookPath, params }
+  return applyChange(management, target, async (writer, { webhook }) => {
+    writer.assertRevision('webhook', webhook, expectedRevision)
+    await writer.remove('webhook', webhook)
+    const event = changeEvent('webhook.deleted', webhook.id, { before: webhook, after: null })
+    return { event, result: null }
+  })
+}
+
+/** One page of what a webhook was told, or is to be told, the newest first. */
+export async function listWebhookDeliveries(
+  management: Management,
+  { params, query }: Input<'listWebhookDeliveries', 'params' | 'query'>,
+): Promise<PageOf<WebhookDelivery>> {
+  const { permission } = endpoints.listWebhookDeliveries
+  const target = { permission, load: loadWebhookPath, params }
+  const { webhook } = await loadPermitted(management, target)
+  const found = await management.storage.list('webhookDelivery', {
+    where: { webhookId: webhook.id },
+    // An organization's events are numbered in the order in which they happened.
+    sort: { field: 'eventId', direction: 'desc' },
+    ...pagingOf(query),
+  })
+  return toPage(found, query)
+}
+
+function withoutSecret({ sealedSecret: _, ...webhook }: Records['webhook']): Webhook {
+  return webhook
+}
+
+/** Throws `INVALID_REQUEST` for what no webhook can be, as far as it can be told beforehand. */
+function assertMeant(
+  { webhookSender }: Management,
+  { url, eventTypes = [] }: NewWebhook | WebhookChanges,
+): void {
+  const unknown = eventTypes.findIndex((each) => !isEventPattern(each))
+  if (unknown !== -1) throw invalid(`event_types.${unknown}`, 'is no event that webhooks tell of')
+  assertDistinct(eventTypes, (index) => `event_types.${index}`)
+  const refusal = url === undefined ? undefined : webhookSender.refusalOf(url)
+  if (refusal !== undefined) throw invalid('url', refusal)
+}
+
+function boxOf({ secretBox }: Management): SecretBox {
+  if (secretBox !== undefined) return secretBox
+  const message = 'This server keeps no secrets that must be read back: its secretKey is not set.'
+  throw new FlagError('UNAVAILABLE', message)
+}

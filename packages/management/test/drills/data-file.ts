@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Storage } from '@ff/storage'
+import { sqlite } from '@ff/storage/sqlite'
+import { onTestFinished } from 'vitest'
+import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
+import { type Json, type Tenant, World } from '../management/world.ts'
+
+/** A data file with an organization in it, and what is needed to use it over HTTP. */
+export interface DataFile {
+  readonly path: string
+  readonly tenant: Tenant
+  readonly sdkKey: string
+  /** An SDK key of another organization, in which nothing changes: it serves `steady: false`. */
+  readonly bystanderKey: string
+}
+
+/** A new data file. */
+export async function createDataFile(): Promise<DataFile> {
+  const folder = await mkdtemp(join(tmpdir(), 'ff-drill-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const path = join(folder, 'flags.db')
+  return withStorage(path, async (storage) => {
+    const world = await World.create(storage)
+    const tenant = await world.addTenant('Acme')
+    const sdkKey = await addSdkKey(world, tenant)
+    const bystander = await world.addTenant('Bystander')
+    await world.call('POST', `/projects/${bystander.project.id}/flags`, {
+      token: bystander.tokens.editor,
+      body: { key: 'steady', type: 'boolean' },
+    })
+    return { path, tenant, sdkKey, bystanderKey: await addSdkKey(world, bystander) }
+  })
+}
+
+async function addSdkKey(world: World, { project, live }: Tenant): Promise<string> {
+  const params = { projectId: project.id, environmentId: live.id }
+  const body = { name: 'drill', kind: 'client', rateLimit: 1_000_000 } as const
+  return (await createSdkKey(world.management, { params, body })).key
+}
+
+/** Opens the store of a data file that no server has open. */
+export async function withStorage<T>(
+  path: string,
+  work: (storage: Storage) => Promise<T>,
+): Promise<T> {
+  const { storage } = sqlite({ path })
+  try {
+    await storage.migrate()
+    return await work(storage)
+  } finally {
+    await storage.close()
+  }
+}
+
+export interface Answer {
+  readonly status: number
+  readonly data: Json
+}
+
+interface Request {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly token: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A management request over HTTP; `undefined` when it was never answered in full. */
+export async function ask(address: string, request: Request): Promise<Answer | undefined> {
+  const { method, token, body, headers } = request
+  try {
+    const response = await fetch(address, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const { data } = (await response.json()) as Json
+    return { status: response.status, data }
+  } catch {
+    return undefined
+  }
+}
+
+/** The values that a context gets over HTTP, with the status. */
+export async function evaluate(url: string, sdkKey: string): Promise<Answer> {
+  const response = await fetch(`${url}/evaluator/evaluate`, {
+    method: 'POST',
+    headers: { 'x-api-key': sdkKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ context: { kind: 'user', key: 'user-1' } }),
+  })
+  return { status: response.status, data: await response.json() }
+}

@@ -1,0 +1,41 @@
+// Serves a data file over HTTP and WebSocket until it is told to stop, as a host would.
+// Parameters: the file; how many sockets may be opened in a second, and how many bytes of contexts
+// are held, or nothing for the defaults. Prints `listening PORT`.
+import { createServer } from 'node:http'
+import { createManagement } from '@ff/management/node'
+import { createFlagServer } from '@ff/server'
+import { attachWebSocket, toNodeHandler } from '@ff/server/node'
+import { sqlite } from '@ff/storage/sqlite'
+
+/** As the standalone server has them. */
+const SLOW_SENDERS = {
+  headersTimeout: 20_000,
+  requestTimeout: 40_000,
+  connectionsCheckingInterval: 5_000,
+}
+
+const [path = '', newSockets = '', heldContextBytes = ''] = process.argv.slice(2)
+const flags = createFlagServer({
+  ...sqlite({ path }),
+  trustProxy: true,
+  // Drills write as fast as the store allows, with one token.
+  management: createManagement({ managementRateLimit: 1_000_000 }),
+  ...(newSockets !== '' && { maxNewSocketsPerSecond: Number(newSockets) }),
+  ...(heldContextBytes !== '' && { maxHeldContextBytes: Number(heldContextBytes) }),
+})
+await flags.start()
+const server = createServer(SLOW_SENDERS, toNodeHandler(flags))
+attachWebSocket(server, flags)
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`listening ${server.address().port}\n`)
+})
+process.once('SIGTERM', () => void stop())
+
+async function stop() {
+  const ended = new Promise((resolve) => server.close(resolve))
+  await flags.close()
+  const sweep = setInterval(() => server.closeIdleConnections(), 20)
+  await ended
+  clearInterval(sweep)
+  process.exit(0)
+}

@@ -1,0 +1,146 @@
+import { endpoints } from '@ff/protocol/management'
+import { SDK_PATHS } from '@ff/protocol/sdk'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, it } from 'vitest'
+import { openApiDocument } from '../../src/openapi/openapi.ts'
+import { createManagedServer } from '../managed-server.ts'
+import { expectToFitOpenApi, expectValid } from '../openapi.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is looked into freely
+type Json = any
+
+const METHODS = new Set(['get', 'post', 'put', 'delete'])
+const document: Json = openApiDocument({ basePath: '/flags' })
+const operations: readonly [name: string, pointer: string[], operation: Json][] = Object.entries(
+  document.paths as Json,
+).flatMap(([path, methods]) =>
+  Object.entries(methods as Json).map(([method, operation]: [string, Json]) => {
+    return [operation.operationId, ['paths', path, method], operation] as const
+  }),
+) as never
+
+const answer = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  createManagedServer({ basePath: '/flags' }).fetch(
+    new Request(`http://flags.test/flags${path}`, { method, headers }),
+  )
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator()
+    const result = await validator.validate(structuredClone(document))
+    expect(result).toEqual({ valid: true })
+    expect(validator.version).toBe('3.1')
+  })
+
+  it('has every endpoint of the table, once, and the paths of applications', () => {
+    const names = operations.map(([name]) => name)
+    expect(new Set(names).size).toBe(names.length)
+    for (const [name, { method, path }] of Object.entries(endpoints)) {
+      expect(document.paths[path][method.toLowerCase()].operationId).toBe(name)
+    }
+    for (const path of [SDK_PATHS.evaluate, SDK_PATHS.poll, SDK_PATHS.events]) {
+      expect(document.paths[path].post.security).toEqual([{ sdkKey: [] }])
+    }
+    const others =
+      Object.keys(SDK_PATHS).length - 1 + ['health', 'ready', 'metrics', 'openapi'].length
+    expect(names.length).toBe(Object.keys(endpoints).length + others)
+  })
+
+  it.each(operations)('%s has words, and an example of what it takes and answers', (...row) => {
+    const [name, pointer, operation] = row
+    expect(METHODS).toContain(pointer.at(-1))
+    expect(operation.summary).toMatch(/^[A-Z][\w’ -]+$/)
+    expect(operation.tags).toHaveLength(1)
+    if (operation.requestBody !== undefined) {
+      const { schema, example } = operation.requestBody.content['application/json']
+      expect(schema).not.toEqual({})
+      const at = [...pointer, 'requestBody', 'content', 'application/json', 'schema']
+      expectValid(document, at, example, `${name} body`)
+    }
+    const [status = ''] = Object.keys(operation.responses)
+    const [type, media]: [string, Json] = Object.entries(
+      operation.responses[status].content,
+    )[0] as never
+    if (name === 'getOpenApi') return
+    expect(media.example, `${name} has a golden example`).toBeDefined()
+    const at = [...pointer, 'responses', status, 'content', type, 'schema']
+    expectValid(document, at, media.example, `${name} response`)
+  })
+
+  it.each(operations)('%s describes its path parameters and no others', (_name, pointer, op) => {
+    const inPath = [...(pointer[1] ?? '').matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+    const described = (op.parameters ?? []).filter((each: Json) => each.in === 'path')
+    expect(described.map((each: Json) => each.name)).toEqual(inPath)
+    for (const each of described) {
+      expect(each.required).toBe(true)
+      expect(each.example).toBeDefined()
+    }
+  })
+
+  it('says numbers, truth values, bounds and formats of parameters', () => {
+    const ofQuery = (name: string) => {
+      const { path, method } = endpoints[name as 'listFlags']
+      const { parameters } = document.paths[path][method.toLowerCase()]
+      const query = parameters.filter((each: Json) => each.in === 'query')
+      return Object.fromEntries(query.map((each: Json) => [each.name, each.schema]))
+    }
+    expect(ofQuery('listFlags')).toMatchObject({
+      archived: { type: 'boolean' },
+      limit: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
+      page: { type: 'integer', minimum: 1, default: 1 },
+    })
+    expect(ofQuery('listAuditLog')).toMatchObject({
+      from_date: { type: 'string', format: 'date-time' },
+      source: { enum: ['redis', 'database', 'both'], default: 'both' },
+      sort: { type: 'string', default: 'created_at:desc' },
+    })
+  })
+
+  it('refers only to what is there, and has nothing that nothing refers to', () => {
+    const text = JSON.stringify(document)
+    const refs = new Set(
+      [...text.matchAll(/"#\/components\/([\w-]+)\/([\w.-]+)"/g)].map(([, ...at]) =>
+        at.slice(0, 2).join('/'),
+      ),
+    )
+    for (const ref of refs) {
+      const [group = '', name = ''] = ref.split('/')
+      expect(document.components[group]?.[name], ref).toBeDefined()
+    }
+    for (const name of Object.keys(document.components.schemas)) {
+      expect(refs, name).toContain(`schemas/${name}`)
+    }
+    expect(text).not.toMatch(/~\d|__shared|"\$defs"/)
+  })
+
+  it('is refused by the test helper when an answer is not what it promises', () => {
+    const health = { method: 'GET', path: '/health', status: 200 }
+    const body = { statusCode: 200, message: 'OK', data: { status: 'ok' } }
+    expectToFitOpenApi(document, { ...health, body })
+    const broken = [
+      { ...health, body: { ...body, data: null } },
+      { ...health, status: 201, body },
+      { ...health, path: '/elsewhere', body },
+    ]
+    for (const each of broken) expect(() => expectToFitOpenApi(document, each)).toThrow(each.path)
+  })
+})
+
+describe('GET /openapi.json', () => {
+  it('answers the document without a token, and 304 to those who have it', async () => {
+    const response = await answer('/openapi.json')
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(response.headers.get('cache-control')).toBe('no-cache')
+    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(document)))
+    const tag = response.headers.get('etag') ?? ''
+    const again = await answer('/openapi.json', { 'if-none-match': tag })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+    expect((await answer('/openapi.json', { 'if-none-match': '"other"' })).status).toBe(200)
+  })
+
+  it('takes GET only', async () => {
+    const response = await answer('/openapi.json', {}, 'POST')
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  })
+})

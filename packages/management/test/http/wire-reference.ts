@@ -1,0 +1,114 @@
+import { openApiDocument } from '../../src/openapi/openapi.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is looked into freely
+type Json = any
+
+const INTRODUCTION = `# Wire reference
+
+Every operation and every shape, made from the same tables that the server is routed by. The same
+with examples, for tools, is \`GET /openapi.json\`; the self-hosted server shows it at \`/docs\`.
+
+Management answers are \`{ statusCode, message, data }\`, and what is listed here as the answer is
+\`data\`. Operations under *Evaluation* take an SDK key in \`x-api-key\` and answer without that
+wrapping; see [transports](transports.md), also for the WebSocket. All others take
+\`Authorization: Bearer <ACCESS_TOKEN>\` unless they say otherwise; see [access](access.md).
+
+A page is \`{ data, meta: { total, page, pageCount } }\`. A PUT is partial: what is absent stays,
+\`null\` clears. PUT and DELETE take \`If-Match\`, POST takes \`Idempotency-Key\`. Unknown fields are
+refused with 400, and \`data.issues\` names each fault.
+`
+
+/** The whole page, as it is kept in `docs`. */
+export function wireReference(): string {
+  const document: Json = openApiDocument({ basePath: '' })
+  const operations: Json[] = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods as Json).map(([method, operation]: [string, Json]) => {
+      return { ...operation, place: `${method.toUpperCase()} ${path}` }
+    }),
+  )
+  const tags = [...new Set(operations.map(({ tags: [tag] }) => tag))]
+  const groups = tags.map((tag) => {
+    const members = operations.filter((each) => each.tags[0] === tag)
+    return `## ${tag}\n\n${members.map(operationText).join('\n')}`
+  })
+  const shapes = Object.entries(document.components.schemas)
+    .filter(([, schema]) => (schema as Json).properties !== undefined)
+    .map(([name, schema]) => shapeText(name, schema))
+  return [INTRODUCTION, ...groups, `# Shapes\n\n${shapes.join('\n')}`].join('\n')
+}
+
+function operationText(operation: Json): string {
+  const { place, summary, description, requestBody, responses } = operation
+  const query = (operation.parameters ?? []).filter((each: Json) => each.in === 'query')
+  const [status, success]: [string, Json] = Object.entries(responses)[0] as never
+  const body = requestBody?.content['application/json'].schema
+  const [media]: Json[] = Object.values(success.content ?? {})
+  const answer = media?.schema
+  const data = answer?.properties?.statusCode === undefined ? answer : answer.properties.data
+  const lines = [
+    `### \`${place}\`\n`,
+    `${summary}.${description === undefined ? '' : ` ${description}`}\n`,
+    ...query.map(
+      (each: Json) => `- Query \`${each.name}\`${mark(each.required)}: ${typeText(each.schema)}`,
+    ),
+    ...(body === undefined ? [] : [`- Body: ${typeText(body)}`]),
+    `- Answer ${status}: ${data === undefined ? 'nothing' : typeText(data)}`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function shapeText(name: string, { description, properties, required = [] }: Json): string {
+  const rows = Object.entries(properties).map(([field, schema]) => {
+    return `| \`${field}\` | ${typeText(schema)} | ${required.includes(field) ? 'yes' : ''} |`
+  })
+  const head = ['| Field | Is | Must be there |', '| --- | --- | --- |']
+  const text = description === undefined ? '' : `${description}\n\n`
+  return `## ${name}\n\n${text}${[...head, ...rows].join('\n')}\n`
+}
+
+const mark = (isRequired: boolean) => (isRequired ? ' (required)' : '')
+
+/** What a schema allows, in a few words. */
+function typeText(schema: Json): string {
+  if (schema.$ref !== undefined) return refText(schema.$ref.split('/').at(-1))
+  if (schema.anyOf !== undefined) return schema.anyOf.map(typeText).join(' or ')
+  if (schema.oneOf !== undefined) return schema.oneOf.map(typeText).join(' or ')
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
+  if (schema.enum !== undefined)
+    return schema.enum.map((each: Json) => `\`${each}\``).join(', ') + given(schema)
+  if (schema.type === 'array')
+    return `list of ${typeText(schema.items ?? {})}${range(schema, 'Items')}`
+  if (schema.properties !== undefined) return objectText(schema)
+  if (schema.type === 'object' && typeof schema.additionalProperties === 'object')
+    return `object of ${typeText(schema.additionalProperties)}`
+  const type = Array.isArray(schema.type) ? schema.type.join(' or ') : (schema.type ?? 'any JSON')
+  const text = schema.format ?? type
+  return `${text}${range(schema, 'Length')}${range(schema, 'imum')}${given(schema)}`
+}
+
+function refText(name: string): string {
+  return name === 'JsonValue' || name === 'EmptyContext' || name === 'FlagValues'
+    ? { JsonValue: 'any JSON', EmptyContext: '`{}`', FlagValues: 'object: flag key → value' }[name]
+    : `[${name}](#${name.toLowerCase()})`
+}
+
+function objectText({ properties, required = [] }: Json): string {
+  const { data, meta } = properties
+  if (data?.items !== undefined && meta !== undefined) return `page of ${typeText(data.items)}`
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    return `\`${name}\`${required.includes(name) ? '' : '?'}: ${typeText(schema)}`
+  })
+  return `{ ${fields.join('; ')} }`
+}
+
+function range(schema: Json, suffix: string): string {
+  const [min, max] = [schema[`min${suffix}`], schema[`max${suffix}`]]
+  const unit = { Items: ' entries', Length: ' characters', imum: '' }[suffix]
+  if (min !== undefined && max !== undefined) return `, ${min} to ${max}${unit}`
+  if (min !== undefined) return `, at least ${min}${unit}`
+  return max === undefined ? '' : `, at most ${max}${unit}`
+}
+
+function given(schema: Json): string {
+  return schema.default === undefined ? '' : `; \`${schema.default}\` unless given`
+}

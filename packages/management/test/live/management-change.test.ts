@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sqlite } from '@ff/storage/sqlite'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { call, evaluate, poll } from '../../../server/test/call.ts'
+import { FakeClock, until } from '../../../server/test/fake-clock.ts'
+import { TestSocket } from '../../../server/test/test-socket.ts'
+import { createFlag } from '../../src/flags/flags.ts'
+import { createTargetingRule } from '../../src/flags/targeting-rules.ts'
+import { createOrganization } from '../../src/organizations/organizations.ts'
+import { createProject } from '../../src/organizations/projects.ts'
+import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
+import { createAccessToken } from '../../src/users/access-tokens.ts'
+import { createManagedServer, type ManagedServer } from '../managed-server.ts'
+
+const actor = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
+const context = { kind: 'user', key: 'user-1', plan: 'free' }
+
+let folder: string
+let clock: FakeClock
+let first: ManagedServer
+let second: ManagedServer
+
+/** Two servers on one SQLite file, neither of which hears the other's hints. */
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'flags-'))
+  clock = new FakeClock()
+  const path = join(folder, 'flags.db')
+  first = createManagedServer({ ...sqlite({ path }), clock })
+  await first.start()
+  second = createManagedServer({ ...sqlite({ path }), clock })
+  await second.start()
+  return async () => {
+    await Promise.all([first.close(), second.close()])
+    await rm(folder, { recursive: true })
+  }
+})
+
+/** A shop with two boolean flags, a rule that serves `true` to `plan eq pro`, keys and a token. */
+async function shop() {
+  const management = first.as(actor)
+  const { id: orgId } = await createOrganization(management, { body: { name: 'Shop' } })
+  const made = await createProject(management, { params: { orgId }, body: { key: 'shop' } })
+  const [live, staging] = made.environments
+  if (live === undefined || staging === undefined) throw new Error('a project has environments')
+  const projectId = made.id
+  const params = { projectId }
+  const flag = await createFlag(management, { params, body: { key: 'checkout', type: 'boolean' } })
+  await createFlag(management, { params, body: { key: 'search', type: 'boolean' } })
+  const variationId = flag.variations.find(({ value }) => value === 'true')?.id ?? ''
+  const rule = await createTargetingRule(management, {
+    params: { projectId, environmentId: live.id, flagId: flag.id },
+    body: {
+      name: 'pro',
+      kind: 'custom',
+      conditions: [{ attribute: 'plan', operator: 'eq', value: 'pro' }],
+      variationId,
+    },
+  })
+  const keyOf = async (environmentId: string) =>
+    (
+      await createSdkKey(management, {
+        params: { projectId, environmentId },
+        body: { name: 'app', kind: 'client' },
+      })
+    ).key
+  const body = { name: 'editor', role: 'editor' as const }
+  const { token } = await createAccessToken(management, { params: { orgId }, body })
+  const rulePath = `/projects/${projectId}/envs/${live.id}/flags/${flag.id}/targeting-rules/${rule.id}`
+  return { liveKey: await keyOf(live.id), stagingKey: await keyOf(staging.id), token, rulePath }
+}
+
+async function connect(flags: ManagedServer, sdkKey: string): Promise<TestSocket> {
+  const socket = new TestSocket()
+  flags.acceptSocket(socket).receive(JSON.stringify({ type: 'init', sdkKey, context }))
+  await until(() => socket.messages.length > 0)
+  return socket
+}
+
+describe('a rule that is changed through the management interface', () => {
+  it('reaches sockets and polls at once, the other server within ten seconds [EVT-1] [LIM-5]', async () => {
+    const { liveKey, stagingKey, token, rulePath } = await shop()
+    const [here, elsewhere] = [await connect(first, liveKey), await connect(first, stagingKey)]
+    const other = await connect(second, liveKey)
+    expect(here.take()).toMatchObject([{ flags: { checkout: false, search: false }, full: true }])
+    const etag = (await evaluate(second, liveKey, context)).headers.get('etag')
+    const parked = poll(first, liveKey, { context, since: etag })
+    const changed = await call(first, rulePath, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}` },
+      body: { conditions: [{ attribute: 'plan', operator: 'eq', value: 'free' }] },
+    })
+    expect(changed.status).toBe(200)
+    const started = Date.now()
+    await until(() => here.messages.length > 0)
+    const answer = await parked
+    expect(Date.now() - started).toBeLessThan(1000)
+    expect(here.take()).toMatchObject([{ flags: { checkout: true }, full: false }])
+    expect(answer).toMatchObject({ status: 200, body: { checkout: true, search: false } })
+    expect((await evaluate(first, liveKey, context)).body).toEqual({
+      checkout: true,
+      search: false,
+    })
+    expect(elsewhere.messages).toHaveLength(1)
+    expect(other.messages).toHaveLength(1)
+    await clock.advance(9999)
+    await until(() => other.messages.length > 1)
+    expect(other.messages[1]).toMatchObject({ flags: { checkout: true }, full: false })
+    expect((await evaluate(second, liveKey, context)).body).toMatchObject({ checkout: true })
+    expect(elsewhere.messages).toHaveLength(1)
+  })
+})

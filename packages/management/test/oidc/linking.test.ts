@@ -1,0 +1,53 @@
+import type { Storage } from '@ff/storage'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createOrganization } from '../../src/organizations/organizations.ts'
+import { addMember } from '../../src/users/members.ts'
+import { stores } from '../management/stores.ts'
+import { CALLBACK_QUERY, vouchFor } from '../management/vouching.ts'
+import { World } from '../management/world.ts'
+
+/** The status somebody is answered with whom the provider vouches for. */
+async function logInAs(storage: Storage, email: string, subject: string): Promise<number> {
+  const identityProvider = vouchFor(email, subject)
+  const world = await World.create(storage, { identityProvider, publicUrl: 'http://flags.test' })
+  const begun = await world.call('GET', '/auth/oidc/start')
+  const headers = { cookie: begun.cookies[0]?.split(';')[0] ?? '' }
+  const callback = `/auth/oidc/callback?${CALLBACK_QUERY}`
+  return (await world.call('GET', callback, { headers })).status
+}
+
+describe.each(stores)('an identity, in %s,', (_, open) => {
+  async function scene() {
+    const { storage, clean } = open()
+    onTestFinished(async () => {
+      await storage.close()
+      clean()
+    })
+    const { management } = await World.create(storage)
+    const { id: orgId } = await createOrganization(management, { body: { name: 'Acme' } })
+    const body = { email: 'ada@acme.test', role: 'viewer' } as const
+    const { userId } = await addMember(management, { params: { orgId }, body })
+    return { storage, userId }
+  }
+
+  it('is linked to one person, and a person to one of a provider’s', async () => {
+    const { storage, userId } = await scene()
+    expect(await logInAs(storage, 'ada@acme.test', 'ada')).toBe(302)
+    expect(await logInAs(storage, 'ada@acme.test', 'another')).toBe(401)
+    expect(await logInAs(storage, 'elsewhere@acme.test', 'ada')).toBe(302)
+    const { data } = await storage.list('identity', {})
+    expect(data).toMatchObject([{ userId, issuer: 'https://login.test', subject: 'ada' }])
+  })
+
+  it('is linked by the first when several claim one address at the same time', async () => {
+    const { storage, userId } = await scene()
+    const subjects = ['a', 'b', 'c', 'a', 'b', 'c']
+    const statuses = await Promise.all(
+      subjects.map((subject) => logInAs(storage, 'ada@acme.test', subject)),
+    )
+    const { data } = await storage.list('identity', {})
+    expect(data).toMatchObject([{ userId }])
+    const expected = subjects.map((subject) => (subject === data[0]?.subject ? 302 : 401))
+    expect(statuses).toEqual(expected)
+  })
+})

@@ -1,0 +1,134 @@
+import type { Webhook, WebhookDelivery } from '@ff/protocol/management'
+import type { Storage } from '@ff/storage'
+import { type LogFields, silentLogger } from '../../../server/src/runtime/logger.ts'
+import { FakeClock, settle } from '../../../server/test/fake-clock.ts'
+import type { Management } from '../../src/management.ts'
+import { createOrganization } from '../../src/organizations/organizations.ts'
+import { createProject } from '../../src/organizations/projects.ts'
+import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.ts'
+import { createWebhook } from '../../src/webhooks/webhooks.ts'
+import { createManagedServer, type ManagedServer } from '../managed-server.ts'
+
+const ACTOR = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
+
+/** Under which these servers keep secrets. */
+export const SECRET_KEY = 'a5'.repeat(32)
+
+/** A server that sends webhooks to this machine, and one organization on it. */
+export class HookedServer {
+  readonly flags: ManagedServer
+  readonly storage: Storage
+  /** Shows the real time at first, which is what receivers compare timestamps with. */
+  readonly clock: FakeClock
+  readonly errors: [string, LogFields | undefined][] = []
+  /** Another instance over the same store, that looks when a test wants it to. */
+  readonly instance: WebhookDispatcher
+  orgId = ''
+
+  constructor(
+    storage: Storage,
+    { clock = new FakeClock(Date.now()), secretKey = SECRET_KEY } = {},
+  ) {
+    this.storage = storage
+    this.clock = clock
+    const error = (message: string, fields?: LogFields) => void this.errors.push([message, fields])
+    const logger = { ...silentLogger, error }
+    const webhooks = { allowLoopback: true }
+    this.flags = createManagedServer({ storage, clock, logger, secretKey, webhooks })
+    this.instance = new WebhookDispatcher(this.management)
+  }
+
+  get management() {
+    return this.flags.as(ACTOR)
+  }
+
+  async start(): Promise<this> {
+    await this.flags.start()
+    return this
+  }
+
+  async addOrganization(name = 'Acme'): Promise<string> {
+    this.orgId = (await createOrganization(this.management, { body: { name } })).id
+    return this.orgId
+  }
+
+  /** That of the organization added last. */
+  addWebhook(
+    url: string,
+    eventTypes: readonly string[] = ['project.*'],
+  ): Promise<Webhook & { readonly secret: string }> {
+    const params = { orgId: this.orgId }
+    return createWebhook(this.management, { params, body: { url, eventTypes: [...eventTypes] } })
+  }
+
+  /** A change that webhooks are told of, as `project.created`. */
+  change(): Promise<unknown> {
+    return this.#change(this.management)
+  }
+
+  /** The same, by an instance that dies before it can send anything. */
+  changeAndDie(): Promise<unknown> {
+    return this.#change({ ...this.management, wakeWebhooks: () => undefined })
+  }
+
+  #change(management: Management): Promise<unknown> {
+    const body = { key: `p-${crypto.randomUUID()}` }
+    return createProject(management, { params: { orgId: this.orgId }, body })
+  }
+
+  async deliveries(where: Partial<WebhookDelivery> = {}): Promise<readonly WebhookDelivery[]> {
+    const sort = { field: 'eventId', direction: 'asc' } as const
+    return (await this.storage.list('webhookDelivery', { where, sort })).data
+  }
+
+  async webhook(id: string): Promise<Webhook> {
+    const found = await this.storage.find('webhook', id)
+    if (found === undefined) throw new Error('no such webhook')
+    return found
+  }
+
+  /** Waits, in real time, until nothing is under way; answers all deliveries. */
+  async settled(): Promise<readonly WebhookDelivery[]> {
+    const soon = new Date(this.clock.now() + 1).toISOString()
+    return eventually(
+      () => this.deliveries(),
+      (all) =>
+        all.every(({ status, nextAttemptAt, lastStatus, lastError }) => {
+          if (status !== 'pending') return true
+          const wasTried = lastStatus !== null || lastError !== null
+          return wasTried && nextAttemptAt !== null && nextAttemptAt > soon
+        }),
+    )
+  }
+
+  /** Looks for what is due after so long, as every instance does again and again. */
+  async after(ms: number): Promise<void> {
+    this.clock.set(this.clock.now() + ms)
+    await this.instance.run()
+  }
+
+  /** Moves on to where the waits of failed attempts have ended; answers what came of the next ones. */
+  async retry(): Promise<readonly WebhookDelivery[]> {
+    const pending = await this.deliveries({ status: 'pending' })
+    const due = pending.map(({ nextAttemptAt }) => Date.parse(nextAttemptAt ?? ''))
+    await this.after(Math.max(...due) - this.clock.now())
+    return this.settled()
+  }
+
+  async close(): Promise<void> {
+    await this.instance.stop()
+    await this.flags.close()
+  }
+}
+
+/** What is found when it is at last as it should be. */
+export async function eventually<T>(
+  find: () => Promise<T>,
+  isSo: (found: T) => boolean,
+): Promise<T> {
+  for (const start = Date.now(); ; await settle()) {
+    const found = await find()
+    if (isSo(found)) return found
+    if (Date.now() - start > 8000) throw new Error(`not within 8 s: ${JSON.stringify(found)}`)
+  }
+}

@@ -1,0 +1,53 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { type Listening, listen } from '../../../server/test/node/listening.ts'
+
+export interface Received {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+export type Answer = (response: ServerResponse, request: IncomingMessage) => void
+
+/** A program that is told of changes, on a free loopback port. */
+export class Receiver {
+  readonly received: Received[] = []
+  /** What is answered to the next ones; 204 at first. */
+  answer: Answer = (response) => response.writeHead(204).end()
+  readonly #listening: Listening
+
+  private constructor(listening: Listening) {
+    this.#listening = listening
+  }
+
+  static async start(): Promise<Receiver> {
+    const listening = await listen((request, response) => {
+      void text(request).then((body) => {
+        const { method = '', url: path = '', headers } = request
+        receiver.received.push({ method, path, headers, body })
+        receiver.answer(response, request)
+      })
+    })
+    const receiver = new Receiver(listening)
+    return receiver
+  }
+
+  get url(): string {
+    return this.#listening.url
+  }
+
+  get port(): number {
+    return this.#listening.port
+  }
+
+  close(): Promise<void> {
+    return this.#listening.close()
+  }
+}
+
+/** Answers with this status, and nothing else. */
+export function status(code: number, headers: Record<string, string> = {}): Answer {
+  return (response) => response.writeHead(code, headers).end('not to be shown')
+}

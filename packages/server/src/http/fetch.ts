@@ -1,0 +1,119 @@
+import { FlagError } from '@ff/core'
+import { silentLogger } from '../runtime/logger.ts'
+import { managementErrorReply } from './error-reply.ts'
+import type { Exchange, Reply, Waiting } from './exchange.ts'
+import type { Handle } from './handler.ts'
+import { assertNotCompressed, bodyTooLarge, jsonBody } from './json-body.ts'
+import { type Target, targetBelow } from './target.ts'
+
+/** Web request → web response, by the same handler as every other binding. */
+export function createFetch(
+  basePath: string,
+  handle: Handle,
+): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const target = targetBelow(basePath, request.url)
+    if (target === undefined) {
+      const outside = new FlagError('NOT_FOUND', 'There is nothing at this path.')
+      return toResponse(managementErrorReply(outside, silentLogger), request.method)
+    }
+    return toResponse(await replyTo(request, target, handle), request.method)
+  }
+}
+
+async function replyTo(request: Request, target: Target, handle: Handle): Promise<Reply> {
+  let resume = () => {}
+  const resumed = new Promise<void>((resolve) => {
+    resume = resolve
+  })
+  const exchange = toExchange(request, target, resume)
+  for (;;) {
+    const outcome = await handle(exchange)
+    if (outcome !== 'held') return outcome
+    await resumed
+  }
+}
+
+function toExchange(request: Request, { path, query }: Target, resume: () => void): Exchange {
+  let heldFor: Waiting | undefined
+  return {
+    method: request.method.toUpperCase(),
+    path,
+    query,
+    header: (name) => request.headers.get(name) ?? (name === 'host' ? hostOf(request) : undefined),
+    json: async (maxBytes) => jsonBody(await readBytes(request, maxBytes)),
+    bytes: (maxBytes) => readBytes(request, maxBytes),
+    address: undefined,
+    isEncrypted: request.url.startsWith('https:'),
+    hasBody: request.body !== null,
+    hold: (waiting) => {
+      heldFor = waiting
+      if (request.signal.aborted) waiting.leave()
+      else request.signal.addEventListener('abort', () => waiting.leave(), { once: true })
+    },
+    get waiting() {
+      return heldFor
+    },
+    resume,
+  }
+}
+
+/** Not every platform shows the header that the address was made of. */
+function hostOf(request: Request): string {
+  return new URL(request.url).host
+}
+
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  assertNotCompressed(request.headers.get('content-encoding') ?? undefined)
+  if (Number(request.headers.get('content-length')) > maxBytes) throw bodyTooLarge(maxBytes)
+  if (request.body === null) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  // Leaving the loop early cancels the stream: what is too large is not read to its end.
+  for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
+    length += chunk.byteLength
+    if (length > maxBytes) throw bodyTooLarge(maxBytes)
+    chunks.push(chunk)
+  }
+  return joined(chunks, length)
+}
+
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return bytes
+}
+
+function toResponse(reply: Reply, method: string): Response {
+  const { status, headers: said, cookies = [], body } = reply
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(said)) {
+    if (value !== undefined) headers.set(name, value)
+  }
+  for (const cookie of cookies) headers.append('Set-Cookie', cookie)
+  if (method === 'HEAD' || body === null) return new Response(null, { status, headers })
+  return new Response(isWhole(body) ? body : toStream(body), { status, headers })
+}
+
+function isWhole(body: string | Uint8Array | AsyncIterable<string>): body is string | Uint8Array {
+  return typeof body === 'string' || body instanceof Uint8Array
+}
+
+function toStream(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    async cancel() {
+      await iterator.return?.()
+    },
+  })
+}

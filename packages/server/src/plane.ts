@@ -1,0 +1,28 @@
+/** What a management plane is built with. Applications do not need this entry. */
+export { addressOf, assertOwnOrigin, type Client, isByHttps } from './access/client.ts'
+export { LastUse } from './access/last-use.ts'
+export { RequestLimiter, tooManyRequests } from './access/rate-limit.ts'
+export { equalSecrets, hashSecret, newSecret, sha256 } from './access/secrets.ts'
+export { engines } from './evaluation/engines.ts'
+export { assertNoNewFaults } from './evaluation/sound-definition.ts'
+export { type Exchange, type Headers, JSON_TYPE, leaveBody, type Reply } from './http/exchange.ts'
+export { assertJson } from './http/json-body.ts'
+export { METRICS_PATH, type Metrics, metricsReply } from './http/metrics.ts'
+export { answerGet, methodNotAllowed, methodOf, privateReply } from './http/private-reply.ts'
+export { PROBE_PATHS } from './http/probes.ts'
+export { type RateLimitHeaders, tellLimit } from './http/sdk-headers.ts'
+export type { Instance } from './instance.ts'
+export type {
+  ConnectedManagementPlane,
+  ManagementPlane,
+  ServerServices,
+} from './management-plane.ts'
+export { assertLimit } from './options.ts'
+export { type Cancel, type Clock, systemClock, timestampAt } from './runtime/clock.ts'
+export { Refresh } from './runtime/coalesced-task.ts'
+export { newId } from './runtime/ids.ts'
+export type { Job } from './runtime/jobs.ts'
+export { type LogFields, type Logger, silentLogger } from './runtime/logger.ts'
+export { runInSlices, Slice, SliceQueue } from './runtime/time-slice.ts'
+export { isLongerJson } from './usage/json-length.ts'
+export { countUniqueUsers } from './usage/unique-users.ts'

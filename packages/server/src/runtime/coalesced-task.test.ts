@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { Refresh } from './coalesced-task.ts'
+
+function controlled() {
+  const runs: { resolve: () => void; reject: (error: Error) => void }[] = []
+  const refresh = new Refresh(
+    () => new Promise<void>((resolve, reject) => void runs.push({ resolve, reject })),
+  )
+  return { runs, refresh }
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('Refresh', () => {
+  it('runs one at a time and answers everybody who asked meanwhile by one further run', async () => {
+    const { runs, refresh } = controlled()
+    const first = refresh.run()
+    const second = refresh.run()
+    expect(refresh.run()).toBe(second)
+    expect(runs).toHaveLength(1)
+    runs[0]?.resolve()
+    await first
+    await settle()
+    expect(runs).toHaveLength(2)
+    runs[1]?.resolve()
+    await second
+    await settle()
+    expect(runs).toHaveLength(2)
+  })
+
+  it('hands a failure to those who asked for that run, and runs again', async () => {
+    const { runs, refresh } = controlled()
+    const first = refresh.run()
+    const second = refresh.run()
+    runs[0]?.reject(new Error('away'))
+    await expect(first).rejects.toThrow('away')
+    await settle()
+    runs[1]?.resolve()
+    await expect(second).resolves.toBeUndefined()
+  })
+})

@@ -1,0 +1,38 @@
+const RESOLUTION_MS = 10
+const QUANTILES = [0.5, 0.99, 1] as const
+
+/** The part of Node's `IntervalHistogram` that is read here. */
+interface IntervalHistogram {
+  readonly count: number
+  percentile(percentile: number): number
+  enable(): boolean
+  reset(): void
+}
+
+/** By how much this process did things later than it meant to, since this was last asked. */
+export class EventLoopDelay {
+  #histogram: IntervalHistogram | undefined
+
+  /** In seconds, by quantile; nothing at first, because watching begins when somebody asks. */
+  read(): readonly (readonly [quantile: string, seconds: number])[] {
+    if (this.#histogram === undefined) {
+      this.#histogram = monitor()
+      this.#histogram?.enable()
+      return []
+    }
+    const { count } = this.#histogram
+    const delays = QUANTILES.map((quantile): readonly [string, number] => {
+      const millis = count === 0 ? 0 : (this.#histogram?.percentile(quantile * 100) ?? 0) / 1e6
+      return [String(quantile), Math.max(0, millis - RESOLUTION_MS) / 1000]
+    })
+    this.#histogram.reset()
+    return delays
+  }
+}
+
+/** `undefined` on platforms other than Node. */
+function monitor(): IntervalHistogram | undefined {
+  // An import would keep the server from loading on these platforms.
+  const module = globalThis.process?.getBuiltinModule?.('node:perf_hooks')
+  return module?.monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+}

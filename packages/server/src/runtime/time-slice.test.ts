@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { runInSlices } from './time-slice.ts'
+
+/** Blocks the event loop. */
+function block(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+function* longItems(count: number): Generator<undefined, number> {
+  for (let item = 0; item < count; item += 1) {
+    block(10)
+    yield
+  }
+  return count
+}
+
+it('work is interrupted after each item that takes longer than a slice', async () => {
+  let turns = 0
+  let isDone = false
+  const countTurns = () => {
+    turns += 1
+    if (!isDone) setImmediate(countTurns)
+  }
+  setImmediate(countTurns)
+  expect(await runInSlices(longItems(6))).toBe(6)
+  isDone = true
+  expect(turns).toBeGreaterThanOrEqual(6)
+})
