@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyContext } from '../test/arbitraries.ts'
-import { type EvaluationContext, parseContext } from './context.ts'
 import {
   canonicalJson,
   canonicalJsonInParts,
   contextFingerprint,
   contextHash,
 } from './fingerprint.ts'
-import { hash128 } from './hash128.ts'
-import { isJsonObject, type JsonValue, jsonEquals } from './json.ts'
-import { finish } from './parts.ts'
+import { hash128 } from './hashing/hash128.ts'
+import { type EvaluationContext, parseContext } from './model/context.ts'
+import { isJsonObject, type JsonValue, jsonEquals } from './model/json.ts'
+import { finish } from './model/parts.ts'
 
 describe('contextFingerprint', () => {
   it('is JSON with every object in one order', () => {

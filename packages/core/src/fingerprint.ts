@@ -1,8 +1,8 @@
-import type { EvaluationContext } from './context.ts'
-import { hash128, hash128InParts, hash128Into } from './hash128.ts'
-import type { JsonValue } from './json.ts'
-import type { Parts } from './parts.ts'
-import { valuesHash } from './values-hash.ts'
+import { valuesHash } from './batch/values-hash.ts'
+import { hash128, hash128InParts, hash128Into } from './hashing/hash128.ts'
+import type { EvaluationContext } from './model/context.ts'
+import type { JsonValue } from './model/json.ts'
+import type { Parts } from './model/parts.ts'
 
 export { hash128, hash128InParts, hash128Into, valuesHash }
 

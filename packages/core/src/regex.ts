@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js'
-import type { RegexEngine } from './engines.ts'
+import type { RegexEngine } from './model/engines.ts'
 
 /** Patterns of more instructions are refused: each may be visited for each character of a text. */
 const MAX_INSTRUCTIONS = 128

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type EvaluationContext, parseContext } from './context.ts'
+import { type EvaluationContext, parseContext } from './model/context.ts'
 import type {
   BucketRange,
   ConditionDefinition,
@@ -13,9 +13,9 @@ import type {
   SegmentDefinition,
   TargetDefinition,
   VariationDefinition,
-} from './definition.ts'
-import { type Issue, isFlagError } from './errors.ts'
-import { parseInstant } from './instant.ts'
+} from './model/definition.ts'
+import { type Issue, isFlagError } from './model/errors.ts'
+import { parseInstant } from './model/instant.ts'
 
 const CONTEXT = 'context'
 

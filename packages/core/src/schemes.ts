@@ -1,4 +1,4 @@
-import type { BucketingScheme } from './engines.ts'
+import type { BucketingScheme } from './model/engines.ts'
 import { configcat } from './schemes/configcat.ts'
 import { flagd } from './schemes/flagd.ts'
 import { flagsmith } from './schemes/flagsmith.ts'

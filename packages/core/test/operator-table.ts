@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { compileCondition, matchesCondition } from '../src/condition.ts'
-import type { JsonValue } from '../src/json.ts'
-import type { Operator } from '../src/operator.ts'
+import type { JsonValue } from '../src/model/json.ts'
+import { compileCondition, matchesCondition } from '../src/operators/condition.ts'
+import type { Operator } from '../src/operators/operator.ts'
 import { re2 } from '../src/regex.ts'
 
 const ENGINES = { regex: re2 }

@@ -1,6 +1,4 @@
 import { rangesAt } from '../src/authoring.ts'
-import { compareCodePoints } from '../src/code-point.ts'
-import { compileCondition, matchesCondition } from '../src/condition.ts'
 import {
   type BucketRange,
   bucketOf,
@@ -17,6 +15,8 @@ import {
   type RuleDefinition,
   type SegmentDefinition,
 } from '../src/index.ts'
+import { compareCodePoints } from '../src/model/code-point.ts'
+import { compileCondition, matchesCondition } from '../src/operators/condition.ts'
 
 /** What a flag answers. */
 export interface ReferenceAnswer {

@@ -1,4 +1,4 @@
-import type { BucketingScheme } from '../engines.ts'
+import type { BucketingScheme } from '../model/engines.ts'
 import { fnv1a32 } from './fnv1a32.ts'
 import { bucketOfPlace } from './scale.ts'
 

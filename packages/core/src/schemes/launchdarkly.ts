@@ -1,5 +1,5 @@
-import { BUCKETS } from '../bucket.ts'
-import type { BucketingScheme } from '../engines.ts'
+import type { BucketingScheme } from '../model/engines.ts'
+import { BUCKETS } from '../rollouts/bucket.ts'
 import { hexShare } from './hex-share.ts'
 import { bucketBelow } from './scale.ts'
 import { sha1 } from './sha1.ts'

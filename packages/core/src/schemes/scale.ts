@@ -1,4 +1,4 @@
-import { BUCKETS } from '../bucket.ts'
+import { BUCKETS } from '../rollouts/bucket.ts'
 
 /**
  * The bucket of a place among `total` equal ones. Their borders, rounded alike, are where ranges

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { findIssues } from '../../src/authoring/issues.ts'
 import {
   BUCKETS,
   compileFlagSet,
@@ -8,7 +9,6 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../src/index.ts'
-import { findIssues } from '../../src/issues.ts'
 import { re2 } from '../../src/regex.ts'
 import { schemes } from '../../src/schemes.ts'
 import {

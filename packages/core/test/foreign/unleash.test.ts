@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { findIssues } from '../../src/authoring/issues.ts'
 import { compileFlagSet, evaluateFlag, parseContext } from '../../src/index.ts'
-import { findIssues } from '../../src/issues.ts'
 import { re2 } from '../../src/regex.ts'
 import { schemes } from '../../src/schemes.ts'
 import { readUnleash, toContext, type UnleashContext } from './unleash.ts'

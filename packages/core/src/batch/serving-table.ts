@@ -1,0 +1,84 @@
+import type { Outcome } from '../evaluation/outcome.ts'
+import type { CompiledRule } from '../evaluation/rule.ts'
+import type { AttributeReference } from '../model/attribute.ts'
+import type { BucketRange } from '../model/definition.ts'
+import { BLOCK_PREFIX, BUCKETS } from '../rollouts/bucket.ts'
+import type { CompiledRollout } from '../rollouts/rollout.ts'
+
+/**
+ * What each of many rules serves, as numbers that lie side by side: to follow objects from flag to
+ * flag would cost more than all else that is done for an answer. Made by `tabulate`.
+ */
+export interface ServingTable {
+  /**
+   * For each rule a code, or `ELSEWHERE`, or all the bits flipped of the place of its rollout. Then
+   * come the rollouts: the state of the salt, the number of ranges but one, and pairs of where a
+   * range of buckets ends and the code that it serves, or `NOTHING`.
+   */
+  readonly entries: Int32Array
+  /** The key that all these rollouts go by. */
+  readonly bucketBy: AttributeReference | undefined
+}
+
+/** What the rule serves is too rare to be tabulated. Loops over all flags write -1. */
+export const ELSEWHERE = -1
+/** The rule serves nothing to this bucket. Loops over all flags write -1. */
+export const NOTHING = -1
+
+/** Beyond, it is better to search than to look at every range. */
+const MAX_RANGES = 16
+
+/** Prepares rules. Rollouts with a key or a salt of another kind than the others are left out. */
+export function tabulate(rules: readonly (CompiledRule | undefined)[]): ServingTable {
+  const rollouts: number[] = []
+  const places = new Map<CompiledRollout, number>()
+  let bucketBy: AttributeReference | undefined
+  const entries = rules.map((rule) => {
+    const serve = rule?.serve
+    if (serve === undefined || serve.kind === 'nothing') return ELSEWHERE
+    if (serve.kind !== 'rollout') return serve.outcome.code
+    const { rollout, outcomes } = serve
+    bucketBy ??= rollout.bucketBy
+    const state = stateOf(rollout)
+    if (state === undefined || rollout.bucketBy.name !== bucketBy.name) return ELSEWHERE
+    const known = places.get(rollout)
+    if (known !== undefined) return ~known
+    const place = rules.length + rollouts.length
+    const ends = endsOf(rollout.ranges, outcomes)
+    places.set(rollout, place)
+    rollouts.push(state, ends.length / 2 - 1, ...ends)
+    return ~place
+  })
+  return { entries: Int32Array.from([...entries, ...rollouts]), bucketBy }
+}
+
+/** Where the hash of a key begins; undefined: it takes more than that to find the bucket. */
+function stateOf({ salt, foreign, ramp, ranges }: CompiledRollout): number | undefined {
+  if (foreign !== undefined || ramp !== undefined || ranges.length > MAX_RANGES) return undefined
+  return salt.prefix.length === BLOCK_PREFIX ? salt.state : undefined
+}
+
+/** Ranges and what lies between them; the last ends where the buckets do. */
+function endsOf(ranges: readonly BucketRange[], outcomes: readonly Outcome[]): number[] {
+  const ends: number[] = []
+  let end = 0
+  for (const [index, { from, to }] of ranges.entries()) {
+    if (from > end) ends.push(from, NOTHING)
+    ends.push(to, outcomes[index]?.code ?? NOTHING)
+    end = to
+  }
+  if (end < BUCKETS) ends.push(BUCKETS, NOTHING)
+  return ends
+}
+
+/** What the rollout at a place serves to a bucket. */
+export function codeIn(entries: Int32Array, place: number, bucket: number): number {
+  const first = place + 2
+  const last = first + 2 * (entries[place + 1] ?? 0)
+  // Nobody can foresee who is in which range, so nothing here branches on it.
+  let range = first + ((((entries[first] ?? 0) - 1 - bucket) >>> 31) << 1)
+  for (let each = first + 2; each < last; each += 2) {
+    range += (((entries[each] ?? 0) - 1 - bucket) >>> 31) << 1
+  }
+  return entries[range + 1] ?? -1
+}

@@ -1,0 +1,185 @@
+import {
+  type AttributeReference,
+  compileReference,
+  readAttribute,
+  readBucketingKey,
+} from '../model/attribute.ts'
+import type { EvaluationContext } from '../model/context.ts'
+import type { ConditionDefinition } from '../model/definition.ts'
+import type { Engines } from '../model/engines.ts'
+import type { JsonValue } from '../model/json.ts'
+import { parseTexts, type Test, type TestResult } from './comparison.ts'
+import { asksForListed, ListedTexts } from './listed-texts.ts'
+import type { Wanted } from './operator.ts'
+import {
+  holdsAfter,
+  isWellFormed,
+  LaterReader,
+  meaningOf,
+  testFound,
+  ValueReader,
+} from './value-reader.ts'
+
+/** What a condition may ask about: the context, and what else is known about it. */
+export interface ConditionScope {
+  readonly context: EvaluationContext
+  /** False for a segment that does not exist. */
+  isInSegment(segmentId: string): boolean
+  /** The key of the variation that the flag serves to this context; undefined: unknown flag or nothing served. */
+  servedVariation(flagKey: string): string | undefined
+}
+
+/** A condition whose value has been read. Made by `compileCondition`. */
+export interface CompiledCondition {
+  /** The segments it asks about; none unless the operator is about segments. */
+  readonly segmentIds: readonly string[]
+  /** The flag it asks about; undefined unless the operator is about flags. */
+  readonly flagKey: string | undefined
+  /** Where its attribute is found; undefined unless the operator is about attributes. */
+  readonly reference: AttributeReference | undefined
+  /** The attribute is read as the key of a rollout would be. */
+  readonly isKey: boolean
+  /** Undefined: the condition cannot be read, and never holds. */
+  readonly test: Test | undefined
+  readonly wants: Wanted
+  readonly isNegated: boolean
+  /**
+   * Decides it for text; undefined: that takes the test. Most conditions ask no more than whether text
+   * is one of a few, and most attributes are text.
+   */
+  readonly listed: ListedTexts | undefined
+  /** What reads a long value when the test first needs it; undefined: it has been read. */
+  readonly later: Pick<LaterReader, 'prepare'> | undefined
+  /** The engines it needs that were not handed in, without which there is no answer. */
+  readonly lacks: readonly string[]
+}
+
+const NONE: readonly string[] = []
+
+const UNREADABLE = {
+  segmentIds: NONE,
+  flagKey: undefined,
+  reference: undefined,
+  isKey: false,
+  test: undefined,
+  wants: 'match',
+  isNegated: false,
+  listed: undefined,
+  later: undefined,
+} as const
+
+/**
+ * Reads a condition once, so that judging it is fast. Never throws: one with an unknown operator
+ * or an unreadable value becomes a condition that never holds, negated or not.
+ */
+export function compileCondition(
+  definition: ConditionDefinition,
+  engines: Engines = {},
+): CompiledCondition {
+  const meaning = meaningOf(definition)
+  const reader = new ValueReader(engines)
+  const test = meaning && reader.read(definition, meaning)
+  if (meaning === undefined || test === undefined) return { ...UNREADABLE, lacks: reader.lacks }
+  const { attribute, value, negate } = definition
+  const { subject, wants } = meaning
+  const isOnAttribute = subject === 'attribute' || subject === 'key'
+  const later = value.length > LONG_VALUE ? new LaterReader(definition, engines) : undefined
+  return {
+    segmentIds: subject === 'segment' ? (parseTexts(value) ?? NONE) : NONE,
+    flagKey: subject === 'flag' ? attribute : undefined,
+    reference: isOnAttribute ? compileReference(attribute) : undefined,
+    isKey: subject === 'key',
+    test: later === undefined ? test : (found) => later.test(found),
+    wants,
+    isNegated: negate === true,
+    listed: asksForListed(definition)
+      ? new ListedTexts(definition, (wants === 'match') !== (negate === true))
+      : undefined,
+    later,
+    lacks: NONE,
+  }
+}
+
+/** What is read of longer values is kept only once it is needed: most answers come from an index. */
+const LONG_VALUE = 64
+
+/** Compiles conditions; equal ones, of which large flag sets have many, only once. */
+export function sharedConditions(
+  engines: Engines,
+): (definition: ConditionDefinition) => CompiledCondition {
+  const known = new Map<string, CompiledCondition>()
+  return (definition) => {
+    const name = isWellFormed(definition) ? nameOf(definition) : ''
+    const shared = known.get(name)
+    if (shared !== undefined) return shared
+    const condition = compileCondition(definition, engines)
+    if (name !== '') known.set(name, condition)
+    return condition
+  }
+}
+
+/** Different for conditions that mean something different: the lengths say where each text ends. */
+function nameOf({ attribute, operator, value, negate }: ConditionDefinition): string {
+  return `${attribute.length} ${operator.length} ${negate === true} ${operator}${attribute}${value}`
+}
+
+/** Whether the condition holds for the context. Never throws. */
+export function matchesCondition(condition: CompiledCondition, scope: ConditionScope): boolean {
+  const { test, listed, reference } = condition
+  if (test === undefined) return false
+  if (listed === undefined || reference === undefined) {
+    return holdsAfter(condition, outcomeOf(condition, test, scope))
+  }
+  const value = readAttribute(scope.context, reference)
+  return typeof value === 'string' ? listed.holdsFor(value) : holdsFor(condition, value)
+}
+
+/** Whether a condition on an attribute holds for its value; undefined: it is missing. */
+export function holdsFor(condition: CompiledCondition, value: JsonValue | undefined): boolean {
+  const { test } = condition
+  return test !== undefined && holdsAfter(condition, testFound(test, value))
+}
+
+/** Whether every condition holds; true for an empty list. */
+export function matchesAll(
+  conditions: readonly CompiledCondition[],
+  scope: ConditionScope,
+): boolean {
+  // Loops, because functions made for each question would be garbage.
+  for (let at = 0; at < conditions.length; at += 1) {
+    const condition = conditions[at]
+    if (condition !== undefined && !matchesCondition(condition, scope)) return false
+  }
+  return true
+}
+
+/** Whether some condition holds; false for an empty list. */
+export function matchesAny(
+  conditions: readonly CompiledCondition[],
+  scope: ConditionScope,
+): boolean {
+  for (const condition of conditions) if (matchesCondition(condition, scope)) return true
+  return false
+}
+
+/** Whether no condition holds; true for an empty list. */
+export function matchesNone(
+  conditions: readonly CompiledCondition[],
+  scope: ConditionScope,
+): boolean {
+  return !matchesAny(conditions, scope)
+}
+
+/** Undefined: what the condition asks about is missing, or of another type. */
+function outcomeOf(
+  { reference, isKey, flagKey, segmentIds }: CompiledCondition,
+  test: Test,
+  scope: ConditionScope,
+): TestResult {
+  if (reference !== undefined) {
+    const read = isKey ? readBucketingKey : readAttribute
+    return testFound(test, read(scope.context, reference))
+  }
+  if (flagKey !== undefined) return testFound(test, scope.servedVariation(flagKey))
+  return segmentIds.some((segmentId) => scope.isInSegment(segmentId))
+}
