@@ -58,6 +58,7 @@ describe.each([
     name: 'all-flags',
     entry: allFlags,
     values: [
+      'clientView',
       'detailsOf',
       'evaluateAll',
       'evaluateSome',
