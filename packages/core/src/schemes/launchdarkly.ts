@@ -1,7 +1,6 @@
 import type { BucketingScheme } from '../model/engines.ts'
 import { BUCKETS } from '../rollouts/bucket.ts'
-import { hexShare } from './hex-share.ts'
-import { bucketBelow } from './scale.ts'
+import { bucketBelow, hexShare } from './scale.ts'
 import { sha1 } from './sha1.ts'
 
 /**
