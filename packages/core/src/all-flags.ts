@@ -1,6 +1,6 @@
 import { viewOf } from './batch/flag-set-view.ts'
-import { programInParts, programOf } from './batch/program.ts'
-import { ProgramRunner } from './batch/program-runner.ts'
+import { compileRuleMatrixIncrementally, ruleMatrixOf } from './batch/rule-matrix.ts'
+import { RuleMatrixEvaluator } from './batch/rule-matrix-evaluator.ts'
 import type { EvaluationDetail, EvaluationReason } from './evaluation/detail.ts'
 import { giveBack, takeEvaluator } from './evaluation/evaluator.ts'
 import type { CompiledFlag } from './evaluation/flag.ts'
@@ -14,7 +14,7 @@ import type { CompiledCondition } from './operators/condition.ts'
 export { clientView } from './evaluation/client-view.ts'
 
 /**
- * The answers for one context at one instant, in the order of the flags' keys. Values, JSON text
+ * The answers for one context at one timestamp, in the order of the flags' keys. Values, JSON text
  * and details are views of it. Details look at the context once more, which must be unchanged.
  */
 export interface Evaluation {
@@ -28,41 +28,41 @@ export interface Evaluation {
 }
 
 /**
- * Makes what evaluating all flags of a set takes, in parts of a few milliseconds at most: between
- * any two a server can do something else. Otherwise the first evaluation makes it at once.
+ * Prepares the evaluation of all flags of a set in chunks of a few milliseconds at most: between two
+ * chunks a server can do other work. Otherwise the first evaluation prepares all of it at once.
  *
  * @example
- * for (const _part of prepareInParts(flagSet)) await new Promise((resolve) => setImmediate(resolve))
+ * for (const _chunk of prepareIncrementally(flagSet)) await new Promise((resolve) => setImmediate(resolve))
  */
-export function* prepareInParts(flagSet: FlagSet): Generator<undefined, void> {
+export function* prepareIncrementally(flagSet: FlagSet): Generator<undefined, void> {
   const { ordered, segments } = flagSet
   for (const { rules } of ordered) {
     for (const { conditions } of rules) yield* prepareConditions(conditions)
   }
   for (const { conditions } of segments.values()) yield* prepareConditions(conditions)
-  yield* programInParts(flagSet)
+  yield* compileRuleMatrixIncrementally(flagSet)
 }
 
 function* prepareConditions(conditions: readonly CompiledCondition[]): Generator<undefined, void> {
-  for (const { later, listed } of conditions) {
-    // What lists texts is answered from the index.
-    if (listed === undefined && later?.prepare() === true) yield
+  for (const { later, stringSet } of conditions) {
+    // The condition index answers string-set conditions.
+    if (stringSet === undefined && later?.prepare() === true) yield
   }
 }
 
 /** Evaluates every flag at `now` (epoch milliseconds). */
 export function evaluateAll(flagSet: FlagSet, context: EvaluationContext, now: number): Evaluation {
   const { ordered: flags, workspace } = flagSet
-  const program = programOf(flagSet)
+  const matrix = ruleMatrixOf(flagSet)
   const start = workspace.reserve(flags.length)
   const { codes } = workspace
-  codes.set(program.initial, start)
+  codes.set(matrix.initial, start)
   const evaluator = takeEvaluator(flagSet, context, now)
   if (!isEmptyContext(evaluator.context)) {
-    evaluator.runner ??= new ProgramRunner(program, evaluator)
+    evaluator.runner ??= new RuleMatrixEvaluator(matrix, evaluator)
     evaluator.runner.run(codes, start)
   }
-  for (const position of program.others) {
+  for (const position of matrix.others) {
     const flag = flags[position]
     if (flag !== undefined) codes[start + position] = evaluator.answer(flag).code
   }

@@ -5,4 +5,4 @@ export {
   mergeChanges,
   type ValueChanges,
 } from './authoring/diff.ts'
-export { nextInstant, rampingFlags, stepAt } from './evaluation/step.ts'
+export { changedByGradualRollouts, nextTimestamp, stepAt } from './evaluation/schedule.ts'

@@ -1,5 +1,5 @@
 export { attributesRead, minimalContext } from './explain/attributes-read.ts'
 export { evaluateDetail, type FullDetail } from './explain/evaluate-detail.ts'
-export { explainFlag, explainInParts } from './explain/explain-flag.ts'
+export { explainFlag, explainIncrementally } from './explain/explain-flag.ts'
 export type { ExplanationStep, FlagExplanation } from './explain/explanation.ts'
 export { prepareExplanations } from './explain/prepare-explanations.ts'

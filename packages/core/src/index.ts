@@ -9,7 +9,7 @@ export type { CompiledFlag } from './evaluation/flag.ts'
 export {
   type CompileOptions,
   compileFlagSet,
-  compileInParts,
+  compileIncrementally,
   type FlagSet,
 } from './evaluation/flag-set.ts'
 export { type CompiledVariation, codeCountOf, reasonOf, servedBy } from './evaluation/outcome.ts'
@@ -42,7 +42,6 @@ export type {
   TargetDefinition,
   VariationDefinition,
 } from './model/definition.ts'
-export type { BucketingScheme, BucketingSettings, Engines, RegexEngine } from './model/engines.ts'
 export {
   FlagError,
   type FlagErrorCode,
@@ -50,7 +49,12 @@ export {
   type Issue,
   isFlagError,
 } from './model/errors.ts'
-export { parseInstant } from './model/instant.ts'
+export type {
+  BucketingScheme,
+  BucketingSettings,
+  Extensions,
+  RegexEngine,
+} from './model/extensions.ts'
 export {
   isJsonObject,
   type JsonArray,
@@ -58,6 +62,7 @@ export {
   type JsonValue,
   jsonEquals,
 } from './model/json.ts'
+export { parseTimestamp } from './model/timestamp.ts'
 export {
   type FlagValue,
   type FlagValues,

@@ -15,7 +15,7 @@ import type {
   VariationDefinition,
 } from './model/definition.ts'
 import { type Issue, isFlagError } from './model/errors.ts'
-import { parseInstant } from './model/instant.ts'
+import { parseTimestamp } from './model/timestamp.ts'
 
 const CONTEXT = 'context'
 
@@ -91,7 +91,7 @@ const gradualRolloutSchema = z.object({
   targetPercentage: percent,
   increment: percent,
   intervalHours: z.number().positive(),
-  startAt: z.string().refine((text) => parseInstant(text) !== undefined, 'must be an instant'),
+  startAt: z.string().refine((text) => parseTimestamp(text) !== undefined, 'must be an instant'),
 }) satisfies z.ZodType<GradualRolloutDefinition>
 
 export const rolloutDefinitionSchema = z.discriminatedUnion('strategy', [

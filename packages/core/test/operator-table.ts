@@ -4,14 +4,14 @@ import { compileCondition, matchesCondition } from '../src/operators/condition.t
 import type { Operator } from '../src/operators/operator.ts'
 import { re2 } from '../src/regex.ts'
 
-const ENGINES = { regex: re2 }
+const EXTENSIONS = { regex: re2 }
 
 /** An attribute (undefined: missing), an operator, a value, and whether the condition holds. */
 export type Row = readonly [JsonValue | undefined, Operator, string, boolean]
 
 /** Whether a condition holds for a context with this attribute, in no segment and with no flags. */
 export function holds(it: JsonValue | undefined, operator: Operator, value: string): boolean {
-  return matchesCondition(compileCondition({ attribute: 'it', operator, value }, ENGINES), {
+  return matchesCondition(compileCondition({ attribute: 'it', operator, value }, EXTENSIONS), {
     context: it === undefined ? { kind: 'user' } : { kind: 'user', it },
     isInSegment: () => false,
     servedVariation: () => undefined,

@@ -4,9 +4,9 @@ import { re2 } from '../regex.ts'
 import { authoringFault, isExactNumber } from './authoring-fault.ts'
 import { conditionFault } from './condition-fault.ts'
 
-const ENGINES = { regex: re2 }
+const EXTENSIONS = { regex: re2 }
 const faultOf = (operator: string, value: string) =>
-  authoringFault({ attribute: 'a', operator, value }, ENGINES)
+  authoringFault({ attribute: 'a', operator, value }, EXTENSIONS)
 
 const operatorsOf = (...expectations: readonly string[]) =>
   [...operators].flatMap(([name, { comparison }]) => {
@@ -27,7 +27,7 @@ describe('authoringFault', () => {
       ['matches', '('],
       ['in_cidr', '[]'],
     ] as const) {
-      const fault = conditionFault({ attribute: 'a', operator, value }, ENGINES)
+      const fault = conditionFault({ attribute: 'a', operator, value }, EXTENSIONS)
       expect(faultOf(operator, value)).toBe(fault ?? 'a fault')
     }
     expect(authoringFault({ attribute: 'a', operator: 'matches', value: 'a' })).toBe(

@@ -1,5 +1,5 @@
 import type { ConditionDefinition } from '../model/definition.ts'
-import type { Engines } from '../model/engines.ts'
+import type { Extensions } from '../model/extensions.ts'
 import type { JsonArray, JsonObject, JsonValue } from '../model/json.ts'
 import { clip, quote } from '../model/quote.ts'
 import { parseNetwork } from '../operators/cidr.ts'
@@ -21,9 +21,9 @@ import { conditionFault } from './condition-fault.ts'
  */
 export function authoringFault(
   definition: ConditionDefinition,
-  engines: Engines = {},
+  extensions: Extensions = {},
 ): string | undefined {
-  return intentFault(definition, 0) ?? conditionFault(definition, engines)
+  return intentFault(definition, 0) ?? conditionFault(definition, extensions)
 }
 
 /** Whether a number has the value that was written: not an integer beyond 2^53 or infinite. */
@@ -109,7 +109,7 @@ function elementFault({ operator, value, expects, depth }: Written): string | un
 /** Expectations that texts inside the value meet as numbers. */
 const NUMERIC: ReadonlySet<Expectation> = new Set([
   'number',
-  'instant',
+  'timestamp',
   'range',
   'remainder',
   'size',

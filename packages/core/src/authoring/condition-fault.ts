@@ -1,5 +1,5 @@
 import type { ConditionDefinition } from '../model/definition.ts'
-import type { Engines } from '../model/engines.ts'
+import type { Extensions } from '../model/extensions.ts'
 import { clip, quote } from '../model/quote.ts'
 import { MAX_ELEMENT_CONDITIONS } from '../operators/array-comparison.ts'
 import { type Expectation, TYPES } from '../operators/comparison.ts'
@@ -10,7 +10,7 @@ import { BUCKETS } from '../rollouts/bucket.ts'
 
 const EXPECTED: Readonly<Record<Expectation, string>> = {
   conditions: `a JSON array of at most ${MAX_ELEMENT_CONDITIONS} conditions on attributes of an element`,
-  instant: 'an RFC 3339 date with time and zone, or epoch milliseconds',
+  timestamp: 'an RFC 3339 date with time and zone, or epoch milliseconds',
   list: 'text or a JSON array without null',
   network: 'an IP address or a network in CIDR notation, or a JSON array of them',
   number: 'a decimal number',
@@ -31,9 +31,9 @@ const EXPECTED: Readonly<Record<Expectation, string>> = {
 /** Why a condition must be refused when it is written, as a sentence; undefined: it is fine. */
 export function conditionFault(
   definition: ConditionDefinition,
-  engines: Engines = {},
+  extensions: Extensions = {},
 ): string | undefined {
-  const { test, lacks } = compileCondition(definition, engines)
+  const { test, missingExtensions } = compileCondition(definition, extensions)
   if (test !== undefined) return undefined
   if (!isWellFormed(definition)) {
     return 'A condition has an attribute, an operator and a value, all text.'
@@ -41,8 +41,8 @@ export function conditionFault(
   const name = quote(definition.operator)
   const meaning = meaningOf(definition)
   if (meaning === undefined) return `There is no operator ${name}.`
-  if (lacks.length === 0) {
+  if (missingExtensions.length === 0) {
     return `The value of ${name} must be ${EXPECTED[meaning.comparison.expects]}.`
   }
-  return `${name} needs the ${lacks.map(clip).join(' and the ')}, which was not handed to the engine.`
+  return `${name} needs the ${missingExtensions.map(clip).join(' and the ')}, which was not handed to the engine.`
 }

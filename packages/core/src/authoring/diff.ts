@@ -1,13 +1,13 @@
-import { dependentsOf } from '../evaluation/dependency.ts'
+import { dependentsOf } from '../evaluation/dependency-graph.ts'
 import { type FlagSet, isSameDefinition } from '../evaluation/flag-set.ts'
-import { flagName, segmentName } from '../evaluation/links.ts'
+import { flagName, segmentName } from '../evaluation/references.ts'
 import { compareCodePoints } from '../model/code-point.ts'
 import type { FlagDefinition, FlagSetDefinition, SegmentDefinition } from '../model/definition.ts'
 import { jsonEquals } from '../model/json.ts'
 import type { FlagValue, FlagValues } from '../model/value.ts'
 
 /**
- * The keys of the flags whose answer may differ between two flag sets at one instant: changed,
+ * The keys of the flags whose answer may differ between two flag sets at one timestamp: changed,
  * added, removed, or depending on something that was. All others answer alike to every context.
  */
 export function changedFlags(before: FlagSet, after: FlagSet): readonly string[] {

@@ -18,7 +18,7 @@ describe('findIssues', () => {
   const basis = { id: 'r', bucketBy: 'user.key', salt: 'salt', scheme: 'ff' }
   const ranges = [{ variationId: 'on', from: 0, to: 2 }]
   const shares = { ...basis, strategy: 'percentage', ranges } as const
-  const ramp = {
+  const gradual = {
     ...basis,
     strategy: 'gradual',
     variationId: 'on',
@@ -29,10 +29,13 @@ describe('findIssues', () => {
   } as const
 
   it.each<[RolloutDefinition, string]>([
-    [{ ...ramp, startAt: 'soon' }, 'A ramp must start at an RFC 3339 instant with a time zone.'],
-    [{ ...ramp, intervalHours: 0 }, 'The interval of a ramp must be a positive number of hours.'],
-    [{ ...ramp, increment: 0 }, 'The increment of a ramp must be at least 0.001 percent.'],
-    [{ ...ramp, targetPercentage: 101 }, 'The target of a ramp must be from 0 to 100 percent.'],
+    [{ ...gradual, startAt: 'soon' }, 'A ramp must start at an RFC 3339 instant with a time zone.'],
+    [
+      { ...gradual, intervalHours: 0 },
+      'The interval of a ramp must be a positive number of hours.',
+    ],
+    [{ ...gradual, increment: 0 }, 'The increment of a ramp must be at least 0.001 percent.'],
+    [{ ...gradual, targetPercentage: 101 }, 'The target of a ramp must be from 0 to 100 percent.'],
     [{ ...shares, scheme: 'x' }, 'The bucketing scheme "x" was not handed to the engine.'],
     [{ ...shares, totalWeight: 0 }, 'The total weight must be a whole number from 1 to 100000.'],
     [
@@ -51,7 +54,7 @@ describe('findIssues', () => {
     const wrong = [{ variationId: 'x', from: 0, to: 2 }]
     const sound = { ...shares, id: 'sound', ranges: [{ variationId: 'y', from: 0, to: 2 }] }
     for (const rollout of [
-      { ...ramp, variationId: 'x' },
+      { ...gradual, variationId: 'x' },
       { ...shares, ranges: wrong },
     ]) {
       const flag = flagDefinition('a', { rules, rollouts: [rollout, sound] })
@@ -59,7 +62,7 @@ describe('findIssues', () => {
         'The rollout "r" names the variation "x", which cannot be served.',
       ])
     }
-    const broken = flagDefinition('a', { rules, rollouts: [{ ...ramp, increment: 0 }, sound] })
+    const broken = flagDefinition('a', { rules, rollouts: [{ ...gradual, increment: 0 }, sound] })
     expect(messagesOf([broken])).toEqual([expect.stringMatching(/^The rollout "r" cannot be/)])
   })
 

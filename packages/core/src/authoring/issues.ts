@@ -1,11 +1,11 @@
-import { MAX_DEPENDENCY_HOPS } from '../evaluation/dependency.ts'
+import { MAX_DEPENDENCY_HOPS } from '../evaluation/dependency-graph.ts'
 import { type CompiledFlag, compileFlag } from '../evaluation/flag.ts'
 import { type FlagSet, isSameDefinition } from '../evaluation/flag-set.ts'
-import { flagName, segmentName, wordsFor } from '../evaluation/links.ts'
+import { flagName, segmentName, wordsFor } from '../evaluation/references.ts'
 import type { CompiledRule } from '../evaluation/rule.ts'
 import { type CompiledSegment, compileSegment } from '../evaluation/segment.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
-import type { Engines } from '../model/engines.ts'
+import type { Extensions } from '../model/extensions.ts'
 import { clip, quote } from '../model/quote.ts'
 import { type CompiledCondition, sharedConditions } from '../operators/condition.ts'
 import { BUCKETS } from '../rollouts/bucket.ts'
@@ -42,41 +42,45 @@ function isOnWhenSwitchedOff({ servable, definition }: CompiledFlag): boolean {
 
 /** What `findIssues` finds, without the warnings. */
 export function findErrors(flagSet: FlagSet): readonly FlagSetIssue[] {
-  const { ordered, segments, engines } = flagSet
+  const { ordered, segments, extensions } = flagSet
   const severity = 'error'
   const found = findLeftOut(flagSet)
-  const faultsOfLost = findLost(flagSet)
+  const faultsOfUnresolvable = explainUnresolvable(flagSet)
   for (const flag of ordered) {
     const { key: flagKey } = flag
-    const faults = known.get(flag) ?? faultsOfFlag(flag, engines)
+    const faults = known.get(flag) ?? faultsOfFlag(flag, extensions)
     known.set(flag, faults)
     for (const message of faults) found.push({ severity, flagKey, message })
-    for (const message of faultsOfLost(flagName(flagKey)))
+    for (const message of faultsOfUnresolvable(flagName(flagKey)))
       found.push({ severity, flagKey, message })
   }
   for (const [segmentId, segment] of segments) {
-    const faults = known.get(segment) ?? faultsOfSegment(segment, engines)
+    const faults = known.get(segment) ?? faultsOfSegment(segment, extensions)
     known.set(segment, faults)
     for (const message of faults) found.push({ severity, segmentId, message })
-    for (const message of faultsOfLost(segmentName(segmentId)))
+    for (const message of faultsOfUnresolvable(segmentName(segmentId)))
       found.push({ severity, segmentId, message })
   }
   return found
 }
 
-/** Why the answer of a flag or a segment, by its name, cannot be worked out. */
-function findLost({ dependencies: { nodes, lost } }: FlagSet): (name: string) => readonly string[] {
-  const needs = new Map(lost.size === 0 ? [] : nodes.map((node) => [node.name, node.needs]))
+/** Returns why a flag or a segment, by its name, cannot be evaluated. */
+function explainUnresolvable({
+  dependencies: { nodes, unresolvable },
+}: FlagSet): (name: string) => readonly string[] {
+  const dependsOn = new Map(
+    unresolvable.size === 0 ? [] : nodes.map((node) => [node.name, node.dependsOn]),
+  )
   return (name) => {
-    if (!lost.has(name)) return NONE
-    const missing = (needs.get(name) ?? []).filter((need) => !needs.has(need))
+    if (!unresolvable.has(name)) return NONE
+    const missing = (dependsOn.get(name) ?? []).filter((dependency) => !dependsOn.has(dependency))
     const words = clip(wordsFor(name))
     if (missing.length === 0) {
       const far = `more than ${MAX_DEPENDENCY_HOPS} hops away`
       return [`The ${words} needs itself, or something that is broken or ${far}.`]
     }
-    return missing.map((need) => {
-      return `The ${words} needs the ${clip(wordsFor(need))}, which does not exist.`
+    return missing.map((dependency) => {
+      return `The ${words} needs the ${clip(wordsFor(dependency))}, which does not exist.`
     })
   }
 }
@@ -84,8 +88,8 @@ function findLost({ dependencies: { nodes, lost } }: FlagSet): (name: string) =>
 const NONE: readonly string[] = []
 
 /** What of the definition is not in the flag set. */
-function findLeftOut({ definition, flags, segments, engines }: FlagSet): FlagSetIssue[] {
-  const compileCondition = sharedConditions(engines)
+function findLeftOut({ definition, flags, segments, extensions }: FlagSet): FlagSetIssue[] {
+  const compileCondition = sharedConditions(extensions)
   return [
     ...messagesOf(definition.segments, {
       compiled: segments,
@@ -95,12 +99,12 @@ function findLeftOut({ definition, flags, segments, engines }: FlagSet): FlagSet
     ...messagesOf(definition.flags, {
       compiled: flags,
       nameOf: (flag) => flag?.key,
-      compile: (flag) => compileFlag(flag, engines, compileCondition),
+      compile: (flag) => compileFlag(flag, extensions, compileCondition),
     }),
   ].map((message) => ({ severity: 'error', message }))
 }
 
-interface Parts<Definition> {
+interface LeftOutOptions<Definition> {
   /** What could be read, by name. */
   readonly compiled: ReadonlyMap<unknown, { readonly definition: Definition }>
   readonly nameOf: (definition: Definition) => unknown
@@ -109,7 +113,7 @@ interface Parts<Definition> {
 
 function messagesOf<Definition>(
   definitions: readonly Definition[],
-  { compiled, nameOf, compile }: Parts<Definition>,
+  { compiled, nameOf, compile }: LeftOutOptions<Definition>,
 ): string[] {
   if (!Array.isArray(definitions)) return ['The flags or the segments are not a list.']
   if (definitions.length === compiled.size) return []
@@ -136,26 +140,29 @@ function errorOf(run: () => unknown): string {
   }
 }
 
-function faultsOfSegment({ definition, conditions }: CompiledSegment, engines: Engines): string[] {
-  return faultsOfConditions(conditions, definition.rules, engines)
+function faultsOfSegment(
+  { definition, conditions }: CompiledSegment,
+  extensions: Extensions,
+): string[] {
+  return faultsOfConditions(conditions, definition.rules, extensions)
 }
 
 function faultsOfConditions(
   conditions: readonly CompiledCondition[],
   definitions: readonly ConditionDefinition[],
-  engines: Engines,
+  extensions: Extensions,
 ): string[] {
   return definitions.flatMap((definition, index) => {
     // Only what cannot be read is read once more.
     const isRead = conditions[index]?.test !== undefined
-    return isRead ? [] : (conditionFault(definition, engines) ?? [])
+    return isRead ? [] : (conditionFault(definition, extensions) ?? [])
   })
 }
 
 /** Everything that is wrong within one flag and can matter when it is evaluated. */
-function faultsOfFlag(flag: CompiledFlag, engines: Engines): string[] {
+function faultsOfFlag(flag: CompiledFlag, extensions: Extensions): string[] {
   const { defaultVariationId, offVariationId, targets } = flag.definition
-  const faultsOfRollout = rolloutFaults(flag, engines)
+  const faultsOfRollout = rolloutFaults(flag, extensions)
   return [
     ...flag.variations.flatMap(({ id, fault }) => {
       return fault === undefined ? [] : `The variation ${quote(id)} cannot be read. ${fault}.`
@@ -163,7 +170,7 @@ function faultsOfFlag(flag: CompiledFlag, engines: Engines): string[] {
     ...faultOfServing(flag, 'The default', defaultVariationId),
     ...faultOfServing(flag, 'The off variation', offVariationId),
     ...targets.flatMap(({ variationId }) => faultOfServing(flag, 'A target', variationId)),
-    ...flag.rules.flatMap((rule) => faultsOfRule(flag, rule, { engines, faultsOfRollout })),
+    ...flag.rules.flatMap((rule) => faultsOfRule(flag, rule, { extensions, faultsOfRollout })),
   ]
 }
 
@@ -173,19 +180,19 @@ function faultOfServing(flag: CompiledFlag, what: string, variationId: string | 
 }
 
 interface RuleSurroundings {
-  readonly engines: Engines
+  readonly extensions: Extensions
   readonly faultsOfRollout: (rule: CompiledRule) => readonly string[]
 }
 
 function faultsOfRule(
   flag: CompiledFlag,
   rule: CompiledRule,
-  { engines, faultsOfRollout }: RuleSurroundings,
+  { extensions, faultsOfRollout }: RuleSurroundings,
 ): readonly string[] {
   const { id, conditions, rolloutId, variationId } = rule.definition
   const name = `The rule ${quote(id)}`
   return [
-    ...faultsOfConditions(rule.conditions, conditions, engines).map((fault) => {
+    ...faultsOfConditions(rule.conditions, conditions, extensions).map((fault) => {
       return `${name} has a condition that never holds. ${fault}`
     }),
     ...(rolloutId === null ? faultOfServing(flag, name, variationId) : faultsOfRollout(rule)),
@@ -195,16 +202,16 @@ function faultsOfRule(
 /** The faults of the rollout of a rule. Many rules may have the same: its ranges are read once. */
 function rolloutFaults(
   flag: CompiledFlag,
-  engines: Engines,
+  extensions: Extensions,
 ): (rule: CompiledRule) => readonly string[] {
   const known = new Map<CompiledRollout, readonly string[]>()
   return (rule) => {
     const { serve, definition } = rule
-    if (serve.kind !== 'rollout') return faultsOfBroken(flag, rule, engines)
-    const { ramp, ranges } = serve.rollout
+    if (serve.kind !== 'rollout') return faultsOfBroken(flag, rule, extensions)
+    const { gradual, ranges } = serve.rollout
     const faults =
       known.get(serve.rollout) ??
-      (ramp === undefined ? ranges : [ramp]).flatMap(({ variationId }) => {
+      (gradual === undefined ? ranges : [gradual]).flatMap(({ variationId }) => {
         return faultOfServing(flag, `The rollout ${quote(definition.rolloutId)}`, variationId)
       })
     known.set(serve.rollout, faults)
@@ -215,13 +222,13 @@ function rolloutFaults(
 function faultsOfBroken(
   flag: CompiledFlag,
   { definition: { id, rolloutId } }: CompiledRule,
-  engines: Engines,
+  extensions: Extensions,
 ): readonly string[] {
   const definition = flag.definition.rollouts.filter((each) => each.id === rolloutId).at(-1)
   if (definition === undefined) {
     return [`The rule ${quote(id)} names the rollout ${quote(rolloutId)}, which does not exist.`]
   }
-  const { fault } = compileRollout(definition, engines)
+  const { fault } = compileRollout(definition, extensions)
   const why = fault === undefined ? '' : rolloutFault(fault, definition.scheme)
   return [`The rollout ${quote(rolloutId)} cannot be followed. ${why}`]
 }

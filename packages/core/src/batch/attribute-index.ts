@@ -1,28 +1,28 @@
 import { type AttributeReference, compileReference } from '../model/attribute.ts'
+import type { Incremental } from '../model/incremental.ts'
 import type { JsonArray, JsonValue } from '../model/json.ts'
-import type { Parts } from '../model/parts.ts'
 import { scalarText } from '../operators/comparison.ts'
 import { type CompiledCondition, holdsFor } from '../operators/condition.ts'
 import { holdsAfter } from '../operators/value-reader.ts'
 import { addTo, endOf } from './bit-set.ts'
 
-/** A condition that asks no more than whether the text of an attribute is one of a few. */
+/** A condition whose result depends only on whether the attribute is one of a few texts. */
 export interface TextCondition {
   readonly condition: CompiledCondition
   readonly texts: readonly string[]
-  /** What the test says of texts that are not among them. */
+  /** The result of the test for all other texts. */
   readonly isForOthers: boolean
 }
 
-/** One of the rows that ask about an attribute, and what it asks. */
+/** A rule row that reads an attribute, and its conditions on it. */
 export interface AttributeRow {
   readonly row: number
   readonly conditions: readonly TextCondition[]
 }
 
 /**
- * For each value of one attribute the rows whose conditions on it hold; rows that ask nothing about
- * it always do. They are words, which lie with those of other attributes in the `bits` of an index.
+ * For each value of one attribute, the rule rows whose conditions on it hold; rule rows without a
+ * condition on the attribute are included. The rows are words in the `bits` of a condition index.
  * Made by `indexAttribute`.
  */
 export interface AttributeIndex {
@@ -41,26 +41,29 @@ export interface AttributeIndex {
   readonly rows: readonly number[]
 }
 
-/** After how many rows, and how many texts, a part of the work is done. */
-const ROWS_A_PART = 128
-const TEXTS_A_PART = 4096
+/** A chunk of work ends after this many rows or texts. */
+const ROWS_PER_CHUNK = 128
+const TEXTS_PER_CHUNK = 4096
 
-/** Prepares, in parts, what rows, in ascending order, ask about an attribute; all rows fill `words`. */
+/**
+ * Builds the index of one attribute incrementally. The rule rows are in ascending order; `words` is
+ * the number of words that all rule rows of the condition index take.
+ */
 export function* indexAttribute(
   attribute: string,
   rows: readonly AttributeRow[],
   { words, bits }: { readonly words: number; readonly bits: number[] },
-): Parts<AttributeIndex> {
+): Incremental<AttributeIndex> {
   const unlisted = new Array<number>(words).fill(-1)
   const missing = new Array<number>(words).fill(-1)
   const differences = new Map<string, number[]>()
   let texts = 0
   for (const [number, { row, conditions }] of rows.entries()) {
-    if (number % ROWS_A_PART === 0 || texts > TEXTS_A_PART) {
+    if (number % ROWS_PER_CHUNK === 0 || texts > TEXTS_PER_CHUNK) {
       texts = 0
       yield
     }
-    const { unlisted: holds, missing: holdsWithout, differing } = judge(conditions)
+    const { unlisted: holds, missing: holdsWithout, differing } = evaluateTextConditions(conditions)
     if (!holds) clear(unlisted, row)
     if (!holdsWithout) clear(missing, row)
     for (const text of differing) addTo(differencesOf(differences, text), row)
@@ -78,35 +81,35 @@ export function* indexAttribute(
   }
 }
 
-/** What conditions together say of texts that none of them lists, and of nothing. */
-interface Judgement {
+/** The combined result of conditions for a text that none of them lists and for a missing attribute. */
+interface TextResults {
   readonly unlisted: boolean
   readonly missing: boolean
-  /** The texts of which they say the opposite of what they say of those that are not listed. */
+  /** The texts for which the result is the opposite of `unlisted`. */
   readonly differing: readonly string[]
 }
 
-function judge(conditions: readonly TextCondition[]): Judgement {
+function evaluateTextConditions(conditions: readonly TextCondition[]): TextResults {
   const [first, ...others] = conditions
   // Nearly always there is one, and large flag sets have many thousand.
-  if (first !== undefined && others.length === 0) return judgeOne(first)
-  const judges = conditions.map((each) => {
-    const judgement = judgeOne(each)
-    return { ...judgement, differing: new Set(judgement.differing) }
+  if (first !== undefined && others.length === 0) return evaluateTextCondition(first)
+  const results = conditions.map((each) => {
+    const result = evaluateTextCondition(each)
+    return { ...result, differing: new Set(result.differing) }
   })
-  const unlisted = judges.every((one) => one.unlisted)
-  const texts = new Set(judges.flatMap(({ differing }) => [...differing]))
+  const unlisted = results.every((one) => one.unlisted)
+  const texts = new Set(results.flatMap(({ differing }) => [...differing]))
   const differing = [...texts].filter((text) => {
-    return judges.every((one) => one.differing.has(text) !== one.unlisted) !== unlisted
+    return results.every((one) => one.differing.has(text) !== one.unlisted) !== unlisted
   })
-  return { unlisted, missing: judges.every((one) => one.missing), differing }
+  return { unlisted, missing: results.every((one) => one.missing), differing }
 }
 
-function judgeOne({ condition, texts, isForOthers }: TextCondition): Judgement {
+function evaluateTextCondition({ condition, texts, isForOthers }: TextCondition): TextResults {
   return {
     unlisted: holdsAfter(condition, isForOthers),
     missing: holdsAfter(condition, undefined),
-    // Whoever lists texts says something else of them than of others.
+    // The result for a listed text always differs from that for an unlisted one.
     differing: texts,
   }
 }
@@ -137,10 +140,10 @@ function* appendTexts(
   bits: number[],
   unlisted: readonly number[],
   differences: ReadonlyMap<string, readonly number[]>,
-): Parts<ReadonlyMap<string, number>> {
+): Incremental<ReadonlyMap<string, number>> {
   const byText = new Map<string, number>()
   for (const [text, pairs] of differences) {
-    if (byText.size % TEXTS_A_PART === 0) yield
+    if (byText.size % TEXTS_PER_CHUNK === 0) yield
     if (unlisted.length > MAX_ROOM * (1 + pairs.length)) {
       byText.set(text, ~append(bits, [pairs.length / 2, ...pairs]))
       continue
@@ -198,7 +201,7 @@ function keepForStructure(index: AttributeIndex, value: JsonValue, rows: Int32Ar
     const word = rows[row >>> 5] ?? 0
     const bit = 1 << (row & 31)
     if ((word & bit) === 0) continue
-    const holds = texts && condition.listed?.holdsForSome(texts)
+    const holds = texts && condition.stringSet?.holdsForAny(texts)
     if (!(holds ?? holdsFor(condition, value))) rows[row >>> 5] = word & ~bit
   }
 }

@@ -1,7 +1,7 @@
 import type { ConditionDefinition } from '../model/definition.ts'
-import type { Parts } from '../model/parts.ts'
+import type { Incremental } from '../model/incremental.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
-import { asksForListed, listedTexts } from '../operators/listed-texts.ts'
+import { isStringSetCondition, stringsOf } from '../operators/string-set-condition.ts'
 import {
   type AttributeIndex,
   type AttributeRow,
@@ -10,8 +10,8 @@ import {
 } from './attribute-index.ts'
 import { addTo, packed, type SparseBits } from './bit-set.ts'
 
-/** What must hold together: the conditions of a rule, and the segment it is for. */
-export interface IndexRow {
+/** A rule row: conditions and a segment that must hold together. */
+export interface RuleRow {
   readonly conditions: readonly CompiledCondition[]
   /** What the conditions were made of, one by one. */
   readonly definitions: readonly ConditionDefinition[]
@@ -19,40 +19,42 @@ export interface IndexRow {
 }
 
 /**
- * Many rows, to be judged together. A row is one bit, and whatever is known of a context clears
- * the bits of the rows that do not hold, so that the work grows with the number of attributes and
- * not with the number of rows. Made by `indexRows`.
+ * An index of many rule rows that are evaluated together. A rule row is one bit. Each attribute of a
+ * context clears the bits of the rule rows that do not hold, so the work grows with the number of
+ * attributes, not with the number of rule rows. Made by `indexRuleRows`.
  */
 export interface ConditionIndex {
   readonly words: number
-  /** The words of the rows that can hold at all. */
+  /** The words of the rule rows that can hold at all. */
   readonly possible: Int32Array
   readonly attributes: readonly AttributeIndex[]
   /** The words of all rows, then those that each attribute has for its values. */
   readonly bits: Int32Array
   readonly segmentIds: readonly string[]
-  /** For each segment the rows that are for it, one set behind the other. */
-  readonly neededBySegment: SparseBits
-  /** The conditions that the text of an attribute cannot decide, each once. */
-  readonly judged: readonly JudgedCondition[]
+  /** For each segment the rule rows that require it, one set behind the other. */
+  readonly rowsBySegment: SparseBits
+  /** The conditions that depend on more than the text of an attribute, each once. */
+  readonly unindexed: readonly UnindexedCondition[]
 }
 
-export interface JudgedCondition {
+export interface UnindexedCondition {
   readonly condition: CompiledCondition
-  /** The rows that have it. */
-  readonly neededBy: SparseBits
+  /** The rule rows that contain it. */
+  readonly ruleRows: SparseBits
 }
 
-/** After how many rows, and how many characters of their values, a part of the work is done. */
-const ROWS_A_PART = 256
-const CHARACTERS_A_PART = 65_536
+/** A chunk of work ends after this many rule rows, or characters of their values. */
+const ROWS_PER_CHUNK = 256
+const CHARACTERS_PER_CHUNK = 65_536
 
-/** Prepares, in parts, rows of which the first is bit 0; one that is undefined never holds. */
-export function* indexRows(rows: readonly (IndexRow | undefined)[]): Parts<ConditionIndex> {
+/** Builds the index incrementally. The first rule row is bit 0; an undefined rule row never holds. */
+export function* indexRuleRows(
+  rows: readonly (RuleRow | undefined)[],
+): Incremental<ConditionIndex> {
   const builder = new IndexBuilder(rows.length)
   let characters = 0
   for (const [number, row] of rows.entries()) {
-    if (number % ROWS_A_PART === 0 || characters > CHARACTERS_A_PART) {
+    if (number % ROWS_PER_CHUNK === 0 || characters > CHARACTERS_PER_CHUNK) {
       characters = 0
       yield
     }
@@ -66,14 +68,14 @@ export function* indexRows(rows: readonly (IndexRow | undefined)[]): Parts<Condi
 class IndexBuilder {
   readonly #possible: Int32Array
   readonly #attributes = new Map<string, AttributeRow[]>()
-  readonly #judged = new Map<CompiledCondition, number[]>()
+  readonly #unindexed = new Map<CompiledCondition, number[]>()
   readonly #segments = new Map<string, number[]>()
 
   constructor(rows: number) {
     this.#possible = new Int32Array(Math.ceil(rows / 32))
   }
 
-  add(row: number, { conditions, definitions, segmentId }: IndexRow): void {
+  add(row: number, { conditions, definitions, segmentId }: RuleRow): void {
     // A condition that cannot be read never holds, and so neither does the row.
     if (conditions.some(({ test }) => test === undefined)) return
     this.#possible[row >>> 5] = (this.#possible[row >>> 5] ?? 0) | (1 << (row & 31))
@@ -89,7 +91,7 @@ class IndexBuilder {
       const asks = textConditionOf(condition, definition)
       if (asks === undefined)
         addTo(
-          getOrMake(this.#judged, condition, () => []),
+          getOrMake(this.#unindexed, condition, () => []),
           row,
         )
       else getOrMake(asked, definition.attribute, () => []).push(asks)
@@ -99,7 +101,7 @@ class IndexBuilder {
     }
   }
 
-  *build(): Parts<ConditionIndex> {
+  *build(): Incremental<ConditionIndex> {
     const words = this.#possible.length
     // In one array, which a processor likes better than many.
     const bits = new Array<number>(words).fill(-1)
@@ -114,9 +116,9 @@ class IndexBuilder {
       attributes,
       bits: Int32Array.from(bits),
       segmentIds: [...this.#segments.keys()],
-      neededBySegment: packed([...this.#segments.values()]),
-      judged: [...this.#judged].map(([condition, rows]) => {
-        return { condition, neededBy: packed([rows]) }
+      rowsBySegment: packed([...this.#segments.values()]),
+      unindexed: [...this.#unindexed].map(([condition, rows]) => {
+        return { condition, ruleRows: packed([rows]) }
       }),
     }
   }
@@ -131,8 +133,8 @@ function textConditionOf(
   if (operator === 'exists' || operator === 'not_exists') {
     return { condition, texts: [], isForOthers: true }
   }
-  if (!asksForListed(definition)) return undefined
-  return { condition, texts: listedTexts(definition), isForOthers: false }
+  if (!isStringSetCondition(definition)) return undefined
+  return { condition, texts: stringsOf(definition), isForOthers: false }
 }
 
 function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {

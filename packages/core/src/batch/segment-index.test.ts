@@ -11,7 +11,7 @@ import { evaluateValue } from '../evaluation/evaluate.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { SegmentDefinition } from '../model/definition.ts'
-import { programOf } from './program.ts'
+import { ruleMatrixOf } from './rule-matrix.ts'
 
 const IDS = Array.from({ length: 40 }, (_, number) => `segment-${number}`)
 
@@ -86,10 +86,10 @@ describe('segments that are judged together', () => {
       return compileFlagSet({ ...flagSetDefinition(flags), segments }, { previous: first })
     }
     const first = compileFlagSet({ ...flagSetDefinition(flags), segments: [one, other] })
-    const { index } = programOf(first).segments
+    const { index } = ruleMatrixOf(first).segments
     expect(index.attributes).toHaveLength(1)
-    expect(programOf(compiled([one, { ...other }])).segments.index).toBe(index)
-    expect(programOf(compiled([one, { ...other, logicalOp: 'NOT' }])).segments.index).not.toBe(
+    expect(ruleMatrixOf(compiled([one, { ...other }])).segments.index).toBe(index)
+    expect(ruleMatrixOf(compiled([one, { ...other, logicalOp: 'NOT' }])).segments.index).not.toBe(
       index,
     )
   })

@@ -1,17 +1,17 @@
 import type { CompiledSegment } from '../evaluation/segment.ts'
-import { finish } from '../model/parts.ts'
+import { runToEnd } from '../model/incremental.ts'
 import { addTo, packed, type SparseBits } from './bit-set.ts'
-import { type ConditionIndex, type IndexRow, indexRows } from './condition-index.ts'
+import { type ConditionIndex, indexRuleRows, type RuleRow } from './condition-index.ts'
 
 /**
- * Segments, of which those that are nothing but questions about texts are made ready to be judged
- * together. All others are asked one by one. Made by `indexSegments`.
+ * An index of the segments whose conditions depend only on the texts of attributes; these are
+ * evaluated together, all other segments one by one. Made by `indexSegments`.
  */
 export interface SegmentIndex {
   /** undefined: there is no such segment. */
   readonly segments: readonly (CompiledSegment | undefined)[]
   readonly index: ConditionIndex
-  /** For each segment its rows, one set behind the other; none if it is asked alone. */
+  /** For each segment its rule rows, one set behind the other; empty if it is evaluated alone. */
   readonly rows: SparseBits
 }
 
@@ -24,19 +24,19 @@ export function indexSegments(
   const isSame =
     segments.length === known.length && segments.every((each, at) => each === known[at])
   if (previous !== undefined && isSame) return previous
-  const all: IndexRow[] = []
+  const all: RuleRow[] = []
   const rows = segments.map((segment) => {
     const own = segment === undefined ? [] : rowsOf(segment)
     const numbers: number[] = []
-    if (finish(indexRows(own)).judged.length > 0) return numbers
+    if (runToEnd(indexRuleRows(own)).unindexed.length > 0) return numbers
     for (const row of own) addTo(numbers, all.push(row) - 1)
     return numbers
   })
-  return { segments, index: finish(indexRows(all)), rows: packed(rows) }
+  return { segments, index: runToEnd(indexRuleRows(all)), rows: packed(rows) }
 }
 
 /** None for a segment that its conditions do not decide alone. */
-function rowsOf(segment: CompiledSegment): readonly IndexRow[] {
+function rowsOf(segment: CompiledSegment): readonly RuleRow[] {
   const { definition, conditions, included, excluded } = segment
   const { rules: definitions, logicalOp, force } = definition
   if (force || included.size + excluded.size > 0 || conditions.length === 0) return []

@@ -9,7 +9,7 @@ import type { FlagSetDefinition } from '../model/definition.ts'
 import type { FlagValues } from '../model/value.ts'
 import { clientView } from './client-view.ts'
 import { compileFlagSet, type FlagSet } from './flag-set.ts'
-import { rampingFlags } from './step.ts'
+import { changedByGradualRollouts } from './schedule.ts'
 
 const anyHidden = fc.uniqueArray(fc.nat({ max: 6 }), { maxLength: 6 }).map((list) => new Set(list))
 
@@ -63,7 +63,7 @@ describe('clientView', () => {
     )
   })
 
-  it('has its differences found by changedFlags and rampingFlags', () => {
+  it('has its differences found by changedFlags and changedByGradualRollouts', () => {
     fc.assert(
       fc.property(
         fc.tuple(anyChange, anyHidden, anyHidden, anyContext, anyNow, anyNow),
@@ -74,7 +74,7 @@ describe('clientView', () => {
           const { flags, removed } = changedValues(was, is)
           const found = new Set([
             ...changedFlags(before, after),
-            ...rampingFlags(after, Math.min(now, later), Math.max(now, later)),
+            ...changedByGradualRollouts(after, Math.min(now, later), Math.max(now, later)),
           ])
           for (const key of [...Object.keys(flags), ...removed]) expect(found).toContain(key)
           for (const key of found) {

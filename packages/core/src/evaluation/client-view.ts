@@ -1,7 +1,7 @@
-import { dependenciesOf } from './dependency.ts'
+import { dependenciesOf } from './dependency-graph.ts'
 import type { CompiledFlag } from './flag.ts'
-import { type FlagSet, instantsOfFlags } from './flag-set.ts'
-import { flagName } from './links.ts'
+import { type FlagSet, timestampsOfFlags } from './flag-set.ts'
+import { flagName } from './references.ts'
 import { Workspace } from './workspace.ts'
 
 /**
@@ -28,7 +28,7 @@ export function clientView(flagSet: FlagSet, previous?: FlagSet): FlagSet {
     ordered,
     flagsByKey,
     flagsById: new Map(Array.from(flagsByKey.values(), (flag) => [flag.definition.id, flag])),
-    instants: instantsOfFlags(flagsByKey, previous),
+    timestamps: timestampsOfFlags(flagsByKey, previous),
     workspace: new Workspace(previous?.workspace),
   })
 }

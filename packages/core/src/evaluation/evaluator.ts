@@ -1,4 +1,4 @@
-import type { ProgramRunner, RuleScope } from '../batch/program-runner.ts'
+import type { RuleMatrixEvaluator, RuleScope } from '../batch/rule-matrix-evaluator.ts'
 import { findContextKey, readBucketingKey } from '../model/attribute.ts'
 import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
 import {
@@ -15,8 +15,8 @@ import type { Outcome } from './outcome.ts'
 import { type CompiledRule, matchesRule } from './rule.ts'
 import { matchesSegment } from './segment.ts'
 
-/** What an answer rests on that is known only when the context is. */
-interface Circumstances {
+/** The facts about one evaluation that depend on the context. */
+interface EvaluationTrace {
   bucket?: number
   range?: { readonly from: number; readonly to: number }
   prerequisiteKey?: string
@@ -27,7 +27,7 @@ interface Circumstances {
 const EMPTY: EvaluationContext = {}
 
 /**
- * Answers for one context at one instant, and then, after another `begin`, for the next. It counts
+ * Answers for one context at one timestamp, and then, after another `begin`, for the next. It counts
  * through lists, for iterators would take a third of the time of a simple flag.
  */
 export class Evaluator implements RuleScope {
@@ -42,7 +42,7 @@ export class Evaluator implements RuleScope {
   readonly #asked = new Memory<CompiledFlag, Outcome>()
   readonly #segments = new Memory<string, boolean>()
   /** Made when all flags are first evaluated together. */
-  runner: ProgramRunner | undefined
+  runner: RuleMatrixEvaluator | undefined
 
   constructor(flagSet: FlagSet) {
     this.#flagSet = flagSet
@@ -65,19 +65,19 @@ export class Evaluator implements RuleScope {
     this.#turn += 1
   }
 
-  answer(flag: CompiledFlag, circumstances?: Circumstances): Outcome {
+  answer(flag: CompiledFlag, trace?: EvaluationTrace): Outcome {
     if (!flag.isActive) return flag.disabled
     // From here on no flag or segment can lead back to itself.
     if (this.#malformed?.has(flag.key) === true) return flag.malformed
-    if (this.#hasUnmetPrerequisite(flag, circumstances)) return flag.unmet
+    if (this.#hasUnmetPrerequisite(flag, trace)) return flag.unmet
     if (isEmptyContext(this.#context)) return flag.fallback
-    return this.#findTarget(flag) ?? this.#followRules(flag, circumstances) ?? flag.fallback
+    return this.#findTarget(flag) ?? this.#followRules(flag, trace) ?? flag.fallback
   }
 
   detail(flag: CompiledFlag): EvaluationDetail {
-    const circumstances: Circumstances = {}
-    const { variation, explanation } = this.answer(flag, circumstances)
-    const { isSkipped, ...others } = circumstances
+    const trace: EvaluationTrace = {}
+    const { variation, explanation } = this.answer(flag, trace)
+    const { isSkipped, ...others } = trace
     const { errorCode = 'TARGETING_KEY_MISSING' } = explanation
     return {
       flagKey: flag.key,
@@ -103,28 +103,28 @@ export class Evaluator implements RuleScope {
     return isIn
   }
 
-  serveRule({ serve }: CompiledRule, circumstances?: Circumstances): Outcome | undefined {
+  serveRule({ serve }: CompiledRule, trace?: EvaluationTrace): Outcome | undefined {
     switch (serve.kind) {
       case 'variation':
       case 'broken':
         return serve.outcome
       case 'rollout':
-        if (circumstances !== undefined) this.#notePlace(serve.rollout, circumstances)
+        if (trace !== undefined) this.#notePlace(serve.rollout, trace)
         return serve.outcomes[this.#rangeNumber(serve.rollout)]
       case 'nothing':
         return undefined
     }
   }
 
-  #hasUnmetPrerequisite({ prerequisites }: CompiledFlag, circumstances?: Circumstances): boolean {
+  #hasUnmetPrerequisite({ prerequisites }: CompiledFlag, trace?: EvaluationTrace): boolean {
     for (let at = 0; at < prerequisites.length; at += 1) {
       const prerequisite = prerequisites[at]
       if (prerequisite === undefined) continue
       const flag = this.#flagSet.flagsById.get(prerequisite.flagId)
       const variation = this.#ask(flag)?.variation
       if (variation !== undefined && prerequisite.variationIds.has(variation.id)) continue
-      if (circumstances !== undefined && flag !== undefined) {
-        circumstances.prerequisiteKey = flag.key
+      if (trace !== undefined && flag !== undefined) {
+        trace.prerequisiteKey = flag.key
       }
       return true
     }
@@ -140,11 +140,11 @@ export class Evaluator implements RuleScope {
     return undefined
   }
 
-  #followRules({ rules }: CompiledFlag, circumstances?: Circumstances): Outcome | undefined {
+  #followRules({ rules }: CompiledFlag, trace?: EvaluationTrace): Outcome | undefined {
     for (let at = 0; at < rules.length; at += 1) {
       const rule = rules[at]
       if (rule === undefined || !matchesRule(rule, this)) continue
-      const outcome = this.serveRule(rule, circumstances)
+      const outcome = this.serveRule(rule, trace)
       if (outcome !== undefined) return outcome
     }
     return undefined
@@ -166,18 +166,18 @@ export class Evaluator implements RuleScope {
     if (key === undefined) return -1
     const bucket = bucketFor(rollout, key)
     // To hand on the time makes garbage, unless engines happen to take the call into this function.
-    return rollout.ramp === undefined
+    return rollout.gradual === undefined
       ? findRange(rollout.ranges, bucket)
       : rangeNumber(rollout, bucket, this.#now)
   }
 
-  #notePlace(rollout: CompiledRollout, circumstances: Circumstances): void {
+  #notePlace(rollout: CompiledRollout, trace: EvaluationTrace): void {
     const placement = placeIn(rollout, this.#context, this.#now)
-    if (placement === undefined) circumstances.isSkipped = true
+    if (placement === undefined) trace.isSkipped = true
     else if (placement.range !== undefined) {
       const { from, to } = placement.range
-      circumstances.bucket = placement.bucket
-      circumstances.range = { from, to }
+      trace.bucket = placement.bucket
+      trace.range = { from, to }
     }
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   flagDefinition,
   flagSetDefinition,
-  rampingFlag,
+  gradualFlag,
   ruleDefinition,
   segmentDefinition,
 } from '../../test/definitions.ts'
@@ -22,7 +22,7 @@ const asksSegment = (value: string): ConditionDefinition => {
 const withRule = (key: string, ...conditions: ConditionDefinition[]) => {
   return flagDefinition(key, { rules: [ruleDefinition({ conditions })] })
 }
-const needing = (key: string, ...others: string[]): FlagDefinition => {
+const dependingOn = (key: string, ...others: string[]): FlagDefinition => {
   const prerequisites = others.map((other) => {
     return { flagId: `id of ${other}`, variationIds: ['off'] }
   })
@@ -40,13 +40,16 @@ const versions: Readonly<Record<string, FlagSetDefinition>> = {
     withRule('a', asksFlag('b')),
     withRule('b', asksFlag('a')),
   ]),
-  'a prerequisite': flagSetDefinition([needing('a', 'b'), flagDefinition('b')]),
-  'two prerequisites': flagSetDefinition([needing('a', 'b', 'c'), flagDefinition('b')]),
-  'a prerequisite that is not there': flagSetDefinition([needing('a', 'c'), flagDefinition('b')]),
-  'prerequisites in a circle': flagSetDefinition([needing('a', 'b'), needing('b', 'a')]),
+  'a prerequisite': flagSetDefinition([dependingOn('a', 'b'), flagDefinition('b')]),
+  'two prerequisites': flagSetDefinition([dependingOn('a', 'b', 'c'), flagDefinition('b')]),
+  'a prerequisite that is not there': flagSetDefinition([
+    dependingOn('a', 'c'),
+    flagDefinition('b'),
+  ]),
+  'prerequisites in a circle': flagSetDefinition([dependingOn('a', 'b'), dependingOn('b', 'a')]),
   'an inactive flag in the circle': flagSetDefinition([
-    needing('a', 'b'),
-    { ...needing('b', 'a'), isActive: false },
+    dependingOn('a', 'b'),
+    { ...dependingOn('b', 'a'), isActive: false },
   ]),
   'a segment': flagSetDefinition([withRule('a', asksSegment('s'))], [segmentDefinition('s')]),
   'another segment': flagSetDefinition([withRule('a', asksSegment('s'))], [segmentDefinition('t')]),
@@ -54,11 +57,14 @@ const versions: Readonly<Record<string, FlagSetDefinition>> = {
     [withRule('a', asksSegment('s'))],
     [segmentDefinition('s', { rules: [asksSegment('s')] })],
   ),
-  'a ramp': flagSetDefinition([rampingFlag('a', '2026-01-01T00:00:00Z'), flagDefinition('b')]),
-  'a later ramp': flagSetDefinition([rampingFlag('a', '2026-01-02T00:00:00Z')]),
-  'two ramps': flagSetDefinition([
-    rampingFlag('a', '2026-01-01T00:00:00Z'),
-    rampingFlag('b', '2026-01-03T00:00:00Z'),
+  'a gradual rollout': flagSetDefinition([
+    gradualFlag('a', '2026-01-01T00:00:00Z'),
+    flagDefinition('b'),
+  ]),
+  'a later gradual rollout': flagSetDefinition([gradualFlag('a', '2026-01-02T00:00:00Z')]),
+  'two gradual rollouts': flagSetDefinition([
+    gradualFlag('a', '2026-01-01T00:00:00Z'),
+    gradualFlag('b', '2026-01-03T00:00:00Z'),
   ]),
 }
 
@@ -66,9 +72,9 @@ const versions: Readonly<Record<string, FlagSetDefinition>> = {
 function summaryOf(flagSet: FlagSet) {
   return {
     nodes: flagSet.dependencies.nodes,
-    lost: [...flagSet.dependencies.lost].sort(),
+    unresolvable: [...flagSet.dependencies.unresolvable].sort(),
     malformed: [...flagSet.malformed].sort(),
-    instants: flagSet.instants,
+    timestamps: flagSet.timestamps,
     issues: findIssues(flagSet),
     answers: detailsOf(evaluateAll(flagSet, USER, Date.parse('2026-01-01T01:00:00Z'))),
   }
@@ -107,14 +113,14 @@ describe('the dependencies of a flag set', () => {
     }
   })
 
-  it('are kept as long as they stay the same, and so are the instants of ramps', () => {
+  it('are kept as long as they stay the same, and so are the timestamps of gradual rollouts', () => {
     for (const definition of Object.values(versions)) {
       const before = compileFlagSet(definition)
       const flags = definition.flags.map((flag) => ({ ...flag, offVariationId: 'off' }))
       const after = compileFlagSet({ ...definition, flags, version: 2 }, { previous: before })
       expect(after.dependencies).toBe(before.dependencies)
       const same = compileFlagSet(structuredClone(definition), { previous: before })
-      expect(same.instants).toBe(before.instants)
+      expect(same.timestamps).toBe(before.timestamps)
     }
   })
 })

@@ -1,17 +1,17 @@
-import { type DependencyNode, unresolvable } from './dependency.ts'
+import { type DependencyNode, findUnresolvable } from './dependency-graph.ts'
 import type { CompiledFlag } from './flag.ts'
-import { flagIdName, flagName, isHop, type Links } from './links.ts'
+import { flagIdName, flagName, isHop, type References } from './references.ts'
 import type { CompiledSegment } from './segment.ts'
 
-/** Who depends on whom in a flag set, and who cannot be worked out. */
+/** The dependencies between the flags and segments of a flag set. */
 export interface FlagDependencies {
   /** By the names that `flagName` and `segmentName` give; flags come first, in their order. */
   readonly nodes: readonly DependencyNode[]
-  /** The names of those whose answer cannot be worked out. */
-  readonly lost: ReadonlySet<string>
+  /** The names of the flags and segments that cannot be evaluated. */
+  readonly unresolvable: ReadonlySet<string>
 }
 
-interface Parts {
+interface CompiledDefinitions {
   readonly flags: ReadonlyMap<string, CompiledFlag>
   readonly flagsById: ReadonlyMap<string, CompiledFlag>
   readonly segments: ReadonlyMap<string, CompiledSegment>
@@ -19,20 +19,20 @@ interface Parts {
 
 /** Most changes leave all dependencies as they were; then so is what follows from them. */
 export function findDependencies(
-  parts: Parts,
+  compiled: CompiledDefinitions,
   previous: FlagDependencies | undefined,
 ): FlagDependencies {
   const nodes = [
-    ...Array.from(parts.flags.values(), (flag) => flagNode(flag, parts)),
-    ...Array.from(parts.segments.values(), ({ links }) => withFlags(links, parts)),
+    ...Array.from(compiled.flags.values(), (flag) => flagNode(flag, compiled)),
+    ...Array.from(compiled.segments.values(), ({ references }) => withFlags(references, compiled)),
   ]
   if (previous !== undefined && isSameList(nodes, previous.nodes, isSameNode)) return previous
-  return { nodes, lost: unresolvable(nodes, isHop) }
+  return { nodes, unresolvable: findUnresolvable(nodes, isHop) }
 }
 
 function isSameNode(left: DependencyNode, right: DependencyNode): boolean {
   if (left === right) return true
-  return left.name === right.name && isSameList(left.needs, right.needs, Object.is)
+  return left.name === right.name && isSameList(left.dependsOn, right.dependsOn, Object.is)
 }
 
 function isSameList<Item>(
@@ -49,20 +49,23 @@ function isSameList<Item>(
   )
 }
 
-/** An inactive flag asks nobody. What a prerequisite or a segment names must exist. */
-function flagNode({ isActive, prerequisites, links }: CompiledFlag, parts: Parts): DependencyNode {
-  const node = withFlags(links, parts)
+/** An inactive flag depends on nothing. A prerequisite or a segment that is named must exist. */
+function flagNode(
+  { isActive, prerequisites, references }: CompiledFlag,
+  compiled: CompiledDefinitions,
+): DependencyNode {
+  const node = withFlags(references, compiled)
   if (!isActive || prerequisites.length === 0) return node
-  const needed = prerequisites.map(({ flagId }) => {
-    const key = parts.flagsById.get(flagId)?.key
+  const prerequisiteNames = prerequisites.map(({ flagId }) => {
+    const key = compiled.flagsById.get(flagId)?.key
     return key === undefined ? flagIdName(flagId) : flagName(key)
   })
-  return { name: node.name, needs: [...needed, ...node.needs] }
+  return { name: node.name, dependsOn: [...prerequisiteNames, ...node.dependsOn] }
 }
 
-/** A condition on a flag that does not exist merely never holds. */
-function withFlags({ node, flagKeys }: Links, { flags }: Parts): DependencyNode {
+/** A condition on a flag that does not exist never holds, which is no fault. */
+function withFlags({ node, flagKeys }: References, { flags }: CompiledDefinitions): DependencyNode {
   if (flagKeys.length === 0) return node
   const known = flagKeys.filter((key) => flags.has(key))
-  return { name: node.name, needs: [...node.needs, ...known.map(flagName)] }
+  return { name: node.name, dependsOn: [...node.dependsOn, ...known.map(flagName)] }
 }

@@ -15,7 +15,7 @@ describe('compileFlagSet', () => {
         evaluateAll(previous, context, now)
         const incremental = compileFlagSet(after, { previous })
         expect(findIssues(incremental)).toEqual(findIssues(full))
-        expect(incremental.instants).toEqual(full.instants)
+        expect(incremental.timestamps).toEqual(full.timestamps)
         expect(incremental.version).toBe(full.version)
         expect(detailsOf(evaluateAll(incremental, context, now))).toEqual(
           detailsOf(evaluateAll(full, context, now)),

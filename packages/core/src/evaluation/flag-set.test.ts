@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import {
   flagDefinition,
   flagSetDefinition,
-  rampingFlag,
+  gradualFlag,
   ruleDefinition,
   segmentDefinition,
 } from '../../test/definitions.ts'
-import { evaluateAll, prepareInParts, valuesOf } from '../all-flags.ts'
+import { evaluateAll, prepareIncrementally, valuesOf } from '../all-flags.ts'
 import { findIssues } from '../authoring/issues.ts'
 import type { FlagDefinition, FlagSetDefinition } from '../model/definition.ts'
-import { compileFlagSet, compileInParts } from './flag-set.ts'
+import { compileFlagSet, compileIncrementally } from './flag-set.ts'
 
 const START = '2026-01-01T00:00:00.000Z'
 
@@ -23,14 +23,14 @@ describe('compileFlagSet', () => {
 
   it('keeps what was compiled from an equal definition, and only that', () => {
     const definition = flagSetDefinition(
-      [flagDefinition('a'), rampingFlag('b', START)],
+      [flagDefinition('a'), gradualFlag('b', START)],
       [segmentDefinition('s'), segmentDefinition('t')],
     )
     const before = compileFlagSet(definition)
     const after = compileFlagSet(
       {
         version: 2,
-        flags: [flagDefinition('a', { isActive: false }), structuredClone(rampingFlag('b', START))],
+        flags: [flagDefinition('a', { isActive: false }), structuredClone(gradualFlag('b', START))],
         segments: [segmentDefinition('s'), segmentDefinition('t', { force: true })],
       },
       { previous: before },
@@ -40,14 +40,14 @@ describe('compileFlagSet', () => {
     expect(after.flags.get('b')).toBe(before.flags.get('b'))
     expect(after.segments.get('s')).toBe(before.segments.get('s'))
     expect(after.segments.get('t')).not.toBe(before.segments.get('t'))
-    expect(after.instants).toBe(before.instants)
+    expect(after.timestamps).toBe(before.timestamps)
   })
 
   it('finds nothing wrong with a sound definition', () => {
     const flags = [
       flagDefinition('a', { rules: [ruleDefinition({ segmentId: 's' })] }),
       flagDefinition('b', { prerequisites: [{ flagId: 'id of a', variationIds: ['on'] }] }),
-      rampingFlag('c', START),
+      gradualFlag('c', START),
     ]
     expect(findIssues(compileFlagSet(flagSetDefinition(flags, [segmentDefinition('s')])))).toEqual(
       [],
@@ -160,12 +160,12 @@ describe('compileFlagSet', () => {
     expect(findIssues(nothing)).toHaveLength(2)
   })
 
-  it('lists the instants of active ramps that a rule uses', () => {
+  it('lists the timestamps of active gradual rollouts that a rule uses', () => {
     const hours = (count: number) => Date.parse(START) + count * 3_600_000
-    const ramp = rampingFlag('used', START)
-    const unused = { ...rampingFlag('unused', '2025-01-01T00:00:00.000Z'), rules: [] }
-    const inactive = { ...rampingFlag('inactive', '2025-02-01T00:00:00.000Z'), isActive: false }
-    expect(compileFlagSet(flagSetDefinition([ramp, unused, inactive])).instants).toEqual([
+    const gradual = gradualFlag('used', START)
+    const unused = { ...gradualFlag('unused', '2025-01-01T00:00:00.000Z'), rules: [] }
+    const inactive = { ...gradualFlag('inactive', '2025-02-01T00:00:00.000Z'), isActive: false }
+    expect(compileFlagSet(flagSetDefinition([gradual, unused, inactive])).timestamps).toEqual([
       hours(0),
       hours(1),
       hours(2),
@@ -200,7 +200,7 @@ describe('compileFlagSet', () => {
   })
 })
 
-describe('compileInParts', () => {
+describe('compileIncrementally', () => {
   const longList = (index: number) =>
     JSON.stringify(Array.from({ length: 2000 }, (_, number) => `text-${index}-${number}`))
   const flags = Array.from({ length: 40 }, (_, index) => {
@@ -210,16 +210,16 @@ describe('compileInParts', () => {
   const context = { kind: 'user', key: 'u', it: 'a text-7-1999' }
 
   /** The result of the parts, and how many there were. */
-  function finished<Result>(parts: Generator<undefined, Result>): readonly [Result, number] {
+  function finished<Result>(work: Generator<undefined, Result>): readonly [Result, number] {
     for (let count = 1; ; count += 1) {
-      const { done, value } = parts.next()
+      const { done, value } = work.next()
       if (done === true) return [value, count]
     }
   }
 
   it('gives the flag set that compileFlagSet gives, one long condition in a part', () => {
     const definition = flagSetDefinition(flags)
-    const [flagSet, count] = finished(compileInParts(definition))
+    const [flagSet, count] = finished(compileIncrementally(definition))
     expect(count).toBeGreaterThan(40)
     const whole = compileFlagSet(definition)
     expect([...flagSet.flags.keys()]).toEqual([...whole.flags.keys()])
@@ -234,14 +234,14 @@ describe('compileInParts', () => {
 
   it('takes few parts for what the previous set has compiled', () => {
     const previous = compileFlagSet(flagSetDefinition(flags))
-    const [, count] = finished(compileInParts(flagSetDefinition(flags), { previous }))
+    const [, count] = finished(compileIncrementally(flagSetDefinition(flags), { previous }))
     expect(count).toBeLessThan(10)
   })
 
-  it('leaves long conditions to prepareInParts, which prepares each in a part, and once', () => {
+  it('leaves long conditions to prepareIncrementally, which prepares each in a part, and once', () => {
     const flagSet = compileFlagSet(flagSetDefinition(flags))
-    expect([...prepareInParts(flagSet)].length).toBeGreaterThan(40)
+    expect([...prepareIncrementally(flagSet)].length).toBeGreaterThan(40)
     const next = compileFlagSet(flagSetDefinition(flags.slice(1)), { previous: flagSet })
-    expect([...prepareInParts(next)].length).toBeLessThan(10)
+    expect([...prepareIncrementally(next)].length).toBeLessThan(10)
   })
 })

@@ -1,13 +1,13 @@
 import { compareCodePoints } from '../model/code-point.ts'
 import type { ConditionDefinition, FlagSetDefinition } from '../model/definition.ts'
-import type { Engines } from '../model/engines.ts'
+import type { Extensions } from '../model/extensions.ts'
+import { type Incremental, runToEnd } from '../model/incremental.ts'
 import { type JsonValue, jsonEquals } from '../model/json.ts'
-import { finish, type Parts } from '../model/parts.ts'
 import { sharedConditions } from '../operators/condition.ts'
-import { instantsOf, type Ramp } from '../rollouts/ramp.ts'
-import { type CompiledFlag, compileFlagInParts } from './flag.ts'
+import { type GradualRollout, timestampsOf } from '../rollouts/gradual-rollout.ts'
+import { type CompiledFlag, compileFlagIncrementally } from './flag.ts'
 import { type FlagDependencies, findDependencies } from './flag-dependencies.ts'
-import { flagName } from './links.ts'
+import { flagName } from './references.ts'
 import { type CompiledSegment, compileSegment } from './segment.ts'
 import { Workspace } from './workspace.ts'
 
@@ -17,7 +17,7 @@ export interface FlagSet {
   /** What it was compiled from; `mergeChanges` makes the next one of it. */
   readonly definition: FlagSetDefinition
   /** What it was compiled with. */
-  readonly engines: Engines
+  readonly extensions: Extensions
   /** The flags that are answered, by key, in the order of the keys' code points. */
   readonly flags: ReadonlyMap<string, CompiledFlag>
   /** All flags by key: what conditions refer to. Those of a client view are not all answered. */
@@ -25,7 +25,7 @@ export interface FlagSet {
   /** By id. */
   readonly segments: ReadonlyMap<string, CompiledSegment>
   /** Epoch milliseconds, ascending, at which gradual rollouts change what is served. */
-  readonly instants: readonly number[]
+  readonly timestamps: readonly number[]
   /** `flags` once more, in the same order: what evaluation walks. */
   readonly ordered: readonly CompiledFlag[]
   /** All flags by id: what prerequisites refer to. */
@@ -40,7 +40,7 @@ export interface FlagSet {
 export interface CompileOptions {
   /** The set before the change: everything whose definition is unchanged is kept. */
   readonly previous?: FlagSet | undefined
-  readonly engines?: Engines | undefined
+  readonly extensions?: Extensions | undefined
 }
 
 /**
@@ -51,33 +51,33 @@ export function compileFlagSet(
   definition: FlagSetDefinition,
   options: CompileOptions = {},
 ): FlagSet {
-  return finish(compileInParts(definition, options))
+  return runToEnd(compileIncrementally(definition, options))
 }
 
 /**
- * Compiles as `compileFlagSet` does, in parts of about a millisecond: between any two a server can
- * do something else.
+ * Compiles as `compileFlagSet` does, in chunks of about a millisecond: between two chunks a server
+ * can do other work.
  *
  * @example
- * const parts = compileInParts(definition, { previous })
+ * const work = compileIncrementally(definition, { previous })
  * for (;;) {
- *   const { done, value } = parts.next()
+ *   const { done, value } = work.next()
  *   if (done) return value
  *   await new Promise((resolve) => setImmediate(resolve))
  * }
  */
-export function* compileInParts(
+export function* compileIncrementally(
   definition: FlagSetDefinition,
   options: CompileOptions = {},
-): Parts<FlagSet> {
-  const { engines = {} } = options
-  const previous = reusable(options.previous, engines)
-  const compileCondition = sharedConditions(engines)
+): Incremental<FlagSet> {
+  const { extensions = {} } = options
+  const previous = reusable(options.previous, extensions)
+  const compileCondition = sharedConditions(extensions)
   const segments = yield* compileAll(definition.segments, {
     nameOf: (segment) => segment?.id,
     conditionsOf: ({ rules }) => rules,
     compileCondition,
-    // biome-ignore lint/correctness/useYield: a segment is compiled in one part.
+    // biome-ignore lint/correctness/useYield: a segment is compiled in one chunk.
     *compile(segment) {
       return compileSegment(segment, compileCondition)
     },
@@ -87,51 +87,51 @@ export function* compileInParts(
     nameOf: (flag) => flag?.key,
     conditionsOf: ({ rules }) => rules.flatMap(({ conditions }) => conditions),
     compileCondition,
-    compile: (flag) => compileFlagInParts(flag, engines, compileCondition),
+    compile: (flag) => compileFlagIncrementally(flag, extensions, compileCondition),
     known: previous?.flags,
   })
-  return toFlagSet({ definition, engines, segments, flags }, previous)
+  return toFlagSet({ definition, extensions, segments, flags }, previous)
 }
 
 function toFlagSet(
-  parts: Pick<FlagSet, 'definition' | 'engines' | 'segments' | 'flags'>,
+  compiled: Pick<FlagSet, 'definition' | 'extensions' | 'segments' | 'flags'>,
   previous: FlagSet | undefined,
 ): FlagSet {
-  const { definition, flags, segments } = parts
+  const { definition, flags, segments } = compiled
   const ordered = [...flags.values()]
   const flagsById = new Map(ordered.map((flag) => [flag.definition.id, flag]))
   const dependencies = findDependencies({ flags, flagsById, segments }, previous?.dependencies)
   return Object.freeze({
-    ...parts,
+    ...compiled,
     version: definition.version,
-    instants: instantsOfFlags(flags, previous),
+    timestamps: timestampsOfFlags(flags, previous),
     ordered,
     flagsByKey: flags,
     flagsById,
     dependencies,
-    malformed: malformedAmong(ordered, dependencies.lost),
+    malformed: malformedAmong(ordered, dependencies.unresolvable),
     workspace: new Workspace(previous?.workspace),
   })
 }
 
-interface PartOptions<Definition, Compiled> {
+interface DefinitionOptions<Definition, Compiled> {
   readonly nameOf: (definition: Definition) => unknown
   readonly conditionsOf: (definition: Definition) => readonly ConditionDefinition[]
   readonly compileCondition: (definition: ConditionDefinition) => unknown
-  readonly compile: (definition: Definition) => Parts<Compiled>
+  readonly compile: (definition: Definition) => Incremental<Compiled>
   /** What the previous set had compiled. */
   readonly known: ReadonlyMap<string, Compiled> | undefined
 }
 
-/** After how many definitions a part of the work is done. */
-const DEFINITIONS_A_PART = 8
-/** After how many characters of conditions' values a part of the work is done. */
-const CHARACTERS_A_PART = 4096
+/** A chunk of work ends after this many definitions. */
+const DEFINITIONS_PER_CHUNK = 8
+/** A chunk of work ends after this many characters of conditions' values. */
+const CHARACTERS_PER_CHUNK = 4096
 
 function* compileAll<Definition, Compiled extends { readonly definition: Definition }>(
   definitions: readonly Definition[],
-  options: PartOptions<Definition, Compiled>,
-): Parts<ReadonlyMap<string, Compiled>> {
+  options: DefinitionOptions<Definition, Compiled>,
+): Incremental<ReadonlyMap<string, Compiled>> {
   const { nameOf, compile, known } = options
   const compiled = new Map<string, Compiled>()
   const list = Array.isArray(definitions) ? (definitions as Definition[]) : []
@@ -148,7 +148,7 @@ function* compileAll<Definition, Compiled extends { readonly definition: Definit
     } catch {
       // It is left out; `findIssues` says so.
     }
-    if (compiled.size % DEFINITIONS_A_PART === 0) yield
+    if (compiled.size % DEFINITIONS_PER_CHUNK === 0) yield
     at = reuse(list, at + 1, compiled, options)
   }
   return inOrder(compiled)
@@ -162,7 +162,7 @@ function reuse<Definition, Compiled extends { readonly definition: Definition }>
   definitions: readonly Definition[],
   start: number,
   compiled: Map<string, Compiled>,
-  { nameOf, known }: PartOptions<Definition, Compiled>,
+  { nameOf, known }: DefinitionOptions<Definition, Compiled>,
 ): number {
   let at = start
   for (; at < definitions.length; at += 1) {
@@ -181,16 +181,16 @@ function reuse<Definition, Compiled extends { readonly definition: Definition }>
  */
 function* compileLongConditions<Definition, Compiled>(
   definition: Definition,
-  { conditionsOf, compileCondition }: PartOptions<Definition, Compiled>,
-): Parts<void> {
+  { conditionsOf, compileCondition }: DefinitionOptions<Definition, Compiled>,
+): Incremental<void> {
   const conditions = conditionsOf(definition)
   const length = conditions.reduce((sum, { value }) => sum + value.length, 0)
-  if (length <= CHARACTERS_A_PART) return
+  if (length <= CHARACTERS_PER_CHUNK) return
   let compiled = 0
   for (const condition of conditions) {
     compileCondition(condition)
     compiled += condition.value.length
-    if (compiled <= CHARACTERS_A_PART) continue
+    if (compiled <= CHARACTERS_PER_CHUNK) continue
     compiled = 0
     yield
   }
@@ -208,10 +208,10 @@ function inOrder<Value>(map: ReadonlyMap<string, Value>): ReadonlyMap<string, Va
   return map
 }
 
-/** What was compiled with other engines means something else. */
-function reusable(previous: FlagSet | undefined, engines: Engines): FlagSet | undefined {
-  const { regex, schemes } = previous?.engines ?? {}
-  return regex === engines.regex && schemes === engines.schemes ? previous : undefined
+/** Returns `undefined` for a flag set that was compiled with other extensions. */
+function reusable(previous: FlagSet | undefined, extensions: Extensions): FlagSet | undefined {
+  const { regex, schemes } = previous?.extensions ?? {}
+  return regex === extensions.regex && schemes === extensions.schemes ? previous : undefined
 }
 
 /** Whether two definitions say the same; the order of names in them does not matter. */
@@ -220,26 +220,32 @@ export function isSameDefinition(left: unknown, right: unknown): boolean {
 }
 
 /** The timestamps of the gradual rollouts of these flags; those of `previous` if they are equal. */
-export function instantsOfFlags(
+export function timestampsOfFlags(
   flags: ReadonlyMap<string, CompiledFlag>,
   previous: FlagSet | undefined,
 ): readonly number[] {
-  const ramps = activeRamps(flags)
-  const before = previous === undefined ? [] : activeRamps(previous.flagsByKey)
-  const isSame = ramps.length === before.length && ramps.every((ramp, at) => ramp === before[at])
-  return previous !== undefined && isSame ? previous.instants : instantsOf(ramps)
+  const gradualRollouts = activeGradualRollouts(flags)
+  const before = previous === undefined ? [] : activeGradualRollouts(previous.flagsByKey)
+  const isSame =
+    gradualRollouts.length === before.length &&
+    gradualRollouts.every((gradual, at) => gradual === before[at])
+  return previous !== undefined && isSame ? previous.timestamps : timestampsOf(gradualRollouts)
 }
 
-function activeRamps(flags: ReadonlyMap<string, CompiledFlag>): readonly Ramp[] {
-  return [...flags.values()].flatMap(({ definition, ramps }) => (definition.isActive ? ramps : []))
+function activeGradualRollouts(
+  flags: ReadonlyMap<string, CompiledFlag>,
+): readonly GradualRollout[] {
+  return [...flags.values()].flatMap(({ definition, gradualRollouts }) =>
+    definition.isActive ? gradualRollouts : [],
+  )
 }
 
 function malformedAmong(
   ordered: readonly CompiledFlag[],
-  lost: ReadonlySet<string>,
+  unresolvable: ReadonlySet<string>,
 ): ReadonlySet<string> {
-  if (lost.size === 0) return NOBODY
-  return new Set(ordered.map(({ key }) => key).filter((key) => lost.has(flagName(key))))
+  if (unresolvable.size === 0) return NOBODY
+  return new Set(ordered.map(({ key }) => key).filter((key) => unresolvable.has(flagName(key))))
 }
 
 const NOBODY: ReadonlySet<string> = new Set()

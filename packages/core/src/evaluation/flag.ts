@@ -5,17 +5,17 @@ import type {
   TargetDefinition,
   VariationDefinition,
 } from '../model/definition.ts'
-import type { Engines } from '../model/engines.ts'
 import { isFlagError } from '../model/errors.ts'
+import type { Extensions } from '../model/extensions.ts'
+import { type Incremental, runToEnd } from '../model/incremental.ts'
 import { elementsOf } from '../model/json.ts'
-import { finish, type Parts } from '../model/parts.ts'
 import { type FlagValue, parseFlagValue } from '../model/value.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
-import type { Ramp } from '../rollouts/ramp.ts'
+import type { GradualRollout } from '../rollouts/gradual-rollout.ts'
 import { compileRollout } from '../rollouts/rollout.ts'
 import type { Explanation } from './detail.ts'
-import { flagName, type Links, linksOf } from './links.ts'
 import { type CompiledVariation, fail, type Outcome, type Servable, serve } from './outcome.ts'
+import { flagName, type References, referencesOf } from './references.ts'
 import { type CompiledRule, compileRule } from './rule.ts'
 
 /**
@@ -32,11 +32,11 @@ export interface CompiledFlag extends Servable {
   readonly prerequisites: readonly CompiledPrerequisite[]
   /** In the order in which they are tried. */
   readonly rules: readonly CompiledRule[]
-  readonly links: Links
-  /** Whether it has no targets and prerequisites, and its rules ask about no flags. */
+  readonly references: References
+  /** Whether it has no targets, no prerequisites and no conditions on other flags. */
   readonly isPlain: boolean
   /** The schedules by which the flag's answers change with time. */
-  readonly ramps: readonly Ramp[]
+  readonly gradualRollouts: readonly GradualRollout[]
   /** The answer when nothing matches. */
   readonly fallback: Outcome
   readonly disabled: Outcome
@@ -64,42 +64,42 @@ export interface CompiledPrerequisite {
 
 type CompileCondition = (definition: ConditionDefinition) => CompiledCondition
 
-/** After how many rules a part of the work is done. */
-const RULES_A_PART = 32
+/** A chunk of work ends after this many rules. */
+const RULES_PER_CHUNK = 32
 
 /** Prepares a flag. Throws only when the definition does not even have the declared shape. */
 export function compileFlag(
   definition: FlagDefinition,
-  engines: Engines,
+  extensions: Extensions,
   compileCondition: CompileCondition,
 ): CompiledFlag {
-  return finish(compileFlagInParts(definition, engines, compileCondition))
+  return runToEnd(compileFlagIncrementally(definition, extensions, compileCondition))
 }
 
-/** Prepares a flag as `compileFlag` does, in parts. */
-export function* compileFlagInParts(
+/** Prepares a flag as `compileFlag` does, incrementally. */
+export function* compileFlagIncrementally(
   definition: FlagDefinition,
-  engines: Engines,
+  extensions: Extensions,
   compileCondition: CompileCondition,
-): Parts<CompiledFlag> {
+): Incremental<CompiledFlag> {
   const { key, isActive, defaultVariationId, targets, prerequisites } = definition
   const variations = elementsOf(definition.variations).map((each, index) => {
     return compileVariation(definition, each, index)
   })
   const readable = variations.filter(({ fault }) => fault === undefined)
   const servable = new Map(readable.map((variation) => [variation.id, variation]))
-  const compiled = elementsOf(definition.rollouts).map((each) => compileRollout(each, engines))
+  const compiled = elementsOf(definition.rollouts).map((each) => compileRollout(each, extensions))
   const rollouts = new Map(compiled.map((rollout) => [rollout.id, rollout]))
   const flag: Servable = { servable, defaultVariationId }
   const rules: CompiledRule[] = []
   for (const rule of elementsOf(definition.rules)) {
     rules.push(compileRule(rule, { flag, rollouts, compileCondition }))
-    if (rules.length % RULES_A_PART === 0) yield
+    if (rules.length % RULES_PER_CHUNK === 0) yield
   }
   rules.sort(compareRules)
-  const isLarge = rules.length + variations.length + targets.length > RULES_A_PART
+  const isLarge = rules.length + variations.length + targets.length > RULES_PER_CHUNK
   if (isLarge) yield
-  const links = isActive ? linksOfRules(key, rules) : linksOf(flagName(key), [], [])
+  const references = isActive ? referencesOfRules(key, rules) : referencesOf(flagName(key), [], [])
   const compiledTargets = compileTargets(flag, targets)
   if (isLarge) yield
   const values = [null, ...variations.map(({ value }) => value)]
@@ -117,9 +117,9 @@ export function* compileFlagInParts(
       return { flagId, variationIds: new Set(variationIds) }
     }),
     rules,
-    links,
-    isPlain: targets.length + prerequisites.length + links.flagKeys.length === 0,
-    ramps: rules.flatMap(({ serve }) => (serve.kind === 'rollout' && serve.rollout.ramp) || []),
+    references,
+    isPlain: targets.length + prerequisites.length + references.flagKeys.length === 0,
+    gradualRollouts: rules.flatMap(gradualRolloutOf),
     fallback,
     disabled,
     unmet,
@@ -129,11 +129,15 @@ export function* compileFlagInParts(
   }
 }
 
-function linksOfRules(key: string, rules: readonly CompiledRule[]): Links {
+function gradualRolloutOf({ serve }: CompiledRule): GradualRollout | [] {
+  return (serve.kind === 'rollout' && serve.rollout.gradual) || []
+}
+
+function referencesOfRules(key: string, rules: readonly CompiledRule[]): References {
   const segmentIds = rules.flatMap(({ definition: { segmentId } }) => {
     return segmentId === null ? [] : segmentId
   })
-  return linksOf(
+  return referencesOf(
     flagName(key),
     rules.flatMap(({ conditions }) => conditions),
     segmentIds,

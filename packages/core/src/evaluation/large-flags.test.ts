@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { flagDefinition, ruleDefinition } from '../../test/definitions.ts'
-import { prepareInParts } from '../all-flags.ts'
-import { explainFlag, explainInParts, prepareExplanations } from '../explain.ts'
-import { finish } from '../model/parts.ts'
-import { compileFlagSet, compileInParts } from './flag-set.ts'
+import { prepareIncrementally } from '../all-flags.ts'
+import { explainFlag, explainIncrementally, prepareExplanations } from '../explain.ts'
+import { runToEnd } from '../model/incremental.ts'
+import { compileFlagSet, compileIncrementally } from './flag-set.ts'
 
 const RULES = 100
 
@@ -17,29 +17,31 @@ function largeFlag(operator: string) {
   return flagDefinition('large', { rules })
 }
 
-function partsOf(work: Generator<undefined, unknown>): number {
+function chunksOf(work: Generator<undefined, unknown>): number {
   return [...work].length
 }
 
 describe('a flag with many conditions of some thousand characters', () => {
   it.each(['in', 'contains'])('is compiled in many parts (%s)', (operator) => {
     const definition = { version: 1, flags: [largeFlag(operator)], segments: [] }
-    expect(partsOf(compileInParts(definition))).toBeGreaterThan(RULES / 4)
+    expect(chunksOf(compileIncrementally(definition))).toBeGreaterThan(RULES / 4)
   })
 
   it('is indexed in many parts', () => {
     const definition = { version: 1, flags: [largeFlag('in')], segments: [] }
     const texts = RULES * 200
-    expect(partsOf(prepareInParts(compileFlagSet(definition)))).toBeGreaterThan(texts / 5000)
+    expect(chunksOf(prepareIncrementally(compileFlagSet(definition)))).toBeGreaterThan(texts / 5000)
   })
 
   it('is explained in parts, to the same explanation', () => {
     const context = { kind: 'user', key: 'u', it: 'text-99-7' }
     const definition = { version: 1, flags: [largeFlag('in')], segments: [] }
     const flagSet = compileFlagSet(definition)
-    expect(partsOf(prepareExplanations(flagSet, ['large'], context))).toBeGreaterThanOrEqual(RULES)
-    expect(partsOf(explainInParts(flagSet, 'large', context, 0))).toBeGreaterThanOrEqual(RULES - 1)
-    const explanation = finish(explainInParts(flagSet, 'large', context, 0))
+    expect(chunksOf(prepareExplanations(flagSet, ['large'], context))).toBeGreaterThanOrEqual(RULES)
+    expect(chunksOf(explainIncrementally(flagSet, 'large', context, 0))).toBeGreaterThanOrEqual(
+      RULES - 1,
+    )
+    const explanation = runToEnd(explainIncrementally(flagSet, 'large', context, 0))
     expect(explanation).toEqual(explainFlag(compileFlagSet(definition), 'large', context, 0))
     expect(explanation.detail).toMatchObject({ ruleId: 'rule-99' })
   })

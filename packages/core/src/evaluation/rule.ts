@@ -75,11 +75,11 @@ function explanationOf({ id: ruleId, segmentId, rolloutId }: RuleDefinition): Ex
 /** Ranges of one variation share their outcome. */
 function rolloutOutcomes(
   flag: Servable,
-  { ramp, ranges }: CompiledRollout,
+  { gradual, ranges }: CompiledRollout,
   explanation: Explanation,
 ): readonly Outcome[] {
   const outcomes = new Map<string, Outcome>()
-  return (ramp === undefined ? ranges : [ramp]).map(({ variationId }) => {
+  return (gradual === undefined ? ranges : [gradual]).map(({ variationId }) => {
     const outcome = outcomes.get(variationId) ?? serve(flag, variationId, explanation)
     outcomes.set(variationId, outcome)
     return outcome

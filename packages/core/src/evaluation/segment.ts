@@ -14,7 +14,7 @@ import {
   matchesAny,
   matchesNone,
 } from '../operators/condition.ts'
-import { type Links, linksOf, segmentName } from './links.ts'
+import { type References, referencesOf, segmentName } from './references.ts'
 
 /** A segment made ready for evaluation. Made by `compileSegment`. */
 export interface CompiledSegment {
@@ -23,7 +23,7 @@ export interface CompiledSegment {
   readonly keyAttribute: AttributeReference
   readonly included: ReadonlySet<string>
   readonly excluded: ReadonlySet<string>
-  readonly links: Links
+  readonly references: References
 }
 
 /** Prepares a segment. A condition that cannot be read never holds. */
@@ -38,7 +38,7 @@ export function compileSegment(
     keyAttribute: compileReference(definition.keyAttribute),
     included: new Set(definition.included),
     excluded: new Set(definition.excluded),
-    links: linksOf(segmentName(definition.id), conditions, []),
+    references: referencesOf(segmentName(definition.id), conditions, []),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FlagSetView } from '../batch/flag-set-view.ts'
-import type { Program } from '../batch/program.ts'
+import type { RuleMatrix } from '../batch/rule-matrix.ts'
 import type { Evaluator } from './evaluator.ts'
 
 /** How many evaluations share one array of results. */
@@ -12,17 +12,17 @@ const SHARES = 16
 export class Workspace {
   /** undefined while it is at work: reading a context may run code that evaluates, too. */
   evaluator: Evaluator | undefined
-  program: Program | undefined
+  matrix: RuleMatrix | undefined
   view: FlagSetView | undefined
   /** The last ones of the versions before, for what has not changed; undefined when they have served. */
-  programBefore: Program | undefined
+  matrixBefore: RuleMatrix | undefined
   viewBefore: FlagSetView | undefined
   /** The array in which the last `reserve` found room. */
   codes = new Int32Array(0)
   #end = 0
 
   constructor(previous: Workspace | undefined) {
-    this.programBefore = previous?.program ?? previous?.programBefore
+    this.matrixBefore = previous?.matrix ?? previous?.matrixBefore
     this.viewBefore = previous?.view ?? previous?.viewBefore
   }
 

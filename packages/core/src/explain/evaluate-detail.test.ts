@@ -27,7 +27,7 @@ function eq(attribute: string, value = 'pro') {
   return { attribute, operator: 'eq', value }
 }
 
-function needing(key: string) {
+function dependingOn(key: string) {
   return [{ flagId: `id of ${key}`, variationIds: ['on'] }]
 }
 
@@ -73,7 +73,7 @@ describe('the full detail', () => {
     ]
     const flags = [
       flagDefinition('a', {
-        prerequisites: needing('needed'),
+        prerequisites: dependingOn('needed'),
         rules: [ruleDefinition({ segmentId: 'outer' })],
       }),
       flagDefinition('needed', { rules: [ruleDefinition({ conditions: [eq('plan')] })] }),
@@ -122,15 +122,18 @@ describe('the full detail', () => {
     const flag = flagDefinition('a', { rules })
     expect(detail([flag], {}).attributesRead).toEqual([])
     expect(detail([{ ...flag, isActive: false }], user).attributesRead).toEqual([])
-    const lost = { ...flag, prerequisites: needing('nowhere') }
+    const lost = { ...flag, prerequisites: dependingOn('nowhere') }
     expect(detail([lost], user).attributesRead).toEqual([])
   })
 
   it('follows unmet prerequisites, and reads nothing after the one that is not met', () => {
     const rules = [ruleDefinition({ conditions: [eq('never')] })]
     const flags = [
-      flagDefinition('a', { prerequisites: [...needing('b'), ...needing('unasked')], rules }),
-      flagDefinition('b', { prerequisites: needing('c'), rules }),
+      flagDefinition('a', {
+        prerequisites: [...dependingOn('b'), ...dependingOn('unasked')],
+        rules,
+      }),
+      flagDefinition('b', { prerequisites: dependingOn('c'), rules }),
       flagDefinition('c', { rules: [ruleDefinition({ conditions: [eq('plan', 'free')] })] }),
       flagDefinition('unasked', { rules }),
     ]

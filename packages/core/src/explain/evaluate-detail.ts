@@ -1,4 +1,4 @@
-import { MAX_DEPENDENCY_HOPS } from '../evaluation/dependency.ts'
+import { MAX_DEPENDENCY_HOPS } from '../evaluation/dependency-graph.ts'
 import type { EvaluationDetail } from '../evaluation/detail.ts'
 import { evaluateFlag } from '../evaluation/evaluate.ts'
 import type { CompiledFlag } from '../evaluation/flag.ts'
@@ -47,7 +47,7 @@ export function evaluateDetail(
   }
 }
 
-/** What flags answer to one context at one instant; each is evaluated once. */
+/** What flags answer to one context at one timestamp; each is evaluated once. */
 export class Details {
   readonly #flagSet: FlagSet
   readonly #context: EvaluationContext
@@ -114,9 +114,9 @@ class Readings {
     if (this.#flagSet.malformed.has(flag.key)) return
     const { prerequisiteKey, ruleId } = this.#details.of(flag.key)
     for (const { flagId } of flag.prerequisites) {
-      const needed = this.#flagSet.flagsById.get(flagId)
-      this.addFlag(needed)
-      if (needed?.key === prerequisiteKey) return
+      const prerequisite = this.#flagSet.flagsById.get(flagId)
+      this.addFlag(prerequisite)
+      if (prerequisite?.key === prerequisiteKey) return
     }
     if (isEmptyContext(this.#context) || this.#addTargets(flag)) return
     for (const { conditions, definition, serve } of triedRules(flag, ruleId)) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   flagDefinition,
   flagSetDefinition,
-  rampingFlag,
+  gradualFlag,
   ruleDefinition,
   segmentDefinition,
 } from '../../test/definitions.ts'
@@ -82,8 +82,8 @@ describe('explaining a flag', () => {
   })
 
   it('tells the bucket and the range of a rollout, or that it could not place the context', () => {
-    const ramp = rampingFlag('a', START)
-    expect(linesOf(explain([ramp], { kind: 'user', key: 'user-7' }).steps).slice(1)).toEqual([
+    const gradual = gradualFlag('a', START)
+    expect(linesOf(explain([gradual], { kind: 'user', key: 'user-7' }).steps).slice(1)).toEqual([
       'The rule matches, and its rollout does not serve this context.',
       '  user.key "user-7" is in bucket 89424, which belongs to no variation.',
       'Serves "off" (DEFAULT).',
@@ -91,7 +91,7 @@ describe('explaining a flag', () => {
     const inside = Array.from({ length: 99 }, (_, index) => `user-${index}`).find(
       (key) => bucketOf('aB3dE5gH7jK', key) < 10_000,
     )
-    const { steps, detail } = explain([ramp], { kind: 'user', key: inside ?? '' })
+    const { steps, detail } = explain([gradual], { kind: 'user', key: inside ?? '' })
     expect(detail.reason).toBe('SPLIT')
     expect(steps[1]?.steps?.[0]).toMatchObject({
       type: 'rollout',
@@ -103,7 +103,7 @@ describe('explaining a flag', () => {
       range: { from: 0, to: 10_000 },
       variationKey: 'on',
     })
-    expect(linesOf(explain([ramp], { kind: 'user' }).steps).slice(1)).toEqual([
+    expect(linesOf(explain([gradual], { kind: 'user' }).steps).slice(1)).toEqual([
       'The rule matches, and its rollout does not serve this context.',
       '  The context has no user.key to be placed by (TARGETING_KEY_MISSING).',
       'Serves "off" (DEFAULT, TARGETING_KEY_MISSING).',
@@ -278,9 +278,9 @@ describe('explaining a flag', () => {
   })
 
   it('tells of a prerequisite that serves nothing', () => {
-    const needed = flagDefinition('b', { defaultVariationId: 'nowhere' })
+    const prerequisite = flagDefinition('b', { defaultVariationId: 'nowhere' })
     const prerequisites = [{ flagId: 'id of b', variationIds: ['on'] }]
-    const { steps } = explain([flagDefinition('a', { prerequisites }), needed], user)
+    const { steps } = explain([flagDefinition('a', { prerequisites }), prerequisite], user)
     expect(linesOf(steps)[1]).toBe('The prerequisite "b" serves nothing (ERROR): not met.')
   })
 
@@ -294,7 +294,7 @@ describe('explaining a flag', () => {
       ruleDefinition({ id: '3', variationId: null, rolloutId: 'ramp' }),
       ruleDefinition({ id: '4' }),
     ]
-    const flag = { ...rampingFlag('a', START), rules }
+    const flag = { ...gradualFlag('a', START), rules }
     const outcomesOf = (steps: readonly ExplanationStep[]): unknown[] =>
       steps.flatMap(({ type, outcome, steps: parts = [] }) => [
         `${type} ${outcome}`,

@@ -5,8 +5,8 @@ import { type CompiledRule, matchesRule } from '../evaluation/rule.ts'
 import { type CompiledSegment, matchesSegment } from '../evaluation/segment.ts'
 import { findContextKey, readAttribute, readBucketingKey, toKeyText } from '../model/attribute.ts'
 import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
+import { type Incremental, runToEnd } from '../model/incremental.ts'
 import { isJsonObject } from '../model/json.ts'
-import { finish, type Parts } from '../model/parts.ts'
 import { clip, jsonExcerpt, quote, textOf } from '../model/quote.ts'
 import {
   type CompiledCondition,
@@ -21,7 +21,7 @@ import {
   type ExplanationStep,
   type FlagExplanation,
   flagStep,
-  outcomeOf,
+  stepOutcome,
   UNKNOWN_FLAG,
   variationKeyOf,
 } from './explanation.ts'
@@ -33,19 +33,19 @@ export function explainFlag(
   context: EvaluationContext,
   now: number,
 ): FlagExplanation {
-  return finish(explainInParts(flagSet, flagKey, context, now))
+  return runToEnd(explainIncrementally(flagSet, flagKey, context, now))
 }
 
 /**
- * Explains as `explainFlag` does, in parts: a server can do other work between any two. The parts
- * are short once the work of `prepareExplanations` is done.
+ * Explains as `explainFlag` does, incrementally: a server can do other work between two chunks. The
+ * chunks are short once `prepareExplanations` has run.
  */
-export function* explainInParts(
+export function* explainIncrementally(
   flagSet: FlagSet,
   flagKey: string,
   context: EvaluationContext,
   now: number,
-): Parts<FlagExplanation> {
+): Incremental<FlagExplanation> {
   const details = new Details(flagSet, context, now)
   const detail = details.of(flagKey)
   const explainer = new Explainer({ flagSet, context, now, details })
@@ -98,7 +98,7 @@ class Explainer implements ConditionScope {
     return isIn
   }
 
-  *stepsOf(flag: CompiledFlag): Parts<ExplanationStep[]> {
+  *stepsOf(flag: CompiledFlag): Incremental<ExplanationStep[]> {
     if (!flag.definition.isActive) return [flagStep('not_held', 'The flag is inactive.')]
     if (this.#flagSet.malformed.has(flag.key)) {
       return [flagStep('not_held', this.#whyMalformed(flag))]
@@ -133,7 +133,7 @@ class Explainer implements ConditionScope {
     const text = `The prerequisite ${quote(flag.key)} serves ${served} (${reason}): ${isMet ? 'met' : 'not met'}.`
     return {
       type: 'prerequisite',
-      outcome: outcomeOf(isMet),
+      outcome: stepOutcome(isMet),
       text,
       flagKey: flag.key,
       variationKey,
@@ -148,7 +148,7 @@ class Explainer implements ConditionScope {
       key === undefined
         ? `${name} is about the kind ${quote(kind)}, of which the context has no key.`
         : `${name} ${isListed ? 'lists' : 'does not list'} the ${clip(kind)} ${quote(key)}.`
-    return { type: 'target', outcome: outcomeOf(isListed), text }
+    return { type: 'target', outcome: stepOutcome(isListed), text }
   }
 
   #ruleStep(flag: CompiledFlag, rule: CompiledRule): ExplanationStep {
@@ -192,7 +192,7 @@ class Explainer implements ConditionScope {
     const claim = `${not}${[attribute, operator].filter(Boolean).join(' ')} ${quote(value)}`
     const text = `${claim}: ${isHeld ? 'holds' : 'does not hold'}; ${asked.text}.`
     const step = { attribute, operator, value, ...asked.fields }
-    return { type: 'condition', outcome: outcomeOf(isHeld), ...step, text }
+    return { type: 'condition', outcome: stepOutcome(isHeld), ...step, text }
   }
 
   /** What the context, or another flag, has to say to a condition. */
@@ -215,7 +215,7 @@ class Explainer implements ConditionScope {
 
   #segmentStep(segmentId: string): ExplanationStep {
     const segment = this.#flagSet.segments.get(segmentId)
-    const outcome = outcomeOf(this.isInSegment(segmentId))
+    const outcome = stepOutcome(this.isInSegment(segmentId))
     if (segment === undefined) {
       return { type: 'segment', outcome, segmentId, text: 'The segment does not exist.' }
     }
@@ -263,7 +263,7 @@ function* takeWhile<T>(
   stepOf: (each: T) => ExplanationStep,
   goesOn: (step: ExplanationStep) => boolean,
   log: ExplanationStep[],
-): Parts<boolean> {
+): Incremental<boolean> {
   for (const each of all) {
     const step = stepOf(each)
     log.push(step)

@@ -81,7 +81,7 @@ export function flagStep(outcome: ExplanationStep['outcome'], text: string): Exp
 }
 
 /** The outcome of what either holds or does not. */
-export function outcomeOf(isHeld: boolean): 'held' | 'not_held' {
+export function stepOutcome(isHeld: boolean): 'held' | 'not_held' {
   return isHeld ? 'held' : 'not_held'
 }
 

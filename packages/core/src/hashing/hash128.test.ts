@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hash128, hash128InParts } from './hash128.ts'
+import { hash128, hash128Incrementally } from './hash128.ts'
 
 describe('hash128', () => {
   it('has the verification value that the authors of MurmurHash3 publish for x86_128', () => {
@@ -40,15 +40,15 @@ describe('hash128', () => {
   it('hashes very long text in parts to the same hash, while other text is hashed between them', () => {
     const longest = `${'long text '.repeat(60_007)}.`
     for (const text of [longest, `${longest}ü`, 'x'.repeat(8192), 'short', '']) {
-      const work = hash128InParts(text)
-      let parts = 1
+      const work = hash128Incrementally(text)
+      let chunks = 1
       let step = work.next()
       for (; step.done !== true; step = work.next()) {
-        hash128(`other text ${parts}`)
-        parts += 1
+        hash128(`other text ${chunks}`)
+        chunks += 1
       }
       expect(step.value).toBe(hash128(new TextEncoder().encode(text)))
-      if (text.length >= longest.length) expect(parts).toBeGreaterThan(3)
+      if (text.length >= longest.length) expect(chunks).toBeGreaterThan(3)
     }
   })
 

@@ -1,4 +1,4 @@
-import { finish, type Parts } from '../model/parts.ts'
+import { type Incremental, runToEnd } from '../model/incremental.ts'
 import { utf8 } from './utf8.ts'
 
 /**
@@ -14,13 +14,13 @@ export function hash128(source: string | Uint8Array, seed = 0): string {
 
 /** The same of text, as four words of 32 bits. */
 export function hash128Into(hash: Int32Array, text: string, seed = 0): void {
-  if (text.length > ROOM) finish(longTextInto(hash, text, seed))
+  if (text.length > ROOM) runToEnd(longTextInto(hash, text, seed))
   else if (writeAscii(text, 0)) mix(hash, view, text.length, seed)
   else murmur128Into(hash, utf8(text), seed)
 }
 
-/** Returns the same as `hash128` of a text, in parts of less than a millisecond. */
-export function* hash128InParts(text: string): Parts<string> {
+/** Returns the same as `hash128` of a text, in chunks of less than a millisecond. */
+export function* hash128Incrementally(text: string): Incremental<string> {
   const hash = new Int32Array(4)
   if (text.length > ROOM) yield* longTextInto(hash, text, 0)
   else hash128Into(hash, text)
@@ -47,8 +47,8 @@ const words = new Int32Array(4)
 
 /** Text is written here to be hashed, at most so much of it at a time. */
 const ROOM = 4096
-/** After how many characters of a long text a part of the work is done. */
-const CHARACTERS_A_PART = 32 * ROOM
+/** A chunk of work ends after this many characters of a long text. */
+const CHARACTERS_PER_CHUNK = 32 * ROOM
 const room = new Uint8Array(ROOM)
 const view = new DataView(room.buffer)
 
@@ -67,14 +67,14 @@ function writeAscii(text: string, start: number): boolean {
   return all < 0x80
 }
 
-function* longTextInto(hash: Int32Array, text: string, seed: number): Parts<void> {
+function* longTextInto(hash: Int32Array, text: string, seed: number): Incremental<void> {
   hash.fill(seed)
   for (let start = 0; start < text.length; start += ROOM) {
     if (!writeAscii(text, start)) return murmur128Into(hash, utf8(text), seed)
     const length = Math.min(ROOM, text.length - start)
     mixBlocks(hash, view, length)
     if (start + ROOM >= text.length) mixRest(hash, view, length, text.length)
-    else if (start % CHARACTERS_A_PART === 0) yield
+    else if (start % CHARACTERS_PER_CHUNK === 0) yield
   }
 }
 

@@ -125,6 +125,6 @@ export interface GradualRolloutDefinition extends RolloutBasis {
   readonly targetPercentage: number
   readonly increment: number
   readonly intervalHours: number
-  /** ISO-8601 instant of the first step. */
+  /** ISO-8601 timestamp of the first step. */
   readonly startAt: string
 }

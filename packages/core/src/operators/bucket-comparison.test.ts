@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { conditionFault } from '../authoring/condition-fault.ts'
 import type { EvaluationContext } from '../model/context.ts'
-import type { Engines } from '../model/engines.ts'
+import type { Extensions } from '../model/extensions.ts'
 import { compileCondition, matchesCondition } from './condition.ts'
 
-function isIn(value: unknown, context: EvaluationContext, engines?: Engines): boolean {
+function isIn(value: unknown, context: EvaluationContext, extensions?: Extensions): boolean {
   const definition = { attribute: 'user.key', operator: 'in_bucket', value: JSON.stringify(value) }
-  return matchesCondition(compileCondition(definition, engines), {
+  return matchesCondition(compileCondition(definition, extensions), {
     context,
     isInSegment: () => false,
     servedVariation: () => undefined,

@@ -1,4 +1,4 @@
-import type { BucketingSettings } from '../model/engines.ts'
+import type { BucketingSettings } from '../model/extensions.ts'
 import { isJsonObject, type JsonValue } from '../model/json.ts'
 import { findScheme, OWN_SCHEME, rangesFault } from '../rollouts/bucketing.ts'
 import { type Comparison, parseStructure } from './comparison.ts'
@@ -15,8 +15,8 @@ export const bucketing: Comparison = {
     const share = parseShare(value)
     if (share === undefined) return undefined
     const { scheme, ...settings } = share
-    const deal = findScheme(scheme, means.engines)
-    if (deal === undefined) return means.lack(`bucketing scheme "${scheme}"`)
+    const deal = findScheme(scheme, means.extensions)
+    if (deal === undefined) return means.reportMissing(`bucketing scheme "${scheme}"`)
     const bucketOf = deal({ ...settings, strategy: 'percentage' })
     return (key) => {
       if (typeof key !== 'string') return undefined

@@ -1,7 +1,7 @@
 import { compareCodePoints } from '../model/code-point.ts'
-import type { Engines } from '../model/engines.ts'
-import { parseInstant } from '../model/instant.ts'
+import type { Extensions } from '../model/extensions.ts'
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '../model/json.ts'
+import { parseTimestamp } from '../model/timestamp.ts'
 import { parseSemver, type Semver, semverKey } from './semver.ts'
 
 /** Whether an attribute's value compares as the operator says. */
@@ -16,7 +16,7 @@ export type TestResult = boolean | undefined | 'unreadable'
 /** What the value of a condition must be. */
 export type Expectation =
   | 'conditions'
-  | 'instant'
+  | 'timestamp'
   | 'list'
   | 'network'
   | 'number'
@@ -38,15 +38,15 @@ export interface Comparison {
    * operator is a negative one, or the condition has `negate`, or both.
    */
   readonly read: (value: string, means: Means, isNegated?: boolean) => Test | undefined
-  /** An array is judged as a whole only, and not element by element too. */
+  /** An array is compared as a whole only, not element by element too. */
   readonly isOfWhole?: true
 }
 
 /** What reading a value may take beside the value itself. */
 export interface Means {
-  readonly engines: Engines
-  /** Notes an engine that is needed and was not handed in. */
-  lack(engine: string): undefined
+  readonly extensions: Extensions
+  /** Records an extension that is needed and missing. */
+  reportMissing(extension: string): undefined
   /** Reads conditions on the elements of an attribute; `undefined` if one cannot be read. */
   readElementConditions(definitions: JsonArray): ElementConditions | undefined
   /**
@@ -141,9 +141,9 @@ export const remainder: Comparison = against({
 /** An RFC 3339 text, or a number of epoch milliseconds, against another. */
 export function temporal(holds: (attribute: number, value: number) => boolean): Comparison {
   return against({
-    expects: 'instant',
-    readValue: (value) => parseInstant(value) ?? parseDecimal(value),
-    readAttribute: (value) => parsed(value, parseInstant) ?? asFinite(value),
+    expects: 'timestamp',
+    readValue: (value) => parseTimestamp(value) ?? parseDecimal(value),
+    readAttribute: (value) => parsed(value, parseTimestamp) ?? asFinite(value),
     holds,
   })
 }

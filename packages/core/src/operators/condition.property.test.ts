@@ -26,8 +26,8 @@ const NEGATIVES: readonly (readonly [Operator, Operator])[] = [
   ['flag_is', 'flag_is_not'],
 ]
 
-const ENGINES = { regex: re2 }
-const read = (condition: ConditionDefinition) => compileCondition(condition, ENGINES)
+const EXTENSIONS = { regex: re2 }
+const read = (condition: ConditionDefinition) => compileCondition(condition, EXTENSIONS)
 
 const TEXTS = [
   '',
@@ -111,9 +111,9 @@ describe('a condition, for any context, operator and value', () => {
         const negation = { ...condition, negate: true }
         const plain = matchesCondition(read(condition), where)
         const negated = matchesCondition(read(negation), where)
-        const isReadable = conditionFault(condition, ENGINES) === undefined
+        const isReadable = conditionFault(condition, EXTENSIONS) === undefined
         // A network list with an invalid entry is readable only if it is not negated.
-        const isNegatable = conditionFault(negation, ENGINES) === undefined
+        const isNegatable = conditionFault(negation, EXTENSIONS) === undefined
         if (!isReadable) expect(plain || isNegatable).toBe(false)
         if (isReadable && isNegatable) expect(plain || negated).toBe(true)
         if (!isNegatable) expect(negated).toBe(false)

@@ -6,11 +6,11 @@ import {
 } from '../model/attribute.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
-import type { Engines } from '../model/engines.ts'
+import type { Extensions } from '../model/extensions.ts'
 import type { JsonValue } from '../model/json.ts'
 import { parseTexts, type Test, type TestResult } from './comparison.ts'
-import { asksForListed, ListedTexts } from './listed-texts.ts'
 import type { Wanted } from './operator.ts'
+import { isStringSetCondition, StringSetCondition } from './string-set-condition.ts'
 import {
   holdsAfter,
   isWellFormed,
@@ -44,14 +44,14 @@ export interface CompiledCondition {
   readonly wants: Wanted
   readonly isNegated: boolean
   /**
-   * Decides it for text; undefined: that takes the test. Most conditions ask no more than whether text
-   * is one of a few, and most attributes are text.
+   * Evaluates the condition for text; `undefined` if that takes the test. Most conditions compare
+   * text with a set of strings, and most attributes are text.
    */
-  readonly listed: ListedTexts | undefined
+  readonly stringSet: StringSetCondition | undefined
   /** What reads a long value when the test first needs it; undefined: it has been read. */
   readonly later: Pick<LaterReader, 'prepare'> | undefined
-  /** The engines it needs that were not handed in, without which there is no answer. */
-  readonly lacks: readonly string[]
+  /** The extensions that it needs and that are missing; without them it has no result. */
+  readonly missingExtensions: readonly string[]
 }
 
 const NONE: readonly string[] = []
@@ -64,7 +64,7 @@ const UNREADABLE = {
   test: undefined,
   wants: 'match',
   isNegated: false,
-  listed: undefined,
+  stringSet: undefined,
   later: undefined,
 } as const
 
@@ -74,16 +74,17 @@ const UNREADABLE = {
  */
 export function compileCondition(
   definition: ConditionDefinition,
-  engines: Engines = {},
+  extensions: Extensions = {},
 ): CompiledCondition {
   const meaning = meaningOf(definition)
-  const reader = new ValueReader(engines)
+  const reader = new ValueReader(extensions)
   const test = meaning && reader.read(definition, meaning)
-  if (meaning === undefined || test === undefined) return { ...UNREADABLE, lacks: reader.lacks }
+  if (meaning === undefined || test === undefined)
+    return { ...UNREADABLE, missingExtensions: reader.missingExtensions }
   const { attribute, value, negate } = definition
   const { subject, wants } = meaning
   const isOnAttribute = subject === 'attribute' || subject === 'key'
-  const later = value.length > LONG_VALUE ? new LaterReader(definition, engines) : undefined
+  const later = value.length > LONG_VALUE ? new LaterReader(definition, extensions) : undefined
   return {
     segmentIds: subject === 'segment' ? (parseTexts(value) ?? NONE) : NONE,
     flagKey: subject === 'flag' ? attribute : undefined,
@@ -92,11 +93,11 @@ export function compileCondition(
     test: later === undefined ? test : (found) => later.test(found),
     wants,
     isNegated: negate === true,
-    listed: asksForListed(definition)
-      ? new ListedTexts(definition, (wants === 'match') !== (negate === true))
+    stringSet: isStringSetCondition(definition)
+      ? new StringSetCondition(definition, (wants === 'match') !== (negate === true))
       : undefined,
     later,
-    lacks: NONE,
+    missingExtensions: NONE,
   }
 }
 
@@ -105,14 +106,14 @@ const LONG_VALUE = 64
 
 /** Compiles conditions; equal ones, of which large flag sets have many, only once. */
 export function sharedConditions(
-  engines: Engines,
+  extensions: Extensions,
 ): (definition: ConditionDefinition) => CompiledCondition {
   const known = new Map<string, CompiledCondition>()
   return (definition) => {
     const name = isWellFormed(definition) ? nameOf(definition) : ''
     const shared = known.get(name)
     if (shared !== undefined) return shared
-    const condition = compileCondition(definition, engines)
+    const condition = compileCondition(definition, extensions)
     if (name !== '') known.set(name, condition)
     return condition
   }
@@ -125,13 +126,13 @@ function nameOf({ attribute, operator, value, negate }: ConditionDefinition): st
 
 /** Whether the condition holds for the context. Never throws. */
 export function matchesCondition(condition: CompiledCondition, scope: ConditionScope): boolean {
-  const { test, listed, reference } = condition
+  const { test, stringSet, reference } = condition
   if (test === undefined) return false
-  if (listed === undefined || reference === undefined) {
-    return holdsAfter(condition, outcomeOf(condition, test, scope))
+  if (stringSet === undefined || reference === undefined) {
+    return holdsAfter(condition, testResultOf(condition, test, scope))
   }
   const value = readAttribute(scope.context, reference)
-  return typeof value === 'string' ? listed.holdsFor(value) : holdsFor(condition, value)
+  return typeof value === 'string' ? stringSet.holdsFor(value) : holdsFor(condition, value)
 }
 
 /** Whether a condition on an attribute holds for its value; undefined: it is missing. */
@@ -171,7 +172,7 @@ export function matchesNone(
 }
 
 /** Undefined: what the condition asks about is missing, or of another type. */
-function outcomeOf(
+function testResultOf(
   { reference, isKey, flagKey, segmentIds }: CompiledCondition,
   test: Test,
   scope: ConditionScope,

@@ -13,8 +13,8 @@ export function pattern(flags: { readonly ignoreCase: boolean }): Comparison {
     expects: 'pattern',
     read: (value, means) => {
       if (value.length > MAX_PATTERN_LENGTH) return undefined
-      const { regex } = means.engines
-      if (regex === undefined) return means.lack('regex engine')
+      const { regex } = means.extensions
+      if (regex === undefined) return means.reportMissing('regex engine')
       const isFoundIn = regex(value, flags)
       if (isFoundIn === undefined) return undefined
       return (candidate) => {

@@ -1,6 +1,6 @@
 import { compileReference, readElement } from '../model/attribute.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
-import type { Engines } from '../model/engines.ts'
+import type { Extensions } from '../model/extensions.ts'
 import { isJsonObject, type JsonArray, type JsonValue } from '../model/json.ts'
 import type { ElementConditions, Means, Test, TestResult } from './comparison.ts'
 import { isOperator, type OperatorMeaning, operators, type Wanted } from './operator.ts'
@@ -12,21 +12,21 @@ export const MAX_ELEMENT_NESTING = 4
 
 /** Reads the value of one condition. */
 export class ValueReader implements Means {
-  readonly engines: Engines
-  #lacks: Set<string> | undefined
+  readonly extensions: Extensions
+  #missingExtensions: Set<string> | undefined
   /** What make, once, what would otherwise be made when it is first needed. */
   #makers: (() => unknown)[] | undefined
   #depth = 0
   #elementConditions = 0
   #elementPatterns = 0
 
-  constructor(engines: Engines) {
-    this.engines = engines
+  constructor(extensions: Extensions) {
+    this.extensions = extensions
   }
 
-  /** The engines that were needed and not handed in. */
-  get lacks(): readonly string[] {
-    return this.#lacks === undefined ? NONE : [...this.#lacks]
+  /** The extensions that were needed and are missing. */
+  get missingExtensions(): readonly string[] {
+    return this.#missingExtensions === undefined ? NONE : [...this.#missingExtensions]
   }
 
   /** Makes everything that would be made when it is first needed. */
@@ -44,9 +44,9 @@ export class ValueReader implements Means {
     return (attribute) => (Array.isArray(attribute) ? testArray(test, attribute) : test(attribute))
   }
 
-  lack(engine: string): undefined {
-    this.#lacks ??= new Set()
-    this.#lacks.add(engine)
+  reportMissing(extension: string): undefined {
+    this.#missingExtensions ??= new Set()
+    this.#missingExtensions.add(extension)
   }
 
   lazily<Result extends object>(make: () => Result): () => Result {
@@ -124,14 +124,14 @@ function textOf(value: JsonValue | undefined): string | undefined {
 /** Reads the value of a condition when it is needed. */
 export class LaterReader {
   readonly #definition: ConditionDefinition
-  readonly #engines: Engines
+  readonly #extensions: Extensions
   #reader: ValueReader | undefined
   #test: Test | undefined
   #isPrepared = false
 
-  constructor(definition: ConditionDefinition, engines: Engines) {
+  constructor(definition: ConditionDefinition, extensions: Extensions) {
     this.#definition = definition
-    this.#engines = engines
+    this.#extensions = extensions
   }
 
   /** Tests an attribute. */
@@ -151,7 +151,7 @@ export class LaterReader {
 
   #read(): ValueReader {
     const meaning = meaningOf(this.#definition)
-    this.#reader = new ValueReader(this.#engines)
+    this.#reader = new ValueReader(this.#extensions)
     this.#test = meaning && this.#reader.read(this.#definition, meaning)
     return this.#reader
   }

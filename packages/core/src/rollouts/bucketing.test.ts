@@ -4,7 +4,7 @@ import { findIssues } from '../authoring/issues.ts'
 import { evaluateFlag } from '../evaluation/evaluate.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import type { RolloutDefinition } from '../model/definition.ts'
-import type { BucketingScheme, Engines } from '../model/engines.ts'
+import type { BucketingScheme, Extensions } from '../model/extensions.ts'
 import { schemes } from '../schemes.ts'
 import { bucketOf } from './bucket.ts'
 import { findScheme } from './bucketing.ts'
@@ -26,26 +26,26 @@ function rollout(changes: object = {}): RolloutDefinition {
   } as RolloutDefinition
 }
 
-function compile(definition: RolloutDefinition, engines: Engines) {
+function compile(definition: RolloutDefinition, extensions: Extensions) {
   const rule = ruleDefinition({ variationId: null, rolloutId: 'rollout' })
   const flag = flagDefinition('flag', { rules: [rule], rollouts: [definition] })
-  return compileFlagSet(flagSetDefinition([flag]), { engines })
+  return compileFlagSet(flagSetDefinition([flag]), { extensions })
 }
 
-function detail(definition: RolloutDefinition, key: string, engines: Engines) {
-  return evaluateFlag(compile(definition, engines), 'flag', { kind: 'user', key }, NOW)
+function detail(definition: RolloutDefinition, key: string, extensions: Extensions) {
+  return evaluateFlag(compile(definition, extensions), 'flag', { kind: 'user', key }, NOW)
 }
 
 describe('findScheme', () => {
   it('finds our own scheme without help, and lets nobody replace it', () => {
-    for (const engines of [{}, { schemes: new Map([['ff', byName]]) }]) {
-      const bucket = findScheme('ff', engines)?.({ salt: 'salt', strategy: 'variant' })('7')
+    for (const extensions of [{}, { schemes: new Map([['ff', byName]]) }]) {
+      const bucket = findScheme('ff', extensions)?.({ salt: 'salt', strategy: 'variant' })('7')
       expect(bucket).toBe(bucketOf('salt', '7'))
     }
-    const engines = { schemes: new Map([['ff', byName]]) }
+    const extensions = { schemes: new Map([['ff', byName]]) }
     const all = [{ variationId: 'on', from: 0, to: 100_000 }]
     const own = rollout({ scheme: 'ff', ranges: all })
-    expect(detail(own, '7', engines).bucket).toBe(bucketOf('salt', '7'))
+    expect(detail(own, '7', extensions).bucket).toBe(bucketOf('salt', '7'))
   })
 
   it('finds others only where they were handed in', () => {
@@ -57,24 +57,27 @@ describe('findScheme', () => {
 })
 
 describe('a rollout with the scheme of another system', () => {
-  const engines = { schemes: new Map([['by-name', byName]]) }
+  const extensions = { schemes: new Map([['by-name', byName]]) }
 
   it('deals the buckets that the scheme answers by its ranges', () => {
     const definition = rollout()
     const range = { from: 0, to: 25_000 }
-    expect(detail(definition, '24999', engines)).toMatchObject({
+    expect(detail(definition, '24999', extensions)).toMatchObject({
       ...{ value: true, reason: 'SPLIT', bucket: 24_999, range },
     })
-    expect(detail(definition, '25000', engines)).toMatchObject({ value: false, reason: 'DEFAULT' })
+    expect(detail(definition, '25000', extensions)).toMatchObject({
+      value: false,
+      reason: 'DEFAULT',
+    })
   })
 
-  it('may be a ramp', () => {
-    const ramp = {
+  it('may be a gradual rollout', () => {
+    const gradual = {
       ...{ strategy: 'gradual', variationId: 'on', targetPercentage: 50, increment: 10 },
       ...{ intervalHours: 1, startAt: '2026-01-01T00:00:00.000Z' },
     }
-    expect(detail(rollout(ramp), '19999', engines).value).toBe(true)
-    expect(detail(rollout(ramp), '20000', engines).value).toBe(false)
+    expect(detail(rollout(gradual), '19999', extensions).value).toBe(true)
+    expect(detail(rollout(gradual), '20000', extensions).value).toBe(false)
   })
 
   it('is an error that says so where the scheme was not handed in, and never our own', () => {
@@ -92,7 +95,7 @@ describe('a rollout with the scheme of another system', () => {
         },
       ])
     }
-    expect(findIssues(compile(rollout(), engines))).toEqual([])
+    expect(findIssues(compile(rollout(), extensions))).toEqual([])
   })
 
   it('has its ranges whether or not anybody can deal by them', () => {
@@ -116,7 +119,7 @@ describe('a rollout with the scheme of another system', () => {
   })
 
   it.each([0, -1, 1.5, 100_001, Number.NaN])('refuses a total weight of %d', (totalWeight) => {
-    const [issue] = findIssues(compile(rollout({ totalWeight }), engines))
+    const [issue] = findIssues(compile(rollout({ totalWeight }), extensions))
     expect(issue?.message).toContain('The total weight must be a whole number from 1 to 100000.')
   })
 
@@ -128,7 +131,7 @@ describe('a rollout with the scheme of another system', () => {
       }),
     ])
     const previous = compileFlagSet(definition)
-    const flagSet = compileFlagSet(definition, { previous, engines })
+    const flagSet = compileFlagSet(definition, { previous, extensions })
     expect(findIssues(flagSet)).toEqual([])
     expect(evaluateFlag(flagSet, 'flag', { kind: 'user', key: '1' }, NOW).value).toBe(true)
   })

@@ -1,5 +1,5 @@
 import type { BucketRange } from '../model/definition.ts'
-import type { BucketingScheme, Engines } from '../model/engines.ts'
+import type { BucketingScheme, Extensions } from '../model/extensions.ts'
 import { BUCKETS, bucketIn, compileSalt } from './bucket.ts'
 
 /** The name of our own scheme, which nothing that is handed in replaces. */
@@ -12,7 +12,7 @@ const own: BucketingScheme = ({ salt }) => {
 }
 
 /** The scheme of this name; undefined: nobody has handed it to the engine. */
-export function findScheme(name: string, { schemes }: Engines): BucketingScheme | undefined {
+export function findScheme(name: string, { schemes }: Extensions): BucketingScheme | undefined {
   return name === OWN_SCHEME ? own : schemes?.get(name)
 }
 

@@ -131,7 +131,7 @@ describe('reshuffledPercentage', () => {
 
 describe('rangesAt', () => {
   const basis = { id: 'r', bucketBy: 'user.key', salt: 'checkout', scheme: 'ff' }
-  const ramp = {
+  const gradual = {
     ...basis,
     strategy: 'gradual' as const,
     variationId: 'a',
@@ -141,8 +141,8 @@ describe('rangesAt', () => {
     startAt: '1970-01-01T10:00:00.000Z',
   }
 
-  it('follows a ramp', () => {
-    const at = (hour: number) => rangesAt(ramp, hour * 3_600_000)
+  it('follows a gradual rollout', () => {
+    const at = (hour: number) => rangesAt(gradual, hour * 3_600_000)
     expect([9, 10, 11, 12, 99].map(at)).toEqual([
       [],
       ranges('a 0-10'),
@@ -157,6 +157,6 @@ describe('rangesAt', () => {
     expect(rangesAt({ ...basis, strategy: 'variant', ranges: given }, 0)).toEqual(
       ranges('a 0-10', 'b 50-60'),
     )
-    expect(rangesAt({ ...ramp, increment: 0 }, 0)).toEqual([])
+    expect(rangesAt({ ...gradual, increment: 0 }, 0)).toEqual([])
   })
 })

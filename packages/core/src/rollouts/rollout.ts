@@ -1,12 +1,17 @@
 import { type AttributeReference, compileReference, readBucketingKey } from '../model/attribute.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { BucketRange, RolloutDefinition } from '../model/definition.ts'
-import type { BucketingScheme, Engines } from '../model/engines.ts'
 import { FlagError } from '../model/errors.ts'
+import type { BucketingScheme, Extensions } from '../model/extensions.ts'
 import { elementsOf } from '../model/json.ts'
 import { BUCKETS, bucketIn, type CompiledSalt, compileSalt } from './bucket.ts'
 import { findScheme, OWN_SCHEME, type RangesFault, rangesFault } from './bucketing.ts'
-import { compileRamp, type Ramp, type RampFault, stepsTaken } from './ramp.ts'
+import {
+  compileGradualRollout,
+  type GradualRollout,
+  type GradualRolloutFault,
+  stepsTaken,
+} from './gradual-rollout.ts'
 
 /** A rollout made ready for evaluation. Made by `compileRollout`. */
 export interface CompiledRollout {
@@ -15,15 +20,15 @@ export interface CompiledRollout {
   readonly salt: CompiledSalt
   /** Another system's formula; undefined: our own. */
   readonly foreign: ReturnType<BucketingScheme> | undefined
-  /** In ascending order, disjoint. Empty for a ramp. */
+  /** In ascending order, disjoint. Empty for a gradual rollout. */
   readonly ranges: readonly BucketRange[]
-  readonly ramp: Ramp | undefined
+  readonly gradual: GradualRollout | undefined
   /** Why nobody can be served from it. */
   readonly fault: RolloutFault | undefined
 }
 
 /** What is wrong with a rollout; `scheme`: it was not handed to the engine. */
-export type RolloutFault = RampFault | RangesFault | 'scheme'
+export type RolloutFault = GradualRolloutFault | RangesFault | 'scheme'
 
 /** Where a rollout puts a context. */
 export interface Placement {
@@ -35,11 +40,11 @@ export interface Placement {
 /** Prepares a rollout. Never throws on a readable definition; what is wrong is its `fault`. */
 export function compileRollout(
   definition: RolloutDefinition,
-  engines: Engines = {},
+  extensions: Extensions = {},
 ): CompiledRollout {
   const { id, bucketBy, salt, scheme } = definition
-  const { ranges, ramp, fault } = compileTable(definition)
-  const dealer = findScheme(scheme, engines)
+  const { ranges, gradual, fault } = compileTable(definition)
+  const dealer = findScheme(scheme, extensions)
   const foreign = scheme === OWN_SCHEME ? undefined : dealer
   return {
     id,
@@ -47,22 +52,22 @@ export function compileRollout(
     salt: compileSalt(salt),
     foreign: fault === undefined ? foreign?.({ ...definition, ranges }) : undefined,
     ranges,
-    ramp,
+    gradual,
     fault: fault ?? (dealer === undefined ? 'scheme' : undefined),
   }
 }
 
-type Table = Pick<CompiledRollout, 'ranges' | 'ramp' | 'fault'>
+type Table = Pick<CompiledRollout, 'ranges' | 'gradual' | 'fault'>
 
 /** Who gets which buckets, by whatever scheme keys are dealt to them. */
 function compileTable(definition: RolloutDefinition): Table {
   if (definition.strategy === 'gradual') {
-    const ramp = compileRamp(definition)
-    const { fault } = ramp
-    return { ranges: [], ramp: fault === undefined ? ramp : undefined, fault }
+    const gradual = compileGradualRollout(definition)
+    const { fault } = gradual
+    return { ranges: [], gradual: fault === undefined ? gradual : undefined, fault }
   }
   const ranges = sortedRanges(elementsOf(definition.ranges))
-  return { ranges, ramp: undefined, fault: rangesFault(ranges, definition.totalWeight) }
+  return { ranges, gradual: undefined, fault: rangesFault(ranges, definition.totalWeight) }
 }
 
 function sortedRanges(ranges: readonly BucketRange[]): readonly BucketRange[] {
@@ -78,10 +83,10 @@ export function placeIn(
   const key = readBucketingKey(context, rollout.bucketBy)
   if (key === undefined) return undefined
   const bucket = bucketFor(rollout, key)
-  const { ramp, ranges } = rollout
+  const { gradual, ranges } = rollout
   const number = rangeNumber(rollout, bucket, now)
   if (number === -1) return { bucket, range: undefined }
-  return { bucket, range: ramp === undefined ? ranges[number] : rampRange(ramp, now) }
+  return { bucket, range: gradual === undefined ? ranges[number] : gradualRange(gradual, now) }
 }
 
 /** The bucket of a key, by whatever scheme. */
@@ -89,29 +94,29 @@ export function bucketFor({ foreign, salt }: CompiledRollout, key: string): numb
   return foreign?.(key) ?? bucketIn(salt, key)
 }
 
-/** The number of the range that holds a bucket, -1: none does. What a ramp has is range 0. */
+/** The number of the range that holds a bucket, -1: none does. What a gradual rollout has is range 0. */
 export function rangeNumber(
-  { ramp, ranges }: CompiledRollout,
+  { gradual, ranges }: CompiledRollout,
   bucket: number,
   now: number,
 ): number {
-  if (ramp !== undefined) return bucket < rampEnd(ramp, now) ? 0 : -1
+  if (gradual !== undefined) return bucket < gradualEnd(gradual, now) ? 0 : -1
   return findRange(ranges, bucket)
 }
 
-/** Who owns which buckets at an instant; nobody does when the rollout cannot be followed. */
+/** Who owns which buckets at a timestamp; nobody does when the rollout cannot be followed. */
 export function rangesAt(definition: RolloutDefinition, now: number): readonly BucketRange[] {
-  const { ranges, ramp, fault } = compileTable(definition)
+  const { ranges, gradual, fault } = compileTable(definition)
   if (fault !== undefined) return []
-  return ramp === undefined ? ranges : sortedRanges([rampRange(ramp, now)])
+  return gradual === undefined ? ranges : sortedRanges([gradualRange(gradual, now)])
 }
 
-function rampRange(ramp: Ramp, now: number): BucketRange {
-  return { variationId: ramp.variationId, from: 0, to: rampEnd(ramp, now) }
+function gradualRange(gradual: GradualRollout, now: number): BucketRange {
+  return { variationId: gradual.variationId, from: 0, to: gradualEnd(gradual, now) }
 }
 
-function rampEnd(ramp: Ramp, now: number): number {
-  return Math.min(ramp.target, ramp.increment * stepsTaken(ramp, now))
+function gradualEnd(gradual: GradualRollout, now: number): number {
+  return Math.min(gradual.target, gradual.increment * stepsTaken(gradual, now))
 }
 
 /** The variation that a bucket belongs to. The ranges must be disjoint and in ascending order. */

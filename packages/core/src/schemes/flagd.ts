@@ -1,4 +1,4 @@
-import type { BucketingScheme } from '../model/engines.ts'
+import type { BucketingScheme } from '../model/extensions.ts'
 import { murmur3 } from '../rollouts/bucket.ts'
 import { bucketOfPlace } from './scale.ts'
 

@@ -1,4 +1,4 @@
-import type { BucketingScheme } from '../model/engines.ts'
+import type { BucketingScheme } from '../model/extensions.ts'
 import { bucketOfPlace } from './scale.ts'
 
 /** GrowthBook, hash version 1: `salt` is the seed, by default the experiment's or feature's key. */

@@ -1,4 +1,4 @@
-import type { BucketingScheme } from '../model/engines.ts'
+import type { BucketingScheme } from '../model/extensions.ts'
 import { BUCKETS } from '../rollouts/bucket.ts'
 import { bucketBelow, hexShare } from './scale.ts'
 import { sha1 } from './sha1.ts'

@@ -38,7 +38,7 @@ function load(file: string): Specification {
 describe.each(FILES)('Unleash specification %s', (file) => {
   const { state, tests = [], variantTests = [] } = load(file)
   const flagSet = compileFlagSet(readUnleash(state), {
-    engines: { schemes, regex: re2 },
+    extensions: { schemes, regex: re2 },
   })
 
   const answerTo = ({ toggleName, context }: Case<unknown>): UnleashAnswer => {

@@ -1,11 +1,11 @@
 import {
-  compileInParts,
+  compileIncrementally,
   type EvaluationContext,
   evaluateFlag,
   type FlagSet,
   parseContext,
 } from '@ff/core'
-import { type ExplanationStep, explainInParts, prepareExplanations } from '@ff/core/explain'
+import { type ExplanationStep, explainIncrementally, prepareExplanations } from '@ff/core/explain'
 import { type ExplainedEvaluation, type ExplainedFlag, endpoints } from '@ff/protocol/management'
 import { notFound } from '../access/permissions.ts'
 import { timestampAt } from '../clock.ts'
@@ -51,7 +51,7 @@ async function loadCompiled(
     version === undefined
       ? ((await storage.loadFlagSet(environmentId)) ?? nothing)
       : await loadVersion(storage, environmentId, version)
-  return runInSlices(compileInParts(definition, { engines }))
+  return runInSlices(compileIncrementally(definition, { extensions: engines }))
 }
 
 interface Question {
@@ -71,7 +71,7 @@ function* explainAll(
   let left = MOST_STEPS
   for (const key of keys) {
     if (left > 0) {
-      const { detail, ...log } = yield* explainInParts(flagSet, key, context, now)
+      const { detail, ...log } = yield* explainIncrementally(flagSet, key, context, now)
       left -= countSteps(log.steps)
       flags.push({ ...detail, ...log })
     } else {

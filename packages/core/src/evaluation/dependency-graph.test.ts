@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { dependentsOf, unresolvable } from './dependency.ts'
+import { dependentsOf, findUnresolvable } from './dependency-graph.ts'
 
-const node = (name: string, ...needs: string[]) => ({ name, needs })
+const node = (name: string, ...dependsOn: string[]) => ({ name, dependsOn })
 const always = () => true
 /** `n1` needs nothing, `n2` needs `n1`, and so on. */
 const chain = (length: number) =>
@@ -12,7 +12,7 @@ const chain = (length: number) =>
 describe('unresolvable', () => {
   it('is nothing where everything leads to an end', () => {
     const diamond = [node('a', 'b', 'c', 'b'), node('b', 'd'), node('c', 'd'), node('d')]
-    expect(unresolvable(diamond, always)).toEqual(new Set())
+    expect(findUnresolvable(diamond, always)).toEqual(new Set())
   })
 
   it('is a cycle and everything that leads into it, but not what leads out of it', () => {
@@ -23,27 +23,27 @@ describe('unresolvable', () => {
       node('end'),
       node('self', 'self'),
     ]
-    expect(unresolvable(nodes, always)).toEqual(new Set(['a', 'b', 'in', 'self']))
+    expect(findUnresolvable(nodes, always)).toEqual(new Set(['a', 'b', 'in', 'self']))
   })
 
   it('is everything that needs what does not exist', () => {
-    expect(unresolvable([node('a', 'b'), node('b', 'ghost'), node('c')], always)).toEqual(
+    expect(findUnresolvable([node('a', 'b'), node('b', 'ghost'), node('c')], always)).toEqual(
       new Set(['a', 'b']),
     )
   })
 
   it('is what needs a longer chain than 64 hops', () => {
-    expect(unresolvable(chain(65), always)).toEqual(new Set())
-    expect(unresolvable(chain(67), always)).toEqual(new Set(['n66', 'n67']))
-    expect(unresolvable(chain(100_000), always).size).toBe(100_000 - 65)
+    expect(findUnresolvable(chain(65), always)).toEqual(new Set())
+    expect(findUnresolvable(chain(67), always)).toEqual(new Set(['n66', 'n67']))
+    expect(findUnresolvable(chain(100_000), always).size).toBe(100_000 - 65)
   })
 
   it('counts the longest chain, and no needs that are not hops', () => {
     const shortcut = [...chain(66), node('both', 'n1', 'n65')]
-    expect(unresolvable(shortcut, always)).toEqual(new Set(['n66', 'both']))
+    expect(findUnresolvable(shortcut, always)).toEqual(new Set(['n66', 'both']))
     const isHop = (name: string) => name !== 'n66' && name !== 'both'
-    expect(unresolvable(shortcut, isHop)).toEqual(new Set())
-    expect(unresolvable([...shortcut, node('end', 'both')], isHop)).toEqual(new Set(['end']))
+    expect(findUnresolvable(shortcut, isHop)).toEqual(new Set())
+    expect(findUnresolvable([...shortcut, node('end', 'both')], isHop)).toEqual(new Set(['end']))
   })
 })
 

@@ -1,27 +1,27 @@
-/** A flag or a segment, and the flags and segments that its answer depends on, all by name. */
+/** A flag or a segment, and the flags and segments that its result depends on, all by name. */
 export interface DependencyNode {
   readonly name: string
-  readonly needs: readonly string[]
+  readonly dependsOn: readonly string[]
 }
 
 /** The most hops that a chain of flags and segments may have; a hop is one reference. */
 export const MAX_DEPENDENCY_HOPS = 64
 
 /**
- * The names of all nodes whose answer cannot be worked out, because something that they need,
- * however indirectly, is missing or needs itself, or because the chain to it has more than
- * `MAX_DEPENDENCY_HOPS`. `isHop` says which needs count.
+ * Returns the names of all nodes that cannot be evaluated: a direct or indirect dependency is
+ * missing or depends on itself, or a chain has more than `MAX_DEPENDENCY_HOPS` hops. `isHop` decides
+ * which dependencies count as a hop.
  */
-export function unresolvable(
+export function findUnresolvable(
   nodes: readonly DependencyNode[],
-  isHop: (name: string, need: string) => boolean,
+  isHop: (name: string, dependency: string) => boolean,
 ): ReadonlySet<string> {
   const left = new Map(
-    nodes.map(({ name, needs }) => [name, { missing: new Set(needs).size, hops: 0 }]),
+    nodes.map(({ name, dependsOn }) => [name, { missing: new Set(dependsOn).size, hops: 0 }]),
   )
   const dependents = dependentsByName(nodes)
-  const resolved = nodes.filter(({ needs }) => needs.length === 0).map(({ name }) => name)
-  // The list grows while it is walked: a node follows once all that it needs has come by.
+  const resolved = nodes.filter(({ dependsOn }) => dependsOn.length === 0).map(({ name }) => name)
+  // The list grows while it is walked: a node follows once all its dependencies are resolved.
   for (const name of resolved) {
     const { hops = 0 } = left.get(name) ?? {}
     left.delete(name)
@@ -41,10 +41,11 @@ export function dependenciesOf(
   nodes: readonly DependencyNode[],
   names: Iterable<string>,
 ): ReadonlySet<string> {
-  const needs = new Map(nodes.map((node) => [node.name, node.needs]))
+  const dependsOn = new Map(nodes.map((node) => [node.name, node.dependsOn]))
   const found = new Set(names)
   // A set may grow while it is walked: what is added is visited too.
-  for (const name of found) for (const need of needs.get(name) ?? []) found.add(need)
+  for (const name of found)
+    for (const dependency of dependsOn.get(name) ?? []) found.add(dependency)
   return found
 }
 
@@ -66,10 +67,10 @@ function dependentsByName(
   nodes: readonly DependencyNode[],
 ): ReadonlyMap<string, ReadonlySet<string>> {
   const dependents = new Map<string, Set<string>>()
-  for (const { name, needs } of nodes) {
-    for (const need of needs) {
-      const known = dependents.get(need)
-      if (known === undefined) dependents.set(need, new Set([name]))
+  for (const { name, dependsOn } of nodes) {
+    for (const dependency of dependsOn) {
+      const known = dependents.get(dependency)
+      if (known === undefined) dependents.set(dependency, new Set([name]))
       else known.add(name)
     }
   }

@@ -7,9 +7,9 @@ import type { CompiledRollout } from '../rollouts/rollout.ts'
 
 /**
  * What each of many rules serves, as numbers that lie side by side: to follow objects from flag to
- * flag would cost more than all else that is done for an answer. Made by `tabulate`.
+ * flag would cost more than all else that is done for an answer. Made by `compileOutcomeTable`.
  */
-export interface ServingTable {
+export interface OutcomeTable {
   /**
    * For each rule a code, or `ELSEWHERE`, or all the bits flipped of the place of its rollout. Then
    * come the rollouts: the state of the salt, the number of ranges but one, and pairs of where a
@@ -26,10 +26,10 @@ export const ELSEWHERE = -1
 export const NOTHING = -1
 
 /** Beyond, it is better to search than to look at every range. */
-const MAX_RANGES = 16
+const MAX_SCANNED_RANGES = 16
 
 /** Prepares rules. Rollouts with a key or a salt of another kind than the others are left out. */
-export function tabulate(rules: readonly (CompiledRule | undefined)[]): ServingTable {
+export function compileOutcomeTable(rules: readonly (CompiledRule | undefined)[]): OutcomeTable {
   const rollouts: number[] = []
   const places = new Map<CompiledRollout, number>()
   let bucketBy: AttributeReference | undefined
@@ -53,8 +53,9 @@ export function tabulate(rules: readonly (CompiledRule | undefined)[]): ServingT
 }
 
 /** Where the hash of a key begins; undefined: it takes more than that to find the bucket. */
-function stateOf({ salt, foreign, ramp, ranges }: CompiledRollout): number | undefined {
-  if (foreign !== undefined || ramp !== undefined || ranges.length > MAX_RANGES) return undefined
+function stateOf({ salt, foreign, gradual, ranges }: CompiledRollout): number | undefined {
+  if (foreign !== undefined || gradual !== undefined || ranges.length > MAX_SCANNED_RANGES)
+    return undefined
   return salt.prefix.length === BLOCK_PREFIX ? salt.state : undefined
 }
 

@@ -3,17 +3,17 @@ import type { FlagSet } from '../evaluation/flag-set.ts'
 import type { Outcome } from '../evaluation/outcome.ts'
 import type { CompiledRule } from '../evaluation/rule.ts'
 import type { AttributeReference } from '../model/attribute.ts'
-import { finish, type Parts } from '../model/parts.ts'
+import { type Incremental, runToEnd } from '../model/incremental.ts'
 import { clear } from './bit-set.ts'
-import { type ConditionIndex, indexRows } from './condition-index.ts'
+import { type ConditionIndex, indexRuleRows } from './condition-index.ts'
+import { compileOutcomeTable, type OutcomeTable } from './outcome-table.ts'
 import { indexSegments, type SegmentIndex } from './segment-index.ts'
-import { type ServingTable, tabulate } from './serving-table.ts'
 
 /**
  * The rules of all flags, made ready to be judged together. What changes is indexed apart from the
  * many that stay, until it is much; so a change costs little, and evaluation hardly more.
  */
-export interface Program {
+export interface RuleMatrix {
   /** All flags once, those that came later, and those that came later still. */
   readonly shards: readonly Shard[]
   /** The attributes that some shard asks about, each once. */
@@ -61,25 +61,28 @@ export interface FlagGroup {
   /** By row; undefined: nobody's. */
   readonly rules: readonly (CompiledRule | undefined)[]
   readonly index: ConditionIndex
-  readonly table: ServingTable
+  readonly table: OutcomeTable
 }
 
 /** The program of a set; compiled when it is first asked for, from that of the set before. */
-export function programOf(flagSet: FlagSet): Program {
-  return flagSet.workspace.program ?? finish(programInParts(flagSet))
+export function ruleMatrixOf(flagSet: FlagSet): RuleMatrix {
+  return flagSet.workspace.matrix ?? runToEnd(compileRuleMatrixIncrementally(flagSet))
 }
 
 /** The same, so that something else may be done between any two parts. */
-export function* programInParts(flagSet: FlagSet): Parts<Program> {
+export function* compileRuleMatrixIncrementally(flagSet: FlagSet): Incremental<RuleMatrix> {
   const { workspace } = flagSet
-  const compiled = workspace.program ?? (yield* compileProgram(flagSet, workspace.programBefore))
+  const compiled = workspace.matrix ?? (yield* compileRuleMatrix(flagSet, workspace.matrixBefore))
   // Somebody else may have asked meanwhile.
-  workspace.program ??= compiled
-  workspace.programBefore = undefined
-  return workspace.program
+  workspace.matrix ??= compiled
+  workspace.matrixBefore = undefined
+  return workspace.matrix
 }
 
-function* compileProgram(flagSet: FlagSet, previous: Program | undefined): Parts<Program> {
+function* compileRuleMatrix(
+  flagSet: FlagSet,
+  previous: RuleMatrix | undefined,
+): Incremental<RuleMatrix> {
   const { ordered, malformed, segments } = flagSet
   const initial = new Int32Array(ordered.length)
   const others: number[] = []
@@ -156,7 +159,7 @@ const MIN_APART = 32
 function* groupsOf(
   flags: readonly CompiledFlag[],
   [many, some]: readonly FlagGroup[],
-): Parts<readonly FlagGroup[]> {
+): Incremental<readonly FlagGroup[]> {
   const late = lateFor(flags, many, flags.length / 2)
   if (many === undefined || late === undefined) return [yield* groupOf(flags)]
   if (late.length === 0) return [many]
@@ -179,7 +182,7 @@ function lateFor(
   return late.length + gone > most ? undefined : late
 }
 
-function* groupOf(flags: readonly CompiledFlag[]): Parts<FlagGroup> {
+function* groupOf(flags: readonly CompiledFlag[]): Incremental<FlagGroup> {
   const spans = new Int32Array(2 * flags.length)
   const rules: (CompiledRule | undefined)[] = []
   for (const [number, flag] of flags.entries()) {
@@ -191,14 +194,14 @@ function* groupOf(flags: readonly CompiledFlag[]): Parts<FlagGroup> {
     spans[2 * number + 1] = rules.length
   }
   yield
-  const table = tabulate(rules)
+  const table = compileOutcomeTable(rules)
   yield
   const rows = rules.map((rule) => {
     if (rule === undefined) return undefined
     const { conditions: definitions, segmentId } = rule.definition
     return { conditions: rule.conditions, definitions, segmentId }
   })
-  return { flags, spans, rules, index: yield* indexRows(rows), table }
+  return { flags, spans, rules, index: yield* indexRuleRows(rows), table }
 }
 
 type Remainder = Pick<Shard, 'possible' | 'flags'>

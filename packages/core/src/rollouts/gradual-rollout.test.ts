@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { GradualRolloutDefinition } from '../model/definition.ts'
-import { compileRamp, instantsOf, stepsTaken } from './ramp.ts'
+import { compileGradualRollout, stepsTaken, timestampsOf } from './gradual-rollout.ts'
 
 const START = 1_767_225_600_000
 const HOUR = 3_600_000
@@ -20,7 +20,7 @@ const definition: GradualRolloutDefinition = {
 
 describe('compileRamp', () => {
   it('counts in buckets and milliseconds, rounding the last step down to the target', () => {
-    expect(compileRamp(definition)).toEqual({
+    expect(compileGradualRollout(definition)).toEqual({
       variationId: 'on',
       startAt: START,
       interval: 2 * HOUR,
@@ -32,25 +32,25 @@ describe('compileRamp', () => {
   })
 
   it('is exact for fractions that binary numbers are not', () => {
-    const ramp = compileRamp({ ...definition, increment: 0.1, targetPercentage: 0.3 })
-    expect(ramp).toMatchObject({ increment: 100, target: 300, steps: 3 })
+    const gradual = compileGradualRollout({ ...definition, increment: 0.1, targetPercentage: 0.3 })
+    expect(gradual).toMatchObject({ increment: 100, target: 300, steps: 3 })
   })
 
   it('may be as small, as quick and as complete as can be, or lead nowhere', () => {
     const smallest = { increment: 0.001, intervalHours: 1 / HOUR, targetPercentage: 100 }
-    expect(compileRamp({ ...definition, ...smallest })).toMatchObject({
+    expect(compileGradualRollout({ ...definition, ...smallest })).toMatchObject({
       increment: 1,
       interval: 1,
       target: 100_000,
       steps: 100_000,
       fault: undefined,
     })
-    const nowhere = compileRamp({ ...definition, targetPercentage: 0 })
+    const nowhere = compileGradualRollout({ ...definition, targetPercentage: 0 })
     expect(nowhere).toMatchObject({ steps: 0, fault: undefined })
   })
 
   it('says in a sentence what is wrong', () => {
-    const faultOf = (changes: object) => compileRamp({ ...definition, ...changes }).fault
+    const faultOf = (changes: object) => compileGradualRollout({ ...definition, ...changes }).fault
     expect(faultOf({ startAt: 'soon' })).toBe('start')
     expect(faultOf({ intervalHours: 0 })).toBe('interval')
     expect(faultOf({ increment: 0 })).toBe('increment')
@@ -69,7 +69,7 @@ describe('compileRamp', () => {
     ['a negative target', { targetPercentage: -1 }],
     ['no number', { targetPercentage: Number.NaN }],
   ])('names the fault of %s', (_, changes) => {
-    expect(compileRamp({ ...definition, ...changes }).fault).toBeTypeOf('string')
+    expect(compileGradualRollout({ ...definition, ...changes }).fault).toBeTypeOf('string')
   })
 })
 
@@ -82,24 +82,26 @@ describe('stepsTaken', () => {
     [START + 4 * HOUR, 3],
     [START + 1_000 * HOUR, 3],
   ])('at %d is %d', (now, steps) => {
-    expect(stepsTaken(compileRamp(definition), now)).toBe(steps)
+    expect(stepsTaken(compileGradualRollout(definition), now)).toBe(steps)
   })
 })
 
 describe('instantsOf', () => {
-  it('lists every step of every ramp once, ascending', () => {
-    const slow = compileRamp(definition)
-    const quick = compileRamp({ ...definition, increment: 12.5, intervalHours: 1 })
-    expect(instantsOf([slow, quick])).toEqual([0, 1, 2, 4].map((hours) => START + hours * HOUR))
-    expect(instantsOf([])).toEqual([])
+  it('lists every step of every gradual rollout once, ascending', () => {
+    const slow = compileGradualRollout(definition)
+    const quick = compileGradualRollout({ ...definition, increment: 12.5, intervalHours: 1 })
+    expect(timestampsOf([slow, quick])).toEqual([0, 1, 2, 4].map((hours) => START + hours * HOUR))
+    expect(timestampsOf([])).toEqual([])
   })
 
   it('has at most one step for each bucket', () => {
-    const finest = compileRamp({ ...definition, targetPercentage: 100, increment: 0.001 })
-    expect(instantsOf([finest])).toHaveLength(100_000)
+    const finest = compileGradualRollout({ ...definition, targetPercentage: 100, increment: 0.001 })
+    expect(timestampsOf([finest])).toHaveLength(100_000)
   })
 
-  it('is empty for a ramp to nothing', () => {
-    expect(instantsOf([compileRamp({ ...definition, targetPercentage: 0 })])).toEqual([])
+  it('is empty for a gradual rollout to nothing', () => {
+    expect(timestampsOf([compileGradualRollout({ ...definition, targetPercentage: 0 })])).toEqual(
+      [],
+    )
   })
 })

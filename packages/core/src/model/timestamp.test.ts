@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseInstant } from './instant.ts'
+import { parseTimestamp } from './timestamp.ts'
 
-describe('parseInstant', () => {
+describe('parseTimestamp', () => {
   it.each([
     ['1970-01-01T00:00:00Z', 0],
     ['1969-12-31T23:59:59.999Z', -1],
@@ -9,35 +9,35 @@ describe('parseInstant', () => {
     ['2000-02-29T00:00:00Z', 951_782_400_000],
     ['0000-01-01T00:00:00Z', -62_167_219_200_000],
     ['9999-12-31T23:59:59.999Z', 253_402_300_799_999],
-  ])('reads %s', (text, instant) => {
-    expect(parseInstant(text)).toBe(instant)
+  ])('reads %s', (text, timestamp) => {
+    expect(parseTimestamp(text)).toBe(timestamp)
   })
 
   it('applies offsets of whole minutes on either side of UTC', () => {
-    const noon = parseInstant('2024-06-01T12:00:00Z')
-    expect(parseInstant('2024-06-01T17:30:00+05:30')).toBe(noon)
-    expect(parseInstant('2024-06-01T00:00:00-12:00')).toBe(noon)
-    expect(parseInstant('2024-06-02T11:59:00+23:59')).toBe(noon)
-    expect(parseInstant('2024-06-01T12:00:00-00:00')).toBe(noon)
+    const noon = parseTimestamp('2024-06-01T12:00:00Z')
+    expect(parseTimestamp('2024-06-01T17:30:00+05:30')).toBe(noon)
+    expect(parseTimestamp('2024-06-01T00:00:00-12:00')).toBe(noon)
+    expect(parseTimestamp('2024-06-02T11:59:00+23:59')).toBe(noon)
+    expect(parseTimestamp('2024-06-01T12:00:00-00:00')).toBe(noon)
   })
 
   it('drops what is below a millisecond, however many digits', () => {
-    expect(parseInstant('1970-01-01T00:00:00.5Z')).toBe(500)
-    expect(parseInstant('1970-01-01T00:00:00.0019999Z')).toBe(1)
-    expect(parseInstant(`1970-01-01T00:00:00.${'9'.repeat(10_000)}Z`)).toBe(999)
-    expect(parseInstant('1969-12-31T23:59:59.0001Z')).toBe(-1000)
+    expect(parseTimestamp('1970-01-01T00:00:00.5Z')).toBe(500)
+    expect(parseTimestamp('1970-01-01T00:00:00.0019999Z')).toBe(1)
+    expect(parseTimestamp(`1970-01-01T00:00:00.${'9'.repeat(10_000)}Z`)).toBe(999)
+    expect(parseTimestamp('1969-12-31T23:59:59.0001Z')).toBe(-1000)
   })
 
   it('accepts lower-case t and z', () => {
-    expect(parseInstant('1970-01-01t00:00:01z')).toBe(1000)
+    expect(parseTimestamp('1970-01-01t00:00:01z')).toBe(1000)
   })
 
   it('reads a leap second as the first moment of the next UTC day', () => {
-    const newYear = parseInstant('2017-01-01T00:00:00Z')
-    expect(parseInstant('2016-12-31T23:59:60Z')).toBe(newYear)
-    expect(parseInstant('2016-12-31T15:59:60-08:00')).toBe(newYear)
-    expect(parseInstant('2016-12-31T23:59:60+01:00')).toBeUndefined()
-    expect(parseInstant('2016-12-31T12:00:60Z')).toBeUndefined()
+    const newYear = parseTimestamp('2017-01-01T00:00:00Z')
+    expect(parseTimestamp('2016-12-31T23:59:60Z')).toBe(newYear)
+    expect(parseTimestamp('2016-12-31T15:59:60-08:00')).toBe(newYear)
+    expect(parseTimestamp('2016-12-31T23:59:60+01:00')).toBeUndefined()
+    expect(parseTimestamp('2016-12-31T12:00:60Z')).toBeUndefined()
   })
 
   it.each([
@@ -68,6 +68,6 @@ describe('parseInstant', () => {
     '١٩٧٠-01-01T00:00:00Z',
     '1704067200000',
   ])('refuses %j', (text) => {
-    expect(parseInstant(text)).toBeUndefined()
+    expect(parseTimestamp(text)).toBeUndefined()
   })
 })

@@ -12,7 +12,7 @@ import {
   detailsOf,
   evaluateAll,
   jsonOf,
-  prepareInParts,
+  prepareIncrementally,
   reasonAt,
   valuesOf,
   variationAt,
@@ -20,7 +20,7 @@ import {
 import { evaluateValue } from '../evaluation/evaluate.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import type { FlagDefinition } from '../model/definition.ts'
-import { programOf } from './program.ts'
+import { ruleMatrixOf } from './rule-matrix.ts'
 
 /** Always the same, so that whoever plants a fault learns the same thing twice. */
 const SAMPLE = { seed: 7, numRuns: 80 }
@@ -188,7 +188,7 @@ describe('evaluating one version after the other', () => {
       const next = compileFlagSet(definition, { previous })
       const alone = compileFlagSet(structuredClone(definition))
       expect([number, answersOf(next)]).toEqual([number, answersOf(alone)])
-      groups.push(programOf(next).shards.length)
+      groups.push(ruleMatrixOf(next).shards.length)
       previous = next
     }
     expect(groups).toEqual([2, 3, 3, 3, 2, 1, 1, 2])
@@ -199,17 +199,17 @@ describe('evaluating one version after the other', () => {
     const flags = Array.from({ length: 600 }, (_, index) => planned(`flag-${index}`, index % 13))
     const definition = flagSetDefinition(flags, [segment])
     const previous = compileFlagSet(definition)
-    expect([...prepareInParts(previous)].length).toBeGreaterThan(4)
-    expect([...prepareInParts(previous)]).toEqual([])
+    expect([...prepareIncrementally(previous)].length).toBeGreaterThan(4)
+    expect([...prepareIncrementally(previous)]).toEqual([])
     evaluateAll(previous, context, now)
     const changed = flags.map(({ key }, index) => planned(key, (index + 1) % 13))
     const after = () => compileFlagSet(flagSetDefinition(changed, [segment]), { previous })
     const [whole, interrupted] = [after(), after()]
-    expect([...prepareInParts(whole)].length).toBeGreaterThan(4)
-    const parts = prepareInParts(interrupted)
-    parts.next()
+    expect([...prepareIncrementally(whole)].length).toBeGreaterThan(4)
+    const chunks = prepareIncrementally(interrupted)
+    chunks.next()
     const answer = jsonOf(evaluateAll(interrupted, context, now))
-    expect([...parts].length).toBeGreaterThan(4)
+    expect([...chunks].length).toBeGreaterThan(4)
     const alone = compileFlagSet(structuredClone(flagSetDefinition(changed, [segment])))
     expect(answer).toBe(jsonOf(evaluateAll(alone, context, now)))
     for (const each of [whole, interrupted]) {

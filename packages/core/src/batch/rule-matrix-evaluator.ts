@@ -7,8 +7,8 @@ import { BucketingKey } from '../rollouts/bucket.ts'
 import { keepRows, NOWHERE, placeOf } from './attribute-index.ts'
 import { endOf, has, intersects, lowestBit, subtract } from './bit-set.ts'
 import type { ConditionIndex } from './condition-index.ts'
-import type { FlagGroup, Program, Shard } from './program.ts'
-import { codeIn, ELSEWHERE, NOTHING } from './serving-table.ts'
+import { codeIn, ELSEWHERE, NOTHING } from './outcome-table.ts'
+import type { FlagGroup, RuleMatrix, Shard } from './rule-matrix.ts'
 
 /** Who knows what a program does not. */
 export interface RuleScope extends ConditionScope {
@@ -17,8 +17,8 @@ export interface RuleScope extends ConditionScope {
 }
 
 /** Runs a program, again and again, in the same working memory. */
-export class ProgramRunner {
-  readonly #program: Program
+export class RuleMatrixEvaluator {
+  readonly #matrix: RuleMatrix
   readonly #scope: RuleScope
   readonly #values: (JsonValue | undefined)[]
   /** Where in the index at work the words are of what holds for them. */
@@ -35,17 +35,17 @@ export class ProgramRunner {
   /** The keys that rollouts go by, mostly one, each read once for a context. */
   readonly #keys: KeyReading[] = []
 
-  constructor(program: Program, scope: RuleScope) {
-    const { shards, references, segmentIds } = program
+  constructor(matrix: RuleMatrix, scope: RuleScope) {
+    const { shards, references, segmentIds } = matrix
     const flags = shards.reduce((most, shard) => Math.max(most, shard.flags.length / 4), 0)
-    this.#program = program
+    this.#matrix = matrix
     this.#scope = scope
     this.#values = references.map(() => undefined)
     this.#places = new Int32Array(references.length + 2)
     this.#segments = new Int8Array(segmentIds.length)
     const words = shards.reduce(
       (most, { possible }) => Math.max(most, possible.length),
-      program.segments.index.words,
+      matrix.segments.index.words,
     )
     this.#rows = new Int32Array(words)
     // Each is noted before it is known whether it has to wait, and buckets are found four by four.
@@ -56,9 +56,9 @@ export class ProgramRunner {
   /** Puts the codes of what rules serve into `codes`; the first flag's place is `from`. */
   run(codes: Int32Array, from: number): void {
     this.#read()
-    this.#judgeSegments()
-    for (const shard of this.#program.shards) {
-      this.#judge(shard)
+    this.#evaluateSegments()
+    for (const shard of this.#matrix.shards) {
+      this.#evaluateRows(shard)
       this.#serve(shard, codes, from)
     }
     for (let slot = 0; slot < this.#values.length; slot += 1) this.#values[slot] = undefined
@@ -66,7 +66,7 @@ export class ProgramRunner {
   }
 
   #read(): void {
-    const { references } = this.#program
+    const { references } = this.#matrix
     for (let slot = 0; slot < references.length; slot += 1) {
       const reference = references[slot]
       if (reference === undefined) continue
@@ -74,8 +74,8 @@ export class ProgramRunner {
     }
   }
 
-  #judgeSegments(): void {
-    const { segments, index, rows, attributeSlots } = this.#program.segments
+  #evaluateSegments(): void {
+    const { segments, index, rows, attributeSlots } = this.#matrix.segments
     this.#keepRows(index, index.possible, attributeSlots)
     let at = 0
     for (let slot = 0; slot < segments.length; slot += 1) {
@@ -118,8 +118,8 @@ export class ProgramRunner {
   }
 
   /** Leaves in `#rows` the rows of the shard that hold. */
-  #judge({ group, possible, attributeSlots, segmentSlots }: Shard): void {
-    const { segmentIds, neededBySegment, judged } = group.index
+  #evaluateRows({ group, possible, attributeSlots, segmentSlots }: Shard): void {
+    const { segmentIds, rowsBySegment, unindexed } = group.index
     const rows = this.#rows
     this.#keepRows(group.index, possible, attributeSlots)
     let at = 0
@@ -127,19 +127,19 @@ export class ProgramRunner {
       const slot = segmentSlots[number] ?? 0
       const state = this.#segments[slot]
       const isOut =
-        state === 0 ? intersects(rows, neededBySegment, at) && !this.#isIn(slot) : state === -1
-      if (isOut) subtract(rows, neededBySegment, at)
-      at = endOf(neededBySegment, at)
+        state === 0 ? intersects(rows, rowsBySegment, at) && !this.#isIn(slot) : state === -1
+      if (isOut) subtract(rows, rowsBySegment, at)
+      at = endOf(rowsBySegment, at)
     }
-    for (const { condition, neededBy } of judged) {
-      const isAsked = intersects(rows, neededBy, 0)
-      if (isAsked && !matchesCondition(condition, this.#scope)) subtract(rows, neededBy, 0)
+    for (const { condition, ruleRows } of unindexed) {
+      const isAsked = intersects(rows, ruleRows, 0)
+      if (isAsked && !matchesCondition(condition, this.#scope)) subtract(rows, ruleRows, 0)
     }
   }
 
   #isIn(slot: number): boolean {
     if (this.#segments[slot] === 0) {
-      const isIn = this.#scope.isInSegment(this.#program.segmentIds[slot] ?? '')
+      const isIn = this.#scope.isInSegment(this.#matrix.segmentIds[slot] ?? '')
       this.#segments[slot] = isIn ? 1 : -1
     }
     return this.#segments[slot] === 1
@@ -223,7 +223,7 @@ export class ProgramRunner {
       const flag = waiting[index] ?? 0
       const position = flags[flag + 3] ?? 0
       const served = this.#firstServed(group, flags[flag] ?? 0, flags[flag + 1] ?? 0)
-      codes[from + position] = served === NOTHING ? (this.#program.initial[position] ?? 0) : served
+      codes[from + position] = served === NOTHING ? (this.#matrix.initial[position] ?? 0) : served
     }
   }
 

@@ -1,11 +1,11 @@
 import type { BucketRange, RolloutDefinition } from './definition.ts'
 
 /**
- * Parts that a flag set may need and that are too large for everybody to carry. Whoever compiles
- * the set hands them in; a flag that needs one which is not there answers with reason `ERROR`.
+ * Optional abilities of the engine that are too large for the main entry. The caller passes them to
+ * `compileFlagSet`; a flag that needs a missing one evaluates to its default with reason `ERROR`.
  */
-export interface Engines {
-  /** What `matches` conditions are judged by. */
+export interface Extensions {
+  /** Evaluates `matches` conditions. */
   readonly regex?: RegexEngine
   /** Other systems' bucketing formulas, by the name that a rollout gives as its `scheme`. */
   readonly schemes?: ReadonlyMap<string, BucketingScheme>
@@ -28,7 +28,7 @@ export interface BucketingSettings {
   readonly salt: string
   /** Some systems compare or hash otherwise when there are several variations. */
   readonly strategy: RolloutDefinition['strategy']
-  /** Ascending and disjoint; none of a ramp. */
+  /** Ascending and disjoint; none of a gradual rollout. */
   readonly ranges?: readonly Pick<BucketRange, 'from' | 'to'>[]
   readonly totalWeight?: number
 }

@@ -2,15 +2,15 @@ import type { ConditionDefinition } from '../model/definition.ts'
 import { scalarTextsOf } from './comparison.ts'
 import { readList, structureIn } from './equality-comparison.ts'
 
-const ASKS_FOR_LISTED: ReadonlySet<string> = new Set(['eq', 'neq', 'in', 'not_in'])
+const STRING_SET_OPERATORS: ReadonlySet<string> = new Set(['eq', 'neq', 'in', 'not_in'])
 
-/** Whether a condition that could be read asks no more of text than whether it is one of a few. */
-export function asksForListed({ operator }: ConditionDefinition): boolean {
-  return ASKS_FOR_LISTED.has(operator)
+/** Whether the result of a readable condition for a text depends only on membership in a set of strings. */
+export function isStringSetCondition({ operator }: ConditionDefinition): boolean {
+  return STRING_SET_OPERATORS.has(operator)
 }
 
-/** The texts that such a condition lists. */
-export function listedTexts({ operator, value }: ConditionDefinition): readonly string[] {
+/** The strings that such a condition lists. */
+export function stringsOf({ operator, value }: ConditionDefinition): readonly string[] {
   return isSingle(operator) ? [value] : scalarTextsOf(value)
 }
 
@@ -18,12 +18,12 @@ function isSingle(operator: string): boolean {
   return operator === 'eq' || operator === 'neq'
 }
 
-/** Decides a condition that asks for listed texts, by the texts of an attribute. */
-export class ListedTexts {
+/** Evaluates a string-set condition for the texts of an attribute. */
+export class StringSetCondition {
   readonly #definition: ConditionDefinition
   readonly #isListWanted: boolean
   /** Kept only once needed: most answers come from an index. */
-  #listed: ReadonlySet<string> | undefined
+  #strings: ReadonlySet<string> | undefined
   #hasStructures: boolean | undefined
 
   constructor(definition: ConditionDefinition, isListWanted: boolean) {
@@ -33,19 +33,19 @@ export class ListedTexts {
 
   /** Whether the condition holds for the text. */
   holdsFor(text: string): boolean {
-    this.#listed ??= new Set(listedTexts(this.#definition))
-    return this.#listed.has(text) === this.#isListWanted
+    this.#strings ??= new Set(stringsOf(this.#definition))
+    return this.#strings.has(text) === this.#isListWanted
   }
 
   /**
-   * Whether the condition holds for an array with these texts as elements; undefined: it lists
-   * structures, too.
+   * Whether the condition holds for an array with these texts as elements; `undefined` if the
+   * condition also lists arrays or objects.
    */
-  holdsForSome(texts: ReadonlySet<string>): boolean | undefined {
+  holdsForAny(texts: ReadonlySet<string>): boolean | undefined {
     this.#hasStructures ??= listsStructures(this.#definition)
     if (this.#hasStructures) return undefined
-    this.#listed ??= new Set(listedTexts(this.#definition))
-    return intersect(this.#listed, texts) === this.#isListWanted
+    this.#strings ??= new Set(stringsOf(this.#definition))
+    return intersect(this.#strings, texts) === this.#isListWanted
   }
 }
 

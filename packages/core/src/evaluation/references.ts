@@ -1,7 +1,7 @@
 import type { CompiledCondition } from '../operators/condition.ts'
-import type { DependencyNode } from './dependency.ts'
+import type { DependencyNode } from './dependency-graph.ts'
 
-// A name is a kind, a colon and a key, an id or the words for an engine. No kind contains a colon, so
+// A name is a kind, a colon and a key, an id or the words for an extension. No kind contains a colon, so
 // names of different kinds are never equal, whatever the keys and ids contain.
 
 /** A flag's name among the dependencies. */
@@ -28,8 +28,8 @@ function nameOf(kind: string, id: unknown): string {
  * Whether a dependency counts as a hop of a chain. Chains of segments and chains of flags are
  * counted, but not the reference of a flag to the segment with which a chain of segments begins.
  */
-export function isHop(name: string, need: string): boolean {
-  return !(name.startsWith('flag:') && need.startsWith('segment:'))
+export function isHop(name: string, dependency: string): boolean {
+  return !(name.startsWith('flag:') && dependency.startsWith('segment:'))
 }
 
 /** The words for a dependency in a sentence. */
@@ -38,32 +38,32 @@ export function wordsFor(name: string): string {
   if (end === -1) return `${name} that is not text`
   const kind = name.slice(0, end)
   const id = name.slice(end + 1)
-  if (kind === 'engine') return id
+  if (kind === 'extension') return id
   return kind === 'flag id' ? `flag with the id ${id}` : `${kind} ${id}`
 }
 
-/** What a flag or a segment depends on, as far as it says so itself. */
-export interface Links {
-  /** The segments, and the engines that were not handed in. */
+/** The direct dependencies of a flag or a segment. */
+export interface References {
+  /** The segments, and the extensions that are missing. */
   readonly node: DependencyNode
-  /** The flags that conditions ask about, if there are such flags. */
+  /** The keys of the flags that conditions read; a flag may not exist. */
   readonly flagKeys: readonly string[]
 }
 
-/** What follows from conditions and from the segments that are named beside them. */
-export function linksOf(
+/** The references of conditions, and of the segments that are named beside them. */
+export function referencesOf(
   name: string,
   conditions: readonly CompiledCondition[],
   segmentIds: readonly string[],
-): Links {
+): References {
   const others = conditions.flatMap((condition) => {
     return [
       ...condition.segmentIds.map(segmentName),
-      ...condition.lacks.map((engine) => `engine:${engine}`),
+      ...condition.missingExtensions.map((extension) => `extension:${extension}`),
     ]
   })
   return {
-    node: { name, needs: [...segmentIds.map(segmentName), ...others] },
+    node: { name, dependsOn: [...segmentIds.map(segmentName), ...others] },
     flagKeys: conditions.flatMap(({ flagKey }) => flagKey ?? []),
   }
 }

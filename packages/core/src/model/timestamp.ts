@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
  * lower case; hours end at 23. A leap second, `23:59:60` in UTC, is the first moment of the next
  * day, as it is in epoch time.
  */
-export function parseInstant(text: string): number | undefined {
+export function parseTimestamp(text: string): number | undefined {
   const match = RFC_3339.exec(text)
   if (match === null) return undefined
   const field = (index: number) => Number(match[index] ?? 0)

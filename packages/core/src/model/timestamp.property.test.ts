@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseInstant } from './instant.ts'
+import { parseTimestamp } from './timestamp.ts'
 
 const FIRST = Date.parse('0000-01-01T00:00:00Z')
 const LAST = Date.parse('9999-12-31T23:59:59.999Z')
@@ -8,7 +8,7 @@ const LAST = Date.parse('9999-12-31T23:59:59.999Z')
 const digits = (max: number) =>
   fc.integer({ min: 0, max }).map((number) => String(number).padStart(2, '0'))
 
-const almostInstant = fc
+const almostTimestamp = fc
   .tuple(
     fc.integer({ min: 0, max: 9999 }).map((year) => String(year).padStart(4, '0')),
     digits(13),
@@ -24,11 +24,11 @@ const almostInstant = fc
     return `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${suffix}`
   })
 
-describe('parseInstant, for any text', () => {
-  it('reads back every instant that Date writes', () => {
+describe('parseTimestamp, for any text', () => {
+  it('reads back every timestamp that Date writes', () => {
     fc.assert(
-      fc.property(fc.integer({ min: FIRST, max: LAST }), (instant) => {
-        expect(parseInstant(new Date(instant).toISOString())).toBe(instant)
+      fc.property(fc.integer({ min: FIRST, max: LAST }), (timestamp) => {
+        expect(parseTimestamp(new Date(timestamp).toISOString())).toBe(timestamp)
       }),
       { numRuns: 2000 },
     )
@@ -36,8 +36,8 @@ describe('parseInstant, for any text', () => {
 
   it('agrees with Date.parse wherever both read the text', () => {
     fc.assert(
-      fc.property(almostInstant, (text) => {
-        const ours = parseInstant(text)
+      fc.property(almostTimestamp, (text) => {
+        const ours = parseTimestamp(text)
         const theirs = Date.parse(text)
         if (ours !== undefined && !Number.isNaN(theirs)) expect(ours).toBe(theirs)
       }),
@@ -47,9 +47,9 @@ describe('parseInstant, for any text', () => {
 
   it('is undefined or an integer, and never throws', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string(), almostInstant), (text) => {
-        const instant = parseInstant(text)
-        expect(instant === undefined || Number.isSafeInteger(instant)).toBe(true)
+      fc.property(fc.oneof(fc.string(), almostTimestamp), (text) => {
+        const timestamp = parseTimestamp(text)
+        expect(timestamp === undefined || Number.isSafeInteger(timestamp)).toBe(true)
       }),
     )
   })

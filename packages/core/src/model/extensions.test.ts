@@ -47,7 +47,7 @@ describe('a flag set with patterns', () => {
   })
 
   it('answers when it was given one', () => {
-    const flagSet = compileFlagSet(definition, { engines: { regex: re2 } })
+    const flagSet = compileFlagSet(definition, { extensions: { regex: re2 } })
     expect(findIssues(flagSet)).toEqual([])
     for (const key of ['direct', 'by-segment']) {
       expect(evaluateFlag(flagSet, key, ada, 0).value).toBe(true)
@@ -57,7 +57,7 @@ describe('a flag set with patterns', () => {
 
   it('keeps nothing of a previous set that was compiled without it', () => {
     const before = compileFlagSet(definition)
-    const after = compileFlagSet(definition, { previous: before, engines: { regex: re2 } })
+    const after = compileFlagSet(definition, { previous: before, extensions: { regex: re2 } })
     expect(evaluateFlag(after, 'direct', ada, 0).value).toBe(true)
     expect(compileFlagSet(definition, { previous: after }).malformed.has('direct')).toBe(true)
   })

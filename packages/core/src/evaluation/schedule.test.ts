@@ -4,13 +4,13 @@ import { anyContext, anyDefinition, anyNow } from '../../test/arbitraries.ts'
 import {
   flagDefinition,
   flagSetDefinition,
-  rampingFlag,
+  gradualFlag,
   ruleDefinition,
   segmentDefinition,
 } from '../../test/definitions.ts'
 import { detailsOf, evaluateAll, jsonOf } from '../all-flags.ts'
 import { compileFlagSet } from './flag-set.ts'
-import { nextInstant, rampingFlags, stepAt } from './step.ts'
+import { changedByGradualRollouts, nextTimestamp, stepAt } from './schedule.ts'
 
 const HOUR = 3_600_000
 const START = Date.parse('2026-01-01T00:00:00.000Z')
@@ -18,8 +18,8 @@ const START = Date.parse('2026-01-01T00:00:00.000Z')
 const flagSet = compileFlagSet(
   flagSetDefinition(
     [
-      rampingFlag('early', '2026-01-01T00:00:00.000Z'),
-      rampingFlag('late', '2026-01-01T02:00:00.000Z'),
+      gradualFlag('early', '2026-01-01T00:00:00.000Z'),
+      gradualFlag('late', '2026-01-01T02:00:00.000Z'),
       flagDefinition('follows', {
         prerequisites: [{ flagId: 'id of late', variationIds: ['on'] }],
       }),
@@ -39,7 +39,7 @@ describe('stepAt', () => {
     [START + 2 * HOUR, 3],
     [START + 4 * HOUR, 5],
     [START + 1_000 * HOUR, 5],
-  ])('counts the instants until %d: %d', (now, step) => {
+  ])('counts the timestamps until %d: %d', (now, step) => {
     expect(stepAt(flagSet, now)).toBe(step)
   })
 
@@ -57,38 +57,45 @@ describe('stepAt', () => {
   })
 })
 
-describe('nextInstant', () => {
-  it('is the first instant that is still to come', () => {
-    expect(nextInstant(flagSet, 0)).toBe(START)
-    expect(nextInstant(flagSet, START)).toBe(START + HOUR)
-    expect(nextInstant(flagSet, START + 4 * HOUR)).toBeUndefined()
+describe('nextTimestamp', () => {
+  it('is the first timestamp that is still to come', () => {
+    expect(nextTimestamp(flagSet, 0)).toBe(START)
+    expect(nextTimestamp(flagSet, START)).toBe(START + HOUR)
+    expect(nextTimestamp(flagSet, START + 4 * HOUR)).toBeUndefined()
   })
 })
 
-describe('rampingFlags', () => {
-  it('finds the flags that step after the one instant and up to the other', () => {
-    expect(rampingFlags(flagSet, START - 1, START)).toEqual(['early'])
-    expect(rampingFlags(flagSet, START, START + HOUR - 1)).toEqual([])
-    expect(rampingFlags(flagSet, START + 4 * HOUR, START + 99 * HOUR)).toEqual([])
+describe('changedByGradualRollouts', () => {
+  it('finds the flags that step after the one timestamp and up to the other', () => {
+    expect(changedByGradualRollouts(flagSet, START - 1, START)).toEqual(['early'])
+    expect(changedByGradualRollouts(flagSet, START, START + HOUR - 1)).toEqual([])
+    expect(changedByGradualRollouts(flagSet, START + 4 * HOUR, START + 99 * HOUR)).toEqual([])
   })
 
   it('finds what depends on them through prerequisites, conditions and segments', () => {
     const dependents = ['asks', 'follows', 'late']
-    expect(rampingFlags(flagSet, START + 3 * HOUR, START + 4 * HOUR)).toEqual(dependents)
-    expect(rampingFlags(flagSet, 0, START + 4 * HOUR)).toEqual(['asks', 'early', 'follows', 'late'])
+    expect(changedByGradualRollouts(flagSet, START + 3 * HOUR, START + 4 * HOUR)).toEqual(
+      dependents,
+    )
+    expect(changedByGradualRollouts(flagSet, 0, START + 4 * HOUR)).toEqual([
+      'asks',
+      'early',
+      'follows',
+      'late',
+    ])
   })
 
-  it('leaves out only flags that answer every context alike at both instants', () => {
+  it('leaves out only flags that answer every context alike at both timestamps', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, anyNow, (definition, context, one, other) => {
         const random = compileFlagSet(definition)
-        const ramping = new Set(rampingFlags(random, one, other))
+        const stepping = new Set(changedByGradualRollouts(random, one, other))
         const others = (now: number) =>
           detailsOf(evaluateAll(random, context, now)).filter(
-            ({ flagKey }) => !ramping.has(flagKey),
+            ({ flagKey }) => !stepping.has(flagKey),
           )
         expect(others(other)).toEqual(others(one))
-        if (ramping.size === 0) {
+        if (stepping.size === 0) {
           expect(jsonOf(evaluateAll(random, context, other))).toBe(
             jsonOf(evaluateAll(random, context, one)),
           )
