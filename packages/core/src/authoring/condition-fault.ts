@@ -33,7 +33,7 @@ export function conditionFault(
   definition: ConditionDefinition,
   extensions: Extensions = {},
 ): string | undefined {
-  const { test, missingExtensions } = compileCondition(definition, extensions)
+  const { test, missing } = compileCondition(definition, extensions)
   if (test !== undefined) return undefined
   if (!isWellFormed(definition)) {
     return 'A condition has an attribute, an operator and a value, all text.'
@@ -41,8 +41,8 @@ export function conditionFault(
   const name = quote(definition.operator)
   const meaning = meaningOf(definition)
   if (meaning === undefined) return `There is no operator ${name}.`
-  if (missingExtensions.length === 0) {
+  if (missing.length === 0) {
     return `The value of ${name} must be ${EXPECTED[meaning.comparison.expects]}.`
   }
-  return `${name} needs the ${missingExtensions.map(clip).join(' and the ')}, which was not handed to the engine.`
+  return `${name} needs the ${missing.map(clip).join(' and the ')}, which was not handed to the engine.`
 }

@@ -1,5 +1,4 @@
 import type { CompiledFlag } from '../evaluation/flag.ts'
-import type { FlagSet } from '../evaluation/flag-set.ts'
 import type { FlagValue, FlagValues } from '../model/value.ts'
 import { JsonPieces } from './json-pieces.ts'
 import { ValuesTemplate } from './values-template.ts'
@@ -87,13 +86,4 @@ export function offsetsOf(flags: readonly CompiledFlag[]): Int32Array {
     offsets[at + 1] = end
   }
   return offsets
-}
-
-/** The view of a set; made when it is first asked for, from that of the set before. */
-export function viewOf({ ordered, workspace }: FlagSet): FlagSetView {
-  if (workspace.view === undefined) {
-    workspace.view = new FlagSetView(ordered, workspace.viewBefore)
-    workspace.viewBefore = undefined
-  }
-  return workspace.view
 }

@@ -10,36 +10,36 @@ import type { ConditionIndex } from './condition-index.ts'
 import { codeIn, ELSEWHERE, NOTHING } from './outcome-table.ts'
 import type { FlagGroup, RuleMatrix, Shard } from './rule-matrix.ts'
 
-/** Who knows what a program does not. */
+/** Evaluates what a rule matrix does not contain. */
 export interface RuleScope extends ConditionScope {
-  /** What a rule that matches serves; undefined: nothing to this context. */
+  /** The outcome of a rule that matches; `undefined` if it serves nothing to this context. */
   serveRule(rule: CompiledRule): Outcome | undefined
 }
 
-/** Runs a program, again and again, in the same working memory. */
+/** Evaluates all flags of a rule matrix, each time in the same scratch memory. */
 export class RuleMatrixEvaluator {
   readonly #matrix: RuleMatrix
-  readonly #scope: RuleScope
+  readonly scope: RuleScope
   readonly #values: (JsonValue | undefined)[]
-  /** Where in the index at work the words are of what holds for them. */
+  /** The places of the words for the attribute values, in the current condition index. */
   readonly #places: Int32Array
-  /** 0: not known yet; 1: in it; -1: not. */
+  /** By segment: 0 if not evaluated yet, 1 if the context is in it, -1 if not. */
   readonly #segments: Int8Array
-  /** The rows of the shard at work; after judging only those that hold. */
+  /** The rule rows of the current shard; after `#evaluateRows` only those that hold. */
   readonly #rows: Int32Array
-  /** Of each flag that takes more than a look into a table: its place and its entry. */
+  /** For each flag whose outcome is not in the outcome table: its place and its entry. */
   readonly #waiting: Int32Array
   /** The states of the salts of their rollouts, and then their buckets. */
   readonly #buckets: Int32Array
   #count = 0
-  /** The keys that rollouts go by, mostly one, each read once for a context. */
+  /** The bucketing keys of rollouts, mostly one; each is read once for a context. */
   readonly #keys: KeyReading[] = []
 
   constructor(matrix: RuleMatrix, scope: RuleScope) {
     const { shards, references, segmentIds } = matrix
     const flags = shards.reduce((most, shard) => Math.max(most, shard.flags.length / 4), 0)
     this.#matrix = matrix
-    this.#scope = scope
+    this.scope = scope
     this.#values = references.map(() => undefined)
     this.#places = new Int32Array(references.length + 2)
     this.#segments = new Int8Array(segmentIds.length)
@@ -48,13 +48,13 @@ export class RuleMatrixEvaluator {
       matrix.segments.index.words,
     )
     this.#rows = new Int32Array(words)
-    // Each is noted before it is known whether it has to wait, and buckets are found four by four.
+    // Each flag is entered before it is known whether it has to wait; buckets are computed in fours.
     this.#waiting = new Int32Array(2 * (flags + 1))
     this.#buckets = new Int32Array(flags + 4)
   }
 
-  /** Puts the codes of what rules serve into `codes`; the first flag's place is `from`. */
-  run(codes: Int32Array, from: number): void {
+  /** Writes the outcome codes of all flags into `codes`; the first flag's place is `from`. */
+  evaluate(codes: Int32Array, from: number): void {
     this.#read()
     this.#evaluateSegments()
     for (const shard of this.#matrix.shards) {
@@ -70,7 +70,7 @@ export class RuleMatrixEvaluator {
     for (let slot = 0; slot < references.length; slot += 1) {
       const reference = references[slot]
       if (reference === undefined) continue
-      this.#values[slot] = readAttribute(this.#scope.context, reference)
+      this.#values[slot] = readAttribute(this.scope.context, reference)
     }
   }
 
@@ -79,7 +79,7 @@ export class RuleMatrixEvaluator {
     this.#keepRows(index, index.possible, attributeSlots)
     let at = 0
     for (let slot = 0; slot < segments.length; slot += 1) {
-      // Whom no condition holds for is in a segment that is joined by NOT.
+      // A context for which no condition holds is in a segment with the operator NOT.
       const isForNone = segments[slot]?.definition.logicalOp === 'NOT'
       const isIn = intersects(this.#rows, rows, at) !== isForNone
       this.#segments[slot] = rows[at] === 0 ? 0 : isIn ? 1 : -1
@@ -87,7 +87,7 @@ export class RuleMatrixEvaluator {
     }
   }
 
-  /** Leaves in `#rows` those of the possible rows whose conditions on texts hold. */
+  /** Keeps in `#rows` those possible rule rows whose conditions on texts hold. */
   #keepRows(index: ConditionIndex, possible: Int32Array, attributeSlots: readonly number[]): void {
     const { attributes, words, bits } = index
     const rows = this.#rows
@@ -103,7 +103,7 @@ export class RuleMatrixEvaluator {
       if (place !== NOWHERE) count += 1
       else if (value !== undefined) keepRows(attribute, value, rows, index)
     }
-    // All rows are at 0, for those who are not three.
+    // Place 0 holds the words of all rule rows; it fills up a group of fewer than three.
     places[count] = 0
     places[count + 1] = 0
     for (let at = 0; at < count; at += 3) {
@@ -117,7 +117,7 @@ export class RuleMatrixEvaluator {
     }
   }
 
-  /** Leaves in `#rows` the rows of the shard that hold. */
+  /** Keeps in `#rows` the rule rows of the shard that hold. */
   #evaluateRows({ group, possible, attributeSlots, segmentSlots }: Shard): void {
     const { segmentIds, rowsBySegment, unindexed } = group.index
     const rows = this.#rows
@@ -133,33 +133,33 @@ export class RuleMatrixEvaluator {
     }
     for (const { condition, ruleRows } of unindexed) {
       const isAsked = intersects(rows, ruleRows, 0)
-      if (isAsked && !matchesCondition(condition, this.#scope)) subtract(rows, ruleRows, 0)
+      if (isAsked && !matchesCondition(condition, this.scope)) subtract(rows, ruleRows, 0)
     }
   }
 
   #isIn(slot: number): boolean {
     if (this.#segments[slot] === 0) {
-      const isIn = this.#scope.isInSegment(this.#matrix.segmentIds[slot] ?? '')
+      const isIn = this.scope.isInSegment(this.#matrix.segmentIds[slot] ?? '')
       this.#segments[slot] = isIn ? 1 : -1
     }
     return this.#segments[slot] === 1
   }
 
-  /** Takes for each flag the code of the first of its rules that holds and serves. */
+  /** Writes for each flag the code of its first rule that holds and serves. */
   #serve(shard: Shard, codes: Int32Array, from: number): void {
     this.#takeFirst(shard, codes, from)
     if (this.#count === 0) return
     const { bucketBy } = shard.group.table
     const key = bucketBy === undefined ? undefined : this.#readKey(bucketBy)
     const isHashed = key?.isMixed === true
-    // All rollouts wait for one another, to be hashed together.
+    // The buckets of all rollouts are computed together.
     if (isHashed) key.bucketAll(this.#buckets, this.#count)
     this.#takeOthers(shard, codes, from, isHashed)
   }
 
   /**
-   * Takes what the first row that holds says, if that is a code; the other flags have to wait.
-   * Nobody can foresee which these are, so nothing here branches on it.
+   * Writes the entry of the first rule row that holds, if it is a code; the other flags have to wait.
+   * Which flags these are is unpredictable, so nothing here branches on it.
    */
   #takeFirst({ group, flags }: Shard, codes: Int32Array, from: number): void {
     const { entries } = group.table
@@ -170,7 +170,7 @@ export class RuleMatrixEvaluator {
     for (let flag = 0; flag < flags.length; flag += 4) {
       const word = (flags[flag] ?? 0) >>> 5
       const bits = (rows[word] ?? 0) & (flags[flag + 2] ?? 0)
-      // The rows beyond this word, if it has as many, are for those who wait.
+      // Rule rows beyond this word are evaluated with the waiting flags.
       if (bits === 0 && 32 * (word + 1) >= (flags[flag + 1] ?? 0)) continue
       const entry = bits === 0 ? -1 : (entries[32 * word + lowestBit(bits)] ?? 0)
       codes[from + (flags[flag + 3] ?? 0)] = entry
@@ -182,11 +182,11 @@ export class RuleMatrixEvaluator {
     this.#count = count
   }
 
-  /** undefined: the context has no such key. */
+  /** `undefined` if the context has no such key. */
   #readKey(bucketBy: AttributeReference): BucketingKey | undefined {
     const reading = this.#readingOf(bucketBy.name)
     if (!reading.isRead) {
-      const text = readBucketingKey(this.#scope.context, bucketBy)
+      const text = readBucketingKey(this.scope.context, bucketBy)
       if (text !== undefined) reading.key.read(text)
       reading.isMissing = text === undefined
       reading.isRead = true
@@ -208,8 +208,8 @@ export class RuleMatrixEvaluator {
     const buckets = this.#buckets
     const count = this.#count
     let left = 0
-    // What this loop calls is small enough to be part of it; a call would slow all of it down. Nor
-    // is `NOTHING` named in it, for engines do not take a module's constant for one.
+    // What this loop calls is small enough to be inlined. `NOTHING` is written out, because engines do
+    // not treat a constant of a module as a constant.
     for (let index = 0; index < count; index += 1) {
       const flag = waiting[2 * index] ?? 0
       const entry = waiting[2 * index + 1] ?? 0
@@ -227,7 +227,7 @@ export class RuleMatrixEvaluator {
     }
   }
 
-  /** The code of the first row, from `start` to before `end`, that holds and serves. */
+  /** The code of the first rule row from `start` to before `end` that holds and serves. */
   #firstServed({ rules, table }: FlagGroup, start: number, end: number): number {
     for (let row = start; row < end; row += 1) {
       if (!has(this.#rows, row)) continue
@@ -239,12 +239,12 @@ export class RuleMatrixEvaluator {
   }
 
   #serveElsewhere(rule: CompiledRule | undefined): number {
-    const outcome = rule === undefined ? undefined : this.#scope.serveRule(rule)
+    const outcome = rule === undefined ? undefined : this.scope.serveRule(rule)
     return outcome === undefined ? NOTHING : outcome.code
   }
 }
 
-/** The key that a context is placed by, under one reference. */
+/** The bucketing key of a context under one attribute reference. */
 interface KeyReading {
   readonly name: string
   readonly key: BucketingKey

@@ -20,7 +20,7 @@ import {
 import { evaluateValue } from '../evaluation/evaluate.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import type { FlagDefinition } from '../model/definition.ts'
-import { ruleMatrixOf } from './rule-matrix.ts'
+import { ruleMatrixOf } from './batch-cache.ts'
 
 /** Always the same, so that whoever plants a fault learns the same thing twice. */
 const SAMPLE = { seed: 7, numRuns: 80 }

@@ -3,7 +3,7 @@ import type { FlagSet } from '../evaluation/flag-set.ts'
 import type { Outcome } from '../evaluation/outcome.ts'
 import type { CompiledRule } from '../evaluation/rule.ts'
 import type { AttributeReference } from '../model/attribute.ts'
-import { type Incremental, runToEnd } from '../model/incremental.ts'
+import type { Incremental } from '../model/incremental.ts'
 import { clear } from './bit-set.ts'
 import { type ConditionIndex, indexRuleRows } from './condition-index.ts'
 import { compileOutcomeTable, type OutcomeTable } from './outcome-table.ts'
@@ -64,22 +64,8 @@ export interface FlagGroup {
   readonly table: OutcomeTable
 }
 
-/** The program of a set; compiled when it is first asked for, from that of the set before. */
-export function ruleMatrixOf(flagSet: FlagSet): RuleMatrix {
-  return flagSet.workspace.matrix ?? runToEnd(compileRuleMatrixIncrementally(flagSet))
-}
-
-/** The same, so that something else may be done between any two parts. */
-export function* compileRuleMatrixIncrementally(flagSet: FlagSet): Incremental<RuleMatrix> {
-  const { workspace } = flagSet
-  const compiled = workspace.matrix ?? (yield* compileRuleMatrix(flagSet, workspace.matrixBefore))
-  // Somebody else may have asked meanwhile.
-  workspace.matrix ??= compiled
-  workspace.matrixBefore = undefined
-  return workspace.matrix
-}
-
-function* compileRuleMatrix(
+/** Compiles the rule matrix of a flag set incrementally, from that of the previous version. */
+export function* compileRuleMatrix(
   flagSet: FlagSet,
   previous: RuleMatrix | undefined,
 ): Incremental<RuleMatrix> {

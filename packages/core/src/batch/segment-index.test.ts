@@ -11,7 +11,7 @@ import { evaluateValue } from '../evaluation/evaluate.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { SegmentDefinition } from '../model/definition.ts'
-import { ruleMatrixOf } from './rule-matrix.ts'
+import { ruleMatrixOf } from './batch-cache.ts'
 
 const IDS = Array.from({ length: 40 }, (_, number) => `segment-${number}`)
 

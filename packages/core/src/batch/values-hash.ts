@@ -1,8 +1,9 @@
-import type { Evaluation } from '../all-flags.ts'
 import type { CompiledFlag } from '../evaluation/flag.ts'
 import { servedBy } from '../evaluation/outcome.ts'
 import { hash128Into, hexOf } from '../hashing/hash128.ts'
-import { type FlagSetView, offsetsOf, viewOf } from './flag-set-view.ts'
+import { viewOf } from './batch-cache.ts'
+import type { Evaluation } from './evaluate-all.ts'
+import { type FlagSetView, offsetsOf } from './flag-set-view.ts'
 
 /**
  * A fingerprint, in 128 bits, of what `valuesOf` and `jsonOf` give: equal for equal keys and

@@ -1,8 +1,8 @@
 import { dependenciesOf } from './dependency-graph.ts'
+import { EvaluationCache } from './evaluation-cache.ts'
 import type { CompiledFlag } from './flag.ts'
 import { type FlagSet, timestampsOfFlags } from './flag-set.ts'
 import { flagName } from './references.ts'
-import { Workspace } from './workspace.ts'
 
 /**
  * Returns what SDK keys of kind `client` may see of a flag set: it answers only the flags that are
@@ -29,7 +29,7 @@ export function clientView(flagSet: FlagSet, previous?: FlagSet): FlagSet {
     flagsByKey,
     flagsById: new Map(Array.from(flagsByKey.values(), (flag) => [flag.definition.id, flag])),
     timestamps: timestampsOfFlags(flagsByKey, previous),
-    workspace: new Workspace(previous?.workspace),
+    cache: new EvaluationCache(previous?.cache),
   })
 }
 

@@ -1,7 +1,7 @@
 import type { EvaluationContext } from '../model/context.ts'
 import type { FlagValue } from '../model/value.ts'
 import type { EvaluationDetail } from './detail.ts'
-import { giveBack, takeEvaluator } from './evaluator.ts'
+import { giveBack, takeEvaluator } from './evaluation-cache.ts'
 import type { FlagSet } from './flag-set.ts'
 
 /** Evaluates one flag at `now` (epoch milliseconds). An unknown key is an `ERROR`, not an error. */
@@ -35,7 +35,7 @@ export function evaluateValue(
   const flag = flagSet.flags.get(flagKey)
   if (flag === undefined) return null
   const evaluator = takeEvaluator(flagSet, context, now)
-  const { variation } = evaluator.answer(flag)
+  const { variation } = evaluator.evaluate(flag)
   giveBack(flagSet, evaluator)
   return variation === undefined ? null : variation.value
 }

@@ -1,6 +1,6 @@
-import type { RuleMatrixEvaluator, RuleScope } from '../batch/rule-matrix-evaluator.ts'
 import { findContextKey, readBucketingKey } from '../model/attribute.ts'
 import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
+import type { ConditionScope } from '../operators/condition.ts'
 import {
   bucketFor,
   type CompiledRollout,
@@ -10,41 +10,49 @@ import {
 } from '../rollouts/rollout.ts'
 import type { EvaluationDetail } from './detail.ts'
 import type { CompiledFlag } from './flag.ts'
-import type { FlagSet } from './flag-set.ts'
 import type { Outcome } from './outcome.ts'
 import { type CompiledRule, matchesRule } from './rule.ts'
-import { matchesSegment } from './segment.ts'
+import { type CompiledSegment, matchesSegment } from './segment.ts'
 
 /** The facts about one evaluation that depend on the context. */
 interface EvaluationTrace {
   bucket?: number
   range?: { readonly from: number; readonly to: number }
   prerequisiteKey?: string
-  /** A rollout was passed over because the context has no key for it. */
+  /** A rollout was skipped because the context has no bucketing key for it. */
   isSkipped?: true
+}
+
+/** What an evaluator reads of a flag set. */
+export interface EvaluatedFlags {
+  /** The flags that conditions and prerequisites refer to. */
+  readonly flagsByKey: ReadonlyMap<string, CompiledFlag>
+  readonly flagsById: ReadonlyMap<string, CompiledFlag>
+  /** By id. */
+  readonly segments: ReadonlyMap<string, CompiledSegment>
+  /** The keys of the active flags that cannot be evaluated. */
+  readonly malformed: ReadonlySet<string>
 }
 
 const EMPTY: EvaluationContext = {}
 
 /**
- * Answers for one context at one timestamp, and then, after another `begin`, for the next. It counts
- * through lists, for iterators would take a third of the time of a simple flag.
+ * Evaluates flags for one context at one point in time and, after another `begin`, for the next.
+ * Loops count through lists, because iterators would take a third of the time of a simple flag.
  */
-export class Evaluator implements RuleScope {
-  readonly #flagSet: FlagSet
-  /** undefined: no flag is; to ask an empty set would cost as much as to ask a full one. */
+export class Evaluator implements ConditionScope {
+  readonly #flagSet: EvaluatedFlags
+  /** `undefined` if no flag is: a look into an empty set costs as much as one into a full set. */
   readonly #malformed: ReadonlySet<string> | undefined
   #context = EMPTY
   #now = 0
-  /** What was found out in another turn holds no more. */
+  /** Entries of other turns are no longer valid. */
   #turn = 0
-  /** What flags and segments have been asked, for many may ask the same. */
-  readonly #asked = new Memory<CompiledFlag, Outcome>()
-  readonly #segments = new Memory<string, boolean>()
-  /** Made when all flags are first evaluated together. */
-  runner: RuleMatrixEvaluator | undefined
+  /** The outcomes of flags and segments that others depend on. */
+  readonly #outcomes = new TurnMap<CompiledFlag, Outcome>()
+  readonly #segments = new TurnMap<string, boolean>()
 
-  constructor(flagSet: FlagSet) {
+  constructor(flagSet: EvaluatedFlags) {
     this.#flagSet = flagSet
     this.#malformed = flagSet.malformed.size === 0 ? undefined : flagSet.malformed
   }
@@ -54,20 +62,20 @@ export class Evaluator implements RuleScope {
   }
 
   begin(context: EvaluationContext, now: number): void {
-    // Against its type, a caller may have none.
+    // Against its type, the context may be missing.
     this.#context = context ?? EMPTY
     this.#now = now
   }
 
-  /** Forgets the context and all that was found out about it. */
+  /** Forgets the context and all outcomes for it. */
   end(): void {
     this.#context = EMPTY
     this.#turn += 1
   }
 
-  answer(flag: CompiledFlag, trace?: EvaluationTrace): Outcome {
+  evaluate(flag: CompiledFlag, trace?: EvaluationTrace): Outcome {
     if (!flag.isActive) return flag.disabled
-    // From here on no flag or segment can lead back to itself.
+    // From here on no flag or segment depends on itself.
     if (this.#malformed?.has(flag.key) === true) return flag.malformed
     if (this.#hasUnmetPrerequisite(flag, trace)) return flag.unmet
     if (isEmptyContext(this.#context)) return flag.fallback
@@ -76,7 +84,7 @@ export class Evaluator implements RuleScope {
 
   detail(flag: CompiledFlag): EvaluationDetail {
     const trace: EvaluationTrace = {}
-    const { variation, explanation } = this.answer(flag, trace)
+    const { variation, explanation } = this.evaluate(flag, trace)
     const { isSkipped, ...others } = trace
     const { errorCode = 'TARGETING_KEY_MISSING' } = explanation
     return {
@@ -91,7 +99,7 @@ export class Evaluator implements RuleScope {
   }
 
   servedVariation(flagKey: string): string | undefined {
-    return this.#ask(this.#flagSet.flagsByKey.get(flagKey))?.variation?.key
+    return this.#outcomeOf(this.#flagSet.flagsByKey.get(flagKey))?.variation?.key
   }
 
   isInSegment(segmentId: string): boolean {
@@ -121,7 +129,7 @@ export class Evaluator implements RuleScope {
       const prerequisite = prerequisites[at]
       if (prerequisite === undefined) continue
       const flag = this.#flagSet.flagsById.get(prerequisite.flagId)
-      const variation = this.#ask(flag)?.variation
+      const variation = this.#outcomeOf(flag)?.variation
       if (variation !== undefined && prerequisite.variationIds.has(variation.id)) continue
       if (trace !== undefined && flag !== undefined) {
         trace.prerequisiteKey = flag.key
@@ -150,22 +158,22 @@ export class Evaluator implements RuleScope {
     return undefined
   }
 
-  /** What another flag serves to this context. */
-  #ask(flag: CompiledFlag | undefined): Outcome | undefined {
+  /** The outcome of another flag for this context. */
+  #outcomeOf(flag: CompiledFlag | undefined): Outcome | undefined {
     if (flag === undefined) return undefined
-    const known = this.#asked.get(flag, this.#turn)
+    const known = this.#outcomes.get(flag, this.#turn)
     if (known !== undefined) return known
-    const outcome = this.answer(flag)
-    this.#asked.set(flag, outcome, this.#turn)
+    const outcome = this.evaluate(flag)
+    this.#outcomes.set(flag, outcome, this.#turn)
     return outcome
   }
 
-  /** The number of the range that the context is in; -1: in none, or it has no key to go by. */
+  /** The number of the range that the context is in; -1 if there is none or the bucketing key is missing. */
   #rangeNumber(rollout: CompiledRollout): number {
     const key = readBucketingKey(this.#context, rollout.bucketBy)
     if (key === undefined) return -1
     const bucket = bucketFor(rollout, key)
-    // To hand on the time makes garbage, unless engines happen to take the call into this function.
+    // Passing the time on makes garbage unless the call is inlined.
     return rollout.gradual === undefined
       ? findRange(rollout.ranges, bucket)
       : rangeNumber(rollout, bucket, this.#now)
@@ -182,27 +190,8 @@ export class Evaluator implements RuleScope {
   }
 }
 
-/** The evaluator of the set, or a new one while that is at work. */
-export function takeEvaluator(
-  flagSet: FlagSet,
-  context: EvaluationContext,
-  now: number,
-): Evaluator {
-  const { workspace } = flagSet
-  const evaluator = workspace.evaluator ?? new Evaluator(flagSet)
-  workspace.evaluator = undefined
-  evaluator.begin(context, now)
-  return evaluator
-}
-
-/** Lets the set have it for the next answer. */
-export function giveBack({ workspace }: FlagSet, evaluator: Evaluator): void {
-  evaluator.end()
-  workspace.evaluator = evaluator
-}
-
-/** What is true for the turn. It is forgotten without being removed, which makes no garbage. */
-class Memory<Key, Value> {
+/** A map whose entries are valid for one turn only. They expire without removal, which makes no garbage. */
+class TurnMap<Key, Value> {
   readonly #entries = new Map<Key, { turn: number; value: Value }>()
 
   get(key: Key, turn: number): Value | undefined {

@@ -5,11 +5,11 @@ import { type Incremental, runToEnd } from '../model/incremental.ts'
 import { type JsonValue, jsonEquals } from '../model/json.ts'
 import { sharedConditions } from '../operators/condition.ts'
 import { type GradualRollout, timestampsOf } from '../rollouts/gradual-rollout.ts'
+import { EvaluationCache } from './evaluation-cache.ts'
 import { type CompiledFlag, compileFlagIncrementally } from './flag.ts'
 import { type FlagDependencies, findDependencies } from './flag-dependencies.ts'
 import { flagName } from './references.ts'
 import { type CompiledSegment, compileSegment } from './segment.ts'
-import { Workspace } from './workspace.ts'
 
 /** An environment made ready for evaluation: immutable, and safe to share. */
 export interface FlagSet {
@@ -33,7 +33,8 @@ export interface FlagSet {
   readonly dependencies: FlagDependencies
   /** The keys of the active flags whose answer cannot be worked out. */
   readonly malformed: ReadonlySet<string>
-  readonly workspace: Workspace
+  /** What evaluating this flag set caches; no result depends on it. */
+  readonly cache: EvaluationCache
 }
 
 /** What `compileFlagSet` may be given beside the definition. */
@@ -110,7 +111,7 @@ function toFlagSet(
     flagsById,
     dependencies,
     malformed: malformedAmong(ordered, dependencies.unresolvable),
-    workspace: new Workspace(previous?.workspace),
+    cache: new EvaluationCache(previous?.cache),
   })
 }
 

@@ -59,7 +59,7 @@ export function referencesOf(
   const others = conditions.flatMap((condition) => {
     return [
       ...condition.segmentIds.map(segmentName),
-      ...condition.missingExtensions.map((extension) => `extension:${extension}`),
+      ...condition.missing.map((extension) => `extension:${extension}`),
     ]
   })
   return {

@@ -287,9 +287,9 @@ describe('a condition that needs an engine', () => {
       expect(holds(definition)).toBe(false)
       expect(holds({ ...definition, negate: true })).toBe(false)
     }
-    expect(compileCondition(pattern).missingExtensions).toEqual(['regex engine'])
-    expect(compileCondition(nested).missingExtensions).toEqual(['regex engine'])
-    expect(compileCondition(share).missingExtensions).toEqual(['bucketing scheme "elsewhere"'])
+    expect(compileCondition(pattern).missing).toEqual(['regex engine'])
+    expect(compileCondition(nested).missing).toEqual(['regex engine'])
+    expect(compileCondition(share).missing).toEqual(['bucketing scheme "elsewhere"'])
     expect(conditionFault(nested)).toBe(
       '"elem_match" needs the regex engine, which was not handed to the engine.',
     )
@@ -297,7 +297,7 @@ describe('a condition that needs an engine', () => {
 
   it('lacks nothing with it', () => {
     for (const definition of [pattern, nested]) {
-      expect(compileCondition(definition, { regex: re2 }).missingExtensions).toEqual([])
+      expect(compileCondition(definition, { regex: re2 }).missing).toEqual([])
       expect(conditionFault(definition, { regex: re2 })).toBeUndefined()
     }
     const schemes = new Map([['elsewhere', () => () => 7]])

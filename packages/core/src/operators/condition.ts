@@ -51,7 +51,7 @@ export interface CompiledCondition {
   /** What reads a long value when the test first needs it; undefined: it has been read. */
   readonly later: Pick<LaterReader, 'prepare'> | undefined
   /** The extensions that it needs and that are missing; without them it has no result. */
-  readonly missingExtensions: readonly string[]
+  readonly missing: readonly string[]
 }
 
 const NONE: readonly string[] = []
@@ -79,8 +79,7 @@ export function compileCondition(
   const meaning = meaningOf(definition)
   const reader = new ValueReader(extensions)
   const test = meaning && reader.read(definition, meaning)
-  if (meaning === undefined || test === undefined)
-    return { ...UNREADABLE, missingExtensions: reader.missingExtensions }
+  if (meaning === undefined || test === undefined) return { ...UNREADABLE, missing: reader.missing }
   const { attribute, value, negate } = definition
   const { subject, wants } = meaning
   const isOnAttribute = subject === 'attribute' || subject === 'key'
@@ -97,7 +96,7 @@ export function compileCondition(
       ? new StringSetCondition(definition, (wants === 'match') !== (negate === true))
       : undefined,
     later,
-    missingExtensions: NONE,
+    missing: NONE,
   }
 }
 

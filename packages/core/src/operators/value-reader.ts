@@ -13,7 +13,7 @@ export const MAX_ELEMENT_NESTING = 4
 /** Reads the value of one condition. */
 export class ValueReader implements Means {
   readonly extensions: Extensions
-  #missingExtensions: Set<string> | undefined
+  #missing: Set<string> | undefined
   /** What make, once, what would otherwise be made when it is first needed. */
   #makers: (() => unknown)[] | undefined
   #depth = 0
@@ -25,8 +25,8 @@ export class ValueReader implements Means {
   }
 
   /** The extensions that were needed and are missing. */
-  get missingExtensions(): readonly string[] {
-    return this.#missingExtensions === undefined ? NONE : [...this.#missingExtensions]
+  get missing(): readonly string[] {
+    return this.#missing === undefined ? NONE : [...this.#missing]
   }
 
   /** Makes everything that would be made when it is first needed. */
@@ -45,8 +45,8 @@ export class ValueReader implements Means {
   }
 
   reportMissing(extension: string): undefined {
-    this.#missingExtensions ??= new Set()
-    this.#missingExtensions.add(extension)
+    this.#missing ??= new Set()
+    this.#missing.add(extension)
   }
 
   lazily<Result extends object>(make: () => Result): () => Result {
