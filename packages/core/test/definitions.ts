@@ -58,10 +58,10 @@ export function segmentDefinition(
 /** An hourly gradual rollout of ten percent from the given timestamp on, for everybody. */
 export function gradualFlag(key: string, startAt: string): FlagDefinition {
   return flagDefinition(key, {
-    rules: [ruleDefinition({ variationId: null, rolloutId: 'ramp' })],
+    rules: [ruleDefinition({ variationId: null, rolloutId: 'gradual' })],
     rollouts: [
       {
-        id: 'ramp',
+        id: 'gradual',
         bucketBy: 'user.key',
         salt: 'aB3dE5gH7jK',
         scheme: 'ff',

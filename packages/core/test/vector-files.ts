@@ -40,10 +40,10 @@ export function loadVectorFiles(): readonly (readonly [name: string, file: Vecto
   })
 }
 
-/** The timestamp of a case in epoch milliseconds. */
+/** The time of a case in epoch milliseconds. */
 export function nowOf(file: VectorFile, vector: VectorCase): number {
   const text = vector.now ?? file.now ?? USUAL_NOW
   const now = parseTimestamp(text)
-  if (now === undefined) throw new TypeError(`"${text}" is no instant`)
+  if (now === undefined) throw new TypeError(`"${text}" is no timestamp`)
   return now
 }

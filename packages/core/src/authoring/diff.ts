@@ -7,7 +7,7 @@ import { jsonEquals } from '../model/json.ts'
 import type { FlagValue, FlagValues } from '../model/value.ts'
 
 /**
- * The keys of the flags whose answer may differ between two flag sets at one timestamp: changed,
+ * The keys of the flags whose answer may differ between two flag sets at one point in time: changed,
  * added, removed, or depending on something that was. All others answer alike to every context.
  */
 export function changedFlags(before: FlagSet, after: FlagSet): readonly string[] {
@@ -41,13 +41,13 @@ function changedNames(
   return [...removed, ...others.map(([name]) => name)]
 }
 
-/** What an earlier set of values lacks: new and changed values, and the keys that are gone. */
+/** The difference of two results: new and changed values, and the keys that are gone. */
 export interface ValueChanges {
   readonly flags: FlagValues
   readonly removed: readonly string[]
 }
 
-/** The difference that, applied to `before`, gives `after`. */
+/** Returns the difference that turns `before` into `after`. */
 export function changedValues(before: FlagValues, after: FlagValues): ValueChanges {
   const flags: Record<string, FlagValue> = Object.create(null)
   for (const [key, value] of Object.entries(after)) {

@@ -4,8 +4,8 @@ import { JsonPieces } from './json-pieces.ts'
 import { ValuesTemplate } from './values-template.ts'
 
 /**
- * Turns the codes of all flags of a set into values and JSON text. What would otherwise have to be
- * fetched from one flag after the other lies here side by side.
+ * Turns the outcome codes of all flags of a set into values and JSON text. The values of all flags
+ * lie side by side, so that no flag has to be looked up.
  */
 export class FlagSetView {
   readonly flags: readonly CompiledFlag[]
@@ -13,14 +13,14 @@ export class FlagSetView {
   readonly offsets: Int32Array
   readonly #values: FlagValue[]
   readonly #template: ValuesTemplate
-  /** Made when text is first asked for. */
+  /** Created for the first JSON text. */
   #pieces: JsonPieces | undefined
-  /** For whoever needs them: the four words of the hash of each member; undefined: nobody did. */
+  /** The four words of the hash of each member; `undefined` before the first `valuesHash`. */
   hashes: Int32Array | undefined
-  /** The positions of flags whose hashes are to be made. */
+  /** The positions of the flags whose hashes are not computed yet. */
   unhashed: number[]
 
-  /** What is as it was before is copied, which takes a fraction of the time. */
+  /** Copies what is unchanged from the view before, which takes a fraction of the time. */
   constructor(flags: readonly CompiledFlag[], before: FlagSetView | undefined) {
     this.flags = flags
     const changed = before && changedPositions(before.flags, flags)
@@ -50,7 +50,7 @@ export class FlagSetView {
     }
   }
 
-  /** All are set, for to set only what differs would be slower: which it is, nobody can foresee. */
+  /** Sets all values: setting only those that differ would be slower, because they are unpredictable. */
   values(codes: Int32Array, start: number): FlagValues {
     return this.#template.fill(this.#values, codes, start)
   }
@@ -61,7 +61,7 @@ export class FlagSetView {
   }
 }
 
-/** undefined: what the flags may serve does not even lie in the same places. */
+/** The positions of changed flags; `undefined` if the values do not lie in the same places. */
 function changedPositions(
   before: readonly CompiledFlag[],
   flags: readonly CompiledFlag[],

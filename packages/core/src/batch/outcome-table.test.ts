@@ -34,8 +34,8 @@ const rollouts: readonly RolloutDefinition[] = [
   { ...basis, bucketBy: 'plan', ranges: striped(1) },
 ]
 
-describe('rollouts that are followed together', () => {
-  it('serve everybody what each serves alone', () => {
+describe('rollouts in one outcome table', () => {
+  it('serve every context what each serves alone', () => {
     const flags = rollouts.map((rollout, index) => {
       const first = ruleDefinition({ variationId: null, rolloutId: 'r' })
       const plan = [{ attribute: 'plan', operator: 'eq', value: 'p-1' }]

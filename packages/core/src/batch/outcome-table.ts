@@ -6,8 +6,8 @@ import { BLOCK_PREFIX, BUCKETS } from '../rollouts/bucket.ts'
 import type { CompiledRollout } from '../rollouts/rollout.ts'
 
 /**
- * What each of many rules serves, as numbers that lie side by side: to follow objects from flag to
- * flag would cost more than all else that is done for an answer. Made by `compileOutcomeTable`.
+ * The outcomes of many rules as numbers that lie side by side: following objects from flag to flag
+ * would cost more than the rest of an evaluation. Made by `compileOutcomeTable`.
  */
 export interface OutcomeTable {
   /**
@@ -16,19 +16,19 @@ export interface OutcomeTable {
    * range of buckets ends and the code that it serves, or `NOTHING`.
    */
   readonly entries: Int32Array
-  /** The key that all these rollouts go by. */
+  /** The bucketing key of all these rollouts. */
   readonly bucketBy: AttributeReference | undefined
 }
 
-/** What the rule serves is too rare to be tabulated. Loops over all flags write -1. */
+/** The outcome of the rule is not in the table. Loops over all flags write -1. */
 export const ELSEWHERE = -1
-/** The rule serves nothing to this bucket. Loops over all flags write -1. */
+/** The rule serves nothing to the bucket. Loops over all flags write -1. */
 export const NOTHING = -1
 
-/** Beyond, it is better to search than to look at every range. */
+/** With more ranges, a binary search costs less than a look at every range. */
 const MAX_SCANNED_RANGES = 16
 
-/** Prepares rules. Rollouts with a key or a salt of another kind than the others are left out. */
+/** Compiles the table. Rollouts with another bucketing key or another kind of salt are left out. */
 export function compileOutcomeTable(rules: readonly (CompiledRule | undefined)[]): OutcomeTable {
   const rollouts: number[] = []
   const places = new Map<CompiledRollout, number>()
@@ -52,14 +52,14 @@ export function compileOutcomeTable(rules: readonly (CompiledRule | undefined)[]
   return { entries: Int32Array.from([...entries, ...rollouts]), bucketBy }
 }
 
-/** Where the hash of a key begins; undefined: it takes more than that to find the bucket. */
+/** The state in which the hash of a key begins; `undefined` if that does not suffice for the bucket. */
 function stateOf({ salt, foreign, gradual, ranges }: CompiledRollout): number | undefined {
   if (foreign !== undefined || gradual !== undefined || ranges.length > MAX_SCANNED_RANGES)
     return undefined
   return salt.prefix.length === BLOCK_PREFIX ? salt.state : undefined
 }
 
-/** Ranges and what lies between them; the last ends where the buckets do. */
+/** The ends and codes of ranges and of the gaps between them; the last end is `BUCKETS`. */
 function endsOf(ranges: readonly BucketRange[], outcomes: readonly Outcome[]): number[] {
   const ends: number[] = []
   let end = 0
@@ -72,11 +72,11 @@ function endsOf(ranges: readonly BucketRange[], outcomes: readonly Outcome[]): n
   return ends
 }
 
-/** What the rollout at a place serves to a bucket. */
+/** The code that the rollout at a place serves to a bucket. */
 export function codeIn(entries: Int32Array, place: number, bucket: number): number {
   const first = place + 2
   const last = first + 2 * (entries[place + 1] ?? 0)
-  // Nobody can foresee who is in which range, so nothing here branches on it.
+  // The range of a bucket is unpredictable, so nothing here branches on it.
   let range = first + ((((entries[first] ?? 0) - 1 - bucket) >>> 31) << 1)
   for (let each = first + 2; each < last; each += 2) {
     range += (((entries[each] ?? 0) - 1 - bucket) >>> 31) << 1

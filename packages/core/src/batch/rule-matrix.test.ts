@@ -194,7 +194,7 @@ describe('evaluating one version after the other', () => {
     expect(groups).toEqual([2, 3, 3, 3, 2, 1, 1, 2])
   })
 
-  it('can be prepared in parts, and anybody may ask in between', () => {
+  it('can be prepared incrementally, with evaluations between two chunks', () => {
     const [now, context] = [0, { kind: 'user', key: 'u', plan: 'plan-1' }]
     const flags = Array.from({ length: 600 }, (_, index) => planned(`flag-${index}`, index % 13))
     const definition = flagSetDefinition(flags, [segment])

@@ -10,55 +10,56 @@ import { compileOutcomeTable, type OutcomeTable } from './outcome-table.ts'
 import { indexSegments, type SegmentIndex } from './segment-index.ts'
 
 /**
- * The rules of all flags, made ready to be judged together. What changes is indexed apart from the
- * many that stay, until it is much; so a change costs little, and evaluation hardly more.
+ * The rules of all flags, indexed to be evaluated together. Changed flags are indexed apart from the
+ * many unchanged ones until there are many of them, so a change costs little and evaluation hardly
+ * more.
  */
 export interface RuleMatrix {
-  /** All flags once, those that came later, and those that came later still. */
+  /** Most flags, then those that changed later, then those that changed last. */
   readonly shards: readonly Shard[]
-  /** The attributes that some shard asks about, each once. */
+  /** The attributes that some shard reads, each once. */
   readonly references: readonly AttributeReference[]
-  /** The segments that some shard asks about, each once. */
+  /** The ids of the segments that some shard reads, each once. */
   readonly segmentIds: readonly string[]
-  /** The same, as far as they are judged together. */
+  /** The index of those segments that are evaluated together. */
   readonly segments: IndexedSegments
-  /** The codes of the flags' outcomes as long as no rule serves anything, by position. */
+  /** By position of the flag, the outcome code if no rule serves anything. */
   readonly initial: Int32Array
-  /** The positions of the flags that no shard can answer for. */
+  /** The positions of the flags that are evaluated one by one. */
   readonly others: readonly number[]
 }
 
-/** The index of segments within a program. */
+/** The segment index within a rule matrix. */
 export interface IndexedSegments extends SegmentIndex {
-  /** For each attribute of the index its number among those of the program. */
+  /** For each attribute of the index its number among those of the rule matrix. */
   readonly attributeSlots: readonly number[]
 }
 
-/** Flags that were indexed together, as far as they are still there. */
+/** Flags that were indexed together and still exist unchanged. */
 export interface Shard {
   readonly group: FlagGroup
-  /** The words of the rows that can hold at all. */
+  /** The words of the rule rows that can hold at all. */
   readonly possible: Int32Array
   /**
-   * For each flag four numbers: its first row, the end of its rows, which bits of the first row's
-   * word are its rows, and its position among all flags.
+   * For each flag four numbers: its first rule row, the end of its rule rows, the bits of its rule
+   * rows in the word of the first, and its position among all flags.
    */
   readonly flags: Int32Array
-  /** For each attribute of the index its number among those of the program. */
+  /** For each attribute of the index its number among those of the rule matrix. */
   readonly attributeSlots: readonly number[]
-  /** For each segment of the index its number among those of the program. */
+  /** For each segment of the index its number among those of the rule matrix. */
   readonly segmentSlots: readonly number[]
 }
 
-/** Some flags with rules, and their index. */
+/** Flags with rules, and the index of their rules. */
 export interface FlagGroup {
   readonly flags: readonly CompiledFlag[]
   /**
-   * For each flag its first row and the end of its rows; its rules have one each, in their order.
-   * They are all in one word, or begin with one.
+   * For each flag its first rule row and the end of its rule rows; each of its rules has one, in
+   * their order. They lie in one word, or begin with a word.
    */
   readonly spans: Int32Array
-  /** By row; undefined: nobody's. */
+  /** By rule row; `undefined` for a row that fills up a word. */
   readonly rules: readonly (CompiledRule | undefined)[]
   readonly index: ConditionIndex
   readonly table: OutcomeTable
@@ -76,7 +77,7 @@ export function* compileRuleMatrix(
   for (const [position, flag] of ordered.entries()) {
     const isMalformed = malformed.has(flag.key)
     initial[position] = initialOf(flag, isMalformed).code
-    // What is malformed may lead round in circles.
+    // A malformed flag may depend on itself.
     if (!flag.isActive || isMalformed) continue
     if (!flag.isPlain) others.push(position)
     else if (flag.rules.length > 0) positions.set(flag, position)
@@ -92,7 +93,7 @@ export function* compileRuleMatrix(
   const shards = groups.map((group): Shard => {
     return {
       group,
-      ...stillThere(group, positions),
+      ...remainderOf(group, positions),
       attributeSlots: slotsOf(group.index),
       segmentSlots: group.index.segmentIds.map((id) => segmentIds.numberOf(id)),
     }
@@ -111,7 +112,7 @@ export function* compileRuleMatrix(
 
 type Positions = ReadonlyMap<CompiledFlag, number>
 
-/** Gives things numbers, in the order in which they are met. */
+/** Numbers things in the order of their first occurrence. */
 class Numbering<Thing> {
   readonly all: Thing[] = []
   readonly #numbers = new Map<string, number>()
@@ -135,12 +136,12 @@ function initialOf(flag: CompiledFlag, isMalformed: boolean): Outcome {
   return isMalformed ? flag.malformed : flag.fallback
 }
 
-/** Fewer are better indexed together than judged apart. */
+/** Fewer changed flags than these are indexed again with each change. */
 const MIN_APART = 32
 
 /**
- * The group that most flags are in stays as it is, until so many came or went that half of it is
- * gone or beside it. Of those who came, the many stay as well while a few come.
+ * Keeps the group of most flags until the added and removed ones exceed half of all flags. The group
+ * of the added ones is kept in the same way while only few are added.
  */
 function* groupsOf(
   flags: readonly CompiledFlag[],
@@ -149,14 +150,14 @@ function* groupsOf(
   const late = lateFor(flags, many, flags.length / 2)
   if (many === undefined || late === undefined) return [yield* groupOf(flags)]
   if (late.length === 0) return [many]
-  // So that what one change costs and how often they are indexed anew are in balance.
+  // Balances the cost of one change against how often the added flags are indexed again.
   const few = late.length < MIN_APART ? 0 : Math.sqrt(8 * late.length)
   const latest = lateFor(late, some, few)
   if (some === undefined || latest === undefined) return [many, yield* groupOf(late)]
   return latest.length === 0 ? [many, some] : [many, some, yield* groupOf(latest)]
 }
 
-/** The flags that the group has not; undefined: more than `most` came or went since it was made. */
+/** The flags that are not in the group; `undefined` if more than `most` were added or removed since. */
 function lateFor(
   flags: readonly CompiledFlag[],
   group: FlagGroup | undefined,
@@ -192,8 +193,8 @@ function* groupOf(flags: readonly CompiledFlag[]): Incremental<FlagGroup> {
 
 type Remainder = Pick<Shard, 'possible' | 'flags'>
 
-/** Nobody may ask for the rows of flags that are gone: what they need may be gone, too. */
-function stillThere({ flags, spans, index }: FlagGroup, positions: Positions): Remainder {
+/** Clears the rule rows of removed flags: the segments that they read may be gone as well. */
+function remainderOf({ flags, spans, index }: FlagGroup, positions: Positions): Remainder {
   const possible = index.possible.slice()
   const there: number[] = []
   for (const [number, flag] of flags.entries()) {

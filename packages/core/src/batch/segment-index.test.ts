@@ -56,8 +56,8 @@ const anyContext = fc.oneof(
 /** A flag for each segment, which is on for whom is in it. */
 const FLAGS = IDS.map((id) => flagDefinition(id, { rules: [ruleDefinition({ segmentId: id })] }))
 
-describe('segments that are judged together', () => {
-  it('are for the same contexts as when each is asked alone, change after change', () => {
+describe('segments that are evaluated together', () => {
+  it('match the same contexts as when each is evaluated alone, change after change', () => {
     const contexts = fc.sample(anyContext, { seed: 1, numRuns: 30 })
     let previous = compileFlagSet(flagSetDefinition(FLAGS))
     evaluateAll(previous, {}, 0)

@@ -24,8 +24,8 @@ export type Setter = (
 ) => void
 
 /**
- * Setters that nobody has yet, for objects of one layout; a process with many flag sets runs out of
- * them.
+ * Takes setters that are not in use, for objects of one layout; a process with many flag sets runs
+ * out of them.
  *
  * An engine remembers for each place in a program which name was set there, and where it lies. A
  * loop is one place for all names, so nothing can be remembered; here each name finds a place of its

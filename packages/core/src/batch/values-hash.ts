@@ -36,7 +36,7 @@ interface Table {
   readonly hashes: Int32Array
 }
 
-/** A flag set is asked again and again, and most of what it has was in the one before. */
+/** The hashes of a view are kept, and most of them are those of the version before. */
 function tableOf(view: FlagSetView): Table {
   const { flags, offsets, unhashed } = view
   view.hashes ??= roomFor(offsets)

@@ -9,8 +9,8 @@ const chain = (length: number) =>
     index === 0 ? node('n1') : node(`n${index + 1}`, `n${index}`),
   )
 
-describe('unresolvable', () => {
-  it('is nothing where everything leads to an end', () => {
+describe('findUnresolvable', () => {
+  it('is empty if every dependency exists and no cycle occurs', () => {
     const diamond = [node('a', 'b', 'c', 'b'), node('b', 'd'), node('c', 'd'), node('d')]
     expect(findUnresolvable(diamond, always)).toEqual(new Set())
   })
@@ -26,19 +26,19 @@ describe('unresolvable', () => {
     expect(findUnresolvable(nodes, always)).toEqual(new Set(['a', 'b', 'in', 'self']))
   })
 
-  it('is everything that needs what does not exist', () => {
+  it('contains everything that depends on a missing node', () => {
     expect(findUnresolvable([node('a', 'b'), node('b', 'ghost'), node('c')], always)).toEqual(
       new Set(['a', 'b']),
     )
   })
 
-  it('is what needs a longer chain than 64 hops', () => {
+  it('contains the nodes at the end of a chain of more than 64 hops', () => {
     expect(findUnresolvable(chain(65), always)).toEqual(new Set())
     expect(findUnresolvable(chain(67), always)).toEqual(new Set(['n66', 'n67']))
     expect(findUnresolvable(chain(100_000), always).size).toBe(100_000 - 65)
   })
 
-  it('counts the longest chain, and no needs that are not hops', () => {
+  it('counts the longest chain, without dependencies that are not hops', () => {
     const shortcut = [...chain(66), node('both', 'n1', 'n65')]
     expect(findUnresolvable(shortcut, always)).toEqual(new Set(['n66', 'both']))
     const isHop = (name: string) => name !== 'n66' && name !== 'both'

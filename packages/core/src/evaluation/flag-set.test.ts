@@ -172,7 +172,7 @@ describe('compileFlagSet', () => {
     ])
   })
 
-  it('asks nothing any more that only flags which are gone needed', () => {
+  it('no longer reads attributes that only removed flags read', () => {
     const flags = ['a', 'b', 'c'].map((key) => {
       return flagDefinition(key, { rules: [ruleDefinition({ segmentId: key })] })
     })
@@ -217,7 +217,7 @@ describe('compileIncrementally', () => {
     }
   }
 
-  it('gives the flag set that compileFlagSet gives, one long condition in a part', () => {
+  it('gives the flag set that compileFlagSet gives, with one long condition in a chunk', () => {
     const definition = flagSetDefinition(flags)
     const [flagSet, count] = finished(compileIncrementally(definition))
     expect(count).toBeGreaterThan(40)
@@ -232,13 +232,13 @@ describe('compileIncrementally', () => {
     })
   })
 
-  it('takes few parts for what the previous set has compiled', () => {
+  it('takes few chunks for what the previous set has compiled', () => {
     const previous = compileFlagSet(flagSetDefinition(flags))
     const [, count] = finished(compileIncrementally(flagSetDefinition(flags), { previous }))
     expect(count).toBeLessThan(10)
   })
 
-  it('leaves long conditions to prepareIncrementally, which prepares each in a part, and once', () => {
+  it('leaves long conditions to prepareIncrementally, which prepares each once, in a chunk of its own', () => {
     const flagSet = compileFlagSet(flagSetDefinition(flags))
     expect([...prepareIncrementally(flagSet)].length).toBeGreaterThan(40)
     const next = compileFlagSet(flagSetDefinition(flags.slice(1)), { previous: flagSet })

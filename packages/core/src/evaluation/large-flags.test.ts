@@ -22,18 +22,18 @@ function chunksOf(work: Generator<undefined, unknown>): number {
 }
 
 describe('a flag with many conditions of some thousand characters', () => {
-  it.each(['in', 'contains'])('is compiled in many parts (%s)', (operator) => {
+  it.each(['in', 'contains'])('is compiled in many chunks (%s)', (operator) => {
     const definition = { version: 1, flags: [largeFlag(operator)], segments: [] }
     expect(chunksOf(compileIncrementally(definition))).toBeGreaterThan(RULES / 4)
   })
 
-  it('is indexed in many parts', () => {
+  it('is indexed in many chunks', () => {
     const definition = { version: 1, flags: [largeFlag('in')], segments: [] }
     const texts = RULES * 200
     expect(chunksOf(prepareIncrementally(compileFlagSet(definition)))).toBeGreaterThan(texts / 5000)
   })
 
-  it('is explained in parts, to the same explanation', () => {
+  it('is explained incrementally, with the same explanation', () => {
     const context = { kind: 'user', key: 'u', it: 'text-99-7' }
     const definition = { version: 1, flags: [largeFlag('in')], segments: [] }
     const flagSet = compileFlagSet(definition)

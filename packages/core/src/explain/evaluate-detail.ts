@@ -47,7 +47,7 @@ export function evaluateDetail(
   }
 }
 
-/** What flags answer to one context at one timestamp; each is evaluated once. */
+/** The details of flags for one context at one point in time; each flag is evaluated once. */
 export class Details {
   readonly #flagSet: FlagSet
   readonly #context: EvaluationContext

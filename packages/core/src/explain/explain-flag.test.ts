@@ -96,7 +96,7 @@ describe('explaining a flag', () => {
     expect(steps[1]?.steps?.[0]).toMatchObject({
       type: 'rollout',
       outcome: 'held',
-      rolloutId: 'ramp',
+      rolloutId: 'gradual',
       attribute: 'user.key',
       found: `"${inside}"`,
       bucket: detail.bucket,
@@ -291,7 +291,7 @@ describe('explaining a flag', () => {
         conditions: [{ attribute: 'plan', operator: 'exists', value: '' }],
       }),
       ruleDefinition({ id: '2', segmentId: 's', variationId: null }),
-      ruleDefinition({ id: '3', variationId: null, rolloutId: 'ramp' }),
+      ruleDefinition({ id: '3', variationId: null, rolloutId: 'gradual' }),
       ruleDefinition({ id: '4' }),
     ]
     const flag = { ...gradualFlag('a', START), rules }

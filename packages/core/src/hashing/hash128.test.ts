@@ -37,7 +37,7 @@ describe('hash128', () => {
     }
   })
 
-  it('hashes very long text in parts to the same hash, while other text is hashed between them', () => {
+  it('hashes very long text incrementally to the same hash, while other text is hashed between them', () => {
     const longest = `${'long text '.repeat(60_007)}.`
     for (const text of [longest, `${longest}ü`, 'x'.repeat(8192), 'short', '']) {
       const work = hash128Incrementally(text)

@@ -28,7 +28,7 @@ const definition = flagSetDefinition(
 const ada = { kind: 'user', key: 'ada', email: 'ada@acme.org' } as const
 
 describe('a flag set with patterns', () => {
-  it('answers with ERROR where it was given no regex engine, and says so', () => {
+  it('answers with ERROR when the regex engine is missing, and reports it', () => {
     const flagSet = compileFlagSet(definition)
     for (const key of ['direct', 'by-segment']) {
       expect(evaluateFlag(flagSet, key, ada, 0)).toMatchObject({

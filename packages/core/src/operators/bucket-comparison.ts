@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue } from '../model/json.ts'
 import { findScheme, OWN_SCHEME, rangesFault } from '../rollouts/bucketing.ts'
 import { type Comparison, parseStructure } from './comparison.ts'
 
-interface Share extends Omit<BucketingSettings, 'strategy' | 'ranges'> {
+interface BucketShare extends Omit<BucketingSettings, 'strategy' | 'ranges'> {
   readonly scheme: string
   readonly ranges: readonly { readonly from: number; readonly to: number }[]
 }
@@ -27,7 +27,7 @@ export const bucketing: Comparison = {
   isOfWhole: true,
 }
 
-function parseShare(text: string): Share | undefined {
+function parseShare(text: string): BucketShare | undefined {
   const written = parseStructure(text)
   if (!isJsonObject(written)) return undefined
   const { salt, scheme = OWN_SCHEME, ranges: pairs, totalWeight, ...others } = written

@@ -158,18 +158,18 @@ describe('a condition, for any context, operator and value', () => {
         value,
         elements,
         (pair, text, list) => {
-          const judge = (name: Operator, it: JsonValue) =>
+          const holds = (name: Operator, it: JsonValue) =>
             matchesCondition(read({ attribute: 'it', operator: name, value: text }), {
               context: { kind: 'user', it },
               isInSegment: () => false,
               servedVariation: () => undefined,
             })
           const [positive, negative] = pair
-          const hasMatch = list.some((element) => judge(positive, element))
+          const hasMatch = list.some((element) => holds(positive, element))
           // A list may also equal the value as a whole.
-          if (hasMatch) expect(judge(positive, list)).toBe(true)
-          if (hasMatch) expect(judge(negative, list)).toBe(false)
-          if (judge(negative, list)) expect(hasMatch).toBe(false)
+          if (hasMatch) expect(holds(positive, list)).toBe(true)
+          if (hasMatch) expect(holds(negative, list)).toBe(false)
+          if (holds(negative, list)) expect(hasMatch).toBe(false)
         },
       ),
       { numRuns: 5000 },

@@ -272,7 +272,7 @@ describe('conditionFault', () => {
   })
 })
 
-describe('a condition that needs an engine', () => {
+describe('a condition that needs an extension', () => {
   const pattern = { attribute: 'plan', operator: 'matches', value: '^p' }
   const foreign = { salt: 's', scheme: 'elsewhere', ranges: [[0, 100_000]] }
   const share = { attribute: 'key', operator: 'in_bucket', value: JSON.stringify(foreign) }
@@ -282,7 +282,7 @@ describe('a condition that needs an engine', () => {
     value: JSON.stringify([{ ...pattern, attribute: '' }]),
   }
 
-  it('never holds without it, negated or not, and says what it lacks', () => {
+  it('never holds without it, negated or not, and names what is missing', () => {
     for (const definition of [pattern, share, nested]) {
       expect(holds(definition)).toBe(false)
       expect(holds({ ...definition, negate: true })).toBe(false)
@@ -295,7 +295,7 @@ describe('a condition that needs an engine', () => {
     )
   })
 
-  it('lacks nothing with it', () => {
+  it('has nothing missing with it', () => {
     for (const definition of [pattern, nested]) {
       expect(compileCondition(definition, { regex: re2 }).missing).toEqual([])
       expect(conditionFault(definition, { regex: re2 })).toBeUndefined()

@@ -20,7 +20,7 @@ import {
   ValueReader,
 } from './value-reader.ts'
 
-/** What a condition may ask about: the context, and what else is known about it. */
+/** What a condition may read: the context, and the segments and flags for it. */
 export interface ConditionScope {
   readonly context: EvaluationContext
   /** False for a segment that does not exist. */
@@ -31,9 +31,9 @@ export interface ConditionScope {
 
 /** A condition whose value has been read. Made by `compileCondition`. */
 export interface CompiledCondition {
-  /** The segments it asks about; none unless the operator is about segments. */
+  /** The segments that it reads; empty unless the operator is about segments. */
   readonly segmentIds: readonly string[]
-  /** The flag it asks about; undefined unless the operator is about flags. */
+  /** The flag that it reads; `undefined` unless the operator is about flags. */
   readonly flagKey: string | undefined
   /** Where its attribute is found; undefined unless the operator is about attributes. */
   readonly reference: AttributeReference | undefined
@@ -69,7 +69,7 @@ const UNREADABLE = {
 } as const
 
 /**
- * Reads a condition once, so that judging it is fast. Never throws: one with an unknown operator
+ * Reads a condition once, so that evaluating it is fast. Never throws: one with an unknown operator
  * or an unreadable value becomes a condition that never holds, negated or not.
  */
 export function compileCondition(
@@ -170,7 +170,7 @@ export function matchesNone(
   return !matchesAny(conditions, scope)
 }
 
-/** Undefined: what the condition asks about is missing, or of another type. */
+/** The result of the test; `undefined` if what the condition reads is missing or of another type. */
 function testResultOf(
   { reference, isKey, flagKey, segmentIds }: CompiledCondition,
   test: Test,

@@ -11,7 +11,7 @@ const own: BucketingScheme = ({ salt }) => {
   return (key) => bucketIn(compiled, key)
 }
 
-/** The scheme of this name; undefined: nobody has handed it to the engine. */
+/** The scheme of this name; `undefined` if the caller did not pass it. */
 export function findScheme(name: string, { schemes }: Extensions): BucketingScheme | undefined {
   return name === OWN_SCHEME ? own : schemes?.get(name)
 }

@@ -18,7 +18,7 @@ const definition: GradualRolloutDefinition = {
   startAt: '2026-01-01T00:00:00.000Z',
 }
 
-describe('compileRamp', () => {
+describe('compileGradualRollout', () => {
   it('counts in buckets and milliseconds, rounding the last step down to the target', () => {
     expect(compileGradualRollout(definition)).toEqual({
       variationId: 'on',
@@ -86,7 +86,7 @@ describe('stepsTaken', () => {
   })
 })
 
-describe('instantsOf', () => {
+describe('timestampsOf', () => {
   it('lists every step of every gradual rollout once, ascending', () => {
     const slow = compileGradualRollout(definition)
     const quick = compileGradualRollout({ ...definition, increment: 12.5, intervalHours: 1 })

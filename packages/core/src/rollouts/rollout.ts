@@ -23,7 +23,7 @@ export interface CompiledRollout {
   /** In ascending order, disjoint. Empty for a gradual rollout. */
   readonly ranges: readonly BucketRange[]
   readonly gradual: GradualRollout | undefined
-  /** Why nobody can be served from it. */
+  /** Why it cannot be followed. */
   readonly fault: RolloutFault | undefined
 }
 
@@ -59,7 +59,7 @@ export function compileRollout(
 
 type Table = Pick<CompiledRollout, 'ranges' | 'gradual' | 'fault'>
 
-/** Who gets which buckets, by whatever scheme keys are dealt to them. */
+/** The ranges of the buckets, whatever the bucketing scheme. */
 function compileTable(definition: RolloutDefinition): Table {
   if (definition.strategy === 'gradual') {
     const gradual = compileGradualRollout(definition)
@@ -94,7 +94,7 @@ export function bucketFor({ foreign, salt }: CompiledRollout, key: string): numb
   return foreign?.(key) ?? bucketIn(salt, key)
 }
 
-/** The number of the range that holds a bucket, -1: none does. What a gradual rollout has is range 0. */
+/** The number of the range that holds a bucket, -1: none does. The range of a gradual rollout is 0. */
 export function rangeNumber(
   { gradual, ranges }: CompiledRollout,
   bucket: number,
@@ -104,7 +104,7 @@ export function rangeNumber(
   return findRange(ranges, bucket)
 }
 
-/** Who owns which buckets at a timestamp; nobody does when the rollout cannot be followed. */
+/** The ranges of a rollout at a point in time; empty if the rollout cannot be followed. */
 export function rangesAt(definition: RolloutDefinition, now: number): readonly BucketRange[] {
   const { ranges, gradual, fault } = compileTable(definition)
   if (fault !== undefined) return []
