@@ -59,6 +59,8 @@ export interface Endpoint {
   readonly response: z.ZodType
   /** Answered without the envelope, as JSON lines that are sent while they are read. */
   readonly lines?: true
+  /** What the schemas do not show, as sentences of the reference documentation. */
+  readonly notes?: string
 }
 
 export const noBody = z.undefined()

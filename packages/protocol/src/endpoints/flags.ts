@@ -17,6 +17,13 @@ import {
 
 export const FLAGS = '/projects/{projectId}/flags'
 
+const CREATE_NOTES =
+  "Without `client_visible`, the project's `new_flags_client_visible` decides. Integers beyond 2^53 " +
+  'in variations of the type `number` are refused, and so are equal tags.'
+
+const UPDATE_NOTES =
+  '`client_visible: false` hides the flag from SDK keys of the kind `client`. Equal tags are refused.'
+
 export const flagEndpoints = {
   listFlags: {
     ...reading,
@@ -39,6 +46,7 @@ export const flagEndpoints = {
     path: FLAGS,
     params: projectParams,
     body: newFlagCodec,
+    notes: CREATE_NOTES,
     response: flagViewCodec,
   },
   getFlag: {
@@ -53,6 +61,7 @@ export const flagEndpoints = {
     path: `${FLAGS}/{flagId}`,
     params: flagParams,
     body: flagChangesCodec,
+    notes: UPDATE_NOTES,
     response: flagViewCodec,
   },
   deleteFlag: { ...deleting, path: `${FLAGS}/{flagId}`, params: flagParams },

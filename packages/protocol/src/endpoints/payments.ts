@@ -19,6 +19,9 @@ export const paymentEndpoints = {
     params: noParams,
     body: z.string(),
     rawBody: true,
+    notes:
+      'A signed event that can never be read is refused with 400: one with a missing field, a negative ' +
+      'amount, or a link that is not `https:`.',
     maxBodyBytes: 1024 * 1024,
     status: 200,
     response: z.null(),

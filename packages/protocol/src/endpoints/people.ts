@@ -4,6 +4,10 @@ import { type Endpoint, noBody, noParams, noQuery } from './endpoint.ts'
 
 const ours = { params: noParams, query: noQuery, status: 200 } as const
 
+const ATTEMPT_NOTES =
+  'Failed attempts are limited for each account and network, each network and each account; a ' +
+  'device that is known for the account by its cookie has a limit of its own.'
+
 export const peopleEndpoints = {
   logIn: {
     ...ours,
@@ -11,6 +15,7 @@ export const peopleEndpoints = {
     permission: 'anyone',
     path: '/auth/login',
     body: newLogInCodec,
+    notes: ATTEMPT_NOTES,
     response: logInCodec,
   },
   logOut: {
@@ -35,6 +40,7 @@ export const peopleEndpoints = {
     permission: 'anyone',
     path: '/auth/password',
     body: passwordChangeCodec,
+    notes: ATTEMPT_NOTES,
     response: z.null(),
   },
 } as const satisfies Record<string, Endpoint>

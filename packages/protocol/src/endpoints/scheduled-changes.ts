@@ -19,6 +19,10 @@ const SCHEDULED_CHANGES = `${FLAG_STATE}/scheduled-changes` as const
 const scheduledChangeParams = record({ ...ofFlagState, changeId: id }, pathNames)
 const status = z.enum(['pending', 'applied', 'failed']).optional()
 
+const AUTHOR_NOTES =
+  'The rights of the author are checked again when the change is due; without them the change fails ' +
+  'with that reason.'
+
 export const scheduledChangeEndpoints = {
   listScheduledChanges: {
     ...reading,
@@ -32,6 +36,7 @@ export const scheduledChangeEndpoints = {
     path: SCHEDULED_CHANGES,
     params: flagStateParams,
     body: newScheduledChangeCodec,
+    notes: AUTHOR_NOTES,
     response: scheduledChangeCodec,
   },
   /** Only while it is pending. */

@@ -18,6 +18,7 @@ import {
   projectParams,
   reading,
 } from './endpoint.ts'
+import { CONDITION_NOTES } from './targeting-rules.ts'
 
 const SEGMENTS = '/projects/{projectId}/segments'
 const segmentParams = record({ ...inProject, segmentId: id }, {})
@@ -35,6 +36,7 @@ export const segmentEndpoints = {
     path: SEGMENTS,
     params: projectParams,
     body: newSegmentCodec,
+    notes: CONDITION_NOTES,
     response: segmentCodec,
   },
   getSegment: {
@@ -49,6 +51,7 @@ export const segmentEndpoints = {
     path: `${SEGMENTS}/{segmentId}`,
     params: segmentParams,
     body: segmentChangesCodec,
+    notes: CONDITION_NOTES,
     response: segmentCodec,
   },
   deleteSegment: { ...deleting, path: `${SEGMENTS}/{segmentId}`, params: segmentParams },

@@ -22,6 +22,22 @@ import {
 } from './endpoint.ts'
 import { FLAG_STATE } from './flag-states.ts'
 
+/** What the schema of conditions does not show. */
+export const CONDITION_NOTES =
+  'Conditions whose value cannot mean what its author intends are refused: text that starts with ' +
+  '`[` but is not a JSON array, a comma without brackets for `in` and `not_in`, an invalid network ' +
+  'or several in one text for `in_cidr` and `not_in_cidr`, integers beyond 2^53 for operators that ' +
+  'compare numbers, and `null` for operators other than `exists` and `not_exists`.'
+
+const CREATE_NOTES =
+  'A rule of the kind `custom`, which is the default, needs `conditions`; `[]` matches every context. ' +
+  CONDITION_NOTES
+
+const UPDATE_NOTES =
+  '`conditions` cannot be `null`; `[]` matches every context. A rule whose `kind` changes from ' +
+  '`segment` to `custom` loses its segment. Only conditions in the request are checked. ' +
+  CONDITION_NOTES
+
 const TARGETING_RULES = `${FLAG_STATE}/targeting-rules` as const
 const targetingRuleParams = record({ ...ofFlagState, ruleId: id }, pathNames)
 
@@ -38,6 +54,7 @@ export const targetingRuleEndpoints = {
     path: TARGETING_RULES,
     params: flagStateParams,
     body: newTargetingRuleCodec,
+    notes: CREATE_NOTES,
     response: targetingRuleViewCodec,
   },
   reorderTargetingRules: {
@@ -59,6 +76,7 @@ export const targetingRuleEndpoints = {
     path: `${TARGETING_RULES}/{ruleId}`,
     params: targetingRuleParams,
     body: targetingRuleChangesCodec,
+    notes: UPDATE_NOTES,
     response: record({ rule: targetingRuleViewCodec, message: z.string() }, {}),
   },
   deleteTargetingRule: {

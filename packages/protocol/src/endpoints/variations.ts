@@ -19,6 +19,8 @@ import { FLAGS } from './flags.ts'
 const VARIATIONS = `${FLAGS}/{flagId}/variations` as const
 const variationParams = record({ ...ofFlag, variationId: id }, {})
 
+const VALUE_NOTES = 'Integers beyond 2^53 are refused for flags of the type `number`.'
+
 export const variationEndpoints = {
   listVariations: {
     ...reading,
@@ -32,6 +34,7 @@ export const variationEndpoints = {
     path: VARIATIONS,
     params: flagParams,
     body: newVariationCodec,
+    notes: VALUE_NOTES,
     response: variationCodec,
   },
   reorderVariations: {
@@ -46,6 +49,7 @@ export const variationEndpoints = {
     path: `${VARIATIONS}/{variationId}`,
     params: variationParams,
     body: variationChangesCodec,
+    notes: VALUE_NOTES,
     response: variationCodec,
   },
   deleteVariation: { ...deleting, path: `${VARIATIONS}/{variationId}`, params: variationParams },

@@ -35,6 +35,7 @@ describe('a project', () => {
       key: 'blog',
       name: 'Blog',
       description: '',
+      new_flags_client_visible: true,
       created_at: expect.any(String),
       updated_at: expect.any(String),
       deleted_at: null,

@@ -48,13 +48,17 @@ function operationOf(name: string, endpoint: Endpoint, schemas: WireSchemas): Js
   }
 }
 
-function descriptionOf({ permission, maxBodyBytes }: Endpoint): string {
-  const limit = maxBodyBytes === undefined ? '' : ` The body may have ${maxBodyBytes} bytes.`
-  if (permission === 'anyone') return `No credentials are asked for.${limit}`
-  if (permission === 'oneself') return `For every known caller.${limit}`
+function descriptionOf({ permission, maxBodyBytes, notes }: Endpoint): string {
+  const limit = maxBodyBytes && `The body may have ${maxBodyBytes} bytes.`
+  return [callersOf(permission), limit, notes].filter(Boolean).join(' ')
+}
+
+function callersOf(permission: Endpoint['permission']): string {
+  if (permission === 'anyone') return 'No credentials are asked for.'
+  if (permission === 'oneself') return 'For every known caller.'
   const roles = rolesWith(permission)
   const noun = roles.length === 1 ? 'role' : 'roles'
-  return `For the ${noun} ${roles.join(', ')} (\`${permission}\`).${limit}`
+  return `For the ${noun} ${roles.join(', ')} (\`${permission}\`).`
 }
 
 function parametersOf(place: 'path' | 'query', schema: Json, example: Json = {}): Json[] {

@@ -36,6 +36,10 @@ const ifNoneMatch: Json = {
   schema: { type: 'string' },
 }
 
+const EVALUATE_DESCRIPTION =
+  'A change of a flag is visible here within 10 seconds. A key of the kind `client` receives only ' +
+  'the flags that are visible to clients.'
+
 const REPORT_DESCRIPTION =
   `At most ${MAX_EVENTS} events; those of longer than a day ago are not counted. With a client key, ` +
   `a request counts at most ${MAX_CLIENT_REPORTED_COUNT} evaluations of each flag, and at most ` +
@@ -47,7 +51,7 @@ const operationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
     method: 'post',
     path: SDK_PATHS.evaluate,
     summary: 'Evaluate every flag for a context',
-    description: 'A change of a flag is visible here within 10 seconds.',
+    description: EVALUATE_DESCRIPTION,
     parameters: [ifNoneMatch],
     body: refTo('EvaluateRequest'),
     status: 200,
