@@ -59,7 +59,7 @@ async function readRecords(storage: Storage, kind: Kind): Promise<void> {
 async function readFlagSet(storage: Storage, environmentId: string): Promise<void> {
   const definition = await storage.loadFlagSet(environmentId)
   const [issue] =
-    definition === undefined ? [] : findIssues(compileFlagSet(definition, { engines }))
+    definition === undefined ? [] : findIssues(compileFlagSet(definition, { extensions: engines }))
   if (issue !== undefined) throw new Error(`Environment ${environmentId}: ${issue.message}`)
 }
 

@@ -1,4 +1,3 @@
-import { compileSalt } from '../src/bucket.ts'
 import type {
   ConditionDefinition,
   FlagDefinition,
@@ -7,6 +6,7 @@ import type {
   RuleDefinition,
   SegmentDefinition,
 } from '../src/index.ts'
+import { compileSalt } from '../src/rollouts/bucket.ts'
 import type { UserContext } from './workload.ts'
 
 /** The values of all flags of one workload. */

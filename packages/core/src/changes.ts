@@ -4,5 +4,5 @@ export {
   type DefinitionDelta,
   mergeChanges,
   type ValueChanges,
-} from './diff.ts'
-export { nextInstant, rampingFlags, stepAt } from './step.ts'
+} from './authoring/diff.ts'
+export { changedByGradualRollouts, nextTimestamp, stepAt } from './evaluation/schedule.ts'

@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyContext } from '../test/arbitraries.ts'
-import { type EvaluationContext, parseContext } from './context.ts'
 import {
   canonicalJson,
-  canonicalJsonInParts,
+  canonicalJsonIncrementally,
   contextFingerprint,
   contextHash,
 } from './fingerprint.ts'
-import { hash128 } from './hash128.ts'
-import { isJsonObject, type JsonValue, jsonEquals } from './json.ts'
-import { finish } from './parts.ts'
+import { hash128 } from './hashing/hash128.ts'
+import { type EvaluationContext, parseContext } from './model/context.ts'
+import { runToEnd } from './model/incremental.ts'
+import { isJsonObject, type JsonValue, jsonEquals } from './model/json.ts'
 
 describe('contextFingerprint', () => {
   it('is JSON with every object in one order', () => {
@@ -62,18 +62,18 @@ describe('contextHash', () => {
   })
 })
 
-describe('canonicalJsonInParts', () => {
+describe('canonicalJsonIncrementally', () => {
   it('returns the same text as canonicalJson', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const json = value as JsonValue
-        expect(finish(canonicalJsonInParts(json))).toBe(canonicalJson(json))
+        expect(runToEnd(canonicalJsonIncrementally(json))).toBe(canonicalJson(json))
       }),
     )
   })
 
   it('can be interrupted between the elements of a list', () => {
-    const work = canonicalJsonInParts({ payload: { after: { rules: ['a', 'b', 'c'] } } })
+    const work = canonicalJsonIncrementally({ payload: { after: { rules: ['a', 'b', 'c'] } } })
     expect([...work]).toHaveLength(3)
   })
 })

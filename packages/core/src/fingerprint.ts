@@ -1,10 +1,10 @@
-import type { EvaluationContext } from './context.ts'
-import { hash128, hash128InParts, hash128Into } from './hash128.ts'
-import type { JsonValue } from './json.ts'
-import type { Parts } from './parts.ts'
-import { valuesHash } from './values-hash.ts'
+import { valuesHash } from './batch/values-hash.ts'
+import { hash128, hash128Incrementally, hash128Into } from './hashing/hash128.ts'
+import type { EvaluationContext } from './model/context.ts'
+import type { Incremental } from './model/incremental.ts'
+import type { JsonValue } from './model/json.ts'
 
-export { hash128, hash128InParts, hash128Into, valuesHash }
+export { hash128, hash128Incrementally, hash128Into, valuesHash }
 
 /** A stable text identity of a context: its JSON with every object's names in one fixed order. */
 export function contextFingerprint(context: EvaluationContext): string {
@@ -29,16 +29,19 @@ export function canonicalJson(value: JsonValue | EvaluationContext): string {
   return `{${members.join(',')}}`
 }
 
-/** How deep the lists lie whose elements are parts of the work. */
-const DEPTH_OF_PARTS = 4
+/** The depth down to which each element of a list is a chunk of work. */
+const CHUNK_DEPTH = 4
 
-/** Returns the same as `canonicalJson`, in parts: one for each element of a list near the top. */
-export function* canonicalJsonInParts(value: JsonValue, depth = DEPTH_OF_PARTS): Parts<string> {
+/** Returns the same as `canonicalJson`, incrementally: a chunk for each element of a list near the top. */
+export function* canonicalJsonIncrementally(
+  value: JsonValue,
+  depth = CHUNK_DEPTH,
+): Incremental<string> {
   if (depth === 0 || typeof value !== 'object' || value === null) return canonicalJson(value)
   const members: string[] = []
   if (Array.isArray(value)) {
     for (const element of value) {
-      members.push(yield* canonicalJsonInParts(element, depth - 1))
+      members.push(yield* canonicalJsonIncrementally(element, depth - 1))
       yield
     }
     return `[${members.join(',')}]`
@@ -47,7 +50,7 @@ export function* canonicalJsonInParts(value: JsonValue, depth = DEPTH_OF_PARTS):
   for (const name of Object.keys(object).sort()) {
     const member = object[name]
     if (member === undefined) continue
-    members.push(`${JSON.stringify(name)}:${yield* canonicalJsonInParts(member, depth - 1)}`)
+    members.push(`${JSON.stringify(name)}:${yield* canonicalJsonIncrementally(member, depth - 1)}`)
   }
   return `{${members.join(',')}}`
 }

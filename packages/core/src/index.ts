@@ -1,6 +1,20 @@
-export { findAttribute, findBucketingKey } from './attribute.ts'
-export { BUCKETS, bucketOf } from './bucket.ts'
-export { compareCodePoints } from './code-point.ts'
+export type {
+  EvaluationDetail,
+  EvaluationErrorCode,
+  EvaluationReason,
+  Explanation,
+} from './evaluation/detail.ts'
+export { evaluateFlag, evaluateValue } from './evaluation/evaluate.ts'
+export type { CompiledFlag } from './evaluation/flag.ts'
+export {
+  type CompileOptions,
+  compileFlagSet,
+  compileIncrementally,
+  type FlagSet,
+} from './evaluation/flag-set.ts'
+export { type CompiledVariation, codeCountOf, reasonOf, servedBy } from './evaluation/outcome.ts'
+export { findAttribute, findBucketingKey } from './model/attribute.ts'
+export { compareCodePoints } from './model/code-point.ts'
 export {
   type EmptyContext,
   type EvaluationContext,
@@ -12,7 +26,7 @@ export {
   type MultiContext,
   parseContext,
   type SingleContext,
-} from './context.ts'
+} from './model/context.ts'
 export type {
   BucketRange,
   ConditionDefinition,
@@ -27,38 +41,34 @@ export type {
   SegmentLogicalOp,
   TargetDefinition,
   VariationDefinition,
-} from './definition.ts'
-export type {
-  EvaluationDetail,
-  EvaluationErrorCode,
-  EvaluationReason,
-  Explanation,
-} from './detail.ts'
-export type { BucketingScheme, BucketingSettings, Engines, RegexEngine } from './engines.ts'
+} from './model/definition.ts'
 export {
   FlagError,
   type FlagErrorCode,
   type FlagErrorOptions,
   type Issue,
   isFlagError,
-} from './errors.ts'
-export { evaluateFlag, evaluateValue } from './evaluate.ts'
-export type { CompiledFlag } from './flag.ts'
-export { type CompileOptions, compileFlagSet, compileInParts, type FlagSet } from './flag-set.ts'
-export { parseInstant } from './instant.ts'
+} from './model/errors.ts'
+export type {
+  BucketingScheme,
+  BucketingSettings,
+  Extensions,
+  RegexEngine,
+} from './model/extensions.ts'
 export {
   isJsonObject,
   type JsonArray,
   type JsonObject,
   type JsonValue,
   jsonEquals,
-} from './json.ts'
-export { isOperator, type Operator } from './operator.ts'
-export { type CompiledVariation, codeCountOf, reasonOf, servedBy } from './outcome.ts'
+} from './model/json.ts'
+export { parseTimestamp } from './model/timestamp.ts'
 export {
   type FlagValue,
   type FlagValues,
   type FlagValueType,
   MAX_VALUE_NESTING,
   parseFlagValue,
-} from './value.ts'
+} from './model/value.ts'
+export { isOperator, type Operator } from './operators/operator.ts'
+export { BUCKETS, bucketOf } from './rollouts/bucket.ts'

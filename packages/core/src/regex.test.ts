@@ -1,8 +1,8 @@
 import { RE2JS } from 're2js'
 import { describe, expect, it, vi } from 'vitest'
 import { table } from '../test/operator-table.ts'
-import { MAX_PARSED_LENGTH } from './comparison.ts'
-import { MAX_PATTERN_LENGTH } from './pattern-comparison.ts'
+import { MAX_PARSED_LENGTH } from './operators/comparison.ts'
+import { MAX_PATTERN_LENGTH } from './operators/pattern-comparison.ts'
 import { re2 } from './regex.ts'
 
 const isFound = (pattern: string, text: string, ignoreCase = false) =>

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js'
-import type { RegexEngine } from './engines.ts'
+import type { RegexEngine } from './model/extensions.ts'
 
 /** Patterns of more instructions are refused: each may be visited for each character of a text. */
 const MAX_INSTRUCTIONS = 128
@@ -12,7 +12,7 @@ const known = new Map<string, RE2JS>()
 /**
  * Regular expressions in the dialect of RE2, whose searches take time in proportion to the text,
  * whatever the pattern: no look-around, no back-references. Hand it to `compileFlagSet` as
- * `engines.regex`. Patterns are compiled once and remembered; large ones count as invalid.
+ * `extensions.regex`. Patterns are compiled once and remembered; large ones count as invalid.
  */
 export const re2: RegexEngine = (pattern, { ignoreCase }) => {
   const name = `${ignoreCase ? 'i' : '-'}${pattern}`

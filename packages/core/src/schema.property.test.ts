@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseContext } from './context.ts'
-import { isFlagError } from './errors.ts'
+import { parseContext } from './model/context.ts'
+import { isFlagError } from './model/errors.ts'
 import { contextSchema } from './schema.ts'
 
 const name = fc.constantFrom('kind', 'key', 'user', 'organization', '__proto__', 'constructor', '')

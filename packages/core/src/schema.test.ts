@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import type { FlagSetDefinition } from './definition.ts'
+import type { FlagSetDefinition } from './model/definition.ts'
 import { contextSchema, flagSetDefinitionSchema } from './schema.ts'
 
 const flagSet: FlagSetDefinition = {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type EvaluationContext, parseContext } from './context.ts'
+import { type EvaluationContext, parseContext } from './model/context.ts'
 import type {
   BucketRange,
   ConditionDefinition,
@@ -13,9 +13,9 @@ import type {
   SegmentDefinition,
   TargetDefinition,
   VariationDefinition,
-} from './definition.ts'
-import { type Issue, isFlagError } from './errors.ts'
-import { parseInstant } from './instant.ts'
+} from './model/definition.ts'
+import { type Issue, isFlagError } from './model/errors.ts'
+import { parseTimestamp } from './model/timestamp.ts'
 
 const CONTEXT = 'context'
 
@@ -91,7 +91,7 @@ const gradualRolloutSchema = z.object({
   targetPercentage: percent,
   increment: percent,
   intervalHours: z.number().positive(),
-  startAt: z.string().refine((text) => parseInstant(text) !== undefined, 'must be an instant'),
+  startAt: z.string().refine((text) => parseTimestamp(text) !== undefined, 'must be an instant'),
 }) satisfies z.ZodType<GradualRolloutDefinition>
 
 export const rolloutDefinitionSchema = z.discriminatedUnion('strategy', [

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import murmurhash from 'murmurhash'
 import { describe, expect, it } from 'vitest'
-import { BUCKETS } from './bucket.ts'
-import type { BucketingSettings } from './engines.ts'
-import { rangesOf } from './rollout.ts'
+import type { BucketingSettings } from './model/extensions.ts'
+import { BUCKETS } from './rollouts/bucket.ts'
+import { rangesOf } from './rollouts/rollout.ts'
 import { schemes } from './schemes.ts'
 
 /** The bucket that a scheme gives a key. */

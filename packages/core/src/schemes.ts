@@ -1,4 +1,4 @@
-import type { BucketingScheme } from './engines.ts'
+import type { BucketingScheme } from './model/extensions.ts'
 import { configcat } from './schemes/configcat.ts'
 import { flagd } from './schemes/flagd.ts'
 import { flagsmith } from './schemes/flagsmith.ts'
@@ -11,7 +11,7 @@ export { configcat, flagd, flagsmith, growthbook1, growthbook2, launchdarkly, po
 
 /**
  * Every scheme by the name that a rollout gives: what `compileFlagSet` is handed as
- * `engines.schemes`, so that flags from other systems leave everybody where they were.
+ * `extensions.schemes`, so that flags from other systems leave everybody where they were.
  */
 export const schemes: ReadonlyMap<string, BucketingScheme> = new Map([
   ['unleash', unleash],

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { flagDefinition, flagSetDefinition, ruleDefinition } from '../test/definitions.ts'
-import type { FlagDefinition } from './definition.ts'
-import { isFlagError } from './errors.ts'
-import { evaluateFlag } from './evaluate.ts'
-import { compileFlagSet } from './flag-set.ts'
+import { evaluateFlag } from './evaluation/evaluate.ts'
+import { compileFlagSet } from './evaluation/flag-set.ts'
+import type { FlagDefinition } from './model/definition.ts'
+import { isFlagError } from './model/errors.ts'
+import type { FlagValueType } from './model/value.ts'
 import { bool, defineFlags, json, number, oneOf, text } from './typed-flags.ts'
-import type { FlagValueType } from './value.ts'
 
 const NOW = 0
 const user = { kind: 'user', key: 'user-1' }

@@ -1,10 +1,10 @@
 import { evaluateSome, valuesOf } from './all-flags.ts'
-import type { EvaluationContext } from './context.ts'
-import type { EvaluationDetail } from './detail.ts'
-import { FlagError } from './errors.ts'
-import { evaluateFlag } from './evaluate.ts'
-import type { FlagSet } from './flag-set.ts'
-import type { FlagValues } from './value.ts'
+import type { EvaluationDetail } from './evaluation/detail.ts'
+import { evaluateFlag } from './evaluation/evaluate.ts'
+import type { FlagSet } from './evaluation/flag-set.ts'
+import type { EvaluationContext } from './model/context.ts'
+import { FlagError } from './model/errors.ts'
+import type { FlagValues } from './model/value.ts'
 
 /** What a program expects a flag to be. Made by `bool`, `text`, `number`, `oneOf` and `json`. */
 export interface FlagType<Value> {

@@ -42,12 +42,12 @@ interface Earlier {
 }
 
 const HOUR_MS = 3_600_000
-/** 2026-01-01T00:00:00Z, when all random ramps begin. */
-export const RAMP_START = 1_767_225_600_000
+/** 2026-01-01T00:00:00Z, when all random gradual rollouts begin. */
+export const GRADUAL_START = 1_767_225_600_000
 
 export const anyNow: fc.Arbitrary<number> = fc.integer({
-  min: RAMP_START - 2 * HOUR_MS,
-  max: RAMP_START + 14 * HOUR_MS,
+  min: GRADUAL_START - 2 * HOUR_MS,
+  max: GRADUAL_START + 14 * HOUR_MS,
 })
 
 function flagId(key: string): string {

@@ -19,7 +19,7 @@ const NOW = 0
 /** Keys and ids that contain the words, numbers and separators that names are joined with. */
 const PIECES = [
   ...['x', 'a', ' ', ':', '"', '1', 'flag', 'segment', 'id', 'with the id', 'without a name'],
-  ...['flag with the id x', 'flag:x', 'flag id:x', 'segment:x', 'regex engine', 'engine:'],
+  ...['flag with the id x', 'flag:x', 'flag id:x', 'segment:x', 'regex engine', 'extension:'],
   ...['bucketing scheme "x"', 'false', '__proto__', '\u0000', 'undefined', 'null', '5'],
 ]
 const anyName = fc.oneof(

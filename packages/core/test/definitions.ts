@@ -55,13 +55,13 @@ export function segmentDefinition(
   }
 }
 
-/** An hourly ramp of ten percent from the given instant on, for everybody. */
-export function rampingFlag(key: string, startAt: string): FlagDefinition {
+/** An hourly gradual rollout of ten percent from the given timestamp on, for everybody. */
+export function gradualFlag(key: string, startAt: string): FlagDefinition {
   return flagDefinition(key, {
-    rules: [ruleDefinition({ variationId: null, rolloutId: 'ramp' })],
+    rules: [ruleDefinition({ variationId: null, rolloutId: 'gradual' })],
     rollouts: [
       {
-        id: 'ramp',
+        id: 'gradual',
         bucketBy: 'user.key',
         salt: 'aB3dE5gH7jK',
         scheme: 'ff',

@@ -13,7 +13,7 @@ import {
 import { anyContext, anyDefinition, anyNow } from './arbitraries.ts'
 import { anyOddName, anyPlants, ODD_NAMES, oddValue, planted } from './odd-values.ts'
 import { OPERATORS_WITH_VECTORS, operatorVectors } from './operator-vectors.ts'
-import { ENGINES } from './vector-files.ts'
+import { EXTENSIONS } from './vector-files.ts'
 
 /** Calls everything that never throws, and compares the answers. */
 function askEverything(flagSet: FlagSet, context: EvaluationContext, now: number): void {
@@ -60,7 +60,7 @@ describe('the engine never throws', () => {
         anyPlants,
         anyOddName,
         ([definition, now], context, plants, name) => {
-          const flagSet = compileFlagSet(definition, { engines: ENGINES })
+          const flagSet = compileFlagSet(definition, { extensions: EXTENSIONS })
           askEverything(flagSet, planted(context, plants), now)
           askEverything(flagSet, oddValue(name) as EvaluationContext, now)
         },
@@ -70,7 +70,7 @@ describe('the engine never throws', () => {
   }, 120_000)
 
   it.each(ODD_NAMES)('whatever operator reads an attribute that is odd: %s', (name) => {
-    const flagSet = compileFlagSet(operatorVectors().flagSet, { engines: ENGINES })
+    const flagSet = compileFlagSet(operatorVectors().flagSet, { extensions: EXTENSIONS })
     const attributes = OPERATORS_WITH_VECTORS.map((each) => [each, oddValue(name)] as const)
     const lists = OPERATORS_WITH_VECTORS.map((each) => [each, [oddValue(name)]] as const)
     for (const each of [attributes, lists]) {
@@ -82,7 +82,7 @@ describe('the engine never throws', () => {
   it('for a definition that does not have the declared shape', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, anyPlants, (sound, context, now, plants) => {
-        const flagSet = compileFlagSet(planted(sound, plants), { engines: ENGINES })
+        const flagSet = compileFlagSet(planted(sound, plants), { extensions: EXTENSIONS })
         for (const { message } of findIssues(flagSet)) expect(message.length).toBeLessThan(1_500)
         askEverything(flagSet, context, now)
         askEverything(flagSet, planted(context, plants), now)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { isJsonObject } from '../src/json.ts'
+import { isJsonObject } from '../src/model/json.ts'
 
 /** Values that are not JSON, or that code for JSON of a modest size fails on. */
 const ODD_VALUES: Readonly<Record<string, () => unknown>> = {

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest'
-import { compileCondition, matchesCondition } from '../src/condition.ts'
-import type { JsonValue } from '../src/json.ts'
-import type { Operator } from '../src/operator.ts'
+import type { JsonValue } from '../src/model/json.ts'
+import { compileCondition, matchesCondition } from '../src/operators/condition.ts'
+import type { Operator } from '../src/operators/operator.ts'
 import { re2 } from '../src/regex.ts'
 
-const ENGINES = { regex: re2 }
+const EXTENSIONS = { regex: re2 }
 
 /** An attribute (undefined: missing), an operator, a value, and whether the condition holds. */
 export type Row = readonly [JsonValue | undefined, Operator, string, boolean]
 
 /** Whether a condition holds for a context with this attribute, in no segment and with no flags. */
 export function holds(it: JsonValue | undefined, operator: Operator, value: string): boolean {
-  return matchesCondition(compileCondition({ attribute: 'it', operator, value }, ENGINES), {
+  return matchesCondition(compileCondition({ attribute: 'it', operator, value }, EXTENSIONS), {
     context: it === undefined ? { kind: 'user' } : { kind: 'user', it },
     isInSegment: () => false,
     servedVariation: () => undefined,

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { operators } from '../src/operator.ts'
+import { operators } from '../src/operators/operator.ts'
 import { CHAIN_VECTORS, LONG_CHAIN_VECTORS } from './chain-vectors.ts'
 import { NETWORK_VECTORS } from './network-vectors.ts'
 import { ODD_VECTORS } from './odd-vectors.ts'

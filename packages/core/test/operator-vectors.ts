@@ -1,5 +1,5 @@
 import type { ConditionDefinition, FlagDefinition, JsonValue } from '../src/index.ts'
-import type { Operator } from '../src/operator.ts'
+import type { Operator } from '../src/operators/operator.ts'
 import type { VectorFile } from './vector-files.ts'
 
 /** An attribute and whether the condition holds for it. */

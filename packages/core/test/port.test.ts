@@ -15,9 +15,9 @@ it.each(files)('%s says enough for an engine that was written from the documents
   const set: PortedSet = file.flagSet
   for (const { name, context, now, expect: values, details = {} } of file.cases) {
     const expected = new Map<string, object>(Object.entries(details))
-    const instant = Date.parse(now ?? file.now ?? '2026-01-01T00:00:00.000Z')
+    const timestamp = Date.parse(now ?? file.now ?? '2026-01-01T00:00:00.000Z')
     for (const flag of set.flags) {
-      const detail = portedDetail(set, flag, context, instant)
+      const detail = portedDetail(set, flag, context, timestamp)
       if (detail === undefined) continue
       answers += 1
       if (values !== undefined) {

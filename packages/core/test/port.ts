@@ -48,10 +48,10 @@ class Port {
     const off = offVariationId ?? defaultVariationId
     if (!flag.isActive) return { variationId: off, reason: 'DISABLED' }
     for (const { flagId, variationIds } of flag.prerequisites) {
-      const needed = this.#set.flags.find(({ id }) => id === flagId)
-      if (needed === undefined) throw new Unknown('broken')
-      if (variationIds.includes(this.detail(needed).variationId)) continue
-      return { variationId: off, reason: 'DEFAULT', prerequisiteKey: needed.key }
+      const prerequisite = this.#set.flags.find(({ id }) => id === flagId)
+      if (prerequisite === undefined) throw new Unknown('broken')
+      if (variationIds.includes(this.detail(prerequisite).variationId)) continue
+      return { variationId: off, reason: 'DEFAULT', prerequisiteKey: prerequisite.key }
     }
     const isStatic = [flag.targets, flag.rules, flag.prerequisites].every((each) => !each.length)
     const fallback = { variationId: defaultVariationId, reason: isStatic ? 'STATIC' : 'DEFAULT' }
@@ -98,14 +98,14 @@ class Port {
     if (rollout?.scheme !== 'ff') throw new Unknown('scheme')
     const hash = murmur3(new TextEncoder().encode(`${rollout.salt}.${key}`))
     const bucket = Math.floor((hash * 100_000) / 2 ** 32)
-    const ranges = rollout.ranges ?? [this.#ramp(rollout)]
+    const ranges = rollout.ranges ?? [this.#gradual(rollout)]
     const range = ranges.find(({ from, to }) => from <= bucket && bucket < to)
     if (range === undefined) return undefined
     const { variationId, from, to } = range
     return { variationId, bucket, range: { from, to } }
   }
 
-  #ramp(rollout: Rollout): Range {
+  #gradual(rollout: Rollout): Range {
     const { variationId = '', targetPercentage = 0, increment = 0, startAt = '' } = rollout
     const passed = this.#now - Date.parse(startAt)
     const interval = Math.round((rollout.intervalHours ?? 0) * 3_600_000)
@@ -128,12 +128,12 @@ class Port {
   }
 
   #holds(condition: Condition): boolean {
-    const held = this.#judge(condition)
+    const held = this.#evaluate(condition)
     return held === undefined ? false : held !== (condition.negate ?? false)
   }
 
   /** undefined: the condition cannot be read, and never holds. */
-  #judge({ attribute, operator, value }: Condition): boolean | undefined {
+  #evaluate({ attribute, operator, value }: Condition): boolean | undefined {
     const wanted = operator.replace('neq', 'eq').replace(/^not_|_not$/, '')
     const isPositive = wanted === operator
     if (!['exists', 'eq', 'in', 'in_segment', 'flag_is'].includes(wanted))

@@ -4,7 +4,7 @@ import { contextHash } from '../src/fingerprint.ts'
 import { compileFlagSet, parseContext } from '../src/index.ts'
 import { deepFreeze } from './arbitraries.ts'
 import {
-  ENGINES,
+  EXTENSIONS,
   loadVectorFiles,
   nowOf,
   type VectorCase,
@@ -20,7 +20,7 @@ function forbidden(name: string) {
 /** Everything the engine says about a case, from the definition on. */
 function answer(file: VectorFile, vector: VectorCase): string {
   const context = parseContext(vector.context)
-  const flagSet = compileFlagSet(file.flagSet, { engines: ENGINES })
+  const flagSet = compileFlagSet(file.flagSet, { extensions: EXTENSIONS })
   const evaluation = evaluateAll(flagSet, context, nowOf(file, vector))
   return JSON.stringify([contextHash(context), jsonOf(evaluation), detailsOf(evaluation)])
 }

@@ -1,6 +1,4 @@
 import { rangesAt } from '../src/authoring.ts'
-import { compareCodePoints } from '../src/code-point.ts'
-import { compileCondition, matchesCondition } from '../src/condition.ts'
 import {
   type BucketRange,
   bucketOf,
@@ -17,6 +15,8 @@ import {
   type RuleDefinition,
   type SegmentDefinition,
 } from '../src/index.ts'
+import { compareCodePoints } from '../src/model/code-point.ts'
+import { compileCondition, matchesCondition } from '../src/operators/condition.ts'
 
 /** What a flag answers. */
 export interface ReferenceAnswer {
@@ -68,8 +68,8 @@ class Reference {
     if (!flag.isActive) return serve(flag, off, 'DISABLED')
     if (this.#depthOf(flag) > DEEPEST) return broken(flag)
     for (const { flagId, variationIds } of flag.prerequisites) {
-      const needed = this.#definition.flags.find(({ id }) => id === flagId)
-      const served = needed === undefined ? null : this.answer(needed).variationId
+      const prerequisite = this.#definition.flags.find(({ id }) => id === flagId)
+      const served = prerequisite === undefined ? null : this.answer(prerequisite).variationId
       if (served === null || !variationIds.includes(served)) return serve(flag, off, 'DEFAULT')
     }
     if (Object.keys(this.#context).length > 0) {
@@ -161,13 +161,14 @@ class Reference {
     if (known !== undefined) return known
     // Whoever meets a part on the way down from itself has found a circle.
     this.#depths.set(part, Number.POSITIVE_INFINITY)
-    const needs = 'variations' in part ? this.#needsOf(part) : this.#conditionNeeds(part.rules)
-    const depth = 1 + Math.max(0, ...needs.map((need) => this.#depthOf(need)))
+    const dependencies =
+      'variations' in part ? this.#dependenciesOf(part) : this.#conditionDependencies(part.rules)
+    const depth = 1 + Math.max(0, ...dependencies.map((dependency) => this.#depthOf(dependency)))
     this.#depths.set(part, depth)
     return depth
   }
 
-  #needsOf(flag: FlagDefinition): (FlagDefinition | SegmentDefinition | undefined)[] {
+  #dependenciesOf(flag: FlagDefinition): (FlagDefinition | SegmentDefinition | undefined)[] {
     if (!flag.isActive) return []
     return [
       ...flag.prerequisites.map(({ flagId }) => {
@@ -175,12 +176,12 @@ class Reference {
       }),
       ...flag.rules.flatMap(({ segmentId, conditions }) => [
         ...(segmentId === null ? [] : [this.#segment(segmentId)]),
-        ...this.#conditionNeeds(conditions),
+        ...this.#conditionDependencies(conditions),
       ]),
     ]
   }
 
-  #conditionNeeds(
+  #conditionDependencies(
     conditions: readonly ConditionDefinition[],
   ): (FlagDefinition | SegmentDefinition | undefined)[] {
     return conditions.flatMap((condition) => {

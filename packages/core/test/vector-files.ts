@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import {
-  type Engines,
   type EvaluationContext,
   type EvaluationDetail,
+  type Extensions,
   type FlagSetDefinition,
   type FlagValues,
-  parseInstant,
+  parseTimestamp,
 } from '../src/index.ts'
 import { re2 } from '../src/regex.ts'
 import { schemes } from '../src/schemes.ts'
@@ -27,7 +27,7 @@ export interface VectorCase {
 }
 
 /** What the flag sets of the vectors are compiled with. */
-export const ENGINES: Engines = { regex: re2, schemes }
+export const EXTENSIONS: Extensions = { regex: re2, schemes }
 
 const FOLDER = new URL('./vectors/', import.meta.url)
 const USUAL_NOW = '2026-01-01T00:00:00.000Z'
@@ -40,10 +40,10 @@ export function loadVectorFiles(): readonly (readonly [name: string, file: Vecto
   })
 }
 
-/** The instant of a case in epoch milliseconds. */
+/** The time of a case in epoch milliseconds. */
 export function nowOf(file: VectorFile, vector: VectorCase): number {
   const text = vector.now ?? file.now ?? USUAL_NOW
-  const now = parseInstant(text)
-  if (now === undefined) throw new TypeError(`"${text}" is no instant`)
+  const now = parseTimestamp(text)
+  if (now === undefined) throw new TypeError(`"${text}" is no timestamp`)
   return now
 }

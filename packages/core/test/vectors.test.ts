@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { detailsOf, evaluateAll, jsonOf, valuesOf } from '../src/all-flags.ts'
 import { compileFlagSet, evaluateFlag, parseContext } from '../src/index.ts'
-import { ENGINES, loadVectorFiles, nowOf } from './vector-files.ts'
+import { EXTENSIONS, loadVectorFiles, nowOf } from './vector-files.ts'
 
 describe.each(loadVectorFiles())('%s', (_, file) => {
-  const flagSet = compileFlagSet(file.flagSet, { engines: ENGINES })
+  const flagSet = compileFlagSet(file.flagSet, { extensions: EXTENSIONS })
 
   it.each(file.cases.map((vector) => [vector.name, vector] as const))('%s', (_name, vector) => {
     const now = nowOf(file, vector)

@@ -1,4 +1,4 @@
-import type { BucketingScheme } from '../engines.ts'
+import type { BucketingScheme } from '../model/extensions.ts'
 import { bucketOfPlace } from './scale.ts'
 import { sha1 } from './sha1.ts'
 

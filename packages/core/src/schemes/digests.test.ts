@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fnv1a32 } from './fnv1a32.ts'
+import { fnv1a32 } from './growthbook.ts'
 import { md5 } from './md5.ts'
 import { sha1 } from './sha1.ts'
 

@@ -1,4 +1,4 @@
-import type { BucketingScheme } from '../engines.ts'
+import type { BucketingScheme } from '../model/extensions.ts'
 import { md5 } from './md5.ts'
 import { bucketBelow, bucketUpTo } from './scale.ts'
 

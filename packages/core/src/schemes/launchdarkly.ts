@@ -1,7 +1,6 @@
-import { BUCKETS } from '../bucket.ts'
-import type { BucketingScheme } from '../engines.ts'
-import { hexShare } from './hex-share.ts'
-import { bucketBelow } from './scale.ts'
+import type { BucketingScheme } from '../model/extensions.ts'
+import { BUCKETS } from '../rollouts/bucket.ts'
+import { bucketBelow, hexShare } from './scale.ts'
 import { sha1 } from './sha1.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { utf8 } from '../utf8.ts'
+import { utf8 } from '../hashing/utf8.ts'
 import { paddedWords, rotateLeft } from './words.ts'
 
 type State = readonly [number, number, number, number]

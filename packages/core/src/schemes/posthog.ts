@@ -1,6 +1,5 @@
-import type { BucketingScheme } from '../engines.ts'
-import { hexShare } from './hex-share.ts'
-import { bucketBelow, bucketUpTo } from './scale.ts'
+import type { BucketingScheme } from '../model/extensions.ts'
+import { bucketBelow, bucketUpTo, hexShare } from './scale.ts'
 import { sha1 } from './sha1.ts'
 
 /** PostHog: `salt` is the flag's key. Variants are dealt by a hash of their own. */

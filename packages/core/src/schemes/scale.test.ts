@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hexShare } from './hex-share.ts'
-import { bucketBelow, bucketOfPlace, bucketUpTo } from './scale.ts'
+import { bucketBelow, bucketOfPlace, bucketUpTo, hexShare } from './scale.ts'
 import { sha1 } from './sha1.ts'
 
 describe('bucketOfPlace', () => {

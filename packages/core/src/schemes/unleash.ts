@@ -1,5 +1,5 @@
-import { murmur3 } from '../bucket.ts'
-import type { BucketingScheme } from '../engines.ts'
+import type { BucketingScheme } from '../model/extensions.ts'
+import { murmur3 } from '../rollouts/bucket.ts'
 import { bucketOfPlace } from './scale.ts'
 
 const VARIANT_SEED = 86_028_157

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { evaluateAll, prepareInParts } from '../../src/all-flags.ts'
-import { conditionFault } from '../../src/condition-fault.ts'
+import { evaluateAll, prepareIncrementally } from '../../src/all-flags.ts'
+import { conditionFault } from '../../src/authoring/condition-fault.ts'
 import { compileFlagSet, type FlagSet, parseContext } from '../../src/index.ts'
-import { isOperator, operators } from '../../src/operator.ts'
+import { isOperator, operators } from '../../src/operators/operator.ts'
 import { re2 } from '../../src/regex.ts'
 import { flagDefinition, ruleDefinition } from '../definitions.ts'
 import { ATTRIBUTES, LONGEST_VALUE, VALUES } from './worst-cases.ts'
@@ -12,7 +12,7 @@ const IS_FULL = process.env['FF_DRILLS'] === 'full'
 const MOST_MS = IS_FULL ? 20 : 200
 const TRIES = IS_FULL ? 5 : 2
 const TRIES_A_PATTERN = IS_FULL ? 50 : 1
-const ENGINES = { regex: re2 }
+const EXTENSIONS = { regex: re2 }
 
 /** Six flags with a condition each, half of them negated; blanks make the conditions differ. */
 function sixConditions(operator: string, value: string): FlagSet {
@@ -24,7 +24,7 @@ function sixConditions(operator: string, value: string): FlagSet {
     return flagDefinition(`flag-${index}`, { rules: [ruleDefinition({ conditions })] })
   })
   const definition = { version: 1, flags, segments: [] }
-  return compileFlagSet(definition, { engines: ENGINES })
+  return compileFlagSet(definition, { extensions: EXTENSIONS })
 }
 
 describe('the worst context for six conditions with the longest values', () => {
@@ -41,7 +41,7 @@ describe('the worst context for six conditions with the longest values', () => {
     for (const [number, value] of values.slice(0, IS_FULL ? values.length : 1).entries()) {
       expect(value.length).toBeLessThanOrEqual(LONGEST_VALUE)
       const flagSet = sixConditions(operator, value)
-      for (const _part of prepareInParts(flagSet));
+      for (const _chunk of prepareIncrementally(flagSet));
       for (const { name, context } of contexts) {
         let ms = Number.POSITIVE_INFINITY
         for (let count = 0; count < TRIES && ms > MOST_MS / 4; count += 1) {
@@ -66,12 +66,14 @@ describe('the worst accepted pattern', () => {
   })
 
   it.each(VALUES.matches)(`is judged within ${MOST_MS_A_PATTERN} ms at full size: %s`, (value) => {
-    expect(conditionFault({ attribute: 'it', operator: 'matches', value }, ENGINES)).toBeUndefined()
+    expect(
+      conditionFault({ attribute: 'it', operator: 'matches', value }, EXTENSIONS),
+    ).toBeUndefined()
     const conditions = [{ attribute: 'it', operator: 'matches', value }]
     const flag = flagDefinition('flag', { rules: [ruleDefinition({ conditions })] })
     const definition = { version: 1, flags: [flag], segments: [] }
-    const flagSet = compileFlagSet(definition, { engines: ENGINES })
-    for (const _part of prepareInParts(flagSet));
+    const flagSet = compileFlagSet(definition, { extensions: EXTENSIONS })
+    for (const _chunk of prepareIncrementally(flagSet));
     expect(texts.length).toBeGreaterThan(0)
     for (const { name, it } of texts) {
       const context = parseContext({ kind: 'user', key: 'u', it })

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../src/json.ts'
-import type { Operator } from '../../src/operator.ts'
+import type { JsonValue } from '../../src/model/json.ts'
+import type { Operator } from '../../src/operators/operator.ts'
 
 /** The longest value of a condition that is accepted on write. */
 export const LONGEST_VALUE = 65_536

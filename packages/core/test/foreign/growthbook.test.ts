@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { findIssues } from '../../src/authoring/issues.ts'
 import {
   BUCKETS,
   compileFlagSet,
@@ -8,7 +9,6 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../src/index.ts'
-import { findIssues } from '../../src/issues.ts'
 import { re2 } from '../../src/regex.ts'
 import { schemes } from '../../src/schemes.ts'
 import {
@@ -48,7 +48,7 @@ interface FeatureResult {
 
 const FILE = new URL('../fixtures/growthbook/cases.json', import.meta.url)
 const cases: Cases = JSON.parse(readFileSync(FILE, 'utf8'))
-const engines = { regex: re2, schemes }
+const extensions = { regex: re2, schemes }
 
 describe('GrowthBook hash', () => {
   it.each(cases.hash)(
@@ -63,7 +63,7 @@ describe('GrowthBook hash', () => {
 
 describe('GrowthBook evalCondition', () => {
   it.each(cases.evalCondition)('%s', (name, condition, attributes, holds, groups) => {
-    const flagSet = compileCondition(readCondition(condition, groups), engines)
+    const flagSet = compileCondition(readCondition(condition, groups), extensions)
     expect(conditionHolds(flagSet, attributes)).toBe(holds)
     expect(findIssues(flagSet).length > 0).toBe(name.startsWith('$regex invalid'))
   })
@@ -71,7 +71,7 @@ describe('GrowthBook evalCondition', () => {
 
 describe('GrowthBook feature', () => {
   it.each(cases.feature)('%s', (_, setup, key, expected) => {
-    const flagSet = compileFlagSet(readGrowthBook(setup, engines), { engines })
+    const flagSet = compileFlagSet(readGrowthBook(setup, extensions), { extensions })
     const { value, on, off, source, ruleId } = expected
     expect(answerTo(flagSet, setup, key)).toEqual({ value, on, off, source, ruleId })
     expect(findIssues(flagSet).length > 0).toBe(source === 'cyclicPrerequisite')

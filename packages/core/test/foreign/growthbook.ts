@@ -2,8 +2,8 @@ import {
   type BucketRange,
   type ConditionDefinition,
   compileFlagSet,
-  type Engines,
   type EvaluationContext,
+  type Extensions,
   evaluateFlag,
   type FlagDefinition,
   type FlagSet,
@@ -73,11 +73,11 @@ export function toContext(attributes: JsonObject = {}): EvaluationContext {
 }
 
 /** A flag that is on for the contexts for whose attributes a condition holds. */
-export function compileCondition(expression: Expression, engines: Engines): FlagSet {
+export function compileCondition(expression: Expression, extensions: Extensions): FlagSet {
   const writer = new ExpressionWriter()
   const rule = ruleDefinition({ conditions: writer.conditionsOf(expression) })
   const flag = flagDefinition('condition', { rules: [rule] })
-  return compileFlagSet(flagSetDefinition([flag], writer.segments), { engines })
+  return compileFlagSet(flagSetDefinition([flag], writer.segments), { extensions })
 }
 
 /** What the engine makes of a condition that was compiled so. */
@@ -86,9 +86,9 @@ export function conditionHolds(flagSet: FlagSet, attributes: JsonObject): boolea
 }
 
 /** Translates features. Each value that one can have is a variation; its id is its JSON. */
-export function readGrowthBook(setup: GrowthBook, engines: Engines): FlagSetDefinition {
+export function readGrowthBook(setup: GrowthBook, extensions: Extensions): FlagSetDefinition {
   const writer = new ExpressionWriter()
-  const reader = new FeatureReader(setup, writer, engines)
+  const reader = new FeatureReader(setup, writer, extensions)
   const flags = Object.keys(setup.features ?? {}).map((key) => reader.read(key))
   return flagSetDefinition(flags, writer.segments)
 }
@@ -110,12 +110,12 @@ interface Served {
 class FeatureReader {
   readonly #setup: GrowthBook
   readonly #writer: ExpressionWriter
-  readonly #engines: Engines
+  readonly #extensions: Extensions
 
-  constructor(setup: GrowthBook, writer: ExpressionWriter, engines: Engines) {
+  constructor(setup: GrowthBook, writer: ExpressionWriter, extensions: Extensions) {
     this.#setup = setup
     this.#writer = writer
-    this.#engines = engines
+    this.#extensions = extensions
   }
 
   /** What is blocked has the value null, and so has what cannot be worked out: it is the default. */
@@ -181,7 +181,7 @@ class FeatureReader {
   /** Which values of the parent satisfy the condition is known before anybody asks. */
   #parentExpression({ id, condition: wanted }: ParentCondition): ConditionDefinition {
     const expression = readCondition(wanted, this.#setup.savedGroups)
-    const compiled = compileCondition(expression, this.#engines)
+    const compiled = compileCondition(expression, this.#extensions)
     const satisfying = this.#valuesOf(id).filter((value) => conditionHolds(compiled, { value }))
     return condition(
       id,

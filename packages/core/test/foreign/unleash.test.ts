@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { findIssues } from '../../src/authoring/issues.ts'
 import { compileFlagSet, evaluateFlag, parseContext } from '../../src/index.ts'
-import { findIssues } from '../../src/issues.ts'
 import { re2 } from '../../src/regex.ts'
 import { schemes } from '../../src/schemes.ts'
 import { readUnleash, toContext, type UnleashContext } from './unleash.ts'
@@ -38,7 +38,7 @@ function load(file: string): Specification {
 describe.each(FILES)('Unleash specification %s', (file) => {
   const { state, tests = [], variantTests = [] } = load(file)
   const flagSet = compileFlagSet(readUnleash(state), {
-    engines: { schemes, regex: re2 },
+    extensions: { schemes, regex: re2 },
   })
 
   const answerTo = ({ toggleName, context }: Case<unknown>): UnleashAnswer => {

@@ -1,5 +1,5 @@
 import { isFlagError } from '@ff/core'
-import { canonicalJsonInParts } from '@ff/core/fingerprint'
+import { canonicalJsonIncrementally } from '@ff/core/fingerprint'
 import {
   type AuditEvent,
   type AuditEventRow,
@@ -92,7 +92,9 @@ export async function hashOf(entry: Omit<AuditEvent, 'hash'>): Promise<string> {
 function* signedText(entry: Omit<AuditEvent, 'hash'>): Generator<undefined, string> {
   const { hash: _, ...content } = z.encode(auditEventCodec, { ...entry, hash: '' })
   yield
-  return yield* canonicalJsonInParts(content as Readonly<Record<string, z.core.util.JSONType>>)
+  return yield* canonicalJsonIncrementally(
+    content as Readonly<Record<string, z.core.util.JSONType>>,
+  )
 }
 
 /**

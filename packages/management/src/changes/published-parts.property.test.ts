@@ -98,9 +98,11 @@ const start: fc.Arbitrary<FlagSetDefinition> = fc
   .map(([flags, segments]) => ({ version: 0, flags, segments }))
 
 const sentences = (definition: FlagSetDefinition) =>
-  findErrors(compileFlagSet(definition, { engines })).map(({ flagKey, segmentId, message }) => {
-    return `${flagKey ?? segmentId}: ${message}`
-  })
+  findErrors(compileFlagSet(definition, { extensions: engines })).map(
+    ({ flagKey, segmentId, message }) => {
+      return `${flagKey ?? segmentId}: ${message}`
+    },
+  )
 
 function toDelta(version: number, changes: readonly DefinitionChange[]) {
   const last = new Map(changes.map((each) => [topicOf(each), each]))

@@ -1,6 +1,6 @@
 import {
   type ConditionDefinition,
-  compileInParts,
+  compileIncrementally,
   type FlagDefinition,
   FlagError,
   type FlagSetDefinition,
@@ -260,7 +260,7 @@ function* issuesOf(parts: readonly Part[]): Generator<undefined, readonly string
     flags: parts.flatMap(({ flags }) => flags),
     segments: parts.flatMap(({ segments }) => segments),
   }
-  const flagSet = yield* compileInParts(definition, { engines })
+  const flagSet = yield* compileIncrementally(definition, { extensions: engines })
   yield
   return findErrors(flagSet).map(sentenceOf)
 }

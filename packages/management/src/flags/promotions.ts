@@ -1,4 +1,4 @@
-import { compileInParts, type JsonValue, jsonEquals } from '@ff/core'
+import { compileIncrementally, type JsonValue, jsonEquals } from '@ff/core'
 import {
   type AuditedFields,
   type Environment,
@@ -69,10 +69,10 @@ async function assertSound(reader: Reader, { flag, from, to }: FlagCopy): Promis
   const source = (await reader.loadFlagSet(from.id))?.flags.find(({ id }) => id === flag.id)
   const target = await reader.loadFlagSet(to.id)
   if (source === undefined || target === undefined) return
-  const before = await runInSlices(compileInParts(target, { engines }))
+  const before = await runInSlices(compileIncrementally(target, { extensions: engines }))
   const flags = target.flags.map((each) => (each.id === flag.id ? source : each))
-  const options = { previous: before, engines }
-  const after = await runInSlices(compileInParts({ ...target, flags }, options))
+  const options = { previous: before, extensions: engines }
+  const after = await runInSlices(compileIncrementally({ ...target, flags }, options))
   assertNoNewFaults(after, before)
 }
 

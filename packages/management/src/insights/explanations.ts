@@ -1,11 +1,11 @@
 import {
-  compileInParts,
+  compileIncrementally,
   type EvaluationContext,
   evaluateFlag,
   type FlagSet,
   parseContext,
 } from '@ff/core'
-import { type ExplanationStep, explainInParts, prepareExplanations } from '@ff/core/explain'
+import { type ExplanationStep, explainIncrementally, prepareExplanations } from '@ff/core/explain'
 import { type ExplainedEvaluation, type ExplainedFlag, endpoints } from '@ff/protocol/management'
 import { engines, runInSlices, timestampAt } from '@ff/server/plane'
 import { loadPermitted } from '../changes/apply-change.ts'
@@ -49,7 +49,7 @@ async function loadCompiled(
     version === undefined
       ? ((await storage.loadFlagSet(environmentId)) ?? nothing)
       : await loadVersion(storage, environmentId, version)
-  return runInSlices(compileInParts(definition, { engines }))
+  return runInSlices(compileIncrementally(definition, { extensions: engines }))
 }
 
 interface Question {
@@ -69,7 +69,7 @@ function* explainAll(
   let left = MOST_STEPS
   for (const key of keys) {
     if (left > 0) {
-      const { detail, ...log } = yield* explainInParts(flagSet, key, context, now)
+      const { detail, ...log } = yield* explainIncrementally(flagSet, key, context, now)
       left -= countSteps(log.steps)
       flags.push({ ...detail, ...log })
     } else {

@@ -188,7 +188,7 @@ export class World {
   async evaluate(environment: Environment, context: EvaluationContext = {}): Promise<FlagValues> {
     const definition = await this.storage.loadFlagSet(environment.id)
     if (definition === undefined) return {}
-    const flagSet = compileFlagSet(definition, { engines })
+    const flagSet = compileFlagSet(definition, { extensions: engines })
     return { ...valuesOf(evaluateAll(flagSet, context, this.clock.now())) }
   }
 
@@ -199,7 +199,7 @@ export class World {
   ): Promise<readonly FlagValues[]> {
     const definition = await this.storage.loadFlagSet(environment.id)
     if (definition === undefined) return contexts.map(() => ({}))
-    const flagSet = compileFlagSet(definition, { engines })
+    const flagSet = compileFlagSet(definition, { extensions: engines })
     return contexts.map((context) => valuesOf(evaluateAll(flagSet, context, this.clock.now())))
   }
 

@@ -1,11 +1,11 @@
 import {
-  compileInParts,
+  compileIncrementally,
   FlagError,
   type FlagSet,
   type FlagSetDefinition,
   isFlagError,
 } from '@ff/core'
-import { clientView, prepareInParts } from '@ff/core/all-flags'
+import { clientView, prepareIncrementally } from '@ff/core/all-flags'
 import { findErrors } from '@ff/core/authoring'
 import { mergeChanges } from '@ff/core/changes'
 import type { Environment } from '@ff/protocol/management'
@@ -260,12 +260,14 @@ export class FlagSetCache {
     const { environmentId, flagSets } = entry
     const before = flagSets?.server
     await runInSlices(assertSoundDefinition(definition, before?.definition))
-    const after = await runInSlices(compileInParts(definition, { previous: before, engines }))
+    const after = await runInSlices(
+      compileIncrementally(definition, { previous: before, extensions: engines }),
+    )
     // With nothing good to keep, flags that serve their default are better than no flags.
     const hasGood = before !== undefined && before.flags.size > 0
     if (hasGood) assertNoNewFaults(after, before)
     const fresh = { server: after, client: clientView(after, flagSets?.client) }
-    for (const kind of SDK_KEY_KINDS) await runInSlices(prepareInParts(fresh[kind]))
+    for (const kind of SDK_KEY_KINDS) await runInSlices(prepareIncrementally(fresh[kind]))
     entry.flagSets = fresh
     this.#swaps += 1
     const issues = hasGood ? [] : findErrors(after)

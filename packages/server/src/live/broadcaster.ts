@@ -126,7 +126,7 @@ export class Broadcaster {
     for (const [, flagSets] of cache.loaded()) {
       // A client view has no instants that the whole flag set does not have.
       const { server } = flagSets
-      const instant = server.instants[this.#toldSteps.get(server) ?? 0]
+      const instant = server.timestamps[this.#toldSteps.get(server) ?? 0]
       if (instant !== undefined && instant < next) next = instant
     }
     if (next === Number.POSITIVE_INFINITY) return

@@ -130,10 +130,10 @@ export class LongPolls implements PollHolder {
   /** Whether the caller has what this process would answer, or something newer. */
   #isUpToDate(since: EntityTag | 'unknown', question: Question): boolean {
     const { audience, moment } = question
-    const { version, instants } = moment.flagSet
+    const { version, timestamps } = moment.flagSet
     if (since === 'unknown' || since.version > version) return false
     const isOfContext = since.version === version && since.contextHash === audience.contextHash
-    if (isOfContext && since.step >= moment.step && since.step <= instants.length) return true
+    if (isOfContext && since.step >= moment.step && since.step <= timestamps.length) return true
     return since.valuesHash === this.#answerTo(question).tag.valuesHash
   }
 

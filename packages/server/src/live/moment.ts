@@ -1,5 +1,5 @@
 import type { FlagSet } from '@ff/core'
-import { changedFlags, rampingFlags, stepAt } from '@ff/core/changes'
+import { changedByGradualRollouts, changedFlags, stepAt } from '@ff/core/changes'
 import { Difference } from './difference.ts'
 
 /** The last moment of each flag set that somebody asked for. */
@@ -36,7 +36,7 @@ export class Moment {
     if (known !== undefined) return known
     const changed = changedFlags(before.flagSet, this.flagSet)
     const [first, last] = [Math.min(before.now, this.now), Math.max(before.now, this.now)]
-    const ramped = first === last ? [] : rampingFlags(this.flagSet, first, last)
+    const ramped = first === last ? [] : changedByGradualRollouts(this.flagSet, first, last)
     const flagKeys = [...new Set([...changed, ...ramped])]
     const difference = new Difference({ before, after: this, flagKeys })
     this.#differences.set(before, difference)

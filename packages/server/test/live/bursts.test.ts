@@ -1,4 +1,4 @@
-import { evaluateAll, prepareInParts } from '@ff/core/all-flags'
+import { evaluateAll, prepareIncrementally } from '@ff/core/all-flags'
 import { expect, it } from 'vitest'
 import { FlagSetCache } from '../../src/evaluation/flag-set-cache.ts'
 import { silentLogger } from '../../src/runtime/logger.ts'
@@ -64,5 +64,5 @@ it('a version that takes the place of one that is in use is ready when it does',
   await change()
   const after = present()
   if (after === undefined || after === before) throw new Error('nothing was taken over')
-  expect([...prepareInParts(after)]).toEqual([])
+  expect([...prepareIncrementally(after)]).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { FlagError } from '@ff/core'
-import { hash128InParts } from '@ff/core/fingerprint'
+import { hash128Incrementally } from '@ff/core/fingerprint'
 import type { LogEntry } from '../publication-log.ts'
 import type { Interruptible } from '../time-slice.ts'
 
@@ -39,7 +39,7 @@ function* add(sum: string, entries: readonly LogEntry[]): Interruptible<string> 
   let total = BigInt(`0x${sum}`)
   for (const { kind, id, version, baseVersion, body } of entries) {
     const text = `${kind} ${id} ${version} ${baseVersion} ${body ?? ''}`
-    total ^= BigInt(`0x${yield* hash128InParts(text)}`)
+    total ^= BigInt(`0x${yield* hash128Incrementally(text)}`)
     yield
   }
   return total.toString(16)

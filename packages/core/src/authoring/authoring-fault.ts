@@ -1,0 +1,156 @@
+import type { ConditionDefinition } from '../model/definition.ts'
+import type { Extensions } from '../model/extensions.ts'
+import type { JsonArray, JsonObject, JsonValue } from '../model/json.ts'
+import { clip, quote } from '../model/quote.ts'
+import { parseNetwork } from '../operators/cidr.ts'
+import {
+  asStructure,
+  type Expectation,
+  parseArray,
+  parseDecimal,
+  parseStructure,
+  parseTexts,
+} from '../operators/comparison.ts'
+import { elementDefinition, MAX_ELEMENT_NESTING, meaningOf } from '../operators/value-reader.ts'
+import { conditionFault } from './condition-fault.ts'
+
+/**
+ * Says why a condition must be refused when it is written, as a sentence; undefined if it is fine.
+ * Refuses what `conditionFault` refuses, and values that the engine can read but not as intended:
+ * broken JSON, lists without brackets, invalid networks, integers that lose digits.
+ */
+export function authoringFault(
+  definition: ConditionDefinition,
+  extensions: Extensions = {},
+): string | undefined {
+  return intentFault(definition, 0) ?? conditionFault(definition, extensions)
+}
+
+/** Whether a number has the value that was written: not an integer beyond 2^53 or infinite. */
+export function isExactNumber(number: number): boolean {
+  return Number.isSafeInteger(number) || (Number.isFinite(number) && !Number.isInteger(number))
+}
+
+/** What the value of an operator is, and a prefix for sentences about it. */
+interface Written {
+  readonly operator: string
+  readonly value: string
+  readonly expects: Expectation
+  readonly depth: number
+}
+
+const CHECKS: readonly ((written: Written) => string | undefined)[] = [
+  bracketFault,
+  commaFault,
+  networkFault,
+  elementFault,
+  numberFault,
+]
+
+function intentFault(definition: ConditionDefinition, depth: number): string | undefined {
+  const meaning = meaningOf(definition)
+  if (meaning === undefined) return undefined
+  const { operator, value } = definition
+  const written = { operator, value, expects: meaning.comparison.expects, depth }
+  for (const check of CHECKS) {
+    const fault = check(written)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+/** Expectations that one text or a JSON array of several meets. */
+const LISTS: ReadonlySet<Expectation> = new Set(['list', 'texts', 'network', 'versions', 'types'])
+
+function bracketFault({ operator, value, expects }: Written): string | undefined {
+  if (!LISTS.has(expects) || !/^\s*\[/.test(value) || parseArray(value) !== undefined) {
+    return undefined
+  }
+  const fault = `The value of ${quote(operator)} starts with "[" but is not a JSON array.`
+  const isAnyText = expects === 'list' || expects === 'texts'
+  return isAnyText ? `${fault} To compare with this text, write ${asList([value])}.` : fault
+}
+
+/** Operators whose lists are often written without brackets. */
+const MEMBERSHIP: ReadonlySet<string> = new Set(['in', 'not_in', 'in_ci', 'not_in_ci'])
+
+function commaFault({ operator, value }: Written): string | undefined {
+  if (!MEMBERSHIP.has(operator) || !value.includes(',')) return undefined
+  const structure = parseStructure(value)
+  if (Array.isArray(structure)) return undefined
+  const fault = `The value of ${quote(operator)} contains a comma but is not a JSON array.`
+  if (structure !== undefined) return `${fault} Write ${asList([structure])}.`
+  const entries = value.split(',').map((entry) => entry.trim())
+  return `${fault} For a list, write ${asList(entries)}; for one text, write ${asList([value])}.`
+}
+
+function networkFault({ operator, value, expects }: Written): string | undefined {
+  if (expects !== 'network') return undefined
+  const entry = parseTexts(value)?.find((text) => parseNetwork(text) === undefined)
+  if (entry === undefined) return undefined
+  const fault =
+    `The value of ${quote(operator)} has the entry ${quote(entry)}, ` +
+    'which is neither an IP address nor a network in CIDR notation.'
+  return /[\s,;]/.test(entry) ? `${fault} Write a list as a JSON array.` : fault
+}
+
+/** The conditions of `elem_match`. Those that are nested too deep are left to `conditionFault`. */
+function elementFault({ operator, value, expects, depth }: Written): string | undefined {
+  if (expects !== 'conditions' || depth === MAX_ELEMENT_NESTING) return undefined
+  for (const [index, element] of (parseArray(value) ?? []).entries()) {
+    const definition = elementDefinition(element)
+    const fault = definition && intentFault(definition, depth + 1)
+    if (fault !== undefined)
+      return `Condition ${index} in the value of ${quote(operator)}: ${fault}`
+  }
+  return undefined
+}
+
+/** Expectations that texts inside the value meet as numbers. */
+const NUMERIC: ReadonlySet<Expectation> = new Set([
+  'number',
+  'timestamp',
+  'range',
+  'remainder',
+  'size',
+])
+/** Operators that read text as JSON, though any text will do. */
+const EQUALITY: ReadonlySet<string> = new Set(['eq', 'neq', 'eq_ci'])
+
+function numberFault({ operator, value, expects }: Written): string | undefined {
+  const isNumeric = NUMERIC.has(expects)
+  const isRead = expects === 'text' ? EQUALITY.has(operator) : expects !== 'pattern'
+  if (!isRead || numbersIn(value, isNumeric).every(isExactNumber)) return undefined
+  return (
+    `The value of ${quote(operator)} has an integer that cannot be represented exactly. ` +
+    (isNumeric
+      ? `Integers must be from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}.`
+      : 'Write it as text.')
+  )
+}
+
+/** The numbers in JSON text; with `areTextsNumbers`, also those that are written as text. */
+function numbersIn(value: string, areTextsNumbers: boolean): readonly number[] {
+  const structure = parseStructure(value)
+  const scalars = structure === undefined ? value.split('|') : scalarsIn(structure)
+  return scalars.flatMap((scalar) => {
+    if (typeof scalar === 'number') return scalar
+    return areTextsNumbers && typeof scalar === 'string' ? (parseDecimal(scalar) ?? []) : []
+  })
+}
+
+function scalarsIn(structure: JsonArray | JsonObject): readonly JsonValue[] {
+  const scalars: JsonValue[] = []
+  const rest: JsonValue[] = [structure]
+  // Not recursive: text can nest deeper than the stack is.
+  for (let value = rest.pop(); value !== undefined; value = rest.pop()) {
+    const inner = asStructure(value)
+    if (inner === undefined) scalars.push(value)
+    else for (const each of Object.values(inner)) rest.push(each)
+  }
+  return scalars
+}
+
+function asList(entries: JsonArray): string {
+  return clip(JSON.stringify(entries))
+}

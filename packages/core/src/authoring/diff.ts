@@ -1,0 +1,97 @@
+import { dependentsOf } from '../evaluation/dependency-graph.ts'
+import { type FlagSet, isSameDefinition } from '../evaluation/flag-set.ts'
+import { flagName, segmentName } from '../evaluation/references.ts'
+import { compareCodePoints } from '../model/code-point.ts'
+import type { FlagDefinition, FlagSetDefinition, SegmentDefinition } from '../model/definition.ts'
+import { jsonEquals } from '../model/json.ts'
+import type { FlagValue, FlagValues } from '../model/value.ts'
+
+/**
+ * The keys of the flags whose answer may differ between two flag sets at one point in time: changed,
+ * added, removed, or depending on something that was. All others answer alike to every context.
+ */
+export function changedFlags(before: FlagSet, after: FlagSet): readonly string[] {
+  const changed = [
+    ...changedNames(before.flagsByKey, after.flagsByKey).map(flagName),
+    ...changedNames(before.segments, after.segments).map(segmentName),
+  ]
+  if (changed.length === 0) return []
+  const affected = dependentsOf(
+    [...before.dependencies.nodes, ...after.dependencies.nodes],
+    changed,
+  )
+  return [...new Set([...before.flags.keys(), ...after.flags.keys()])]
+    .filter((key) => affected.has(flagName(key)))
+    .sort(compareCodePoints)
+}
+
+interface Compiled {
+  readonly definition: unknown
+}
+
+function changedNames(
+  before: ReadonlyMap<string, Compiled>,
+  after: ReadonlyMap<string, Compiled>,
+): string[] {
+  const removed = [...before.keys()].filter((name) => !after.has(name))
+  const others = [...after].filter(([name, now]) => {
+    const old = before.get(name)
+    return old !== now && (old === undefined || !isSameDefinition(old.definition, now.definition))
+  })
+  return [...removed, ...others.map(([name]) => name)]
+}
+
+/** The difference of two results: new and changed values, and the keys that are gone. */
+export interface ValueChanges {
+  readonly flags: FlagValues
+  readonly removed: readonly string[]
+}
+
+/** Returns the difference that turns `before` into `after`. */
+export function changedValues(before: FlagValues, after: FlagValues): ValueChanges {
+  const flags: Record<string, FlagValue> = Object.create(null)
+  for (const [key, value] of Object.entries(after)) {
+    const old = Object.hasOwn(before, key) ? before[key] : undefined
+    if (old === undefined || !jsonEquals(old, value)) flags[key] = value
+  }
+  return { flags, removed: Object.keys(before).filter((key) => !Object.hasOwn(after, key)) }
+}
+
+/** The newest state of what changed since a version; null: it no longer exists. */
+export interface DefinitionDelta {
+  readonly version: number
+  /** See `FlagSetDefinition`. */
+  readonly clientVersion?: number
+  readonly flags: readonly { readonly id: string; readonly definition: FlagDefinition | null }[]
+  readonly segments: readonly {
+    readonly id: string
+    readonly definition: SegmentDefinition | null
+  }[]
+}
+
+/** The definition of the newer version. Flags are ordered by key, segments by id. */
+export function mergeChanges(
+  definition: FlagSetDefinition,
+  changes: DefinitionDelta,
+): FlagSetDefinition {
+  const flags = mergeById(definition.flags, changes.flags)
+  const segments = mergeById(definition.segments, changes.segments)
+  return {
+    version: changes.version,
+    ...(changes.clientVersion !== undefined && { clientVersion: changes.clientVersion }),
+    flags: flags.sort((left, right) => compareCodePoints(left.key, right.key)),
+    segments: segments.sort((left, right) => compareCodePoints(left.id, right.id)),
+  }
+}
+
+function mergeById<Definition extends { readonly id: string }>(
+  definitions: readonly Definition[],
+  changes: readonly { readonly id: string; readonly definition: Definition | null }[],
+): Definition[] {
+  const byId = new Map(definitions.map((definition) => [definition.id, definition]))
+  for (const { id, definition } of changes) {
+    if (definition === null) byId.delete(id)
+    else byId.set(id, definition)
+  }
+  return [...byId.values()]
+}

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+import {
+  flagDefinition,
+  flagSetDefinition,
+  ruleDefinition,
+  segmentDefinition,
+} from '../../test/definitions.ts'
+import { compileFlagSet } from '../evaluation/flag-set.ts'
+import type { FlagDefinition, FlagSetDefinition, RolloutDefinition } from '../model/definition.ts'
+import { findErrors, findIssues } from './issues.ts'
+
+function messagesOf(flags: readonly unknown[]): readonly string[] {
+  const flagSet = compileFlagSet(flagSetDefinition(flags as FlagDefinition[]))
+  return findIssues(flagSet).map(({ message }) => message)
+}
+
+describe('findIssues', () => {
+  const basis = { id: 'r', bucketBy: 'user.key', salt: 'salt', scheme: 'ff' }
+  const ranges = [{ variationId: 'on', from: 0, to: 2 }]
+  const shares = { ...basis, strategy: 'percentage', ranges } as const
+  const gradual = {
+    ...basis,
+    strategy: 'gradual',
+    variationId: 'on',
+    startAt: '2026-01-01T00:00:00Z',
+    increment: 10,
+    targetPercentage: 50,
+    intervalHours: 1,
+  } as const
+
+  it.each<[RolloutDefinition, string]>([
+    [{ ...gradual, startAt: 'soon' }, 'A ramp must start at an RFC 3339 instant with a time zone.'],
+    [
+      { ...gradual, intervalHours: 0 },
+      'The interval of a ramp must be a positive number of hours.',
+    ],
+    [{ ...gradual, increment: 0 }, 'The increment of a ramp must be at least 0.001 percent.'],
+    [{ ...gradual, targetPercentage: 101 }, 'The target of a ramp must be from 0 to 100 percent.'],
+    [{ ...shares, scheme: 'x' }, 'The bucketing scheme "x" was not handed to the engine.'],
+    [{ ...shares, totalWeight: 0 }, 'The total weight must be a whole number from 1 to 100000.'],
+    [
+      { ...shares, ranges: [{ variationId: 'on', from: 2, to: 1 }] },
+      'A range must be two whole numbers from 0 to 100000, the lower one first.',
+    ],
+    [{ ...shares, ranges: [...ranges, ...ranges] }, 'Ranges must not overlap.'],
+  ])('says why a rollout cannot be followed: %j', (rollout, why) => {
+    const rules = [ruleDefinition({ variationId: null, rolloutId: 'r' })]
+    const flag = flagDefinition('a', { rules, rollouts: [{ ...shares, id: 'sound' }, rollout] })
+    expect(messagesOf([flag])).toEqual([`The rollout "r" cannot be followed. ${why}`])
+  })
+
+  it('says of the variations of a rollout which cannot be served', () => {
+    const rules = [ruleDefinition({ variationId: null, rolloutId: 'r' })]
+    const wrong = [{ variationId: 'x', from: 0, to: 2 }]
+    const sound = { ...shares, id: 'sound', ranges: [{ variationId: 'y', from: 0, to: 2 }] }
+    for (const rollout of [
+      { ...gradual, variationId: 'x' },
+      { ...shares, ranges: wrong },
+    ]) {
+      const flag = flagDefinition('a', { rules, rollouts: [rollout, sound] })
+      expect(messagesOf([flag])).toEqual([
+        'The rollout "r" names the variation "x", which cannot be served.',
+      ])
+    }
+    const broken = flagDefinition('a', { rules, rollouts: [{ ...gradual, increment: 0 }, sound] })
+    expect(messagesOf([broken])).toEqual([expect.stringMatching(/^The rollout "r" cannot be/)])
+  })
+
+  it('says which segments were left out and why', () => {
+    const segments = [{ id: 's' }, segmentDefinition('t'), segmentDefinition('t'), null]
+    const definition = { ...flagSetDefinition([]), segments } as unknown as FlagSetDefinition
+    expect(findIssues(compileFlagSet(definition))).toEqual([
+      {
+        severity: 'error',
+        message: expect.stringMatching(/^"s" was left out, because it cannot be read: Type.+\.$/),
+      },
+      { severity: 'error', message: 'A second "t" was left out.' },
+      { severity: 'error', message: 'A definition without a name was left out.' },
+    ])
+  })
+
+  it('says which definitions were left out and why, in their order', () => {
+    const unreadable = { key: 'a', variations: 1 }
+    expect(messagesOf([null, unreadable, flagDefinition('a'), flagDefinition('a')])).toEqual([
+      'A definition without a name was left out.',
+      expect.stringMatching(/^"a" was left out, because it cannot be read: TypeError: .+\.$/),
+      'A second "a" was left out.',
+    ])
+  })
+
+  it('says the same of a flag that the next version keeps, and looks anew at one that changed', () => {
+    const broken = flagDefinition('a', { defaultVariationId: 'x' })
+    const other = flagDefinition('b', { defaultVariationId: 'y' })
+    const before = compileFlagSet(flagSetDefinition([broken, other]))
+    expect(findIssues(before).map(({ flagKey }) => flagKey)).toEqual(['a', 'b'])
+    const definition = flagSetDefinition([structuredClone(broken), flagDefinition('b')])
+    const after = compileFlagSet(definition, { previous: before })
+    expect(findIssues(after)).toEqual(findIssues(before).slice(0, 1))
+  })
+
+  it('warns of a boolean flag that serves true when it is switched off', () => {
+    const on = flagDefinition('a', { defaultVariationId: 'on' })
+    const warnings = (flag: FlagDefinition) =>
+      findIssues(compileFlagSet(flagSetDefinition([flag]))).map(({ severity, flagKey }) => {
+        return [severity, flagKey]
+      })
+    expect(warnings(on)).toEqual([['warning', 'a']])
+    expect(warnings({ ...on, offVariationId: 'on' })).toEqual([['warning', 'a']])
+    expect(warnings({ ...on, offVariationId: 'off' })).toEqual([])
+    expect(findErrors(compileFlagSet(flagSetDefinition([on])))).toEqual([])
+  })
+})

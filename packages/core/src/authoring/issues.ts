@@ -1,0 +1,255 @@
+import { MAX_DEPENDENCY_HOPS } from '../evaluation/dependency-graph.ts'
+import { type CompiledFlag, compileFlag } from '../evaluation/flag.ts'
+import { type FlagSet, isSameDefinition } from '../evaluation/flag-set.ts'
+import { flagName, segmentName, wordsFor } from '../evaluation/references.ts'
+import type { CompiledRule } from '../evaluation/rule.ts'
+import { type CompiledSegment, compileSegment } from '../evaluation/segment.ts'
+import type { ConditionDefinition } from '../model/definition.ts'
+import type { Extensions } from '../model/extensions.ts'
+import { clip, quote } from '../model/quote.ts'
+import { type CompiledCondition, sharedConditions } from '../operators/condition.ts'
+import { BUCKETS } from '../rollouts/bucket.ts'
+import { type CompiledRollout, compileRollout, type RolloutFault } from '../rollouts/rollout.ts'
+import { conditionFault } from './condition-fault.ts'
+
+/** Something in a flag set that its author should look at. */
+export interface FlagSetIssue {
+  /** `warning`: nothing is broken, but a flag may serve what its author does not mean. */
+  readonly severity: 'error' | 'warning'
+  readonly flagKey?: string
+  readonly segmentId?: string
+  readonly message: string
+}
+
+/** Compiled parts never change, and most are kept by the next flag set: each is looked at once. */
+const known = new WeakMap<CompiledFlag | CompiledSegment, readonly string[]>()
+
+/** Everything that is wrong in a flag set, and warnings; empty for a sound definition. */
+export function findIssues(flagSet: FlagSet): readonly FlagSetIssue[] {
+  const warnings = flagSet.ordered.filter(isOnWhenSwitchedOff).map(({ key: flagKey }) => {
+    return { severity: 'warning', flagKey, message: ON_WHEN_SWITCHED_OFF } as const
+  })
+  return [...findErrors(flagSet), ...warnings]
+}
+
+const ON_WHEN_SWITCHED_OFF =
+  'Switched off, the flag serves `true`. Set its off variation to one with the value `false`.'
+
+function isOnWhenSwitchedOff({ servable, definition }: CompiledFlag): boolean {
+  const { type, offVariationId, defaultVariationId } = definition
+  return type === 'boolean' && servable.get(offVariationId ?? defaultVariationId)?.value === true
+}
+
+/** What `findIssues` finds, without the warnings. */
+export function findErrors(flagSet: FlagSet): readonly FlagSetIssue[] {
+  const { ordered, segments, extensions } = flagSet
+  const severity = 'error'
+  const found = findLeftOut(flagSet)
+  const faultsOfUnresolvable = explainUnresolvable(flagSet)
+  for (const flag of ordered) {
+    const { key: flagKey } = flag
+    const faults = known.get(flag) ?? faultsOfFlag(flag, extensions)
+    known.set(flag, faults)
+    for (const message of faults) found.push({ severity, flagKey, message })
+    for (const message of faultsOfUnresolvable(flagName(flagKey)))
+      found.push({ severity, flagKey, message })
+  }
+  for (const [segmentId, segment] of segments) {
+    const faults = known.get(segment) ?? faultsOfSegment(segment, extensions)
+    known.set(segment, faults)
+    for (const message of faults) found.push({ severity, segmentId, message })
+    for (const message of faultsOfUnresolvable(segmentName(segmentId)))
+      found.push({ severity, segmentId, message })
+  }
+  return found
+}
+
+/** Returns why a flag or a segment, by its name, cannot be evaluated. */
+function explainUnresolvable({
+  dependencies: { nodes, unresolvable },
+}: FlagSet): (name: string) => readonly string[] {
+  const dependsOn = new Map(
+    unresolvable.size === 0 ? [] : nodes.map((node) => [node.name, node.dependsOn]),
+  )
+  return (name) => {
+    if (!unresolvable.has(name)) return NONE
+    const missing = (dependsOn.get(name) ?? []).filter((dependency) => !dependsOn.has(dependency))
+    const words = clip(wordsFor(name))
+    if (missing.length === 0) {
+      const far = `more than ${MAX_DEPENDENCY_HOPS} hops away`
+      return [`The ${words} needs itself, or something that is broken or ${far}.`]
+    }
+    return missing.map((dependency) => {
+      return `The ${words} needs the ${clip(wordsFor(dependency))}, which does not exist.`
+    })
+  }
+}
+
+const NONE: readonly string[] = []
+
+/** What of the definition is not in the flag set. */
+function findLeftOut({ definition, flags, segments, extensions }: FlagSet): FlagSetIssue[] {
+  const compileCondition = sharedConditions(extensions)
+  return [
+    ...messagesOf(definition.segments, {
+      compiled: segments,
+      nameOf: (segment) => segment?.id,
+      compile: (segment) => compileSegment(segment, compileCondition),
+    }),
+    ...messagesOf(definition.flags, {
+      compiled: flags,
+      nameOf: (flag) => flag?.key,
+      compile: (flag) => compileFlag(flag, extensions, compileCondition),
+    }),
+  ].map((message) => ({ severity: 'error', message }))
+}
+
+interface LeftOutOptions<Definition> {
+  /** What could be read, by name. */
+  readonly compiled: ReadonlyMap<unknown, { readonly definition: Definition }>
+  readonly nameOf: (definition: Definition) => unknown
+  readonly compile: (definition: Definition) => unknown
+}
+
+function messagesOf<Definition>(
+  definitions: readonly Definition[],
+  { compiled, nameOf, compile }: LeftOutOptions<Definition>,
+): string[] {
+  if (!Array.isArray(definitions)) return ['The flags or the segments are not a list.']
+  if (definitions.length === compiled.size) return []
+  const found = new Set<unknown>()
+  return (definitions as readonly Definition[]).flatMap((definition) => {
+    const name = nameOf(definition)
+    if (typeof name !== 'string') return 'A definition without a name was left out.'
+    if (found.has(name)) return `A second ${quote(name)} was left out.`
+    if (isSameDefinition(compiled.get(name)?.definition, definition)) {
+      found.add(name)
+      return []
+    }
+    const why = errorOf(() => compile(definition))
+    return `${quote(name)} was left out, because it cannot be read: ${why}.`
+  })
+}
+
+function errorOf(run: () => unknown): string {
+  try {
+    run()
+    return ''
+  } catch (error) {
+    return clip(String(error))
+  }
+}
+
+function faultsOfSegment(
+  { definition, conditions }: CompiledSegment,
+  extensions: Extensions,
+): string[] {
+  return faultsOfConditions(conditions, definition.rules, extensions)
+}
+
+function faultsOfConditions(
+  conditions: readonly CompiledCondition[],
+  definitions: readonly ConditionDefinition[],
+  extensions: Extensions,
+): string[] {
+  return definitions.flatMap((definition, index) => {
+    // Only what cannot be read is read once more.
+    const isRead = conditions[index]?.test !== undefined
+    return isRead ? [] : (conditionFault(definition, extensions) ?? [])
+  })
+}
+
+/** Everything that is wrong within one flag and can matter when it is evaluated. */
+function faultsOfFlag(flag: CompiledFlag, extensions: Extensions): string[] {
+  const { defaultVariationId, offVariationId, targets } = flag.definition
+  const faultsOfRollout = rolloutFaults(flag, extensions)
+  return [
+    ...flag.variations.flatMap(({ id, fault }) => {
+      return fault === undefined ? [] : `The variation ${quote(id)} cannot be read. ${fault}.`
+    }),
+    ...faultOfServing(flag, 'The default', defaultVariationId),
+    ...faultOfServing(flag, 'The off variation', offVariationId),
+    ...targets.flatMap(({ variationId }) => faultOfServing(flag, 'A target', variationId)),
+    ...flag.rules.flatMap((rule) => faultsOfRule(flag, rule, { extensions, faultsOfRollout })),
+  ]
+}
+
+function faultOfServing(flag: CompiledFlag, what: string, variationId: string | null) {
+  if (variationId === null || flag.servable.has(variationId)) return NONE
+  return [`${what} names the variation ${quote(variationId)}, which cannot be served.`]
+}
+
+interface RuleSurroundings {
+  readonly extensions: Extensions
+  readonly faultsOfRollout: (rule: CompiledRule) => readonly string[]
+}
+
+function faultsOfRule(
+  flag: CompiledFlag,
+  rule: CompiledRule,
+  { extensions, faultsOfRollout }: RuleSurroundings,
+): readonly string[] {
+  const { id, conditions, rolloutId, variationId } = rule.definition
+  const name = `The rule ${quote(id)}`
+  return [
+    ...faultsOfConditions(rule.conditions, conditions, extensions).map((fault) => {
+      return `${name} has a condition that never holds. ${fault}`
+    }),
+    ...(rolloutId === null ? faultOfServing(flag, name, variationId) : faultsOfRollout(rule)),
+  ]
+}
+
+/** The faults of the rollout of a rule. Many rules may have the same: its ranges are read once. */
+function rolloutFaults(
+  flag: CompiledFlag,
+  extensions: Extensions,
+): (rule: CompiledRule) => readonly string[] {
+  const known = new Map<CompiledRollout, readonly string[]>()
+  return (rule) => {
+    const { serve, definition } = rule
+    if (serve.kind !== 'rollout') return faultsOfBroken(flag, rule, extensions)
+    const { gradual, ranges } = serve.rollout
+    const faults =
+      known.get(serve.rollout) ??
+      (gradual === undefined ? ranges : [gradual]).flatMap(({ variationId }) => {
+        return faultOfServing(flag, `The rollout ${quote(definition.rolloutId)}`, variationId)
+      })
+    known.set(serve.rollout, faults)
+    return faults
+  }
+}
+
+function faultsOfBroken(
+  flag: CompiledFlag,
+  { definition: { id, rolloutId } }: CompiledRule,
+  extensions: Extensions,
+): readonly string[] {
+  const definition = flag.definition.rollouts.filter((each) => each.id === rolloutId).at(-1)
+  if (definition === undefined) {
+    return [`The rule ${quote(id)} names the rollout ${quote(rolloutId)}, which does not exist.`]
+  }
+  const { fault } = compileRollout(definition, extensions)
+  const why = fault === undefined ? '' : rolloutFault(fault, definition.scheme)
+  return [`The rollout ${quote(rolloutId)} cannot be followed. ${why}`]
+}
+
+function rolloutFault(fault: RolloutFault, scheme: string): string {
+  switch (fault) {
+    case 'start':
+      return 'A ramp must start at an RFC 3339 instant with a time zone.'
+    case 'interval':
+      return 'The interval of a ramp must be a positive number of hours.'
+    case 'increment':
+      return 'The increment of a ramp must be at least 0.001 percent.'
+    case 'target':
+      return 'The target of a ramp must be from 0 to 100 percent.'
+    case 'scheme':
+      return `The bucketing scheme ${quote(scheme)} was not handed to the engine.`
+    case 'weight':
+      return `The total weight must be a whole number from 1 to ${BUCKETS}.`
+    case 'range':
+      return `A range must be two whole numbers from 0 to ${BUCKETS}, the lower one first.`
+    case 'overlap':
+      return 'Ranges must not overlap.'
+  }
+}

@@ -1,0 +1,52 @@
+import type { EvaluationDetail, EvaluationReason } from '../evaluation/detail.ts'
+import { giveBack, takeEvaluator } from '../evaluation/evaluation-cache.ts'
+import { type CompiledVariation, reasonOf, servedBy } from '../evaluation/outcome.ts'
+import type { FlagValue, FlagValues } from '../model/value.ts'
+import { viewOf } from './batch-cache.ts'
+import type { Evaluation } from './evaluate-all.ts'
+
+/** The variation that the flag with this index serves; `undefined` if it serves none. */
+export function variationAt(evaluation: Evaluation, index: number): CompiledVariation | undefined {
+  return evaluation.flags[index]?.variations[servedAt(evaluation, index) - 1]
+}
+
+/** The reason why the flag with this index serves its variation. */
+export function reasonAt({ codes, start }: Evaluation, index: number): EvaluationReason {
+  return reasonOf(codes[start + index] ?? 0)
+}
+
+/** The values by flag key, in an object without a prototype, so that any key is safe. */
+export function valuesOf(evaluation: Evaluation): FlagValues {
+  const { flagSet, flags, codes, start } = evaluation
+  if (flags === flagSet.ordered) return viewOf(flagSet).values(codes, start)
+  const values: Record<string, FlagValue> = Object.create(null)
+  for (const [index, flag] of flags.entries()) {
+    values[flag.key] = flag.values[servedAt(evaluation, index)] ?? null
+  }
+  return values
+}
+
+/** The JSON text of `valuesOf`, joined from cached pieces. */
+export function jsonOf(evaluation: Evaluation): string {
+  const { flagSet, flags, codes, start } = evaluation
+  if (flags === flagSet.ordered) return viewOf(flagSet).json(codes, start)
+  const members = flags.map((flag, index) => flag.members[servedAt(evaluation, index)])
+  return `{${members.join('').slice(1)}}`
+}
+
+/** The value and the reason of each flag, in the order of the flags' keys. */
+export function detailsOf({
+  flagSet,
+  flags,
+  context,
+  now,
+}: Evaluation): readonly EvaluationDetail[] {
+  const evaluator = takeEvaluator(flagSet, context, now)
+  const details = flags.map((flag) => evaluator.detail(flag))
+  giveBack(flagSet, evaluator)
+  return details
+}
+
+function servedAt({ codes, start }: Evaluation, index: number): number {
+  return servedBy(codes[start + index] ?? 0)
+}

@@ -1,0 +1,41 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { anyContext, anyDefinition, anyNow } from '../../test/arbitraries.ts'
+import { referenceAnswers } from '../../test/reference.ts'
+import { detailsOf, evaluateAll, evaluateSome, jsonOf, valuesOf } from '../all-flags.ts'
+import { evaluateValue } from '../evaluation/evaluate.ts'
+import { compileFlagSet } from '../evaluation/flag-set.ts'
+
+const answers = fc.array(fc.record({ context: anyContext, now: anyNow }), {
+  minLength: 5,
+  maxLength: 5,
+})
+
+describe('evaluating all flags together', () => {
+  it('gives each the answer that the rules, followed word by word, give it', {
+    timeout: 120_000,
+  }, () => {
+    fc.assert(
+      fc.property(anyDefinition, answers, (definition, requests) => {
+        const flagSet = compileFlagSet(definition)
+        for (const { context, now } of requests) {
+          const expected = referenceAnswers(definition, context, now)
+          const evaluation = evaluateAll(flagSet, context, now)
+          const given = detailsOf(evaluation).map(({ flagKey, value, variationId, reason }) => {
+            return [flagKey, { value, variationId, reason }] as const
+          })
+          expect(new Map(given)).toEqual(expected)
+          const values = valuesOf(evaluation)
+          expect(JSON.parse(jsonOf(evaluation))).toEqual(JSON.parse(JSON.stringify(values)))
+          const some = valuesOf(evaluateSome(flagSet, expected.keys(), context, now))
+          expect({ ...some }).toEqual({ ...values })
+          for (const [key, { value }] of expected) {
+            expect(values[key]).toEqual(value)
+            expect(evaluateValue(flagSet, key, context, now)).toBe(values[key])
+          }
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { anyChange, anyContext, anyDefinition, anyNow } from '../../test/arbitraries.ts'
+import { evaluateAll, jsonOf, onlyFlags } from '../all-flags.ts'
+import { compileFlagSet } from '../evaluation/flag-set.ts'
+import { valuesHash } from './values-hash.ts'
+
+describe('valuesHash', () => {
+  it('is 32 lower-case hex digits, and the same for the same values wherever they are evaluated', () => {
+    fc.assert(
+      fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
+        const [here, elsewhere] = [definition, structuredClone(definition)].map((each) => {
+          return valuesHash(evaluateAll(compileFlagSet(each), context, now))
+        })
+        expect(here).toMatch(/^[0-9a-f]{32}$/)
+        expect(elsewhere).toBe(here)
+      }),
+    )
+  })
+
+  it('differs between versions and contexts exactly where the values do', () => {
+    fc.assert(
+      fc.property(anyChange, anyContext, anyContext, anyNow, (change, left, right, now) => {
+        const [before, after] = change
+        const first = compileFlagSet(before)
+        valuesHash(evaluateAll(first, left, now))
+        const second = compileFlagSet(after, { previous: first })
+        const answers = [first, second].flatMap((flagSet) =>
+          [left, right].map((context) => evaluateAll(flagSet, context, now)),
+        )
+        for (const one of answers) {
+          for (const other of answers) {
+            expect(valuesHash(one) === valuesHash(other)).toBe(jsonOf(one) === jsonOf(other))
+          }
+        }
+      }),
+    )
+  })
+
+  it('is of the flags that were evaluated', () => {
+    fc.assert(
+      fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
+        const all = evaluateAll(compileFlagSet(definition), context, now)
+        expect(valuesHash(onlyFlags(all, () => true))).toBe(valuesHash(all))
+        expect(valuesHash(onlyFlags(all, () => false))).toBe('0'.repeat(32))
+      }),
+    )
+  })
+})

@@ -1,0 +1,65 @@
+import type { CompiledFlag } from '../evaluation/flag.ts'
+import { servedBy } from '../evaluation/outcome.ts'
+import { hash128Into, hexOf } from '../hashing/hash128.ts'
+import { viewOf } from './batch-cache.ts'
+import type { Evaluation } from './evaluate-all.ts'
+import { type FlagSetView, offsetsOf } from './flag-set-view.ts'
+
+/**
+ * A fingerprint, in 128 bits, of what `valuesOf` and `jsonOf` give: equal for equal keys and
+ * values, whatever the version and wherever it was evaluated. Each key with one of its values has
+ * a hash, made once; an answer's hash is the exclusive or of those that are in it.
+ */
+export function valuesHash({ flagSet, flags, codes, start }: Evaluation): string {
+  const isAll = flags === flagSet.ordered
+  const { offsets, hashes } = isAll ? tableOf(viewOf(flagSet)) : newTable(flags)
+  let [a, b, c, d] = [0, 0, 0, 0]
+  for (let index = 0; index < flags.length; index += 1) {
+    const at = 4 * ((offsets[index] ?? 0) + servedBy(codes[start + index] ?? 0))
+    a ^= hashes[at] ?? 0
+    b ^= hashes[at + 1] ?? 0
+    c ^= hashes[at + 2] ?? 0
+    d ^= hashes[at + 3] ?? 0
+  }
+  sum[0] = a
+  sum[1] = b
+  sum[2] = c
+  sum[3] = d
+  return hexOf(sum)
+}
+
+const sum = new Int32Array(4)
+
+/** The hashes of all flags side by side; those of one flag begin at four times its offset. */
+interface Table {
+  readonly offsets: Int32Array
+  readonly hashes: Int32Array
+}
+
+/** The hashes of a view are kept, and most of them are those of the version before. */
+function tableOf(view: FlagSetView): Table {
+  const { flags, offsets, unhashed } = view
+  view.hashes ??= roomFor(offsets)
+  for (const at of unhashed) hashFlag(view.hashes, offsets, at, flags[at])
+  view.unhashed = []
+  return { offsets, hashes: view.hashes }
+}
+
+function newTable(flags: readonly CompiledFlag[]): Table {
+  const offsets = offsetsOf(flags)
+  const hashes = roomFor(offsets)
+  for (const [at, flag] of flags.entries()) hashFlag(hashes, offsets, at, flag)
+  return { offsets, hashes }
+}
+
+function roomFor(offsets: Int32Array): Int32Array {
+  return new Int32Array(4 * (offsets.at(-1) ?? 0))
+}
+
+/** Four words for each value that the flag may have. */
+function hashFlag(hashes: Int32Array, offsets: Int32Array, at: number, flag?: CompiledFlag): void {
+  for (const [index, member] of (flag?.members ?? []).entries()) {
+    const begin = 4 * ((offsets[at] ?? 0) + index)
+    hash128Into(hashes.subarray(begin, begin + 4), member.slice(1))
+  }
+}

@@ -1,0 +1,43 @@
+import { dependenciesOf } from './dependency-graph.ts'
+import { EvaluationCache } from './evaluation-cache.ts'
+import type { CompiledFlag } from './flag.ts'
+import { type FlagSet, timestampsOfFlags } from './flag-set.ts'
+import { flagName } from './references.ts'
+
+/**
+ * Returns what SDK keys of kind `client` may see of a flag set: it answers only the flags that are
+ * visible to clients. Prerequisites and conditions on other flags still work. Its version is that of
+ * the last change that could show in such an answer. Returns `previous`, the view of an earlier
+ * version of the same environment, as long as that version stays the same.
+ */
+export function clientView(flagSet: FlagSet, previous?: FlagSet): FlagSet {
+  const version = flagSet.definition.clientVersion ?? flagSet.version
+  if (previous?.version === version) return previous
+  const ordered = flagSet.ordered.filter(isClientVisible)
+  if (ordered.length === flagSet.ordered.length && version === flagSet.version) return flagSet
+  const flags = byKey(ordered)
+  const reachable = dependenciesOf(
+    flagSet.dependencies.nodes,
+    ordered.map(({ key }) => flagName(key)),
+  )
+  const flagsByKey = byKey(flagSet.ordered.filter(({ key }) => reachable.has(flagName(key))))
+  return Object.freeze({
+    ...flagSet,
+    version,
+    flags,
+    ordered,
+    flagsByKey,
+    flagsById: new Map(Array.from(flagsByKey.values(), (flag) => [flag.definition.id, flag])),
+    timestamps: timestampsOfFlags(flagsByKey, previous),
+    cache: new EvaluationCache(previous?.cache),
+  })
+}
+
+/** Whether SDK keys of kind `client` receive the flag. */
+function isClientVisible({ definition }: CompiledFlag): boolean {
+  return definition.clientVisible !== false
+}
+
+function byKey(flags: readonly CompiledFlag[]): ReadonlyMap<string, CompiledFlag> {
+  return new Map(flags.map((flag) => [flag.key, flag]))
+}

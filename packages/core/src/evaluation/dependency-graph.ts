@@ -1,0 +1,78 @@
+/** A flag or a segment, and the flags and segments that its result depends on, all by name. */
+export interface DependencyNode {
+  readonly name: string
+  readonly dependsOn: readonly string[]
+}
+
+/** The most hops that a chain of flags and segments may have; a hop is one reference. */
+export const MAX_DEPENDENCY_HOPS = 64
+
+/**
+ * Returns the names of all nodes that cannot be evaluated: a direct or indirect dependency is
+ * missing or depends on itself, or a chain has more than `MAX_DEPENDENCY_HOPS` hops. `isHop` decides
+ * which dependencies count as a hop.
+ */
+export function findUnresolvable(
+  nodes: readonly DependencyNode[],
+  isHop: (name: string, dependency: string) => boolean,
+): ReadonlySet<string> {
+  const left = new Map(
+    nodes.map(({ name, dependsOn }) => [name, { missing: new Set(dependsOn).size, hops: 0 }]),
+  )
+  const dependents = dependentsByName(nodes)
+  const resolved = nodes.filter(({ dependsOn }) => dependsOn.length === 0).map(({ name }) => name)
+  // The list grows while it is walked: a node follows once all its dependencies are resolved.
+  for (const name of resolved) {
+    const { hops = 0 } = left.get(name) ?? {}
+    left.delete(name)
+    for (const dependent of dependents.get(name) ?? []) {
+      const state = left.get(dependent)
+      if (state === undefined) continue
+      state.hops = Math.max(state.hops, hops + (isHop(dependent, name) ? 1 : 0))
+      state.missing -= 1
+      if (state.missing === 0 && state.hops <= MAX_DEPENDENCY_HOPS) resolved.push(dependent)
+    }
+  }
+  return new Set(left.keys())
+}
+
+/** The names given and those of everything that they depend on, however indirectly. */
+export function dependenciesOf(
+  nodes: readonly DependencyNode[],
+  names: Iterable<string>,
+): ReadonlySet<string> {
+  const dependsOn = new Map(nodes.map((node) => [node.name, node.dependsOn]))
+  const found = new Set(names)
+  // A set may grow while it is walked: what is added is visited too.
+  for (const name of found)
+    for (const dependency of dependsOn.get(name) ?? []) found.add(dependency)
+  return found
+}
+
+/** The names in `changed` and of everything that depends on them, however indirectly. */
+export function dependentsOf(
+  nodes: readonly DependencyNode[],
+  changed: Iterable<string>,
+): ReadonlySet<string> {
+  const dependents = dependentsByName(nodes)
+  const found = new Set(changed)
+  // A set may grow while it is walked: what is added is visited too.
+  for (const name of found) {
+    for (const dependent of dependents.get(name) ?? []) found.add(dependent)
+  }
+  return found
+}
+
+function dependentsByName(
+  nodes: readonly DependencyNode[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const dependents = new Map<string, Set<string>>()
+  for (const { name, dependsOn } of nodes) {
+    for (const dependency of dependsOn) {
+      const known = dependents.get(dependency)
+      if (known === undefined) dependents.set(dependency, new Set([name]))
+      else known.add(name)
+    }
+  }
+  return dependents
+}

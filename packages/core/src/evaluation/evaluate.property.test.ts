@@ -1,0 +1,81 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { anyContext, anyDefinition, anyNow, anyPoison, deepFreeze } from '../../test/arbitraries.ts'
+import { detailsOf, evaluateAll, evaluateSome, jsonOf, valuesOf } from '../all-flags.ts'
+import { parseContext } from '../model/context.ts'
+import { evaluateFlag } from './evaluate.ts'
+import { compileFlagSet } from './flag-set.ts'
+
+describe('evaluation', () => {
+  it('answers every context from every definition, always the same, and touches neither', {
+    timeout: 120_000,
+  }, () => {
+    fc.assert(
+      fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
+        deepFreeze(definition)
+        parseContext(deepFreeze(context))
+        const first = detailsOf(evaluateAll(compileFlagSet(definition), context, now))
+        const again = detailsOf(evaluateAll(compileFlagSet(definition), context, now))
+        expect(first.map(({ flagKey }) => flagKey).sort()).toEqual(
+          definition.flags.map(({ key }) => key).sort(),
+        )
+        expect(again).toEqual(first)
+      }),
+      { numRuns: 10_000 },
+    )
+  })
+
+  it('never throws, even for a definition that does not have the declared shape', () => {
+    fc.assert(
+      fc.property(anyPoison, anyContext, anyNow, (definition, context, now) => {
+        const evaluation = evaluateAll(compileFlagSet(definition), context, now)
+        expect(JSON.parse(jsonOf(evaluation))).toEqual({ ...valuesOf(evaluation) })
+      }),
+      { numRuns: 800 },
+    )
+  })
+
+  it('gives one flag, some flags and all flags the same answers', () => {
+    fc.assert(
+      fc.property(anyDefinition, anyContext, anyNow, fc.nat(), (definition, context, now, pick) => {
+        const flagSet = compileFlagSet(definition)
+        const all = detailsOf(evaluateAll(flagSet, context, now))
+        for (const detail of all) {
+          expect(evaluateFlag(flagSet, detail.flagKey, context, now)).toEqual(detail)
+        }
+        const chosen = all.filter((_, index) => ((pick >> index) & 1) === 1)
+        const keys = chosen.map(({ flagKey }) => flagKey).reverse()
+        expect(
+          detailsOf(evaluateSome(flagSet, [...keys, 'unknown', ...keys], context, now)),
+        ).toEqual(chosen)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('has one set of answers in its values, its JSON text and its details', () => {
+    fc.assert(
+      fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
+        const evaluation = evaluateAll(compileFlagSet(definition), context, now)
+        const values = valuesOf(evaluation)
+        expect(JSON.parse(jsonOf(evaluation))).toEqual(JSON.parse(JSON.stringify(values)))
+        expect(detailsOf(evaluation).map(({ flagKey, value }) => [flagKey, value])).toEqual(
+          evaluation.flags.map(({ key }) => [key, values[key]]),
+        )
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('gives the empty context only defaults', () => {
+    fc.assert(
+      fc.property(anyDefinition, anyNow, (definition, now) => {
+        for (const detail of detailsOf(evaluateAll(compileFlagSet(definition), {}, now))) {
+          expect(['STATIC', 'DEFAULT', 'DISABLED', 'ERROR']).toContain(detail.reason)
+          expect(detail).not.toHaveProperty('ruleId')
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest'
+import { flagDefinition, flagSetDefinition, ruleDefinition } from '../../test/definitions.ts'
+import {
+  detailsOf,
+  evaluateAll,
+  evaluateSome,
+  jsonOf,
+  onlyFlags,
+  reasonAt,
+  valuesOf,
+  variationAt,
+} from '../all-flags.ts'
+import { evaluateFlag, evaluateValue } from './evaluate.ts'
+import { compileFlagSet } from './flag-set.ts'
+
+const flagSet = compileFlagSet(
+  flagSetDefinition([
+    flagDefinition('__proto__'),
+    flagDefinition('10'),
+    flagDefinition('9', { rules: [ruleDefinition()] }),
+    flagDefinition('null', { variations: [] }),
+  ]),
+)
+const user = { kind: 'user', key: 'user-1' }
+
+describe('evaluateFlag', () => {
+  it('answers an unknown key with FLAG_NOT_FOUND', () => {
+    for (const flagKey of ['unknown', 'constructor', 'toString', '']) {
+      expect(evaluateFlag(flagSet, flagKey, user, 0)).toEqual({
+        flagKey,
+        value: null,
+        variationId: null,
+        variationKey: null,
+        reason: 'ERROR',
+        errorCode: 'FLAG_NOT_FOUND',
+      })
+    }
+  })
+
+  it('leaves out of a detail what does not apply', () => {
+    expect(evaluateFlag(flagSet, '9', user, 0)).toStrictEqual({
+      flagKey: '9',
+      value: true,
+      variationId: 'on',
+      variationKey: 'on',
+      reason: 'TARGETING_MATCH',
+      ruleId: 'rule',
+    })
+  })
+})
+
+describe('evaluateSome', () => {
+  it('answers each known key once, in the order of the set', () => {
+    const evaluation = evaluateSome(flagSet, ['9', 'unknown', '10', '9'], user, 0)
+    expect(detailsOf(evaluation).map(({ flagKey }) => flagKey)).toEqual(['10', '9'])
+    expect(jsonOf(evaluateSome(flagSet, [], user, 0))).toBe('{}')
+  })
+})
+
+describe('evaluateValue', () => {
+  it('is null for an unknown key and where there is nothing to serve', () => {
+    expect(evaluateValue(flagSet, '9', user, 0)).toBe(true)
+    expect(evaluateValue(flagSet, '10', user, 0)).toBe(false)
+    expect(evaluateValue(flagSet, 'null', user, 0)).toBe(null)
+    expect(evaluateValue(flagSet, 'unknown', user, 0)).toBe(null)
+  })
+})
+
+describe('some flags of many', () => {
+  const keys = Array.from({ length: 40 }, (_, index) => `flag-${index + 10}`)
+  const many = compileFlagSet(
+    flagSetDefinition(
+      keys.map((key, index) => {
+        return flagDefinition(key, { rules: index % 3 === 0 ? [ruleDefinition()] : [] })
+      }),
+    ),
+  )
+
+  it.each([0, 1, 15, 16, 17, 39, 40])('are answered as all are, be they %d', (count) => {
+    const some = keys.slice(keys.length - count)
+    const entries = some.map((key) => [key, keys.indexOf(key) % 3 === 0] as const)
+    const expected = Object.fromEntries(entries)
+    // What was evaluated before must not shine through.
+    evaluateAll(many, {}, 0)
+    const all = evaluateAll(many, user, 0)
+    const evaluation = evaluateSome(many, ['unknown', ...some.toReversed()], user, 0)
+    for (const each of [evaluation, onlyFlags(all, (key) => some.includes(key))]) {
+      expect(each.flags.map(({ key }) => key)).toEqual(some)
+      expect({ ...valuesOf(each) }).toEqual(expected)
+      expect(jsonOf(each)).toBe(JSON.stringify(expected))
+      expect(some.map((_, index) => variationAt(each, index)?.value)).toEqual(
+        Object.values(expected),
+      )
+    }
+    expect(variationAt(evaluation, count)).toBeUndefined()
+  })
+})
+
+describe('the values of a flag set', () => {
+  const valuesFor = (keys: readonly string[], previous = flagSet) => {
+    const definition = flagSetDefinition(keys.map((key) => flagDefinition(key)))
+    const next = compileFlagSet(definition, { previous })
+    const values = valuesOf(evaluateAll(next, user, 0))
+    expect(Object.entries(values)).toEqual(keys.map((key) => [key, false]))
+    expect(jsonOf(evaluateAll(next, user, 0))).toBe(JSON.stringify(values))
+    return next
+  }
+
+  it('have the names of the flags, whatever those of the version before were', () => {
+    let previous = flagSet
+    const lists = ['ab', 'abc', 'abd', 'abd', 'bd', 'b', '', 'c', 'abcde', 'abcdefghi']
+    for (const list of lists) previous = valuesFor([...list], previous)
+  })
+
+  it('are given to each answer as its own, which may be changed', () => {
+    const set = valuesFor(['a', 'b'])
+    const values = valuesOf(evaluateAll(set, user, 0)) as Record<string, unknown>
+    values['a'] = 'changed'
+    values['c'] = 'added'
+    expect(valuesOf(evaluateAll(set, user, 0))).toEqual({ a: false, b: false })
+  })
+
+  it('are as many as there are flags, even if these are very many', () => {
+    for (const count of [1_019, 1_020, 1_021, 1_500]) {
+      valuesFor(Array.from({ length: count }, (_, index) => `flag-${index + 10_000}`))
+    }
+  })
+})
+
+describe('a flag with more rules than a word has bits', () => {
+  const noBuckets = {
+    id: 'nobody',
+    strategy: 'percentage',
+    bucketBy: 'user.key',
+    salt: 'aB3dE5gH7jK',
+    scheme: 'ff',
+    ranges: [],
+  } as const
+  const forPlan = (plan: string, orderIndex: number, changes = {}) => {
+    const conditions = [{ attribute: 'plan', operator: 'eq', value: plan }]
+    return ruleDefinition({ id: `${orderIndex}`, orderIndex, conditions, ...changes })
+  }
+  const long = compileFlagSet(
+    flagSetDefinition(
+      ['a', 'b', 'c'].map((key) => {
+        const rules = Array.from({ length: 70 }, (_, index) => forPlan(`${index}`, index + 1))
+        const serveNobody = forPlan('40', 0, { variationId: null, rolloutId: 'nobody' })
+        return flagDefinition(key, { rules: [serveNobody, ...rules], rollouts: [noBuckets] })
+      }),
+    ),
+  )
+
+  it.each([
+    ['0', true],
+    ['31', true],
+    ['32', true],
+    ['40', true],
+    ['69', true],
+    ['70', false],
+  ])('serves plan %s what the first rule that holds and serves says', (plan, served) => {
+    const context = { kind: 'user', key: 'user-1', plan }
+    const values = valuesOf(evaluateAll(long, context, 0))
+    expect({ ...values }).toEqual({ a: served, b: served, c: served })
+  })
+})
+
+describe('an evaluation', () => {
+  const evaluation = evaluateAll(flagSet, user, 0)
+
+  it('knows for each flag which variation it serves', () => {
+    expect(evaluation.flags.map(({ key }) => key)).toEqual(['10', '9', '__proto__', 'null'])
+    const variations = evaluation.flags.map((_, index) => variationAt(evaluation, index)?.index)
+    expect(variations).toEqual([1, 0, 1, undefined])
+    const reasons = evaluation.flags.map((_, index) => reasonAt(evaluation, index))
+    expect(reasons).toEqual(['STATIC', 'TARGETING_MATCH', 'STATIC', 'ERROR'])
+  })
+
+  it('has values in an object that inherits nothing, where any key is safe', () => {
+    const values = valuesOf(evaluation)
+    for (const name of ['toString', 'constructor', 'hasOwnProperty']) {
+      expect(name in values).toBe(false)
+    }
+    expect(Object.keys(values).sort()).toEqual(['10', '9', '__proto__', 'null'])
+    expect(Object.entries(values)).toContainEqual(['__proto__', false])
+  })
+
+  it('has JSON text in the order of the flag set, also where keys look like numbers', () => {
+    expect(jsonOf(evaluation)).toBe('{"10":false,"9":true,"__proto__":false,"null":null}')
+  })
+})

@@ -1,0 +1,59 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { anyChange, anyContext, anyNow } from '../../test/arbitraries.ts'
+import { detailsOf, evaluateAll, reasonAt, valuesOf } from '../all-flags.ts'
+import { findIssues } from '../authoring/issues.ts'
+import { compileFlagSet } from './flag-set.ts'
+
+describe('compileFlagSet', () => {
+  it('gives the same flag set whether or not it is given the previous one', () => {
+    fc.assert(
+      fc.property(anyChange, anyContext, anyNow, ([before, after], context, now) => {
+        const full = compileFlagSet(after)
+        const previous = compileFlagSet(before)
+        // What it was asked for is what there is to hand over.
+        evaluateAll(previous, context, now)
+        const incremental = compileFlagSet(after, { previous })
+        expect(findIssues(incremental)).toEqual(findIssues(full))
+        expect(incremental.timestamps).toEqual(full.timestamps)
+        expect(incremental.version).toBe(full.version)
+        expect(detailsOf(evaluateAll(incremental, context, now))).toEqual(
+          detailsOf(evaluateAll(full, context, now)),
+        )
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('answers alike after any number of changes, for all flags together, too', () => {
+    fc.assert(
+      fc.property(anyChange, anyContext, anyNow, ([before, after], context, now) => {
+        let flagSet = compileFlagSet(before)
+        valuesOf(evaluateAll(flagSet, context, now))
+        for (const definition of [after, before, { ...after, flags: after.flags.slice(1) }]) {
+          flagSet = compileFlagSet(definition, { previous: flagSet })
+          const given = evaluateAll(flagSet, context, now)
+          const expected = evaluateAll(compileFlagSet(definition), context, now)
+          expect(valuesOf(given)).toEqual(valuesOf(expected))
+          expect(given.flags.map((_, index) => reasonAt(given, index))).toEqual(
+            expected.flags.map((_, index) => reasonAt(expected, index)),
+          )
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('says that every flag which answers with ERROR is broken', () => {
+    fc.assert(
+      fc.property(anyChange, anyContext, anyNow, ([definition], context, now) => {
+        const flagSet = compileFlagSet(definition)
+        const broken = new Set(findIssues(flagSet).map(({ flagKey }) => flagKey))
+        for (const { flagKey, reason } of detailsOf(evaluateAll(flagSet, context, now))) {
+          if (reason === 'ERROR') expect(broken).toContain(flagKey)
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+})

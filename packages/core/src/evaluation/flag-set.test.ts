@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest'
+import {
+  flagDefinition,
+  flagSetDefinition,
+  gradualFlag,
+  ruleDefinition,
+  segmentDefinition,
+} from '../../test/definitions.ts'
+import { evaluateAll, prepareIncrementally, valuesOf } from '../all-flags.ts'
+import { findIssues } from '../authoring/issues.ts'
+import type { FlagDefinition, FlagSetDefinition } from '../model/definition.ts'
+import { compileFlagSet, compileIncrementally } from './flag-set.ts'
+
+const START = '2026-01-01T00:00:00.000Z'
+
+describe('compileFlagSet', () => {
+  it('orders flags by the code points of their keys, whatever the order of the definition', () => {
+    const keys = ['b', '😀', '10', '9', '～', 'B']
+    const flagSet = compileFlagSet(flagSetDefinition(keys.map((key) => flagDefinition(key))))
+    expect([...flagSet.flags.keys()]).toEqual(['10', '9', 'B', 'b', '～', '😀'])
+    expect(flagSet.ordered.map(({ key }) => key)).toEqual([...flagSet.flags.keys()])
+  })
+
+  it('keeps what was compiled from an equal definition, and only that', () => {
+    const definition = flagSetDefinition(
+      [flagDefinition('a'), gradualFlag('b', START)],
+      [segmentDefinition('s'), segmentDefinition('t')],
+    )
+    const before = compileFlagSet(definition)
+    const after = compileFlagSet(
+      {
+        version: 2,
+        flags: [flagDefinition('a', { isActive: false }), structuredClone(gradualFlag('b', START))],
+        segments: [segmentDefinition('s'), segmentDefinition('t', { force: true })],
+      },
+      { previous: before },
+    )
+    expect(after.version).toBe(2)
+    expect(after.flags.get('a')).not.toBe(before.flags.get('a'))
+    expect(after.flags.get('b')).toBe(before.flags.get('b'))
+    expect(after.segments.get('s')).toBe(before.segments.get('s'))
+    expect(after.segments.get('t')).not.toBe(before.segments.get('t'))
+    expect(after.timestamps).toBe(before.timestamps)
+  })
+
+  it('finds nothing wrong with a sound definition', () => {
+    const flags = [
+      flagDefinition('a', { rules: [ruleDefinition({ segmentId: 's' })] }),
+      flagDefinition('b', { prerequisites: [{ flagId: 'id of a', variationIds: ['on'] }] }),
+      gradualFlag('c', START),
+    ]
+    expect(findIssues(compileFlagSet(flagSetDefinition(flags, [segmentDefinition('s')])))).toEqual(
+      [],
+    )
+  })
+
+  const rollout = {
+    id: 'r',
+    bucketBy: 'user.key',
+    salt: 'salt',
+    scheme: 'ff',
+    strategy: 'percentage' as const,
+    ranges: [{ variationId: 'on', from: 0, to: 100_000 }],
+  }
+  const byRollout = ruleDefinition({ variationId: null, rolloutId: 'r' })
+
+  it.each<[string, Partial<FlagDefinition>, RegExp]>([
+    ['a default that does not exist', { defaultVariationId: 'x' }, /The default names .*"x"/],
+    ['an off variation that does not exist', { offVariationId: 'x' }, /The off variation .*"x"/],
+    [
+      'a target of a variation that does not exist',
+      { targets: [{ variationId: 'x', kind: 'user', keys: [] }] },
+      /A target .*"x"/,
+    ],
+    [
+      'a value that cannot be read',
+      { variations: [...flagDefinition('a').variations, { id: 'x', key: 'x', value: 'no' }] },
+      /The variation "x" cannot be read\. A boolean/,
+    ],
+    [
+      'a rule for a variation that does not exist',
+      { rules: [ruleDefinition({ variationId: 'x' })] },
+      /"rule".*"x"/,
+    ],
+    ['a rule for a rollout that does not exist', { rules: [byRollout] }, /"rule".*"r"/],
+    [
+      'an unknown operator',
+      {
+        rules: [ruleDefinition({ conditions: [{ attribute: 'a', operator: 'like', value: '' }] })],
+      },
+      /"rule".*"like"/,
+    ],
+    [
+      'a rollout of an unknown scheme',
+      { rules: [byRollout], rollouts: [{ ...rollout, scheme: 'other' }] },
+      /"r".*"other"/,
+    ],
+    [
+      'a range of a variation that does not exist',
+      {
+        rules: [byRollout],
+        rollouts: [{ ...rollout, ranges: [{ variationId: 'x', from: 0, to: 1 }] }],
+      },
+      /"r".*"x"/,
+    ],
+    [
+      'a segment that does not exist',
+      { rules: [ruleDefinition({ segmentId: 's' })] },
+      /segment s, which does not/,
+    ],
+    [
+      'a prerequisite that does not exist',
+      { prerequisites: [{ flagId: 'x', variationIds: [] }] },
+      /flag with the id x, which does not/,
+    ],
+    [
+      'itself as a prerequisite',
+      { prerequisites: [{ flagId: 'id of a', variationIds: [] }] },
+      /flag a needs itself/,
+    ],
+  ])('names the flag that has %s', (_, changes, message) => {
+    const issues = findIssues(compileFlagSet(flagSetDefinition([flagDefinition('a', changes)])))
+    expect(issues).toEqual([
+      { severity: 'error', flagKey: 'a', message: expect.stringMatching(message) },
+    ])
+  })
+
+  it('names a segment that cannot be read or that is part of a cycle', () => {
+    const inEach = (id: string) => ({
+      rules: [{ attribute: '', operator: 'in_segment', value: id }],
+    })
+    const definition = flagSetDefinition(
+      [],
+      [
+        segmentDefinition('a', inEach('b')),
+        segmentDefinition('b', inEach('a')),
+        segmentDefinition('c', { rules: [{ attribute: 'x', operator: 'like', value: '' }] }),
+        segmentDefinition('d', inEach('ghost')),
+      ],
+    )
+    expect(findIssues(compileFlagSet(definition)).map(({ segmentId }) => segmentId)).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+    ])
+  })
+
+  it('leaves out definitions that are unreadable, nameless or doubled, and says so', () => {
+    const flags = [null, { key: 1 }, { key: 'a' }, flagDefinition('b'), flagDefinition('b')]
+    const flagSet = compileFlagSet(flagSetDefinition(flags as FlagDefinition[]))
+    expect([...flagSet.flags.keys()]).toEqual(['b'])
+    expect(findIssues(flagSet)).toHaveLength(4)
+    const nothing = compileFlagSet({
+      version: 1,
+      flags: null,
+      segments: 'x',
+    } as unknown as FlagSetDefinition)
+    expect(nothing.flags.size).toBe(0)
+    expect(findIssues(nothing)).toHaveLength(2)
+  })
+
+  it('lists the timestamps of active gradual rollouts that a rule uses', () => {
+    const hours = (count: number) => Date.parse(START) + count * 3_600_000
+    const gradual = gradualFlag('used', START)
+    const unused = { ...gradualFlag('unused', '2025-01-01T00:00:00.000Z'), rules: [] }
+    const inactive = { ...gradualFlag('inactive', '2025-02-01T00:00:00.000Z'), isActive: false }
+    expect(compileFlagSet(flagSetDefinition([gradual, unused, inactive])).timestamps).toEqual([
+      hours(0),
+      hours(1),
+      hours(2),
+    ])
+  })
+
+  it('no longer reads attributes that only removed flags read', () => {
+    const flags = ['a', 'b', 'c'].map((key) => {
+      return flagDefinition(key, { rules: [ruleDefinition({ segmentId: key })] })
+    })
+    const segments = ['a', 'b', 'c'].map((id) => segmentDefinition(id, { force: true }))
+    const before = compileFlagSet(flagSetDefinition(flags, segments))
+    evaluateAll(before, {}, 0)
+    const inItself = { rules: [{ attribute: '', operator: 'in_segment', value: 'a' }] }
+    const after = compileFlagSet(
+      flagSetDefinition(flags.slice(1), [
+        segmentDefinition('a', inItself),
+        ...segments.slice(1).map((segment) => structuredClone(segment)),
+      ]),
+      { previous: before },
+    )
+    const evaluation = evaluateAll(after, { kind: 'user', key: 'user-1' }, 0)
+    expect({ ...valuesOf(evaluation) }).toEqual({ b: true, c: true })
+  })
+
+  it('copes with a chain of prerequisites that is far too long', () => {
+    const flags = Array.from({ length: 5_000 }, (_, index) => {
+      const prerequisites = [{ flagId: `id of ${index - 1}`, variationIds: ['off'] }]
+      return flagDefinition(`${index}`, index === 0 ? {} : { prerequisites })
+    })
+    expect(compileFlagSet(flagSetDefinition(flags)).malformed.size).toBe(5_000 - 65)
+  })
+})
+
+describe('compileIncrementally', () => {
+  const longList = (index: number) =>
+    JSON.stringify(Array.from({ length: 2000 }, (_, number) => `text-${index}-${number}`))
+  const flags = Array.from({ length: 40 }, (_, index) => {
+    const conditions = [{ attribute: 'it', operator: 'contains', value: longList(index) }]
+    return flagDefinition(`flag-${index}`, { rules: [ruleDefinition({ conditions })] })
+  })
+  const context = { kind: 'user', key: 'u', it: 'a text-7-1999' }
+
+  /** The result of the parts, and how many there were. */
+  function finished<Result>(work: Generator<undefined, Result>): readonly [Result, number] {
+    for (let count = 1; ; count += 1) {
+      const { done, value } = work.next()
+      if (done === true) return [value, count]
+    }
+  }
+
+  it('gives the flag set that compileFlagSet gives, with one long condition in a chunk', () => {
+    const definition = flagSetDefinition(flags)
+    const [flagSet, count] = finished(compileIncrementally(definition))
+    expect(count).toBeGreaterThan(40)
+    const whole = compileFlagSet(definition)
+    expect([...flagSet.flags.keys()]).toEqual([...whole.flags.keys()])
+    expect(valuesOf(evaluateAll(flagSet, context, 0))).toEqual(
+      valuesOf(evaluateAll(whole, context, 0)),
+    )
+    expect(valuesOf(evaluateAll(whole, context, 0))).toMatchObject({
+      'flag-7': true,
+      'flag-8': false,
+    })
+  })
+
+  it('takes few chunks for what the previous set has compiled', () => {
+    const previous = compileFlagSet(flagSetDefinition(flags))
+    const [, count] = finished(compileIncrementally(flagSetDefinition(flags), { previous }))
+    expect(count).toBeLessThan(10)
+  })
+
+  it('leaves long conditions to prepareIncrementally, which prepares each once, in a chunk of its own', () => {
+    const flagSet = compileFlagSet(flagSetDefinition(flags))
+    expect([...prepareIncrementally(flagSet)].length).toBeGreaterThan(40)
+    const next = compileFlagSet(flagSetDefinition(flags.slice(1)), { previous: flagSet })
+    expect([...prepareIncrementally(next)].length).toBeLessThan(10)
+  })
+})

@@ -1,0 +1,196 @@
+import { compareCodePoints } from '../model/code-point.ts'
+import type {
+  ConditionDefinition,
+  FlagDefinition,
+  TargetDefinition,
+  VariationDefinition,
+} from '../model/definition.ts'
+import { isFlagError } from '../model/errors.ts'
+import type { Extensions } from '../model/extensions.ts'
+import { type Incremental, runToEnd } from '../model/incremental.ts'
+import { elementsOf } from '../model/json.ts'
+import { type FlagValue, parseFlagValue } from '../model/value.ts'
+import type { CompiledCondition } from '../operators/condition.ts'
+import type { GradualRollout } from '../rollouts/gradual-rollout.ts'
+import { compileRollout } from '../rollouts/rollout.ts'
+import type { Explanation } from './detail.ts'
+import { type CompiledVariation, fail, type Outcome, type Servable, serve } from './outcome.ts'
+import { flagName, type References, referencesOf } from './references.ts'
+import { type CompiledRule, compileRule } from './rule.ts'
+
+/**
+ * A flag made ready for evaluation. It holds nothing of other flags or of segments, only their
+ * names, and so stays good for as long as its own definition does. Made by `compileFlag`.
+ */
+export interface CompiledFlag extends Servable {
+  readonly definition: FlagDefinition
+  readonly key: string
+  readonly isActive: boolean
+  /** In the definition's order. */
+  readonly variations: readonly CompiledVariation[]
+  readonly targets: readonly CompiledTarget[]
+  readonly prerequisites: readonly CompiledPrerequisite[]
+  /** In the order in which they are tried. */
+  readonly rules: readonly CompiledRule[]
+  readonly references: References
+  /** Whether it has no targets, no prerequisites and no conditions on other flags. */
+  readonly isPlain: boolean
+  /** The schedules by which the flag's answers change with time. */
+  readonly gradualRollouts: readonly GradualRollout[]
+  /** The answer when nothing matches. */
+  readonly fallback: Outcome
+  readonly disabled: Outcome
+  /** The answer while a prerequisite is not met. */
+  readonly unmet: Outcome
+  /** The answer while something that the flag depends on cannot be resolved. */
+  readonly malformed: Outcome
+  /** The values of the variations, after the null that is the value of none. */
+  readonly values: readonly FlagValue[]
+  /** The JSON text `,"flag key":value` of each of `values`. */
+  readonly members: readonly string[]
+}
+
+export interface CompiledTarget {
+  readonly kind: string
+  readonly keys: ReadonlySet<string>
+  readonly variationId: string
+  readonly outcome: Outcome
+}
+
+export interface CompiledPrerequisite {
+  readonly flagId: string
+  readonly variationIds: ReadonlySet<string>
+}
+
+type CompileCondition = (definition: ConditionDefinition) => CompiledCondition
+
+/** A chunk of work ends after this many rules. */
+const RULES_PER_CHUNK = 32
+
+/** Prepares a flag. Throws only when the definition does not even have the declared shape. */
+export function compileFlag(
+  definition: FlagDefinition,
+  extensions: Extensions,
+  compileCondition: CompileCondition,
+): CompiledFlag {
+  return runToEnd(compileFlagIncrementally(definition, extensions, compileCondition))
+}
+
+/** Prepares a flag as `compileFlag` does, incrementally. */
+export function* compileFlagIncrementally(
+  definition: FlagDefinition,
+  extensions: Extensions,
+  compileCondition: CompileCondition,
+): Incremental<CompiledFlag> {
+  const { key, isActive, defaultVariationId, targets, prerequisites } = definition
+  const variations = elementsOf(definition.variations).map((each, index) => {
+    return compileVariation(definition, each, index)
+  })
+  const readable = variations.filter(({ fault }) => fault === undefined)
+  const servable = new Map(readable.map((variation) => [variation.id, variation]))
+  const compiled = elementsOf(definition.rollouts).map((each) => compileRollout(each, extensions))
+  const rollouts = new Map(compiled.map((rollout) => [rollout.id, rollout]))
+  const flag: Servable = { servable, defaultVariationId }
+  const rules: CompiledRule[] = []
+  for (const rule of elementsOf(definition.rules)) {
+    rules.push(compileRule(rule, { flag, rollouts, compileCondition }))
+    if (rules.length % RULES_PER_CHUNK === 0) yield
+  }
+  rules.sort(compareRules)
+  const isLarge = rules.length + variations.length + targets.length > RULES_PER_CHUNK
+  if (isLarge) yield
+  const references = isActive ? referencesOfRules(key, rules) : referencesOf(flagName(key), [], [])
+  const compiledTargets = compileTargets(flag, targets)
+  if (isLarge) yield
+  const values = [null, ...variations.map(({ value }) => value)]
+  const { fallback, disabled, unmet, malformed } = constantOutcomes(flag, definition)
+  // Written out, so that engines lay all flags out alike.
+  return {
+    definition,
+    key,
+    isActive,
+    defaultVariationId,
+    variations,
+    servable,
+    targets: compiledTargets,
+    prerequisites: elementsOf(prerequisites).map(({ flagId, variationIds }) => {
+      return { flagId, variationIds: new Set(variationIds) }
+    }),
+    rules,
+    references,
+    isPlain: targets.length + prerequisites.length + references.flagKeys.length === 0,
+    gradualRollouts: rules.flatMap(gradualRolloutOf),
+    fallback,
+    disabled,
+    unmet,
+    malformed,
+    values,
+    members: values.map((value) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`),
+  }
+}
+
+function gradualRolloutOf({ serve }: CompiledRule): GradualRollout | [] {
+  return (serve.kind === 'rollout' && serve.rollout.gradual) || []
+}
+
+function referencesOfRules(key: string, rules: readonly CompiledRule[]): References {
+  const segmentIds = rules.flatMap(({ definition: { segmentId } }) => {
+    return segmentId === null ? [] : segmentId
+  })
+  return referencesOf(
+    flagName(key),
+    rules.flatMap(({ conditions }) => conditions),
+    segmentIds,
+  )
+}
+
+/** The answers that are the same for every context. */
+function constantOutcomes(flag: Servable, definition: FlagDefinition) {
+  const { defaultVariationId, offVariationId } = definition
+  const serveOff = (explanation: Explanation) => {
+    return serve(flag, offVariationId ?? defaultVariationId, explanation)
+  }
+  const reason = isStatic(definition) ? 'STATIC' : 'DEFAULT'
+  return {
+    fallback: serve(flag, defaultVariationId, { reason }),
+    disabled: serveOff({ reason: 'DISABLED' }),
+    unmet: serveOff({ reason: 'DEFAULT' }),
+    malformed: fail(flag, {}),
+  }
+}
+
+function isStatic({ targets, rules, prerequisites }: FlagDefinition): boolean {
+  return targets.length === 0 && rules.length === 0 && prerequisites.length === 0
+}
+
+function compareRules({ definition: a }: CompiledRule, { definition: b }: CompiledRule): number {
+  return (
+    a.orderIndex - b.orderIndex ||
+    compareCodePoints(a.createdAt, b.createdAt) ||
+    compareCodePoints(a.id, b.id)
+  )
+}
+
+/** A kind that is not text, against its type, is the kind of no context. */
+function compileTargets(flag: Servable, targets: readonly TargetDefinition[]) {
+  const readable = elementsOf(targets).filter(({ kind }) => typeof kind === 'string')
+  return readable.map((target) => compileTarget(flag, target))
+}
+
+function compileTarget(flag: Servable, { kind, keys, variationId }: TargetDefinition) {
+  const outcome = serve(flag, variationId, { reason: 'TARGETING_MATCH' })
+  return { kind, keys: new Set(keys), variationId, outcome }
+}
+
+function compileVariation(
+  { type }: FlagDefinition,
+  { id, key, value: text }: VariationDefinition,
+  index: number,
+): CompiledVariation {
+  try {
+    return { index, id, key, value: parseFlagValue(type, text), fault: undefined }
+  } catch (error) {
+    if (!isFlagError(error)) throw error
+    return { index, id, key, value: null, fault: error.message }
+  }
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { flagDefinition, ruleDefinition } from '../../test/definitions.ts'
+import { prepareIncrementally } from '../all-flags.ts'
+import { explainFlag, explainIncrementally, prepareExplanations } from '../explain.ts'
+import { runToEnd } from '../model/incremental.ts'
+import { compileFlagSet, compileIncrementally } from './flag-set.ts'
+
+const RULES = 100
+
+/** A flag whose rules have conditions of some thousand characters each. */
+function largeFlag(operator: string) {
+  const rules = Array.from({ length: RULES }, (_, index) => {
+    const texts = Array.from({ length: 200 }, (__, number) => `text-${index}-${number}`)
+    const conditions = [{ attribute: 'it', operator, value: JSON.stringify(texts) }]
+    return ruleDefinition({ id: `rule-${index}`, conditions })
+  })
+  return flagDefinition('large', { rules })
+}
+
+function chunksOf(work: Generator<undefined, unknown>): number {
+  return [...work].length
+}
+
+describe('a flag with many conditions of some thousand characters', () => {
+  it.each(['in', 'contains'])('is compiled in many chunks (%s)', (operator) => {
+    const definition = { version: 1, flags: [largeFlag(operator)], segments: [] }
+    expect(chunksOf(compileIncrementally(definition))).toBeGreaterThan(RULES / 4)
+  })
+
+  it('is indexed in many chunks', () => {
+    const definition = { version: 1, flags: [largeFlag('in')], segments: [] }
+    const texts = RULES * 200
+    expect(chunksOf(prepareIncrementally(compileFlagSet(definition)))).toBeGreaterThan(texts / 5000)
+  })
+
+  it('is explained incrementally, with the same explanation', () => {
+    const context = { kind: 'user', key: 'u', it: 'text-99-7' }
+    const definition = { version: 1, flags: [largeFlag('in')], segments: [] }
+    const flagSet = compileFlagSet(definition)
+    expect(chunksOf(prepareExplanations(flagSet, ['large'], context))).toBeGreaterThanOrEqual(RULES)
+    expect(chunksOf(explainIncrementally(flagSet, 'large', context, 0))).toBeGreaterThanOrEqual(
+      RULES - 1,
+    )
+    const explanation = runToEnd(explainIncrementally(flagSet, 'large', context, 0))
+    expect(explanation).toEqual(explainFlag(compileFlagSet(definition), 'large', context, 0))
+    expect(explanation.detail).toMatchObject({ ruleId: 'rule-99' })
+  })
+})

@@ -1,0 +1,93 @@
+import type { ConditionDefinition, RuleDefinition } from '../model/definition.ts'
+import { elementsOf } from '../model/json.ts'
+import { type CompiledCondition, type ConditionScope, matchesAll } from '../operators/condition.ts'
+import type { CompiledRollout } from '../rollouts/rollout.ts'
+import type { Explanation } from './detail.ts'
+import { fail, type Outcome, type Servable, serve } from './outcome.ts'
+
+/** A targeting rule made ready for evaluation. Made by `compileRule`. */
+export interface CompiledRule {
+  readonly definition: RuleDefinition
+  readonly conditions: readonly CompiledCondition[]
+  readonly serve: Serve
+}
+
+/** What a rule gives to the contexts it matches. */
+export type Serve =
+  | { readonly kind: 'variation'; readonly variationId: string; readonly outcome: Outcome }
+  | {
+      readonly kind: 'rollout'
+      readonly rollout: CompiledRollout
+      /** By the number of the range. */
+      readonly outcomes: readonly Outcome[]
+    }
+  | { readonly kind: 'nothing' }
+  /** It refers to a rollout that does not exist or cannot be followed. */
+  | { readonly kind: 'broken'; readonly outcome: Outcome }
+
+/** What a rule refers to. */
+export interface RuleSurroundings {
+  readonly flag: Servable
+  /** Those of the flag, by id. */
+  readonly rollouts: ReadonlyMap<string, CompiledRollout>
+  readonly compileCondition: (definition: ConditionDefinition) => CompiledCondition
+}
+
+/** Prepares a rule. */
+export function compileRule(
+  definition: RuleDefinition,
+  { flag, rollouts, compileCondition }: RuleSurroundings,
+): CompiledRule {
+  return {
+    definition,
+    conditions: elementsOf(definition.conditions).map(compileCondition),
+    serve: compileServe(definition, flag, rollouts),
+  }
+}
+
+function compileServe(
+  definition: RuleDefinition,
+  flag: Servable,
+  rollouts: ReadonlyMap<string, CompiledRollout>,
+): Serve {
+  const { rolloutId, variationId } = definition
+  const explanation = explanationOf(definition)
+  if (rolloutId !== null) {
+    const rollout = rollouts.get(rolloutId)
+    if (rollout === undefined || rollout.fault !== undefined) {
+      return { kind: 'broken', outcome: fail(flag, explanation) }
+    }
+    return { kind: 'rollout', rollout, outcomes: rolloutOutcomes(flag, rollout, explanation) }
+  }
+  if (variationId === null) return { kind: 'nothing' }
+  return { kind: 'variation', variationId, outcome: serve(flag, variationId, explanation) }
+}
+
+function explanationOf({ id: ruleId, segmentId, rolloutId }: RuleDefinition): Explanation {
+  return {
+    reason: rolloutId === null ? 'TARGETING_MATCH' : 'SPLIT',
+    ruleId,
+    ...(segmentId === null ? {} : { segmentId }),
+    ...(rolloutId === null ? {} : { rolloutId }),
+  }
+}
+
+/** Ranges of one variation share their outcome. */
+function rolloutOutcomes(
+  flag: Servable,
+  { gradual, ranges }: CompiledRollout,
+  explanation: Explanation,
+): readonly Outcome[] {
+  const outcomes = new Map<string, Outcome>()
+  return (gradual === undefined ? ranges : [gradual]).map(({ variationId }) => {
+    const outcome = outcomes.get(variationId) ?? serve(flag, variationId, explanation)
+    outcomes.set(variationId, outcome)
+    return outcome
+  })
+}
+
+/** Whether all the rule's conditions hold and its segment, if it has one, matches. */
+export function matchesRule(rule: CompiledRule, scope: ConditionScope): boolean {
+  const { segmentId } = rule.definition
+  return matchesAll(rule.conditions, scope) && (segmentId === null || scope.isInSegment(segmentId))
+}

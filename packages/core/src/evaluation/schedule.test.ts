@@ -1,0 +1,107 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { anyContext, anyDefinition, anyNow } from '../../test/arbitraries.ts'
+import {
+  flagDefinition,
+  flagSetDefinition,
+  gradualFlag,
+  ruleDefinition,
+  segmentDefinition,
+} from '../../test/definitions.ts'
+import { detailsOf, evaluateAll, jsonOf } from '../all-flags.ts'
+import { compileFlagSet } from './flag-set.ts'
+import { changedByGradualRollouts, nextTimestamp, stepAt } from './schedule.ts'
+
+const HOUR = 3_600_000
+const START = Date.parse('2026-01-01T00:00:00.000Z')
+
+const flagSet = compileFlagSet(
+  flagSetDefinition(
+    [
+      gradualFlag('early', '2026-01-01T00:00:00.000Z'),
+      gradualFlag('late', '2026-01-01T02:00:00.000Z'),
+      flagDefinition('follows', {
+        prerequisites: [{ flagId: 'id of late', variationIds: ['on'] }],
+      }),
+      flagDefinition('asks', { rules: [ruleDefinition({ segmentId: 's' })] }),
+      flagDefinition('alone'),
+    ],
+    [segmentDefinition('s', { rules: [{ attribute: 'late', operator: 'flag_is', value: 'on' }] })],
+  ),
+)
+
+describe('stepAt', () => {
+  it.each([
+    [START - 1, 0],
+    [START, 1],
+    [START + HOUR - 1, 1],
+    [START + HOUR, 2],
+    [START + 2 * HOUR, 3],
+    [START + 4 * HOUR, 5],
+    [START + 1_000 * HOUR, 5],
+  ])('counts the timestamps until %d: %d', (now, step) => {
+    expect(stepAt(flagSet, now)).toBe(step)
+  })
+
+  it('means that answers stay the same for as long as it does', () => {
+    fc.assert(
+      fc.property(anyDefinition, anyContext, anyNow, anyNow, (definition, context, one, other) => {
+        const random = compileFlagSet(definition)
+        if (stepAt(random, one) !== stepAt(random, other)) return
+        expect(detailsOf(evaluateAll(random, context, one))).toEqual(
+          detailsOf(evaluateAll(random, context, other)),
+        )
+      }),
+      { numRuns: 250 },
+    )
+  })
+})
+
+describe('nextTimestamp', () => {
+  it('is the first timestamp that is still to come', () => {
+    expect(nextTimestamp(flagSet, 0)).toBe(START)
+    expect(nextTimestamp(flagSet, START)).toBe(START + HOUR)
+    expect(nextTimestamp(flagSet, START + 4 * HOUR)).toBeUndefined()
+  })
+})
+
+describe('changedByGradualRollouts', () => {
+  it('finds the flags that step after the one timestamp and up to the other', () => {
+    expect(changedByGradualRollouts(flagSet, START - 1, START)).toEqual(['early'])
+    expect(changedByGradualRollouts(flagSet, START, START + HOUR - 1)).toEqual([])
+    expect(changedByGradualRollouts(flagSet, START + 4 * HOUR, START + 99 * HOUR)).toEqual([])
+  })
+
+  it('finds what depends on them through prerequisites, conditions and segments', () => {
+    const dependents = ['asks', 'follows', 'late']
+    expect(changedByGradualRollouts(flagSet, START + 3 * HOUR, START + 4 * HOUR)).toEqual(
+      dependents,
+    )
+    expect(changedByGradualRollouts(flagSet, 0, START + 4 * HOUR)).toEqual([
+      'asks',
+      'early',
+      'follows',
+      'late',
+    ])
+  })
+
+  it('leaves out only flags that answer every context alike at both timestamps', () => {
+    fc.assert(
+      fc.property(anyDefinition, anyContext, anyNow, anyNow, (definition, context, one, other) => {
+        const random = compileFlagSet(definition)
+        const stepping = new Set(changedByGradualRollouts(random, one, other))
+        const others = (now: number) =>
+          detailsOf(evaluateAll(random, context, now)).filter(
+            ({ flagKey }) => !stepping.has(flagKey),
+          )
+        expect(others(other)).toEqual(others(one))
+        if (stepping.size === 0) {
+          expect(jsonOf(evaluateAll(random, context, other))).toBe(
+            jsonOf(evaluateAll(random, context, one)),
+          )
+        }
+      }),
+      { numRuns: 250 },
+    )
+  })
+})

@@ -1,0 +1,70 @@
+import {
+  type AttributeReference,
+  compileReference,
+  readAttribute,
+  toKeyText,
+} from '../model/attribute.ts'
+import { isEmptyContext } from '../model/context.ts'
+import type { ConditionDefinition, SegmentDefinition } from '../model/definition.ts'
+import { elementsOf } from '../model/json.ts'
+import {
+  type CompiledCondition,
+  type ConditionScope,
+  matchesAll,
+  matchesAny,
+  matchesNone,
+} from '../operators/condition.ts'
+import { type References, referencesOf, segmentName } from './references.ts'
+
+/** A segment made ready for evaluation. Made by `compileSegment`. */
+export interface CompiledSegment {
+  readonly definition: SegmentDefinition
+  readonly conditions: readonly CompiledCondition[]
+  readonly keyAttribute: AttributeReference
+  readonly included: ReadonlySet<string>
+  readonly excluded: ReadonlySet<string>
+  readonly references: References
+}
+
+/** Prepares a segment. A condition that cannot be read never holds. */
+export function compileSegment(
+  definition: SegmentDefinition,
+  compileCondition: (definition: ConditionDefinition) => CompiledCondition,
+): CompiledSegment {
+  const conditions = elementsOf(definition.rules).map(compileCondition)
+  return {
+    definition,
+    conditions,
+    keyAttribute: compileReference(definition.keyAttribute),
+    included: new Set(definition.included),
+    excluded: new Set(definition.excluded),
+    references: referencesOf(segmentName(definition.id), conditions, []),
+  }
+}
+
+/** Whether the scope's context is in the segment. */
+export function matchesSegment(segment: CompiledSegment, scope: ConditionScope): boolean {
+  if (isEmptyContext(scope.context)) return false
+  const { included, excluded } = segment
+  if (included.size > 0 || excluded.size > 0) {
+    const key = toKeyText(readAttribute(scope.context, segment.keyAttribute))
+    if (key !== undefined && excluded.has(key)) return false
+    if (key !== undefined && included.has(key)) return true
+  }
+  return segment.definition.force || matchesConditions(segment, scope)
+}
+
+function matchesConditions(segment: CompiledSegment, scope: ConditionScope): boolean {
+  const { conditions } = segment
+  if (conditions.length === 0) return false
+  switch (segment.definition.logicalOp) {
+    case 'AND':
+      return matchesAll(conditions, scope)
+    case 'OR':
+      return matchesAny(conditions, scope)
+    case 'NOT':
+      return matchesNone(conditions, scope)
+    default:
+      return false
+  }
+}

@@ -1,0 +1,25 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { anyContext, anyDefinition, anyNow, deepFreeze } from '../../test/arbitraries.ts'
+import { detailsOf, evaluateAll } from '../all-flags.ts'
+import { compileFlagSet } from '../evaluation/flag-set.ts'
+import { contextFingerprint } from '../fingerprint.ts'
+import { parseContext } from '../model/context.ts'
+import { minimalContext } from './attributes-read.ts'
+
+describe('minimalContext', () => {
+  it('is a context for which every flag answers as for the whole, and its own least', () => {
+    fc.assert(
+      fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
+        const flagSet = compileFlagSet(definition)
+        const minimal = minimalContext(flagSet, deepFreeze(context))
+        parseContext(minimal)
+        const details = detailsOf(evaluateAll(flagSet, context, now))
+        expect(detailsOf(evaluateAll(flagSet, minimal, now))).toEqual(details)
+        const again = minimalContext(flagSet, minimal)
+        expect(contextFingerprint(again)).toBe(contextFingerprint(minimal))
+      }),
+      { numRuns: 600 },
+    )
+  })
+})

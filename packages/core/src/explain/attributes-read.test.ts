@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import {
+  flagDefinition,
+  flagSetDefinition,
+  ruleDefinition,
+  segmentDefinition,
+} from '../../test/definitions.ts'
+import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
+import type { EvaluationContext } from '../model/context.ts'
+import type { ConditionDefinition, RolloutDefinition } from '../model/definition.ts'
+import { attributesRead, minimalContext } from './attributes-read.ts'
+
+function condition(attribute: string, operator = 'eq', value = 'x'): ConditionDefinition {
+  return { attribute, operator, value }
+}
+
+/** One flag with one rule that has these conditions. */
+function reading(...attributes: readonly string[]): FlagSet {
+  const conditions = attributes.map((attribute) => condition(attribute))
+  const flag = flagDefinition('flag', { rules: [ruleDefinition({ id: 'rule', conditions })] })
+  return compileFlagSet(flagSetDefinition([flag]))
+}
+
+/** As plain JSON, for a minimal context has no prototypes. */
+function plain(context: EvaluationContext): unknown {
+  return JSON.parse(JSON.stringify(context))
+}
+
+describe('attributesRead', () => {
+  it('names what rules, segments and rollouts read, each once, in the order of code points', () => {
+    const rollout: RolloutDefinition = {
+      id: 'rollout',
+      strategy: 'percentage',
+      bucketBy: 'organization.key',
+      salt: 'salt',
+      scheme: 'ff',
+      ranges: [{ variationId: 'on', from: 0, to: 50_000 }],
+    }
+    const rules = [
+      ruleDefinition({ id: 'first', conditions: [condition('plan'), condition('age', 'gt', '3')] }),
+      ruleDefinition({ id: 'second', conditions: [condition('plan')], rolloutId: 'rollout' }),
+    ]
+    const listing = segmentDefinition('listing', {
+      rules: [condition('address.country')],
+      keyAttribute: 'user.email',
+      included: ['a@example.com'],
+    })
+    const flags = [flagDefinition('flag', { rules, rollouts: [rollout] })]
+    const flagSet = compileFlagSet(flagSetDefinition(flags, [listing]))
+    expect(attributesRead(flagSet)).toEqual([
+      'address.country',
+      'age',
+      'organization.key',
+      'plan',
+      'user.email',
+    ])
+  })
+
+  it('names what shares of keys go by, and lists, but nothing of what is in a list', () => {
+    const share = '{"salt":"s","ranges":[[0,50000]]}'
+    const items = '[{"attribute":"price","operator":"gt","value":"3"}]'
+    const conditions = [
+      condition('organization.key', 'in_bucket', share),
+      condition('cart.items', 'elem_match', items),
+    ]
+    const flags = [flagDefinition('flag', { rules: [ruleDefinition({ conditions })] })]
+    const flagSet = compileFlagSet(flagSetDefinition(flags))
+    expect(attributesRead(flagSet)).toEqual(['cart.items', 'organization.key'])
+    const context = { kind: 'user', cart: { items: [{ price: 5, name: 'x' }], note: 'y' } }
+    expect(plain(minimalContext(flagSet, context))).toEqual({
+      kind: 'user',
+      cart: { items: [{ price: 5, name: 'x' }] },
+    })
+  })
+
+  it('names neither flags nor segments that a condition asks about, nor a key nobody lists', () => {
+    const conditions = [
+      condition('other', 'flag_is', '["on"]'),
+      condition('', 'in_segment', '["empty"]'),
+      condition('unreadable', 'no_such_operator'),
+    ]
+    const flags = [flagDefinition('flag', { rules: [ruleDefinition({ id: 'rule', conditions })] })]
+    const empty = segmentDefinition('empty', { keyAttribute: 'user.email' })
+    expect(attributesRead(compileFlagSet(flagSetDefinition(flags, [empty])))).toEqual([])
+  })
+
+  it('names the attribute of a segment that only excludes keys', () => {
+    const listing = segmentDefinition('s', { keyAttribute: 'email', excluded: ['x'] })
+    const flagSet = compileFlagSet(flagSetDefinition([], [listing]))
+    expect(attributesRead(flagSet)).toEqual(['email'])
+  })
+
+  it('gathers them once for each flag set', () => {
+    const flagSet = reading('plan')
+    expect(attributesRead(flagSet)).toEqual(['plan'])
+    expect(attributesRead(flagSet)).toEqual(['plan'])
+    expect(attributesRead(reading('age'))).toEqual(['age'])
+  })
+})
+
+describe('minimalContext', () => {
+  it('keeps kind, key and what is read, and nothing else', () => {
+    const context = { kind: 'user', key: 'u-1', plan: 'pro', email: 'u@example.com' }
+    expect(plain(minimalContext(reading('plan', 'age'), context))).toEqual({
+      kind: 'user',
+      key: 'u-1',
+      plan: 'pro',
+    })
+  })
+
+  it('keeps only the part of an object that is read, and all of it when the whole is read', () => {
+    const address = { country: 'at', street: 'Ring 1', at: { lat: 1, lon: 2 } }
+    const context = { kind: 'user', key: 'u-1', address }
+    const keptOf = (...attributes: string[]) => {
+      return plain(minimalContext(reading(...attributes), context))
+    }
+    const keptAddress = (kept: unknown) => ({ kind: 'user', key: 'u-1', address: kept })
+    expect(keptOf('address.country')).toEqual(keptAddress({ country: 'at' }))
+    expect(keptOf('/address/at/lat', 'user.address.country')).toEqual(
+      keptAddress({ at: { lat: 1 }, country: 'at' }),
+    )
+    expect(keptOf('address.at', 'address.at.lat')).toEqual(keptAddress({ at: address.at }))
+    expect(keptOf('address.country', 'address')).toEqual(keptAddress(address))
+    expect(keptOf('address', '/address/country')).toEqual(keptAddress(address))
+  })
+
+  it('keeps every kind of a multi context with its key', () => {
+    const context = {
+      kind: 'multi',
+      user: { key: 'u-1', plan: 'pro', email: 'u@example.com' },
+      organization: { kind: 'organization', key: 'acme', size: 3 },
+    } as const
+    expect(plain(minimalContext(reading('user.plan'), context))).toEqual({
+      kind: 'multi',
+      user: { key: 'u-1', plan: 'pro' },
+      organization: { kind: 'organization', key: 'acme' },
+    })
+  })
+
+  it('reads own properties only, and writes names that mean something elsewhere', () => {
+    const context = JSON.parse('{"kind":"user","key":"u","__proto__":{"x":1,"y":2},"z":3}')
+    const kept = minimalContext(reading('/__proto__/x', 'toString', 'constructor'), context)
+    expect(JSON.stringify(kept)).toBe('{"kind":"user","key":"u","__proto__":{"x":1}}')
+  })
+
+  it('leaves the context as it was', () => {
+    const context = { kind: 'user', key: 'u-1', address: { country: 'at', street: 'Ring 1' } }
+    const before = structuredClone(context)
+    minimalContext(reading('address.country', 'user.address'), context)
+    expect(context).toEqual(before)
+  })
+
+  it('follows a leading kind only into the part of that kind', () => {
+    const context = { kind: 'user', key: 'u', plan: 'pro', organization: { plan: 'free' } }
+    expect(plain(minimalContext(reading('device.plan', 'user.key'), context))).toEqual({
+      kind: 'user',
+      key: 'u',
+    })
+  })
+
+  it('leaves out what is null, which is missing', () => {
+    const context = { kind: 'user', key: null, plan: null, address: { country: null } }
+    expect(plain(minimalContext(reading('plan', 'address.country'), context))).toEqual({
+      kind: 'user',
+    })
+  })
+
+  it('keeps the empty context empty', () => {
+    expect(minimalContext(reading('plan'), {})).toEqual({})
+  })
+})

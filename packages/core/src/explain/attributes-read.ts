@@ -1,0 +1,109 @@
+import type { FlagSet } from '../evaluation/flag-set.ts'
+import type { AttributeReference } from '../model/attribute.ts'
+import { compareCodePoints } from '../model/code-point.ts'
+import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../model/json.ts'
+
+/** The references of every attribute that some rule, segment or rollout reads, by code point. */
+export function attributesRead(flagSet: FlagSet): readonly string[] {
+  return referencesOf(flagSet).map(({ name }) => name)
+}
+
+/**
+ * The least of a context for which every flag answers as it does for the whole: its kinds and
+ * keys, and the attributes that are read. A new object; the values in it are shared.
+ */
+export function minimalContext(flagSet: FlagSet, context: EvaluationContext): EvaluationContext {
+  if (isEmptyContext(context ?? {})) return context
+  const references = referencesOf(flagSet)
+  if (context.kind !== 'multi') {
+    return minimalPart(context as JsonObject, context.kind, references) as EvaluationContext
+  }
+  const kept: Kept = Object.create(null)
+  kept['kind'] = 'multi'
+  for (const kind of Object.keys(context)) {
+    const part = context[kind]
+    if (isJsonObject(part)) kept[kind] = minimalPart(part, kind, references)
+  }
+  return kept as EvaluationContext
+}
+
+/** Without a prototype, so that no name means anything but itself. */
+type Kept = Record<string, JsonValue>
+
+const KEPT_ALWAYS = ['kind', 'key'] as const
+
+function minimalPart(
+  part: JsonObject,
+  kind: string | undefined,
+  references: readonly AttributeReference[],
+): Kept {
+  const kept: Kept = Object.create(null)
+  for (const name of KEPT_ALWAYS) keep(kept, part, [name])
+  for (const { name, path, afterKind } of references) {
+    if (keep(kept, part, [name]) || keep(kept, part, path)) continue
+    for (const rest of afterKind) {
+      if (rest.kind !== kind) continue
+      if (rest.name !== undefined && keep(kept, part, [rest.name])) break
+      if (keep(kept, part, rest.path)) break
+    }
+  }
+  return kept
+}
+
+/** Takes over what lies at a path, unless nothing does; what is kept whole already stays whole. */
+function keep(kept: Kept, from: JsonObject, path: readonly string[]): boolean {
+  if (path.length === 0 || !isThere(from, path)) return false
+  let source: JsonValue = from
+  let target = kept
+  for (const [index, step] of path.entries()) {
+    source = (source as JsonObject)[step] ?? null
+    const before = target[step]
+    if (before === source) break
+    if (index === path.length - 1) target[step] = source
+    else {
+      const next: Kept = isJsonObject(before) ? before : Object.create(null)
+      target[step] = next
+      target = next
+    }
+  }
+  return true
+}
+
+function isThere(from: JsonObject, path: readonly string[]): boolean {
+  let value: JsonValue | undefined = from
+  for (const step of path) {
+    if (!isJsonObject(value) || !Object.hasOwn(value, step)) return false
+    value = value[step]
+  }
+  return value !== undefined && value !== null
+}
+
+/** A flag set never changes, so that its references need to be gathered only once. */
+const gathered = new WeakMap<FlagSet, readonly AttributeReference[]>()
+
+function referencesOf(flagSet: FlagSet): readonly AttributeReference[] {
+  const known = gathered.get(flagSet)
+  if (known !== undefined) return known
+  const references = gather(flagSet)
+  gathered.set(flagSet, references)
+  return references
+}
+
+function gather({ flagsByKey, segments }: FlagSet): readonly AttributeReference[] {
+  const byName = new Map<string, AttributeReference>()
+  const add = (reference: AttributeReference | undefined) => {
+    if (reference !== undefined) byName.set(reference.name, reference)
+  }
+  for (const { rules } of flagsByKey.values()) {
+    for (const { conditions, serve } of rules) {
+      for (const { reference } of conditions) add(reference)
+      if (serve.kind === 'rollout') add(serve.rollout.bucketBy)
+    }
+  }
+  for (const { conditions, keyAttribute, included, excluded } of segments.values()) {
+    for (const { reference } of conditions) add(reference)
+    if (included.size > 0 || excluded.size > 0) add(keyAttribute)
+  }
+  return [...byName.values()].sort((left, right) => compareCodePoints(left.name, right.name))
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { flagDefinition, flagSetDefinition } from '../../test/definitions.ts'
+import { compileFlagSet } from '../evaluation/flag-set.ts'
+import { answerStep, variationKeyOf } from './explanation.ts'
+
+describe('the words of an explanation', () => {
+  it('name a variation as people do, or by its id when the flag does not have it', () => {
+    const variations = [
+      { id: 'v-1', key: 'green', value: 'true' },
+      { id: 'v-2', key: 'blue', value: 'false' },
+    ]
+    const definition = flagDefinition('a', { variations })
+    const flag = compileFlagSet(flagSetDefinition([definition])).flags.get('a')
+    expect(flag && variationKeyOf(flag, 'v-2')).toBe('blue')
+    expect(flag && variationKeyOf(flag, 'v-3')).toBe('v-3')
+  })
+
+  it('end with what is served, and why', () => {
+    const detail = { flagKey: 'a', value: true, variationId: 'v', reason: 'SPLIT' } as const
+    expect(answerStep({ ...detail, variationKey: 'on' })).toEqual({
+      type: 'answer',
+      outcome: 'held',
+      variationKey: 'on',
+      text: 'Serves "on" (SPLIT).',
+    })
+    const nothing = { ...detail, variationKey: null, errorCode: 'MALFORMED_FLAG' } as const
+    expect(answerStep(nothing).text).toBe(
+      'Serves nothing, so the value is null (SPLIT, MALFORMED_FLAG).',
+    )
+  })
+})

@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { hash128, hash128Incrementally } from './hash128.ts'
+
+describe('hash128', () => {
+  it('has the verification value that the authors of MurmurHash3 publish for x86_128', () => {
+    // Hashes the keys {}, {0}, {0,1}, … with falling seeds, then all those hashes together.
+    const hashes: number[] = []
+    for (let length = 0; length < 256; length += 1) {
+      const key = Uint8Array.from({ length }, (_, index) => index)
+      hashes.push(...bytesInMemory(hash128(key, 256 - length)))
+    }
+    const all = bytesInMemory(hash128(Uint8Array.from(hashes)))
+    const value = all.slice(0, 4).reduceRight((sum, byte) => sum * 256 + byte, 0)
+    expect(value.toString(16)).toBe('b3ece62a')
+  })
+
+  it('gives 32 lower-case hex digits', () => {
+    fc.assert(fc.property(fc.string(), (text) => /^[0-9a-f]{32}$/.test(hash128(text))))
+  })
+
+  it('hashes the UTF-8 bytes of any text', () => {
+    const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }))
+    fc.assert(
+      fc.property(texts, fc.nat(), (text, seed) => {
+        const bytes = new TextEncoder().encode(text)
+        expect(hash128(text)).toBe(hash128(bytes))
+        expect(hash128(text, seed)).toBe(hash128(bytes, seed))
+      }),
+    )
+  })
+
+  it('hashes long text like short text, and text after text', () => {
+    const texts = ['x'.repeat(4096), 'x'.repeat(4097), 'ü'.repeat(5000), 'x', '']
+    for (const text of [...texts, ...texts.toReversed()]) {
+      expect(hash128(text)).toBe(hash128(new TextEncoder().encode(text)))
+    }
+  })
+
+  it('hashes very long text incrementally to the same hash, while other text is hashed between them', () => {
+    const longest = `${'long text '.repeat(60_007)}.`
+    for (const text of [longest, `${longest}ü`, 'x'.repeat(8192), 'short', '']) {
+      const work = hash128Incrementally(text)
+      let chunks = 1
+      let step = work.next()
+      for (; step.done !== true; step = work.next()) {
+        hash128(`other text ${chunks}`)
+        chunks += 1
+      }
+      expect(step.value).toBe(hash128(new TextEncoder().encode(text)))
+      if (text.length >= longest.length) expect(chunks).toBeGreaterThan(3)
+    }
+  })
+
+  it('takes a lone surrogate for a replacement character', () => {
+    expect(hash128('a\ud800b')).toBe(hash128('a\ufffdb'))
+  })
+
+  it('stays the same for ever', () => {
+    expect(hash128('')).toBe('00000000000000000000000000000000')
+    expect(hash128('{"key":"user-1","kind":"user"}')).toMatchInlineSnapshot(
+      `"5a4c48547661085dd62c2ac3f09cf6be"`,
+    )
+  })
+})
+
+/** The words of a hash as the reference lays them out: each one lowest byte first. */
+function bytesInMemory(hash: string): number[] {
+  const words = hash.match(/.{8}/g) ?? []
+  return words.flatMap((word) => {
+    const bytes = word.match(/../g) ?? []
+    return bytes.map((byte) => Number.parseInt(byte, 16)).reverse()
+  })
+}

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest'
+import { deepFreeze } from '../../test/arbitraries.ts'
+import {
+  MAX_CONTEXT_ATTRIBUTES,
+  MAX_CONTEXT_KINDS,
+  MAX_CONTEXT_NESTING,
+  MAX_CONTEXT_TEXT_LENGTH,
+  parseContext,
+} from './context.ts'
+import { isFlagError } from './errors.ts'
+
+/** The paths of what is refused. */
+function refused(input: unknown): unknown {
+  try {
+    parseContext(input)
+    return []
+  } catch (error) {
+    if (!isFlagError(error) || error.code !== 'INVALID_CONTEXT') throw error
+    const issues = error.details?.issues as { path: string; message: string }[]
+    expect(error.message).toBe(`${issues[0]?.path} ${issues[0]?.message}`)
+    return issues.map(({ path }) => path)
+  }
+}
+
+/** Objects within objects: the context is the first level. */
+function nested(levels: number): unknown {
+  let value: unknown = { kind: 'user' }
+  for (let level = 1; level < levels; level += 1) value = { kind: 'user', a: value }
+  return value
+}
+
+describe('parseContext', () => {
+  it.each([
+    ['the empty context', {}],
+    ['a kind alone', { kind: 'user' }],
+    ['a kind of 64 characters, however many units', { kind: '😀'.repeat(64) }],
+    ['a text key', { kind: 'user', key: 'u-1' }],
+    ['an empty key', { kind: 'user', key: '' }],
+    ['a whole number as key', { kind: 'user', key: -7 }],
+    ['a null key', { kind: 'user', key: null }],
+    ['any attributes', { kind: 'user', a: null, b: [1, 'x', { c: [[]] }], d: undefined }],
+    ['one part', { kind: 'multi', user: {} }],
+    ['parts of any kind', { kind: 'multi', user: { kind: 'user', key: 1 }, device: { x: 1 } }],
+    ['a part of an odd kind', JSON.parse('{"kind": "multi", "__proto__": {"key": "x"}}')],
+    ['no prototype', Object.assign(Object.create(null), { kind: 'user' })],
+    ['the deepest nesting', nested(MAX_CONTEXT_NESTING)],
+    ['long lists', { kind: 'user', list: new Array(1_998).fill('x') }],
+  ])('accepts %s, and gives back the very same object', (_, input) => {
+    expect(parseContext(deepFreeze(input))).toBe(input)
+  })
+
+  it.each([
+    ['null', null, ['context']],
+    ['text', 'user', ['context']],
+    ['a list', [], ['context']],
+    ['an instance of a class', new Map(), ['context']],
+    ['a missing kind', { key: 'u' }, ['context.kind']],
+    ['an empty kind', { kind: '' }, ['context.kind']],
+    ['a kind that is not text', { kind: 1 }, ['context.kind']],
+    ['an inherited kind', JSON.parse('{"__proto__": {"kind": "user"}}'), ['context.kind']],
+    ['a kind of 65 characters', { kind: 'x'.repeat(65) }, ['context.kind']],
+    ['a fraction as key', { kind: 'user', key: 1.5 }, ['context.key']],
+    ['an unsafe integer as key', { kind: 'user', key: 2 ** 53 }, ['context.key']],
+    ['a boolean as key', { kind: 'user', key: true }, ['context.key']],
+    ['no parts', { kind: 'multi' }, ['context']],
+    ['a part that is text', { kind: 'multi', user: 'u' }, ['context.user']],
+    ['a part that is null', { kind: 'multi', user: null }, ['context.user']],
+    ['a key beside parts', { kind: 'multi', key: 'u', user: {} }, ['context.key']],
+    ['a part of another kind', { kind: 'multi', user: { kind: 'bot' } }, ['context.user.kind']],
+    ['a bad key in a part', { kind: 'multi', user: { key: [] } }, ['context.user.key']],
+    ['a multi context within', { kind: 'multi', multi: {} }, ['context.multi']],
+    ['a part without a name', { kind: 'multi', '': {} }, ['context.']],
+    [
+      'several faults at once',
+      { kind: '', key: {}, n: NaN },
+      ['context.kind', 'context.key', 'context.n'],
+    ],
+    ['one level too deep', nested(MAX_CONTEXT_NESTING + 1), [`context${'.a'.repeat(32)}`]],
+    ['a function', { kind: 'user', f: () => 1 }, ['context.f']],
+    ['a symbol', { kind: 'user', s: Symbol('s') }, ['context.s']],
+    ['a bigint', { kind: 'user', a: { b: 1n } }, ['context.a.b']],
+    ['an infinite number', { kind: 'user', list: [1, Infinity] }, ['context.list.1']],
+    ['a date', { kind: 'user', at: new Date(0) }, ['context.at']],
+    ['a hole in a list', { kind: 'user', list: [undefined] }, ['context.list.0']],
+  ])('refuses %s and names it', (_, input, paths) => {
+    expect(refused(input)).toEqual(paths)
+  })
+
+  it.each([
+    [{ kind: 1 }, 'context.kind must be text'],
+    [{ kind: '' }, 'context.kind must not be empty'],
+    [{ kind: 'x'.repeat(65) }, 'context.kind must have at most 64 characters'],
+    [{ kind: 'multi' }, 'context must have a kind beside `kind` itself'],
+    [{ kind: 'multi', user: 1 }, 'context.user must be an object: the context of this kind'],
+    [{ kind: 'multi', user: { kind: 'x' } }, 'context.user.kind must be `user`, or absent'],
+    [{ kind: 'multi', multi: {} }, 'context.multi must not be a multi context'],
+    [{ kind: 'user', at: new Date(0) }, 'context.at must be a JSON value'],
+    [{ kind: 'user', list: new Array(2000).fill({}) }, 'context must not have more than 2000'],
+  ])('says of %o what is wrong', (input, message) => {
+    expect(() => parseContext(input)).toThrow(message)
+  })
+
+  it('counts the levels of lists like those of objects', () => {
+    const listed = (levels: number) => {
+      let value: unknown = []
+      for (let level = 2; level < levels; level += 1) value = [value]
+      return { kind: 'user', a: value }
+    }
+    expect(refused(listed(MAX_CONTEXT_NESTING))).toEqual([])
+    expect(() => parseContext(listed(MAX_CONTEXT_NESTING + 1))).toThrow('more than 32 levels deep')
+  })
+
+  it('counts attributes and elements of lists at all depths', () => {
+    const wide = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, index]))
+    const most = MAX_CONTEXT_ATTRIBUTES
+    expect(refused({ kind: 'user', ...wide(most - 1) })).toEqual([])
+    expect(refused({ kind: 'user', ...wide(most) })).toEqual(['context'])
+    expect(refused({ kind: 'user', a: wide(most - 2) })).toEqual([])
+    expect(refused({ kind: 'user', a: wide(most - 1) })).toEqual(['context'])
+    for (const element of [1, 'a', null, [], {}]) {
+      expect(refused({ kind: 'user', a: new Array(most - 2).fill(element) })).toEqual([])
+      expect(refused({ kind: 'user', a: new Array(most - 1).fill(element) })).toEqual(['context'])
+    }
+  })
+
+  it('refuses text of more than 8,192 UTF-16 units, wherever it stands', () => {
+    const most = MAX_CONTEXT_TEXT_LENGTH
+    expect(most).toBe(8192)
+    const longest = '\u{1f600}'.repeat(most / 2)
+    expect(refused({ kind: 'user', key: longest, a: longest, b: [{ c: longest }] })).toEqual([])
+    const tooLong = `${longest}a`
+    expect(refused({ kind: 'user', key: tooLong })).toEqual(['context.key'])
+    expect(refused({ kind: 'user', a: tooLong, b: [{ c: tooLong }] })).toEqual([
+      'context.a',
+      'context.b.0.c',
+    ])
+    expect(refused({ kind: 'multi', user: { a: [tooLong] } })).toEqual(['context.user.a.0'])
+    expect(() => parseContext({ kind: 'user', a: tooLong })).toThrow(
+      'context.a must have at most 8192 UTF-16 units (got 8193)',
+    )
+  })
+
+  it('accepts up to 32 kinds in a multi context', () => {
+    const kinds = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`kind-${index}`, {}]))
+    expect(refused({ kind: 'multi', ...kinds(MAX_CONTEXT_KINDS) })).toEqual([])
+    expect(refused({ kind: 'multi', ...kinds(MAX_CONTEXT_KINDS + 1) })).toEqual(['context'])
+    expect(() => parseContext({ kind: 'multi', ...kinds(33) })).toThrow('more than 32 kinds')
+  })
+
+  it('ends with objects and lists that contain themselves', () => {
+    const object: Record<string, unknown> = { kind: 'user' }
+    object.a = object
+    object.b = object
+    const list: unknown[] = []
+    list.push(list, list, list)
+    expect(refused(object)).not.toEqual([])
+    expect(refused({ kind: 'user', list })).not.toEqual([])
+  })
+
+  it('lists at most 20 faults', () => {
+    expect(refused({ kind: 'user', list: new Array(100).fill(NaN) })).toHaveLength(20)
+  })
+})

@@ -1,0 +1,193 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { conditionFault } from '../authoring/condition-fault.ts'
+import type { EvaluationContext } from '../model/context.ts'
+import type { ConditionDefinition } from '../model/definition.ts'
+import type { JsonValue } from '../model/json.ts'
+import { re2 } from '../regex.ts'
+import { type ConditionScope, compileCondition, matchesCondition } from './condition.ts'
+import { type Operator, operators } from './operator.ts'
+
+const NEGATIVES: readonly (readonly [Operator, Operator])[] = [
+  ['exists', 'not_exists'],
+  ['eq', 'neq'],
+  ['in', 'not_in'],
+  ['in_ci', 'not_in_ci'],
+  ['contains', 'not_contains'],
+  ['contains_ci', 'not_contains_ci'],
+  ['starts_with', 'not_starts_with'],
+  ['starts_with_ci', 'not_starts_with_ci'],
+  ['ends_with', 'not_ends_with'],
+  ['ends_with_ci', 'not_ends_with_ci'],
+  ['semver_in', 'not_semver_in'],
+  ['matches', 'not_matches'],
+  ['in_cidr', 'not_in_cidr'],
+  ['in_segment', 'not_in_segment'],
+  ['flag_is', 'flag_is_not'],
+]
+
+const EXTENSIONS = { regex: re2 }
+const read = (condition: ConditionDefinition) => compileCondition(condition, EXTENSIONS)
+
+const TEXTS = [
+  '',
+  'a',
+  'A',
+  '10.0.0.1',
+  '::1',
+  'ab',
+  '1',
+  '1.0',
+  '2.0.0-rc.1',
+  'true',
+  '2024-01-01T00:00:00Z',
+  'İ',
+]
+const NUMBERS = [0, 1, -1, 1.5, 1e21, 1_704_067_200_000]
+
+const scalar = fc.oneof(
+  fc.constantFrom<JsonValue>(...TEXTS, ...NUMBERS, true, false, null),
+  fc.string({ unit: 'binary' }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+)
+
+const json = fc.oneof(
+  scalar,
+  fc.array(scalar, { maxLength: 4 }),
+  fc.jsonValue({ maxDepth: 4 }).map((value) => value as JsonValue),
+)
+
+const operator = fc.constantFrom(...operators.keys())
+
+const value = fc.oneof(
+  fc.constantFrom(
+    '10.0.0.0/8',
+    '["10.0.0.0/8", "x"]',
+    '5|1',
+    'string',
+    '[a-z]+(',
+    '(a+)+$',
+    '2',
+    '{"op": "gt", "value": 1}',
+  ),
+  fc.constantFrom('{"salt": "s", "ranges": [[0, 50000]]}', '[{"attribute": "", "operator": "eq"}]'),
+  fc.constantFrom(...TEXTS, '["a", "b"]', '[1, 2]', '[]', '[null]', '["1.0", "2"]', '{"a": 1}'),
+  fc.array(scalar, { maxLength: 4 }).map((list) => JSON.stringify(list)),
+  json.map((list) => JSON.stringify(list)),
+  fc.string({ unit: 'binary' }),
+)
+
+const definition: fc.Arbitrary<ConditionDefinition> = fc.record({
+  attribute: fc.constantFrom('it', 'user.it', '/it', 'missing', 'flag'),
+  operator,
+  value,
+})
+
+const scope: fc.Arbitrary<ConditionScope> = fc
+  .tuple(fc.option(json, { nil: undefined }), fc.boolean(), fc.constantFrom('a', '1', undefined))
+  .map(([it, isIn, served]) => ({
+    context: (it === undefined ? { kind: 'user' } : { kind: 'user', it }) as EvaluationContext,
+    isInSegment: () => isIn,
+    servedVariation: () => served,
+  }))
+
+describe('a condition, for any context, operator and value', () => {
+  it('holds or not, always the same, without throwing', () => {
+    fc.assert(
+      fc.property(definition, scope, (condition, where) => {
+        const compiled = read(condition)
+        const holds = matchesCondition(compiled, where)
+        expect(typeof holds).toBe('boolean')
+        expect(matchesCondition(compiled, where)).toBe(holds)
+        expect(matchesCondition(read(condition), where)).toBe(holds)
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  it('is exactly complemented by `negate` if it can be read, and else never holds', () => {
+    fc.assert(
+      fc.property(definition, scope, (condition, where) => {
+        const negation = { ...condition, negate: true }
+        const plain = matchesCondition(read(condition), where)
+        const negated = matchesCondition(read(negation), where)
+        const isReadable = conditionFault(condition, EXTENSIONS) === undefined
+        // A network list with an invalid entry is readable only if it is not negated.
+        const isNegatable = conditionFault(negation, EXTENSIONS) === undefined
+        if (!isReadable) expect(plain || isNegatable).toBe(false)
+        if (isReadable && isNegatable) expect(plain || negated).toBe(true)
+        if (!isNegatable) expect(negated).toBe(false)
+        expect(plain && negated).toBe(false)
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  it('never holds together with its negative form', () => {
+    fc.assert(
+      fc.property(definition, scope, fc.constantFrom(...NEGATIVES), (condition, where, pair) => {
+        const [holds, holdsNot] = pair.map((name) =>
+          matchesCondition(read({ ...condition, operator: name }), where),
+        )
+        expect(holds && holdsNot).toBe(false)
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  it('holds with no missing attribute, unless it asks for that', () => {
+    fc.assert(
+      fc.property(operator, value, (name, text) => {
+        const compiled = read({ attribute: 'it', operator: name, value: text })
+        const holds = matchesCondition(compiled, {
+          context: { kind: 'user', it: null },
+          isInSegment: () => false,
+          servedVariation: () => undefined,
+        })
+        expect(holds && name !== 'not_exists' && name !== 'not_in_segment').toBe(false)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('holds with an array when it holds with an element, negative forms when with none', () => {
+    const elements = fc.array(scalar, { minLength: 1, maxLength: 4 })
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...NEGATIVES.slice(1, -2)),
+        value,
+        elements,
+        (pair, text, list) => {
+          const holds = (name: Operator, it: JsonValue) =>
+            matchesCondition(read({ attribute: 'it', operator: name, value: text }), {
+              context: { kind: 'user', it },
+              isInSegment: () => false,
+              servedVariation: () => undefined,
+            })
+          const [positive, negative] = pair
+          const hasMatch = list.some((element) => holds(positive, element))
+          // A list may also equal the value as a whole.
+          if (hasMatch) expect(holds(positive, list)).toBe(true)
+          if (hasMatch) expect(holds(negative, list)).toBe(false)
+          if (holds(negative, list)) expect(hasMatch).toBe(false)
+        },
+      ),
+      { numRuns: 5000 },
+    )
+  })
+})
+
+describe('the table of operators', () => {
+  it('has a known positive form for every negative one', () => {
+    const negative = [...operators].filter(([, { wants }]) => wants !== 'match')
+    expect(negative.map(([name]) => name).sort()).toEqual(NEGATIVES.map(([, name]) => name).sort())
+  })
+
+  it('gives both forms the same subject and comparison', () => {
+    for (const [positive, negative] of NEGATIVES) {
+      expect(operators.get(positive)?.subject).toBe(operators.get(negative)?.subject)
+      const expects = operators.get(positive)?.comparison.expects
+      expect(operators.get(negative)?.comparison.expects).toBe(expects)
+    }
+  })
+})

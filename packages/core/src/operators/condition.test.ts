@@ -1,0 +1,335 @@
+import { describe, expect, it } from 'vitest'
+import { conditionFault } from '../authoring/condition-fault.ts'
+import type { ConditionDefinition } from '../model/definition.ts'
+import { re2 } from '../regex.ts'
+import {
+  type CompiledCondition,
+  type ConditionScope,
+  compileCondition,
+  matchesAll,
+  matchesAny,
+  matchesCondition,
+  matchesNone,
+  sharedConditions,
+} from './condition.ts'
+import { operators } from './operator.ts'
+
+const scope: ConditionScope = {
+  context: { kind: 'user', key: 'ada', plan: 'pro', nothing: null },
+  isInSegment: (segmentId) => segmentId === 'beta',
+  servedVariation: (flagKey) => (flagKey === 'checkout' ? 'new' : undefined),
+}
+
+function holds(definition: ConditionDefinition): boolean {
+  return matchesCondition(compileCondition(definition), scope)
+}
+
+describe('a condition on an attribute', () => {
+  it('reads the attribute by reference', () => {
+    expect(holds({ attribute: 'plan', operator: 'eq', value: 'pro' })).toBe(true)
+    expect(holds({ attribute: 'user.plan', operator: 'eq', value: 'pro' })).toBe(true)
+    expect(holds({ attribute: '/plan', operator: 'eq', value: 'pro' })).toBe(true)
+    expect(holds({ attribute: 'toString', operator: 'exists', value: '' })).toBe(false)
+    expect(holds({ attribute: 'nothing', operator: 'exists', value: '' })).toBe(false)
+  })
+
+  it('matches any kind of a multi context by `kind`', () => {
+    const context = { kind: 'multi', user: { key: 'ada' }, organization: { key: 'acme' } } as const
+    const isFor = (value: string, operator = 'eq') =>
+      matchesCondition(compileCondition({ attribute: 'kind', operator, value }), {
+        ...scope,
+        context,
+      })
+    expect(isFor('organization')).toBe(true)
+    expect(isFor('device')).toBe(false)
+    expect(isFor('organization', 'neq')).toBe(false)
+    expect(isFor('device', 'neq')).toBe(true)
+  })
+
+  it('is exactly complemented by `negate`, a missing attribute included', () => {
+    for (const attribute of ['plan', 'missing']) {
+      for (const operator of ['eq', 'neq', 'exists', 'not_exists', 'gt', 'not_contains']) {
+        const definition = { attribute, operator, value: '5' }
+        expect(holds({ ...definition, negate: true })).toBe(!holds(definition))
+        expect(holds({ ...definition, negate: false })).toBe(holds(definition))
+      }
+    }
+  })
+})
+
+describe('sharedConditions', () => {
+  const plain = { attribute: 'plan', operator: 'eq', value: 'pro' }
+
+  it('compiles equal conditions once, and no two that mean something different', () => {
+    const compile = sharedConditions({})
+    const different = [
+      plain,
+      { ...plain, negate: true },
+      { ...plain, operator: 'neq' },
+      { ...plain, value: 'pr' },
+      { ...plain, attribute: 'planp', value: 'ro' },
+      { ...plain, attribute: 'plan ', value: 'pro' },
+    ]
+    const compiled = different.map((definition) => compile(definition))
+    expect(new Set(compiled).size).toBe(different.length)
+    expect(different.map((definition) => compile({ ...definition }))).toEqual(compiled)
+    for (const [index, definition] of different.entries()) {
+      expect(compile({ ...definition })).toBe(compiled[index])
+    }
+    expect(compile({ ...plain, negate: false })).toBe(compiled[0])
+  })
+
+  it('keeps conditions apart whose texts, joined, read alike', () => {
+    const readable = { attribute: 'a', operator: 'eq', value: ' b' }
+    const unreadable = { attribute: 'b', operator: 'eq a', value: '' }
+    const isReadable = ({ test }: CompiledCondition) => test !== undefined
+    const compile = sharedConditions({})
+    expect([unreadable, readable].map((each) => isReadable(compile(each)))).toEqual([false, true])
+    const inOtherOrder = sharedConditions({})
+    expect([readable, unreadable].map((each) => isReadable(inOtherOrder(each)))).toEqual([
+      true,
+      false,
+    ])
+  })
+
+  it('takes nothing that is not well-formed for the same as anything else', () => {
+    const compile = sharedConditions({})
+    const odd = { attribute: 1, operator: 'eq', value: 'pro' } as unknown as ConditionDefinition
+    expect(() => matchesCondition(compile(odd), scope)).not.toThrow()
+    expect(matchesCondition(compile(plain), scope)).toBe(true)
+    expect(matchesCondition(compile(odd), scope)).toBe(false)
+  })
+})
+
+describe('a condition on segments', () => {
+  const inSegment = (value: string) => holds({ attribute: '', operator: 'in_segment', value })
+  const notIn = (value: string) => holds({ attribute: '', operator: 'not_in_segment', value })
+
+  it('holds when the context is in any of them', () => {
+    expect(inSegment('beta')).toBe(true)
+    expect(inSegment('["alpha", "beta"]')).toBe(true)
+    expect(inSegment('["alpha"]')).toBe(false)
+    expect(inSegment('[]')).toBe(false)
+  })
+
+  it('in its negative form, holds when the context is in none of them', () => {
+    expect(notIn('beta')).toBe(false)
+    expect(notIn('["alpha", "beta"]')).toBe(false)
+    expect(notIn('["alpha"]')).toBe(true)
+    expect(notIn('[]')).toBe(true)
+  })
+
+  it('names the segments, whose fate it shares', () => {
+    const condition = compileCondition({
+      attribute: 'ignored',
+      operator: 'not_in_segment',
+      value: '["alpha", "beta"]',
+    })
+    expect(condition.segmentIds).toEqual(['alpha', 'beta'])
+    expect(condition.flagKey).toBeUndefined()
+  })
+})
+
+describe('a condition on a flag', () => {
+  const flagIs = (attribute: string, value: string) =>
+    holds({ attribute, operator: 'flag_is', value })
+  const flagIsNot = (attribute: string, value: string) =>
+    holds({ attribute, operator: 'flag_is_not', value })
+
+  it('holds when the flag serves one of the variations', () => {
+    expect(flagIs('checkout', 'new')).toBe(true)
+    expect(flagIs('checkout', '["old", "new"]')).toBe(true)
+    expect(flagIs('checkout', 'NEW')).toBe(false)
+    expect(flagIs('checkout', '[]')).toBe(false)
+  })
+
+  it('in its negative form, holds when the flag serves another one', () => {
+    expect(flagIsNot('checkout', 'old')).toBe(true)
+    expect(flagIsNot('checkout', 'new')).toBe(false)
+    expect(flagIsNot('checkout', '[]')).toBe(true)
+  })
+
+  it('takes an unknown flag, or one that serves nothing, for missing', () => {
+    expect(flagIs('unknown', 'new')).toBe(false)
+    expect(flagIsNot('unknown', 'new')).toBe(false)
+    const negated = { attribute: 'unknown', operator: 'flag_is', value: 'new', negate: true }
+    expect(holds(negated)).toBe(true)
+  })
+
+  it('names the flag, whose fate it shares', () => {
+    const definition = { attribute: 'checkout', operator: 'flag_is', value: 'new' }
+    expect(compileCondition(definition).flagKey).toBe('checkout')
+    expect(compileCondition({ ...definition, value: '[null]' }).flagKey).toBeUndefined()
+    expect(compileCondition({ ...definition, operator: 'eq' }).flagKey).toBeUndefined()
+  })
+})
+
+describe('a condition that cannot be read', () => {
+  const garbage: unknown[] = [
+    undefined,
+    null,
+    5,
+    'eq',
+    [],
+    {},
+    { attribute: 'plan', operator: 'eq' },
+    { attribute: 'plan', operator: 'eq', value: 5 },
+    { attribute: 5, operator: 'eq', value: 'pro' },
+    { attribute: 'plan', operator: { toString: [] }, value: 'pro' },
+    { attribute: 'plan', operator: '__proto__', value: 'pro' },
+    { attribute: 'plan', operator: 'Eq', value: 'pro' },
+    { attribute: 'plan', operator: 'gt', value: 'four' },
+    { attribute: 'plan', operator: 'in', value: '[null]' },
+  ]
+
+  it('never holds, negated or not, and never throws', () => {
+    for (const definition of garbage) {
+      expect(holds(definition as ConditionDefinition)).toBe(false)
+      if (typeof definition === 'object') {
+        const negated = { ...definition, negate: true }
+        expect(holds(negated as unknown as ConditionDefinition)).toBe(false)
+      }
+    }
+  })
+
+  it('is refused on write', () => {
+    for (const definition of garbage) {
+      expect(conditionFault(definition as ConditionDefinition)).toMatch(/^[A-Z].*\.$/)
+    }
+  })
+})
+
+describe('conditionFault', () => {
+  it('finds nothing wrong with a good condition', () => {
+    expect(conditionFault({ attribute: 'plan', operator: 'eq', value: '' })).toBeUndefined()
+    expect(conditionFault({ attribute: '', operator: 'in_segment', value: '[]' })).toBeUndefined()
+  })
+
+  it.each([
+    ['eqals', '1', 'There is no operator "eqals".'],
+    ['gt', 'four', 'The value of "gt" must be a decimal number.'],
+    ['in', '[null]', 'The value of "in" must be text or a JSON array without null.'],
+    ['contains', '[{}]', 'The value of "contains" must be text or a JSON array of texts.'],
+    [
+      'between',
+      '[3, 1]',
+      'The value of "between" must be a JSON array of two numbers, the lower one first.',
+    ],
+    [
+      'before',
+      '2024-01-01',
+      'The value of "before" must be an RFC 3339 date with time and zone, or epoch milliseconds.',
+    ],
+    ['semver_gt', '1.2.3.4', 'The value of "semver_gt" must be a semantic version.'],
+    [
+      'semver_in',
+      '["1", "x"]',
+      'The value of "semver_in" must be a semantic version or a JSON array of them.',
+    ],
+    ['in_segment', '[[]]', 'The value of "in_segment" must be text or a JSON array of texts.'],
+    [
+      'modulo',
+      '0|1',
+      'The value of "modulo" must be a divisor other than 0 and a remainder, such as 10|3.',
+    ],
+    [
+      'is_type',
+      'date',
+      'The value of "is_type" must be one of string, number, boolean, array, object, semver, or a JSON array of them.',
+    ],
+    [
+      'array_size',
+      '{"op": "most"}',
+      'The value of "array_size" must be a number, or a JSON object such as {"op": "gte", "value": 2}.',
+    ],
+    [
+      'elem_match',
+      '{}',
+      'The value of "elem_match" must be a JSON array of at most 64 conditions on attributes of an element.',
+    ],
+    [
+      'in_bucket',
+      '{"salt": "s"}',
+      'The value of "in_bucket" must be a JSON object of a salt and ranges, ascending and disjoint, and optionally a scheme and a totalWeight, a whole number from 1 to 100000, such as {"salt": "s", "ranges": [[0, 5000]]}.',
+    ],
+    [
+      'in_cidr',
+      '[{}]',
+      'The value of "in_cidr" must be an IP address or a network in CIDR notation, or a JSON array of them.',
+    ],
+  ])('says what is wrong with %s %s', (operator, value, fault) => {
+    expect(conditionFault({ attribute: 'a', operator, value })).toBe(fault)
+  })
+
+  it('lets only existence, equality and the order of texts have a list with null for a value', () => {
+    const lenient = [...operators.keys()].filter(
+      (operator) => conditionFault({ attribute: 'a', operator, value: '[null]' }) === undefined,
+    )
+    expect(lenient).toEqual([
+      ...['exists', 'not_exists', 'eq', 'neq', 'eq_ci'],
+      ...['str_gt', 'str_gte', 'str_lt', 'str_lte'],
+    ])
+  })
+})
+
+describe('a condition that needs an extension', () => {
+  const pattern = { attribute: 'plan', operator: 'matches', value: '^p' }
+  const foreign = { salt: 's', scheme: 'elsewhere', ranges: [[0, 100_000]] }
+  const share = { attribute: 'key', operator: 'in_bucket', value: JSON.stringify(foreign) }
+  const nested = {
+    attribute: 'plan',
+    operator: 'elem_match',
+    value: JSON.stringify([{ ...pattern, attribute: '' }]),
+  }
+
+  it('never holds without it, negated or not, and names what is missing', () => {
+    for (const definition of [pattern, share, nested]) {
+      expect(holds(definition)).toBe(false)
+      expect(holds({ ...definition, negate: true })).toBe(false)
+    }
+    expect(compileCondition(pattern).missing).toEqual(['regex engine'])
+    expect(compileCondition(nested).missing).toEqual(['regex engine'])
+    expect(compileCondition(share).missing).toEqual(['bucketing scheme "elsewhere"'])
+    expect(conditionFault(nested)).toBe(
+      '"elem_match" needs the regex engine, which was not handed to the engine.',
+    )
+  })
+
+  it('has nothing missing with it', () => {
+    for (const definition of [pattern, nested]) {
+      expect(compileCondition(definition, { regex: re2 }).missing).toEqual([])
+      expect(conditionFault(definition, { regex: re2 })).toBeUndefined()
+    }
+    const schemes = new Map([['elsewhere', () => () => 7]])
+    expect(conditionFault(share, { schemes })).toBeUndefined()
+    expect(matchesCondition(compileCondition(share, { schemes }), scope)).toBe(true)
+  })
+
+  it('is refused with it when the pattern is invalid', () => {
+    const fault = conditionFault({ ...pattern, value: '(' }, { regex: re2 })
+    expect(fault).toMatch(/^The value of "matches" must be a regular expression/)
+  })
+})
+
+describe('several conditions', () => {
+  const yes = compileCondition({ attribute: 'plan', operator: 'eq', value: 'pro' })
+  const no = compileCondition({ attribute: 'plan', operator: 'eq', value: 'free' })
+
+  it('can all hold', () => {
+    expect(matchesAll([yes, yes], scope)).toBe(true)
+    expect(matchesAll([yes, no], scope)).toBe(false)
+    expect(matchesAll([], scope)).toBe(true)
+  })
+
+  it('can hold in part', () => {
+    expect(matchesAny([no, yes], scope)).toBe(true)
+    expect(matchesAny([no, no], scope)).toBe(false)
+    expect(matchesAny([], scope)).toBe(false)
+  })
+
+  it('can hold not at all', () => {
+    expect(matchesNone([no, no], scope)).toBe(true)
+    expect(matchesNone([no, yes], scope)).toBe(false)
+    expect(matchesNone([], scope)).toBe(true)
+  })
+})

@@ -1,0 +1,195 @@
+import { compileReference, readElement } from '../model/attribute.ts'
+import type { ConditionDefinition } from '../model/definition.ts'
+import type { Extensions } from '../model/extensions.ts'
+import { isJsonObject, type JsonArray, type JsonValue } from '../model/json.ts'
+import type { ElementConditions, Means, Test, TestResult } from './comparison.ts'
+import { isOperator, type OperatorMeaning, operators, type Wanted } from './operator.ts'
+
+const NONE: readonly string[] = []
+
+/** How deep conditions on elements may contain conditions on elements. */
+export const MAX_ELEMENT_NESTING = 4
+
+/** Reads the value of one condition. */
+export class ValueReader implements Means {
+  readonly extensions: Extensions
+  #missing: Set<string> | undefined
+  /** What make, once, what would otherwise be made when it is first needed. */
+  #makers: (() => unknown)[] | undefined
+  #depth = 0
+  #elementConditions = 0
+  #elementPatterns = 0
+
+  constructor(extensions: Extensions) {
+    this.extensions = extensions
+  }
+
+  /** The extensions that were needed and are missing. */
+  get missing(): readonly string[] {
+    return this.#missing === undefined ? NONE : [...this.#missing]
+  }
+
+  /** Makes everything that would be made when it is first needed. */
+  makeAll(): void {
+    for (const make of this.#makers ?? []) make()
+  }
+
+  /** The test of an attribute: of an array as a whole, and of its elements too. */
+  read(
+    { value, negate }: ConditionDefinition,
+    { comparison, wants }: OperatorMeaning,
+  ): Test | undefined {
+    const test = comparison.read(value, this, wants !== 'match' || negate === true)
+    if (test === undefined || comparison.isOfWhole === true) return test
+    return (attribute) => (Array.isArray(attribute) ? testArray(test, attribute) : test(attribute))
+  }
+
+  reportMissing(extension: string): undefined {
+    this.#missing ??= new Set()
+    this.#missing.add(extension)
+  }
+
+  lazily<Result extends object>(make: () => Result): () => Result {
+    let made: Result | undefined
+    const get = () => {
+      made ??= make()
+      return made
+    }
+    this.#makers ??= []
+    this.#makers.push(get)
+    return get
+  }
+
+  readElementConditions(definitions: JsonArray): ElementConditions | undefined {
+    if (this.#depth === MAX_ELEMENT_NESTING) return undefined
+    const [count, patterns] = [this.#elementConditions, this.#elementPatterns]
+    this.#depth += 1
+    const conditions = definitions.map((definition) => this.#readElementCondition(definition))
+    this.#depth -= 1
+    if (conditions.includes(undefined)) return undefined
+    return {
+      hold: (element) => conditions.every((holds) => holds?.(element)),
+      count: this.#elementConditions - count,
+      patterns: this.#elementPatterns - patterns,
+    }
+  }
+
+  /** A condition that looks at nothing but one element; its value may be any JSON. */
+  #readElementCondition(definition: JsonValue): ((element: JsonValue) => boolean) | undefined {
+    const written = elementDefinition(definition)
+    const meaning = written && meaningOf(written)
+    if (written === undefined || meaning?.subject !== 'attribute') return undefined
+    const test = this.read(written, meaning)
+    if (test === undefined) return undefined
+    this.#elementConditions += 1
+    if (meaning.comparison.expects === 'pattern') this.#elementPatterns += 1
+    const reference = compileReference(written.attribute)
+    const { wants } = meaning
+    const isNegated = written.negate === true
+    return (element) => {
+      return holdsAfter({ wants, isNegated }, testFound(test, readElement(element, reference)))
+    }
+  }
+}
+
+/** An array is tested as a whole and element by element; one match is enough. */
+function testArray(test: Test, array: JsonArray): TestResult {
+  const whole = test(array)
+  if (whole === true) return true
+  let outcome = array.length === 0 ? false : whole
+  for (const element of array) {
+    const result = test(element)
+    if (result === true) return true
+    outcome ??= result
+  }
+  return outcome
+}
+
+/** Returns a condition on an element as a definition, its value as text; undefined: no object. */
+export function elementDefinition(written: JsonValue): ConditionDefinition | undefined {
+  if (!isJsonObject(written)) return undefined
+  return { ...written, value: textOf(written['value']) } as unknown as ConditionDefinition
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  if (value === undefined || typeof value === 'string') return value ?? ''
+  try {
+    return JSON.stringify(value)
+  } catch {
+    // Nested deeper than the stack is.
+    return undefined
+  }
+}
+
+/** Reads the value of a condition when it is needed. */
+export class LaterReader {
+  readonly #definition: ConditionDefinition
+  readonly #extensions: Extensions
+  #reader: ValueReader | undefined
+  #test: Test | undefined
+  #isPrepared = false
+
+  constructor(definition: ConditionDefinition, extensions: Extensions) {
+    this.#definition = definition
+    this.#extensions = extensions
+  }
+
+  /** Tests an attribute. */
+  test(attribute: JsonValue): TestResult {
+    if (this.#reader === undefined) this.#read()
+    return this.#test?.(attribute)
+  }
+
+  /** Makes what the test needs and takes long to make; false: it was made before. */
+  prepare(): boolean {
+    if (this.#isPrepared) return false
+    this.#isPrepared = true
+    const reader = this.#reader ?? this.#read()
+    reader.makeAll()
+    return true
+  }
+
+  #read(): ValueReader {
+    const meaning = meaningOf(this.#definition)
+    this.#reader = new ValueReader(this.#extensions)
+    this.#test = meaning && this.#reader.read(this.#definition, meaning)
+    return this.#reader
+  }
+}
+
+/** Whether a condition holds after this outcome of its test; undefined: there was nothing to test. */
+export function holdsAfter(
+  { wants, isNegated }: { readonly wants: Wanted; readonly isNegated: boolean },
+  outcome: TestResult,
+): boolean {
+  return outcome !== 'unreadable' && isWanted(outcome, wants) !== isNegated
+}
+
+/** What the operator of a condition means; undefined: it has none that is known. */
+export function meaningOf(definition: ConditionDefinition): OperatorMeaning | undefined {
+  if (!isWellFormed(definition) || !isOperator(definition.operator)) return undefined
+  return operators.get(definition.operator)
+}
+
+/** Definitions come from outside: their type is only a promise. */
+export function isWellFormed(definition: unknown): boolean {
+  if (!isJsonObject(definition)) return false
+  const { attribute, operator, value } = definition
+  return [attribute, operator, value].every((field) => typeof field === 'string')
+}
+
+/** The outcome of a test for the value of an attribute; undefined: it is missing. */
+export function testFound(test: Test, value: JsonValue | undefined): TestResult {
+  return value === undefined ? undefined : test(value)
+}
+
+function isWanted(outcome: boolean | undefined, wants: Wanted): boolean {
+  switch (wants) {
+    case 'match':
+      return outcome === true
+    case 'no-match':
+      return outcome === false
+    case 'anything-but-match':
+      return outcome !== true
+  }
+}

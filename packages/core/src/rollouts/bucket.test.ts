@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import murmurhash from 'murmurhash'
+import { describe, expect, it } from 'vitest'
+import { BucketingKey, bucketOf, compileSalt, murmur3 } from './bucket.ts'
+
+const KEYS = [
+  ...['', 'a', 'ab', 'abc', 'abcd', 'user-1', '12345678', '\u007f', 'ab\u007f\u007f'],
+  // What is beyond ASCII, in a block, in the tail and far behind.
+  ...['ключ', 'abcé', 'abcd\u0080', '\u0080', '\0\u0080', 'abcdé', `${'x'.repeat(256)}é`],
+  ...[255, 256, 257, 260, 1000].map((length) => 'xyz-0'.repeat(200).slice(0, length)),
+]
+
+describe('bucketOf', () => {
+  it.each([
+    ['checkout', 'user-1', 751713298, 17502],
+    ['checkout', 'user-2', 3793026921, 88313],
+    ['', 'user-1', 227446789, 5295],
+    ['beta', '12345', 1803533761, 41991],
+    ['naïve', 'ключ', 2113448664, 49207],
+    ['f', '😀', 2843676246, 66209],
+  ])('gives the golden bucket of %s.%s', (salt, key, hash, bucket) => {
+    expect(murmur3(`${salt}.${key}`, 0)).toBe(hash)
+    expect(bucketOf(salt, key)).toBe(bucket)
+  })
+
+  it('is the bucket of the UTF-8 bytes of salt, dot and key, whatever these are', () => {
+    const salts = ['aB3dE5gH7jK', 'kJ7hG5eD3bA', 'salt', 'abc', '', 'naïve salt!', 'é']
+    for (const salt of salts) {
+      for (const key of KEYS) {
+        const hash = murmurhash.v3(new TextEncoder().encode(`${salt}.${key}`), 0)
+        const bucket = Math.floor((hash * 100_000) / 2 ** 32)
+        expect([salt, key, bucketOf(salt, key)]).toEqual([salt, key, bucket])
+      }
+    }
+  })
+})
+
+describe('murmur3', () => {
+  it.each([
+    ['ejOoVL', 0],
+    ['bY9fO-', 1],
+    ['SI7p-', 2147483647],
+    ['6LvT0', 2147483648],
+    ['ceQdGm', 4294967295],
+    ['', 0],
+  ])('hashes %j to %d', (text, hash) => {
+    expect(murmur3(text, 0)).toBe(hash)
+  })
+
+  it.each([
+    'murmur3-sample-v3.csv',
+    'murmur3-sample-v4.csv',
+    'murmur3-sample-double-treatment-users.csv',
+  ])('agrees with every row of the published table %s', (file) => {
+    const rows = readTable(file)
+    expect(rows.length).toBeGreaterThanOrEqual(500)
+    for (const [seed, key, hash] of rows) expect([key, murmur3(key, seed)]).toEqual([key, hash])
+  })
+})
+
+describe('BucketingKey', () => {
+  it('finds the buckets of its text under any number of salts of the usual length together', () => {
+    const salts = Array.from({ length: 9 }, (_, index) => `salt-${index}-abcd`)
+    const key = new BucketingKey()
+    for (const text of [...KEYS, ...KEYS.toReversed()].filter((each) =>
+      /^[\0-\u007f]{0,256}$/.test(each),
+    )) {
+      key.read(text)
+      expect([text, key.isMixed]).toEqual([text, true])
+      for (let count = 0; count <= salts.length; count += 1) {
+        const states = Int32Array.from({ length: 12 }, (_, index) => {
+          return compileSalt(salts[index] ?? '').state ?? 0
+        })
+        key.bucketAll(states, count)
+        const expected = salts.slice(0, count).map((salt) => bucketOf(salt, text))
+        expect([...states.slice(0, count)]).toEqual(expected)
+      }
+    }
+  })
+
+  it('says of keys that are long or not ASCII that their buckets have to be asked one by one', () => {
+    const key = new BucketingKey()
+    expect(key.isMixed).toBe(false)
+    for (const text of [
+      'ключ',
+      'abcé',
+      'abcd\u0080',
+      '\u0080',
+      '\0\u0080',
+      'x'.repeat(257),
+      `${'x'.repeat(255)}é`,
+    ]) {
+      key.read(text)
+      expect([text, key.isMixed]).toEqual([text, false])
+    }
+  })
+})
+
+function readTable(file: string): (readonly [number, string, number])[] {
+  const url = new URL(`../../test/fixtures/murmur3/${file}`, import.meta.url)
+  const lines = readFileSync(url, 'utf8').split(/\r?\n/)
+  return lines.filter(Boolean).map((line) => {
+    const [seed, key, hash] = line.split(',')
+    return [Number(seed), key ?? '', Number(hash)] as const
+  })
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import { flagDefinition, flagSetDefinition, ruleDefinition } from '../../test/definitions.ts'
+import { findIssues } from '../authoring/issues.ts'
+import { evaluateFlag } from '../evaluation/evaluate.ts'
+import { compileFlagSet } from '../evaluation/flag-set.ts'
+import type { RolloutDefinition } from '../model/definition.ts'
+import type { BucketingScheme, Extensions } from '../model/extensions.ts'
+import { schemes } from '../schemes.ts'
+import { bucketOf } from './bucket.ts'
+import { findScheme } from './bucketing.ts'
+import { rangesAt } from './rollout.ts'
+
+/** Deals whoever is called `<number>` to that bucket. */
+const byName: BucketingScheme = () => Number
+const NOW = Date.parse('2026-01-01T01:00:00.000Z')
+
+function rollout(changes: object = {}): RolloutDefinition {
+  return {
+    id: 'rollout',
+    bucketBy: 'user.key',
+    salt: 'salt',
+    scheme: 'by-name',
+    strategy: 'percentage',
+    ranges: [{ variationId: 'on', from: 0, to: 25_000 }],
+    ...changes,
+  } as RolloutDefinition
+}
+
+function compile(definition: RolloutDefinition, extensions: Extensions) {
+  const rule = ruleDefinition({ variationId: null, rolloutId: 'rollout' })
+  const flag = flagDefinition('flag', { rules: [rule], rollouts: [definition] })
+  return compileFlagSet(flagSetDefinition([flag]), { extensions })
+}
+
+function detail(definition: RolloutDefinition, key: string, extensions: Extensions) {
+  return evaluateFlag(compile(definition, extensions), 'flag', { kind: 'user', key }, NOW)
+}
+
+describe('findScheme', () => {
+  it('finds our own scheme without help, and lets nobody replace it', () => {
+    for (const extensions of [{}, { schemes: new Map([['ff', byName]]) }]) {
+      const bucket = findScheme('ff', extensions)?.({ salt: 'salt', strategy: 'variant' })('7')
+      expect(bucket).toBe(bucketOf('salt', '7'))
+    }
+    const extensions = { schemes: new Map([['ff', byName]]) }
+    const all = [{ variationId: 'on', from: 0, to: 100_000 }]
+    const own = rollout({ scheme: 'ff', ranges: all })
+    expect(detail(own, '7', extensions).bucket).toBe(bucketOf('salt', '7'))
+  })
+
+  it('finds others only where they were handed in', () => {
+    expect(findScheme('by-name', {})).toBeUndefined()
+    expect(findScheme('by-name', { schemes })).toBeUndefined()
+    expect(findScheme('by-name', { schemes: new Map([['by-name', byName]]) })).toBe(byName)
+    expect(findScheme('constructor', { schemes })).toBeUndefined()
+  })
+})
+
+describe('a rollout with the scheme of another system', () => {
+  const extensions = { schemes: new Map([['by-name', byName]]) }
+
+  it('deals the buckets that the scheme answers by its ranges', () => {
+    const definition = rollout()
+    const range = { from: 0, to: 25_000 }
+    expect(detail(definition, '24999', extensions)).toMatchObject({
+      ...{ value: true, reason: 'SPLIT', bucket: 24_999, range },
+    })
+    expect(detail(definition, '25000', extensions)).toMatchObject({
+      value: false,
+      reason: 'DEFAULT',
+    })
+  })
+
+  it('may be a gradual rollout', () => {
+    const gradual = {
+      ...{ strategy: 'gradual', variationId: 'on', targetPercentage: 50, increment: 10 },
+      ...{ intervalHours: 1, startAt: '2026-01-01T00:00:00.000Z' },
+    }
+    expect(detail(rollout(gradual), '19999', extensions).value).toBe(true)
+    expect(detail(rollout(gradual), '20000', extensions).value).toBe(false)
+  })
+
+  it('is an error that says so where the scheme was not handed in, and never our own', () => {
+    for (const without of [{}, { schemes }]) {
+      expect(detail(rollout(), '0', without)).toMatchObject({
+        ...{ value: false, reason: 'ERROR', errorCode: 'MALFORMED_FLAG', rolloutId: 'rollout' },
+      })
+      expect(findIssues(compile(rollout(), without))).toEqual([
+        {
+          severity: 'error',
+          flagKey: 'flag',
+          message:
+            'The rollout "rollout" cannot be followed. ' +
+            'The bucketing scheme "by-name" was not handed to the engine.',
+        },
+      ])
+    }
+    expect(findIssues(compile(rollout(), extensions))).toEqual([])
+  })
+
+  it('has its ranges whether or not anybody can deal by them', () => {
+    expect(rangesAt(rollout(), NOW)).toEqual([{ variationId: 'on', from: 0, to: 25_000 }])
+  })
+
+  it('is prepared with its settings: salt, strategy, ranges in order, total weight', () => {
+    const seen: unknown[] = []
+    const spy: BucketingScheme = ({ salt, strategy, ranges, totalWeight }) => {
+      seen.push({ salt, strategy, ranges, totalWeight })
+      return () => 0
+    }
+    const ranges = [
+      { variationId: 'off', from: 500, to: 900 },
+      { variationId: 'on', from: 0, to: 500 },
+    ]
+    const definition = rollout({ strategy: 'variant', ranges, totalWeight: 99 })
+    compile(definition, { schemes: new Map([['by-name', spy]]) })
+    const settings = { salt: 'salt', strategy: 'variant', totalWeight: 99 }
+    expect(seen).toEqual([{ ...settings, ranges: [ranges[1], ranges[0]] }])
+  })
+
+  it.each([0, -1, 1.5, 100_001, Number.NaN])('refuses a total weight of %d', (totalWeight) => {
+    const [issue] = findIssues(compile(rollout({ totalWeight }), extensions))
+    expect(issue?.message).toContain('The total weight must be a whole number from 1 to 100000.')
+  })
+
+  it('is dealt anew when other schemes are handed in, whatever was compiled before', () => {
+    const definition = flagSetDefinition([
+      flagDefinition('flag', {
+        rules: [ruleDefinition({ variationId: null, rolloutId: 'rollout' })],
+        rollouts: [rollout()],
+      }),
+    ])
+    const previous = compileFlagSet(definition)
+    const flagSet = compileFlagSet(definition, { previous, extensions })
+    expect(findIssues(flagSet)).toEqual([])
+    expect(evaluateFlag(flagSet, 'flag', { kind: 'user', key: '1' }, NOW).value).toBe(true)
+  })
+})

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import type { GradualRolloutDefinition } from '../model/definition.ts'
+import { compileGradualRollout, stepsTaken, timestampsOf } from './gradual-rollout.ts'
+
+const START = 1_767_225_600_000
+const HOUR = 3_600_000
+
+const definition: GradualRolloutDefinition = {
+  id: 'r',
+  bucketBy: 'user.key',
+  salt: 'checkout',
+  scheme: 'ff',
+  strategy: 'gradual',
+  variationId: 'on',
+  targetPercentage: 25,
+  increment: 10,
+  intervalHours: 2,
+  startAt: '2026-01-01T00:00:00.000Z',
+}
+
+describe('compileGradualRollout', () => {
+  it('counts in buckets and milliseconds, rounding the last step down to the target', () => {
+    expect(compileGradualRollout(definition)).toEqual({
+      variationId: 'on',
+      startAt: START,
+      interval: 2 * HOUR,
+      increment: 10_000,
+      target: 25_000,
+      steps: 3,
+      fault: undefined,
+    })
+  })
+
+  it('is exact for fractions that binary numbers are not', () => {
+    const gradual = compileGradualRollout({ ...definition, increment: 0.1, targetPercentage: 0.3 })
+    expect(gradual).toMatchObject({ increment: 100, target: 300, steps: 3 })
+  })
+
+  it('may be as small, as quick and as complete as can be, or lead nowhere', () => {
+    const smallest = { increment: 0.001, intervalHours: 1 / HOUR, targetPercentage: 100 }
+    expect(compileGradualRollout({ ...definition, ...smallest })).toMatchObject({
+      increment: 1,
+      interval: 1,
+      target: 100_000,
+      steps: 100_000,
+      fault: undefined,
+    })
+    const nowhere = compileGradualRollout({ ...definition, targetPercentage: 0 })
+    expect(nowhere).toMatchObject({ steps: 0, fault: undefined })
+  })
+
+  it('says in a sentence what is wrong', () => {
+    const faultOf = (changes: object) => compileGradualRollout({ ...definition, ...changes }).fault
+    expect(faultOf({ startAt: 'soon' })).toBe('start')
+    expect(faultOf({ intervalHours: 0 })).toBe('interval')
+    expect(faultOf({ increment: 0 })).toBe('increment')
+    expect(faultOf({ targetPercentage: 101 })).toBe('target')
+  })
+
+  it.each([
+    ['a start without a zone', { startAt: '2026-01-01T00:00:00' }],
+    ['no increment', { increment: 0 }],
+    ['an increment of less than a bucket', { increment: 0.0004 }],
+    ['a negative increment', { increment: -1 }],
+    ['no interval', { intervalHours: 0 }],
+    ['an interval of less than a millisecond', { intervalHours: 1e-8 }],
+    ['an endless interval', { intervalHours: 1e300 }],
+    ['a target above everything', { targetPercentage: 100.001 }],
+    ['a negative target', { targetPercentage: -1 }],
+    ['no number', { targetPercentage: Number.NaN }],
+  ])('names the fault of %s', (_, changes) => {
+    expect(compileGradualRollout({ ...definition, ...changes }).fault).toBeTypeOf('string')
+  })
+})
+
+describe('stepsTaken', () => {
+  it.each([
+    [START - 1, 0],
+    [START, 1],
+    [START + 2 * HOUR - 1, 1],
+    [START + 2 * HOUR, 2],
+    [START + 4 * HOUR, 3],
+    [START + 1_000 * HOUR, 3],
+  ])('at %d is %d', (now, steps) => {
+    expect(stepsTaken(compileGradualRollout(definition), now)).toBe(steps)
+  })
+})
+
+describe('timestampsOf', () => {
+  it('lists every step of every gradual rollout once, ascending', () => {
+    const slow = compileGradualRollout(definition)
+    const quick = compileGradualRollout({ ...definition, increment: 12.5, intervalHours: 1 })
+    expect(timestampsOf([slow, quick])).toEqual([0, 1, 2, 4].map((hours) => START + hours * HOUR))
+    expect(timestampsOf([])).toEqual([])
+  })
+
+  it('has at most one step for each bucket', () => {
+    const finest = compileGradualRollout({ ...definition, targetPercentage: 100, increment: 0.001 })
+    expect(timestampsOf([finest])).toHaveLength(100_000)
+  })
+
+  it('is empty for a gradual rollout to nothing', () => {
+    expect(timestampsOf([compileGradualRollout({ ...definition, targetPercentage: 0 })])).toEqual(
+      [],
+    )
+  })
+})

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import type { BucketRange } from '../model/definition.ts'
+import { MAX_RANGES, movedPercentage, moveRanges, reshuffledPercentage } from './move-ranges.ts'
+import { rangesAt } from './rollout.ts'
+
+const share = (variationId: string, weight: number) => ({ variationId, weight })
+
+/** `a 0-10` is what variation `a` owns, in thousands of buckets. */
+const ranges = (...texts: string[]): BucketRange[] =>
+  texts.map((text) => {
+    const [variationId = '', from, to] = text.split(/[ -]/)
+    return { variationId, from: Number(from) * 1000, to: Number(to) * 1000 }
+  })
+
+describe('moveRanges', () => {
+  it('lets a share grow into what nobody has, and shrink back', () => {
+    expect(moveRanges(ranges('a 0-10'), [share('a', 25)])).toEqual(ranges('a 0-25'))
+    expect(moveRanges(ranges('a 0-25'), [share('a', 10)])).toEqual(ranges('a 0-10'))
+    expect(moveRanges(ranges('a 0-25'), [share('a', 0)])).toEqual([])
+    expect(moveRanges([], [share('a', 100)])).toEqual(ranges('a 0-100'))
+    expect(moveRanges([], [share('a', 20), share('b', 10)])).toEqual(ranges('a 0-20', 'b 20-30'))
+  })
+
+  it('takes only from those that shrink, and leaves the others where they are', () => {
+    const before = ranges('a 0-50', 'b 50-80', 'c 80-100')
+    expect(moveRanges(before, [share('a', 40), share('b', 30), share('c', 30)])).toEqual(
+      ranges('a 0-40', 'c 40-50', 'b 50-80', 'c 80-100'),
+    )
+    expect(moveRanges(before, [share('a', 60), share('b', 20), share('c', 20)])).toEqual(
+      ranges('a 0-60', 'b 60-80', 'c 80-100'),
+    )
+    expect(moveRanges(before, [share('a', 50), share('b', 20), share('c', 20)])).toEqual(
+      ranges('a 0-50', 'b 50-70', 'c 80-100'),
+    )
+  })
+
+  it('moves whole ranges first, above all those between two of the one who grows', () => {
+    const before = ranges('a 0-30', 'b 30-35', 'a 35-60', 'b 60-100')
+    expect(moveRanges(before, [share('a', 60), share('b', 40)])).toEqual(
+      ranges('a 0-60', 'b 60-100'),
+    )
+    expect(moveRanges(before, [share('a', 70), share('b', 30)])).toEqual(
+      ranges('a 0-70', 'b 70-100'),
+    )
+  })
+
+  it('prefers, of pieces that leave equally many ranges, the largest and then the first', () => {
+    const largest = ranges('a 0-10', 'b 10-20', 'a 20-40', 'b 40-50', 'a 50-60')
+    expect(moveRanges(largest, [share('a', 20), share('b', 20), share('c', 20)])).toEqual(
+      ranges('a 0-10', 'b 10-20', 'c 20-40', 'b 40-50', 'a 50-60'),
+    )
+    const equal = ranges('a 0-10', 'b 10-20', 'a 20-30')
+    expect(moveRanges(equal, [share('a', 10), share('b', 10), share('c', 10)])).toEqual(
+      ranges('c 0-10', 'b 10-20', 'a 20-30'),
+    )
+  })
+
+  it('cuts beside a range of the one who gets the piece, wherever that is', () => {
+    const before = ranges('b 0-30', 'a 30-50', 'c 50-100')
+    expect(moveRanges(before, [share('b', 30), share('a', 25), share('c', 45)])).toEqual(
+      ranges('b 0-30', 'a 30-55', 'c 55-100'),
+    )
+    const turned = ranges('c 0-50', 'a 50-70', 'b 70-100')
+    expect(moveRanges(turned, [share('b', 30), share('a', 25), share('c', 45)])).toEqual(
+      ranges('c 0-45', 'a 45-70', 'b 70-100'),
+    )
+  })
+
+  it('gives a whole range to another variation', () => {
+    expect(moveRanges(ranges('a 0-25'), [share('b', 25)])).toEqual(ranges('b 0-25'))
+  })
+
+  it('answers the previous ranges when their shares are wanted again', () => {
+    const scattered = ranges('a 0-5', 'b 5-50', 'a 95-100')
+    const now = ranges('a 0-20', 'b 20-50', 'a 95-100')
+    const back = [share('b', 45), share('a', 10)]
+    expect(moveRanges(now, back, scattered)).toEqual(scattered)
+    expect(moveRanges(now, [share('a', 25), share('b', 30)], scattered)).toEqual(now)
+    expect(moveRanges(now, [share('a', 30), share('b', 30)], scattered)).toEqual(
+      ranges('a 0-20', 'b 20-50', 'a 90-100'),
+    )
+  })
+
+  it('refuses shares of more than everything', () => {
+    expect(() => moveRanges([], [share('a', 60), share('b', 41)])).toThrowError(
+      expect.objectContaining({ code: 'INVALID_DEFINITION' }),
+    )
+  })
+
+  it('refuses to scatter the shares over too many ranges, and says what to do', () => {
+    const before = Array.from({ length: MAX_RANGES }, (_, index) => {
+      return { variationId: `v-${index % 2}`, from: index * 100, to: (index + 1) * 100 }
+    })
+    const halves = [share('v-0', 49.95), share('v-1', 49.95)]
+    expect(() => moveRanges(before, [...halves, share('v-2', 0.1)])).toThrowError(
+      expect.objectContaining({
+        code: 'INVALID_DEFINITION',
+        message: expect.stringContaining('new rollout'),
+      }),
+    )
+    const wholes = [share('v-0', 49.9), share('v-1', 49.9)]
+    expect(moveRanges(before, [...wholes, share('v-2', 0.2)]).length).toBe(MAX_RANGES - 1)
+  })
+})
+
+describe('movedPercentage', () => {
+  it.each([
+    [ranges('a 0-10'), ranges('a 0-25'), 15],
+    [ranges('a 0-10'), ranges('b 0-10'), 10],
+    [ranges('a 0-10'), ranges('a 90-100'), 20],
+    [ranges('a 0-100'), [], 100],
+    [ranges('a 0-50', 'a 50-60'), ranges('a 0-60'), 0],
+    [[{ variationId: 'a', from: 0, to: 33_333 }], [], 33.333],
+  ])('compares bucket by bucket', (before, after, moved) => {
+    expect(movedPercentage(before, after)).toBe(moved)
+    expect(movedPercentage(after, before)).toBe(moved)
+  })
+})
+
+describe('reshuffledPercentage', () => {
+  it.each([
+    [ranges('a 0-100'), ranges('a 0-100'), 0],
+    [ranges('a 0-50'), ranges('a 0-50'), 50],
+    [ranges('a 0-10'), ranges('a 0-10'), 18],
+    [ranges('a 0-100'), ranges('b 0-100'), 100],
+    [ranges('a 0-50', 'b 50-100'), ranges('b 0-50', 'a 50-100'), 50],
+  ])('is what chance leaves in another place', (before, after, moved) => {
+    expect(reshuffledPercentage(before, after)).toBe(moved)
+  })
+})
+
+describe('rangesAt', () => {
+  const basis = { id: 'r', bucketBy: 'user.key', salt: 'checkout', scheme: 'ff' }
+  const gradual = {
+    ...basis,
+    strategy: 'gradual' as const,
+    variationId: 'a',
+    targetPercentage: 25,
+    increment: 10,
+    intervalHours: 1,
+    startAt: '1970-01-01T10:00:00.000Z',
+  }
+
+  it('follows a gradual rollout', () => {
+    const at = (hour: number) => rangesAt(gradual, hour * 3_600_000)
+    expect([9, 10, 11, 12, 99].map(at)).toEqual([
+      [],
+      ranges('a 0-10'),
+      ranges('a 0-20'),
+      ranges('a 0-25'),
+      ranges('a 0-25'),
+    ])
+  })
+
+  it('is the ranges of the other strategies, in order', () => {
+    const given = ranges('b 50-60', 'a 0-10')
+    expect(rangesAt({ ...basis, strategy: 'variant', ranges: given }, 0)).toEqual(
+      ranges('a 0-10', 'b 50-60'),
+    )
+    expect(rangesAt({ ...gradual, increment: 0 }, 0)).toEqual([])
+  })
+})
