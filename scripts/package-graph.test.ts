@@ -16,7 +16,12 @@ const GRAPH: Readonly<Record<string, PackageRule>> = {
   server: {
     level: 3,
     internal: ['core', 'protocol', 'storage'],
-    external: ['undici', 'ws', 'zod'],
+    external: ['ws'],
+  },
+  management: {
+    level: 4,
+    internal: ['core', 'protocol', 'server', 'storage'],
+    external: ['undici', 'zod'],
     optionalPeers: ['openid-client', 'stripe'],
   },
 }
