@@ -5,21 +5,31 @@ import { join } from 'node:path'
 import { build } from 'tsup'
 
 /**
- * Runs the benchmarks of packages, one folder each, on the built packages. Parameters: names of
- * packages, or `package/benchmark` for one. Each starts the processes that it needs from its own file.
+ * Runs the benchmarks of the server and its management plane, one folder each, that are named on the
+ * command line, or all, on the built packages. Each starts the processes that it needs from its own file.
  */
-for (const name of process.argv.slice(2)) await run(...name.split('/'))
+const FOLDERS = ['server', 'management'].map((name) => {
+  return join(import.meta.dirname, '../packages', name, 'bench')
+})
+const benchmarks = new Map(FOLDERS.flatMap((folder) => benchmarksIn(folder)))
+const named = process.argv.slice(2)
+const unknown = named.filter((name) => !benchmarks.has(name))
+if (unknown.length > 0) {
+  throw new Error(`no such benchmark: ${unknown}; there are: ${[...benchmarks.keys()]}`)
+}
+for (const name of named.length > 0 ? named : benchmarks.keys()) await run(name)
 
-async function run(packageName, only) {
-  const folder = join(import.meta.dirname, '../packages', packageName, 'bench')
-  const all = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'main.ts')))
-  if (only !== undefined && !all.includes(only)) {
-    throw new Error(`no such benchmark: ${only}; there are: ${all}`)
-  }
+function benchmarksIn(folder) {
+  const names = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'main.ts')))
+  return names.map((name) => [name, folder])
+}
+
+async function run(name) {
+  const folder = benchmarks.get(name)
   const outDir = await mkdtemp(join(folder, '.built-'))
   try {
     await build({
-      entry: Object.fromEntries(all.map((name) => [name, join(folder, name, 'main.ts')])),
+      entry: { [name]: join(folder, name, 'main.ts') },
       config: false,
       silent: true,
       format: 'esm',
@@ -29,11 +39,9 @@ async function run(packageName, only) {
       splitting: false,
       outDir,
     })
-    for (const name of only === undefined ? all : [only]) {
-      const file = join(outDir, `${name}.js`)
-      const { status } = spawnSync(process.execPath, ['--expose-gc', file], { stdio: 'inherit' })
-      if (status !== 0) process.exitCode = 1
-    }
+    const file = join(outDir, `${name}.js`)
+    const { status } = spawnSync(process.execPath, ['--expose-gc', file], { stdio: 'inherit' })
+    if (status !== 0) process.exitCode = 1
   } finally {
     await rm(outDir, { recursive: true, force: true })
   }
