@@ -4,8 +4,14 @@ import { describe, expect, it } from 'vitest'
 
 /** What each package may depend on at run time. A package imports only from lower levels. */
 const GRAPH: Readonly<Record<string, PackageRule>> = {
-  core: { level: 0, internal: [], external: ['murmurhash', 're2js', 'zod'] },
-  protocol: { level: 1, internal: ['core'], external: ['zod'], typesOnly: ['core'] },
+  core: { level: 0, internal: [], external: ['murmurhash', 're2js'], optionalPeers: ['zod'] },
+  protocol: {
+    level: 1,
+    internal: ['core'],
+    external: [],
+    optionalPeers: ['zod'],
+    typesOnly: ['core'],
+  },
   storage: {
     level: 2,
     internal: ['core', 'protocol'],

@@ -1,3 +1,4 @@
+export { definitionFaultIncrementally } from './authoring/definition-fault.ts'
 export { authoringFault, isExactNumber } from './authoring-fault.ts'
 export { conditionFault } from './condition-fault.ts'
 export { type FlagSetIssue, findErrors, findIssues } from './issues.ts'
