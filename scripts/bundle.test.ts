@@ -64,7 +64,11 @@ const CASES: readonly Case[] = [
   {
     packageName: 'storage',
     entry: '.',
-    program: `entry.memory().storage.loadChanges('no-environment', 0).then(({ version }) => version)`,
+    program: `(async () => {
+      const { storage } = entry.memory()
+      await storage.migrate()
+      return (await storage.loadChanges('no-environment', 0)).version
+    })()`,
     value: 0,
   },
 ]
