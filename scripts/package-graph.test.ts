@@ -1,11 +1,18 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { packageNames, root, sourceFiles } from './source-files.ts'
 
 /** What each package may depend on at run time. A package imports only from lower levels. */
 const GRAPH: Readonly<Record<string, PackageRule>> = {
-  core: { level: 0, internal: [], external: ['murmurhash', 're2js', 'zod'] },
-  protocol: { level: 1, internal: ['core'], external: ['zod'], typesOnly: ['core'] },
+  core: { level: 0, internal: [], external: ['murmurhash', 're2js'], optionalPeers: ['zod'] },
+  protocol: {
+    level: 1,
+    internal: ['core'],
+    external: [],
+    optionalPeers: ['zod'],
+    typesOnly: ['core'],
+  },
   storage: {
     level: 2,
     internal: ['core', 'protocol'],
@@ -42,13 +49,6 @@ interface Manifest {
 }
 
 const NO_HOME = ['utils', 'util', 'common', 'shared', 'helpers', 'lib', 'types']
-
-const root = join(import.meta.dirname, '..')
-const packageNames = readdirSync(join(root, 'packages')).sort()
-const sourceFiles = (name: string): string[] =>
-  readdirSync(join(root, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(ts|js)$/.test(file) && !/\.test\.ts$/.test(file))
-    .map((file) => join(root, 'packages', name, 'src', file))
 
 function manifestOf(name: string): Manifest {
   return JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))

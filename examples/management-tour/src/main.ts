@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { compileFlagSet, evaluateValue } from '@ff/core'
 import { Client, type Data } from './client.ts'
 import { OpenApi } from './open-api.ts'
 import { startStandalone } from './standalone.ts'
@@ -102,6 +103,17 @@ for (let index = 0; index < calls; index += 1) {
 await application.send('POST', '/evaluator/evaluate', { body: { context: 1 }, status: 400 })
 const stranger = new Client(server.url, openApi, { 'x-api-key': `ff_${'0'.repeat(64)}` })
 await stranger.send('POST', '/evaluator/evaluate', { body: { context: {} }, status: 401 })
+
+console.log('A version evaluates without the server, as it did before its rule was deleted.')
+const published = await owner.manage('GET', `${environment}/versions?limit=1`)
+const { version } = published.data[0]
+await owner.manage('DELETE', `${rules}/${rule.id}`)
+// #region version
+const definition = await owner.manage('GET', `${environment}/versions/${version}`)
+const flagSet = compileFlagSet(definition)
+const context = { kind: 'user', key: 'user-0', country: 'DE' }
+assert.equal(evaluateValue(flagSet, 'greeting', context, Date.now()), 'Guten Tag')
+// #endregion
 
 console.log('What was served shows in the metrics, and the contexts that were seen.')
 const metricsOf = () =>

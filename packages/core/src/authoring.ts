@@ -1,5 +1,6 @@
 export { authoringFault, isExactNumber } from './authoring/authoring-fault.ts'
 export { conditionFault } from './authoring/condition-fault.ts'
+export { definitionFaultIncrementally } from './authoring/definition-fault.ts'
 export { type FlagSetIssue, findErrors, findIssues } from './authoring/issues.ts'
 export { movedPercentage, moveRanges, reshuffledPercentage } from './rollouts/move-ranges.ts'
 export { pickVariation, rangesAt, rangesOf, type Share } from './rollouts/rollout.ts'

@@ -124,6 +124,7 @@ describe.each([
     values: [
       'authoringFault',
       'conditionFault',
+      'definitionFaultIncrementally',
       'findErrors',
       'findIssues',
       'isExactNumber',

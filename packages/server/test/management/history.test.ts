@@ -83,9 +83,9 @@ describe('the versions of an environment', () => {
     })
   })
 
-  it('stay readable as they were, in the spelling of the wire', async () => {
-    const targets = [{ variation_id: on, kind: 'user', keys: ['user_key'] }]
-    await state({ targets })
+  it('stay readable as they were, in the spelling of the engine', async () => {
+    const [kind, keys] = ['user', ['user_key']]
+    await state({ targets: [{ variation_id: on, kind, keys }] })
     await as('DELETE', addressesOf(tenant).flag(flag.id))
     const { status, data } = await live('GET', '/versions/3')
     expect(status).toBe(200)
@@ -96,11 +96,11 @@ describe('the versions of an environment', () => {
           id: flag.id,
           key: 'new-checkout',
           type: 'boolean',
-          is_active: true,
+          isActive: true,
           variations: flag.variations.map(({ id, key, value }: Json) => ({ id, key, value })),
-          default_variation_id: off,
-          off_variation_id: off,
-          targets,
+          defaultVariationId: off,
+          offVariationId: off,
+          targets: [{ variationId: on, kind, keys }],
           prerequisites: [],
           rules: [],
           rollouts: [],
@@ -111,9 +111,9 @@ describe('the versions of an environment', () => {
           id: segment.id,
           key: 'partners',
           rules: [],
-          logical_op: 'AND',
+          logicalOp: 'AND',
           force: false,
-          key_attribute: 'user.key',
+          keyAttribute: 'user.key',
           included: [],
           excluded: [],
         },

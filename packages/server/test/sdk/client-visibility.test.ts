@@ -173,7 +173,7 @@ describe.each(stores)('flags that are not visible to clients, in %s', (_name, op
     })
     expect((await shop.storage.loadChanges(shop.mine.live, 0)).version).toBe(version + 1)
     const shown = await ask(shop, 'GET', `/envs/${shop.mine.live}/versions/${version + 1}`)
-    expect(shown.flags).toMatchObject([{ key: 'theme', client_visible: false }])
+    expect(shown.flags).toMatchObject([{ key: 'theme', clientVisible: false }])
   })
 
   it('Reports of a client key about a hidden flag are ignored as those about an unknown flag.', async () => {

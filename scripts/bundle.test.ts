@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createContext, runInContext } from 'node:vm'
+import { build } from 'esbuild'
+import { afterAll, describe, expect, it } from 'vitest'
+import { root } from './source-files.ts'
+
+interface Case {
+  readonly packageName: string
+  readonly entry: string
+  /** An expression in which `entry` is the loaded entry. Its value may be a promise. */
+  readonly program: string
+  readonly value: unknown
+}
+
+const DEFINITION = {
+  version: 1,
+  segments: [],
+  flags: [
+    {
+      id: 'flag-1',
+      key: 'new-checkout',
+      type: 'boolean',
+      isActive: true,
+      variations: [
+        { id: 'on', key: 'on', value: 'true' },
+        { id: 'off', key: 'off', value: 'false' },
+      ],
+      defaultVariationId: 'off',
+      offVariationId: null,
+      targets: [{ variationId: 'on', kind: 'user', keys: ['user-1'] }],
+      prerequisites: [],
+      rules: [],
+      rollouts: [],
+    },
+  ],
+}
+
+/** One row for each entry that must load without a Node built-in. */
+const CASES: readonly Case[] = [
+  {
+    packageName: 'core',
+    entry: '.',
+    program: `entry.evaluateValue(
+      entry.compileFlagSet(${JSON.stringify(DEFINITION)}),
+      'new-checkout',
+      entry.parseContext({ kind: 'user', key: 'user-1' }),
+      0,
+    )`,
+    value: true,
+  },
+  {
+    packageName: 'protocol',
+    entry: './sdk',
+    program: `entry.asServerMessage({ type: 'pong' })`,
+    value: { type: 'pong' },
+  },
+  {
+    packageName: 'protocol',
+    entry: './management',
+    program: 'entry.endpoints.getVersion.method',
+    value: 'GET',
+  },
+  {
+    packageName: 'storage',
+    entry: '.',
+    program: `(async () => {
+      const { storage } = entry.memory()
+      await storage.migrate()
+      return (await storage.loadChanges('no-environment', 0)).version
+    })()`,
+    value: 0,
+  },
+]
+
+/** The globals of a web-standard runtime that are not part of the language. */
+const { atob, btoa, console, crypto, performance, structuredClone } = globalThis
+const { AbortController, Headers, Request, Response, TextDecoder, TextEncoder } = globalThis
+const { clearTimeout, queueMicrotask, setTimeout, URL, URLSearchParams } = globalThis
+const WEB_GLOBALS = {
+  ...{ atob, btoa, console, crypto, performance, structuredClone },
+  ...{ AbortController, Headers, Request, Response, TextDecoder, TextEncoder },
+  ...{ clearTimeout, queueMicrotask, setTimeout, URL, URLSearchParams },
+}
+
+const figures: string[] = []
+
+afterAll(() => {
+  process.stdout.write(`${figures.join('\n')}\n`)
+})
+
+/** The code of a module with everything that it imports; rejects if it imports a Node built-in. */
+async function bundled(contents: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: root, loader: 'ts' },
+    bundle: true,
+    write: false,
+    minify: true,
+    platform: 'neutral',
+    conditions: ['@ff/source'],
+    mainFields: ['module', 'main'],
+    format: 'iife',
+    globalName: 'entry',
+    logLevel: 'silent',
+  })
+  return outputFiles[0]?.text ?? ''
+}
+
+function sourceOf({ packageName, entry }: Case): string {
+  const folder = join(root, 'packages', packageName)
+  const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  return join(folder, exports[entry]['@ff/source'])
+}
+
+/** The JSON value of an expression after the code, with web-standard globals only. */
+async function valueIn(code: string, program: string): Promise<unknown> {
+  const context = createContext({ ...WEB_GLOBALS })
+  runInContext(code, context)
+  return JSON.parse(JSON.stringify(await runInContext(program, context)))
+}
+
+describe('an entry without Node built-ins', () => {
+  it.each(CASES)('$packageName $entry loads and works in a bare context.', async (each) => {
+    const code = await bundled(`export * from ${JSON.stringify(sourceOf(each))}`)
+    figures.push(`${each.packageName} ${each.entry}: ${code.length} bytes as one bundle`)
+    expect(await valueIn(code, each.program)).toEqual(each.value)
+  })
+
+  it('A bundle with a Node built-in is refused.', async () => {
+    const code = "import { createHash } from 'node:crypto'; export const a = createHash('md5')"
+    await expect(bundled(code)).rejects.toThrow('Could not resolve "node:crypto"')
+  })
+
+  it.each(['process', 'Buffer', 'setImmediate'])(
+    'A bundle does not find the Node global %s.',
+    async (name) => {
+      const code = await bundled(`export const found = typeof ${name}`)
+      expect(await valueIn(code, 'entry.found')).toBe('undefined')
+    },
+  )
+})

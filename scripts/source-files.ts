@@ -1,0 +1,15 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const root = join(import.meta.dirname, '..')
+
+export const packageNames = readdirSync(join(root, 'packages')).sort()
+
+/** The absolute paths of the source files of a package, without tests. */
+export function sourceFiles(packageName: string): readonly string[] {
+  const folder = join(root, 'packages', packageName, 'src')
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(ts|js)$/.test(file) && !/\.test\.ts$/.test(file))
+    .map((file) => join(folder, file))
+    .sort()
+}

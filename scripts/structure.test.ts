@@ -1,0 +1,121 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { cyclesIn, folderImports, type Graph, importsBetween } from './import-graph.ts'
+import { packageNames, root, sourceFiles } from './source-files.ts'
+
+const MAX_FILES_PER_FOLDER = 22
+const MAX_LINES_PER_FILE = 400
+/** Packages whose folders form no cycle; of the others the cycles are only printed. */
+const FOLDERS_WITHOUT_CYCLE = ['core']
+
+/**
+ * The exceptions of today, as paths below `packages`. Each list must be equal to what is found, so
+ * that an exception that is no longer needed is removed. A cycle is the list of its files.
+ */
+const KNOWN = {
+  cycles: [
+    'server/src/live/audience.ts server/src/live/difference.ts server/src/live/flag-session.ts server/src/live/moment.ts',
+    'server/src/management/apply-change.ts server/src/management/login-audit.ts server/src/management/management.ts server/src/management/people.ts',
+    'server/src/management/conditions.ts server/src/management/publication.ts server/src/management/published-parts.ts server/src/management/record-writer.ts server/src/management/soundness.ts',
+  ],
+  largeFolders: ['protocol/src/endpoints', 'protocol/src/resources', 'server/src/management'],
+  longFiles: [
+    'core/src/batch/setters.ts',
+    'storage/src/contract/fixtures.ts',
+    'storage/src/sql/tables.ts',
+  ],
+}
+
+const name = (path: string) => relative(join(root, 'packages'), path)
+const shown = (cycle: readonly string[]) => cycle.map(name).join(' ')
+const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`)
+const files = packageNames.flatMap(sourceFiles)
+const graphs = packageNames.map((packageName) => importsBetween(sourceFiles(packageName)))
+const figures: string[] = []
+
+function keysAbove(counts: ReadonlyMap<string, number>, limit: number): readonly string[] {
+  return [...counts]
+    .filter(([, count]) => count > limit)
+    .map(([path]) => name(path))
+    .sort()
+}
+
+function largest(counts: ReadonlyMap<string, number>): string {
+  const sorted = [...counts].sort(([, a], [, b]) => b - a).slice(0, 3)
+  return sorted.map(([path, count]) => `${name(path)} ${count}`).join(', ')
+}
+
+afterAll(() => {
+  process.stdout.write(`${figures.join('\n')}\n`)
+})
+
+describe('source files', () => {
+  it('Imports of source files form no cycle, type imports included.', () => {
+    const cycles = graphs.flatMap(cyclesIn).map(shown)
+    const folders = graphs.flatMap((graph) => cyclesIn(folderImports(graph))).map(shown)
+    const imports = graphs.flatMap((graph) => [...graph.values()].map(({ size }) => size))
+    const total = imports.reduce((sum, count) => sum + count, 0)
+    figures.push(`${files.length} source files, ${total} imports between them`)
+    figures.push(`${cycles.length} cycles among files`, ...indented(cycles))
+    figures.push(`${folders.length} cycles among folders`, ...indented(folders))
+    expect(cycles).toEqual(KNOWN.cycles)
+  })
+
+  it.each(FOLDERS_WITHOUT_CYCLE)('Imports between folders of %s form no cycle.', (packageName) => {
+    const graph = importsBetween(sourceFiles(packageName))
+    expect(cyclesIn(folderImports(graph)).map(shown)).toEqual([])
+  })
+
+  it(`A folder directly contains at most ${MAX_FILES_PER_FOLDER} source files.`, () => {
+    const counts = new Map<string, number>()
+    for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+    figures.push(`${counts.size} folders; the largest: ${largest(counts)}`)
+    expect(keysAbove(counts, MAX_FILES_PER_FOLDER)).toEqual(KNOWN.largeFolders)
+  })
+
+  it(`A source file has at most ${MAX_LINES_PER_FILE} lines.`, () => {
+    const linesIn = (file: string) => readFileSync(file, 'utf8').trimEnd().split('\n').length
+    const counts = new Map(files.map((file) => [file, linesIn(file)]))
+    figures.push(`The longest files: ${largest(counts)}`)
+    expect(keysAbove(counts, MAX_LINES_PER_FILE)).toEqual(KNOWN.longFiles)
+  })
+})
+
+describe('importsBetween', () => {
+  it.each([
+    ['an import of a type', "import type { A } from './b.ts'"],
+    ['an import of a type among others', "import { type A } from './b.ts'"],
+    ['an import of several lines', "import {\n  a,\n  b,\n} from './b.ts'"],
+    ['a re-export', "export { a } from './b.ts'"],
+    ['a re-export of types', "export type * from './b.ts'"],
+    ['an import for its effects', "import './b.ts'"],
+    ['a dynamic import', "const a = await import('./b.ts')"],
+  ])('%s is an import.', (_, code) => {
+    const folder = mkdtempSync(join(tmpdir(), 'ff-imports-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const [a, b] = [join(folder, 'a.ts'), join(folder, 'b.ts')]
+    writeFileSync(a, code)
+    writeFileSync(b, "import { readFileSync } from 'node:fs'")
+    const expected = new Map([
+      [a, new Set([b])],
+      [b, new Set()],
+    ])
+    expect(importsBetween([a, b])).toEqual(expected)
+  })
+})
+
+describe('cyclesIn', () => {
+  const graphOf = (edges: Readonly<Record<string, readonly string[]>>): Graph =>
+    new Map(Object.entries(edges).map(([from, to]) => [from, new Set(to)]))
+
+  it('A graph without a way back has no cycle.', () => {
+    expect(cyclesIn(graphOf({ a: ['b', 'c'], b: ['c'], c: [] }))).toEqual([])
+  })
+
+  it('Two cycles with a common member are one; a cycle that only leads to it is another.', () => {
+    const graph = graphOf({ a: ['b'], b: ['a', 'c'], c: ['b'], d: ['d', 'a'], e: ['d'] })
+    expect(cyclesIn(graph)).toEqual([['a', 'b', 'c'], ['d']])
+  })
+})
