@@ -7,6 +7,8 @@ import { packageNames, root, sourceFiles } from './source-files.ts'
 
 const MAX_FILES_PER_FOLDER = 22
 const MAX_LINES_PER_FILE = 400
+/** Packages whose folders form no cycle; of the others the cycles are only printed. */
+const FOLDERS_WITHOUT_CYCLE = ['core']
 
 /**
  * The exceptions of today, as paths below `packages`. Each list must be equal to what is found, so
@@ -14,19 +16,13 @@ const MAX_LINES_PER_FILE = 400
  */
 const KNOWN = {
   cycles: [
-    'core/src/evaluator.ts core/src/flag-set-view.ts core/src/flag-set.ts core/src/program-runner.ts core/src/program.ts core/src/workspace.ts',
     'server/src/live/audience.ts server/src/live/difference.ts server/src/live/flag-session.ts server/src/live/moment.ts',
     'server/src/management/apply-change.ts server/src/management/login-audit.ts server/src/management/management.ts server/src/management/people.ts',
     'server/src/management/conditions.ts server/src/management/publication.ts server/src/management/published-parts.ts server/src/management/record-writer.ts server/src/management/soundness.ts',
   ],
-  largeFolders: [
-    'core/src',
-    'protocol/src/endpoints',
-    'protocol/src/resources',
-    'server/src/management',
-  ],
+  largeFolders: ['protocol/src/endpoints', 'protocol/src/resources', 'server/src/management'],
   longFiles: [
-    'core/src/setters.ts',
+    'core/src/batch/setters.ts',
     'storage/src/contract/fixtures.ts',
     'storage/src/sql/tables.ts',
   ],
@@ -65,6 +61,11 @@ describe('source files', () => {
     figures.push(`${cycles.length} cycles among files`, ...indented(cycles))
     figures.push(`${folders.length} cycles among folders`, ...indented(folders))
     expect(cycles).toEqual(KNOWN.cycles)
+  })
+
+  it.each(FOLDERS_WITHOUT_CYCLE)('Imports between folders of %s form no cycle.', (packageName) => {
+    const graph = importsBetween(sourceFiles(packageName))
+    expect(cyclesIn(folderImports(graph)).map(shown)).toEqual([])
   })
 
   it(`A folder directly contains at most ${MAX_FILES_PER_FOLDER} source files.`, () => {
