@@ -71,6 +71,26 @@ const CASES: readonly Case[] = [
     })()`,
     value: 0,
   },
+  {
+    packageName: 'server',
+    entry: '.',
+    program: `(async () => {
+      const flags = entry.createFlagServer()
+      const answer = await flags.fetch(new Request('http://flags.test/nowhere'))
+      await flags.close()
+      return [answer.status, (await answer.json()).message]
+    })()`,
+    value: [404, 'There is no such path.'],
+  },
+  {
+    packageName: 'management',
+    entry: '.',
+    program: `entry.createManagement({
+      users: false,
+      webhookSender: { refusalOf: () => undefined, send: () => Promise.reject() },
+    }).connect.name`,
+    value: 'connect',
+  },
 ]
 
 /** The globals of a web-standard runtime that are not part of the language. */
