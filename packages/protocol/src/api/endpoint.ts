@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { record } from './record.ts'
 import { text } from './scalars.ts'
 
-/** What a caller must be allowed to do; which role may is the server's table. */
+/** A permission that an endpoint requires; a table of the server assigns permissions to roles. */
 export type Permission =
-  /** See the organization, its people, tokens and projects, and everything that belongs to them. */
+  /** Read the organization, its members, tokens and projects, and all that they contain. */
   | 'configuration.read'
   /** Change flags, variations, targeting rules, rollouts and segments. */
   | 'flags.write'
@@ -14,52 +14,52 @@ export type Permission =
   | 'tokens.write'
   /** Add, change and remove members up to the caller's own role. */
   | 'members.write'
-  /** Say where the organization's changes are told, as they happen. */
+  /** Create, change and delete the webhooks of the organization. */
   | 'webhooks.write'
   /** Change the organization's own details. */
   | 'organization.write'
   /** Delete the organization and everything in it. */
   | 'organization.delete'
-  /** Found organizations. */
+  /** Create organizations. */
   | 'organizations.create'
-  /** See what the organization owes and has paid. */
+  /** Read invoices and billing data. */
   | 'billing.read'
   /** Choose and pay for a plan at the payment provider. */
   | 'billing.write'
-  /** See which plans there are. */
+  /** List plans. */
   | 'plans.read'
-  /** Change plans, and which organization has which. */
+  /** Change plans, and assign them to organizations. */
   | 'plans.write'
-  /** See what was done, and by whom. */
+  /** Read the audit log. */
   | 'audit.read'
-  /** Remove for ever what was observed of a person. */
+  /** Delete observed contexts permanently. */
   | 'contexts.forget'
 
-/** One management endpoint: all that a router, a client or a reference page needs to know. */
+/** One management endpoint: the data for the router, clients and the reference documentation. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Parameters stand in braces: `/projects/{projectId}`. Fixed segments win over parameters. */
   readonly path: string
   /**
-   * `anyone`: no credentials are asked for, as to log in. `oneself`: whoever is known may, for it
-   * is about nobody else.
+   * `anyone`: needs no credentials, for example to log in. `oneself`: any authenticated caller, for
+   * endpoints that concern only the caller.
    */
   readonly permission: Permission | 'anyone' | 'oneself'
   readonly params: z.ZodType
   readonly query: z.ZodType
-  /** `noBody` when none is read. */
+  /** `noBody` if the endpoint has no body. */
   readonly body: z.ZodType
-  /** How large a body may be, where that is more than the SDK side's limit. */
+  /** The maximum size of the body, if it exceeds `MAX_BODY_BYTES` of the SDK endpoints. */
   readonly maxBodyBytes?: number
-  /** The body is what another signed, byte for byte: it reaches the use case as text. */
+  /** Passes the body to the use case as text, because its signature covers the exact bytes. */
   readonly rawBody?: true
   /** The status of success. */
   readonly status: 200 | 201 | 302
-  /** The payload of the envelope; of `lines`, each of them. */
+  /** The payload of the envelope; with `lines`, of each line. */
   readonly response: z.ZodType
-  /** Answered without the envelope, as JSON lines that are sent while they are read. */
+  /** Responds with JSON lines instead of the envelope, streamed while they are read. */
   readonly lines?: true
-  /** What the schemas do not show, as sentences of the reference documentation. */
+  /** Sentences of the reference documentation for rules that the schemas do not express. */
   readonly notes?: string
 }
 
@@ -79,16 +79,16 @@ export const truth = z.codec(z.enum(['true', 'false']), z.boolean(), {
   encode: (value) => (value ? 'true' : 'false'),
 })
 
-/** Which part of a list: 50 items from the first page unless said otherwise. */
+/** The page of a list; by default the first page of 50 items. */
 export const paging = {
   page: wholeNumber(1, 1_000_000_000).optional().meta({ default: 1 }),
   limit: wholeNumber(1, 100).optional().meta({ default: 50 }),
 }
 export const pageQuery = record(paging, {})
-/** `search` occurs in a name, a key or an address of the thing, ignoring ASCII case. */
+/** `search` matches part of a name, a key or an e-mail address, ignoring ASCII case. */
 export const searchQuery = record({ search: text(256).min(1).optional(), ...paging }, {})
 
-/** What endpoints of one kind have in common; a row may say otherwise. */
+/** The common fields of endpoints of one kind; a row may override them. */
 export const reading = {
   method: 'GET',
   permission: 'configuration.read',

@@ -20,7 +20,7 @@ export function text(maxLength: number) {
     .regex(/^[^\0\p{Cs}]*$/u, 'must not contain NUL or incomplete characters')
 }
 
-/** A name people chose: unique among the living of its parent, never changed. */
+/** A key chosen by a user: unique among the undeleted siblings, never changed. */
 export const key = z
   .string()
   .regex(
@@ -40,7 +40,7 @@ const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{White_Space}\p{Cf}\u2800]/
 const BIDI_CONTROL = /\p{Bidi_Control}/u
 
 /**
- * A title for people: one line, no control characters. When it is read, it must also have a visible
+ * A display name: one line, no control characters. When it is decoded, it must also have a visible
  * character and no bidirectional controls; stored names without that can still be answered.
  */
 export const name = z.codec(storedName, z.string(), {

@@ -1,6 +1,6 @@
 /** How the evaluation endpoints answer every failure. */
 export interface SdkErrorBody {
-  /** For people: what was wrong. */
+  /** A description for humans. */
   readonly error: string
   /** The HTTP status, repeated. */
   readonly statusCode: number

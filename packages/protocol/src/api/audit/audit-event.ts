@@ -26,7 +26,7 @@ import { auditActor } from '../users/audit-actor.ts'
 import { memberCodec } from '../users/member.ts'
 import { webhookCodec } from './webhook.ts'
 
-/** One acknowledged change, log-in or refused log-in, and who made it. */
+/** One committed change, log-in or refused log-in, with its actor. */
 export type AuditEvent = z.output<typeof auditEventCodec>
 
 export const auditEventCodec = record(
@@ -63,22 +63,22 @@ export const auditEventCodec = record(
   },
 )
 
-/** Whether the chains of the log are whole. */
+/** The result of a verification of the chains of the log. */
 export type AuditVerification = z.output<typeof auditVerificationCodec>
 
-/** What is wrong with an entry, or with the place where one should be. */
+/** The fault of an entry, or of the position of a missing entry. */
 const auditFault = z.enum([
-  /** It does not say what it said when its hash was taken. */
+  /** Its contents do not match its hash. */
   'changed',
-  /** It is readable no more. */
+  /** It cannot be read. */
   'unreadable',
-  /** It says nothing wrong itself, but its successor, or the head, knows another in its place. */
+  /** It is valid itself, but its successor or the head refers to another entry in its place. */
   'replaced',
-  /** It is not one of the chain's. */
+  /** It does not belong to the chain. */
   'inserted',
-  /** There is none, though there are later ones. */
+  /** It is absent, but later entries exist. */
   'missing',
-  /** There is none from here on, though the head knows of more. */
+  /** It and all later entries are absent, but the head refers to a later one. */
   'tail_cut',
   /** The chain has no head. */
   'head_missing',
@@ -97,7 +97,7 @@ export const auditVerificationCodec = record(
   { firstBroken: 'first_broken' },
 )
 
-/** Of what kind of thing an event tells, and the fields it shows before and after. */
+/** The kind of resource of an event, and the fields of its `before` and `after`. */
 export interface AuditEventRow {
   /** What stands before the colon of `stream_id`. */
   readonly stream: string
@@ -162,7 +162,7 @@ export const auditEvents = {
   'token.created': { stream: 'token', fields: accessTokenCodec },
   'token.deleted': { stream: 'token', fields: accessTokenCodec },
   'member.added': { stream: 'member', fields: memberCodec },
-  /** The person has used their one-time link. */
+  /** The user has used the one-time link. */
   'member.accepted': { stream: 'member', fields: memberCodec, log: 'logins' },
   /** The member was given a new one-time link. */
   'member.invited': { stream: 'member', fields: memberCodec },
@@ -187,13 +187,13 @@ export const auditEvents = {
   'scheduled_change.deleted': { stream: 'scheduled_change', fields: scheduledChangeCodec },
   'scheduled_change.failed': { stream: 'scheduled_change', fields: scheduledChangeCodec },
   'segment.created': { stream: 'segment', fields: segmentCodec },
-  /** Of listed keys, only their counts: who was listed when is what the versions tell. */
+  /** Listed keys appear as counts only; the versions hold the keys themselves. */
   'segment.updated': { stream: 'segment', fields: segmentCodec },
   'segment.deleted': { stream: 'segment', fields: segmentCodec },
   'rollout.created': { stream: 'rollout', fields: rolloutCodec },
   'rollout.updated': { stream: 'rollout', fields: rolloutCodec },
   'rollout.deleted': { stream: 'rollout', fields: rolloutCodec },
-  /** The stream is the environment: who was forgotten must not be readable afterwards. */
+  /** The stream is the environment: the deleted context key must not be readable afterwards. */
   'observed_context.forgotten': { stream: 'environment', fields: forgottenContextsCodec },
   'webhook.created': { stream: 'webhook', fields: webhookCodec },
   'webhook.updated': { stream: 'webhook', fields: webhookCodec },

@@ -2,28 +2,28 @@ import * as z from 'zod'
 import { record } from '../record.ts'
 import { count, id, timestamp } from '../scalars.ts'
 
-/** One change that one webhook is, or was, to be told of. */
+/** The delivery of one audit event to one webhook. */
 export type WebhookDelivery = z.output<typeof webhookDeliveryCodec>
 
-/** Why an attempt failed. */
+/** The reason of a failed attempt. */
 const webhookFault = z.enum([
-  /** It was answered with a status that is not 2xx. */
+  /** The response status is not 2xx. */
   'status',
-  /** It was answered with a redirect, which is not followed. */
+  /** The response is a redirect, which is not followed. */
   'redirect',
-  /** It took longer than an attempt may take. */
+  /** The time limit of an attempt expired. */
   'timeout',
-  /** The name of the host is unknown, or leads to an address that webhooks do not go to. */
+  /** The host name is unknown or resolves to an address that webhooks must not reach. */
   'host',
-  /** The connection was refused, cut, or never came about. */
+  /** The connection was refused, closed or not established. */
   'connection',
-  /** There was no secure connection to be had: an untrusted certificate, for example. */
+  /** The TLS handshake failed, for example because of an untrusted certificate. */
   'tls',
-  /** The answer was not HTTP, or its headers were too large. */
+  /** The response is not HTTP, or its headers are too large. */
   'response',
-  /** The webhook was switched off or deleted before its turn came. */
+  /** The webhook was disabled or deleted before the attempt. */
   'inactive',
-  /** The message could not be made, or signed; the server's log says why. */
+  /** The message could not be created or signed; the server's log has the cause. */
   'internal',
 ])
 export type WebhookFault = z.output<typeof webhookFault>
@@ -34,19 +34,19 @@ export const webhookDeliveryCodec = record(
     id,
     orgId: id,
     webhookId: id,
-    /** The audit event that is told of. */
+    /** The audit event to deliver. */
     eventId: z.string(),
     eventType: z.string(),
     status: z.enum(['pending', 'delivered', 'failed']),
-    /** How many attempts have begun. */
+    /** The number of attempts started. */
     attempts: count,
-    /** null when there will be none. While one runs: when another is made if it is never heard of. */
+    /** null if no attempt follows. During an attempt: the next one, if no result is recorded. */
     nextAttemptAt: timestamp.nullable(),
-    /** How the last attempt was answered; null when it was not, or is under way. */
+    /** The response status of the last attempt; null without a response or during the attempt. */
     lastStatus: z.int().nullable(),
-    /** Why the last attempt failed; null when it did not, or is under way. */
+    /** The failure of the last attempt; null if it succeeded, and during the attempt. */
     lastError: webhookFault.nullable(),
-    /** How long the last attempt took, in milliseconds; null while it is under way. */
+    /** The duration of the last attempt in milliseconds; null during the attempt. */
     durationMs: count.nullable(),
     createdAt: timestamp,
   },

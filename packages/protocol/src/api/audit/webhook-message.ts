@@ -3,7 +3,7 @@ import { record } from '../record.ts'
 import { timestamp } from '../scalars.ts'
 import { auditEventCodec } from './audit-event.ts'
 
-/** What is posted to a webhook. */
+/** The body of a request to a webhook. */
 export type WebhookMessage = z.output<typeof webhookMessageCodec>
 
 export const webhookMessageCodec = record(

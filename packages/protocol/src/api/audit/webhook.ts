@@ -14,10 +14,10 @@ import { record } from '../record.ts'
 import { id, recordFields, recordNames, text, timestamp } from '../scalars.ts'
 import { webhookDeliveryCodec } from './webhook-delivery.ts'
 
-/** An address of an organization's that is told of its changes. */
+/** A URL that receives the audit events of an organization. */
 export type Webhook = z.output<typeof webhookCodec>
 
-/** Where to; which addresses a server really goes to is decided there. */
+/** The target URL; the server decides which network addresses it connects to. */
 const url = text(2048).regex(
   /^https?:\/\/[^\s\p{Cc}]+$/u,
   'must be an absolute URL that begins with https://',
@@ -35,11 +35,11 @@ const fields = {
   id,
   orgId: id,
   url,
-  /** Which changes it is told of: those that match any of these. */
+  /** Patterns of event types; an event that matches any of them is sent. */
   eventTypes,
-  /** Nothing is sent while it is not. */
+  /** `false` pauses sending. */
   isActive: z.boolean(),
-  /** When the first attempt failed after which none has succeeded; null when the last was good. */
+  /** The first failed attempt since the last success; null if the last attempt succeeded. */
   failingSince: timestamp.nullable(),
   ...recordFields,
 }

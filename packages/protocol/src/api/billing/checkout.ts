@@ -9,30 +9,30 @@ const address = z
   .max(2048)
   .regex(/^[\x21-\x7e]*$/, 'must not contain spaces, control characters or letters beyond ASCII')
 
-/** What somebody wants to pay for. */
+/** A request to start a checkout. */
 export type NewCheckout = z.output<typeof newCheckoutCodec>
 
 export const newCheckoutCodec = record(
   {
     planId: id,
-    /** How often is paid; `monthly` unless given. */
+    /** The billing interval; the default is `monthly`. */
     interval: z.enum(['monthly', 'annual']).optional(),
-    /** Where to come back to having paid, and having thought better of it. */
+    /** The return addresses after payment and after cancellation. */
     successUrl: address.optional(),
     cancelUrl: address.optional(),
   },
   { planId: 'plan_id', successUrl: 'success_url', cancelUrl: 'cancel_url' },
 )
 
-/** Where to pay. */
+/** The checkout page of the payment provider. */
 export type Checkout = z.output<typeof checkoutCodec>
 
 export const checkoutCodec = record({ url: z.string() }, {})
 
-/** Who is billed for an organization. */
+/** The billing contact of an organization. */
 export const billingCodec = record(
   {
-    /** What the payment provider calls its customer; `null`: it knows none. */
+    /** The customer id at the payment provider; `null` if there is no customer. */
     customerId: z.string().nullable(),
     billingEmail: email.nullable(),
   },

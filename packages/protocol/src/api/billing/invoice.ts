@@ -2,14 +2,14 @@ import * as z from 'zod'
 import { record } from '../record.ts'
 import { count, id, recordFields, recordNames, timestamp } from '../scalars.ts'
 
-/** What an organization owes, or has paid, for a period. */
+/** An open or paid invoice of an organization for a period. */
 export type Invoice = z.output<typeof invoiceCodec>
 
 export const invoiceCodec = record(
   {
     id,
     orgId: id,
-    /** `null` for what was drawn up here. */
+    /** `null` for an invoice created by this server. */
     stripeInvoiceId: z.string().nullable(),
     stripeSubscriptionId: z.string().nullable(),
     /** In the smallest unit of the currency, such as cents. */
@@ -17,7 +17,7 @@ export const invoiceCodec = record(
     amountPaid: z.int(),
     /** In lower case, such as `eur`. */
     currency: z.string(),
-    /** `draft` for what was drawn up here; else in the payment provider's words. */
+    /** `draft` for an invoice created by this server, else the status of the payment provider. */
     status: z.string(),
     invoicePdf: z.string().nullable(),
     hostedInvoiceUrl: z.string().nullable(),
@@ -49,7 +49,7 @@ export type Invoices = z.output<typeof invoicesCodec>
 
 export const invoicesCodec = z.strictObject({ invoices: z.array(invoiceCodec) })
 
-/** What an invoice of ours says of what it was computed from. */
+/** The inputs of the calculation, in the metadata of an invoice created by this server. */
 export type OverageMetadata = z.output<typeof overageMetadataCodec>
 
 export const overageMetadataCodec = record(
@@ -57,7 +57,7 @@ export const overageMetadataCodec = record(
     /** The plan in force when the period ended. */
     planId: id.nullable(),
     apiUsage: count,
-    /** `null`: all of them. */
+    /** `null`: unlimited. */
     freeApiCalls: count.nullable(),
     overageBlocks: count,
     overageBlockSize: count,

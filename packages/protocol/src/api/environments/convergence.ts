@@ -23,7 +23,7 @@ const clients = record(
     ws: count,
     /** Parked requests. */
     poll: count,
-    /** Those among them that were not yet told everything up to the published version. */
+    /** Clients that have not received all changes up to the published version. */
     behind: count,
   },
   {},
@@ -34,7 +34,7 @@ export const convergenceCodec = record(
     /** The newest one in the store; 0 when nothing was ever published. */
     version: count,
     publishedAt: timestamp.nullable(),
-    /** null while nobody has asked this instance for the environment's flags. */
+    /** null until a client requests the environment's flags from this instance. */
     serving: serving.nullable(),
     /** The live clients of this instance. */
     clients,

@@ -16,7 +16,7 @@ import { record } from '../record.ts'
 import { count, timestamp } from '../scalars.ts'
 import { auditActor } from '../users/audit-actor.ts'
 
-/** One published version of an environment: when, by whom, and what changed in it. */
+/** One published version of an environment: time, actor, and changed flags and segments. */
 export type Version = z.output<typeof versionCodec>
 
 /** `key` is null for a segment that was never published itself. */
@@ -36,7 +36,7 @@ export const versionCodec = record(
   { publishedAt: 'published_at', eventId: 'event_id', eventType: 'event_type' },
 )
 
-/** What restoring a version did. */
+/** The result of a restore. */
 export type Restoration = z.output<typeof restorationCodec>
 
 const restored = z.strictObject({ id: z.string(), key: z.string() })
@@ -46,13 +46,13 @@ const skipped = z.strictObject({
   id: z.string(),
   key: z.string(),
   reason: z.enum([
-    /** It is gone, and stays so. */
+    /** It was deleted and is not restored. */
     'deleted',
-    /** The flag is archived, and stays so. */
+    /** The flag is archived and stays archived. */
     'archived',
-    /** It was not there: it stays as it is. */
+    /** It did not exist in the restored version and stays unchanged. */
     'absent_then',
-    /** The flag's variations, or the segment, were different: they stay as they are. */
+    /** The flag's variations, or the segment, differed in that version; they stay unchanged. */
     'changed',
   ]),
 })
@@ -62,7 +62,7 @@ export const restorationCodec = record(
     restoredVersion: count,
     /** The flags whose configuration was rewritten. */
     flags: z.array(restored),
-    /** What belongs to the project, and so was not restored. */
+    /** Flags and segments that belong to the project and were not restored. */
     skipped: z.array(skipped),
   },
   { restoredVersion: 'restored_version' },

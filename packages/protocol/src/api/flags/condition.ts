@@ -30,7 +30,7 @@ function hasInexactInteger(json: z.core.util.JSONType): boolean {
   return typeof json === 'object' && json !== null && Object.values(json).some(hasInexactInteger)
 }
 
-/** Operators that ask about the attribute alone. */
+/** Operators that take no value. */
 const WITHOUT_VALUE: ReadonlySet<string> = new Set(['exists', 'not_exists'])
 
 /**

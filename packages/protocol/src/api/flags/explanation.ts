@@ -9,7 +9,7 @@ export type EvaluationQuestion = z.output<typeof evaluationQuestionCodec>
 
 export const evaluationQuestionCodec = record(
   {
-    /** An evaluation context; judged by the engine itself. */
+    /** An evaluation context; validated by `@ff/core`. */
     context: z.unknown(),
     flagKey: z.string().optional(),
     version: z.int().min(1).max(2_147_483_647).optional(),
@@ -24,7 +24,7 @@ export interface ExplainedFlag extends EvaluationDetail {
   readonly prerequisiteChain: readonly string[]
   /** The attributes that the answer depends on; null: left out, like the steps. */
   readonly attributesRead: readonly string[] | null
-  /** null: left out, because the answer would be too long. Ask for this flag alone. */
+  /** null if omitted because the response would be too long; request this flag alone. */
   readonly steps: readonly ExplanationStep[] | null
 }
 

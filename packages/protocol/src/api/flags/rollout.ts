@@ -92,7 +92,7 @@ const fields = {
   increment: percentage.positive().nullable(),
   intervalHours: intervalHours.nullable(),
   startAt: timestamp.nullable(),
-  /** Who gets what now. Of a gradual rollout none is stored; they are answered as they are now. */
+  /** The present assignment of buckets; computed on each read for a gradual rollout. */
   ranges: z.array(bucketRange).max(1000),
   ...recordFields,
 }

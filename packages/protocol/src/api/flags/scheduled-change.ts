@@ -48,7 +48,7 @@ export const scheduledChangeCodec = record(
     appliedAt: timestamp.nullable(),
     /** Why it failed. */
     failure: z.string().nullable(),
-    /** Who it is made as, and what the server recognized them by. */
+    /** The actor that makes the change, and the credential that authenticated it. */
     createdBy: author,
     ...recordFields,
   },

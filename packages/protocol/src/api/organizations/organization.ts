@@ -13,7 +13,7 @@ import { noParams, ORGANIZATION, organizationParams } from '../paths.ts'
 import { record } from '../record.ts'
 import { count, email, id, name, recordFields, recordNames, text, timestamp } from '../scalars.ts'
 
-/** Who pays, owns projects and has members. */
+/** Owns projects, has members and a plan. */
 export type Organization = z.output<typeof organizationCodec>
 
 const metadata = z.record(z.string(), z.json())

@@ -12,7 +12,7 @@ export type AccessToken = z.output<typeof accessTokenCodec>
 export const role = z.enum(['platform', 'owner', 'admin', 'editor', 'viewer'])
 export type Role = z.output<typeof role>
 
-/** The roles that people have in an organization. */
+/** The roles that a member can have in an organization. */
 export const memberRole = role.exclude(['platform'])
 
 const fields = {

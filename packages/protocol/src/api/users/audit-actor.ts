@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** Who made a change, as they were then. Of a token, the name is the token's and the e-mail empty. */
+/** The author of a change, as of that time. For a token, `name` is its name and `email` is empty. */
 export const auditActor = z.strictObject({
   id: z.string(),
   email: z.string(),

@@ -5,7 +5,7 @@ import { record } from '../record.ts'
 import { id, name, text, timestamp } from '../scalars.ts'
 import { memberRole, role } from './access-token.ts'
 
-/** What somebody logs in with. What they typed as an address need not be one. */
+/** The credentials of a log-in; `email` need not be a valid address. */
 export type NewLogIn = z.output<typeof newLogInCodec>
 
 export const newLogInCodec = record(
@@ -13,7 +13,7 @@ export const newLogInCodec = record(
   {},
 )
 
-/** Who asks, as what, and what else they could ask as. */
+/** The caller: user or token, role and memberships. */
 export type LogIn = z.output<typeof logInCodec>
 
 const orgId = { orgId: 'org_id' } as const
@@ -27,24 +27,24 @@ export const logInCodec = record(
         /** Empty for a token. */
         email: z.string(),
         name: z.string(),
-        /** In the organization that is asked for: by `X-FF-Organization`, else the oldest. */
+        /** In the organization that `X-FF-Organization` names, else that of the oldest membership. */
         role,
         /** null only for the role `platform`. */
         orgId: id.nullable(),
       },
       orgId,
     ),
-    /** Every organization that could be asked for, the oldest membership first; none of a token. */
+    /** The values of `X-FF-Organization`, the oldest membership first; empty for a token. */
     memberships: z.array(record({ orgId: id, name, role: memberRole }, orgId)),
-    /** What `X-CSRF-Token` must say in every request that changes something; null for a token. */
+    /** The value of `X-CSRF-Token` that every changing request needs; null for a token. */
     csrfToken: z.string().nullable(),
-    /** When the session ends, however much it is used; null for a token. */
+    /** The end of the session, regardless of its use; null for a token. */
     expiresAt: timestamp.nullable(),
   },
   { csrfToken: 'csrf_token', expiresAt: 'expires_at' },
 )
 
-/** Exactly two of the three: see `changePassword`. */
+/** Exactly two of the three fields are set; see `changePassword`. */
 export type PasswordChange = z.output<typeof passwordChangeCodec>
 
 const password = text(1024).min(1).optional()

@@ -6,10 +6,10 @@ import { record } from '../record.ts'
 import { email, id, name, recordFields, recordNames } from '../scalars.ts'
 import { memberRole } from './access-token.ts'
 
-/** A person, who may belong to several organizations. */
+/** A user account, which may belong to several organizations. */
 export type User = z.output<typeof userCodec>
 
-/** In lower case, so that one address is one person. */
+/** In lower case, so that one address is one user. */
 const userEmail = email.toLowerCase()
 
 export const userCodec = record({ id, email: userEmail, name, ...recordFields }, recordNames)
@@ -22,7 +22,7 @@ const fields = {
   userId: id,
   orgId: id,
   email: userEmail,
-  /** What this organization calls them. */
+  /** The user's name in this organization. */
   name,
   role: memberRole,
   ...recordFields,
@@ -32,10 +32,7 @@ const names = { userId: 'user_id', orgId: 'org_id', ...recordNames } as const
 
 export const memberCodec = record(fields, names)
 
-/**
- * A member in the answer that invites them. The link is null where none was made, and when the
- * request is repeated.
- */
+/** The response to an invitation. The link is null if none was created or the request is repeated. */
 export type InvitedMember = z.output<typeof invitedMemberCodec>
 
 export const invitedMemberCodec = record(
@@ -57,7 +54,7 @@ export const memberChangesCodec = record(
   {
     name: name.optional(),
     role: memberRole.optional(),
-    /** `true`: a new one-time link is made, and the one before opens nothing any more. */
+    /** `true` creates a new one-time link and invalidates the previous one. */
     newLink: z.boolean().optional(),
   },
   { newLink: 'new_link' },

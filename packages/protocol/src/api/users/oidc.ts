@@ -4,10 +4,10 @@ import { noParams } from '../paths.ts'
 import { record } from '../record.ts'
 import { text } from '../scalars.ts'
 
-/** A path of the same server, which no browser takes for an address elsewhere. */
+/** A path of the same server that no browser interprets as another origin. */
 export const OWN_PATH = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,511}$/
 
-/** Both are where a browser goes, and both send it on. */
+/** Both endpoints are opened by a browser and redirect it. */
 const going = {
   method: 'GET',
   permission: 'anyone',
@@ -27,7 +27,7 @@ export const oidcEndpoints = {
     path: '/auth/oidc/start',
     query: record({ returnTo: ownPath.optional() }, { returnTo: 'return_to' }),
   },
-  /** Where the provider sends the browser back to. It may add what nobody has to understand. */
+  /** Where the provider sends the browser back to. It may add other parameters. */
   finishOidcLogIn: {
     ...going,
     path: '/auth/oidc/callback',
