@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, bench, describe } from 'vitest'
 import { sample } from '../src/contract/fixtures.ts'
 import { memory } from '../src/index.ts'
+import type { ContextSighting, EvaluationCount, Storage } from '../src/ports/storage.ts'
 import { sqlite } from '../src/sqlite/sqlite.ts'
-import type { ContextSighting, EvaluationCount, Storage } from '../src/storage.ts'
 
 const MINUTE_MS = 60_000
 const START = Date.UTC(2026, 0, 1)

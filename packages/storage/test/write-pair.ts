@@ -1,4 +1,4 @@
-import type { Storage } from '../src/storage.ts'
+import type { Storage } from '../src/ports/storage.ts'
 
 export const ENVIRONMENT_ID = 'environment-1'
 

@@ -1,6 +1,6 @@
 import type { FlagErrorCode } from '@ff/core'
-import type { FlagSetChange, Resync } from '../change-feed.ts'
-import type { RateWindow } from '../rate-limiter.ts'
+import type { FlagSetChange, Resync } from '../ports/change-feed.ts'
+import type { RateWindow } from '../ports/rate-limiter.ts'
 import type { SqlRow, SqlStatement } from '../sql/sql-driver.ts'
 
 /** The way between a worker and the primary: what is sent arrives, in order, while both live. */

@@ -1,5 +1,5 @@
-import { storeClosed, transactionEnded } from '../record-errors.ts'
-import { SerialQueue } from '../serial-queue.ts'
+import { storeClosed, transactionEnded } from '../ports/record-errors.ts'
+import { SerialQueue } from '../runtime/serial-queue.ts'
 import type { SqlConnection, SqlDriver, SqlStatement, SqlTransaction } from '../sql/sql-driver.ts'
 import type { WorkerEnd } from './worker-end.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ChangeFeed, FlagSetChange, Resync } from '../change-feed.ts'
+import type { ChangeFeed, FlagSetChange, Resync } from '../ports/change-feed.ts'
 import { newId } from './fixtures.ts'
 
 export interface ChangeFeedUnderTest {

@@ -1,4 +1,5 @@
 import { afterEach, describe } from 'vitest'
+import { describeSightings } from './context-samples.ts'
 import { describeEvaluationCounts } from './evaluation-counts.ts'
 import type { OpenStorage, StorageUnderTest } from './fixtures.ts'
 import { describeListing } from './listing.ts'
@@ -7,7 +8,6 @@ import { describeModel } from './model.ts'
 import { describePublishing } from './publishing.ts'
 import { describePurging } from './purging.ts'
 import { describeRecords } from './records.ts'
-import { describeSightings } from './sightings.ts'
 import { describeTransactions } from './transactions.ts'
 
 export { type ChangeFeedUnderTest, changeFeedContract } from './change-feed.ts'

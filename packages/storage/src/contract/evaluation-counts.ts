@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { EvaluationCount, EvaluationSource, EvaluationTotal, Storage } from '../storage.ts'
+import type {
+  EvaluationCount,
+  EvaluationSource,
+  EvaluationTotal,
+  Storage,
+} from '../ports/storage.ts'
 import { expectRefusal, newId, type OpenStorage } from './fixtures.ts'
 
 const MINUTES = [

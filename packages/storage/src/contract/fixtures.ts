@@ -1,12 +1,12 @@
 import { type FlagDefinition, isFlagError } from '@ff/core'
 import { expect } from 'vitest'
-import type { Kind, Records } from '../records.ts'
+import type { Kind, Records } from '../ports/records.ts'
 import type {
   DefinitionChange,
   PublicationOccasion,
   PublishedSegment,
   Storage,
-} from '../storage.ts'
+} from '../ports/storage.ts'
 
 /** A fresh and empty store that nothing has been asked of yet, not even `migrate`. */
 export interface StorageUnderTest {

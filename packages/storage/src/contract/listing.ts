@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Kind, Records } from '../records.ts'
-import type { ListQuery, Storage } from '../storage.ts'
+import type { Kind, Records } from '../ports/records.ts'
+import type { ListQuery, Storage } from '../ports/storage.ts'
 import { newId, type OpenStorage, sample } from './fixtures.ts'
 
 /** `list`: filters, order and pages. */

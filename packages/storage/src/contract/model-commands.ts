@@ -1,7 +1,7 @@
 import { isFlagError } from '@ff/core'
 import fc from 'fast-check'
-import type { Kind, Records } from '../records.ts'
-import type { Changes, DefinitionChange, ListQuery, Storage } from '../storage.ts'
+import type { Kind, Records } from '../ports/records.ts'
+import type { Changes, DefinitionChange, ListQuery, Storage } from '../ports/storage.ts'
 import { flagDefinition, publishedSegment, SAMPLES } from './fixtures.ts'
 import {
   AT,

@@ -1,7 +1,7 @@
 import type { FlagSetDefinition } from '@ff/core'
 import { mergeChanges } from '@ff/core/changes'
 import { describe, expect, it } from 'vitest'
-import type { DefinitionChange, Storage } from '../storage.ts'
+import type { DefinitionChange, Storage } from '../ports/storage.ts'
 import {
   flagChange,
   flagDefinition,

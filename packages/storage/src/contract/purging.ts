@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Kind } from '../records.ts'
+import type { Kind } from '../ports/records.ts'
 import { expectRefusal, newId, type OpenStorage, SAMPLES, sample } from './fixtures.ts'
 
 const KINDS = Object.keys(SAMPLES) as Kind[]

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { RateLimiter, RateWindow } from '../rate-limiter.ts'
+import type { RateLimiter, RateWindow } from '../ports/rate-limiter.ts'
 import { newId } from './fixtures.ts'
 
 export interface RateLimiterUnderTest {

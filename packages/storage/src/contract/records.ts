@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { KIND_RULES, type Kind, type Records } from '../records.ts'
+import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
 import { expectRefusal, newId, type OpenStorage, SAMPLES, sample } from './fixtures.ts'
 
 const KINDS = Object.keys(SAMPLES) as Kind[]

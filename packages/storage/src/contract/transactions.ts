@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { StorageSession } from '../storage.ts'
+import type { StorageSession } from '../ports/storage.ts'
 import {
   expectRefusal,
   flagChange,

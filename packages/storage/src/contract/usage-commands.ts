@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { ContextSighting, EvaluationCount, EvaluationTotal } from '../storage.ts'
+import type { ContextSighting, EvaluationCount, EvaluationTotal } from '../ports/storage.ts'
 import { sample } from './fixtures.ts'
 import {
   anyText,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { DefinitionChange } from '../storage.ts'
+import type { DefinitionChange } from '../ports/storage.ts'
 import {
   flagChange,
   flagDefinition,

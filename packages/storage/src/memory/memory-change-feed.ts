@@ -4,7 +4,7 @@ import type {
   FlagSetChange,
   Resync,
   Unsubscribe,
-} from '../change-feed.ts'
+} from '../ports/change-feed.ts'
 
 /** Tells the listeners of this process, all of them before `publish` resolves. */
 export class MemoryChangeFeed implements ChangeFeed {

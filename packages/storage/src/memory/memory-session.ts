@@ -1,18 +1,13 @@
 import { compareCodePoints, type FlagSetDefinition } from '@ff/core'
-import { countName, mergeCounts, sumOf, totalsOf } from '../evaluation-counts.ts'
+import { refuseToPurgeAll } from '../ports/purge-query.ts'
 import {
-  contentOf,
-  type LogTopic,
-  newEntries,
-  toChanges,
-  toFlagSet,
-  topicName,
-} from '../publication-log.ts'
-import { refuseToPurgeAll } from '../purge-query.ts'
-import { keyTaken, recordNotFound, staleRevision, transactionEnded } from '../record-errors.ts'
-import { KIND_RULES, type Kind, type Records } from '../records.ts'
-import { mergeSightings, sightAgain, sightingName } from '../sightings.ts'
-import { assertFinite, storableWhere } from '../storable.ts'
+  keyTaken,
+  recordNotFound,
+  staleRevision,
+  transactionEnded,
+} from '../ports/record-errors.ts'
+import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
+import { assertFinite, storableWhere } from '../ports/storable.ts'
 import type {
   Changes,
   ContextSighting,
@@ -28,9 +23,18 @@ import type {
   PurgeQuery,
   StorageSession,
   VersionPage,
-} from '../storage.ts'
-import { runToEnd } from '../time-slice.ts'
-import { Draft } from './draft.ts'
+} from '../ports/storage.ts'
+import {
+  contentOf,
+  type LogTopic,
+  newEntries,
+  toChanges,
+  toFlagSet,
+  topicName,
+} from '../publication-log/publication-log.ts'
+import { runToEnd } from '../runtime/time-slice.ts'
+import { mergeSightings, sightAgain, sightingName } from '../usage/context-samples.ts'
+import { countName, mergeCounts, sumOf, totalsOf } from '../usage/evaluation-counts.ts'
 import {
   clientVersionAt,
   EMPTY_LOG,
@@ -39,6 +43,7 @@ import {
   presentEntries,
 } from './environment-log.ts'
 import { fieldOf, matches, pageOf } from './memory-query.ts'
+import { Draft } from './overlay.ts'
 
 /** What is committed. */
 export interface MemoryState {

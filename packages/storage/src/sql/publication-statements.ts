@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { LogEntry, LogTopic } from '../publication-log.ts'
-import type { PublishedVersion, VersionPage } from '../storage.ts'
+import type { PublishedVersion, VersionPage } from '../ports/storage.ts'
+import type { LogEntry, LogTopic } from '../publication-log/publication-log.ts'
 import type { SqlDialect } from './dialect.ts'
 import { EMPTY_DIGEST } from './present-digest.ts'
 import type { SqlStatement, SqlValue } from './sql-driver.ts'

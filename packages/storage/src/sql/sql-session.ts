@@ -1,21 +1,7 @@
 import type { FlagSetDefinition } from '@ff/core'
-import { mergeCounts } from '../evaluation-counts.ts'
-import {
-  contentOf,
-  definitionOf,
-  type LogEntry,
-  type LogTopic,
-  newEntries,
-  toChanges,
-  toFlagSet,
-  topicName,
-  topicOf,
-} from '../publication-log.ts'
-import { refuseToPurgeAll } from '../purge-query.ts'
-import { recordNotFound, staleRevision } from '../record-errors.ts'
-import type { Kind, Records } from '../records.ts'
-import { SerialQueue } from '../serial-queue.ts'
-import { mergeSightings } from '../sightings.ts'
+import { refuseToPurgeAll } from '../ports/purge-query.ts'
+import { recordNotFound, staleRevision } from '../ports/record-errors.ts'
+import type { Kind, Records } from '../ports/records.ts'
 import type {
   Changes,
   ContextSighting,
@@ -31,8 +17,22 @@ import type {
   PurgeQuery,
   StorageSession,
   VersionPage,
-} from '../storage.ts'
-import { type Interruptible, TimeSlices } from '../time-slice.ts'
+} from '../ports/storage.ts'
+import {
+  contentOf,
+  definitionOf,
+  type LogEntry,
+  type LogTopic,
+  newEntries,
+  toChanges,
+  toFlagSet,
+  topicName,
+  topicOf,
+} from '../publication-log/publication-log.ts'
+import { SerialQueue } from '../runtime/serial-queue.ts'
+import { type Interruptible, TimeSlices } from '../runtime/time-slice.ts'
+import { mergeSightings } from '../usage/context-samples.ts'
+import { mergeCounts } from '../usage/evaluation-counts.ts'
 import type { SqlDialect } from './dialect.ts'
 import { assertIntact, EMPTY_DIGEST, nextDigest } from './present-digest.ts'
 import { PublicationStatements } from './publication-statements.ts'

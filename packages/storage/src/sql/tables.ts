@@ -1,4 +1,4 @@
-import type { Kind, Records } from '../records.ts'
+import type { Kind, Records } from '../ports/records.ts'
 
 /** How a field is kept: numbers with a fraction are `real`, arrays and objects are JSON text. */
 export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'json'

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { ContextSighting, EvaluationCount, EvaluationCountQuery } from '../storage.ts'
+import type { ContextSighting, EvaluationCount, EvaluationCountQuery } from '../ports/storage.ts'
 import type { SqlDialect } from './dialect.ts'
 import { columnOf, toRow, toVariationColumn } from './rows.ts'
 import type { SqlStatement, SqlValue } from './sql-driver.ts'

@@ -1,5 +1,5 @@
-import { isRefusal, storeClosed, transactionEnded } from '../record-errors.ts'
-import { SerialQueue } from '../serial-queue.ts'
+import { isRefusal, storeClosed, transactionEnded } from '../ports/record-errors.ts'
+import { SerialQueue } from '../runtime/serial-queue.ts'
 import type { SqlConnection, SqlDriver, SqlStatement, SqlTransaction } from '../sql/sql-driver.ts'
 import { BEGIN, COMMIT, ROLLBACK, type SqliteChannel, type SqlRows } from './sqlite-channel.ts'
 

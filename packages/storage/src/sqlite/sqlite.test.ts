@@ -13,10 +13,10 @@ import {
   SAMPLES,
   sample,
 } from '../contract/fixtures.ts'
-import { KIND_RULES, type Kind } from '../records.ts'
+import { KIND_RULES, type Kind } from '../ports/records.ts'
+import type { Storage, StorageSession } from '../ports/storage.ts'
 import { columnOf } from '../sql/rows.ts'
 import { TABLES } from '../sql/tables.ts'
-import type { Storage, StorageSession } from '../storage.ts'
 import { sqlite } from './sqlite.ts'
 
 const PAGE_BYTES = 4096

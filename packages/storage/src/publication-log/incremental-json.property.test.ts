@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { parseInParts, stringifyInParts } from './json-in-parts.ts'
-import { runToEnd } from './time-slice.ts'
+import { runToEnd } from '../runtime/time-slice.ts'
+import { parseInParts, stringifyInParts } from './incremental-json.ts'
 
 const text = fc.oneof(
   fc.string(),

@@ -1,4 +1,4 @@
-import type { Interruptible } from './time-slice.ts'
+import type { Interruptible } from '../runtime/time-slice.ts'
 
 /** Shorter texts, in characters, are read at once. */
 const LONG = 512 * 1024

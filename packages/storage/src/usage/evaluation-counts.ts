@@ -1,5 +1,5 @@
-import { assertFinite } from './storable.ts'
-import type { EvaluationCount, EvaluationOutcome, EvaluationTotal } from './storage.ts'
+import { assertFinite } from '../ports/storable.ts'
+import type { EvaluationCount, EvaluationOutcome, EvaluationTotal } from '../ports/storage.ts'
 
 interface Tally {
   readonly count: number

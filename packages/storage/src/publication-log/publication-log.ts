@@ -4,15 +4,15 @@ import {
   type FlagSetDefinition,
   type SegmentDefinition,
 } from '@ff/core'
-import { parseInParts, stringifyInParts } from './json-in-parts.ts'
 import type {
   ChangedDefinition,
   DefinitionChange,
   DefinitionChanges,
   PublishedSegment,
   PublishedVersion,
-} from './storage.ts'
-import type { Interruptible } from './time-slice.ts'
+} from '../ports/storage.ts'
+import type { Interruptible } from '../runtime/time-slice.ts'
+import { parseInParts, stringifyInParts } from './incremental-json.ts'
 
 /** What one line of history is about: a definition, or one of a segment's two lists of keys. */
 export interface LogTopic {

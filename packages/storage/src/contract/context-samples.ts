@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Records } from '../records.ts'
-import type { ContextSighting, Storage } from '../storage.ts'
+import type { Records } from '../ports/records.ts'
+import type { ContextSighting, Storage } from '../ports/storage.ts'
 import { expectRefusal, newId, type OpenStorage, sample } from './fixtures.ts'
 
 const AT = (minute: number) => `2026-03-01T10:0${minute}:00.000Z`

@@ -1,5 +1,5 @@
-import { storableSighting } from './storable.ts'
-import type { ContextSighting } from './storage.ts'
+import { storableSighting } from '../ports/storable.ts'
+import type { ContextSighting } from '../ports/storage.ts'
 
 /** A text that all sightings of one context have in common. */
 export function sightingName({ environmentId, hash }: ContextSighting): string {

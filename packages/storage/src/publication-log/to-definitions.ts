@@ -6,8 +6,8 @@ import {
   type RuleDefinition,
 } from '@ff/core'
 import type { Condition, Rollout } from '@ff/protocol/management'
-import type { Records } from './records.ts'
-import type { PublishedSegment } from './storage.ts'
+import type { Records } from '../ports/records.ts'
+import type { PublishedSegment } from '../ports/storage.ts'
 
 /** One flag in one environment: the living records that its definition is made of. */
 export interface FlagParts {

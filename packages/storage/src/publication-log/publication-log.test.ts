@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { keysChange } from './contract/fixtures.ts'
+import { keysChange } from '../contract/fixtures.ts'
+import { runToEnd } from '../runtime/time-slice.ts'
 import { type LogEntry, newEntries } from './publication-log.ts'
-import { runToEnd } from './time-slice.ts'
 
 const LIST_LENGTH = 5_000
 
