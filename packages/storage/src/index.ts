@@ -25,7 +25,7 @@ export {
 export type {
   ChangedDefinition,
   Changes,
-  ContextSighting,
+  ContextSample,
   DefinitionChange,
   DefinitionChanges,
   EvaluationCount,
@@ -35,9 +35,9 @@ export type {
   EvaluationTotal,
   ListQuery,
   Page,
-  PublicationOccasion,
   PublishedSegment,
   PublishedVersion,
+  PublishMetadata,
   PurgeQuery,
   SegmentKeysChange,
   Storage,
@@ -46,7 +46,7 @@ export type {
 } from './ports/storage.ts'
 export { createStorage, type StorageCore } from './ports/storage-core.ts'
 export {
-  type FlagParts,
+  type FlagRecords,
   toFlagDefinition,
   toPublishedSegment,
   toRolloutDefinition,

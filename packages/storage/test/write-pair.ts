@@ -32,8 +32,8 @@ export async function writePair(storage: Storage, id: string): Promise<void> {
       force: false,
       keyAttribute: 'user.key',
     } as const
-    const occasion = { publishedAt: CREATED_AT, eventId: id }
-    await tx.publish(ENVIRONMENT_ID, [{ kind: 'segment', id, definition }], occasion)
+    const metadata = { publishedAt: CREATED_AT, eventId: id }
+    await tx.publish(ENVIRONMENT_ID, [{ kind: 'segment', id, definition }], metadata)
     await tx.insert('auditEvent', {
       id,
       eventType: 'segment.created',

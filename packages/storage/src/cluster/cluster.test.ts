@@ -40,7 +40,7 @@ describe('workers of a cluster', () => {
     expect((await workers[1]?.storage.find('flag', flag.id))?.revision).toBe(30)
   })
 
-  it('are told of the changes of all, until they end', async () => {
+  it('receive the changes of all, until they end', async () => {
     const { fork } = await openCluster()
     const workers = [await fork(), await fork(), await fork()]
     const heard = workers.map(() => [] as unknown[])

@@ -75,10 +75,14 @@ export class PrimaryEnd {
     }
   }
 
-  async #end({ transaction, keep, left }: Extract<Question, { type: 'end' }>): Promise<undefined> {
+  async #end({
+    transaction,
+    keep,
+    deferred,
+  }: Extract<Question, { type: 'end' }>): Promise<undefined> {
     const held = this.#held(transaction)
     this.#transactions.delete(transaction)
-    if (keep) await held.keep(left)
+    if (keep) await held.keep(deferred)
     else await held.undo(undone())
   }
 

@@ -45,7 +45,7 @@ export class WorkerEnd {
 
   #receive(message: ToWorker): void {
     if ('change' in message) {
-      this.#listeners.tell(message.change)
+      this.#listeners.notify(message.change)
       return
     }
     const pending = this.#pending.get(message.id)

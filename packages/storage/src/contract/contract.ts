@@ -1,5 +1,5 @@
 import { afterEach, describe } from 'vitest'
-import { describeSightings } from './context-samples.ts'
+import { describeContextSamples } from './context-samples.ts'
 import { describeEvaluationCounts } from './evaluation-counts.ts'
 import type { OpenStorage, StorageUnderTest } from './fixtures.ts'
 import { describeListing } from './listing.ts'
@@ -51,7 +51,7 @@ export function storageContract(name: string, create: () => Promise<StorageUnder
     describePublishing(openMigrated)
     describePurging(openMigrated)
     describeEvaluationCounts(openMigrated)
-    describeSightings(openMigrated)
+    describeContextSamples(openMigrated)
     describeModel(create)
   })
 }

@@ -199,7 +199,7 @@ function describeDropping(open: OpenStorage): void {
     }
   })
 
-  it('what was dropped can be counted anew', async () => {
+  it('counts can be added again after they were dropped', async () => {
     const storage = await open()
     const count = newCount()
     await storage.addEvaluationCounts([count])

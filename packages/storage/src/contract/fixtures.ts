@@ -3,8 +3,8 @@ import { expect } from 'vitest'
 import type { Kind, Records } from '../ports/records.ts'
 import type {
   DefinitionChange,
-  PublicationOccasion,
   PublishedSegment,
+  PublishMetadata,
   Storage,
 } from '../ports/storage.ts'
 
@@ -21,7 +21,7 @@ export type OpenStorage = () => Promise<Storage>
 const CREATED_AT = '2026-03-01T10:20:30.456Z'
 
 /** When and why tests publish, where it does not matter. */
-export const OCCASION: PublicationOccasion = { publishedAt: CREATED_AT, eventId: null }
+export const METADATA: PublishMetadata = { publishedAt: CREATED_AT, eventId: null }
 
 export function newId(): string {
   return crypto.randomUUID()

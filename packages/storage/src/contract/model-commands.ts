@@ -110,13 +110,13 @@ const QUERIES: { readonly [K in ModelKind]: fc.Arbitrary<ListQuery<K>> } = {
   }),
 }
 
-interface QueryParts<K extends ModelKind> {
+interface QueryArbitraries<K extends ModelKind> {
   readonly where: fc.Arbitrary<Partial<Records[K]>>
   readonly rangeField: keyof Records[K] & string
   readonly sortFields: readonly (keyof Records[K] & string)[]
 }
 
-function query<K extends ModelKind>(parts: QueryParts<K>): fc.Arbitrary<ListQuery<K>> {
+function query<K extends ModelKind>(parts: QueryArbitraries<K>): fc.Arbitrary<ListQuery<K>> {
   const field = fc.constant(parts.rangeField)
   const bound = parts.rangeField === 'id' ? id : time
   const range = fc.record({ field, from: bound, to: bound }, { requiredKeys: ['field'] })

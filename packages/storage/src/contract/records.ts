@@ -206,7 +206,7 @@ function describeUpdates(open: OpenStorage): void {
 }
 
 function describeDeletion(open: OpenStorage): void {
-  it('a deleted record is answered once more, and then seen by nobody', async () => {
+  it('the update that deletes a record returns it, and later reads do not', async () => {
     const storage = await open()
     const flag = sample('flag')
     await storage.insert('flag', flag)

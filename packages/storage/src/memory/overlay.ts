@@ -1,7 +1,7 @@
-/** Changes of a map that are seen here only, until they are committed to it. */
-export class Draft<V> {
+/** A map with uncommitted changes over a base map, which stays unchanged until `commit`. */
+export class Overlay<V> {
   readonly #base: Map<string, V>
-  /** `undefined` stands for what is gone. */
+  /** `undefined` marks a deleted entry. */
   readonly #changed = new Map<string, V | undefined>()
 
   constructor(base: Map<string, V>) {

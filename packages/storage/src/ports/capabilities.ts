@@ -3,8 +3,8 @@ import type { RateLimiter } from './rate-limiter.ts'
 import type { Storage } from './storage.ts'
 
 /**
- * What an adapter brings. Abilities are put together by spreading, and the last one named wins:
- * `{ ...sqlite({ path }), ...redis({ client }) }`. What nobody brings is kept in memory.
+ * The ports that an adapter implements. Adapters are combined by spreading, and the last one wins:
+ * `{ ...sqlite({ path }), ...redis({ client }) }`. Absent ports are kept in memory.
  */
 export interface Capabilities {
   readonly storage?: Storage

@@ -14,7 +14,7 @@ export type Unsubscribe = () => void
 
 /** Hints between processes. They may be late, doubled, out of order or lost. */
 export interface ChangeFeed {
-  /** Tells every listener of every process, this one included. */
+  /** Notifies every listener of every process, this one included. */
   publish(change: FlagSetChange): Promise<void>
   /** A listener that throws disturbs neither the publisher nor other listeners. */
   subscribe(listener: ChangeListener): Promise<Unsubscribe>

@@ -76,7 +76,7 @@ export interface LastPaymentEvent {
 export interface Findable {
   /** `user`, `multi`, … ; empty for the empty context. */
   readonly kind: string
-  /** The person's: the user's of several kinds; empty when the context names nobody. */
+  /** The key of the context; of a multi-context, the user's; empty if there is none. */
   readonly key: string
 }
 
@@ -97,7 +97,7 @@ export interface Acceptable {
   readonly linkExpiresAt: string | null
 }
 
-/** Who somebody is to an identity provider. */
+/** The identity of a user at an identity provider. */
 export interface LinkedIdentity {
   readonly id: string
   readonly userId: string
@@ -109,7 +109,7 @@ export interface LinkedIdentity {
   readonly revision: number
 }
 
-/** That somebody is logged in; what the browser keeps is known here only by its hash. */
+/** A log-in session; of the browser's secret only the hash is stored. */
 export interface LoginSession extends Hashed {
   readonly id: string
   readonly userId: string

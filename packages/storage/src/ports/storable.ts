@@ -1,6 +1,6 @@
 import { FlagError } from '@ff/core'
 import type { Kind } from './records.ts'
-import type { ContextSighting, PurgeQuery } from './storage.ts'
+import type { ContextSample, PurgeQuery } from './storage.ts'
 
 /** U+0000, and surrogates without their other half: not every database can keep them. */
 const UNSTORABLE = /[\0\p{Cs}]/gu
@@ -9,9 +9,9 @@ const UNSTORABLE = /[\0\p{Cs}]/gu
  * The context sample as every store keeps it: with U+FFFD in place of each U+0000 and unpaired
  * surrogate. Throws `INVALID_REQUEST` if one of its numbers is not finite.
  */
-export function storableSighting(sighting: ContextSighting): ContextSighting {
-  assertFinite(sighting)
-  return withStorableTexts(sighting)
+export function storableContextSample(sample: ContextSample): ContextSample {
+  assertFinite(sample)
+  return withStorableTexts(sample)
 }
 
 /** The conditions of a query with the texts under which context samples are kept. */

@@ -36,7 +36,7 @@ export function createStorage(core: StorageCore): Storage {
     addEvaluationCounts: (counts) => transaction(COUNTING, (tx) => tx.addEvaluationCounts(counts)),
     dropEvaluationCounts: (beforeMinute) =>
       transaction(COUNTING, (tx) => tx.dropEvaluationCounts(beforeMinute)),
-    recordSightings: (sightings) =>
-      transaction('observedContext', (tx) => tx.recordSightings(sightings)),
+    recordContextSamples: (samples) =>
+      transaction('observedContext', (tx) => tx.recordContextSamples(samples)),
   }
 }

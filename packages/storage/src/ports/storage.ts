@@ -57,7 +57,7 @@ export interface StorageSession {
   publish(
     environmentId: string,
     changes: readonly DefinitionChange[],
-    occasion: PublicationOccasion,
+    metadata: PublishMetadata,
   ): Promise<number>
 
   /** One page of the environment's versions, the newest first; none before the first. */
@@ -89,13 +89,13 @@ export interface StorageSession {
   /**
    * Adds to the living `observedContext` of the same environment and hash: its count grows, what
    * was seen last replaces what was seen before, `firstSeen` stays the earliest and `lastSeen`
-   * the latest. A context that is not there yet is added, with the id of its sighting; throws
+   * the latest. A context that is not there yet is added, with the id of its sample; throws
    * `CONFLICT` when that is taken. In all texts, the names and texts in `contextJson` included,
    * U+FFFD takes the place of each U+0000 and each unpaired surrogate, also in the `where` of
    * queries for this kind: a context is found by the key it was seen with. Throws
-   * `INVALID_REQUEST`, and adds nothing, if one of the sightings cannot be kept.
+   * `INVALID_REQUEST`, and adds nothing, if one of the samples cannot be kept.
    */
-  recordSightings(sightings: readonly ContextSighting[]): Promise<void>
+  recordContextSamples(samples: readonly ContextSample[]): Promise<void>
 
   /**
    * Removes records for ever, deleted ones too, and answers how many they were. For what may, or
@@ -116,7 +116,7 @@ export interface EvaluationOutcome {
  * Where evaluations come from: the transport over which the server answered; `sdk`, a call in
  * process or a report with a server key; `client`, a report with a client key, which is public.
  */
-export type EvaluationSource = ContextSighting['source'] | 'client'
+export type EvaluationSource = ContextSample['source'] | 'client'
 
 /** How often a flag was evaluated in one minute with the same outcome. */
 export interface EvaluationCount extends EvaluationOutcome {
@@ -143,8 +143,8 @@ export interface EvaluationTotal extends EvaluationOutcome {
   readonly micros: number
 }
 
-/** That a context was evaluated, once or several times. */
-export type ContextSighting = Omit<Records['observedContext'], 'deletedAt'>
+/** One or more evaluations of a context. */
+export type ContextSample = Omit<Records['observedContext'], 'deletedAt'>
 
 /** Where everything that must not be lost is kept. */
 export interface Storage extends StorageSession {
@@ -211,10 +211,10 @@ export type DefinitionChange =
   | { readonly kind: 'segment'; readonly id: string; readonly definition: PublishedSegment | null }
   | ({ readonly kind: 'segmentKeys' } & SegmentKeysChange)
 
-/** When something is published, and why. */
-export interface PublicationOccasion {
+/** The time and the cause of a publication. */
+export interface PublishMetadata {
   readonly publishedAt: string
-  /** The audit event of the change; null when there is none. */
+  /** The audit event of the change; null if there is none. */
   readonly eventId: string | null
   /**
    * Whether answers to SDK keys of kind `client` may differ from those of the version before. Absent
@@ -231,7 +231,7 @@ export interface VersionPage {
 }
 
 /** One version of an environment and what changed in it, each list ordered by id. */
-export interface PublishedVersion extends Omit<PublicationOccasion, 'affectsClients'> {
+export interface PublishedVersion extends Omit<PublishMetadata, 'affectsClients'> {
   readonly version: number
   readonly flags: readonly ChangedDefinition[]
   /** Those whose listed keys changed are here too. */
@@ -250,7 +250,7 @@ export type PublishedSegment = Omit<SegmentDefinition, 'included' | 'excluded'>
 /**
  * Keys that leave a segment's list and keys that join it; one that is in both is there
  * afterwards. Lists live by the segment's id alone: while no definition of the segment is
- * published they are kept, but seen by nobody.
+ * published they are kept, but appear in no flag set.
  */
 export interface SegmentKeysChange {
   readonly segmentId: string

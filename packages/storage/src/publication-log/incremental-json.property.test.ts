@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { runToEnd } from '../runtime/time-slice.ts'
-import { parseInParts, stringifyInParts } from './incremental-json.ts'
+import { parseIncrementally, stringifyIncrementally } from './incremental-json.ts'
 
 const text = fc.oneof(
   fc.string(),
@@ -31,8 +31,8 @@ it('long objects are written and read in parts as JSON itself writes and reads t
     fc.property(object, fc.nat(2), (value, at) => {
       const long = { ...value, rules: [padding[at], value, padding[0], padding[1]] }
       const written = JSON.stringify(long)
-      expect(runToEnd(stringifyInParts(long))).toBe(written)
-      expect(runToEnd(parseInParts(written))).toEqual(JSON.parse(written))
+      expect(runToEnd(stringifyIncrementally(long))).toBe(written)
+      expect(runToEnd(parseIncrementally(written))).toEqual(JSON.parse(written))
     }),
     { numRuns: 60 },
   )
@@ -42,8 +42,8 @@ it('short objects are written and read as JSON itself writes and reads them', ()
   fc.assert(
     fc.property(object, (value) => {
       const written = JSON.stringify(value)
-      expect(runToEnd(stringifyInParts(value))).toBe(written)
-      expect(runToEnd(parseInParts(written))).toEqual(JSON.parse(written))
+      expect(runToEnd(stringifyIncrementally(value))).toBe(written)
+      expect(runToEnd(parseIncrementally(written))).toEqual(JSON.parse(written))
     }),
   )
 })

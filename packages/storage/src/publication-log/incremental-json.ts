@@ -2,11 +2,11 @@ import type { Interruptible } from '../runtime/time-slice.ts'
 
 /** Shorter texts, in characters, are read at once. */
 const LONG = 512 * 1024
-/** After how many characters of a long text a part of the work is done. */
-const CHARACTERS_A_PART = 64 * 1024
+/** The characters of a long text that are processed in one step. */
+const CHARACTERS_PER_STEP = 64 * 1024
 
 /** Returns the same as `JSON.stringify` for an object of JSON, in parts: lists are written by elements. */
-export function* stringifyInParts(object: object): Interruptible<string> {
+export function* stringifyIncrementally(object: object): Interruptible<string> {
   const members: string[] = []
   for (const [name, value] of Object.entries(object)) {
     if (value === undefined) continue
@@ -23,7 +23,7 @@ function* listText(list: readonly unknown[]): Interruptible<string> {
     const text = JSON.stringify(element) ?? 'null'
     elements.push(text)
     length += text.length
-    if (length < CHARACTERS_A_PART) continue
+    if (length < CHARACTERS_PER_STEP) continue
     length = 0
     yield
   }
@@ -31,7 +31,7 @@ function* listText(list: readonly unknown[]): Interruptible<string> {
 }
 
 /** Returns the same as `JSON.parse` for the text of an object, in parts: lists are read by elements. */
-export function* parseInParts(text: string): Interruptible<unknown> {
+export function* parseIncrementally(text: string): Interruptible<unknown> {
   if (text.length < LONG) return JSON.parse(text)
   const { shell, lists } = yield* splitLists(text)
   const read: unknown[][] = []
@@ -84,11 +84,11 @@ function* splitLists(text: string): Interruptible<Split> {
       if (at > start) lists.at(-1)?.push(text.slice(start, at))
       kept = at
       start = -1
-    } else if (unit === COMMA && depth === 2 && start !== -1 && at - start > CHARACTERS_A_PART) {
+    } else if (unit === COMMA && depth === 2 && start !== -1 && at - start > CHARACTERS_PER_STEP) {
       lists.at(-1)?.push(text.slice(start, at))
       start = at + 1
     }
-    if (at - checkedAt > CHARACTERS_A_PART) {
+    if (at - checkedAt > CHARACTERS_PER_STEP) {
       checkedAt = at
       yield
     }

@@ -12,7 +12,7 @@ import type {
   PublishedVersion,
 } from '../ports/storage.ts'
 import type { Interruptible } from '../runtime/time-slice.ts'
-import { parseInParts, stringifyInParts } from './incremental-json.ts'
+import { parseIncrementally, stringifyIncrementally } from './incremental-json.ts'
 
 /** What one line of history is about: a definition, or one of a segment's two lists of keys. */
 export interface LogTopic {
@@ -194,7 +194,7 @@ function* definitionEntry(change: TopicChange): Interruptible<LogEntry | undefin
   const { topic, version, present } = change
   const last = change.changes.at(-1)
   const definition = last === undefined || last.kind === 'segmentKeys' ? null : last.definition
-  const body = definition === null ? null : yield* stringifyInParts(definition)
+  const body = definition === null ? null : yield* stringifyIncrementally(definition)
   if (body === (present.at(-1)?.body ?? null)) return undefined
   return { ...topic, version, baseVersion: version, body }
 }
@@ -252,8 +252,8 @@ function apply(difference: KeyDifference, keys: Set<string>): void {
   for (const key of difference.added) keys.add(key)
 }
 
-/** After how many keys work may be interrupted. */
-const KEYS_A_PART = 10_000
+/** The keys that are processed in one step. */
+const KEYS_PER_STEP = 10_000
 
 /** The keys that are listed after all differences; of long lists, perhaps only some are of interest. */
 function* foldKeys(
@@ -264,7 +264,7 @@ function* foldKeys(
   for (const { added, removed } of differences) {
     for (const key of removed) keys.delete(key)
     for (const [index, key] of added.entries()) {
-      if (index % KEYS_A_PART === 0) yield
+      if (index % KEYS_PER_STEP === 0) yield
       if (interesting === undefined || interesting.has(key)) keys.add(key)
     }
   }
@@ -277,7 +277,7 @@ interface Definitions {
 }
 
 function* definitionIn(body: string | null): Interruptible<unknown> {
-  return body === null ? null : yield* parseInParts(body)
+  return body === null ? null : yield* parseIncrementally(body)
 }
 
 function* fold(entries: readonly LogEntry[]): Interruptible<Definitions> {

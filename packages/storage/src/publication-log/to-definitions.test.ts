@@ -1,9 +1,9 @@
 import { parseFlagValue } from '@ff/core'
 import { describe, expect, it } from 'vitest'
 import { sample } from '../contract/fixtures.ts'
-import { type FlagParts, toFlagDefinition, toPublishedSegment } from './to-definitions.ts'
+import { type FlagRecords, toFlagDefinition, toPublishedSegment } from './to-definitions.ts'
 
-function parts(fields: Partial<FlagParts> = {}): FlagParts {
+function records(fields: Partial<FlagRecords> = {}): FlagRecords {
   return {
     flag: sample('flag', { id: 'flag-1', key: 'checkout' }),
     state: sample('flagState', {
@@ -32,7 +32,7 @@ const place = { createdAt: '2026-01-02T00:00:00.000Z', orderIndex: 1 }
 
 describe('toFlagDefinition', () => {
   it('takes exactly what the engine reads', () => {
-    expect(toFlagDefinition(parts())).toEqual({
+    expect(toFlagDefinition(records())).toEqual({
       id: 'flag-1',
       key: 'checkout',
       type: 'boolean',
@@ -53,10 +53,10 @@ describe('toFlagDefinition', () => {
 
   it("prefers the environment's default variation, and without any takes the first", () => {
     const state = sample('flagState', { defaultVariationId: 'v-1' })
-    expect(toFlagDefinition(parts({ state })).defaultVariationId).toBe('v-1')
-    const variations = parts().variations.map((variation) => ({ ...variation, isDefault: false }))
-    expect(toFlagDefinition(parts({ variations })).defaultVariationId).toBe('v-1')
-    expect(toFlagDefinition(parts({ variations: [] })).defaultVariationId).toBe('')
+    expect(toFlagDefinition(records({ state })).defaultVariationId).toBe('v-1')
+    const variations = records().variations.map((variation) => ({ ...variation, isDefault: false }))
+    expect(toFlagDefinition(records({ variations })).defaultVariationId).toBe('v-1')
+    expect(toFlagDefinition(records({ variations: [] })).defaultVariationId).toBe('')
   })
 
   it('gives equal records equal text, whatever their order and spelling', () => {
@@ -67,10 +67,10 @@ describe('toFlagDefinition', () => {
       sample('targetingRule', { id: 'r-1', ...place, createdAt: '2026-01-03T00:00:00.000Z' }),
     ]
     const rollouts = [sample('rollout', { id: 'o-2' }), sample('rollout', { id: 'o-1' })]
-    const given = parts({ rules, rollouts })
-    const turned: FlagParts = {
+    const given = records({ rules, rollouts })
+    const turned: FlagRecords = {
       ...given,
-      flag: Object.fromEntries(Object.entries(given.flag).reverse()) as FlagParts['flag'],
+      flag: Object.fromEntries(Object.entries(given.flag).reverse()) as FlagRecords['flag'],
       variations: [...given.variations].reverse(),
       rules: [...rules].reverse(),
       rollouts: [...rollouts].reverse(),
@@ -84,7 +84,7 @@ describe('toFlagDefinition', () => {
   it('takes a negation only when it negates', () => {
     const bare = { attribute: 'a', operator: 'eq', value: 'x' }
     const conditions = [{ ...bare, negate: false }, { negate: true, ...bare }, bare]
-    const rule = toFlagDefinition(parts({ rules: [sample('targetingRule', { conditions })] }))
+    const rule = toFlagDefinition(records({ rules: [sample('targetingRule', { conditions })] }))
       .rules[0]
     expect(JSON.stringify(rule?.conditions)).toBe(
       JSON.stringify([bare, { ...bare, negate: true }, bare]),
@@ -102,7 +102,7 @@ describe('toFlagDefinition', () => {
       startAt: '2026-01-01T00:00:00.000Z',
     }
     const { rollouts } = toFlagDefinition(
-      parts({
+      records({
         rollouts: [
           sample('rollout', { id: 'o-1', strategy: 'variant', ranges }),
           sample('rollout', { id: 'o-2', strategy: 'gradual', ranges: [], ...schedule }),

@@ -10,7 +10,7 @@ import type { Records } from '../ports/records.ts'
 import type { PublishedSegment } from '../ports/storage.ts'
 
 /** One flag in one environment: the living records that its definition is made of. */
-export interface FlagParts {
+export interface FlagRecords {
   readonly flag: Records['flag']
   readonly state: Records['flagState']
   readonly variations: readonly Records['variation'][]
@@ -22,9 +22,9 @@ export interface FlagParts {
  * What is published for a flag in an environment. The order of the records given does not matter:
  * equal records give equal JSON text. An archived flag is published as `null`, not with this.
  */
-export function toFlagDefinition(parts: FlagParts): FlagDefinition {
-  const { flag, state } = parts
-  const variations = [...parts.variations].sort(byOrder)
+export function toFlagDefinition(records: FlagRecords): FlagDefinition {
+  const { flag, state } = records
+  const variations = [...records.variations].sort(byOrder)
   const fallback = variations.find((variation) => variation.isDefault) ?? variations[0]
   return {
     id: flag.id,
@@ -41,8 +41,8 @@ export function toFlagDefinition(parts: FlagParts): FlagDefinition {
       flagId,
       variationIds,
     })),
-    rules: [...parts.rules].sort(byOrderAndAge).map(toRuleDefinition),
-    rollouts: [...parts.rollouts].sort(byId).map(toRolloutDefinition),
+    rules: [...records.rules].sort(byOrderAndAge).map(toRuleDefinition),
+    rollouts: [...records.rollouts].sort(byId).map(toRolloutDefinition),
   }
 }
 

@@ -11,7 +11,7 @@ import { SqlSession, SqlStatements } from './sql-session.ts'
 export function createSqlStorage(driver: SqlDriver, dialect: SqlDialect): Storage {
   const run: SqlTransaction['run'] = (statements) => driver.reader.run(statements)
   const statements = new SqlStatements(dialect)
-  const reader = new SqlSession({ run, leave: refuseToWrite }, statements)
+  const reader = new SqlSession({ run, defer: refuseToWrite }, statements)
   let isMigrated = false
 
   return createStorage({

@@ -8,8 +8,8 @@ import {
   expectRefusal,
   flagChange,
   flagDefinition,
+  METADATA,
   newId,
-  OCCASION,
   SAMPLES,
   sample,
 } from '../contract/fixtures.ts'
@@ -80,8 +80,8 @@ describe('sqlite with a path', () => {
     const records = (Object.keys(SAMPLES) as Kind[]).map((kind) => ({ kind, record: sample(kind) }))
     for (const { kind, record } of records) await storage.insert(kind, record)
     const environmentId = newId()
-    await storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
-    await storage.publish(environmentId, [flagChange(flagDefinition({ key: 'another' }))], OCCASION)
+    await storage.publish(environmentId, [flagChange(flagDefinition())], METADATA)
+    await storage.publish(environmentId, [flagChange(flagDefinition({ key: 'another' }))], METADATA)
     const flagSets = [1, 2].map((version) => storage.loadFlagSet(environmentId, version))
     const before = await Promise.all(flagSets)
     await storage.close()
@@ -310,7 +310,7 @@ describe("sqlite with the host's database", () => {
     database.exec('alter table ff_version rename to ff_version_away')
     const publish = async (tx: StorageSession) => {
       await tx.insert('flag', sample('flag'))
-      return tx.publish(newId(), [flagChange(flagDefinition())], OCCASION)
+      return tx.publish(newId(), [flagChange(flagDefinition())], METADATA)
     }
     await expectRefusal(storage.transaction('lock', publish), 'UNAVAILABLE')
     const goesOn = async (tx: StorageSession) => {

@@ -1,21 +1,21 @@
-import { storableSighting } from '../ports/storable.ts'
-import type { ContextSighting } from '../ports/storage.ts'
+import { storableContextSample } from '../ports/storable.ts'
+import type { ContextSample } from '../ports/storage.ts'
 
-/** A text that all sightings of one context have in common. */
-export function sightingName({ environmentId, hash }: ContextSighting): string {
+/** Returns a text that identifies the context of a sample. */
+export function contextSampleName({ environmentId, hash }: ContextSample): string {
   return JSON.stringify([environmentId, hash])
 }
 
-/** What is known of a context after one more sighting; of two at the same time the latter counts. */
-export function sightAgain(known: ContextSighting, sighting: ContextSighting): ContextSighting {
-  const isNewer = sighting.lastSeen >= known.lastSeen
-  const isEarlier = sighting.firstSeen < known.firstSeen
+/** Returns a context after one more sample; of two of the same time the latter is kept. */
+export function addContextSample(known: ContextSample, sample: ContextSample): ContextSample {
+  const isNewer = sample.lastSeen >= known.lastSeen
+  const isEarlier = sample.firstSeen < known.firstSeen
   return {
     ...known,
-    ...(isNewer ? sighting : undefined),
+    ...(isNewer ? sample : undefined),
     id: known.id,
-    firstSeen: isEarlier ? sighting.firstSeen : known.firstSeen,
-    seenCount: known.seenCount + sighting.seenCount,
+    firstSeen: isEarlier ? sample.firstSeen : known.firstSeen,
+    seenCount: known.seenCount + sample.seenCount,
   }
 }
 
@@ -23,12 +23,12 @@ export function sightAgain(known: ContextSighting, sighting: ContextSighting): C
  * The context samples as every store keeps them, one for each context. Throws `INVALID_REQUEST` if
  * a number among them is not finite.
  */
-export function mergeSightings(sightings: readonly ContextSighting[]): readonly ContextSighting[] {
-  const found = new Map<string, ContextSighting>()
-  for (const sighting of sightings.map(storableSighting)) {
-    const name = sightingName(sighting)
+export function mergeContextSamples(samples: readonly ContextSample[]): readonly ContextSample[] {
+  const found = new Map<string, ContextSample>()
+  for (const sample of samples.map(storableContextSample)) {
+    const name = contextSampleName(sample)
     const known = found.get(name)
-    found.set(name, known === undefined ? sighting : sightAgain(known, sighting))
+    found.set(name, known === undefined ? sample : addContextSample(known, sample))
   }
   return [...found.values()]
 }
