@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ChangeFeed, FlagSetChange, Resync } from '../ports/change-feed.ts'
-import { newId } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
 
 export interface ChangeFeedUnderTest {
   readonly changeFeed: ChangeFeed

@@ -5,7 +5,8 @@ import type {
   EvaluationTotal,
   Storage,
 } from '../ports/storage.ts'
-import { expectRefusal, newId, type OpenStorage } from './fixtures.ts'
+import { expectRefusal, type OpenStorage } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
 
 const MINUTES = [
   '2026-03-01T10:00:00.000Z',

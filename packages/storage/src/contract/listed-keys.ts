@@ -5,11 +5,11 @@ import {
   goneSegment,
   keysChange,
   METADATA,
-  newId,
   type OpenStorage,
   publishedSegment,
   segmentChange,
 } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
 
 /** The lists of keys of segments, which are published as differences. */
 export function describeListedKeys(open: OpenStorage): void {

@@ -4,10 +4,10 @@ import {
   flagChange,
   flagDefinition,
   METADATA,
-  newId,
   type OpenStorage,
-  sample,
 } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
+import { sample } from './samples/samples.ts'
 
 /** `migrate` and `close`: the beginning and the end. `open` answers stores that are not migrated. */
 export function describeMigrations(open: OpenStorage): void {

@@ -2,7 +2,7 @@ import { isFlagError } from '@ff/core'
 import fc from 'fast-check'
 import type { Kind, Records } from '../ports/records.ts'
 import type { Changes, DefinitionChange, ListQuery, Storage } from '../ports/storage.ts'
-import { flagDefinition, publishedSegment, SAMPLES } from './fixtures.ts'
+import { flagDefinition, publishedSegment } from './fixtures.ts'
 import {
   AT,
   anyText,
@@ -19,6 +19,7 @@ import {
   text,
   time,
 } from './model-values.ts'
+import { SAMPLES } from './samples/samples.ts'
 import { usageCommands } from './usage-commands.ts'
 
 /** The kinds that commands are about: with keys, tags, numbers, JSON; and two that are not deleted. */

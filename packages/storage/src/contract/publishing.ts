@@ -9,12 +9,12 @@ import {
   goneSegment,
   keysChange,
   METADATA,
-  newId,
   type OpenStorage,
   publishedSegment,
   segmentChange,
 } from './fixtures.ts'
 import { describeListedKeys } from './listed-keys.ts'
+import { newId } from './samples/sample-fields.ts'
 import { describeVersionList } from './version-list.ts'
 
 /** The publication log: versions, flag sets of now and then, what changed. */

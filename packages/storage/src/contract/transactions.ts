@@ -5,10 +5,10 @@ import {
   flagChange,
   flagDefinition,
   METADATA,
-  newId,
   type OpenStorage,
-  sample,
 } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
+import { sample } from './samples/samples.ts'
 
 const LOCK = 'an organization'
 

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import type { ContextSample, EvaluationCount, EvaluationTotal } from '../ports/storage.ts'
-import { sample } from './fixtures.ts'
 import {
   anyText,
   command,
@@ -11,6 +10,7 @@ import {
   type SessionCommand,
   time,
 } from './model-values.ts'
+import { sample } from './samples/samples.ts'
 
 const count: fc.Arbitrary<EvaluationCount> = fc.record({
   environmentId: environment,

@@ -7,11 +7,11 @@ import {
   goneSegment,
   keysChange,
   METADATA,
-  newId,
   type OpenStorage,
   publishedSegment,
   segmentChange,
 } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
 
 const ALL = { page: 1, limit: 100 }
 

@@ -1,6 +1,6 @@
 import { parseFlagValue } from '@ff/core'
 import { describe, expect, it } from 'vitest'
-import { sample } from '../contract/fixtures.ts'
+import { sample } from '../contract/samples/samples.ts'
 import { type FlagRecords, toFlagDefinition, toPublishedSegment } from './to-definitions.ts'
 
 function records(fields: Partial<FlagRecords> = {}): FlagRecords {

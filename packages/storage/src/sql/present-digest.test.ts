@@ -6,10 +6,10 @@ import {
   flagDefinition,
   goneFlag,
   METADATA,
-  newId,
   publishedSegment,
   segmentChange,
 } from '../contract/fixtures.ts'
+import { newId } from '../contract/samples/sample-fields.ts'
 import { sqlite } from '../sqlite/sqlite.ts'
 
 /** An environment of which everything was published, replaced, extended and taken away. */

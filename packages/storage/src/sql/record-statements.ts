@@ -6,7 +6,7 @@ import type { SqlDialect } from './dialect.ts'
 import { columnOf, toRow } from './rows.ts'
 import type { SqlRow, SqlStatement, SqlValue } from './sql-driver.ts'
 import { Placeholders, StatementTemplates } from './statement-templates.ts'
-import { TABLES } from './tables.ts'
+import { TABLES } from './tables/tables.ts'
 
 /** What a query looks for, in columns; `undefined`: it does not ask. */
 interface Wanted {

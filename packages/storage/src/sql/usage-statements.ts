@@ -3,7 +3,7 @@ import type { ContextSample, EvaluationCount, EvaluationCountQuery } from '../po
 import type { SqlDialect } from './dialect.ts'
 import { columnOf, toRow, toVariationColumn } from './rows.ts'
 import type { SqlStatement, SqlValue } from './sql-driver.ts'
-import { TABLES } from './tables.ts'
+import { TABLES } from './tables/tables.ts'
 
 const { name: CONTEXTS, columns: CONTEXT_COLUMNS } = TABLES.observedContext
 const CONTEXT_FIELDS = Object.keys(CONTEXT_COLUMNS)

@@ -4,19 +4,13 @@ import { isFlagError } from '@ff/core'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
-import {
-  expectRefusal,
-  flagChange,
-  flagDefinition,
-  METADATA,
-  newId,
-  SAMPLES,
-  sample,
-} from '../contract/fixtures.ts'
+import { expectRefusal, flagChange, flagDefinition, METADATA } from '../contract/fixtures.ts'
+import { newId } from '../contract/samples/sample-fields.ts'
+import { SAMPLES, sample } from '../contract/samples/samples.ts'
 import { KIND_RULES, type Kind } from '../ports/records.ts'
 import type { Storage, StorageSession } from '../ports/storage.ts'
 import { columnOf } from '../sql/rows.ts'
-import { TABLES } from '../sql/tables.ts'
+import { TABLES } from '../sql/tables/tables.ts'
 import { sqlite } from './sqlite.ts'
 
 const PAGE_BYTES = 4096
