@@ -13,6 +13,13 @@ import type {
 } from '../ports/storage.ts'
 import type { Interruptible } from '../runtime/time-slice.ts'
 import { parseIncrementally, stringifyIncrementally } from './incremental-json.ts'
+import {
+  effectOf,
+  foldKeys,
+  isCheckpointDue,
+  type KeyDifference,
+  toKeyDifference,
+} from './key-differences.ts'
 
 /** What one line of history is about: a definition, or one of a segment's two lists of keys. */
 export interface LogTopic {
@@ -34,15 +41,6 @@ export interface LogEntry extends LogTopic {
 
 /** What a version changed. */
 export type VersionContent = Pick<PublishedVersion, 'flags' | 'segments'>
-
-interface KeyDifference {
-  readonly added: readonly string[]
-  readonly removed: readonly string[]
-}
-
-/** What reading one entry costs, in keys. */
-const ENTRY_WEIGHT = 20
-const MIN_CHECKPOINT_WEIGHT = 1000
 
 export function topicOf(change: DefinitionChange): LogTopic {
   return change.kind === 'segmentKeys'
@@ -205,7 +203,7 @@ function* keysEntry({
   changes,
   present,
 }: TopicChange): Interruptible<LogEntry | undefined> {
-  const known = present.map(differenceOf)
+  const known = present.map(({ body }) => toKeyDifference(body))
   yield
   const difference = yield* effectOf(changes, known)
   if (difference.added.length + difference.removed.length === 0) return undefined
@@ -216,59 +214,6 @@ function* keysEntry({
   }
   const checkpoint = { added: [...(yield* foldKeys([...known, difference]))], removed: [] }
   return { ...topic, version, baseVersion: version, body: JSON.stringify(checkpoint) }
-}
-
-/** What the changes do to a list: a key that is there already is not added. */
-function* effectOf(
-  changes: readonly DefinitionChange[],
-  known: readonly KeyDifference[],
-): Interruptible<KeyDifference> {
-  const differences = changes.filter((change) => change.kind === 'segmentKeys')
-  const touched = new Set(differences.flatMap(({ added, removed }) => [...added, ...removed]))
-  const before = yield* foldKeys(known, touched)
-  const after = new Set(before)
-  for (const difference of differences) apply(difference, after)
-  return {
-    added: [...after].filter((key) => !before.has(key)),
-    removed: [...before].filter((key) => !after.has(key)),
-  }
-}
-
-/** Are the differences since the checkpoint, which comes first, dearer to read than it is? */
-function isCheckpointDue([checkpoint, ...differences]: readonly KeyDifference[]): boolean {
-  let weight = 0
-  for (const { added, removed } of differences) {
-    weight += ENTRY_WEIGHT + added.length + removed.length
-  }
-  return weight > Math.max(MIN_CHECKPOINT_WEIGHT, checkpoint?.added.length ?? 0)
-}
-
-function differenceOf(entry: LogEntry): KeyDifference {
-  return entry.body === null ? { added: [], removed: [] } : JSON.parse(entry.body)
-}
-
-function apply(difference: KeyDifference, keys: Set<string>): void {
-  for (const key of difference.removed) keys.delete(key)
-  for (const key of difference.added) keys.add(key)
-}
-
-/** The keys that are processed in one step. */
-const KEYS_PER_STEP = 10_000
-
-/** The keys that are listed after all differences; of long lists, perhaps only some are of interest. */
-function* foldKeys(
-  differences: readonly KeyDifference[],
-  interesting?: ReadonlySet<string>,
-): Interruptible<Set<string>> {
-  const keys = new Set<string>()
-  for (const { added, removed } of differences) {
-    for (const key of removed) keys.delete(key)
-    for (const [index, key] of added.entries()) {
-      if (index % KEYS_PER_STEP === 0) yield
-      if (interesting === undefined || interesting.has(key)) keys.add(key)
-    }
-  }
-  return keys
 }
 
 interface Definitions {
@@ -291,8 +236,8 @@ function* fold(entries: readonly LogEntry[]): Interruptible<Definitions> {
       published.set(id, (yield* definitionIn(body)) as PublishedSegment | null)
     else {
       const known = differences.get(topicName(entry))
-      if (known === undefined) differences.set(topicName(entry), [differenceOf(entry)])
-      else known.push(differenceOf(entry))
+      if (known === undefined) differences.set(topicName(entry), [toKeyDifference(body)])
+      else known.push(toKeyDifference(body))
     }
     yield
   }
