@@ -8,7 +8,7 @@ import { packageNames, root, sourceFiles } from './source-files.ts'
 const MAX_FILES_PER_FOLDER = 22
 const MAX_LINES_PER_FILE = 400
 /** Packages whose folders form no cycle; of the others the cycles are only printed. */
-const FOLDERS_WITHOUT_CYCLE = ['core', 'protocol']
+const FOLDERS_WITHOUT_CYCLE = ['core', 'protocol', 'storage']
 
 /**
  * The exceptions of today, as paths below `packages`. Each list must be equal to what is found, so
@@ -21,11 +21,7 @@ const KNOWN = {
     'server/src/management/conditions.ts server/src/management/publication.ts server/src/management/published-parts.ts server/src/management/record-writer.ts server/src/management/soundness.ts',
   ],
   largeFolders: [],
-  longFiles: [
-    'core/src/batch/setters.ts',
-    'storage/src/contract/fixtures.ts',
-    'storage/src/sql/tables.ts',
-  ],
+  longFiles: ['core/src/batch/setters.ts'],
 }
 
 const name = (path: string) => relative(join(root, 'packages'), path)
