@@ -8,7 +8,7 @@ import { packageNames, root, sourceFiles } from './source-files.ts'
 const MAX_FILES_PER_FOLDER = 22
 const MAX_LINES_PER_FILE = 400
 /** Packages whose folders form no cycle; of the others the cycles are only printed. */
-const FOLDERS_WITHOUT_CYCLE = ['core']
+const FOLDERS_WITHOUT_CYCLE = ['core', 'protocol', 'storage']
 
 /**
  * The exceptions of today, as paths below `packages`. Each list must be equal to what is found, so
@@ -20,12 +20,8 @@ const KNOWN = {
     'server/src/management/apply-change.ts server/src/management/login-audit.ts server/src/management/management.ts server/src/management/people.ts',
     'server/src/management/conditions.ts server/src/management/publication.ts server/src/management/published-parts.ts server/src/management/record-writer.ts server/src/management/soundness.ts',
   ],
-  largeFolders: ['protocol/src/endpoints', 'protocol/src/resources', 'server/src/management'],
-  longFiles: [
-    'core/src/batch/setters.ts',
-    'storage/src/contract/fixtures.ts',
-    'storage/src/sql/tables.ts',
-  ],
+  largeFolders: [],
+  longFiles: ['core/src/batch/setters.ts'],
 }
 
 const name = (path: string) => relative(join(root, 'packages'), path)

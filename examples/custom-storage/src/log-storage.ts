@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { FlagError, type FlagSetDefinition } from '@ff/core'
 import {
   type Changes,
-  type ContextSighting,
+  type ContextSample,
   createStorage,
   type DefinitionChange,
   type DefinitionChanges,
@@ -13,8 +13,8 @@ import {
   type ListQuery,
   memory,
   type Page,
-  type PublicationOccasion,
   type PublishedVersion,
+  type PublishMetadata,
   type PurgeQuery,
   type Records,
   type Storage,
@@ -34,7 +34,7 @@ type WritingMethod =
   | 'publish'
   | 'addEvaluationCounts'
   | 'dropEvaluationCounts'
-  | 'recordSightings'
+  | 'recordContextSamples'
 
 /**
  * A store that answers from memory and keeps one line of JSON for each transaction in a file:
@@ -176,10 +176,10 @@ class RecordingSession implements StorageSession {
   async publish(
     environmentId: string,
     changes: readonly DefinitionChange[],
-    occasion: PublicationOccasion,
+    metadata: PublishMetadata,
   ): Promise<number> {
-    const version = await this.#session.publish(environmentId, changes, occasion)
-    this.writes.push(['publish', environmentId, changes, occasion])
+    const version = await this.#session.publish(environmentId, changes, metadata)
+    this.writes.push(['publish', environmentId, changes, metadata])
     return version
   }
 
@@ -199,9 +199,9 @@ class RecordingSession implements StorageSession {
     this.writes.push(['dropEvaluationCounts', beforeMinute])
   }
 
-  async recordSightings(sightings: readonly ContextSighting[]): Promise<void> {
-    await this.#session.recordSightings(sightings)
-    this.writes.push(['recordSightings', sightings])
+  async recordContextSamples(samples: readonly ContextSample[]): Promise<void> {
+    await this.#session.recordContextSamples(samples)
+    this.writes.push(['recordContextSamples', samples])
   }
 }
 

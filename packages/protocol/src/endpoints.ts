@@ -1,29 +1,29 @@
-import { accessTokenEndpoints } from './endpoints/access-tokens.ts'
-import { auditLogEndpoints } from './endpoints/audit-log.ts'
-import { convergenceEndpoints } from './endpoints/convergence.ts'
-import type { Endpoint } from './endpoints/endpoint.ts'
-import { environmentEndpoints } from './endpoints/environments.ts'
-import { flagMetricsEndpoints } from './endpoints/flag-metrics.ts'
-import { flagStateEndpoints } from './endpoints/flag-states.ts'
-import { flagEndpoints } from './endpoints/flags.ts'
-import { memberEndpoints } from './endpoints/members.ts'
-import { observedContextEndpoints } from './endpoints/observed-contexts.ts'
-import { oidcEndpoints } from './endpoints/oidc.ts'
-import { organizationEndpoints } from './endpoints/organizations.ts'
-import { paymentEndpoints } from './endpoints/payments.ts'
-import { peopleEndpoints } from './endpoints/people.ts'
-import { planEndpoints } from './endpoints/plans.ts'
-import { projectEndpoints } from './endpoints/projects.ts'
-import { promotionEndpoints } from './endpoints/promotions.ts'
-import { rolloutEndpoints } from './endpoints/rollouts.ts'
-import { scheduledChangeEndpoints } from './endpoints/scheduled-changes.ts'
-import { sdkKeyEndpoints } from './endpoints/sdk-keys.ts'
-import { segmentEndpoints } from './endpoints/segments.ts'
-import { subscriptionEndpoints } from './endpoints/subscriptions.ts'
-import { targetingRuleEndpoints } from './endpoints/targeting-rules.ts'
-import { variationEndpoints } from './endpoints/variations.ts'
-import { versionEndpoints } from './endpoints/versions.ts'
-import { webhookEndpoints } from './endpoints/webhooks.ts'
+import { auditLogEndpoints } from './api/audit/audit-event.ts'
+import { webhookEndpoints } from './api/audit/webhook.ts'
+import { paymentEndpoints } from './api/billing/checkout.ts'
+import { planEndpoints } from './api/billing/plan.ts'
+import { subscriptionEndpoints } from './api/billing/subscription.ts'
+import type { Endpoint } from './api/endpoint.ts'
+import { convergenceEndpoints } from './api/environments/convergence.ts'
+import { environmentEndpoints } from './api/environments/environment.ts'
+import { observedContextEndpoints } from './api/environments/observed-context.ts'
+import { projectEndpoints } from './api/environments/project.ts'
+import { sdkKeyEndpoints } from './api/environments/sdk-key.ts'
+import { versionEndpoints } from './api/environments/version.ts'
+import { flagEndpoints } from './api/flags/flag.ts'
+import { flagMetricsEndpoints } from './api/flags/flag-metrics.ts'
+import { flagStateEndpoints } from './api/flags/flag-state.ts'
+import { promotionEndpoints } from './api/flags/promotion.ts'
+import { rolloutEndpoints } from './api/flags/rollout.ts'
+import { scheduledChangeEndpoints } from './api/flags/scheduled-change.ts'
+import { segmentEndpoints } from './api/flags/segment.ts'
+import { targetingRuleEndpoints } from './api/flags/targeting-rule.ts'
+import { variationEndpoints } from './api/flags/variation.ts'
+import { organizationEndpoints } from './api/organizations/organization.ts'
+import { accessTokenEndpoints } from './api/users/access-token.ts'
+import { logInEndpoints } from './api/users/log-in.ts'
+import { memberEndpoints } from './api/users/member.ts'
+import { oidcEndpoints } from './api/users/oidc.ts'
 
 /** Every management endpoint. The router, the permission test and clients all read this table. */
 export const endpoints = {
@@ -31,7 +31,7 @@ export const endpoints = {
   ...subscriptionEndpoints,
   ...paymentEndpoints,
   ...memberEndpoints,
-  ...peopleEndpoints,
+  ...logInEndpoints,
   ...oidcEndpoints,
   ...accessTokenEndpoints,
   ...projectEndpoints,

@@ -1,24 +1,3 @@
-export { type Endpoint, noBody, type Permission } from './endpoints/endpoint.ts'
-export { OWN_PATH } from './endpoints/oidc.ts'
-export { type EndpointName, endpoints } from './endpoints.ts'
-export {
-  type Envelope,
-  envelope,
-  type InUse,
-  inUseCodec,
-  type PageOf,
-  pageOf,
-} from './envelope.ts'
-export { record, type Wire } from './record.ts'
-export {
-  type AccessToken,
-  accessTokenCodec,
-  type IssuedAccessToken,
-  issuedAccessTokenCodec,
-  type NewAccessToken,
-  newAccessTokenCodec,
-  type Role,
-} from './resources/access-token.ts'
 export {
   type AuditEvent,
   type AuditEventRow,
@@ -30,15 +9,62 @@ export {
   auditEventCodec,
   auditEvents,
   auditVerificationCodec,
-} from './resources/audit-event.ts'
+} from './api/audit/audit-event.ts'
+export {
+  type IssuedWebhook,
+  issuedWebhookCodec,
+  type NewWebhook,
+  newWebhookCodec,
+  type Webhook,
+  type WebhookChanges,
+  webhookChangesCodec,
+  webhookCodec,
+} from './api/audit/webhook.ts'
+export {
+  type WebhookDelivery,
+  type WebhookFault,
+  webhookDeliveryCodec,
+} from './api/audit/webhook-delivery.ts'
+export { type WebhookMessage, webhookMessageCodec } from './api/audit/webhook-message.ts'
 export {
   type Checkout,
   checkoutCodec,
   type NewCheckout,
   newCheckoutCodec,
-} from './resources/checkout.ts'
-export { type Condition, condition, conditionInput } from './resources/condition.ts'
-export { type Convergence, convergenceCodec } from './resources/convergence.ts'
+} from './api/billing/checkout.ts'
+export {
+  type Invoice,
+  type Invoices,
+  invoiceCodec,
+  invoicesCodec,
+  type OverageMetadata,
+  overageMetadataCodec,
+} from './api/billing/invoice.ts'
+export {
+  DEFAULT_OVERAGE_BLOCK_SIZE,
+  type NewPlan,
+  newPlanCodec,
+  type Plan,
+  type PlanChanges,
+  planChangesCodec,
+  planCodec,
+} from './api/billing/plan.ts'
+export {
+  type OrganizationUsage,
+  organizationUsageCodec,
+  type PlanChoice,
+  planChoiceCodec,
+} from './api/billing/subscription.ts'
+export { type Endpoint, noBody, type Permission } from './api/endpoint.ts'
+export {
+  type Envelope,
+  envelope,
+  type InUse,
+  inUseCodec,
+  type PageOf,
+  pageOf,
+} from './api/envelope.ts'
+export { type Convergence, convergenceCodec } from './api/environments/convergence.ts'
 export {
   type Environment,
   type EnvironmentChanges,
@@ -46,7 +72,37 @@ export {
   environmentCodec,
   type NewEnvironment,
   newEnvironmentCodec,
-} from './resources/environment.ts'
+} from './api/environments/environment.ts'
+export { type ObservedContext, observedContextCodec } from './api/environments/observed-context.ts'
+export {
+  type NewProject,
+  newProjectCodec,
+  type Project,
+  type ProjectChanges,
+  type ProjectView,
+  projectChangesCodec,
+  projectCodec,
+  projectViewCodec,
+} from './api/environments/project.ts'
+export {
+  type IssuedSdkKey,
+  issuedSdkKeyCodec,
+  type NewSdkKey,
+  newSdkKeyCodec,
+  rotatedSdkKeyCodec,
+  type SdkKey,
+  type SdkKeyRotation,
+  sdkKeyCodec,
+  sdkKeyRotationCodec,
+} from './api/environments/sdk-key.ts'
+export {
+  type Restoration,
+  restorationCodec,
+  restoredVersionCodec,
+  type Version,
+  versionCodec,
+} from './api/environments/version.ts'
+export { type Condition, condition, conditionInput } from './api/flags/condition.ts'
 export {
   type EvaluationQuestion,
   type ExplainedEvaluation,
@@ -54,7 +110,7 @@ export {
   evaluationQuestionCodec,
   explainedEvaluationCodec,
   explanationStepCodec,
-} from './resources/explanation.ts'
+} from './api/flags/explanation.ts'
 export {
   type Flag,
   type FlagChanges,
@@ -64,23 +120,86 @@ export {
   flagViewCodec,
   type NewFlag,
   newFlagCodec,
-} from './resources/flag.ts'
-export { type FlagMetrics, flagMetricsCodec } from './resources/flag-metrics.ts'
-export { flagSetCodec } from './resources/flag-set.ts'
+} from './api/flags/flag.ts'
+export { type FlagMetrics, flagMetricsCodec } from './api/flags/flag-metrics.ts'
+export { flagSetCodec } from './api/flags/flag-set.ts'
 export {
   type FlagState,
   type FlagStateChanges,
   flagStateChangesCodec,
   flagStateCodec,
-} from './resources/flag-state.ts'
+} from './api/flags/flag-state.ts'
 export {
-  type Invoice,
-  type Invoices,
-  invoiceCodec,
-  invoicesCodec,
-  type OverageMetadata,
-  overageMetadataCodec,
-} from './resources/invoice.ts'
+  type NewPromotion,
+  newPromotionCodec,
+  type Promotion,
+  promotedFlagCodec,
+  promotionCodec,
+} from './api/flags/promotion.ts'
+export { type Reorder, reorderCodec } from './api/flags/reorder.ts'
+export {
+  type ChangedRollout,
+  changedRolloutCodec,
+  type NewRollout,
+  newRolloutCodec,
+  type Rollout,
+  type RolloutChanges,
+  rolloutChangesCodec,
+  rolloutCodec,
+} from './api/flags/rollout.ts'
+export {
+  type NewScheduledChange,
+  newScheduledChangeCodec,
+  type ScheduledChange,
+  type ScheduledOperation,
+  scheduledChangeCodec,
+} from './api/flags/scheduled-change.ts'
+export {
+  type NewSegment,
+  newSegmentCodec,
+  type Segment,
+  type SegmentChanges,
+  type SegmentKeys,
+  segmentChangesCodec,
+  segmentCodec,
+  segmentKeysCodec,
+} from './api/flags/segment.ts'
+export {
+  type NewTargetingRule,
+  newTargetingRuleCodec,
+  type TargetingRule,
+  type TargetingRuleChanges,
+  type TargetingRuleView,
+  targetingRuleChangesCodec,
+  targetingRuleCodec,
+  targetingRuleViewCodec,
+} from './api/flags/targeting-rule.ts'
+export {
+  type NewVariation,
+  newVariationCodec,
+  type Variation,
+  type VariationChanges,
+  variationChangesCodec,
+  variationCodec,
+} from './api/flags/variation.ts'
+export {
+  type NewOrganization,
+  newOrganizationCodec,
+  type Organization,
+  type OrganizationChanges,
+  organizationChangesCodec,
+  organizationCodec,
+} from './api/organizations/organization.ts'
+export { record, type Wire } from './api/record.ts'
+export {
+  type AccessToken,
+  accessTokenCodec,
+  type IssuedAccessToken,
+  issuedAccessTokenCodec,
+  type NewAccessToken,
+  newAccessTokenCodec,
+  type Role,
+} from './api/users/access-token.ts'
 export {
   type LogIn,
   logInCodec,
@@ -88,7 +207,7 @@ export {
   newLogInCodec,
   type PasswordChange,
   passwordChangeCodec,
-} from './resources/log-in.ts'
+} from './api/users/log-in.ts'
 export {
   type InvitedMember,
   invitedMemberCodec,
@@ -100,126 +219,7 @@ export {
   newMemberCodec,
   type User,
   userCodec,
-} from './resources/member.ts'
-export { type ObservedContext, observedContextCodec } from './resources/observed-context.ts'
-export { type Reorder, reorderCodec } from './resources/order.ts'
-export {
-  type NewOrganization,
-  newOrganizationCodec,
-  type Organization,
-  type OrganizationChanges,
-  organizationChangesCodec,
-  organizationCodec,
-} from './resources/organization.ts'
-export {
-  DEFAULT_OVERAGE_BLOCK_SIZE,
-  type NewPlan,
-  newPlanCodec,
-  type Plan,
-  type PlanChanges,
-  planChangesCodec,
-  planCodec,
-} from './resources/plan.ts'
-export {
-  type NewProject,
-  newProjectCodec,
-  type Project,
-  type ProjectChanges,
-  type ProjectView,
-  projectChangesCodec,
-  projectCodec,
-  projectViewCodec,
-} from './resources/project.ts'
-export {
-  type NewPromotion,
-  newPromotionCodec,
-  type Promotion,
-  promotedFlagCodec,
-  promotionCodec,
-} from './resources/promotion.ts'
-export {
-  type ChangedRollout,
-  changedRolloutCodec,
-  type NewRollout,
-  newRolloutCodec,
-  type Rollout,
-  type RolloutChanges,
-  rolloutChangesCodec,
-  rolloutCodec,
-} from './resources/rollout.ts'
-export {
-  type NewScheduledChange,
-  newScheduledChangeCodec,
-  type ScheduledChange,
-  type ScheduledOperation,
-  scheduledChangeCodec,
-} from './resources/scheduled-change.ts'
-export {
-  type IssuedSdkKey,
-  issuedSdkKeyCodec,
-  type NewSdkKey,
-  newSdkKeyCodec,
-  rotatedSdkKeyCodec,
-  type SdkKey,
-  type SdkKeyRotation,
-  sdkKeyCodec,
-  sdkKeyRotationCodec,
-} from './resources/sdk-key.ts'
-export {
-  type NewSegment,
-  newSegmentCodec,
-  type Segment,
-  type SegmentChanges,
-  type SegmentKeys,
-  segmentChangesCodec,
-  segmentCodec,
-  segmentKeysCodec,
-} from './resources/segment.ts'
-export {
-  type OrganizationUsage,
-  organizationUsageCodec,
-  type PlanChoice,
-  planChoiceCodec,
-} from './resources/subscription.ts'
-export {
-  type NewTargetingRule,
-  newTargetingRuleCodec,
-  type TargetingRule,
-  type TargetingRuleChanges,
-  type TargetingRuleView,
-  targetingRuleChangesCodec,
-  targetingRuleCodec,
-  targetingRuleViewCodec,
-} from './resources/targeting-rule.ts'
-export {
-  type NewVariation,
-  newVariationCodec,
-  type Variation,
-  type VariationChanges,
-  variationChangesCodec,
-  variationCodec,
-} from './resources/variation.ts'
-export {
-  type Restoration,
-  restorationCodec,
-  restoredVersionCodec,
-  type Version,
-  versionCodec,
-} from './resources/version.ts'
-export {
-  type IssuedWebhook,
-  issuedWebhookCodec,
-  type NewWebhook,
-  newWebhookCodec,
-  type Webhook,
-  type WebhookChanges,
-  webhookChangesCodec,
-  webhookCodec,
-} from './resources/webhook.ts'
-export {
-  type WebhookDelivery,
-  type WebhookFault,
-  webhookDeliveryCodec,
-} from './resources/webhook-delivery.ts'
-export { type WebhookMessage, webhookMessageCodec } from './resources/webhook-message.ts'
+} from './api/users/member.ts'
+export { OWN_PATH } from './api/users/oidc.ts'
+export { type EndpointName, endpoints } from './endpoints.ts'
 export { sdkSchemas } from './sdk-schemas.ts'

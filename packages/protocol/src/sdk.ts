@@ -1,5 +1,9 @@
-export type { SdkErrorBody } from './sdk/error-body.ts'
-export { asEvaluateRequest, type EvaluateRequest, type FlagValues } from './sdk/evaluate.ts'
+export {
+  asEvaluateRequest,
+  type EvaluateRequest,
+  type FlagValues,
+  type SdkErrorBody,
+} from './sdk/evaluate.ts'
 export {
   asEventsRequest,
   type EventsAnswer,

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, bench, describe } from 'vitest'
-import { sample } from '../src/contract/fixtures.ts'
+import { sample } from '../src/contract/samples/samples.ts'
 import { memory } from '../src/index.ts'
+import type { ContextSample, EvaluationCount, Storage } from '../src/ports/storage.ts'
 import { sqlite } from '../src/sqlite/sqlite.ts'
-import type { ContextSighting, EvaluationCount, Storage } from '../src/storage.ts'
 
 const MINUTE_MS = 60_000
 const START = Date.UTC(2026, 0, 1)
@@ -22,14 +22,14 @@ const counts: readonly EvaluationCount[] = Array.from({ length: 300 }, (_, index
   micros: 900,
 }))
 
-const known = sightings(100)
+const known = contextSamples(100)
 
-function sightings(length: number): readonly ContextSighting[] {
+function contextSamples(length: number): readonly ContextSample[] {
   return Array.from({ length }, () => {
-    const { deletedAt: _, ...sighting } = sample('observedContext', {
+    const { deletedAt: _, ...contextSample } = sample('observedContext', {
       environmentId: 'environment',
     })
-    return sighting
+    return contextSample
   })
 }
 
@@ -56,8 +56,10 @@ for (const [name, storage] of stores) {
       minute += 1
       return storage.addEvaluationCounts(countsOf(minute))
     })
-    bench('100 sightings of known contexts', () => storage.recordSightings(known))
-    bench('100 sightings of new contexts', () => storage.recordSightings(sightings(100)))
+    bench('100 context samples of known contexts', () => storage.recordContextSamples(known))
+    bench('100 context samples of new contexts', () =>
+      storage.recordContextSamples(contextSamples(100)),
+    )
     bench('the totals of a flag over all minutes', async () => {
       const flag = { environmentId: 'environment', flagId: 'flag-7' }
       await storage.loadEvaluationCounts({ ...flag, from: '', to: '9' })

@@ -1,13 +1,13 @@
-export type { Capabilities } from './capabilities.ts'
+export { memory } from './memory/memory.ts'
+export type { Capabilities } from './ports/capabilities.ts'
 export type {
   ChangeFeed,
   ChangeListener,
   FlagSetChange,
   Resync,
   Unsubscribe,
-} from './change-feed.ts'
-export { memory } from './memory/memory.ts'
-export type { RateLimiter, RateWindow } from './rate-limiter.ts'
+} from './ports/change-feed.ts'
+export type { RateLimiter, RateWindow } from './ports/rate-limiter.ts'
 export {
   type AuditHead,
   type Findable,
@@ -21,11 +21,11 @@ export {
   type Positioned,
   type Records,
   type Undoable,
-} from './records.ts'
+} from './ports/records.ts'
 export type {
   ChangedDefinition,
   Changes,
-  ContextSighting,
+  ContextSample,
   DefinitionChange,
   DefinitionChanges,
   EvaluationCount,
@@ -35,19 +35,19 @@ export type {
   EvaluationTotal,
   ListQuery,
   Page,
-  PublicationOccasion,
   PublishedSegment,
   PublishedVersion,
+  PublishMetadata,
   PurgeQuery,
   SegmentKeysChange,
   Storage,
   StorageSession,
   VersionPage,
-} from './storage.ts'
-export { createStorage, type StorageCore } from './storage-core.ts'
+} from './ports/storage.ts'
+export { createStorage, type StorageCore } from './ports/storage-core.ts'
 export {
-  type FlagParts,
+  type FlagRecords,
   toFlagDefinition,
   toPublishedSegment,
   toRolloutDefinition,
-} from './to-definitions.ts'
+} from './publication-log/to-definitions.ts'

@@ -1,4 +1,4 @@
-import type { Storage } from '../src/storage.ts'
+import type { Storage } from '../src/ports/storage.ts'
 
 export const ENVIRONMENT_ID = 'environment-1'
 
@@ -32,8 +32,8 @@ export async function writePair(storage: Storage, id: string): Promise<void> {
       force: false,
       keyAttribute: 'user.key',
     } as const
-    const occasion = { publishedAt: CREATED_AT, eventId: id }
-    await tx.publish(ENVIRONMENT_ID, [{ kind: 'segment', id, definition }], occasion)
+    const metadata = { publishedAt: CREATED_AT, eventId: id }
+    await tx.publish(ENVIRONMENT_ID, [{ kind: 'segment', id, definition }], metadata)
     await tx.insert('auditEvent', {
       id,
       eventType: 'segment.created',

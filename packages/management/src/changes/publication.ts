@@ -3,7 +3,7 @@ import { runInSlices } from '@ff/server/plane'
 import {
   type DefinitionChange,
   type FlagSetChange,
-  type PublicationOccasion,
+  type PublishMetadata,
   type StorageSession,
   toFlagDefinition,
   toPublishedSegment,
@@ -26,7 +26,7 @@ export interface Touch {
 
 /** When and why something is published, and what is known of what is published already. */
 export interface Publishing {
-  readonly occasion: () => Promise<PublicationOccasion>
+  readonly occasion: () => Promise<PublishMetadata>
   readonly soundness: Soundness
   /** One that is known to be there now. */
   readonly environment?: Environment | undefined

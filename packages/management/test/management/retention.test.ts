@@ -32,7 +32,9 @@ describe.each(stores)('what is too old, in %s', (_name, open) => {
     const at = (ms: number) => new Date(clock.now() + ms).toISOString()
     const tenant = { live: { id: environmentId }, orgId: environmentId } as never
     for (const ms of [-90 * DAY, -31 * DAY, -30 * DAY - 1, -30 * DAY]) {
-      await storage.recordSightings([sightingIn(tenant, { firstSeen: at(ms), lastSeen: at(ms) })])
+      await storage.recordContextSamples([
+        sightingIn(tenant, { firstSeen: at(ms), lastSeen: at(ms) }),
+      ])
     }
     for (const ms of [-3 * DAY - HOUR, -3 * DAY]) await storage.insert('userSketch', sketch(at(ms)))
     for (const ms of [-1, 1]) await storage.insert('idempotencyRecord', remembered(at(ms)))
@@ -58,7 +60,7 @@ describe.each(stores)('what is too old, in %s', (_name, open) => {
 it('a running server removes it within the hour', async () => {
   const shop = await openMetricsShop()
   const place = { live: { id: shop.mine.live }, orgId: shop.mine.orgId } as never
-  await shop.storage.recordSightings([
+  await shop.storage.recordContextSamples([
     sightingIn(place, { lastSeen: '2029-11-30T00:00:00.000Z' }),
     sightingIn(place, { lastSeen: '2029-12-31T00:00:00.000Z' }),
   ])

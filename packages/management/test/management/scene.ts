@@ -1,5 +1,5 @@
 import { type EndpointName, endpoints } from '@ff/protocol/management'
-import type { ContextSighting } from '@ff/storage'
+import type { ContextSample } from '@ff/storage'
 import { customer, event, offlinePayments, signatureOf } from '../payments/stripe-events.ts'
 import { CALLBACK_QUERY, vouchFor } from './vouching.ts'
 import { type Json, type Tenant, World } from './world.ts'
@@ -74,7 +74,7 @@ export async function createScene(): Promise<Scene> {
   const priced = { name: 'Team', max_flags: 100, trial_days: 14, stripe_price_id: 'price_1' }
   const plans = '/plan-limits/plans'
   const plan = (await world.call('POST', plans, { token: platform, body: priced })).data
-  await world.storage.recordSightings([sightingIn(mine)])
+  await world.storage.recordContextSamples([sightingIn(mine)])
   // Paid for through its link, so that nobody outside has to be asked.
   const linked = { name: 'Link', product_link: 'https://pay.mine.test/' }
   const payable = (await world.call('POST', plans, { token: platform, body: linked })).data
@@ -151,8 +151,8 @@ export async function createScene(): Promise<Scene> {
 /** What may be seen of somebody who was served flags of `live`. */
 export function sightingIn(
   { live, orgId }: Tenant,
-  changes: Partial<ContextSighting> = {},
-): ContextSighting {
+  changes: Partial<ContextSample> = {},
+): ContextSample {
   const key = 'secret-person'
   return {
     id: crypto.randomUUID(),

@@ -16,3 +16,11 @@ export function asEvaluateRequest(body: unknown): EvaluateRequest | undefined {
   const context = asJsonObject(ownProperty(fields, 'context'))
   return context === undefined ? undefined : { context }
 }
+
+/** The body of every error response of the evaluation endpoints. */
+export interface SdkErrorBody {
+  /** A description for humans. */
+  readonly error: string
+  /** The HTTP status, repeated. */
+  readonly statusCode: number
+}

@@ -9,7 +9,7 @@ export interface ReportedEvaluation {
   readonly reason: EvaluationReason
   /** How many, at least 1. */
   readonly count: number
-  /** How long all of them took together, in microseconds; 0 when nobody has measured it. */
+  /** How long all of them took together, in microseconds; 0 if not measured. */
   readonly micros: number
   /** When the first of them was; they are counted in that minute. */
   readonly from: string

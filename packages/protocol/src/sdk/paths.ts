@@ -16,7 +16,7 @@ export const SDK_KEY_PREFIX = 'ff_'
 /** The response header that names the version of the flag set an answer was made from. */
 export const FLAG_SET_VERSION_HEADER = 'X-FF-Version'
 
-/** Response headers that tell how much of the minute's requests is left. */
+/** Response headers with the request limit of the minute and the rest of it. */
 export const RATE_LIMIT_HEADERS = {
   /** Requests in one window. */
   limit: 'X-RateLimit-Limit',

@@ -12,7 +12,7 @@ describe('asPollRequest', () => {
     expect(asPollRequest({ context: {}, since: null })).toEqual({ context: {} })
   })
 
-  it.each([1, true, {}, []])('takes the since %j as one that nobody recognises', (since) => {
+  it.each([1, true, {}, []])('takes the since %j as an unknown one', (since) => {
     expect(asPollRequest({ context: {}, since })).toEqual({ context: {}, since: '' })
   })
 

@@ -12,7 +12,7 @@ export interface PollRequest extends EvaluateRequest {
 
 /**
  * The request in a parsed body, or `undefined` when there is no `context` object in it.
- * A `since` that is not text counts as one that nobody recognises; null counts as absent.
+ * A `since` that is not text counts as an unknown one; null counts as absent.
  */
 export function asPollRequest(body: unknown): PollRequest | undefined {
   const fields = asJsonObject(body)

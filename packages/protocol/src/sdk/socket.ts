@@ -4,7 +4,7 @@ import { asJsonObject, ownProperty } from './json-object.ts'
 /** What a client may send, as JSON text. */
 export type ClientMessage = InitMessage | ContextMessage | PingMessage
 
-/** The first message: who asks, for which context. */
+/** The first message: SDK key and context. */
 export interface InitMessage {
   readonly type: 'init'
   readonly sdkKey: string
@@ -32,7 +32,7 @@ export interface FlagsMessage {
   /** Of the flag set; it does not grow when only a gradual rollout stepped. */
   readonly version: number
   readonly full: boolean
-  /** Keys of flags that are gone; absent when there are none. */
+  /** Keys of removed flags; absent if there are none. */
   readonly removed?: readonly string[]
 }
 

@@ -107,7 +107,7 @@ async function serveFlags(): Promise<Serving> {
   if (storage === undefined || changeFeed === undefined) throw new Error('no store')
   // What a database keeps is no memory of this process: it is counted and observed, but not kept.
   storage.addEvaluationCounts = async () => undefined
-  storage.recordSightings = async () => undefined
+  storage.recordContextSamples = async () => undefined
   const { live } = await seed(storage)
   await addSdkKey(storage, live, { rateLimit: 1_000_000_000, hash: await hashSecret(SDK_KEY) })
   const { flags: definitions, segments } = manyFlags(FLAGS)

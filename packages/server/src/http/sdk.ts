@@ -7,7 +7,7 @@ import {
   SDK_KEY_HEADER,
   SDK_PATHS,
 } from '@ff/protocol/sdk'
-import type { ContextSighting } from '@ff/storage'
+import type { ContextSample } from '@ff/storage'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import type { EnvironmentScope, FlagSetScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
 import { contextHashOf, contextTextIn, entityTagText } from '../evaluation/entity-tag.ts'
@@ -204,7 +204,7 @@ function pollReply(
 
 interface Asked {
   readonly scope: FlagSetScope
-  readonly source: ContextSighting['source']
+  readonly source: ContextSample['source']
 }
 
 /** Nothing was evaluated for a caller who had it already. */

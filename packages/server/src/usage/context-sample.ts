@@ -1,12 +1,12 @@
 import { type CompiledFlag, reasonOf, servedBy } from '@ff/core'
-import type { ContextSighting } from '@ff/storage'
+import type { ContextSample } from '@ff/storage'
 import type { Evaluated } from '../evaluation/evaluated.ts'
 import { newId } from '../runtime/ids.ts'
 import { inSlices } from '../runtime/time-slice.ts'
 import type { Person } from './person.ts'
 
 /** A context that was evaluated, as far as it is kept, with the answers that it got last. */
-export interface ContextSample extends Person {
+export interface PendingSample extends Person {
   readonly environmentId: string
   readonly hash: string
   /** Canonical JSON. */
@@ -19,7 +19,7 @@ export interface ContextSample extends Person {
   /** The flags that were evaluated last, and the code of each answer. */
   flags: readonly CompiledFlag[]
   codes: Int32Array
-  source: ContextSighting['source']
+  source: ContextSample['source']
 }
 
 /**
@@ -27,17 +27,17 @@ export interface ContextSample extends Person {
  * thousand flags, each record takes as long as a few requests.
  */
 export async function toSightings(
-  batch: readonly ContextSample[],
+  batch: readonly PendingSample[],
   organizations: ReadonlyMap<string, string>,
-): Promise<readonly ContextSighting[]> {
-  const records: ContextSighting[] = []
+): Promise<readonly ContextSample[]> {
+  const records: ContextSample[] = []
   await inSlices(batch, (sample) => {
     records.push(recordOf(sample, organizations.get(sample.environmentId) ?? ''))
   })
   return records
 }
 
-function recordOf(sample: ContextSample, orgId: string): ContextSighting {
+function recordOf(sample: PendingSample, orgId: string): ContextSample {
   const { environmentId, hash, kind, key, text, count, flags, codes, source } = sample
   return {
     ...{ id: newId(), environmentId, orgId, hash, kind, key, source },
@@ -54,7 +54,7 @@ function recordOf(sample: ContextSample, orgId: string): ContextSighting {
  * Takes over the answers, and nothing else, of an evaluation: that holds on to its whole context,
  * and its array is that of many others as well.
  */
-export function keepAnswers(sample: ContextSample, { evaluation }: Evaluated): void {
+export function keepAnswers(sample: PendingSample, { evaluation }: Evaluated): void {
   const { flags, codes, start } = evaluation
   sample.flags = flags
   if (sample.codes.length !== flags.length) sample.codes = new Int32Array(flags.length)

@@ -1,9 +1,9 @@
 import { minimalContext } from '@ff/core/explain'
 import { canonicalJson, hash128 } from '@ff/core/fingerprint'
 import type { Environment } from '@ff/protocol/management'
-import type { ContextSighting, Storage } from '@ff/storage'
+import type { ContextSample, Storage } from '@ff/storage'
 import type { Evaluated } from '../evaluation/evaluated.ts'
-import { type ContextSample, keepAnswers, toSightings } from './context-sample.ts'
+import { keepAnswers, type PendingSample, toSightings } from './context-sample.ts'
 import { isLongerJson } from './json-length.ts'
 import { personOf } from './person.ts'
 import type { RowWriter } from './row-writer.ts'
@@ -36,7 +36,7 @@ const MAX_KNOWN = 10_000
 const ROWS_A_CALL = 20
 
 /** What became of a context: some are not wanted, for some there is no room. */
-type Fate = ContextSample | 'unwanted' | 'dropped'
+type Fate = PendingSample | 'unwanted' | 'dropped'
 
 /** What was seen in one environment since the last batch. */
 interface Seen {
@@ -50,7 +50,7 @@ interface Sight {
   readonly environmentId: string
   /** Of the whole context. */
   readonly contextHash: string
-  readonly source: ContextSighting['source']
+  readonly source: ContextSample['source']
   /** Epoch milliseconds. */
   readonly now: number
 }
@@ -68,9 +68,9 @@ export class ContextSightings {
   readonly #parts: ContextSightingsParts
   readonly #seen = new Map<string, Seen>()
   /** By environment and hash: what the next batch writes. */
-  readonly #waiting = new Map<string, ContextSample>()
+  readonly #waiting = new Map<string, PendingSample>()
   /** Those of the batches under way. */
-  readonly #writing = new Set<ContextSample>()
+  readonly #writing = new Set<PendingSample>()
   /** About how much memory both take. */
   #bytes = 0
   /** Names of sightings that the store has, the oldest first. */
@@ -120,7 +120,7 @@ export class ContextSightings {
         rows: [...this.#writing],
         rowsACall: ROWS_A_CALL,
         write: async (batch) => {
-          await storage.recordSightings(await toSightings(batch, organizations))
+          await storage.recordContextSamples(await toSightings(batch, organizations))
           for (const sighting of batch) {
             this.#remember(nameOf(sighting))
             this.#release(sighting)
@@ -195,7 +195,7 @@ export class ContextSightings {
   }
 
   /** After a failure; what was seen meanwhile is newer. */
-  #putBack(sighting: ContextSample): void {
+  #putBack(sighting: PendingSample): void {
     const name = nameOf(sighting)
     const newer = this.#waiting.get(name)
     if (newer === undefined) {
@@ -207,13 +207,13 @@ export class ContextSightings {
     this.#bytes -= sighting.bytes
   }
 
-  #drop(sighting: ContextSample): void {
+  #drop(sighting: PendingSample): void {
     this.#dropped += sighting.count
     this.#release(sighting)
   }
 
   /** Lets go of one that is written, or never will be. */
-  #release(sighting: ContextSample): void {
+  #release(sighting: PendingSample): void {
     this.#writing.delete(sighting)
     this.#bytes -= sighting.bytes
   }

@@ -1,5 +1,5 @@
 import type { FlagSet } from '@ff/core'
-import type { ContextSighting, EvaluationCount, EvaluationSource, Storage } from '@ff/storage'
+import type { ContextSample, EvaluationCount, EvaluationSource, Storage } from '@ff/storage'
 import type { FlagSetScope, SdkKeyKind } from '../access/sdk-keys.ts'
 import { contextHashOf } from '../evaluation/entity-tag.ts'
 import type { Evaluated } from '../evaluation/evaluated.ts'
@@ -123,7 +123,7 @@ export class UsageRecorder {
   /** Somebody was answered. The hash is of the context; worked out when it is not given. */
   evaluated(
     scope: FlagSetScope,
-    source: ContextSighting['source'],
+    source: ContextSample['source'],
     evaluated: Evaluated,
     hash = contextHashOf(scope, JSON.stringify(evaluated.context)),
   ): void {

@@ -95,16 +95,16 @@ describe('the memory of the usage recorder', () => {
     const { contexts: before } = usage.stats.dropped
     expect(before).toBeGreaterThan(0)
     store.repair()
-    const { recordSightings } = storage
+    const { recordContextSamples } = storage
     let letThrough: () => void = () => undefined
     const gate = new Promise<void>((resolve) => {
       letThrough = resolve
     })
-    const slow = (...input: Parameters<typeof recordSightings>) =>
-      gate.then(() => recordSightings(...input))
-    Object.assign(storage, { recordSightings: slow })
+    const slow = (...input: Parameters<typeof recordContextSamples>) =>
+      gate.then(() => recordContextSamples(...input))
+    Object.assign(storage, { recordContextSamples: slow })
     const written = usage.flush()
-    await until(() => store.calls.includes('recordSightings'))
+    await until(() => store.calls.includes('recordContextSamples'))
     expect(usage.stats.pending).toBeGreaterThan(200)
     evaluate({ kind: 'user', key: 'meanwhile', note: NOTE })
     expect(usage.stats.dropped.contexts).toBe(before + 1)
@@ -136,14 +136,14 @@ describe('the memory of the usage recorder', () => {
     await usage.flush()
     evaluate({ kind: 'user', key: 'lost' }, 'gone')
     evaluate({ kind: 'user', key: 'second' }, live.environmentId)
-    const { recordSightings } = storage
+    const { recordContextSamples } = storage
     const away = () => Promise.reject(new Error('away'))
-    Object.assign(storage, { recordSightings: away })
+    Object.assign(storage, { recordContextSamples: away })
     for (let time = 0; time < 3; time += 1) await usage.flush()
-    Object.assign(storage, { recordSightings })
+    Object.assign(storage, { recordContextSamples })
     await usage.flush()
     expect(usage.stats.dropped.contexts).toBe(1)
     expect((await contextsIn(storage)).map(({ key }) => key)).toEqual(['first', 'second'])
-    expect(store.calls).toContain('recordSightings')
+    expect(store.calls).toContain('recordContextSamples')
   })
 })

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { linkPair } from '../../test/link-pair.ts'
-import type { FlagSetChange } from '../change-feed.ts'
-import { expectRefusal, newId, sample } from '../contract/fixtures.ts'
+import { expectRefusal } from '../contract/fixtures.ts'
+import { newId } from '../contract/samples/sample-fields.ts'
+import { sample } from '../contract/samples/samples.ts'
+import type { FlagSetChange } from '../ports/change-feed.ts'
 import { cluster } from './cluster.ts'
 import type { BareLink } from './link.ts'
 import { Primary } from './primary.ts'
@@ -40,7 +42,7 @@ describe('workers of a cluster', () => {
     expect((await workers[1]?.storage.find('flag', flag.id))?.revision).toBe(30)
   })
 
-  it('are told of the changes of all, until they end', async () => {
+  it('receive the changes of all, until they end', async () => {
     const { fork } = await openCluster()
     const workers = [await fork(), await fork(), await fork()]
     const heard = workers.map(() => [] as unknown[])

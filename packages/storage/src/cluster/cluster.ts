@@ -1,6 +1,6 @@
 import nodeCluster, { type Worker } from 'node:cluster'
 import { resolve } from 'node:path'
-import type { Capabilities } from '../capabilities.ts'
+import type { Capabilities } from '../ports/capabilities.ts'
 import type { BareLink } from './link.ts'
 import { Primary } from './primary.ts'
 import { workerCapabilities } from './worker-capabilities.ts'

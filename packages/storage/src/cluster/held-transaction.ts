@@ -1,16 +1,16 @@
 import { FlagError } from '@ff/core'
 import type { SqlConnection, SqlDriver, SqlStatement, SqlTransaction } from '../sql/sql-driver.ts'
 
-interface HeldTransactionParts {
+interface HeldTransactionOptions {
   readonly driver: SqlDriver
   readonly lock: string
-  /** How long its holder may say nothing before it is rolled back. */
+  /** The time without a statement after which the transaction is rolled back. */
   readonly silenceMs: number
 }
 
 interface Statements {
-  /** What was left to be done before. */
-  readonly left: readonly SqlStatement[]
+  /** The deferred statements, which run first. */
+  readonly deferred: readonly SqlStatement[]
   readonly statements: readonly SqlStatement[]
 }
 
@@ -24,13 +24,13 @@ export class HeldTransaction {
   #timer: ReturnType<typeof setTimeout> | undefined
   #isDecided = false
 
-  constructor({ driver, lock, silenceMs }: HeldTransactionParts) {
+  constructor({ driver, lock, silenceMs }: HeldTransactionOptions) {
     this.#silenceMs = silenceMs
     const decided = new Promise<void>((resolve, reject) => {
       this.#keep = resolve
       this.#undo = reject
     })
-    // What is decided before its turn is not heard yet by anybody.
+    // A decision before the transaction has begun has no listener yet.
     decided.catch(() => undefined)
     let begin: (connection: SqlTransaction) => void = () => undefined
     const begun = new Promise<SqlTransaction>((resolve) => {
@@ -49,21 +49,21 @@ export class HeldTransaction {
     this.#listen()
   }
 
-  async run({ left, statements }: Statements): ReturnType<SqlConnection['run']> {
+  async run({ deferred, statements }: Statements): ReturnType<SqlConnection['run']> {
     if (this.#isDecided) await this.#ended
     const connection = await this.#begun
     clearTimeout(this.#timer)
     try {
-      connection.leave(left)
+      connection.defer(deferred)
       return await connection.run(statements)
     } finally {
       this.#listen()
     }
   }
 
-  /** Does what was left, and resolves once all is kept; throws when it is not. */
-  async keep(left: readonly SqlStatement[]): Promise<void> {
-    if (!this.#isDecided) (await this.#begun).leave(left)
+  /** Runs the deferred statements and commits. Throws if the commit fails. */
+  async keep(deferred: readonly SqlStatement[]): Promise<void> {
+    if (!this.#isDecided) (await this.#begun).defer(deferred)
     this.#decide(() => this.#keep())
     return this.#ended
   }

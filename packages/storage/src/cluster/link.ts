@@ -1,11 +1,11 @@
 import type { FlagErrorCode } from '@ff/core'
-import type { FlagSetChange, Resync } from '../change-feed.ts'
-import type { RateWindow } from '../rate-limiter.ts'
+import type { FlagSetChange, Resync } from '../ports/change-feed.ts'
+import type { RateWindow } from '../ports/rate-limiter.ts'
 import type { SqlRow, SqlStatement } from '../sql/sql-driver.ts'
 
 /** The way between a worker and the primary: what is sent arrives, in order, while both live. */
 export interface Link<Sent, Received> {
-  /** Reaches nobody once the other side is gone. */
+  /** Has no effect once the other side has ended. */
   send(message: Sent): void
   onMessage(listener: (message: Received) => void): void
   /** Called, perhaps again, when the other side is gone; some of what it sent may still come. */
@@ -21,15 +21,15 @@ export type Question =
   | {
       readonly type: 'run'
       readonly transaction: string
-      /** What was left to be done before. */
-      readonly left: readonly SqlStatement[]
+      /** The deferred statements, which run first. */
+      readonly deferred: readonly SqlStatement[]
       readonly statements: readonly SqlStatement[]
     }
   | {
       readonly type: 'end'
       readonly transaction: string
       readonly keep: boolean
-      readonly left: readonly SqlStatement[]
+      readonly deferred: readonly SqlStatement[]
     }
   | { readonly type: 'publish'; readonly change: FlagSetChange }
   | {

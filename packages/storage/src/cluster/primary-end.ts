@@ -1,7 +1,7 @@
 import { FlagError, isFlagError } from '@ff/core'
-import type { ChangeFeed } from '../change-feed.ts'
-import type { RateLimiter } from '../rate-limiter.ts'
-import { transactionEnded } from '../record-errors.ts'
+import type { ChangeFeed } from '../ports/change-feed.ts'
+import type { RateLimiter } from '../ports/rate-limiter.ts'
+import { transactionEnded } from '../ports/record-errors.ts'
 import type { SqlDriver } from '../sql/sql-driver.ts'
 import { HeldTransaction } from './held-transaction.ts'
 import type { Answers, Failure, Link, Question, ToPrimary, ToWorker } from './link.ts'
@@ -75,10 +75,14 @@ export class PrimaryEnd {
     }
   }
 
-  async #end({ transaction, keep, left }: Extract<Question, { type: 'end' }>): Promise<undefined> {
+  async #end({
+    transaction,
+    keep,
+    deferred,
+  }: Extract<Question, { type: 'end' }>): Promise<undefined> {
     const held = this.#held(transaction)
     this.#transactions.delete(transaction)
-    if (keep) await held.keep(left)
+    if (keep) await held.keep(deferred)
     else await held.undo(undone())
   }
 

@@ -1,5 +1,5 @@
-import { storeClosed, transactionEnded } from '../record-errors.ts'
-import { SerialQueue } from '../serial-queue.ts'
+import { storeClosed, transactionEnded } from '../ports/record-errors.ts'
+import { SerialQueue } from '../runtime/serial-queue.ts'
 import type { SqlConnection, SqlDriver, SqlStatement, SqlTransaction } from '../sql/sql-driver.ts'
 import type { WorkerEnd } from './worker-end.ts'
 
@@ -36,14 +36,14 @@ export class RelayedDriver implements SqlDriver {
     const connection = new RelayedConnection(this.#primary, transaction)
     try {
       const result = await work(connection)
-      const left = connection.end()
-      await this.#primary.ask({ type: 'end', transaction, keep: true, left })
+      const deferred = connection.end()
+      await this.#primary.ask({ type: 'end', transaction, keep: true, deferred })
       return result
     } catch (error) {
       connection.end()
       // Whatever is answered, nothing is kept.
       await this.#primary
-        .ask({ type: 'end', transaction, keep: false, left: [] })
+        .ask({ type: 'end', transaction, keep: false, deferred: [] })
         .catch(() => undefined)
       throw error
     }
@@ -54,7 +54,7 @@ export class RelayedDriver implements SqlDriver {
 class RelayedConnection implements SqlTransaction {
   readonly #primary: WorkerEnd
   readonly #transaction: string
-  #left: SqlStatement[] = []
+  #deferred: SqlStatement[] = []
   #hasEnded = false
 
   constructor(primary: WorkerEnd, transaction: string) {
@@ -64,24 +64,24 @@ class RelayedConnection implements SqlTransaction {
 
   async run(statements: Parameters<SqlConnection['run']>[0]): ReturnType<SqlConnection['run']> {
     if (this.#hasEnded) throw transactionEnded()
-    const left = this.#takeLeft()
-    return this.#primary.ask({ type: 'run', transaction: this.#transaction, left, statements })
+    const deferred = this.#takeDeferred()
+    return this.#primary.ask({ type: 'run', transaction: this.#transaction, deferred, statements })
   }
 
-  leave(statements: readonly SqlStatement[]): void {
+  defer(statements: readonly SqlStatement[]): void {
     if (this.#hasEnded) throw transactionEnded()
-    this.#left.push(...statements)
+    this.#deferred.push(...statements)
   }
 
-  /** Answers what was left to be done. */
+  /** Ends the session and returns the deferred statements. */
   end(): readonly SqlStatement[] {
     this.#hasEnded = true
-    return this.#takeLeft()
+    return this.#takeDeferred()
   }
 
-  #takeLeft(): readonly SqlStatement[] {
-    const left = this.#left
-    this.#left = []
-    return left
+  #takeDeferred(): readonly SqlStatement[] {
+    const deferred = this.#deferred
+    this.#deferred = []
+    return deferred
   }
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { FlagError } from '@ff/core'
-import type { ChangeFeed } from '../change-feed.ts'
 import { MemoryChangeFeed } from '../memory/memory-change-feed.ts'
-import type { RateLimiter } from '../rate-limiter.ts'
+import type { ChangeFeed } from '../ports/change-feed.ts'
+import type { RateLimiter } from '../ports/rate-limiter.ts'
 import type { Answers, Failure, Link, Question, ToPrimary, ToWorker } from './link.ts'
 
 interface Pending {
@@ -45,7 +45,7 @@ export class WorkerEnd {
 
   #receive(message: ToWorker): void {
     if ('change' in message) {
-      this.#listeners.tell(message.change)
+      this.#listeners.notify(message.change)
       return
     }
     const pending = this.#pending.get(message.id)

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ChangeFeed, FlagSetChange, Resync } from '../change-feed.ts'
-import { newId } from './fixtures.ts'
+import type { ChangeFeed, FlagSetChange, Resync } from '../ports/change-feed.ts'
+import { newId } from './samples/sample-fields.ts'
 
 export interface ChangeFeedUnderTest {
   readonly changeFeed: ChangeFeed
@@ -9,7 +9,7 @@ export interface ChangeFeedUnderTest {
 
 const SOON_MS = 2000
 
-/** What every change feed must do. `create` answers a feed that nobody listens to. */
+/** What every change feed must do. `create` returns a feed without listeners. */
 export function changeFeedContract(name: string, create: () => Promise<ChangeFeedUnderTest>): void {
   describe(`the change feed contract: ${name}`, () => {
     const opened: ChangeFeedUnderTest[] = []
@@ -29,7 +29,7 @@ export function changeFeedContract(name: string, create: () => Promise<ChangeFee
 }
 
 function describeTelling(open: () => Promise<ChangeFeed>): void {
-  it('every listener is told every change, in this process too', async () => {
+  it('every listener receives every change, in this process too', async () => {
     const feed = await open()
     const [first, second] = [listener(), listener()]
     await feed.subscribe(first.listen)
@@ -41,7 +41,7 @@ function describeTelling(open: () => Promise<ChangeFeed>): void {
     }
   })
 
-  it('a change that nobody listens for harms nobody', async () => {
+  it('a change without a listener has no effect', async () => {
     const feed = await open()
     await feed.publish(flagSetChange(1))
     const late = listener()
@@ -65,7 +65,7 @@ function describeTelling(open: () => Promise<ChangeFeed>): void {
 }
 
 function describeUnsubscribing(open: () => Promise<ChangeFeed>): void {
-  it('a listener that has unsubscribed is told no more', async () => {
+  it('a listener that has unsubscribed receives no further changes', async () => {
     const feed = await open()
     const [gone, staying] = [listener(), listener()]
     const unsubscribe = await feed.subscribe(gone.listen)

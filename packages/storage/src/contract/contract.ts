@@ -1,4 +1,5 @@
 import { afterEach, describe } from 'vitest'
+import { describeContextSamples } from './context-samples.ts'
 import { describeEvaluationCounts } from './evaluation-counts.ts'
 import type { OpenStorage, StorageUnderTest } from './fixtures.ts'
 import { describeListing } from './listing.ts'
@@ -7,7 +8,6 @@ import { describeModel } from './model.ts'
 import { describePublishing } from './publishing.ts'
 import { describePurging } from './purging.ts'
 import { describeRecords } from './records.ts'
-import { describeSightings } from './sightings.ts'
 import { describeTransactions } from './transactions.ts'
 
 export { type ChangeFeedUnderTest, changeFeedContract } from './change-feed.ts'
@@ -51,7 +51,7 @@ export function storageContract(name: string, create: () => Promise<StorageUnder
     describePublishing(openMigrated)
     describePurging(openMigrated)
     describeEvaluationCounts(openMigrated)
-    describeSightings(openMigrated)
+    describeContextSamples(openMigrated)
     describeModel(create)
   })
 }

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { EvaluationCount, EvaluationSource, EvaluationTotal, Storage } from '../storage.ts'
-import { expectRefusal, newId, type OpenStorage } from './fixtures.ts'
+import type {
+  EvaluationCount,
+  EvaluationSource,
+  EvaluationTotal,
+  Storage,
+} from '../ports/storage.ts'
+import { expectRefusal, type OpenStorage } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
 
 const MINUTES = [
   '2026-03-01T10:00:00.000Z',
@@ -194,7 +200,7 @@ function describeDropping(open: OpenStorage): void {
     }
   })
 
-  it('what was dropped can be counted anew', async () => {
+  it('counts can be added again after they were dropped', async () => {
     const storage = await open()
     const count = newCount()
     await storage.addEvaluationCounts([count])

@@ -4,12 +4,12 @@ import {
   flagDefinition,
   goneSegment,
   keysChange,
-  newId,
-  OCCASION,
+  METADATA,
   type OpenStorage,
   publishedSegment,
   segmentChange,
 } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
 
 /** The lists of keys of segments, which are published as differences. */
 export function describeListedKeys(open: OpenStorage): void {
@@ -19,10 +19,10 @@ export function describeListedKeys(open: OpenStorage): void {
       keysChange(segment.id, { added: ['b', 'a', 'ключ'] }),
       keysChange(segment.id, { list: 'excluded', added: ['x', 'x'] }),
     ]
-    expect(await storage.publish(environmentId, changes, OCCASION)).toBe(2)
+    expect(await storage.publish(environmentId, changes, METADATA)).toBe(2)
     expect(await lists()).toEqual([['b', 'a', 'ключ'], ['x']])
     const change = keysChange(segment.id, { added: ['c'], removed: ['b', 'never there'] })
-    expect(await storage.publish(environmentId, [change], OCCASION)).toBe(3)
+    expect(await storage.publish(environmentId, [change], METADATA)).toBe(3)
     expect(await lists()).toEqual([['a', 'ключ', 'c'], ['x']])
     expect(await lists(2)).toEqual([['b', 'a', 'ключ'], ['x']])
     expect(await lists(1)).toEqual([[], []])
@@ -30,7 +30,7 @@ export function describeListedKeys(open: OpenStorage): void {
 
   it('a difference that changes nothing publishes nothing', async () => {
     const { storage, environmentId, segment, lists } = await withSegment(open)
-    await storage.publish(environmentId, [keysChange(segment.id, { added: ['a', 'b'] })], OCCASION)
+    await storage.publish(environmentId, [keysChange(segment.id, { added: ['a', 'b'] })], METADATA)
     for (const difference of [
       { added: ['a', 'b'] },
       { removed: ['c'] },
@@ -39,44 +39,44 @@ export function describeListedKeys(open: OpenStorage): void {
       {},
     ]) {
       expect(
-        await storage.publish(environmentId, [keysChange(segment.id, difference)], OCCASION),
+        await storage.publish(environmentId, [keysChange(segment.id, difference)], METADATA),
       ).toBe(2)
     }
     const thereAndBack = [
       keysChange(segment.id, { added: ['c'] }),
       keysChange(segment.id, { removed: ['c'] }),
     ]
-    expect(await storage.publish(environmentId, thereAndBack, OCCASION)).toBe(2)
+    expect(await storage.publish(environmentId, thereAndBack, METADATA)).toBe(2)
     expect(await lists()).toEqual([['a', 'b'], []])
   })
 
   it('a segment whose keys changed appears whole among the changes', async () => {
     const { storage, environmentId, segment } = await withSegment(open)
-    await storage.publish(environmentId, [keysChange(segment.id, { added: ['a'] })], OCCASION)
+    await storage.publish(environmentId, [keysChange(segment.id, { added: ['a'] })], METADATA)
     await storage.publish(
       environmentId,
       [flagChange(flagDefinition()), keysChange(segment.id, { list: 'excluded', added: ['b'] })],
-      OCCASION,
+      METADATA,
     )
     const definition = { ...segment, included: ['a'], excluded: ['b'] }
     const { segments } = await storage.loadChanges(environmentId, 2)
     expect(segments).toEqual([{ id: segment.id, definition }])
     const renamed = { ...segment, key: 'renamed' }
-    await storage.publish(environmentId, [segmentChange(renamed)], OCCASION)
+    await storage.publish(environmentId, [segmentChange(renamed)], METADATA)
     expect((await storage.loadChanges(environmentId, 3)).segments).toEqual([
       { id: segment.id, definition: { ...definition, key: 'renamed' } },
     ])
   })
 
-  it('keys of a segment that is not published are kept, but seen by nobody', async () => {
+  it('keys of a segment that is not published are kept, but appear in no flag set', async () => {
     const { storage, environmentId, segment, lists } = await withSegment(open)
-    await storage.publish(environmentId, [keysChange(segment.id, { added: ['a'] })], OCCASION)
-    await storage.publish(environmentId, [goneSegment(segment.id)], OCCASION)
+    await storage.publish(environmentId, [keysChange(segment.id, { added: ['a'] })], METADATA)
+    await storage.publish(environmentId, [goneSegment(segment.id)], METADATA)
     expect((await storage.loadChanges(environmentId, 2)).segments).toEqual([
       { id: segment.id, definition: null },
     ])
     expect(
-      await storage.publish(environmentId, [keysChange(segment.id, { added: ['b'] })], OCCASION),
+      await storage.publish(environmentId, [keysChange(segment.id, { added: ['b'] })], METADATA),
     ).toBe(4)
     expect(await storage.loadFlagSet(environmentId)).toEqual({
       version: 4,
@@ -84,21 +84,21 @@ export function describeListedKeys(open: OpenStorage): void {
       segments: [],
     })
     expect((await storage.loadChanges(environmentId, 3)).segments).toEqual([])
-    await storage.publish(environmentId, [segmentChange(segment)], OCCASION)
+    await storage.publish(environmentId, [segmentChange(segment)], METADATA)
     expect(await lists()).toEqual([['a', 'b'], []])
   })
 
   it('long lists and many small differences stay exact in every version', async () => {
     const { storage, environmentId, segment, lists } = await withSegment(open)
     const keys = new Set(Array.from({ length: 3000 }, (_, index) => `user-${index}`))
-    await storage.publish(environmentId, [keysChange(segment.id, { added: [...keys] })], OCCASION)
+    await storage.publish(environmentId, [keysChange(segment.id, { added: [...keys] })], METADATA)
     const expected = new Map([[2, [...keys]]])
     for (let round = 0; round < 400; round += 1) {
       const [added, removed] = [`late-${round}`, `user-${round * 7}`]
       keys.delete(removed)
       keys.add(added)
       const change = keysChange(segment.id, { added: [added], removed: [removed] })
-      const version = await storage.publish(environmentId, [change], OCCASION)
+      const version = await storage.publish(environmentId, [change], METADATA)
       if (round % 57 === 0) expected.set(version, [...keys])
     }
     expect((await lists())[0]).toEqual([...keys])
@@ -112,7 +112,7 @@ async function withSegment(open: OpenStorage) {
   const storage = await open()
   const environmentId = newId()
   const segment = publishedSegment()
-  await storage.publish(environmentId, [segmentChange(segment)], OCCASION)
+  await storage.publish(environmentId, [segmentChange(segment)], METADATA)
   const lists = async (at?: number) => {
     const flagSet = await storage.loadFlagSet(environmentId, at)
     return [flagSet?.segments[0]?.included, flagSet?.segments[0]?.excluded]

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Kind, Records } from '../records.ts'
-import type { ListQuery, Storage } from '../storage.ts'
-import { newId, type OpenStorage, sample } from './fixtures.ts'
+import type { Kind, Records } from '../ports/records.ts'
+import type { ListQuery, Storage } from '../ports/storage.ts'
+import type { OpenStorage } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
+import { sample } from './samples/samples.ts'
 
 /** `list`: filters, order and pages. */
 export function describeListing(open: OpenStorage): void {

@@ -3,11 +3,11 @@ import {
   expectRefusal,
   flagChange,
   flagDefinition,
-  newId,
-  OCCASION,
+  METADATA,
   type OpenStorage,
-  sample,
 } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
+import { sample } from './samples/samples.ts'
 
 /** `migrate` and `close`: the beginning and the end. `open` answers stores that are not migrated. */
 export function describeMigrations(open: OpenStorage): void {
@@ -20,14 +20,14 @@ export function describeMigrations(open: OpenStorage): void {
       await expectRefusal(storage.insert('flag', flag), 'UNAVAILABLE')
       await expectRefusal(storage.update('flag', flag.id, {}), 'UNAVAILABLE')
       await expectRefusal(
-        storage.publish(newId(), [flagChange(flagDefinition())], OCCASION),
+        storage.publish(newId(), [flagChange(flagDefinition())], METADATA),
         'UNAVAILABLE',
       )
       await expectRefusal(storage.loadFlagSet(newId()), 'UNAVAILABLE')
       await expectRefusal(storage.loadChanges(newId(), 0), 'UNAVAILABLE')
       await expectRefusal(storage.addEvaluationCounts([]), 'UNAVAILABLE')
       await expectRefusal(storage.dropEvaluationCounts(''), 'UNAVAILABLE')
-      await expectRefusal(storage.recordSightings([]), 'UNAVAILABLE')
+      await expectRefusal(storage.recordContextSamples([]), 'UNAVAILABLE')
       await expectRefusal(storage.purge('flag', { where: { id: flag.id } }), 'UNAVAILABLE')
       await expectRefusal(
         storage.transaction('lock', async () => 'never'),
@@ -43,7 +43,7 @@ export function describeMigrations(open: OpenStorage): void {
       const flag = sample('flag')
       const environmentId = newId()
       await storage.insert('flag', flag)
-      await storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
+      await storage.publish(environmentId, [flagChange(flagDefinition())], METADATA)
       const flagSet = await storage.loadFlagSet(environmentId)
       await storage.migrate()
       expect(await storage.find('flag', flag.id)).toEqual(flag)

@@ -1,8 +1,8 @@
 import { isFlagError } from '@ff/core'
 import fc from 'fast-check'
-import type { Kind, Records } from '../records.ts'
-import type { Changes, DefinitionChange, ListQuery, Storage } from '../storage.ts'
-import { flagDefinition, publishedSegment, SAMPLES } from './fixtures.ts'
+import type { Kind, Records } from '../ports/records.ts'
+import type { Changes, DefinitionChange, ListQuery, Storage } from '../ports/storage.ts'
+import { flagDefinition, publishedSegment } from './fixtures.ts'
 import {
   AT,
   anyText,
@@ -19,6 +19,7 @@ import {
   text,
   time,
 } from './model-values.ts'
+import { SAMPLES } from './samples/samples.ts'
 import { usageCommands } from './usage-commands.ts'
 
 /** The kinds that commands are about: with keys, tags, numbers, JSON; and two that are not deleted. */
@@ -110,13 +111,13 @@ const QUERIES: { readonly [K in ModelKind]: fc.Arbitrary<ListQuery<K>> } = {
   }),
 }
 
-interface QueryParts<K extends ModelKind> {
+interface QueryArbitraries<K extends ModelKind> {
   readonly where: fc.Arbitrary<Partial<Records[K]>>
   readonly rangeField: keyof Records[K] & string
   readonly sortFields: readonly (keyof Records[K] & string)[]
 }
 
-function query<K extends ModelKind>(parts: QueryParts<K>): fc.Arbitrary<ListQuery<K>> {
+function query<K extends ModelKind>(parts: QueryArbitraries<K>): fc.Arbitrary<ListQuery<K>> {
   const field = fc.constant(parts.rangeField)
   const bound = parts.rangeField === 'id' ? id : time
   const range = fc.record({ field, from: bound, to: bound }, { requiredKeys: ['field'] })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { Records } from '../records.ts'
-import type { Storage, StorageSession } from '../storage.ts'
+import type { Records } from '../ports/records.ts'
+import type { Storage, StorageSession } from '../ports/storage.ts'
 
 /** Something to ask of a store; the fields are what a report of a failure shows. */
 export interface Command<Session = Storage> {

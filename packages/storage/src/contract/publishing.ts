@@ -1,20 +1,20 @@
 import type { FlagSetDefinition } from '@ff/core'
 import { mergeChanges } from '@ff/core/changes'
 import { describe, expect, it } from 'vitest'
-import type { DefinitionChange, Storage } from '../storage.ts'
+import type { DefinitionChange, Storage } from '../ports/storage.ts'
 import {
   flagChange,
   flagDefinition,
   goneFlag,
   goneSegment,
   keysChange,
-  newId,
-  OCCASION,
+  METADATA,
   type OpenStorage,
   publishedSegment,
   segmentChange,
 } from './fixtures.ts'
 import { describeListedKeys } from './listed-keys.ts'
+import { newId } from './samples/sample-fields.ts'
 import { describeVersionList } from './version-list.ts'
 
 /** The publication log: versions, flag sets of now and then, what changed. */
@@ -34,8 +34,8 @@ function describeClientVersions(open: OpenStorage): void {
     const storage = await open()
     const environmentId = newId()
     const publish = (affectsClients: boolean) => {
-      const occasion = { ...OCCASION, affectsClients }
-      return storage.publish(environmentId, [flagChange(flagDefinition())], occasion)
+      const metadata = { ...METADATA, affectsClients }
+      return storage.publish(environmentId, [flagChange(flagDefinition())], metadata)
     }
     for (const affectsClients of [false, true, false, false, true]) await publish(affectsClients)
     const numbersAt = async (at?: number) => {
@@ -57,7 +57,7 @@ function describeClientVersions(open: OpenStorage): void {
       version: 6,
       clientVersion: 5,
     })
-    expect(await storage.publish(environmentId, [], OCCASION)).toBe(6)
+    expect(await storage.publish(environmentId, [], METADATA)).toBe(6)
     expect(await numbersAt()).toEqual([6, 5])
   })
 }
@@ -67,18 +67,18 @@ function describeVersions(open: OpenStorage): void {
     const storage = await open()
     const [environmentId, other] = [newId(), newId()]
     for (const version of [1, 2, 3]) {
-      expect(await storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)).toBe(
+      expect(await storage.publish(environmentId, [flagChange(flagDefinition())], METADATA)).toBe(
         version,
       )
     }
-    expect(await storage.publish(other, [flagChange(flagDefinition())], OCCASION)).toBe(1)
+    expect(await storage.publish(other, [flagChange(flagDefinition())], METADATA)).toBe(1)
     expect((await storage.loadFlagSet(environmentId))?.version).toBe(3)
   })
 
   it('two parallel publish calls give two versions', async () => {
     const storage = await open()
     const environmentId = newId()
-    const publish = () => storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
+    const publish = () => storage.publish(environmentId, [flagChange(flagDefinition())], METADATA)
     expect((await Promise.all([publish(), publish()])).sort()).toEqual([1, 2])
     const flagSet = await storage.loadFlagSet(environmentId)
     expect([flagSet?.version, flagSet?.flags.length]).toEqual([2, 2])
@@ -88,15 +88,15 @@ function describeVersions(open: OpenStorage): void {
     const storage = await open()
     const environmentId = newId()
     const [flag, segment] = [flagDefinition(), publishedSegment()]
-    expect(await storage.publish(environmentId, [], OCCASION)).toBe(0)
+    expect(await storage.publish(environmentId, [], METADATA)).toBe(0)
     expect(
-      await storage.publish(environmentId, [flagChange(flag), segmentChange(segment)], OCCASION),
+      await storage.publish(environmentId, [flagChange(flag), segmentChange(segment)], METADATA),
     ).toBe(1)
-    expect(await storage.publish(environmentId, [flagChange({ ...flag })], OCCASION)).toBe(1)
-    expect(await storage.publish(environmentId, [], OCCASION)).toBe(1)
+    expect(await storage.publish(environmentId, [flagChange({ ...flag })], METADATA)).toBe(1)
+    expect(await storage.publish(environmentId, [], METADATA)).toBe(1)
     const paused = { ...flag, isActive: false }
     const changes = [segmentChange(segment), flagChange(paused)]
-    expect(await storage.publish(environmentId, changes, OCCASION)).toBe(2)
+    expect(await storage.publish(environmentId, changes, METADATA)).toBe(2)
     const { flags, segments } = await storage.loadChanges(environmentId, 1)
     expect([flags, segments]).toEqual([[{ id: flag.id, definition: paused }], []])
   })
@@ -106,22 +106,22 @@ function describeVersions(open: OpenStorage): void {
     const environmentId = newId()
     const flag = flagDefinition()
     const renamed = { ...flag, key: 'renamed' }
-    await storage.publish(environmentId, [flagChange(flag), flagChange(renamed)], OCCASION)
+    await storage.publish(environmentId, [flagChange(flag), flagChange(renamed)], METADATA)
     expect((await storage.loadFlagSet(environmentId))?.flags).toEqual([renamed])
     expect(
-      await storage.publish(environmentId, [goneFlag(flag.id), flagChange(renamed)], OCCASION),
+      await storage.publish(environmentId, [goneFlag(flag.id), flagChange(renamed)], METADATA),
     ).toBe(1)
   })
 
   it('deleting what is not there publishes nothing', async () => {
     const storage = await open()
     const environmentId = newId()
-    expect(await storage.publish(environmentId, [goneFlag(newId())], OCCASION)).toBe(0)
+    expect(await storage.publish(environmentId, [goneFlag(newId())], METADATA)).toBe(0)
     const flag = flagDefinition()
-    await storage.publish(environmentId, [flagChange(flag)], OCCASION)
-    expect(await storage.publish(environmentId, [goneFlag(flag.id)], OCCASION)).toBe(2)
-    expect(await storage.publish(environmentId, [goneFlag(flag.id)], OCCASION)).toBe(2)
-    expect(await storage.publish(environmentId, [flagChange(flag)], OCCASION)).toBe(3)
+    await storage.publish(environmentId, [flagChange(flag)], METADATA)
+    expect(await storage.publish(environmentId, [goneFlag(flag.id)], METADATA)).toBe(2)
+    expect(await storage.publish(environmentId, [goneFlag(flag.id)], METADATA)).toBe(2)
+    expect(await storage.publish(environmentId, [flagChange(flag)], METADATA)).toBe(3)
   })
 }
 
@@ -153,7 +153,7 @@ function describeFlagSets(open: OpenStorage): void {
         },
       ],
     })
-    await storage.publish(environmentId, [flagChange(flag)], OCCASION)
+    await storage.publish(environmentId, [flagChange(flag)], METADATA)
     const flags = (await storage.loadFlagSet(environmentId))?.flags
     expect(JSON.stringify(flags)).toBe(JSON.stringify([flag]))
   })
@@ -169,7 +169,7 @@ function describeFlagSets(open: OpenStorage): void {
         ...keys.map((key) => flagChange(flagDefinition({ key }))),
         ...ids.map((id) => segmentChange(publishedSegment({ id }))),
       ],
-      OCCASION,
+      METADATA,
     )
     const flagSet = await storage.loadFlagSet(environmentId)
     expect(flagSet?.flags.map(({ key }) => key)).toEqual([
@@ -199,7 +199,7 @@ function describeFlagSets(open: OpenStorage): void {
   it('a version in the future is not there', async () => {
     const storage = await open()
     const environmentId = newId()
-    await storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
+    await storage.publish(environmentId, [flagChange(flagDefinition())], METADATA)
     expect(await storage.loadFlagSet(environmentId, 2)).toBeUndefined()
     expect(await storage.loadFlagSet(environmentId, -1)).toBeUndefined()
   })
@@ -211,12 +211,12 @@ function describeChanges(open: OpenStorage): void {
     const environmentId = newId()
     const [kept, changed, deleted] = ['a', 'b', 'c'].map((key) => flagDefinition({ id: key, key }))
     if (kept === undefined || changed === undefined || deleted === undefined) throw new Error()
-    await storage.publish(environmentId, [kept, changed, deleted].map(flagChange), OCCASION)
-    await storage.publish(environmentId, [flagChange({ ...changed, isActive: false })], OCCASION)
+    await storage.publish(environmentId, [kept, changed, deleted].map(flagChange), METADATA)
+    await storage.publish(environmentId, [flagChange({ ...changed, isActive: false })], METADATA)
     await storage.publish(
       environmentId,
       [goneFlag(deleted.id), flagChange({ ...changed, type: 'json' })],
-      OCCASION,
+      METADATA,
     )
     expect(await storage.loadChanges(environmentId, 1)).toEqual({
       version: 3,
@@ -259,7 +259,7 @@ async function publishHistory(
   ]
   const history: FlagSetDefinition[] = []
   for (const changes of publications) {
-    await storage.publish(environmentId, changes, OCCASION)
+    await storage.publish(environmentId, changes, METADATA)
     const flagSet = await storage.loadFlagSet(environmentId)
     if (flagSet !== undefined) history.push(flagSet)
   }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Kind } from '../records.ts'
-import { expectRefusal, newId, type OpenStorage, SAMPLES, sample } from './fixtures.ts'
+import type { Kind } from '../ports/records.ts'
+import { expectRefusal, type OpenStorage } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
+import { SAMPLES, sample } from './samples/samples.ts'
 
 const KINDS = Object.keys(SAMPLES) as Kind[]
 const DELETED_AT = '2026-04-01T00:00:00.000Z'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { RateLimiter, RateWindow } from '../rate-limiter.ts'
-import { newId } from './fixtures.ts'
+import type { RateLimiter, RateWindow } from '../ports/rate-limiter.ts'
+import { newId } from './samples/sample-fields.ts'
 
 export interface RateLimiterUnderTest {
   readonly rateLimiter: RateLimiter

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { KIND_RULES, type Kind, type Records } from '../records.ts'
-import { expectRefusal, newId, type OpenStorage, SAMPLES, sample } from './fixtures.ts'
+import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
+import { expectRefusal, type OpenStorage } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
+import { SAMPLES, sample } from './samples/samples.ts'
 
 const KINDS = Object.keys(SAMPLES) as Kind[]
 const DELETED_AT = '2026-04-01T00:00:00.000Z'
@@ -206,7 +208,7 @@ function describeUpdates(open: OpenStorage): void {
 }
 
 function describeDeletion(open: OpenStorage): void {
-  it('a deleted record is answered once more, and then seen by nobody', async () => {
+  it('the update that deletes a record returns it, and later reads do not', async () => {
     const storage = await open()
     const flag = sample('flag')
     await storage.insert('flag', flag)

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import type { StorageSession } from '../storage.ts'
+import type { StorageSession } from '../ports/storage.ts'
 import {
   expectRefusal,
   flagChange,
   flagDefinition,
-  newId,
-  OCCASION,
+  METADATA,
   type OpenStorage,
-  sample,
 } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
+import { sample } from './samples/samples.ts'
 
 const LOCK = 'an organization'
 
-/** `transaction`: all or nothing, one at a time, seen by nobody before it ends. */
+/** `transaction`: atomic, serialized by lock, invisible to others before it ends. */
 export function describeTransactions(open: OpenStorage): void {
   describe('transactions', () => {
     describeAtomicity(open)
@@ -30,7 +30,7 @@ function describeAtomicity(open: OpenStorage): void {
     const answer = await storage.transaction(LOCK, async (tx) => {
       await tx.insert('flag', flag)
       await tx.update('flag', flag.id, { name: 'Renamed' })
-      await tx.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
+      await tx.publish(environmentId, [flagChange(flagDefinition())], METADATA)
       return 'done'
     })
     expect(answer).toBe('done')
@@ -43,14 +43,14 @@ function describeAtomicity(open: OpenStorage): void {
     const [kept, lost] = [sample('flag'), sample('flag')]
     const environmentId = newId()
     await storage.insert('flag', kept)
-    await storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
+    await storage.publish(environmentId, [flagChange(flagDefinition())], METADATA)
     const before = await storage.loadFlagSet(environmentId)
     const error = new Error('changed my mind')
     const work = storage.transaction(LOCK, async (tx) => {
       await tx.insert('flag', lost)
       await tx.update('flag', kept.id, { deletedAt: '2026-04-01T00:00:00.000Z' })
-      await tx.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
-      await tx.publish(newId(), [flagChange(flagDefinition())], OCCASION)
+      await tx.publish(environmentId, [flagChange(flagDefinition())], METADATA)
+      await tx.publish(newId(), [flagChange(flagDefinition())], METADATA)
       throw error
     })
     await expect(work).rejects.toBe(error)
@@ -114,8 +114,8 @@ function describeIsolation(open: OpenStorage): void {
       await tx.update('flag', flag.id, { name: 'Mine' })
       expect((await tx.find('flag', flag.id))?.name).toBe('Mine')
       expect((await tx.list('flag', { search: 'mine' })).total).toBe(1)
-      expect(await tx.publish(environmentId, [flagChange(definition)], OCCASION)).toBe(1)
-      expect(await tx.publish(environmentId, [flagChange(definition)], OCCASION)).toBe(1)
+      expect(await tx.publish(environmentId, [flagChange(definition)], METADATA)).toBe(1)
+      expect(await tx.publish(environmentId, [flagChange(definition)], METADATA)).toBe(1)
       expect((await tx.loadFlagSet(environmentId))?.flags).toEqual([definition])
       expect((await tx.loadChanges(environmentId, 0)).flags).toHaveLength(1)
       await tx.update('flag', flag.id, { deletedAt: '2026-04-01T00:00:00.000Z' })
@@ -123,7 +123,7 @@ function describeIsolation(open: OpenStorage): void {
     })
   })
 
-  it('nobody sees a change before its transaction has ended', async () => {
+  it('a change is invisible to others before its transaction has ended', async () => {
     const storage = await open()
     const flag = sample('flag')
     const environmentId = newId()
@@ -134,7 +134,7 @@ function describeIsolation(open: OpenStorage): void {
     })
     const transaction = storage.transaction(LOCK, async (tx) => {
       await tx.insert('flag', flag)
-      await tx.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
+      await tx.publish(environmentId, [flagChange(flagDefinition())], METADATA)
       tellChanged()
       await pause()
       throw new Error('rolled back')
@@ -243,7 +243,7 @@ function describeLocks(open: OpenStorage): void {
           return tx.publish(
             environmentId,
             [flagChange(flagDefinition({ key: `flag-${index}` }))],
-            OCCASION,
+            METADATA,
           )
         }),
       ),

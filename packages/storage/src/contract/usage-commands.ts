@@ -1,6 +1,5 @@
 import fc from 'fast-check'
-import type { ContextSighting, EvaluationCount, EvaluationTotal } from '../storage.ts'
-import { sample } from './fixtures.ts'
+import type { ContextSample, EvaluationCount, EvaluationTotal } from '../ports/storage.ts'
 import {
   anyText,
   command,
@@ -11,6 +10,7 @@ import {
   type SessionCommand,
   time,
 } from './model-values.ts'
+import { sample } from './samples/samples.ts'
 
 const count: fc.Arbitrary<EvaluationCount> = fc.record({
   environmentId: environment,
@@ -23,7 +23,7 @@ const count: fc.Arbitrary<EvaluationCount> = fc.record({
   micros: fc.nat(),
 })
 
-const sighting: fc.Arbitrary<ContextSighting> = fc
+const contextSample: fc.Arbitrary<ContextSample> = fc
   .record({
     id: fc.oneof(fc.uuid(), id),
     environmentId: environment,
@@ -51,9 +51,11 @@ export const usageCommands: fc.Arbitrary<SessionCommand> = fc.oneof(
       command('addEvaluationCounts', counts, (session) => session.addEvaluationCounts(counts)),
     ),
   fc
-    .array(sighting, { maxLength: 6 })
-    .map((sightings) =>
-      command('recordSightings', sightings, (session) => session.recordSightings(sightings)),
+    .array(contextSample, { maxLength: 6 })
+    .map((contextSamples) =>
+      command('recordContextSamples', contextSamples, (session) =>
+        session.recordContextSamples(contextSamples),
+      ),
     ),
   time.map((minute) =>
     command('dropEvaluationCounts', minute, (session) => session.dropEvaluationCounts(minute)),

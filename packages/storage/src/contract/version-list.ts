@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest'
-import type { DefinitionChange } from '../storage.ts'
+import type { DefinitionChange } from '../ports/storage.ts'
 import {
   flagChange,
   flagDefinition,
   goneFlag,
   goneSegment,
   keysChange,
-  newId,
-  OCCASION,
+  METADATA,
   type OpenStorage,
   publishedSegment,
   segmentChange,
 } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
 
 const ALL = { page: 1, limit: 100 }
 
@@ -25,10 +25,10 @@ export function describeVersionList(open: OpenStorage): void {
       publishedAt: `2026-03-01T0${hour}:00:00.000Z`,
       eventId: hour === 2 ? null : newId(),
     }))
-    for (const occasion of occasions) {
-      await storage.publish(environmentId, [flagChange(flagDefinition())], occasion)
+    for (const metadata of occasions) {
+      await storage.publish(environmentId, [flagChange(flagDefinition())], metadata)
     }
-    await storage.publish(newId(), [flagChange(flagDefinition())], OCCASION)
+    await storage.publish(newId(), [flagChange(flagDefinition())], METADATA)
     const { data, total } = await storage.listVersions(environmentId, ALL)
     expect(total).toBe(3)
     expect(data.map(({ version }) => version)).toEqual([3, 2, 1])
@@ -41,7 +41,7 @@ export function describeVersionList(open: OpenStorage): void {
     const storage = await open()
     const environmentId = newId()
     for (let version = 1; version <= 5; version += 1) {
-      await storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
+      await storage.publish(environmentId, [flagChange(flagDefinition())], METADATA)
     }
     const versionsOn = async (page: number) => {
       const { data, total } = await storage.listVersions(environmentId, { page, limit: 2 })
@@ -66,7 +66,7 @@ export function describeVersionList(open: OpenStorage): void {
       [goneSegment('s')],
       [keysChange('nobody', { added: ['k'] })],
     ]
-    for (const changes of publications) await storage.publish(environmentId, changes, OCCASION)
+    for (const changes of publications) await storage.publish(environmentId, changes, METADATA)
     const { data } = await storage.listVersions(environmentId, ALL)
     const [a, b, s] = [
       { id: 'a', key: 'key-a' },
@@ -87,10 +87,10 @@ export function describeVersionList(open: OpenStorage): void {
     const storage = await open()
     const environmentId = newId()
     const flag = flagDefinition()
-    await storage.publish(environmentId, [flagChange(flag)], OCCASION)
-    await storage.publish(environmentId, [flagChange(flag)], OCCASION)
+    await storage.publish(environmentId, [flagChange(flag)], METADATA)
+    await storage.publish(environmentId, [flagChange(flag)], METADATA)
     const failing = storage.transaction('lock', async (tx) => {
-      await tx.publish(environmentId, [goneFlag(flag.id)], OCCASION)
+      await tx.publish(environmentId, [goneFlag(flag.id)], METADATA)
       expect((await tx.listVersions(environmentId, ALL)).total).toBe(2)
       throw new Error('rolled back')
     })

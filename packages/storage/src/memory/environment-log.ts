@@ -1,5 +1,5 @@
-import { type LogEntry, type LogTopic, topicName } from '../publication-log.ts'
-import type { PublishedVersion } from '../storage.ts'
+import type { PublishedVersion } from '../ports/storage.ts'
+import { type LogEntry, type LogTopic, topicName } from '../publication-log/publication-log.ts'
 
 /** The publication log of one environment. */
 export interface EnvironmentLog {

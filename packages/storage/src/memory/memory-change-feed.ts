@@ -4,19 +4,19 @@ import type {
   FlagSetChange,
   Resync,
   Unsubscribe,
-} from '../change-feed.ts'
+} from '../ports/change-feed.ts'
 
-/** Tells the listeners of this process, all of them before `publish` resolves. */
+/** Notifies the listeners of this process, all of them before `publish` resolves. */
 export class MemoryChangeFeed implements ChangeFeed {
   readonly #subscriptions = new Set<{ readonly listener: ChangeListener }>()
 
   async publish(change: FlagSetChange): Promise<void> {
-    this.tell(change)
+    this.notify(change)
   }
 
-  /** What `publish` tells, and what only feeds themselves say. */
-  tell(change: FlagSetChange | Resync): void {
-    for (const { listener } of [...this.#subscriptions]) tell(listener, change)
+  /** Notifies all listeners, also of a resync. */
+  notify(change: FlagSetChange | Resync): void {
+    for (const { listener } of [...this.#subscriptions]) notify(listener, change)
   }
 
   async subscribe(listener: ChangeListener): Promise<Unsubscribe> {
@@ -28,10 +28,10 @@ export class MemoryChangeFeed implements ChangeFeed {
   }
 }
 
-function tell(listener: ChangeListener, change: FlagSetChange | Resync): void {
+function notify(listener: ChangeListener, change: FlagSetChange | Resync): void {
   try {
     listener(change)
   } catch {
-    // Thrown on, it would reach the publisher and the other listeners, whose fault it is not.
+    // A listener's error must not reach the publisher or the other listeners.
   }
 }

@@ -1,6 +1,6 @@
 import { compareCodePoints } from '@ff/core'
-import { KIND_RULES, type Kind, type Records } from '../records.ts'
-import type { ListQuery, Page } from '../storage.ts'
+import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
+import type { ListQuery, Page } from '../ports/storage.ts'
 
 /** The page of these living records that the query asks for. */
 export function pageOf<K extends Kind>(

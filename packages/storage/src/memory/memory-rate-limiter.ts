@@ -1,4 +1,4 @@
-import type { RateLimiter, RateWindow } from '../rate-limiter.ts'
+import type { RateLimiter, RateWindow } from '../ports/rate-limiter.ts'
 
 interface WindowUsage {
   readonly endsAt: number

@@ -1,21 +1,16 @@
 import { compareCodePoints, type FlagSetDefinition } from '@ff/core'
-import { countName, mergeCounts, sumOf, totalsOf } from '../evaluation-counts.ts'
+import { refuseToPurgeAll } from '../ports/purge-query.ts'
 import {
-  contentOf,
-  type LogTopic,
-  newEntries,
-  toChanges,
-  toFlagSet,
-  topicName,
-} from '../publication-log.ts'
-import { refuseToPurgeAll } from '../purge-query.ts'
-import { keyTaken, recordNotFound, staleRevision, transactionEnded } from '../record-errors.ts'
-import { KIND_RULES, type Kind, type Records } from '../records.ts'
-import { mergeSightings, sightAgain, sightingName } from '../sightings.ts'
-import { assertFinite, storableWhere } from '../storable.ts'
+  keyTaken,
+  recordNotFound,
+  staleRevision,
+  transactionEnded,
+} from '../ports/record-errors.ts'
+import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
+import { assertFinite, storableWhere } from '../ports/storable.ts'
 import type {
   Changes,
-  ContextSighting,
+  ContextSample,
   DefinitionChange,
   DefinitionChanges,
   EvaluationCount,
@@ -23,14 +18,27 @@ import type {
   EvaluationTotal,
   ListQuery,
   Page,
-  PublicationOccasion,
   PublishedVersion,
+  PublishMetadata,
   PurgeQuery,
   StorageSession,
   VersionPage,
-} from '../storage.ts'
-import { runToEnd } from '../time-slice.ts'
-import { Draft } from './draft.ts'
+} from '../ports/storage.ts'
+import {
+  contentOf,
+  type LogTopic,
+  newEntries,
+  toChanges,
+  toFlagSet,
+  topicName,
+} from '../publication-log/publication-log.ts'
+import { runToEnd } from '../runtime/time-slice.ts'
+import {
+  addContextSample,
+  contextSampleName,
+  mergeContextSamples,
+} from '../usage/context-samples.ts'
+import { countName, mergeCounts, sumOf, totalsOf } from '../usage/evaluation-counts.ts'
 import {
   clientVersionAt,
   EMPTY_LOG,
@@ -39,49 +47,50 @@ import {
   presentEntries,
 } from './environment-log.ts'
 import { fieldOf, matches, pageOf } from './memory-query.ts'
+import { Overlay } from './overlay.ts'
 
-/** What is committed. */
+/** The committed state. */
 export interface MemoryState {
   readonly records: { readonly [K in Kind]: Map<string, Records[K]> }
   readonly logs: Map<string, EnvironmentLog>
   readonly counts: Map<string, EvaluationCount>
 }
 
-type Drafts = { readonly [K in Kind]: Draft<Records[K]> }
+type Overlays = { readonly [K in Kind]: Overlay<Records[K]> }
 
-/** Sees what is committed and its own changes, which nobody else sees before `commit`. */
+/** Reads the committed state and its own changes, which are invisible to others before `commit`. */
 export class MemorySession implements StorageSession {
-  readonly #records: Drafts
-  readonly #logs: Draft<EnvironmentLog>
-  readonly #counts: Draft<EvaluationCount>
+  readonly #records: Overlays
+  readonly #logs: Overlay<EnvironmentLog>
+  readonly #counts: Overlay<EvaluationCount>
   #ended = false
 
   constructor(state: MemoryState) {
-    const drafts = Object.entries(state.records).map(([kind, map]) => [
+    const overlays = Object.entries(state.records).map(([kind, map]) => [
       kind,
-      new Draft<unknown>(map),
+      new Overlay<unknown>(map),
     ])
-    this.#records = Object.fromEntries(drafts) as Drafts
-    this.#logs = new Draft(state.logs)
-    this.#counts = new Draft(state.counts)
+    this.#records = Object.fromEntries(overlays) as Overlays
+    this.#logs = new Overlay(state.logs)
+    this.#counts = new Overlay(state.counts)
   }
 
   async find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
-    const record = this.#draft(kind).get(id)
+    const record = this.#overlay(kind).get(id)
     return record !== undefined && isLiving(record) ? record : undefined
   }
 
   async list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>> {
     const where = storableWhere(kind, query.where)
-    return pageOf(kind, [...this.#draft(kind).values()].filter(isLiving), { ...query, where })
+    return pageOf(kind, [...this.#overlay(kind).values()].filter(isLiving), { ...query, where })
   }
 
   async insert<K extends Kind>(kind: K, record: Records[K]): Promise<void> {
     assertFinite(record)
-    const draft = this.#draft(kind)
-    if (draft.get(record.id) !== undefined) throw keyTaken()
+    const overlay = this.#overlay(kind)
+    if (overlay.get(record.id) !== undefined) throw keyTaken()
     this.#refuseTakenKeys(kind, record)
-    draft.set(record.id, frozenCopy(record))
+    overlay.set(record.id, frozenCopy(record))
   }
 
   async update<K extends Kind>(
@@ -91,32 +100,32 @@ export class MemorySession implements StorageSession {
     expectedRevision?: number,
   ): Promise<Records[K]> {
     assertFinite(changes)
-    const draft = this.#draft(kind)
-    const record = draft.get(id)
+    const overlay = this.#overlay(kind)
+    const record = overlay.get(id)
     if (record === undefined || !isLiving(record)) throw recordNotFound(kind, id)
     if (expectedRevision !== undefined && fieldOf(record, 'revision') !== expectedRevision) {
       throw staleRevision(kind, id)
     }
     const changed = frozenCopy({ ...record, ...withoutUndefined(changes) })
     this.#refuseTakenKeys(kind, changed)
-    draft.set(id, changed)
+    overlay.set(id, changed)
     return changed
   }
 
   async revive<K extends Kind>(kind: K, id: string): Promise<Records[K]> {
-    const draft = this.#draft(kind)
-    const record = draft.get(id)
+    const overlay = this.#overlay(kind)
+    const record = overlay.get(id)
     if (record === undefined || isLiving(record)) throw recordNotFound(kind, id)
     const revived = frozenCopy({ ...record, deletedAt: null })
     this.#refuseTakenKeys(kind, revived)
-    draft.set(id, revived)
+    overlay.set(id, revived)
     return revived
   }
 
   async publish(
     environmentId: string,
     changes: readonly DefinitionChange[],
-    { publishedAt, eventId, affectsClients = true }: PublicationOccasion,
+    { publishedAt, eventId, affectsClients = true }: PublishMetadata,
   ): Promise<number> {
     const log = this.#log(environmentId)
     const version = log.version + 1
@@ -173,11 +182,11 @@ export class MemorySession implements StorageSession {
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
-    const draft = this.#counted()
+    const overlay = this.#counted()
     for (const count of mergeCounts(counts)) {
       const name = countName(count)
       // A copy: what the caller does with its own afterwards is not counted.
-      draft.set(name, sumOf(draft.get(name), { ...count }))
+      overlay.set(name, sumOf(overlay.get(name), { ...count }))
     }
   }
 
@@ -194,42 +203,44 @@ export class MemorySession implements StorageSession {
   }
 
   async dropEvaluationCounts(beforeMinute: string): Promise<void> {
-    const draft = this.#counted()
-    for (const [name, { minute }] of draft.entries()) {
-      if (compareCodePoints(minute, beforeMinute) < 0) draft.delete(name)
+    const overlay = this.#counted()
+    for (const [name, { minute }] of overlay.entries()) {
+      if (compareCodePoints(minute, beforeMinute) < 0) overlay.delete(name)
     }
   }
 
-  async recordSightings(sightings: readonly ContextSighting[]): Promise<void> {
-    const draft = this.#draft('observedContext')
-    const merged = mergeSightings(sightings)
+  async recordContextSamples(samples: readonly ContextSample[]): Promise<void> {
+    const overlay = this.#overlay('observedContext')
+    const merged = mergeContextSamples(samples)
     const hashes = new Set(merged.map(({ hash }) => hash))
-    const alike = [...draft.values()].filter((record) => hashes.has(record.hash))
-    const known = new Map(alike.filter(isLiving).map((record) => [sightingName(record), record]))
+    const alike = [...overlay.values()].filter((record) => hashes.has(record.hash))
+    const known = new Map(
+      alike.filter(isLiving).map((record) => [contextSampleName(record), record]),
+    )
     const seen = new Map<string, Records['observedContext']>()
-    for (const sighting of merged) {
-      const record = known.get(sightingName(sighting))
+    for (const sample of merged) {
+      const record = known.get(contextSampleName(sample))
       const isNew = record === undefined
-      if (isNew && (draft.get(sighting.id) ?? seen.get(sighting.id)) !== undefined) throw keyTaken()
-      const next = isNew ? sighting : sightAgain(record, sighting)
+      if (isNew && (overlay.get(sample.id) ?? seen.get(sample.id)) !== undefined) throw keyTaken()
+      const next = isNew ? sample : addContextSample(record, sample)
       seen.set(next.id, frozenCopy({ ...next, deletedAt: null }))
     }
-    for (const [id, record] of seen) draft.set(id, record)
+    for (const [id, record] of seen) overlay.set(id, record)
   }
 
   async purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number> {
     refuseToPurgeAll(query)
-    const draft = this.#draft(kind)
+    const overlay = this.#overlay(kind)
     const where = storableWhere(kind, query.where)
     const isPurged = (record: Records[K]) => matches(kind, record, { ...query, where })
-    const purged = [...draft.entries()].filter(([, record]) => isPurged(record))
-    for (const [id] of purged) draft.delete(id)
+    const purged = [...overlay.entries()].filter(([, record]) => isPurged(record))
+    for (const [id] of purged) overlay.delete(id)
     return purged.length
   }
 
-  /** Makes the changes everybody's, all at once. */
+  /** Applies all changes to the committed state at once. */
   commit(): void {
-    for (const draft of Object.values(this.#records)) draft.commit()
+    for (const overlay of Object.values(this.#records)) overlay.commit()
     this.#logs.commit()
     this.#counts.commit()
   }
@@ -239,7 +250,7 @@ export class MemorySession implements StorageSession {
     this.#ended = true
   }
 
-  #draft<K extends Kind>(kind: K): Draft<Records[K]> {
+  #overlay<K extends Kind>(kind: K): Overlay<Records[K]> {
     if (this.#ended) throw transactionEnded()
     return this.#records[kind]
   }
@@ -249,7 +260,7 @@ export class MemorySession implements StorageSession {
     return this.#logs.get(environmentId) ?? EMPTY_LOG
   }
 
-  #counted(): Draft<EvaluationCount> {
+  #counted(): Overlay<EvaluationCount> {
     if (this.#ended) throw transactionEnded()
     return this.#counts
   }
@@ -257,7 +268,7 @@ export class MemorySession implements StorageSession {
   #refuseTakenKeys<K extends Kind>(kind: K, record: Records[K]): void {
     const { unique } = KIND_RULES[kind]
     if (unique.length === 0 || !isLiving(record)) return
-    for (const other of this.#draft(kind).values()) {
+    for (const other of this.#overlay(kind).values()) {
       if (other.id === record.id || !isLiving(other)) continue
       const isTaken = unique.some((fields) =>
         fields.every((field) => fieldOf(other, field) === fieldOf(record, field)),

@@ -1,8 +1,8 @@
-import { notMigrated, storeClosed } from '../record-errors.ts'
-import { KIND_RULES } from '../records.ts'
-import { SerialQueue } from '../serial-queue.ts'
-import type { Storage } from '../storage.ts'
-import { createStorage } from '../storage-core.ts'
+import { notMigrated, storeClosed } from '../ports/record-errors.ts'
+import { KIND_RULES } from '../ports/records.ts'
+import type { Storage } from '../ports/storage.ts'
+import { createStorage } from '../ports/storage-core.ts'
+import { SerialQueue } from '../runtime/serial-queue.ts'
 import { MemorySession, type MemoryState } from './memory-session.ts'
 
 /** Keeps everything in this process, and loses it with the process. Records come out frozen. */

@@ -1,4 +1,4 @@
-import type { Capabilities } from '../capabilities.ts'
+import type { Capabilities } from '../ports/capabilities.ts'
 import { MemoryChangeFeed } from './memory-change-feed.ts'
 import { MemoryRateLimiter } from './memory-rate-limiter.ts'
 import { createMemoryStorage } from './memory-storage.ts'

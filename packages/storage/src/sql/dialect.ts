@@ -10,9 +10,9 @@ import {
 } from 'kysely'
 import type { ColumnDeclarations } from './migrations/migration.ts'
 import type { SqlValue } from './sql-driver.ts'
-import type { ColumnType } from './tables.ts'
+import type { ColumnType } from './tables/table.ts'
 
-/** Table and column names are data here; `tables.ts` is what they are checked by. */
+/** Table and column names are data here; the compiler checks them in `tables/`. */
 interface AnyTables {
   readonly [table: string]: { readonly [column: string]: SqlValue }
 }

@@ -5,11 +5,11 @@ import {
   flagChange,
   flagDefinition,
   goneFlag,
-  newId,
-  OCCASION,
+  METADATA,
   publishedSegment,
   segmentChange,
 } from '../contract/fixtures.ts'
+import { newId } from '../contract/samples/sample-fields.ts'
 import { sqlite } from '../sqlite/sqlite.ts'
 
 /** An environment of which everything was published, replaced, extended and taken away. */
@@ -30,7 +30,7 @@ async function published() {
     [goneFlag(gone.id), keys(['c'], ['a'])],
     [flagChange(kept)],
   ]
-  for (const changes of publications) await storage.publish(environmentId, changes, OCCASION)
+  for (const changes of publications) await storage.publish(environmentId, changes, METADATA)
   return { database, storage, environmentId }
 }
 
@@ -64,7 +64,7 @@ describe('what is published', () => {
   it('knows nothing of environments of which nothing was published', async () => {
     const { storage } = await published()
     const environmentId = newId()
-    await storage.publish(environmentId, [], OCCASION)
+    await storage.publish(environmentId, [], METADATA)
     expect(await storage.loadFlagSet(environmentId)).toBeUndefined()
   })
 })

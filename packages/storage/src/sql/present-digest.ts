@@ -1,7 +1,7 @@
 import { FlagError } from '@ff/core'
 import { hash128Incrementally } from '@ff/core/fingerprint'
-import type { LogEntry } from '../publication-log.ts'
-import type { Interruptible } from '../time-slice.ts'
+import type { LogEntry } from '../publication-log/publication-log.ts'
+import type { Interruptible } from '../runtime/time-slice.ts'
 
 /** The digest of an environment of which nothing was ever published. */
 export const EMPTY_DIGEST = '0'

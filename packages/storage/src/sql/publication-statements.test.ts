@@ -1,6 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it, onTestFinished } from 'vitest'
-import { newId } from '../contract/fixtures.ts'
+import { newId } from '../contract/samples/sample-fields.ts'
 import { sqlite } from '../sqlite/sqlite.ts'
 import { sqliteDialect } from './dialect.ts'
 import { PublicationStatements } from './publication-statements.ts'

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { LogEntry, LogTopic } from '../publication-log.ts'
-import type { PublishedVersion, VersionPage } from '../storage.ts'
+import type { PublishedVersion, VersionPage } from '../ports/storage.ts'
+import type { LogEntry, LogTopic } from '../publication-log/publication-log.ts'
 import type { SqlDialect } from './dialect.ts'
 import { EMPTY_DIGEST } from './present-digest.ts'
 import type { SqlStatement, SqlValue } from './sql-driver.ts'
-import { Blanks, StatementTemplates } from './statement-templates.ts'
+import { Placeholders, StatementTemplates } from './statement-templates.ts'
 
 /** Entries of the log, joined to the newest entry `h` of their topic. */
 const ENTRIES = sql`
@@ -201,17 +201,17 @@ export class PublicationStatements {
     )
   }
 
-  /** `compose` gets blanks in place of the values, and is the same for all with this name. */
+  /** `compose` receives placeholders for the values and returns the same query for each `name`. */
   #statement<Values extends Readonly<Record<string, SqlValue>>>(
     name: string,
     values: Values,
     compose: (is: Values) => RawBuilder<unknown>,
   ): SqlStatement {
-    const blanks = new Blanks()
+    const placeholders = new Placeholders()
     const inPlace: Record<string, SqlValue> = {}
-    for (const [key, value] of Object.entries(values)) inPlace[key] = blanks.for(value)
-    // Blanks are told apart by their order, which the caller of this need not think of.
-    return this.#templates.fill(`${name} ${Object.keys(values)}`, blanks, () => {
+    for (const [key, value] of Object.entries(values)) inPlace[key] = placeholders.for(value)
+    // Placeholders are numbered by the order of the values, so that order is part of the shape.
+    return this.#templates.fill(`${name} ${Object.keys(values)}`, placeholders, () => {
       const query = compose(inPlace as Values)
       return { compile: () => query.compile(this.#dialect.builder) }
     })

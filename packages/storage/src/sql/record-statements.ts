@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import { KIND_RULES, type Kind, type Records } from '../records.ts'
-import { assertFinite, storableWhere } from '../storable.ts'
-import type { Changes, ListQuery, PurgeQuery } from '../storage.ts'
+import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
+import { assertFinite, storableWhere } from '../ports/storable.ts'
+import type { Changes, ListQuery, PurgeQuery } from '../ports/storage.ts'
 import type { SqlDialect } from './dialect.ts'
 import { columnOf, toRow } from './rows.ts'
 import type { SqlRow, SqlStatement, SqlValue } from './sql-driver.ts'
-import { Blanks, StatementTemplates } from './statement-templates.ts'
-import { TABLES } from './tables.ts'
+import { Placeholders, StatementTemplates } from './statement-templates.ts'
+import { TABLES } from './tables/tables.ts'
 
 /** What a query looks for, in columns; `undefined`: it does not ask. */
 interface Wanted {
@@ -32,38 +32,38 @@ export class RecordStatements {
   }
 
   find(kind: Kind, id: string): SqlStatement {
-    const blanks = new Blanks()
-    const blank = blanks.for(id)
-    return this.#templates.fill(`find ${kind}`, blanks, () =>
-      this.#living(kind).selectAll().where('id', '=', blank),
+    const placeholders = new Placeholders()
+    const placeholder = placeholders.for(id)
+    return this.#templates.fill(`find ${kind}`, placeholders, () =>
+      this.#living(kind).selectAll().where('id', '=', placeholder),
     )
   }
 
   /** The page; and the `total` of all pages, if there can be others and it is asked for. */
   list<K extends Kind>(kind: K, query: ListQuery<K>): readonly SqlStatement[] {
     const { sort, page = 1, limit, isCounted = true } = query
-    const blanks = new Blanks()
-    const wanted = this.#wanted(kind, query, blanks)
+    const placeholders = new Placeholders()
+    const wanted = this.#wanted(kind, query, placeholders)
     const shape = `${kind} ${JSON.stringify(wanted)} ${JSON.stringify(sort)}`
     const all = () => this.#sorted(kind, wanted, sort)
-    if (limit === undefined) return [this.#templates.fill(`list ${shape}`, blanks, all)]
-    const [most, skipped] = [blanks.for(limit), blanks.for((page - 1) * limit)]
-    const onPage = this.#templates.fill(`page ${shape}`, blanks, () =>
+    if (limit === undefined) return [this.#templates.fill(`list ${shape}`, placeholders, all)]
+    const [most, skipped] = [placeholders.for(limit), placeholders.for((page - 1) * limit)]
+    const onPage = this.#templates.fill(`page ${shape}`, placeholders, () =>
       all().limit(most).offset(skipped),
     )
     if (!isCounted) return [onPage]
     return [
       onPage,
-      this.#templates.fill(`count ${shape}`, blanks, () =>
+      this.#templates.fill(`count ${shape}`, placeholders, () =>
         this.#matching(kind, wanted).select(sql`count(*)`.as('total')),
       ),
     ]
   }
 
   insert<K extends Kind>(kind: K, record: Records[K]): SqlStatement {
-    const blanks = new Blanks()
-    const row = this.#row(kind, record, blanks)
-    return this.#templates.fill(`insert ${kind} ${Object.keys(row)}`, blanks, () =>
+    const placeholders = new Placeholders()
+    const row = this.#row(kind, record, placeholders)
+    return this.#templates.fill(`insert ${kind} ${Object.keys(row)}`, placeholders, () =>
       this.#dialect.builder.insertInto(TABLES[kind].name).values(row),
     )
   }
@@ -75,11 +75,14 @@ export class RecordStatements {
     changes: Changes<K>,
     expectedRevision: number | undefined,
   ): SqlStatement {
-    const blanks = new Blanks()
-    const row = { id: blanks.for(id), ...this.#row(kind, changes as Partial<Records[K]>, blanks) }
-    const revision = expectedRevision === undefined ? undefined : blanks.for(expectedRevision)
+    const placeholders = new Placeholders()
+    const row = {
+      id: placeholders.for(id),
+      ...this.#row(kind, changes as Partial<Records[K]>, placeholders),
+    }
+    const revision = expectedRevision === undefined ? undefined : placeholders.for(expectedRevision)
     const shape = `update ${kind} ${Object.keys(row)} ${revision !== undefined}`
-    return this.#templates.fill(shape, blanks, () => {
+    return this.#templates.fill(shape, placeholders, () => {
       const { builder } = this.#dialect
       let update = builder.updateTable(TABLES[kind].name).set(row).where('id', '=', row.id)
       if (isDeletable(kind)) update = update.where('deleted_at', 'is', null)
@@ -98,9 +101,9 @@ export class RecordStatements {
   /** Answers one row for each record that was removed. */
   purge<K extends Kind>(kind: K, query: PurgeQuery<K>): SqlStatement {
     const { name } = TABLES[kind]
-    const blanks = new Blanks()
-    const wanted = this.#wanted(kind, query, blanks)
-    return this.#templates.fill(`purge ${kind} ${JSON.stringify(wanted)}`, blanks, () => {
+    const placeholders = new Placeholders()
+    const wanted = this.#wanted(kind, query, placeholders)
+    return this.#templates.fill(`purge ${kind} ${JSON.stringify(wanted)}`, placeholders, () => {
       const matching = this.#matching(kind, wanted, this.#dialect.builder.selectFrom(name))
       const purged = this.#dialect.builder.deleteFrom(name).where('id', 'in', matching.select('id'))
       return purged.returning('id')
@@ -124,30 +127,34 @@ export class RecordStatements {
       .orderBy('id', 'asc')
   }
 
-  /** What the columns of these fields hold, as blanks. */
-  #row<K extends Kind>(kind: K, fields: Partial<Records[K]>, blanks: Blanks): SqlRow {
+  /** What the columns of these fields hold, as placeholders. */
+  #row<K extends Kind>(kind: K, fields: Partial<Records[K]>, placeholders: Placeholders): SqlRow {
     assertFinite(fields)
     const row: Record<string, SqlValue> = {}
     const values = toRow({ kind, fields, dialect: this.#dialect })
-    for (const [column, value] of Object.entries(values)) row[column] = blanks.for(value)
+    for (const [column, value] of Object.entries(values)) row[column] = placeholders.for(value)
     return row
   }
 
-  /** A query with blanks in place of its values; nulls are compared in another way than values. */
-  #wanted<K extends Kind>(kind: K, query: ListQuery<K>, blanks: Blanks): Wanted {
+  /** A query with placeholders in place of its values; nulls are compared in another way than values. */
+  #wanted<K extends Kind>(kind: K, query: ListQuery<K>, placeholders: Placeholders): Wanted {
     const { range, search, tag } = query
-    const blank = (value: string | undefined) => (value === undefined ? value : blanks.for(value))
+    const placeholder = (value: string | undefined) =>
+      value === undefined ? value : placeholders.for(value)
     const fields = storableWhere(kind, query.where)
     const expected = Object.entries(toRow({ kind, fields, dialect: this.#dialect }))
     return {
-      where: expected.map(([column, value]) => [column, value === null ? null : blanks.for(value)]),
+      where: expected.map(([column, value]) => [
+        column,
+        value === null ? null : placeholders.for(value),
+      ]),
       range: range && {
         column: columnOf(kind, range.field),
-        from: blank(range.from),
-        to: blank(range.to),
+        from: placeholder(range.from),
+        to: placeholder(range.to),
       },
-      search: blank(search),
-      tag: blank(tag),
+      search: placeholder(search),
+      tag: placeholder(tag),
     }
   }
 

@@ -1,10 +1,11 @@
 import { FlagError } from '@ff/core'
-import type { LogEntry } from '../publication-log.ts'
-import type { Kind, Records } from '../records.ts'
-import type { EvaluationTotal, PublishedVersion } from '../storage.ts'
+import type { Kind, Records } from '../ports/records.ts'
+import type { EvaluationTotal, PublishedVersion } from '../ports/storage.ts'
+import type { LogEntry } from '../publication-log/publication-log.ts'
 import type { SqlDialect } from './dialect.ts'
 import type { SqlRow, SqlValue } from './sql-driver.ts'
-import { type ColumnType, TABLES } from './tables.ts'
+import type { ColumnType } from './tables/table.ts'
+import { TABLES } from './tables/tables.ts'
 
 /** Columns that are not spelled like their field. */
 const COLUMN_NAMES: ReadonlyMap<string, string> = new Map(
@@ -153,7 +154,7 @@ export function fromRow<K extends Kind>(kind: K, row: SqlRow): Records[K] {
     const message = `The ${kind} record ${String(row.id)} is damaged: restore a backup.`
     throw new FlagError('INTERNAL', message, { cause })
   }
-  // The columns are declared field by field in `tables.ts`, which the compiler checks.
+  // The tables declare a column for each field, which the compiler checks.
   return record as unknown as Records[K]
 }
 

@@ -19,10 +19,10 @@ export interface SqlConnection {
 /** The connection of a transaction. */
 export interface SqlTransaction extends SqlConnection {
   /**
-   * Runs the statements before whatever comes next, at the latest with the commit, so that nobody
-   * waits for them alone. When one of them fails, so does the transaction.
+   * Defers the statements until the next `run` or the commit, which executes them first. If one of
+   * them fails, so does the transaction.
    */
-  leave(statements: readonly SqlStatement[]): void
+  defer(statements: readonly SqlStatement[]): void
 }
 
 /** What a database brings to be a store. */

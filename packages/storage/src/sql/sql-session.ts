@@ -1,5 +1,23 @@
 import type { FlagSetDefinition } from '@ff/core'
-import { mergeCounts } from '../evaluation-counts.ts'
+import { refuseToPurgeAll } from '../ports/purge-query.ts'
+import { recordNotFound, staleRevision } from '../ports/record-errors.ts'
+import type { Kind, Records } from '../ports/records.ts'
+import type {
+  Changes,
+  ContextSample,
+  DefinitionChange,
+  DefinitionChanges,
+  EvaluationCount,
+  EvaluationCountQuery,
+  EvaluationTotal,
+  ListQuery,
+  Page,
+  PublishedVersion,
+  PublishMetadata,
+  PurgeQuery,
+  StorageSession,
+  VersionPage,
+} from '../ports/storage.ts'
 import {
   contentOf,
   definitionOf,
@@ -10,29 +28,11 @@ import {
   toFlagSet,
   topicName,
   topicOf,
-} from '../publication-log.ts'
-import { refuseToPurgeAll } from '../purge-query.ts'
-import { recordNotFound, staleRevision } from '../record-errors.ts'
-import type { Kind, Records } from '../records.ts'
-import { SerialQueue } from '../serial-queue.ts'
-import { mergeSightings } from '../sightings.ts'
-import type {
-  Changes,
-  ContextSighting,
-  DefinitionChange,
-  DefinitionChanges,
-  EvaluationCount,
-  EvaluationCountQuery,
-  EvaluationTotal,
-  ListQuery,
-  Page,
-  PublicationOccasion,
-  PublishedVersion,
-  PurgeQuery,
-  StorageSession,
-  VersionPage,
-} from '../storage.ts'
-import { type Interruptible, TimeSlices } from '../time-slice.ts'
+} from '../publication-log/publication-log.ts'
+import { SerialQueue } from '../runtime/serial-queue.ts'
+import { type Interruptible, TimeSlices } from '../runtime/time-slice.ts'
+import { mergeContextSamples } from '../usage/context-samples.ts'
+import { mergeCounts } from '../usage/evaluation-counts.ts'
 import type { SqlDialect } from './dialect.ts'
 import { assertIntact, EMPTY_DIGEST, nextDigest } from './present-digest.ts'
 import { PublicationStatements } from './publication-statements.ts'
@@ -109,9 +109,9 @@ export class SqlSession implements StorageSession {
   async publish(
     environmentId: string,
     changes: readonly DefinitionChange[],
-    occasion: PublicationOccasion,
+    metadata: PublishMetadata,
   ): Promise<number> {
-    return this.#publishing.run(() => this.#publish(environmentId, changes, occasion))
+    return this.#publishing.run(() => this.#publish(environmentId, changes, metadata))
   }
 
   async listVersions(environmentId: string, page: VersionPage): Promise<Page<PublishedVersion>> {
@@ -163,9 +163,9 @@ export class SqlSession implements StorageSession {
     await this.#connection.run([this.#usage.dropCounts(beforeMinute)])
   }
 
-  async recordSightings(sightings: readonly ContextSighting[]): Promise<void> {
-    if (sightings.length === 0) return
-    await this.#connection.run([this.#usage.recordSightings(mergeSightings(sightings))])
+  async recordContextSamples(samples: readonly ContextSample[]): Promise<void> {
+    if (samples.length === 0) return
+    await this.#connection.run([this.#usage.recordContextSamples(mergeContextSamples(samples))])
   }
 
   async purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number> {
@@ -177,7 +177,7 @@ export class SqlSession implements StorageSession {
   async #publish(
     environmentId: string,
     changes: readonly DefinitionChange[],
-    { affectsClients = true, ...occasion }: PublicationOccasion,
+    { affectsClients = true, ...metadata }: PublishMetadata,
   ): Promise<number> {
     const asked = changes.map(topicOf).flatMap((topic) => {
       const definition = definitionOf(topic)
@@ -200,9 +200,9 @@ export class SqlSession implements StorageSession {
     const before = digestIn(versions) ?? EMPTY_DIGEST
     const digest = await this.#slices.run(nextDigest(before, { version, entries: changed }))
     const content = await this.#slices.run(contentOf(entries, { changes, present }))
-    const published = { version, ...occasion, ...content }
+    const published = { version, ...metadata, ...content }
     const clientVersion = affectsClients ? version : clientVersionIn(versions)
-    this.#connection.leave([
+    this.#connection.defer([
       ...entries.flatMap((entry) => this.#log.append(environmentId, entry)),
       this.#log.appendVersion(environmentId, published, clientVersion),
       this.#log.setVersion(environmentId, version, digest),

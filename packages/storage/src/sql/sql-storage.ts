@@ -1,7 +1,7 @@
 import { FlagError } from '@ff/core'
-import { notMigrated } from '../record-errors.ts'
-import type { Storage } from '../storage.ts'
-import { createStorage } from '../storage-core.ts'
+import { notMigrated } from '../ports/record-errors.ts'
+import type { Storage } from '../ports/storage.ts'
+import { createStorage } from '../ports/storage-core.ts'
 import type { SqlDialect } from './dialect.ts'
 import { migrate } from './migrate.ts'
 import type { SqlDriver, SqlTransaction } from './sql-driver.ts'
@@ -11,7 +11,7 @@ import { SqlSession, SqlStatements } from './sql-session.ts'
 export function createSqlStorage(driver: SqlDriver, dialect: SqlDialect): Storage {
   const run: SqlTransaction['run'] = (statements) => driver.reader.run(statements)
   const statements = new SqlStatements(dialect)
-  const reader = new SqlSession({ run, leave: refuseToWrite }, statements)
+  const reader = new SqlSession({ run, defer: refuseToWrite }, statements)
   let isMigrated = false
 
   return createStorage({

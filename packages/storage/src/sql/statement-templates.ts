@@ -4,51 +4,51 @@ interface Composed {
   compile(): { readonly sql: string; readonly parameters: readonly unknown[] }
 }
 
-/** As many shapes as there are places that ask, and fields that are changed together. */
+/** A limit for the shapes, whose number depends on the fields that are changed together. */
 const MOST_TEMPLATES = 1000
 
-/** Stands where a value will be. */
-class Blank {
+/** Stands for a value in a template. */
+class Placeholder {
   readonly index: number
 
   constructor(index: number) {
     this.index = index
   }
 
-  /** Values are no part of a shape. */
+  /** Makes shapes independent of values. */
   toJSON(): string {
     return '?'
   }
 }
 
-/** The values of a statement, in the order in which they were given, and blanks in their place. */
-export class Blanks {
+/** Collects the values of a statement and creates a placeholder for each. */
+export class Placeholders {
   readonly values: SqlValue[] = []
 
-  /** Takes a value, and answers what to compose with in its place. */
+  /** Adds a value and returns its placeholder. */
   for<T extends SqlValue>(value: T): T {
     this.values.push(value)
-    return new Blank(this.values.length - 1) as unknown as T
+    return new Placeholder(this.values.length - 1) as unknown as T
   }
 }
 
-/** The statements of one shape: what is no blank is the same for all of them. */
+/** A compiled statement; statements of one shape differ only in the placeholders. */
 interface Template {
   readonly sql: string
-  readonly parameters: readonly (Blank | SqlValue)[]
+  readonly parameters: readonly (Placeholder | SqlValue)[]
 }
 
 /** Composing a statement takes longer than running it, so each shape of statement is composed once. */
 export class StatementTemplates {
   readonly #templates = new Map<string, Template>()
 
-  /** The statement with these values; `compose` makes one with blanks, alike for each `shape`. */
-  fill(shape: string, { values }: Blanks, compose: () => Composed): SqlStatement {
+  /** Returns the statement with these values; `compose` returns the same query for each `shape`. */
+  fill(shape: string, { values }: Placeholders, compose: () => Composed): SqlStatement {
     const { sql, parameters } = this.#templates.get(shape) ?? this.#keep(shape, compose())
     return {
       sql,
       parameters: parameters.map((each) =>
-        each instanceof Blank ? (values[each.index] ?? null) : each,
+        each instanceof Placeholder ? (values[each.index] ?? null) : each,
       ),
     }
   }

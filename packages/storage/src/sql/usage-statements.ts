@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { ContextSighting, EvaluationCount, EvaluationCountQuery } from '../storage.ts'
+import type { ContextSample, EvaluationCount, EvaluationCountQuery } from '../ports/storage.ts'
 import type { SqlDialect } from './dialect.ts'
 import { columnOf, toRow, toVariationColumn } from './rows.ts'
 import type { SqlStatement, SqlValue } from './sql-driver.ts'
-import { TABLES } from './tables.ts'
+import { TABLES } from './tables/tables.ts'
 
 const { name: CONTEXTS, columns: CONTEXT_COLUMNS } = TABLES.observedContext
 const CONTEXT_FIELDS = Object.keys(CONTEXT_COLUMNS)
@@ -60,9 +60,9 @@ export class UsageStatements {
   }
 
   /** None of these may be of the same context as another. */
-  recordSightings(sightings: readonly ContextSighting[]): SqlStatement {
-    const rows = sightings.map((sighting) => {
-      const fields = { ...sighting, deletedAt: null }
+  recordContextSamples(samples: readonly ContextSample[]): SqlStatement {
+    const rows = samples.map((sample) => {
+      const fields = { ...sample, deletedAt: null }
       const row = toRow({ kind: 'observedContext', fields, dialect: this.#dialect })
       return CONTEXT_FIELDS.map((field) => row[contextColumn(field)])
     })
@@ -81,7 +81,7 @@ export class UsageStatements {
   }
 }
 
-/** What `sightAgain` makes of one field. */
+/** Returns the assignment of one field, equal to `addContextSample`. */
 function seenAgain(field: string): RawBuilder<unknown> {
   const column = contextColumn(field)
   const known = sql.ref(`${CONTEXTS}.${column}`)

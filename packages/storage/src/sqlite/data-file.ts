@@ -28,7 +28,7 @@ export function openDataFile(
 function startWorker(path: string, readsOnly: boolean): Worker {
   return new Worker(new URL('./sqlite-worker.js', import.meta.url), {
     workerData: { path, readsOnly },
-    // Node warns of its own driver, which is no news to whoever starts a server.
+    // The warning of Node about its own driver does not help an operator.
     execArgv: ['--disable-warning=ExperimentalWarning'],
   })
 }

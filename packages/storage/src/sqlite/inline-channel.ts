@@ -1,4 +1,4 @@
-import { isRefusal } from '../record-errors.ts'
+import { isRefusal } from '../ports/record-errors.ts'
 import type { SqlRow, SqlStatement, SqlValue } from '../sql/sql-driver.ts'
 import { isFresh, type SqliteChannel, type SqlRows } from './sqlite-channel.ts'
 import { fromSqliteFailure } from './sqlite-errors.ts'

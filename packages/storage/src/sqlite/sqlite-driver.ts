@@ -1,5 +1,5 @@
-import { isRefusal, storeClosed, transactionEnded } from '../record-errors.ts'
-import { SerialQueue } from '../serial-queue.ts'
+import { isRefusal, storeClosed, transactionEnded } from '../ports/record-errors.ts'
+import { SerialQueue } from '../runtime/serial-queue.ts'
 import type { SqlConnection, SqlDriver, SqlStatement, SqlTransaction } from '../sql/sql-driver.ts'
 import { BEGIN, COMMIT, ROLLBACK, type SqliteChannel, type SqlRows } from './sqlite-channel.ts'
 
@@ -50,11 +50,11 @@ export class SqliteDriver implements SqlDriver {
 
 /**
  * One transaction, which may be used until its end and until the store fails. It begins with the
- * first statements, and what was left to be done travels with the commit.
+ * first statements, and the deferred statements are sent with the commit.
  */
 class Transaction implements SqlTransaction {
   readonly #channel: SqliteChannel
-  #left: SqlStatement[] = []
+  #deferred: SqlStatement[] = []
   #finishing: Promise<void> | undefined
   #hasBegun = false
   #hasEnded = false
@@ -66,7 +66,7 @@ class Transaction implements SqlTransaction {
 
   async run(statements: readonly SqlStatement[]): Promise<SqlRows> {
     this.#refuseIfOver()
-    if (this.#left.length > 0) {
+    if (this.#deferred.length > 0) {
       this.#finishing = this.#finish([])
       this.#finishing.catch(() => undefined)
     }
@@ -78,9 +78,9 @@ class Transaction implements SqlTransaction {
     }
   }
 
-  leave(statements: readonly SqlStatement[]): void {
+  defer(statements: readonly SqlStatement[]): void {
     if (this.#hasEnded) throw transactionEnded()
-    this.#left.push(...statements)
+    this.#deferred.push(...statements)
   }
 
   /** Throws when the transaction met a failure, even one that was caught. */
@@ -88,7 +88,7 @@ class Transaction implements SqlTransaction {
     this.#refuseIfOver()
     this.#hasEnded = true
     await this.#finishing
-    if (this.#hasBegun || this.#left.length > 0) await this.#finish([COMMIT])
+    if (this.#hasBegun || this.#deferred.length > 0) await this.#finish([COMMIT])
   }
 
   async rollback(): Promise<void> {
@@ -98,12 +98,12 @@ class Transaction implements SqlTransaction {
     await this.#channel.write([ROLLBACK]).catch(() => undefined)
   }
 
-  /** Does what was left, and then these; whatever fails of it fails the transaction. */
+  /** Runs the deferred statements, then these; any failure fails the transaction. */
   async #finish(statements: readonly SqlStatement[]): Promise<void> {
-    const left = this.#left
-    this.#left = []
+    const deferred = this.#deferred
+    this.#deferred = []
     try {
-      await this.#write([...left, ...statements])
+      await this.#write([...deferred, ...statements])
     } catch (error) {
       this.#failure = error
       throw error

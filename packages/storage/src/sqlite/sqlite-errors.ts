@@ -1,5 +1,5 @@
 import { FlagError } from '@ff/core'
-import { dataRefused, keyTaken } from '../record-errors.ts'
+import { dataRefused, keyTaken } from '../ports/record-errors.ts'
 
 /** The part of a driver's error that crosses threads. */
 export interface SqliteFailure {

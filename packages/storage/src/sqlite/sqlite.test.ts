@@ -4,19 +4,13 @@ import { isFlagError } from '@ff/core'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
-import {
-  expectRefusal,
-  flagChange,
-  flagDefinition,
-  newId,
-  OCCASION,
-  SAMPLES,
-  sample,
-} from '../contract/fixtures.ts'
-import { KIND_RULES, type Kind } from '../records.ts'
+import { expectRefusal, flagChange, flagDefinition, METADATA } from '../contract/fixtures.ts'
+import { newId } from '../contract/samples/sample-fields.ts'
+import { SAMPLES, sample } from '../contract/samples/samples.ts'
+import { KIND_RULES, type Kind } from '../ports/records.ts'
+import type { Storage, StorageSession } from '../ports/storage.ts'
 import { columnOf } from '../sql/rows.ts'
-import { TABLES } from '../sql/tables.ts'
-import type { Storage, StorageSession } from '../storage.ts'
+import { TABLES } from '../sql/tables/tables.ts'
 import { sqlite } from './sqlite.ts'
 
 const PAGE_BYTES = 4096
@@ -80,8 +74,8 @@ describe('sqlite with a path', () => {
     const records = (Object.keys(SAMPLES) as Kind[]).map((kind) => ({ kind, record: sample(kind) }))
     for (const { kind, record } of records) await storage.insert(kind, record)
     const environmentId = newId()
-    await storage.publish(environmentId, [flagChange(flagDefinition())], OCCASION)
-    await storage.publish(environmentId, [flagChange(flagDefinition({ key: 'another' }))], OCCASION)
+    await storage.publish(environmentId, [flagChange(flagDefinition())], METADATA)
+    await storage.publish(environmentId, [flagChange(flagDefinition({ key: 'another' }))], METADATA)
     const flagSets = [1, 2].map((version) => storage.loadFlagSet(environmentId, version))
     const before = await Promise.all(flagSets)
     await storage.close()
@@ -310,7 +304,7 @@ describe("sqlite with the host's database", () => {
     database.exec('alter table ff_version rename to ff_version_away')
     const publish = async (tx: StorageSession) => {
       await tx.insert('flag', sample('flag'))
-      return tx.publish(newId(), [flagChange(flagDefinition())], OCCASION)
+      return tx.publish(newId(), [flagChange(flagDefinition())], METADATA)
     }
     await expectRefusal(storage.transaction('lock', publish), 'UNAVAILABLE')
     const goesOn = async (tx: StorageSession) => {

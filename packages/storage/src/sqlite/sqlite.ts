@@ -1,4 +1,4 @@
-import type { Capabilities } from '../capabilities.ts'
+import type { Capabilities } from '../ports/capabilities.ts'
 import { sqliteDialect } from '../sql/dialect.ts'
 import { createSqlStorage } from '../sql/sql-storage.ts'
 import { openDataFile } from './data-file.ts'

@@ -69,7 +69,7 @@ export class WorkerChannel implements SqliteChannel {
       this.#worker ??= this.#started()
       const id = this.#nextId
       this.#nextId += 1
-      // Only a worker that somebody waits for may keep the process alive.
+      // Only a worker with pending requests may keep the process alive.
       if (this.#pending.size === 0) this.#worker.ref()
       this.#pending.set(id, { resolve, reject })
       // After everything that goes on without waiting for anything has asked for what it needs.

@@ -1,0 +1,290 @@
+import * as z from 'zod'
+import { billingCodec } from '../billing/checkout.ts'
+import { invoiceCodec } from '../billing/invoice.ts'
+import { planCodec } from '../billing/plan.ts'
+import { type Endpoint, paging, reading } from '../endpoint.ts'
+import { pageOf } from '../envelope.ts'
+import { environmentCodec } from '../environments/environment.ts'
+import { projectCodec } from '../environments/project.ts'
+import { rotatedSdkKeyCodec, sdkKeyCodec } from '../environments/sdk-key.ts'
+import { restoredVersionCodec } from '../environments/version.ts'
+import { flagCodec, flagViewCodec } from '../flags/flag.ts'
+import { flagStateCodec } from '../flags/flag-state.ts'
+import { promotedFlagCodec } from '../flags/promotion.ts'
+import { reorderCodec } from '../flags/reorder.ts'
+import { rolloutCodec } from '../flags/rollout.ts'
+import { scheduledChangeCodec } from '../flags/scheduled-change.ts'
+import { segmentCodec } from '../flags/segment.ts'
+import { targetingRuleCodec } from '../flags/targeting-rule.ts'
+import { variationCodec } from '../flags/variation.ts'
+import { organizationCodec } from '../organizations/organization.ts'
+import { noParams } from '../paths.ts'
+import { record } from '../record.ts'
+import { count, instant, text, timestamp } from '../scalars.ts'
+import { accessTokenCodec } from '../users/access-token.ts'
+import { auditActor } from '../users/audit-actor.ts'
+import { memberCodec } from '../users/member.ts'
+import { webhookCodec } from './webhook.ts'
+
+/** One committed change, log-in or refused log-in, with its actor. */
+export type AuditEvent = z.output<typeof auditEventCodec>
+
+export const auditEventCodec = record(
+  {
+    /** The name of its chain and its number there; see `docs/audit.md`. */
+    id: z.string(),
+    /** `resource.verb` in the past tense: a name of `auditEvents`. */
+    eventType: z.string(),
+    /** `{ before, after }` in wire spelling, `null` where there is none; never a secret. */
+    payload: z.record(z.string(), z.json()),
+    createdAt: timestamp,
+    /** `resource:id`. */
+    streamId: z.string(),
+    /** Empty for what belongs to no organization. */
+    orgId: z.string(),
+    /** Empty for what belongs to no project. */
+    projectId: z.string(),
+    actorId: text(512),
+    actor: auditActor,
+    /** Its number in its chain, from 1. */
+    sequence: z.int().min(1),
+    /** The hash of the entry before it in its chain; empty for the first. */
+    previousHash: z.string(),
+    /** SHA-256, in hexadecimal, of all of the above as JSON in its canonical form (RFC 8785). */
+    hash: z.string(),
+  },
+  {
+    createdAt: 'created_at',
+    streamId: 'stream_id',
+    orgId: 'org_id',
+    projectId: 'project_id',
+    actorId: 'actor_id',
+    previousHash: 'previous_hash',
+  },
+)
+
+/** The result of a verification of the chains of the log. */
+export type AuditVerification = z.output<typeof auditVerificationCodec>
+
+/** The fault of an entry, or of the position of a missing entry. */
+const auditFault = z.enum([
+  /** Its contents do not match its hash. */
+  'changed',
+  /** It cannot be read. */
+  'unreadable',
+  /** It is valid itself, but its successor or the head refers to another entry in its place. */
+  'replaced',
+  /** It does not belong to the chain. */
+  'inserted',
+  /** It is absent, but later entries exist. */
+  'missing',
+  /** It and all later entries are absent, but the head refers to a later one. */
+  'tail_cut',
+  /** The chain has no head. */
+  'head_missing',
+])
+export type AuditFault = z.output<typeof auditFault>
+
+export const auditVerificationCodec = record(
+  {
+    valid: z.boolean(),
+    /** How many entries were found to be sound: all of them, or those before the first that is not. */
+    entries: count,
+    firstBroken: z
+      .strictObject({ id: z.string(), sequence: z.int(), reason: auditFault })
+      .nullable(),
+  },
+  { firstBroken: 'first_broken' },
+)
+
+/** The kind of resource of an event, and the fields of its `before` and `after`. */
+export interface AuditEventRow {
+  /** What stands before the colon of `stream_id`. */
+  readonly stream: string
+  readonly fields: z.ZodType
+  /** In which of an organization's two chains it is kept; `changes` unless said. */
+  readonly log?: AuditLog
+}
+
+/** Log-ins have a chain of their own, so that a flood of them leaves that of changes alone. */
+export type AuditLog = 'changes' | 'logins'
+
+const loginFields = {
+  /** Empty when the name given was no e-mail address. */
+  email: z.union([z.email().max(254), z.literal('')]),
+  method: z.enum(['password', 'oidc']),
+}
+const loginCodec = record(loginFields, {})
+const refusedLoginCodec = record({ ...loginFields, reason: text(256) }, {})
+const limitedLoginsCodec = record({ attempts: count, since: timestamp }, {})
+const changedPasswordCodec = record(
+  { email: loginFields.email, by: z.enum(['password', 'link', 'operator']) },
+  {},
+)
+
+const forgottenContextsCodec = record(
+  {
+    /** SHA-256, in hexadecimal, of the environment's id, a colon and the key. */
+    keyHash: z.string(),
+    /** How many records there were. */
+    contexts: count,
+  },
+  { keyHash: 'key_hash' },
+)
+
+/** Every event that can be audited. An event that is not here cannot be written. */
+export const auditEvents = {
+  'organization.created': { stream: 'organization', fields: organizationCodec },
+  'organization.updated': { stream: 'organization', fields: organizationCodec },
+  'organization.deleted': { stream: 'organization', fields: organizationCodec },
+  /** What the payment provider knows of it. */
+  'organization.billing_updated': { stream: 'organization', fields: billingCodec },
+  'organization.plan_changed': { stream: 'organization', fields: organizationCodec },
+  'plan.created': { stream: 'plan', fields: planCodec },
+  'plan.updated': { stream: 'plan', fields: planCodec },
+  'plan.deleted': { stream: 'plan', fields: planCodec },
+  'invoice.created': { stream: 'invoice', fields: invoiceCodec },
+  /** Handed over to the payment provider, whose next invoice it is a part of. */
+  'invoice.charged': { stream: 'invoice', fields: invoiceCodec },
+  'invoice.updated': { stream: 'invoice', fields: invoiceCodec },
+  'invoice.paid': { stream: 'invoice', fields: invoiceCodec },
+  'project.created': { stream: 'project', fields: projectCodec },
+  'project.updated': { stream: 'project', fields: projectCodec },
+  'project.deleted': { stream: 'project', fields: projectCodec },
+  'environment.created': { stream: 'environment', fields: environmentCodec },
+  'environment.restored': { stream: 'environment', fields: restoredVersionCodec },
+  'environment.updated': { stream: 'environment', fields: environmentCodec },
+  'environment.deleted': { stream: 'environment', fields: environmentCodec },
+  'sdk_key.created': { stream: 'sdk_key', fields: sdkKeyCodec },
+  'sdk_key.revoked': { stream: 'sdk_key', fields: sdkKeyCodec },
+  /** The stream is the key that was rotated. */
+  'sdk_key.rotated': { stream: 'sdk_key', fields: rotatedSdkKeyCodec },
+  'token.created': { stream: 'token', fields: accessTokenCodec },
+  'token.deleted': { stream: 'token', fields: accessTokenCodec },
+  'member.added': { stream: 'member', fields: memberCodec },
+  /** The user has used the one-time link. */
+  'member.accepted': { stream: 'member', fields: memberCodec, log: 'logins' },
+  /** The member was given a new one-time link. */
+  'member.invited': { stream: 'member', fields: memberCodec },
+  'member.updated': { stream: 'member', fields: memberCodec },
+  'member.removed': { stream: 'member', fields: memberCodec },
+  'flag.created': { stream: 'flag', fields: flagViewCodec },
+  'flag.updated': { stream: 'flag', fields: flagCodec },
+  'flag.deleted': { stream: 'flag', fields: flagCodec },
+  'flag.promoted': { stream: 'flag', fields: promotedFlagCodec },
+  'flag_state.updated': { stream: 'flag_state', fields: flagStateCodec },
+  'variation.created': { stream: 'variation', fields: variationCodec },
+  'variation.updated': { stream: 'variation', fields: variationCodec },
+  'variation.deleted': { stream: 'variation', fields: variationCodec },
+  /** The stream is the flag whose variations were put in order. */
+  'variation.reordered': { stream: 'flag', fields: reorderCodec },
+  'targeting_rule.created': { stream: 'targeting_rule', fields: targetingRuleCodec },
+  'targeting_rule.updated': { stream: 'targeting_rule', fields: targetingRuleCodec },
+  'targeting_rule.deleted': { stream: 'targeting_rule', fields: targetingRuleCodec },
+  /** The stream is the flag in the environment whose rules were put in order. */
+  'targeting_rule.reordered': { stream: 'flag_state', fields: reorderCodec },
+  'scheduled_change.created': { stream: 'scheduled_change', fields: scheduledChangeCodec },
+  'scheduled_change.deleted': { stream: 'scheduled_change', fields: scheduledChangeCodec },
+  'scheduled_change.failed': { stream: 'scheduled_change', fields: scheduledChangeCodec },
+  'segment.created': { stream: 'segment', fields: segmentCodec },
+  /** Listed keys appear as counts only; the versions hold the keys themselves. */
+  'segment.updated': { stream: 'segment', fields: segmentCodec },
+  'segment.deleted': { stream: 'segment', fields: segmentCodec },
+  'rollout.created': { stream: 'rollout', fields: rolloutCodec },
+  'rollout.updated': { stream: 'rollout', fields: rolloutCodec },
+  'rollout.deleted': { stream: 'rollout', fields: rolloutCodec },
+  /** The stream is the environment: the deleted context key must not be readable afterwards. */
+  'observed_context.forgotten': { stream: 'environment', fields: forgottenContextsCodec },
+  'webhook.created': { stream: 'webhook', fields: webhookCodec },
+  'webhook.updated': { stream: 'webhook', fields: webhookCodec },
+  'webhook.deleted': { stream: 'webhook', fields: webhookCodec },
+  'user.login_success': { stream: 'user', fields: loginCodec, log: 'logins' },
+  'user.login_failed': { stream: 'user', fields: refusedLoginCodec, log: 'logins' },
+  /** Of a flood, how many more were refused since. */
+  'user.login_limited': { stream: 'user', fields: limitedLoginsCodec, log: 'logins' },
+  'user.password_changed': { stream: 'user', fields: changedPasswordCodec, log: 'logins' },
+} as const satisfies Record<string, AuditEventRow>
+
+export type AuditEventType = keyof typeof auditEvents
+
+/** The fields that an event of this type shows. */
+export type AuditedFields<T extends AuditEventType> = z.output<(typeof auditEvents)[T]['fields']>
+
+const reference = text(256).min(1)
+const lowerCaseReference = reference.toLowerCase()
+
+/** Which entries are meant: those for which everything given holds. */
+const filters = {
+  eventType: reference.optional(),
+  actorId: reference.optional(),
+  orgId: lowerCaseReference.optional(),
+  projectId: lowerCaseReference.optional(),
+  /** Entries of this instant and later. */
+  fromDate: instant.optional(),
+  /** Entries of this instant and earlier. */
+  toDate: instant.optional(),
+}
+
+const filterNames = {
+  eventType: 'event_type',
+  actorId: 'actor_id',
+  orgId: 'org_id',
+  projectId: 'project_id',
+  fromDate: 'from_date',
+  toDate: 'to_date',
+} as const
+
+/** `field:direction`, in these six ways. */
+const SORTS = {
+  'created_at:asc': { field: 'createdAt', direction: 'asc' },
+  'created_at:desc': { field: 'createdAt', direction: 'desc' },
+  'event_type:asc': { field: 'eventType', direction: 'asc' },
+  'event_type:desc': { field: 'eventType', direction: 'desc' },
+  'actor_id:asc': { field: 'actorId', direction: 'asc' },
+  'actor_id:desc': { field: 'actorId', direction: 'desc' },
+} as const
+
+type SortName = keyof typeof SORTS
+const sortNames = Object.keys(SORTS) as SortName[]
+
+const auditSort = z.codec(z.enum(sortNames), z.custom<(typeof SORTS)[SortName]>(), {
+  decode: (name) => SORTS[name],
+  encode: (sort) => sortNames.find((name) => SORTS[name] === sort) ?? 'created_at:desc',
+})
+
+export const auditLogEndpoints = {
+  listAuditLog: {
+    ...reading,
+    path: '/audit/logs',
+    permission: 'audit.read',
+    params: noParams,
+    query: record(
+      {
+        ...paging,
+        ...filters,
+        /** `redis`: the recent entries; the others: all of them. */
+        source: z.enum(['redis', 'database', 'both']).optional().meta({ default: 'both' }),
+        sort: auditSort.optional().meta({ default: 'created_at:desc' }),
+      },
+      filterNames,
+    ),
+    response: pageOf(auditEventCodec),
+  },
+  verifyAuditLog: {
+    ...reading,
+    path: '/audit/verify',
+    permission: 'audit.read',
+    params: noParams,
+    query: record({ orgId: filters.orgId }, filterNames),
+    response: auditVerificationCodec,
+  },
+  exportAuditLog: {
+    ...reading,
+    path: '/audit/export',
+    permission: 'audit.read',
+    params: noParams,
+    query: record(filters, filterNames),
+    lines: true,
+    response: auditEventCodec,
+  },
+} as const satisfies Record<string, Endpoint>

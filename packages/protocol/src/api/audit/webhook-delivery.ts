@@ -1,0 +1,64 @@
+import * as z from 'zod'
+import { record } from '../record.ts'
+import { count, id, timestamp } from '../scalars.ts'
+
+/** The delivery of one audit event to one webhook. */
+export type WebhookDelivery = z.output<typeof webhookDeliveryCodec>
+
+/** The reason of a failed attempt. */
+const webhookFault = z.enum([
+  /** The response status is not 2xx. */
+  'status',
+  /** The response is a redirect, which is not followed. */
+  'redirect',
+  /** The time limit of an attempt expired. */
+  'timeout',
+  /** The host name is unknown or resolves to an address that webhooks must not reach. */
+  'host',
+  /** The connection was refused, closed or not established. */
+  'connection',
+  /** The TLS handshake failed, for example because of an untrusted certificate. */
+  'tls',
+  /** The response is not HTTP, or its headers are too large. */
+  'response',
+  /** The webhook was disabled or deleted before the attempt. */
+  'inactive',
+  /** The message could not be created or signed; the server's log has the cause. */
+  'internal',
+])
+export type WebhookFault = z.output<typeof webhookFault>
+
+export const webhookDeliveryCodec = record(
+  {
+    /** Sent as `webhook-id`, the same with each attempt. */
+    id,
+    orgId: id,
+    webhookId: id,
+    /** The audit event to deliver. */
+    eventId: z.string(),
+    eventType: z.string(),
+    status: z.enum(['pending', 'delivered', 'failed']),
+    /** The number of attempts started. */
+    attempts: count,
+    /** null if no attempt follows. During an attempt: the next one, if no result is recorded. */
+    nextAttemptAt: timestamp.nullable(),
+    /** The response status of the last attempt; null without a response or during the attempt. */
+    lastStatus: z.int().nullable(),
+    /** The failure of the last attempt; null if it succeeded, and during the attempt. */
+    lastError: webhookFault.nullable(),
+    /** The duration of the last attempt in milliseconds; null during the attempt. */
+    durationMs: count.nullable(),
+    createdAt: timestamp,
+  },
+  {
+    orgId: 'org_id',
+    webhookId: 'webhook_id',
+    eventId: 'event_id',
+    eventType: 'event_type',
+    nextAttemptAt: 'next_attempt_at',
+    lastStatus: 'last_status',
+    lastError: 'last_error',
+    durationMs: 'duration_ms',
+    createdAt: 'created_at',
+  },
+)

@@ -1,0 +1,114 @@
+import * as z from 'zod'
+import {
+  changing,
+  creating,
+  deleting,
+  type Endpoint,
+  noQuery,
+  pageQuery,
+  reading,
+} from '../endpoint.ts'
+import { pageOf } from '../envelope.ts'
+import { inOrganization, ORGANIZATION, organizationParams } from '../paths.ts'
+import { record } from '../record.ts'
+import { id, recordFields, recordNames, text, timestamp } from '../scalars.ts'
+import { webhookDeliveryCodec } from './webhook-delivery.ts'
+
+/** A URL that receives the audit events of an organization. */
+export type Webhook = z.output<typeof webhookCodec>
+
+/** The target URL; the server decides which network addresses it connects to. */
+const url = text(2048).regex(
+  /^https?:\/\/[^\s\p{Cc}]+$/u,
+  'must be an absolute URL that begins with https://',
+)
+
+/** A name of an audit event, `resource.*` or `*`. */
+const eventTypes = z
+  .array(
+    text(64).regex(/^(?:\*|[a-z_]+\.(?:\*|[a-z_]+))$/, 'must look like flag.updated, flag.*, *'),
+  )
+  .min(1)
+  .max(100)
+
+const fields = {
+  id,
+  orgId: id,
+  url,
+  /** Patterns of event types; an event that matches any of them is sent. */
+  eventTypes,
+  /** `false` pauses sending. */
+  isActive: z.boolean(),
+  /** The first failed attempt since the last success; null if the last attempt succeeded. */
+  failingSince: timestamp.nullable(),
+  ...recordFields,
+}
+
+const names = {
+  orgId: 'org_id',
+  eventTypes: 'event_types',
+  isActive: 'active',
+  failingSince: 'failing_since',
+  ...recordNames,
+} as const
+
+export const webhookCodec = record(fields, names)
+
+/** A webhook in the answer that creates it; `secret` is null when that request is repeated. */
+export type IssuedWebhook = z.output<typeof issuedWebhookCodec>
+
+export const issuedWebhookCodec = record({ ...fields, secret: z.string().nullable() }, names)
+
+export type NewWebhook = z.output<typeof newWebhookCodec>
+
+export const newWebhookCodec = record(
+  { url, eventTypes, isActive: z.boolean().optional() },
+  { eventTypes: 'event_types', isActive: 'active' },
+)
+
+export type WebhookChanges = z.output<typeof webhookChangesCodec>
+
+export const webhookChangesCodec = record(
+  { url: url.optional(), eventTypes: eventTypes.optional(), isActive: z.boolean().optional() },
+  { eventTypes: 'event_types', isActive: 'active' },
+)
+
+const WEBHOOKS = `${ORGANIZATION}/webhooks` as const
+const WEBHOOK = `${WEBHOOKS}/{webhookId}` as const
+const permission = 'webhooks.write'
+const params = record({ ...inOrganization, webhookId: id }, {})
+
+export const webhookEndpoints = {
+  listWebhooks: {
+    ...reading,
+    path: WEBHOOKS,
+    params: organizationParams,
+    query: pageQuery,
+    response: pageOf(webhookCodec),
+  },
+  createWebhook: {
+    ...creating,
+    permission,
+    path: WEBHOOKS,
+    params: organizationParams,
+    body: newWebhookCodec,
+    response: issuedWebhookCodec,
+  },
+  getWebhook: { ...reading, path: WEBHOOK, params, query: noQuery, response: webhookCodec },
+  updateWebhook: {
+    ...changing,
+    permission,
+    path: WEBHOOK,
+    params,
+    body: webhookChangesCodec,
+    response: webhookCodec,
+  },
+  deleteWebhook: { ...deleting, permission, path: WEBHOOK, params },
+  listWebhookDeliveries: {
+    ...reading,
+    path: `${WEBHOOK}/deliveries`,
+    params,
+    query: pageQuery,
+    response: pageOf(webhookDeliveryCodec),
+  },
+} as const satisfies Record<string, Endpoint>

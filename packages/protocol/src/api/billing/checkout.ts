@@ -1,0 +1,66 @@
+import * as z from 'zod'
+import { creating, type Endpoint } from '../endpoint.ts'
+import { noParams, organizationParams } from '../paths.ts'
+import { record } from '../record.ts'
+import { email, id } from '../scalars.ts'
+
+const address = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .max(2048)
+  .regex(/^[\x21-\x7e]*$/, 'must not contain spaces, control characters or letters beyond ASCII')
+
+/** A request to start a checkout. */
+export type NewCheckout = z.output<typeof newCheckoutCodec>
+
+export const newCheckoutCodec = record(
+  {
+    planId: id,
+    /** The billing interval; the default is `monthly`. */
+    interval: z.enum(['monthly', 'annual']).optional(),
+    /** The return addresses after payment and after cancellation. */
+    successUrl: address.optional(),
+    cancelUrl: address.optional(),
+  },
+  { planId: 'plan_id', successUrl: 'success_url', cancelUrl: 'cancel_url' },
+)
+
+/** The checkout page of the payment provider. */
+export type Checkout = z.output<typeof checkoutCodec>
+
+export const checkoutCodec = record({ url: z.string() }, {})
+
+/** The billing contact of an organization. */
+export const billingCodec = record(
+  {
+    /** The customer id at the payment provider; `null` if there is no customer. */
+    customerId: z.string().nullable(),
+    billingEmail: email.nullable(),
+  },
+  { customerId: 'customer_id', billingEmail: 'billing_email' },
+)
+
+export const paymentEndpoints = {
+  createCheckout: {
+    ...creating,
+    permission: 'billing.write',
+    path: '/billing/organizations/{orgId}/checkout',
+    params: organizationParams,
+    body: newCheckoutCodec,
+    response: checkoutCodec,
+  },
+  /** Signed by Stripe in the header `stripe-signature`; answered 200 so that it is not sent again. */
+  receiveStripeEvent: {
+    ...creating,
+    permission: 'anyone',
+    path: '/billing/webhooks/stripe',
+    params: noParams,
+    body: z.string(),
+    rawBody: true,
+    notes:
+      'A signed event that can never be read is refused with 400: one with a missing field, a negative ' +
+      'amount, or a link that is not `https:`.',
+    maxBodyBytes: 1024 * 1024,
+    status: 200,
+    response: z.null(),
+  },
+} as const satisfies Record<string, Endpoint>

@@ -1,0 +1,90 @@
+import * as z from 'zod'
+import {
+  changing,
+  creating,
+  deleting,
+  type Endpoint,
+  noQuery,
+  reading,
+  searchQuery,
+} from '../endpoint.ts'
+import { pageOf } from '../envelope.ts'
+import { ENVIRONMENT, environmentParams, PROJECT, projectParams } from '../paths.ts'
+import { record } from '../record.ts'
+import { clearable, id, key, name, recordFields, recordNames } from '../scalars.ts'
+
+/** One place where a project's flags are evaluated, such as `live` or `staging`. */
+export type Environment = z.output<typeof environmentCodec>
+
+/** How much of an observed context is kept: what rules read, everything, nothing. */
+const contextPrivacy = z.enum(['minimal', 'all', 'none'])
+
+const inputNames = { contextPrivacy: 'context_privacy' } as const
+
+export const environmentCodec = record(
+  { id, projectId: id, key, name, isDefault: z.boolean(), contextPrivacy, ...recordFields },
+  { projectId: 'project_id', isDefault: 'is_default', ...inputNames, ...recordNames },
+)
+
+/** The name is the key unless given; the privacy `minimal`. */
+export type NewEnvironment = z.output<typeof newEnvironmentCodec>
+
+export const newEnvironmentCodec = record(
+  {
+    key,
+    name: name.optional(),
+    contextPrivacy: contextPrivacy.optional(),
+    /** The environment of the same project in whose likeness the flags are to behave. */
+    copyFrom: id.nullable().optional(),
+  },
+  { copyFrom: 'copy_from', ...inputNames },
+)
+
+export type EnvironmentChanges = z.output<typeof environmentChangesCodec>
+
+export const environmentChangesCodec = record(
+  {
+    name: name.optional(),
+    /** `true` takes it from the environment that is the default one now. */
+    isDefault: z.boolean().optional(),
+    contextPrivacy: clearable(contextPrivacy, 'minimal'),
+  },
+  { isDefault: 'is_default', ...inputNames },
+)
+
+const ENVIRONMENTS = `${PROJECT}/envs` as const
+const permission = 'projects.write'
+
+export const environmentEndpoints = {
+  listEnvironments: {
+    ...reading,
+    path: ENVIRONMENTS,
+    params: projectParams,
+    query: searchQuery,
+    response: pageOf(environmentCodec),
+  },
+  createEnvironment: {
+    ...creating,
+    permission,
+    path: ENVIRONMENTS,
+    params: projectParams,
+    body: newEnvironmentCodec,
+    response: environmentCodec,
+  },
+  getEnvironment: {
+    ...reading,
+    path: ENVIRONMENT,
+    params: environmentParams,
+    query: noQuery,
+    response: environmentCodec,
+  },
+  updateEnvironment: {
+    ...changing,
+    permission,
+    path: ENVIRONMENT,
+    params: environmentParams,
+    body: environmentChangesCodec,
+    response: environmentCodec,
+  },
+  deleteEnvironment: { ...deleting, permission, path: ENVIRONMENT, params: environmentParams },
+} as const satisfies Record<string, Endpoint>

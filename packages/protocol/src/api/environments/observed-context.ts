@@ -1,0 +1,79 @@
+import * as z from 'zod'
+import { deleting, type Endpoint, paging, reading, truth } from '../endpoint.ts'
+import { pageOf } from '../envelope.ts'
+import { noParams } from '../paths.ts'
+import { record } from '../record.ts'
+import { count, id, instant, text, timestamp } from '../scalars.ts'
+
+/** A context that an environment was evaluated for, as far as the environment keeps it. */
+export type ObservedContext = z.output<typeof observedContextCodec>
+
+export const observedContextCodec = record(
+  {
+    id,
+    environmentId: id,
+    orgId: id,
+    /** The fingerprint of what is kept. */
+    hash: z.string(),
+    /** The context, without what the environment's `context_privacy` leaves out. */
+    contextJson: z.json(),
+    firstSeen: timestamp,
+    lastSeen: timestamp,
+    seenCount: count,
+    /** Whether the last evaluation had no flag that ended in `ERROR`. */
+    evaluationSuccess: z.boolean(),
+    /** What was served last, as JSON text: flag key → variation key. */
+    variationResults: z.string(),
+    /** Over which transport it was seen last. */
+    source: z.enum(['rest', 'poll', 'ws', 'sdk']),
+    deletedAt: timestamp.nullable(),
+  },
+  {
+    environmentId: 'env_id',
+    orgId: 'org_id',
+    contextJson: 'context_json',
+    firstSeen: 'first_seen',
+    lastSeen: 'last_seen',
+    seenCount: 'seen_count',
+    evaluationSuccess: 'evaluation_success',
+    variationResults: 'variation_results',
+    deletedAt: 'deleted_at',
+  },
+)
+
+const PATH = '/contexts/observed-contexts'
+
+export const observedContextEndpoints = {
+  listObservedContexts: {
+    ...reading,
+    path: PATH,
+    params: noParams,
+    query: record(
+      {
+        page: paging.page,
+        limit: paging.limit.meta({ default: 20 }),
+        kind: text(64).min(1).optional(),
+        /** Whether the last evaluation had no flag that ended in `ERROR`. */
+        success: truth.optional(),
+        /** Last seen at this instant or later. */
+        from: instant.optional(),
+        /** Last seen at this instant or earlier. */
+        to: instant.optional(),
+        environmentId: id.optional(),
+      },
+      { limit: 'perPage', environmentId: 'env_id' },
+    ),
+    response: pageOf(observedContextCodec),
+  },
+  forgetObservedContexts: {
+    ...deleting,
+    path: PATH,
+    permission: 'contexts.forget',
+    params: noParams,
+    /** Whose contexts: the key is compared exactly. Keys of contexts, unlike names, are any text. */
+    query: record(
+      { environmentId: id, key: z.string().min(1).max(1024) },
+      { environmentId: 'env_id' },
+    ),
+  },
+} as const satisfies Record<string, Endpoint>

@@ -1,0 +1,101 @@
+import * as z from 'zod'
+import {
+  changing,
+  creating,
+  deleting,
+  type Endpoint,
+  noQuery,
+  reading,
+  searchQuery,
+} from '../endpoint.ts'
+import { pageOf } from '../envelope.ts'
+import { ORGANIZATION, organizationParams, PROJECT, projectParams } from '../paths.ts'
+import { record } from '../record.ts'
+import { clearable, description, id, key, name, recordFields, recordNames } from '../scalars.ts'
+import { environmentCodec } from './environment.ts'
+
+/** Owns environments, flags and segments. */
+export type Project = z.output<typeof projectCodec>
+
+/** A project as it is answered alone, with its environments: the default one first, then by key. */
+export type ProjectView = z.output<typeof projectViewCodec>
+
+const fields = {
+  id,
+  orgId: id,
+  key,
+  name,
+  description,
+  newFlagsClientVisible: z.boolean(),
+  ...recordFields,
+}
+const settingNames = { newFlagsClientVisible: 'new_flags_client_visible' } as const
+const names = { orgId: 'org_id', ...settingNames, ...recordNames } as const
+
+export const projectCodec = record(fields, names)
+
+export const projectViewCodec = record(
+  { ...fields, environments: z.array(environmentCodec) },
+  names,
+)
+
+/** The name is the key unless given. */
+export type NewProject = z.output<typeof newProjectCodec>
+
+export const newProjectCodec = record(
+  {
+    key,
+    name: name.optional(),
+    description: description.optional(),
+    newFlagsClientVisible: z.boolean().optional(),
+  },
+  settingNames,
+)
+
+export type ProjectChanges = z.output<typeof projectChangesCodec>
+
+export const projectChangesCodec = record(
+  {
+    name: name.optional(),
+    description: clearable(description, ''),
+    newFlagsClientVisible: z.boolean().optional(),
+  },
+  settingNames,
+)
+
+const PROJECTS = `${ORGANIZATION}/projects` as const
+const permission = 'projects.write'
+
+export const projectEndpoints = {
+  listProjects: {
+    ...reading,
+    path: PROJECTS,
+    params: organizationParams,
+    query: searchQuery,
+    response: pageOf(projectCodec),
+  },
+  createProject: {
+    ...creating,
+    permission,
+    path: PROJECTS,
+    params: organizationParams,
+    body: newProjectCodec,
+    response: projectViewCodec,
+  },
+  getProject: {
+    ...reading,
+    path: PROJECT,
+    params: projectParams,
+    query: noQuery,
+    response: projectViewCodec,
+  },
+  updateProject: {
+    ...changing,
+    permission,
+    path: PROJECT,
+    params: projectParams,
+    body: projectChangesCodec,
+    response: projectViewCodec,
+  },
+  deleteProject: { ...deleting, permission, path: PROJECT, params: projectParams },
+} as const satisfies Record<string, Endpoint>

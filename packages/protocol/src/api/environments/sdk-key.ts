@@ -1,0 +1,113 @@
+import * as z from 'zod'
+import { creating, deleting, type Endpoint, reading, searchQuery } from '../endpoint.ts'
+import { pageOf } from '../envelope.ts'
+import { ENVIRONMENT, environmentParams, inEnvironment, pathNames } from '../paths.ts'
+import { record } from '../record.ts'
+import { id, instant, name, recordFields, recordNames, timestamp } from '../scalars.ts'
+
+/** Lets a client evaluate one environment; the key itself is shown once and never stored. */
+export type SdkKey = z.output<typeof sdkKeyCodec>
+
+/** `client`: values only. `server`: also the flag set, for evaluation in process. */
+const sdkKeyKind = z.enum(['client', 'server'])
+
+const MAX_GRACE_SECONDS = 30 * 24 * 60 * 60
+
+/** Requests a minute. */
+const rateLimit = z.int().min(1).max(1_000_000_000)
+
+const inputNames = { expiresAt: 'expires_at', rateLimit: 'rate_limit' } as const
+
+const fields = {
+  id,
+  environmentId: id,
+  projectId: id,
+  name,
+  kind: sdkKeyKind,
+  /** The first 11 characters, to recognise a key by. */
+  prefix: z.string(),
+  expiresAt: timestamp.nullable(),
+  revokedAt: timestamp.nullable(),
+  /** null: the default. */
+  rateLimit: rateLimit.nullable(),
+  lastUsedAt: timestamp.nullable(),
+  ...recordFields,
+}
+
+const names = {
+  environmentId: 'environment_id',
+  projectId: 'project_id',
+  revokedAt: 'revoked_at',
+  lastUsedAt: 'last_used_at',
+  ...inputNames,
+  ...recordNames,
+} as const
+
+export const sdkKeyCodec = record(fields, names)
+
+/** A key in the answer that creates it; `key` is null when that request is repeated. */
+export type IssuedSdkKey = z.output<typeof issuedSdkKeyCodec>
+
+export const issuedSdkKeyCodec = record({ ...fields, key: z.string().nullable() }, names)
+
+export type NewSdkKey = z.output<typeof newSdkKeyCodec>
+
+export const newSdkKeyCodec = record(
+  {
+    name,
+    kind: sdkKeyKind,
+    expiresAt: instant.nullable().optional(),
+    rateLimit: rateLimit.nullable().optional(),
+  },
+  inputNames,
+)
+
+export type SdkKeyRotation = z.output<typeof sdkKeyRotationCodec>
+
+export const sdkKeyRotationCodec = record(
+  {
+    /** How long the old key is still valid: 0 to 30 days; a day unless given. */
+    graceSeconds: z.int().min(0).max(MAX_GRACE_SECONDS).optional(),
+    /** Of the new key; that of the old one unless given. */
+    expiresAt: instant.nullable().optional(),
+  },
+  { graceSeconds: 'grace_seconds', expiresAt: 'expires_at' },
+)
+
+/** A key that was rotated, and the key that takes its place. */
+export const rotatedSdkKeyCodec = record(
+  { key: sdkKeyCodec, successor: sdkKeyCodec.nullable() },
+  {},
+)
+
+const SDK_KEYS = `${ENVIRONMENT}/sdk-keys` as const
+const sdkKeyParams = record({ ...inEnvironment, keyId: id }, pathNames)
+const permission = 'projects.write'
+
+export const sdkKeyEndpoints = {
+  listSdkKeys: {
+    ...reading,
+    path: SDK_KEYS,
+    params: environmentParams,
+    query: searchQuery,
+    response: pageOf(sdkKeyCodec),
+  },
+  createSdkKey: {
+    ...creating,
+    permission,
+    path: SDK_KEYS,
+    params: environmentParams,
+    body: newSdkKeyCodec,
+    response: issuedSdkKeyCodec,
+  },
+  /** Ends the key at once; it stays in lists. */
+  revokeSdkKey: { ...deleting, permission, path: `${SDK_KEYS}/{keyId}`, params: sdkKeyParams },
+  rotateSdkKey: {
+    ...creating,
+    permission,
+    path: `${SDK_KEYS}/{keyId}/rotate`,
+    params: sdkKeyParams,
+    body: sdkKeyRotationCodec,
+    response: issuedSdkKeyCodec,
+  },
+} as const satisfies Record<string, Endpoint>

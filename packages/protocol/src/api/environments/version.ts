@@ -1,0 +1,113 @@
+import * as z from 'zod'
+import {
+  creating,
+  type Endpoint,
+  noBody,
+  noQuery,
+  pageQuery,
+  reading,
+  wholeNumber,
+} from '../endpoint.ts'
+import { pageOf } from '../envelope.ts'
+import { evaluationQuestionCodec, explainedEvaluationCodec } from '../flags/explanation.ts'
+import { flagSetCodec } from '../flags/flag-set.ts'
+import { ENVIRONMENT, environmentParams, inEnvironment, pathNames } from '../paths.ts'
+import { record } from '../record.ts'
+import { count, timestamp } from '../scalars.ts'
+import { auditActor } from '../users/audit-actor.ts'
+
+/** One published version of an environment: time, actor, and changed flags and segments. */
+export type Version = z.output<typeof versionCodec>
+
+/** `key` is null for a segment that was never published itself. */
+const changed = z.strictObject({ id: z.string(), key: z.string().nullable() })
+
+export const versionCodec = record(
+  {
+    version: count,
+    publishedAt: timestamp,
+    /** Of the audit event; null where no such event was kept. */
+    eventId: z.string().nullable(),
+    eventType: z.string().nullable(),
+    actor: auditActor.nullable(),
+    flags: z.array(changed),
+    segments: z.array(changed),
+  },
+  { publishedAt: 'published_at', eventId: 'event_id', eventType: 'event_type' },
+)
+
+/** The result of a restore. */
+export type Restoration = z.output<typeof restorationCodec>
+
+const restored = z.strictObject({ id: z.string(), key: z.string() })
+
+const skipped = z.strictObject({
+  resource: z.enum(['flag', 'segment']),
+  id: z.string(),
+  key: z.string(),
+  reason: z.enum([
+    /** It was deleted and is not restored. */
+    'deleted',
+    /** The flag is archived and stays archived. */
+    'archived',
+    /** It did not exist in the restored version and stays unchanged. */
+    'absent_then',
+    /** The flag's variations, or the segment, differed in that version; they stay unchanged. */
+    'changed',
+  ]),
+})
+
+export const restorationCodec = record(
+  {
+    restoredVersion: count,
+    /** The flags whose configuration was rewritten. */
+    flags: z.array(restored),
+    /** Flags and segments that belong to the project and were not restored. */
+    skipped: z.array(skipped),
+  },
+  { restoredVersion: 'restored_version' },
+)
+
+/** Which version an environment was at, or was restored to, and the flags that it changed. */
+export const restoredVersionCodec = record({ version: count, flags: z.array(restored) }, {})
+
+const VERSIONS = `${ENVIRONMENT}/versions` as const
+const versionParams = record(
+  { ...inEnvironment, version: wholeNumber(1, 2_147_483_647) },
+  pathNames,
+)
+
+export const versionEndpoints = {
+  listVersions: {
+    ...reading,
+    path: VERSIONS,
+    params: environmentParams,
+    query: pageQuery,
+    response: pageOf(versionCodec),
+  },
+  getVersion: {
+    ...reading,
+    path: `${VERSIONS}/{version}`,
+    params: versionParams,
+    query: noQuery,
+    response: flagSetCodec,
+  },
+  restoreVersion: {
+    ...creating,
+    path: `${VERSIONS}/{version}/restore`,
+    params: versionParams,
+    body: noBody,
+    status: 200,
+    response: restorationCodec,
+  },
+  /** Writes nothing and counts nothing: a question too long for a query. */
+  explainEvaluation: {
+    ...reading,
+    method: 'POST',
+    path: `${ENVIRONMENT}/evaluate`,
+    params: environmentParams,
+    query: noQuery,
+    body: evaluationQuestionCodec,
+    response: explainedEvaluationCodec,
+  },
+} as const satisfies Record<string, Endpoint>

@@ -1,0 +1,145 @@
+import * as z from 'zod'
+import {
+  changing,
+  creating,
+  deleting,
+  type Endpoint,
+  noQuery,
+  paging,
+  reading,
+  truth,
+} from '../endpoint.ts'
+import { pageOf } from '../envelope.ts'
+import { FLAGS, flagParams, projectParams } from '../paths.ts'
+import { record } from '../record.ts'
+import {
+  clearable,
+  description,
+  id,
+  key,
+  name,
+  recordFields,
+  recordNames,
+  text,
+  timestamp,
+} from '../scalars.ts'
+import { newVariationCodec, variationCodec } from './variation.ts'
+
+/** A flag of a project; what differs by environment is its `FlagState`. */
+export type Flag = z.output<typeof flagCodec>
+
+/** A flag as it is answered alone, with its variations by `order_index`. */
+export type FlagView = z.output<typeof flagViewCodec>
+
+const flagType = z.enum(['boolean', 'string', 'number', 'json'])
+export const tag = text(64).trim().min(1)
+const tags = z.array(tag).max(64)
+
+const fields = {
+  id,
+  projectId: id,
+  key,
+  name,
+  description,
+  type: flagType,
+  tags,
+  clientVisible: z.boolean(),
+  archivedAt: timestamp.nullable(),
+  lastEvaluatedAt: timestamp.nullable(),
+  ...recordFields,
+}
+
+const names = {
+  projectId: 'project_id',
+  clientVisible: 'client_visible',
+  archivedAt: 'archived_at',
+  lastEvaluatedAt: 'last_evaluated_at',
+  ...recordNames,
+} as const
+
+export const flagCodec = record(fields, names)
+
+export const flagViewCodec = record({ ...fields, variations: z.array(variationCodec) }, names)
+
+/**
+ * The name is the key unless given, and `clientVisible` is what the project says. Only a boolean flag
+ * may leave out its variations.
+ */
+export type NewFlag = z.output<typeof newFlagCodec>
+
+export const newFlagCodec = record(
+  {
+    key,
+    name: name.optional(),
+    description: description.optional(),
+    type: flagType,
+    tags: tags.optional(),
+    clientVisible: z.boolean().optional(),
+    variations: z.array(newVariationCodec).min(1).max(100).optional(),
+  },
+  { clientVisible: 'client_visible' },
+)
+
+export type FlagChanges = z.output<typeof flagChangesCodec>
+
+export const flagChangesCodec = record(
+  {
+    name: name.optional(),
+    description: clearable(description, ''),
+    tags: clearable(tags, []),
+    /** `true` takes the flag out of all results, `false` brings it back. */
+    archived: z.boolean().optional(),
+    clientVisible: z.boolean().optional(),
+  },
+  { clientVisible: 'client_visible' },
+)
+
+const CREATE_NOTES =
+  "Without `client_visible`, the project's `new_flags_client_visible` decides. Integers beyond 2^53 " +
+  'in variations of the type `number` are refused, and so are equal tags.'
+
+const UPDATE_NOTES =
+  '`client_visible: false` hides the flag from SDK keys of the kind `client`. Equal tags are refused.'
+
+export const flagEndpoints = {
+  listFlags: {
+    ...reading,
+    path: FLAGS,
+    params: projectParams,
+    query: record(
+      {
+        /** Occurs in the key, the name or the description, ignoring ASCII case. */
+        search: text(256).min(1).optional(),
+        tag: tag.optional(),
+        archived: truth.optional(),
+        ...paging,
+      },
+      {},
+    ),
+    response: pageOf(flagCodec),
+  },
+  createFlag: {
+    ...creating,
+    path: FLAGS,
+    params: projectParams,
+    body: newFlagCodec,
+    notes: CREATE_NOTES,
+    response: flagViewCodec,
+  },
+  getFlag: {
+    ...reading,
+    path: `${FLAGS}/{flagId}`,
+    params: flagParams,
+    query: noQuery,
+    response: flagViewCodec,
+  },
+  updateFlag: {
+    ...changing,
+    path: `${FLAGS}/{flagId}`,
+    params: flagParams,
+    body: flagChangesCodec,
+    notes: UPDATE_NOTES,
+    response: flagViewCodec,
+  },
+  deleteFlag: { ...deleting, path: `${FLAGS}/{flagId}`, params: flagParams },
+} as const satisfies Record<string, Endpoint>

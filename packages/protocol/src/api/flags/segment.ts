@@ -1,0 +1,148 @@
+import * as z from 'zod'
+import {
+  changing,
+  creating,
+  deleting,
+  type Endpoint,
+  noQuery,
+  pageQuery,
+  reading,
+} from '../endpoint.ts'
+import { pageOf } from '../envelope.ts'
+import { inProject, PROJECT, projectParams } from '../paths.ts'
+import { record } from '../record.ts'
+import {
+  attributeReference,
+  clearable,
+  count,
+  description,
+  id,
+  key,
+  name,
+  recordFields,
+  recordNames,
+  text,
+} from '../scalars.ts'
+import { CONDITION_NOTES, conditionInputs, conditions } from './condition.ts'
+
+/** A named group of contexts that rules of any flag of the project can refer to. */
+export type Segment = z.output<typeof segmentCodec>
+
+const segmentLogicalOp = z.enum(['AND', 'OR', 'NOT'])
+
+const inputNames = { logicalOp: 'logical_op', keyAttribute: 'key_attribute' } as const
+
+export const segmentCodec = record(
+  {
+    id,
+    projectId: id,
+    key,
+    name,
+    description,
+    rules: conditions,
+    logicalOp: segmentLogicalOp,
+    force: z.boolean(),
+    keyAttribute: attributeReference,
+    includedCount: count,
+    excludedCount: count,
+    ...recordFields,
+  },
+  {
+    projectId: 'project_id',
+    includedCount: 'included_count',
+    excludedCount: 'excluded_count',
+    ...inputNames,
+    ...recordNames,
+  },
+)
+
+/** The name is the key unless given. */
+export type NewSegment = z.output<typeof newSegmentCodec>
+
+export const newSegmentCodec = record(
+  {
+    key,
+    name: name.optional(),
+    description: description.optional(),
+    rules: conditionInputs.optional(),
+    logicalOp: segmentLogicalOp.optional(),
+    force: z.boolean().optional(),
+    keyAttribute: attributeReference.optional(),
+  },
+  inputNames,
+)
+
+export type SegmentChanges = z.output<typeof segmentChangesCodec>
+
+export const segmentChangesCodec = record(
+  {
+    name: name.optional(),
+    description: clearable(description, ''),
+    rules: clearable(conditionInputs, []),
+    logicalOp: clearable(segmentLogicalOp, 'AND'),
+    force: clearable(z.boolean(), false),
+    keyAttribute: clearable(attributeReference, 'user.key'),
+  },
+  inputNames,
+)
+
+/** Keys that join one of a segment's two lists, and keys that leave it. */
+export type SegmentKeys = z.output<typeof segmentKeysCodec>
+
+const listedKeys = z.array(text(1024).min(1)).max(10_000)
+
+export const segmentKeysCodec = record(
+  {
+    list: z.enum(['included', 'excluded']),
+    add: listedKeys.optional(),
+    remove: listedKeys.optional(),
+  },
+  {},
+)
+
+const SEGMENTS = `${PROJECT}/segments` as const
+const segmentParams = record({ ...inProject, segmentId: id }, {})
+
+export const segmentEndpoints = {
+  listSegments: {
+    ...reading,
+    path: SEGMENTS,
+    params: projectParams,
+    query: pageQuery,
+    response: pageOf(segmentCodec),
+  },
+  createSegment: {
+    ...creating,
+    path: SEGMENTS,
+    params: projectParams,
+    body: newSegmentCodec,
+    notes: CONDITION_NOTES,
+    response: segmentCodec,
+  },
+  getSegment: {
+    ...reading,
+    path: `${SEGMENTS}/{segmentId}`,
+    params: segmentParams,
+    query: noQuery,
+    response: segmentCodec,
+  },
+  updateSegment: {
+    ...changing,
+    path: `${SEGMENTS}/{segmentId}`,
+    params: segmentParams,
+    body: segmentChangesCodec,
+    notes: CONDITION_NOTES,
+    response: segmentCodec,
+  },
+  deleteSegment: { ...deleting, path: `${SEGMENTS}/{segmentId}`, params: segmentParams },
+  /** At most 10 000 keys a call, added and removed together. */
+  changeSegmentKeys: {
+    ...changing,
+    method: 'POST',
+    path: `${SEGMENTS}/{segmentId}/keys`,
+    params: segmentParams,
+    body: segmentKeysCodec,
+    maxBodyBytes: 1024 * 1024,
+    response: segmentCodec,
+  },
+} as const satisfies Record<string, Endpoint>

@@ -1,0 +1,155 @@
+import * as z from 'zod'
+import {
+  changing,
+  creating,
+  deleting,
+  type Endpoint,
+  noQuery,
+  pageQuery,
+  reading,
+} from '../endpoint.ts'
+import { pageOf } from '../envelope.ts'
+import { FLAG_STATE, flagStateParams, ofFlagState, pathNames } from '../paths.ts'
+import { record } from '../record.ts'
+import { count, id, name, recordFields, recordNames } from '../scalars.ts'
+import { CONDITION_NOTES, conditionInputs, conditions } from './condition.ts'
+import { reorderCodec } from './reorder.ts'
+import { segmentCodec } from './segment.ts'
+
+/** Decides which variation a matching context gets, in one environment of a flag. */
+export type TargetingRule = z.output<typeof targetingRuleCodec>
+
+/** A rule as it is answered, with its segment beside it. */
+export type TargetingRuleView = z.output<typeof targetingRuleViewCodec>
+
+const ruleKind = z.enum(['segment', 'custom'])
+
+const fields = {
+  id,
+  flagId: id,
+  environmentId: id,
+  projectId: id,
+  name,
+  kind: ruleKind,
+  conditions,
+  segmentId: id.nullable(),
+  variationId: id.nullable(),
+  rolloutId: id.nullable(),
+  orderIndex: count,
+  ...recordFields,
+}
+
+const inputNames = {
+  segmentId: 'segment_id',
+  variationId: 'variation_id',
+  rolloutId: 'rollout_id',
+  orderIndex: 'order_index',
+} as const
+
+const names = {
+  flagId: 'flag_id',
+  environmentId: 'environment_id',
+  projectId: 'project_id',
+  ...inputNames,
+  ...recordNames,
+} as const
+
+export const targetingRuleCodec = record(fields, names)
+
+export const targetingRuleViewCodec = record(
+  {
+    ...fields,
+    segmentName: z.string().optional(),
+    segmentDescription: z.string().optional(),
+    segmentKey: z.string().optional(),
+    segmentLogicalOp: z.string().optional(),
+    segmentRules: conditions.optional(),
+    segment: segmentCodec.optional(),
+  },
+  {
+    ...names,
+    segmentName: 'segment_name',
+    segmentDescription: 'segment_description',
+    segmentKey: 'segment_key',
+    segmentLogicalOp: 'segment_logical_op',
+    segmentRules: 'segment_rules',
+  },
+)
+
+const inputFields = {
+  kind: ruleKind.optional(),
+  conditions: conditionInputs.optional(),
+  segmentId: id.nullable().optional(),
+  variationId: id.nullable().optional(),
+  rolloutId: id.nullable().optional(),
+  orderIndex: count.optional(),
+}
+
+/** The kind is `segment` when a segment is given, else `custom`, unless it is said. */
+export type NewTargetingRule = z.output<typeof newTargetingRuleCodec>
+
+export const newTargetingRuleCodec = record({ name, ...inputFields }, inputNames)
+
+export type TargetingRuleChanges = z.output<typeof targetingRuleChangesCodec>
+
+export const targetingRuleChangesCodec = record(
+  { name: name.optional(), ...inputFields },
+  inputNames,
+)
+
+const CREATE_NOTES =
+  'A rule of the kind `custom`, which is the default, needs `conditions`; `[]` matches every context. ' +
+  CONDITION_NOTES
+
+const UPDATE_NOTES =
+  '`conditions` cannot be `null`; `[]` matches every context. A rule whose `kind` changes from ' +
+  '`segment` to `custom` loses its segment. Only conditions in the request are checked. ' +
+  CONDITION_NOTES
+
+const TARGETING_RULES = `${FLAG_STATE}/targeting-rules` as const
+const targetingRuleParams = record({ ...ofFlagState, ruleId: id }, pathNames)
+
+export const targetingRuleEndpoints = {
+  listTargetingRules: {
+    ...reading,
+    path: TARGETING_RULES,
+    params: flagStateParams,
+    query: pageQuery,
+    response: pageOf(targetingRuleViewCodec),
+  },
+  createTargetingRule: {
+    ...creating,
+    path: TARGETING_RULES,
+    params: flagStateParams,
+    body: newTargetingRuleCodec,
+    notes: CREATE_NOTES,
+    response: targetingRuleViewCodec,
+  },
+  reorderTargetingRules: {
+    ...changing,
+    path: `${TARGETING_RULES}/reorder`,
+    params: flagStateParams,
+    body: reorderCodec,
+    response: z.array(targetingRuleViewCodec),
+  },
+  getTargetingRule: {
+    ...reading,
+    path: `${TARGETING_RULES}/{ruleId}`,
+    params: targetingRuleParams,
+    query: noQuery,
+    response: targetingRuleViewCodec,
+  },
+  updateTargetingRule: {
+    ...changing,
+    path: `${TARGETING_RULES}/{ruleId}`,
+    params: targetingRuleParams,
+    body: targetingRuleChangesCodec,
+    notes: UPDATE_NOTES,
+    response: record({ rule: targetingRuleViewCodec, message: z.string() }, {}),
+  },
+  deleteTargetingRule: {
+    ...deleting,
+    path: `${TARGETING_RULES}/{ruleId}`,
+    params: targetingRuleParams,
+  },
+} as const satisfies Record<string, Endpoint>

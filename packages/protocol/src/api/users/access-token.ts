@@ -1,0 +1,80 @@
+import * as z from 'zod'
+import { creating, deleting, type Endpoint, reading, searchQuery } from '../endpoint.ts'
+import { pageOf } from '../envelope.ts'
+import { inOrganization, ORGANIZATION, organizationParams } from '../paths.ts'
+import { record } from '../record.ts'
+import { id, instant, name, recordFields, recordNames, timestamp } from '../scalars.ts'
+
+/** A bearer token for management; the token itself is shown once and never stored. */
+export type AccessToken = z.output<typeof accessTokenCodec>
+
+/** What an actor may do in one organization; `platform` administers the whole installation. */
+export const role = z.enum(['platform', 'owner', 'admin', 'editor', 'viewer'])
+export type Role = z.output<typeof role>
+
+/** The roles that a member can have in an organization. */
+export const memberRole = role.exclude(['platform'])
+
+const fields = {
+  id,
+  /** null only for the role `platform`. */
+  orgId: id.nullable(),
+  name,
+  role,
+  /** The first 11 characters, to recognise a token by. */
+  prefix: z.string(),
+  expiresAt: timestamp.nullable(),
+  lastUsedAt: timestamp.nullable(),
+  /** The id of the actor who created it. */
+  createdBy: z.string(),
+  ...recordFields,
+}
+
+const names = {
+  orgId: 'org_id',
+  expiresAt: 'expires_at',
+  lastUsedAt: 'last_used_at',
+  createdBy: 'created_by',
+  ...recordNames,
+} as const
+
+export const accessTokenCodec = record(fields, names)
+
+/** A token in the answer that creates it; `token` is null when that request is repeated. */
+export type IssuedAccessToken = z.output<typeof issuedAccessTokenCodec>
+
+export const issuedAccessTokenCodec = record({ ...fields, token: z.string().nullable() }, names)
+
+export type NewAccessToken = z.output<typeof newAccessTokenCodec>
+
+export const newAccessTokenCodec = record(
+  { name, role, expiresAt: instant.nullable().optional() },
+  { expiresAt: 'expires_at' },
+)
+
+const TOKENS = `${ORGANIZATION}/tokens` as const
+const permission = 'tokens.write'
+
+export const accessTokenEndpoints = {
+  listAccessTokens: {
+    ...reading,
+    path: TOKENS,
+    params: organizationParams,
+    query: searchQuery,
+    response: pageOf(accessTokenCodec),
+  },
+  createAccessToken: {
+    ...creating,
+    permission,
+    path: TOKENS,
+    params: organizationParams,
+    body: newAccessTokenCodec,
+    response: issuedAccessTokenCodec,
+  },
+  deleteAccessToken: {
+    ...deleting,
+    permission,
+    path: `${TOKENS}/{tokenId}`,
+    params: record({ ...inOrganization, tokenId: id }, {}),
+  },
+} as const satisfies Record<string, Endpoint>

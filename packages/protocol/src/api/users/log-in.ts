@@ -1,0 +1,103 @@
+import * as z from 'zod'
+import { type Endpoint, noBody, noQuery } from '../endpoint.ts'
+import { noParams } from '../paths.ts'
+import { record } from '../record.ts'
+import { id, name, text, timestamp } from '../scalars.ts'
+import { memberRole, role } from './access-token.ts'
+
+/** The credentials of a log-in; `email` need not be a valid address. */
+export type NewLogIn = z.output<typeof newLogInCodec>
+
+export const newLogInCodec = record(
+  { email: text(256).min(1).toLowerCase(), password: text(1024).min(1) },
+  {},
+)
+
+/** The caller: user or token, role and memberships. */
+export type LogIn = z.output<typeof logInCodec>
+
+const orgId = { orgId: 'org_id' } as const
+
+export const logInCodec = record(
+  {
+    user: record(
+      {
+        /** A user's, or a token's. */
+        id: z.string(),
+        /** Empty for a token. */
+        email: z.string(),
+        name: z.string(),
+        /** In the organization that `X-FF-Organization` names, else that of the oldest membership. */
+        role,
+        /** null only for the role `platform`. */
+        orgId: id.nullable(),
+      },
+      orgId,
+    ),
+    /** The values of `X-FF-Organization`, the oldest membership first; empty for a token. */
+    memberships: z.array(record({ orgId: id, name, role: memberRole }, orgId)),
+    /** The value of `X-CSRF-Token` that every changing request needs; null for a token. */
+    csrfToken: z.string().nullable(),
+    /** The end of the session, regardless of its use; null for a token. */
+    expiresAt: timestamp.nullable(),
+  },
+  { csrfToken: 'csrf_token', expiresAt: 'expires_at' },
+)
+
+/** Exactly two of the three fields are set; see `changePassword`. */
+export type PasswordChange = z.output<typeof passwordChangeCodec>
+
+const password = text(1024).min(1).optional()
+
+export const passwordChangeCodec = record(
+  {
+    /** Of a one-time link. */
+    token: text(128).min(1).optional(),
+    oldPassword: password,
+    newPassword: password,
+  },
+  { oldPassword: 'old_password', newPassword: 'new_password' },
+)
+
+const ours = { params: noParams, query: noQuery, status: 200 } as const
+
+const ATTEMPT_NOTES =
+  'Failed attempts are limited for each account and network, each network and each account; a ' +
+  'device that is known for the account by its cookie has a limit of its own.'
+
+export const logInEndpoints = {
+  logIn: {
+    ...ours,
+    method: 'POST',
+    permission: 'anyone',
+    path: '/auth/login',
+    body: newLogInCodec,
+    notes: ATTEMPT_NOTES,
+    response: logInCodec,
+  },
+  logOut: {
+    ...ours,
+    method: 'POST',
+    permission: 'oneself',
+    path: '/auth/logout',
+    body: noBody,
+    response: z.null(),
+  },
+  getLogIn: {
+    ...ours,
+    method: 'GET',
+    permission: 'oneself',
+    path: '/auth/me',
+    body: noBody,
+    response: logInCodec,
+  },
+  changePassword: {
+    ...ours,
+    method: 'POST',
+    permission: 'anyone',
+    path: '/auth/password',
+    body: passwordChangeCodec,
+    notes: ATTEMPT_NOTES,
+    response: z.null(),
+  },
+} as const satisfies Record<string, Endpoint>

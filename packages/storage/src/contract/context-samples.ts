@@ -1,0 +1,282 @@
+import { describe, expect, it } from 'vitest'
+import type { Records } from '../ports/records.ts'
+import type { ContextSample, Storage } from '../ports/storage.ts'
+import { expectRefusal, type OpenStorage } from './fixtures.ts'
+import { newId } from './samples/sample-fields.ts'
+import { sample } from './samples/samples.ts'
+
+const AT = (minute: number) => `2026-03-01T10:0${minute}:00.000Z`
+
+/** `recordContextSamples`. */
+export function describeContextSamples(open: OpenStorage): void {
+  describe('context samples', () => {
+    describeNewContexts(open)
+    describeTexts(open)
+    describeKnownContexts(open)
+    describeForgottenContexts(open)
+  })
+}
+
+function describeNewContexts(open: OpenStorage): void {
+  it('a context that is seen for the first time is found by the id of its context sample', async () => {
+    const storage = await open()
+    const contextSample = newContextSample({ kind: '', key: '', contextJson: {} })
+    await storage.recordContextSamples([contextSample])
+    const found = await storage.find('observedContext', contextSample.id)
+    expect(found).toEqual({ ...contextSample, deletedAt: null })
+  })
+
+  it('what was seen is kept exactly', async () => {
+    const storage = await open()
+    const contextJson = JSON.parse(
+      `{"__proto__":{"a":1},"constructor":[],"":null,"n":-1.5e-7,"z":"\\u0001'\\"😀","t":true}`,
+    )
+    const variationResults = JSON.stringify({ 'naïve.ключ': `'"\\;--%😀` })
+    const contextSample = newContextSample({
+      contextJson,
+      variationResults,
+      key: 'long 😀'.repeat(1000),
+    })
+    await storage.recordContextSamples([contextSample])
+    await storage.recordContextSamples([contextSample])
+    const found = await storage.find('observedContext', contextSample.id)
+    expect(JSON.stringify(found?.contextJson)).toBe(JSON.stringify(contextJson))
+    expect([found?.variationResults, found?.key]).toEqual([variationResults, contextSample.key])
+    expect(found?.evaluationSuccess).toBe(contextSample.evaluationSuccess)
+  })
+
+  it('contexts of different hashes and environments are different', async () => {
+    const storage = await open()
+    const contextSample = newContextSample()
+    const others = [
+      { ...contextSample, id: newId(), hash: newId() },
+      { ...contextSample, id: newId(), environmentId: newId() },
+    ]
+    await storage.recordContextSamples([contextSample, ...others])
+    expect((await storage.list('observedContext', {})).total).toBe(3)
+    for (const { id, seenCount } of [contextSample, ...others]) {
+      expect((await storage.find('observedContext', id))?.seenCount).toBe(seenCount)
+    }
+  })
+
+  it('nothing may be seen, and as much as is given', async () => {
+    const storage = await open()
+    await storage.recordContextSamples([])
+    const contextSamples = Array.from({ length: 3000 }, () => newContextSample())
+    await storage.recordContextSamples(contextSamples)
+    expect((await storage.list('observedContext', { limit: 1 })).total).toBe(3000)
+  })
+
+  it('a new context with an id that is taken is CONFLICT, and nothing of the call is kept', async () => {
+    const storage = await open()
+    const [known, fresh] = [newContextSample(), newContextSample()]
+    await storage.recordContextSamples([known])
+    await storage.transaction('lock', async (tx) => {
+      const again = { ...known, id: newId() }
+      const taken = newContextSample({ id: known.id })
+      await expectRefusal(tx.recordContextSamples([fresh, again, taken]), 'CONFLICT')
+      const twins = [newContextSample({ id: fresh.id }), newContextSample({ id: fresh.id })]
+      await expectRefusal(tx.recordContextSamples(twins), 'CONFLICT')
+    })
+    const { data } = await storage.list('observedContext', {})
+    expect(data).toEqual([{ ...known, deletedAt: null }])
+  })
+}
+
+function describeTexts(open: OpenStorage): void {
+  it('U+0000 and unpaired surrogates in a context sample are kept as U+FFFD', async () => {
+    const storage = await open()
+    const other = newContextSample()
+    const contextSample = newContextSample({
+      kind: 'us\0er',
+      key: '\0a\ud800b\udc00 \udc00\ud800 😀',
+      contextJson: JSON.parse('{"n\\u0000":["\\ud83d",{"__proto__":"\\u0000"}],"😀":"\\udc00"}'),
+      variationResults: '{"a":"\0"}',
+    })
+    const expected = {
+      ...contextSample,
+      kind: 'us\uFFFDer',
+      key: '\uFFFDa\uFFFDb\uFFFD \uFFFD\uFFFD 😀',
+      variationResults: '{"a":"\uFFFD"}',
+      contextJson: JSON.parse('{"n\uFFFD":["\uFFFD",{"__proto__":"\uFFFD"}],"😀":"\uFFFD"}'),
+      deletedAt: null,
+    }
+    await storage.recordContextSamples([contextSample, other])
+    expect(await storage.find('observedContext', contextSample.id)).toEqual(expected)
+    expect(await storage.find('observedContext', other.id)).toEqual({ ...other, deletedAt: null })
+    await storage.recordContextSamples([contextSample, other])
+    const seenCount = 2 * contextSample.seenCount
+    const found = await storage.find('observedContext', contextSample.id)
+    expect(found).toEqual({ ...expected, seenCount })
+    expect(JSON.stringify(found?.contextJson)).toBe(JSON.stringify(expected.contextJson))
+  })
+
+  it('samples whose hashes are the same text once they are kept are of one context', async () => {
+    const storage = await open()
+    const first = newContextSample({ hash: 'a\0', environmentId: 'e\ud800' })
+    const second = { ...first, id: newId(), hash: 'a\uFFFD', environmentId: 'e\uFFFD' }
+    await storage.recordContextSamples([first, second])
+    await storage.recordContextSamples([first])
+    expect((await theOnly(storage)).seenCount).toBe(3 * first.seenCount)
+  })
+
+  it('a context sample is listed and purged by the key it was seen with, U+0000 included', async () => {
+    const storage = await open()
+    const key = 'a\0b\ud800'
+    const contextSample = newContextSample({ key })
+    const { environmentId } = contextSample
+    await storage.recordContextSamples([
+      contextSample,
+      newContextSample({ environmentId, key: 'ab' }),
+    ])
+    const where = { environmentId, key }
+    const { data } = await storage.list('observedContext', { where })
+    expect(data.map(({ id }) => id)).toEqual([contextSample.id])
+    const purged = await storage.transaction('lock', (tx) => tx.purge('observedContext', { where }))
+    expect(purged).toBe(1)
+    expect((await theOnly(storage)).key).toBe('ab')
+  })
+
+  it('a context sample with a number that is not finite is INVALID_REQUEST, and nothing of the call is kept', async () => {
+    const storage = await open()
+    const [good, bad] = [newContextSample(), newContextSample({ seenCount: Number.NaN })]
+    await expectRefusal(storage.recordContextSamples([good, bad]), 'INVALID_REQUEST')
+    await storage.transaction('lock', async (tx) => {
+      await expectRefusal(tx.recordContextSamples([newContextSample(), bad]), 'INVALID_REQUEST')
+      await tx.recordContextSamples([good])
+    })
+    expect(await theOnly(storage)).toEqual({ ...good, deletedAt: null })
+  })
+}
+
+function describeKnownContexts(open: OpenStorage): void {
+  it('a context that is seen again keeps its id and is counted on', async () => {
+    const storage = await open()
+    const first = newContextSample({ seenCount: 2 })
+    await storage.recordContextSamples([first])
+    await storage.recordContextSamples([{ ...first, id: newId(), seenCount: 5 }])
+    await storage.recordContextSamples([{ ...first, seenCount: 1 }])
+    expect(await theOnly(storage)).toEqual({ ...first, seenCount: 8, deletedAt: null })
+  })
+
+  it('the latest sample is kept, whatever the order of recording', async () => {
+    const orders = [
+      [1, 2, 3],
+      [3, 2, 1],
+      [2, 3, 1],
+    ]
+    for (const minutes of orders) {
+      const storage = await open()
+      const context = newContextSample()
+      const contextSamples = minutes.map((minute) => seenAt(context, minute))
+      for (const contextSample of contextSamples)
+        await storage.recordContextSamples([contextSample])
+      expect(await theOnly(storage)).toEqual({
+        ...seenAt(context, 3),
+        id: contextSamples[0]?.id,
+        firstSeen: AT(1),
+        seenCount: 3,
+        deletedAt: null,
+      })
+    }
+  })
+
+  it('of samples of the same time the one recorded later is kept', async () => {
+    const storage = await open()
+    const context = newContextSample()
+    await storage.recordContextSamples([seenAt(context, 1)])
+    await storage.recordContextSamples([{ ...seenAt(context, 1), evaluationSuccess: true }])
+    expect((await theOnly(storage))?.evaluationSuccess).toBe(true)
+    await storage.recordContextSamples([{ ...seenAt(context, 1), evaluationSuccess: false }])
+    expect((await theOnly(storage))?.evaluationSuccess).toBe(false)
+  })
+
+  it('one call may see the same context several times', async () => {
+    const storage = await open()
+    const context = newContextSample()
+    const contextSamples = [2, 3, 1].map((minute) => seenAt(context, minute))
+    const expected = { ...seenAt(context, 3), id: contextSamples[0]?.id, firstSeen: AT(1) }
+    await storage.recordContextSamples(contextSamples)
+    expect(await theOnly(storage)).toEqual({ ...expected, seenCount: 3, deletedAt: null })
+    await storage.recordContextSamples(contextSamples)
+    expect(await theOnly(storage)).toEqual({ ...expected, seenCount: 6, deletedAt: null })
+  })
+
+  it('of context samples at the same time none is lost, and a context is there once', async () => {
+    const storage = await open()
+    const context = newContextSample()
+    const contextSamples = Array.from({ length: 30 }, (_, index) => seenAt(context, index % 10))
+    await Promise.all(
+      contextSamples.map((contextSample) => storage.recordContextSamples([contextSample])),
+    )
+    const { seenCount, firstSeen, lastSeen } = await theOnly(storage)
+    expect([seenCount, firstSeen, lastSeen]).toEqual([30, AT(0), AT(9)])
+  })
+
+  it('a context sample in a transaction that fails was none', async () => {
+    const storage = await open()
+    const context = newContextSample({ seenCount: 1 })
+    await storage.recordContextSamples([context])
+    const failing = storage.transaction('lock', async (tx) => {
+      await tx.recordContextSamples([context, newContextSample()])
+      expect((await tx.list('observedContext', {})).total).toBe(2)
+      expect((await tx.find('observedContext', context.id))?.seenCount).toBe(2)
+      throw new Error('rolled back')
+    })
+    await expect(failing).rejects.toThrow('rolled back')
+    expect(await theOnly(storage)).toEqual({ ...context, deletedAt: null })
+  })
+}
+
+function describeForgottenContexts(open: OpenStorage): void {
+  it('a sample of a deleted context adds a new record beside the deleted one', async () => {
+    const storage = await open()
+    const context = newContextSample({ seenCount: 4 })
+    await storage.recordContextSamples([context])
+    await storage.update('observedContext', context.id, { deletedAt: AT(5) })
+    const again = { ...context, id: newId(), seenCount: 1 }
+    await storage.recordContextSamples([again])
+    expect(await theOnly(storage)).toEqual({ ...again, deletedAt: null })
+    await expectRefusal(storage.revive('observedContext', context.id), 'CONFLICT')
+  })
+
+  it('a sample of a purged context adds a new record, counted from the beginning', async () => {
+    const storage = await open()
+    const context = newContextSample({ seenCount: 4 })
+    await storage.recordContextSamples([context])
+    await storage.purge('observedContext', { where: { key: context.key } })
+    expect((await storage.list('observedContext', {})).total).toBe(0)
+    await storage.recordContextSamples([{ ...context, seenCount: 1 }])
+    expect(await theOnly(storage)).toEqual({ ...context, seenCount: 1, deletedAt: null })
+  })
+}
+
+function newContextSample(fields: Partial<ContextSample> = {}): ContextSample {
+  const { deletedAt: _, ...contextSample } = sample('observedContext', fields)
+  return contextSample
+}
+
+/** The context as it was seen once, in a minute that shows in all that may change. */
+function seenAt(context: ContextSample, minute: number): ContextSample {
+  return {
+    ...context,
+    id: newId(),
+    firstSeen: AT(minute),
+    lastSeen: AT(minute),
+    seenCount: 1,
+    contextJson: { minute },
+    kind: `kind ${minute}`,
+    key: `key ${minute}`,
+    orgId: `organization ${minute}`,
+    evaluationSuccess: minute % 2 === 0,
+    variationResults: JSON.stringify({ minute }),
+    source: minute === 3 ? 'ws' : 'rest',
+  }
+}
+
+async function theOnly(storage: Storage): Promise<Records['observedContext']> {
+  const { data } = await storage.list('observedContext', {})
+  const [context] = data
+  if (context === undefined || data.length > 1) throw new Error(`there are ${data.length}`)
+  return context
+}

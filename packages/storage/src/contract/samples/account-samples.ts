@@ -1,0 +1,128 @@
+import { CREATED_AT, ending, newId, type SamplesOf } from './sample-fields.ts'
+
+/** Records of organizations, users and billing. */
+export const ACCOUNT_SAMPLES: SamplesOf<
+  | 'organization'
+  | 'plan'
+  | 'invoice'
+  | 'paymentEvent'
+  | 'accessToken'
+  | 'user'
+  | 'member'
+  | 'identity'
+  | 'loginSession'
+> = {
+  organization: () => ({
+    id: newId(),
+    name: 'Acme',
+    billingEmail: 'billing@acme.example',
+    metadata: { tier: 'gold', nested: { list: [1, null, true] } },
+    planId: null,
+    flagCount: 3,
+    projectCount: 2,
+    environmentCount: 4,
+    trialStartsAt: CREATED_AT,
+    trialEndsAt: null,
+    currentPeriodEnd: null,
+    apiUsage: 123_456,
+    hasUsedPaidTrial: true,
+    periodStart: null,
+    periodDay: 31,
+    paymentCustomerId: null,
+    ...ending(),
+  }),
+  plan: () => ({
+    id: newId(),
+    name: 'Team',
+    maxProjects: 3,
+    maxFlags: 100,
+    maxEnvironments: null,
+    maxApiCalls: 1_000_000_000_000,
+    trialDays: 14,
+    mostPopular: true,
+    productLink: 'https://acme.example/team',
+    stripeProductId: 'prod_1',
+    stripePriceId: null,
+    stripeMonthlyPriceId: null,
+    stripeAnnualPriceId: 'price_1',
+    overageRateEurCents: 500,
+    overageBlockSize: 1000,
+    graceBufferPct: 10,
+    ...ending(),
+  }),
+  invoice: () => ({
+    id: newId(),
+    orgId: newId(),
+    stripeInvoiceId: null,
+    stripeSubscriptionId: null,
+    amountDue: 1500,
+    amountPaid: 0,
+    currency: 'eur',
+    status: 'draft',
+    invoicePdf: null,
+    hostedInvoiceUrl: null,
+    periodStart: CREATED_AT,
+    periodEnd: CREATED_AT,
+    dueDate: null,
+    paidAt: null,
+    metadata: { blocks: 3 },
+    ...ending(),
+  }),
+  paymentEvent: () => ({
+    id: `sub_${newId()}`,
+    customerId: 'cus_1',
+    eventId: 'evt_1',
+    occurredAt: CREATED_AT,
+    subject: { type: 'subscription', prices: [{ id: 'price_1', periodEnd: null }] },
+    settledEventId: null,
+    receivedAt: CREATED_AT,
+  }),
+  accessToken: () => ({
+    id: newId(),
+    orgId: newId(),
+    name: 'Continuous integration',
+    role: 'editor',
+    prefix: 'ffat_012345',
+    hash: newId(),
+    expiresAt: null,
+    lastUsedAt: null,
+    createdBy: 'someone',
+    ...ending(),
+  }),
+  user: () => ({
+    id: newId(),
+    email: `${newId()}@acme.example`,
+    name: 'Ada',
+    passwordHash: '$scrypt$ln=17,r=8,p=1$c2FsdA$aGFzaA',
+    role: 'platform',
+    ...ending(),
+  }),
+  member: () => ({
+    id: newId(),
+    userId: newId(),
+    orgId: newId(),
+    email: 'ada@acme.example',
+    name: 'Ada',
+    role: 'admin',
+    acceptedAt: CREATED_AT,
+    linkHash: newId(),
+    linkExpiresAt: null,
+    ...ending(),
+  }),
+  identity: () => ({
+    id: newId(),
+    userId: newId(),
+    issuer: `https://${newId()}.example`,
+    subject: newId(),
+    ...ending(),
+  }),
+  loginSession: () => ({
+    id: newId(),
+    hash: newId(),
+    userId: newId(),
+    method: 'password',
+    expiresAt: CREATED_AT,
+    lastUsedAt: CREATED_AT,
+    ...ending(),
+  }),
+}

@@ -1,0 +1,90 @@
+import { CREATED_AT, ending, newId, type SamplesOf } from './sample-fields.ts'
+
+/** Records of audit, webhooks, idempotency keys and observed contexts. */
+export const ACTIVITY_SAMPLES: SamplesOf<
+  | 'auditEvent'
+  | 'observedContext'
+  | 'userSketch'
+  | 'auditHead'
+  | 'webhook'
+  | 'webhookDelivery'
+  | 'idempotencyRecord'
+> = {
+  auditEvent: () => ({
+    id: newId(),
+    eventType: 'flag.updated',
+    payload: { before: { name: 'a' }, after: { name: 'b' } },
+    createdAt: CREATED_AT,
+    streamId: 'flag:1',
+    orgId: newId(),
+    projectId: '',
+    actorId: 'someone',
+    actor: { id: 'someone', email: '', name: 'Someone', role: 'admin' },
+    sequence: 7,
+    previousHash: '',
+    hash: 'a1b2',
+    position: `${CREATED_AT} 000000000007`,
+  }),
+  observedContext: () => ({
+    id: newId(),
+    environmentId: newId(),
+    orgId: newId(),
+    hash: newId(),
+    kind: 'user',
+    key: 'u-1',
+    contextJson: { kind: 'user', key: 'u-1', plan: 'gold', seats: [3, null, true] },
+    firstSeen: CREATED_AT,
+    lastSeen: CREATED_AT,
+    seenCount: 3,
+    evaluationSuccess: false,
+    variationResults: '{"new-checkout":"on"}',
+    source: 'poll',
+    deletedAt: null,
+  }),
+  userSketch: () => ({
+    id: newId(),
+    environmentId: newId(),
+    flagId: null,
+    hour: '2026-03-01T10:00:00.000Z',
+    instanceId: newId(),
+    registers: 'AAAB',
+  }),
+  auditHead: () => ({
+    id: newId(),
+    sequence: 7,
+    hash: 'a1b2',
+    position: `${CREATED_AT} 000000000007`,
+  }),
+  webhook: () => ({
+    id: newId(),
+    orgId: newId(),
+    url: 'https://hooks.acme.example/flags?team=shop',
+    eventTypes: ['flag.updated', 'segment.*'],
+    isActive: true,
+    failingSince: null,
+    sealedSecret: 'v1.0a1b2c3d.c2VhbGVk',
+    ...ending(),
+  }),
+  webhookDelivery: () => ({
+    id: newId(),
+    orgId: newId(),
+    webhookId: newId(),
+    eventId: newId(),
+    eventType: 'flag.updated',
+    status: 'pending',
+    attempts: 1,
+    nextAttemptAt: CREATED_AT,
+    lastStatus: 503,
+    lastError: 'status',
+    durationMs: null,
+    createdAt: CREATED_AT,
+  }),
+  idempotencyRecord: () => ({
+    id: newId(),
+    scope: newId(),
+    bodyHash: newId(),
+    result: { id: newId(), key: null },
+    expiresAt: CREATED_AT,
+    ...ending(),
+  }),
+}

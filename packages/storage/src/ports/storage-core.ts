@@ -1,0 +1,42 @@
+import type { Storage, StorageSession } from './storage.ts'
+
+/** What makes a store; everything else that a store can do follows from it. */
+export interface StorageCore extends Pick<Storage, 'migrate' | 'transaction' | 'close'> {
+  /**
+   * A session that sees what is committed and is asked to read only. Throws `UNAVAILABLE` before
+   * `migrate`, and may throw it after `close`.
+   */
+  committed(): StorageSession
+}
+
+const COUNTING = 'evaluation counts'
+
+/**
+ * The store that this core is: outside of a transaction, reads see what is committed and each
+ * write is a transaction of its own.
+ */
+export function createStorage(core: StorageCore): Storage {
+  const transaction: Storage['transaction'] = (lock, work) => core.transaction(lock, work)
+  return {
+    migrate: () => core.migrate(),
+    transaction,
+    close: () => core.close(),
+    find: async (kind, id) => core.committed().find(kind, id),
+    list: async (kind, query) => core.committed().list(kind, query),
+    listVersions: async (...input) => core.committed().listVersions(...input),
+    loadFlagSet: async (...input) => core.committed().loadFlagSet(...input),
+    loadChanges: async (...input) => core.committed().loadChanges(...input),
+    loadEvaluationCounts: async (query) => core.committed().loadEvaluationCounts(query),
+    insert: (kind, record) => transaction(kind, (tx) => tx.insert(kind, record)),
+    update: (kind, id, changes, expectedRevision) =>
+      transaction(kind, (tx) => tx.update(kind, id, changes, expectedRevision)),
+    revive: (kind, id) => transaction(kind, (tx) => tx.revive(kind, id)),
+    purge: (kind, query) => transaction(kind, (tx) => tx.purge(kind, query)),
+    publish: (...input) => transaction(input[0], (tx) => tx.publish(...input)),
+    addEvaluationCounts: (counts) => transaction(COUNTING, (tx) => tx.addEvaluationCounts(counts)),
+    dropEvaluationCounts: (beforeMinute) =>
+      transaction(COUNTING, (tx) => tx.dropEvaluationCounts(beforeMinute)),
+    recordContextSamples: (samples) =>
+      transaction('observedContext', (tx) => tx.recordContextSamples(samples)),
+  }
+}

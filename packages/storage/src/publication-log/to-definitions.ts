@@ -1,0 +1,115 @@
+import {
+  type ConditionDefinition,
+  compareCodePoints,
+  type FlagDefinition,
+  type RolloutDefinition,
+  type RuleDefinition,
+} from '@ff/core'
+import type { Condition, Rollout } from '@ff/protocol/management'
+import type { Records } from '../ports/records.ts'
+import type { PublishedSegment } from '../ports/storage.ts'
+
+/** One flag in one environment: the living records that its definition is made of. */
+export interface FlagRecords {
+  readonly flag: Records['flag']
+  readonly state: Records['flagState']
+  readonly variations: readonly Records['variation'][]
+  readonly rules: readonly Records['targetingRule'][]
+  readonly rollouts: readonly Records['rollout'][]
+}
+
+/**
+ * What is published for a flag in an environment. The order of the records given does not matter:
+ * equal records give equal JSON text. An archived flag is published as `null`, not with this.
+ */
+export function toFlagDefinition(records: FlagRecords): FlagDefinition {
+  const { flag, state } = records
+  const variations = [...records.variations].sort(byOrder)
+  const fallback = variations.find((variation) => variation.isDefault) ?? variations[0]
+  return {
+    id: flag.id,
+    key: flag.key,
+    type: flag.type,
+    isActive: state.isActive,
+    // Absent for visible flags, so that definitions published before the field existed stay equal.
+    ...(!flag.clientVisible && { clientVisible: false }),
+    variations: variations.map(({ id, key, value }) => ({ id, key, value })),
+    defaultVariationId: state.defaultVariationId ?? fallback?.id ?? '',
+    offVariationId: state.offVariationId,
+    targets: state.targets.map(({ variationId, kind, keys }) => ({ variationId, kind, keys })),
+    prerequisites: state.prerequisites.map(({ flagId, variationIds }) => ({
+      flagId,
+      variationIds,
+    })),
+    rules: [...records.rules].sort(byOrderAndAge).map(toRuleDefinition),
+    rollouts: [...records.rollouts].sort(byId).map(toRolloutDefinition),
+  }
+}
+
+/** What is published for a segment; its listed keys are published as differences. */
+export function toPublishedSegment(segment: Records['segment']): PublishedSegment {
+  return {
+    id: segment.id,
+    key: segment.key,
+    rules: segment.rules.map(toConditionDefinition),
+    logicalOp: segment.logicalOp,
+    force: segment.force,
+    keyAttribute: segment.keyAttribute,
+  }
+}
+
+function toRuleDefinition(rule: Records['targetingRule']): RuleDefinition {
+  return {
+    id: rule.id,
+    orderIndex: rule.orderIndex,
+    createdAt: rule.createdAt,
+    conditions: rule.conditions.map(toConditionDefinition),
+    segmentId: rule.segmentId,
+    variationId: rule.variationId,
+    rolloutId: rule.rolloutId,
+  }
+}
+
+function toConditionDefinition(condition: Condition): ConditionDefinition {
+  const { attribute, operator, value } = condition
+  return condition.negate === true
+    ? { attribute, operator, value, negate: true }
+    : { attribute, operator, value }
+}
+
+/** What is published for a rollout, as a part of its flag. */
+export function toRolloutDefinition(rollout: Rollout): RolloutDefinition {
+  const { id, bucketBy, salt, scheme } = rollout
+  if (rollout.strategy !== 'gradual') {
+    const ranges = rollout.ranges.map(({ variationId, from, to }) => ({ variationId, from, to }))
+    return { id, bucketBy, salt, scheme, strategy: rollout.strategy, ranges }
+  }
+  return {
+    id,
+    bucketBy,
+    salt,
+    scheme,
+    strategy: 'gradual',
+    variationId: rollout.variationId ?? '',
+    targetPercentage: rollout.targetPercentage ?? 0,
+    increment: rollout.increment ?? 0,
+    intervalHours: rollout.intervalHours ?? 0,
+    startAt: rollout.startAt ?? '',
+  }
+}
+
+interface Identified {
+  readonly id: string
+}
+
+function byId(a: Identified, b: Identified): number {
+  return compareCodePoints(a.id, b.id)
+}
+
+function byOrder(a: Records['variation'], b: Records['variation']): number {
+  return a.orderIndex - b.orderIndex || byId(a, b)
+}
+
+function byOrderAndAge(a: Records['targetingRule'], b: Records['targetingRule']): number {
+  return a.orderIndex - b.orderIndex || compareCodePoints(a.createdAt, b.createdAt) || byId(a, b)
+}
