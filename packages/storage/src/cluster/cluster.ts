@@ -17,7 +17,7 @@ export interface ServedCluster {
 
 /**
  * In the primary of `node:cluster`, before the first `fork()`: owns the connection that writes to
- * the data file, tells every worker of the changes of all, and leases rate limits to them. What a
+ * the data file, sends the changes of all to every worker, and leases rate limits to them. What a
  * worker that dies leaves open is rolled back.
  *
  * @example

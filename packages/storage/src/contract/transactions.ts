@@ -128,14 +128,14 @@ function describeIsolation(open: OpenStorage): void {
     const flag = sample('flag')
     const environmentId = newId()
     const seen = []
-    let tellChanged = () => {}
+    let signalChanged = () => {}
     const changed = new Promise<void>((resolve) => {
-      tellChanged = resolve
+      signalChanged = resolve
     })
     const transaction = storage.transaction(LOCK, async (tx) => {
       await tx.insert('flag', flag)
       await tx.publish(environmentId, [flagChange(flagDefinition())], METADATA)
-      tellChanged()
+      signalChanged()
       await pause()
       throw new Error('rolled back')
     })

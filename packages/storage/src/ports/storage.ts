@@ -15,8 +15,8 @@ import type { Kind, Records } from './records.ts'
  * JSON fields; of context samples they are kept as U+FFFD. Numbers are finite.
  *
  * A refused call (`NOT_FOUND`, `CONFLICT`, or `INVALID_REQUEST` for a value that the store cannot
- * keep) changes nothing, and a transaction in which it was refused may go on. `UNAVAILABLE` says that the store cannot be reached or written; a
- * transaction that met it keeps nothing.
+ * keep) changes nothing, and a transaction in which it was refused may go on. `UNAVAILABLE` means
+ * that the store cannot be reached or written; a transaction that met it keeps nothing.
  */
 export interface StorageSession {
   /** The living record with this id. */
@@ -66,8 +66,8 @@ export interface StorageSession {
   /**
    * Everything needed to evaluate the environment: now, or exactly as it was at version `at`.
    * Flags are ordered by key, segments by id, listed keys by when they were added. `clientVersion`
-   * is that of the last version up to this one that affected clients, absent if it is this one. `undefined`
-   * when nothing was ever published, or `at` lies in the future; version 0 is empty.
+   * is that of the last version up to this one that affected clients, absent if it is this one.
+   * Returns `undefined` if nothing was ever published or `at` lies in the future; version 0 is empty.
    */
   loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined>
 

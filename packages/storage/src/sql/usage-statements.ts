@@ -7,7 +7,7 @@ import { TABLES } from './tables/tables.ts'
 
 const { name: CONTEXTS, columns: CONTEXT_COLUMNS } = TABLES.observedContext
 const CONTEXT_FIELDS = Object.keys(CONTEXT_COLUMNS)
-/** What tells one context from another, and so never changes. */
+/** The fields that identify a context, which never change. */
 const IDENTITY: readonly string[] = ['id', 'environmentId', 'hash', 'deletedAt']
 
 /**

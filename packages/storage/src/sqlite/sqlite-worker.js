@@ -215,7 +215,7 @@ async function createAnswerer() {
 }
 
 const answer = await createAnswerer()
-// Requests that came before wait in the port until somebody listens.
+// The port buffers earlier requests until a listener is attached.
 parentPort?.on('message', (/** @type {(StatementsRequest | CloseRequest)[]} */ requests) => {
   parentPort?.postMessage(requests.map((request) => ({ id: request.id, ...answer(request) })))
 })

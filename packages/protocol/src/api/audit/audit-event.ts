@@ -88,7 +88,7 @@ export type AuditFault = z.output<typeof auditFault>
 export const auditVerificationCodec = record(
   {
     valid: z.boolean(),
-    /** How many entries were found to be sound: all of them, or those before the first that is not. */
+    /** The number of valid entries: all entries, or those before the first fault. */
     entries: count,
     firstBroken: z
       .strictObject({ id: z.string(), sequence: z.int(), reason: auditFault })
