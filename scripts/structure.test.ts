@@ -8,7 +8,7 @@ import { packageNames, root, sourceFiles } from './source-files.ts'
 const MAX_FILES_PER_FOLDER = 22
 const MAX_LINES_PER_FILE = 400
 /** Packages whose folders form no cycle; of the others the cycles are only printed. */
-const FOLDERS_WITHOUT_CYCLE = ['core']
+const FOLDERS_WITHOUT_CYCLE = ['core', 'server']
 
 /**
  * The exceptions of today, as paths below `packages`. Each list must be equal to what is found, so
@@ -16,11 +16,10 @@ const FOLDERS_WITHOUT_CYCLE = ['core']
  */
 const KNOWN = {
   cycles: [
-    'server/src/live/audience.ts server/src/live/difference.ts server/src/live/flag-session.ts server/src/live/moment.ts',
-    'server/src/management/apply-change.ts server/src/management/login-audit.ts server/src/management/management.ts server/src/management/people.ts',
-    'server/src/management/conditions.ts server/src/management/publication.ts server/src/management/published-parts.ts server/src/management/record-writer.ts server/src/management/soundness.ts',
+    'management/src/changes/apply-change.ts management/src/management.ts management/src/users/login-audit.ts management/src/users/users.ts',
+    'management/src/changes/publication.ts management/src/changes/publish-check.ts management/src/changes/published-parts.ts management/src/changes/record-writer.ts management/src/flags/conditions.ts',
   ],
-  largeFolders: ['protocol/src/endpoints', 'protocol/src/resources', 'server/src/management'],
+  largeFolders: ['protocol/src/endpoints', 'protocol/src/resources'],
   longFiles: [
     'core/src/batch/setters.ts',
     'storage/src/contract/fixtures.ts',

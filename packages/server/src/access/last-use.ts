@@ -9,7 +9,7 @@ const PRECISION_MS = 60_000
 /** How long uses are gathered before they are written. */
 const GATHER_MS = 1000
 
-interface LastUseParts {
+interface LastUseOptions {
   readonly storage: Storage
   readonly clock: Clock
   readonly logger: Logger
@@ -24,20 +24,20 @@ type Used = 'accessToken' | 'sdkKey' | 'loginSession'
  */
 export class LastUse {
   readonly #kind: Used
-  readonly #parts: LastUseParts
+  readonly #options: LastUseOptions
   /** By id; epoch milliseconds. */
   readonly #notedAt = new Map<string, number>()
   #pending = new Map<string, number>()
   #cancel: Cancel | undefined
 
-  constructor(kind: Used, parts: LastUseParts) {
+  constructor(kind: Used, options: LastUseOptions) {
     this.#kind = kind
-    this.#parts = parts
+    this.#options = options
   }
 
   /** Whoever has this id is used now. */
   note(id: string): void {
-    const { clock } = this.#parts
+    const { clock } = this.#options
     const now = clock.now()
     const before = this.#notedAt.get(id)
     if (before !== undefined && Math.abs(now - before) < PRECISION_MS) return
@@ -52,21 +52,21 @@ export class LastUse {
   }
 
   #report(cause: unknown): void {
-    this.#parts.logger.warn('the last use of tokens and keys could not be kept', { cause })
+    this.#options.logger.warn('the last use of tokens and keys could not be kept', { cause })
   }
 
   async #write(): Promise<void> {
     const pending = this.#pending
     this.#pending = new Map()
     this.#cancel = undefined
-    const now = this.#parts.clock.now()
+    const now = this.#options.clock.now()
     for (const [id, usedAt] of this.#notedAt) {
       if (Math.abs(now - usedAt) >= PRECISION_MS) this.#notedAt.delete(id)
     }
     for (const [id, usedAt] of pending) {
       try {
         const lastUsedAt = new Date(usedAt).toISOString()
-        await this.#parts.storage.update(this.#kind, id, { lastUsedAt })
+        await this.#options.storage.update(this.#kind, id, { lastUsedAt })
       } catch (cause) {
         const code = isFlagError(cause) ? cause.code : undefined
         // Deleted since: that is how a token that ends itself is used last.

@@ -39,7 +39,7 @@ const ANSWER_WITHIN_MS = 250
 /** How long a limiter that failed is then left alone. */
 const REST_MS = 5000
 
-interface RequestLimiterParts {
+interface RequestLimiterOptions {
   readonly limiter: RateLimiter
   readonly clock: Clock
   readonly logger: Logger
@@ -58,7 +58,7 @@ export class RequestLimiter {
   #windowStart = 0
   #failedAt = Number.NEGATIVE_INFINITY
 
-  constructor({ limiter, clock, logger }: RequestLimiterParts) {
+  constructor({ limiter, clock, logger }: RequestLimiterOptions) {
     this.#limiter = limiter
     this.#clock = clock
     this.#logger = logger

@@ -2,7 +2,7 @@ import { FlagError } from '@ff/core'
 import { DEFAULT_RATE_LIMIT, SDK_KEY_PREFIX } from '@ff/protocol/sdk'
 import type { Records, Storage } from '@ff/storage'
 import type { Clock } from '../runtime/clock.ts'
-import { Refresh } from '../runtime/coalesced-task.ts'
+import { CoalescedTask } from '../runtime/coalesced-task.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { LastUse } from './last-use.ts'
 import { hashSecret } from './secrets.ts'
@@ -43,7 +43,7 @@ const DOUBT_MS = 250
 /** How many verified keys are remembered in clear, so that they need no hashing again. */
 const MAX_REMEMBERED = 10_000
 
-interface VerifierParts {
+interface SdkKeyVerifierOptions {
   readonly storage: Storage
   readonly clock: Clock
   readonly logger: Logger
@@ -54,7 +54,7 @@ export class SdkKeyVerifier {
   readonly #storage: Storage
   readonly #clock: Clock
   readonly #logger: Logger
-  readonly #refresh = new Refresh(() => this.#load())
+  readonly #refresh = new CoalescedTask(() => this.#load())
   readonly #lastUse: LastUse
   /** By project; the organization of a project never changes. */
   #organizations: ReadonlyMap<string, string> = new Map()
@@ -68,7 +68,7 @@ export class SdkKeyVerifier {
   #doubt: Promise<void> | undefined
   #listener: () => void = () => undefined
 
-  constructor({ storage, clock, logger }: VerifierParts) {
+  constructor({ storage, clock, logger }: SdkKeyVerifierOptions) {
     this.#storage = storage
     this.#clock = clock
     this.#logger = logger

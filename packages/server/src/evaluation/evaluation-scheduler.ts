@@ -19,7 +19,7 @@ const MAX_WAITING_BYTES = 64 * 1024 * 1024
 /** When a request that found no room to wait is asked to come back. */
 const RETRY_AFTER_SECONDS = 1
 
-interface EvaluationSchedulerParts {
+interface EvaluationSchedulerOptions {
   readonly clock: Clock
   readonly limiter: Pick<RequestLimiter, 'charge'>
 }
@@ -46,7 +46,7 @@ export class EvaluationScheduler {
   #waitingBytes = 0
   #isArmed = false
 
-  constructor({ clock, limiter }: EvaluationSchedulerParts) {
+  constructor({ clock, limiter }: EvaluationSchedulerOptions) {
     this.#clock = clock
     this.#limiter = limiter
   }

@@ -12,11 +12,11 @@ import type { Environment } from '@ff/protocol/management'
 import type { Storage } from '@ff/storage'
 import { type FlagSetScope, SDK_KEY_KINDS, type SdkKeyKind } from '../access/sdk-keys.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { Refresh } from '../runtime/coalesced-task.ts'
+import { CoalescedTask } from '../runtime/coalesced-task.ts'
 import type { Logger } from '../runtime/logger.ts'
-import { runInSlices } from '../runtime/time-slice.ts'
-import { engines } from './engines.ts'
-import { assertNoNewFaults, assertSoundDefinition } from './sound-definition.ts'
+import { runInTimeSlices } from '../runtime/time-slice.ts'
+import { extensions } from './extensions.ts'
+import { assertNoNewFaults, assertValidDefinition } from './valid-definition.ts'
 
 /** What an environment answers to SDK keys of each kind; one object if every flag is visible. */
 export type FlagSetsByKind = Readonly<Record<SdkKeyKind, FlagSet>>
@@ -42,7 +42,7 @@ const LONGEST_REST_MS = 500
 /** Less than from one check of versions to the next, so that each of them reads it. */
 const PRIVACY_EVERY_MS = 4000
 
-interface FlagSetCacheParts {
+interface FlagSetCacheOptions {
   readonly storage: Storage
   readonly logger: Logger
   readonly clock: Clock
@@ -57,7 +57,7 @@ export interface HeldFlagSets {
 
 interface Entry {
   readonly environmentId: string
-  readonly refresh: Refresh
+  readonly refresh: CoalescedTask
   /** The load that everybody waits for who asks before there is anything. */
   first: Promise<void> | undefined
   flagSets: FlagSetsByKind | undefined
@@ -66,7 +66,7 @@ interface Entry {
   /** Nothing is kept until it is known what may be. */
   privacy: Environment['contextPrivacy']
   privacyReadAt: number
-  /** Rounds of `refreshAll` since somebody last asked. */
+  /** DeliveryQueue of `refreshAll` since somebody last asked. */
   idleRounds: number
   /** For how long versions were taken over lately, as of `busyAt`. */
   busyMs: number
@@ -78,7 +78,7 @@ interface Entry {
 /**
  * The compiled flag sets of the environments in use, one complete and checked snapshot each,
  * swapped whole and never for an older one. Once loaded, reading one never waits for the store,
- * and a store that fails or holds something unsound leaves the last good one in place.
+ * and a store that fails or holds something invalid leaves the last good one in place.
  */
 export class FlagSetCache {
   readonly #storage: Storage
@@ -88,7 +88,7 @@ export class FlagSetCache {
   #listener: FlagSetListener = () => undefined
   #swaps = 0
 
-  constructor({ storage, logger, clock }: FlagSetCacheParts) {
+  constructor({ storage, logger, clock }: FlagSetCacheOptions) {
     this.#storage = storage
     this.#logger = logger
     this.#clock = clock
@@ -179,7 +179,7 @@ export class FlagSetCache {
   #enter(environmentId: string): Entry {
     const entry: Entry = {
       environmentId,
-      refresh: new Refresh(() => this.#update(entry)),
+      refresh: new CoalescedTask(() => this.#update(entry)),
       first: undefined,
       flagSets: undefined,
       checkedAt: 0,
@@ -259,15 +259,15 @@ export class FlagSetCache {
   async #swap(entry: Entry, definition: FlagSetDefinition): Promise<void> {
     const { environmentId, flagSets } = entry
     const before = flagSets?.server
-    await runInSlices(assertSoundDefinition(definition, before?.definition))
-    const after = await runInSlices(
-      compileIncrementally(definition, { previous: before, extensions: engines }),
+    await runInTimeSlices(assertValidDefinition(definition, before?.definition))
+    const after = await runInTimeSlices(
+      compileIncrementally(definition, { previous: before, extensions }),
     )
     // With nothing good to keep, flags that serve their default are better than no flags.
     const hasGood = before !== undefined && before.flags.size > 0
     if (hasGood) assertNoNewFaults(after, before)
     const fresh = { server: after, client: clientView(after, flagSets?.client) }
-    for (const kind of SDK_KEY_KINDS) await runInSlices(prepareIncrementally(fresh[kind]))
+    for (const kind of SDK_KEY_KINDS) await runInTimeSlices(prepareIncrementally(fresh[kind]))
     entry.flagSets = fresh
     this.#swaps += 1
     const issues = hasGood ? [] : findErrors(after)

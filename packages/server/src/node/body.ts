@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { FlagError } from '@ff/core'
 import type { JsonBody } from '../http/exchange.ts'
 import { assertNotCompressed, bodyTooLarge, jsonBody } from '../http/json-body.ts'
-import { whenHere } from '../runtime/map-maybe-async.ts'
+import { mapMaybeAsync } from '../runtime/map-maybe-async.ts'
 
 /** A request whose host may have parsed the body already, as `express.json()` does. */
 export interface ParsedRequest extends IncomingMessage {
@@ -84,7 +84,7 @@ export function readJson(body: RequestBody, maxBytes: number): JsonBody | Promis
   if (typeof parsed === 'string') return jsonBody(Buffer.from(parsed))
   if (parsed instanceof Uint8Array) return jsonBody(parsed)
   if (parsed !== undefined) return { bytes: undefined, parse: () => parsed }
-  return whenHere(body.bytes(maxBytes), jsonBody)
+  return mapMaybeAsync(body.bytes(maxBytes), jsonBody)
 }
 
 /** The body as it came: what the host has read as bytes or text, else what is read here. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { Slice } from '../runtime/time-slice.ts'
+import { TimeSlice } from '../runtime/time-slice.ts'
 
 /** A request for an upgrade, as Node's `upgrade` event has it. */
 export interface Upgrade {
@@ -31,7 +31,7 @@ export class UpgradeQueue {
   }
 
   #work(): void {
-    const slice = new Slice()
+    const slice = new TimeSlice()
     while (this.#waiting.length > 0 && slice.take()) {
       const upgrade = this.#waiting.shift()
       if (upgrade === undefined) break

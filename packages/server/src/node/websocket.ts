@@ -5,12 +5,12 @@ import { MAX_MESSAGE_BYTES, SDK_PATHS } from '@ff/protocol/sdk'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Client } from '../access/client.ts'
 import type { FlagServer } from '../flag-server.ts'
-import { targetBelow } from '../http/target.ts'
+import { targetBelow } from '../http/request-target.ts'
 import type { Message } from '../live/flag-update.ts'
 import type { SocketConnection } from '../live/socket-connection.ts'
 import type { SocketLike } from '../live/socket-like.ts'
 import type { Cancel } from '../runtime/clock.ts'
-import { inSlices } from '../runtime/time-slice.ts'
+import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 import { UpgradeQueue } from './upgrade-queue.ts'
 
 /** Stops accepting sockets, and the heartbeat; sockets that are open stay open. */
@@ -161,7 +161,7 @@ class OpenSockets {
     this.#cancelBeat = undefined
     if (this.#sockets.size === 0) return
     this.#cancelBeat = this.#flags.clock.schedule(HEARTBEAT_MS, () => this.#beat())
-    void inSlices(this.#sockets, ([webSocket, socket]) => {
+    void forEachInTimeSlices(this.#sockets, ([webSocket, socket]) => {
       if (!socket.wasHeard) webSocket.terminate()
       else {
         socket.wasHeard = false

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { Refresh } from './coalesced-task.ts'
+import { CoalescedTask } from './coalesced-task.ts'
 
 function controlled() {
   const runs: { resolve: () => void; reject: (error: Error) => void }[] = []
-  const refresh = new Refresh(
+  const refresh = new CoalescedTask(
     () => new Promise<void>((resolve, reject) => void runs.push({ resolve, reject })),
   )
   return { runs, refresh }
@@ -11,7 +11,7 @@ function controlled() {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('Refresh', () => {
+describe('CoalescedTask', () => {
   it('runs one at a time and answers everybody who asked meanwhile by one further run', async () => {
     const { runs, refresh } = controlled()
     const first = refresh.run()

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
 import { FakeClock } from '../../test/fake-clock.ts'
-import { Admission } from './admission.ts'
+import { ConnectionThrottle } from './connection-throttle.ts'
 
-const crowd = (admission: Admission, size: number, organization = 'acme') =>
+const crowd = (admission: ConnectionThrottle, size: number, organization = 'acme') =>
   Array.from({ length: size }, () => admission.take(organization))
 
 const admittedOf = (waits: readonly number[]) => waits.filter((seconds) => seconds === 0).length
 
 it('admits a quarter of a second’s number at one moment and the whole number in a second', async () => {
   const clock = new FakeClock()
-  const admission = new Admission({ clock, perSecond: 100 })
+  const admission = new ConnectionThrottle({ clock, perSecond: 100 })
   let admitted = 0
   for (let tick = 0; tick < 200; tick += 1) {
     for (const name of ['acme', 'globex']) admitted += admittedOf(crowd(admission, 10, name))
@@ -21,7 +21,7 @@ it('admits a quarter of a second’s number at one moment and the whole number i
 
 it('admits one organization to three quarters of the number, at one moment and in a second', async () => {
   const clock = new FakeClock()
-  const admission = new Admission({ clock, perSecond: 100 })
+  const admission = new ConnectionThrottle({ clock, perSecond: 100 })
   expect(admittedOf(crowd(admission, 100))).toBe(19)
   let admitted = 0
   for (let tick = 0; tick < 200; tick += 1) {
@@ -34,7 +34,7 @@ it('admits one organization to three quarters of the number, at one moment and i
 
 it('admits clients of another organization while one organization’s crowd never stops', async () => {
   const clock = new FakeClock()
-  const admission = new Admission({ clock, perSecond: 100 })
+  const admission = new ConnectionThrottle({ clock, perSecond: 100 })
   const waits: number[] = []
   for (let tick = 0; tick < 200; tick += 1) {
     crowd(admission, 50)
@@ -45,7 +45,7 @@ it('admits clients of another organization while one organization’s crowd neve
 })
 
 it('spreads a crowd over as many seconds as its admission takes', () => {
-  const admission = new Admission({ clock: new FakeClock(), perSecond: 400 })
+  const admission = new ConnectionThrottle({ clock: new FakeClock(), perSecond: 400 })
   const turns = new Map<number, number>()
   for (const seconds of crowd(admission, 6000)) turns.set(seconds, (turns.get(seconds) ?? 0) + 1)
   expect(turns.get(0)).toBe(75)
@@ -54,7 +54,7 @@ it('spreads a crowd over as many seconds as its admission takes', () => {
 })
 
 it('never gives a wait of more than a minute, however large the crowd is', () => {
-  const admission = new Admission({ clock: new FakeClock(), perSecond: 1 })
+  const admission = new ConnectionThrottle({ clock: new FakeClock(), perSecond: 1 })
   const waits = crowd(admission, 1000).slice(1)
   expect(Math.min(...waits)).toBeGreaterThanOrEqual(1)
   expect(Math.max(...waits)).toBeLessThanOrEqual(60)
@@ -62,7 +62,7 @@ it('never gives a wait of more than a minute, however large the crowd is', () =>
 })
 
 it('admits another client in place of one whose admission was given back', () => {
-  const admission = new Admission({ clock: new FakeClock(), perSecond: 4 })
+  const admission = new ConnectionThrottle({ clock: new FakeClock(), perSecond: 4 })
   expect(crowd(admission, 2)).toEqual([0, 1])
   admission.giveBack('acme')
   expect(admission.take('acme')).toBe(0)
@@ -70,7 +70,7 @@ it('admits another client in place of one whose admission was given back', () =>
 
 it('forgets a crowd once its time has passed, and admits no client early when the clock is set back', async () => {
   const clock = new FakeClock()
-  const admission = new Admission({ clock, perSecond: 100 })
+  const admission = new ConnectionThrottle({ clock, perSecond: 100 })
   crowd(admission, 750)
   clock.set(clock.now() - 3_600_000)
   expect(admission.take('acme')).toBe(10)

@@ -1,7 +1,7 @@
 import { FlagError } from '@ff/core'
 import type { Clock } from '../runtime/clock.ts'
 
-interface AdmissionParts {
+interface ConnectionThrottleOptions {
   readonly clock: Clock
   /** How many clients are admitted in a second. */
   readonly perSecond: number
@@ -19,14 +19,14 @@ const SHARE_OF_ONE = 0.75
  * refused client gets a place in a queue that is only counted: a crowd comes back spread out, in
  * the order of arrival.
  */
-export class Admission {
+export class ConnectionThrottle {
   readonly #clock: Clock
   readonly #all: Line
   /** Bounded by the organizations that have a valid SDK key. */
   readonly #byOrganization = new Map<string, Line>()
   readonly #perSecond: number
 
-  constructor({ clock, perSecond }: AdmissionParts) {
+  constructor({ clock, perSecond }: ConnectionThrottleOptions) {
     this.#clock = clock
     this.#perSecond = perSecond
     this.#all = new Line(perSecond, burstOf(perSecond), clock.now())
