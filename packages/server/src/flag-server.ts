@@ -216,7 +216,7 @@ export class FlagServer<As = unknown> {
 
 /**
  * Creates a server; without adapters, it keeps everything in memory. Throws `INVALID_REQUEST` for
- * an option that cannot be meant.
+ * an invalid option.
  */
 export function createFlagServer<As = undefined>(
   options: FlagServerOptions<As> = {},

@@ -3,7 +3,7 @@ import type { Storage } from '@ff/storage'
 import type { Cancel, Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 
-/** How exactly it is known when something was last used. */
+/** The precision of the time of the last use. */
 const PRECISION_MS = 60_000
 
 /** How long uses are gathered before they are written. */
@@ -15,12 +15,12 @@ interface LastUseOptions {
   readonly logger: Logger
 }
 
-/** What is used, and can tell when it was. */
+/** The kinds of records that have a last use. */
 type Used = 'accessToken' | 'sdkKey' | 'loginSession'
 
 /**
- * Keeps when tokens, keys or sessions were last used, to the minute: at most one write a minute for each,
- * for which nobody waits. What cannot be written is forgotten.
+ * Records when tokens, keys or sessions were last used, to the minute: at most one write a minute for
+ * each, in the background. A use that cannot be written is dropped.
  */
 export class LastUse {
   readonly #kind: Used
@@ -35,7 +35,7 @@ export class LastUse {
     this.#options = options
   }
 
-  /** Whoever has this id is used now. */
+  /** Records a use of the record with this id. */
   note(id: string): void {
     const { clock } = this.#options
     const now = clock.now()
@@ -46,7 +46,7 @@ export class LastUse {
     this.#cancel ??= clock.schedule(GATHER_MS, () => void this.#write())
   }
 
-  /** Writes nothing any more. */
+  /** Stops writing. */
   stop(): void {
     this.#cancel?.()
   }
@@ -69,9 +69,9 @@ export class LastUse {
         await this.#options.storage.update(this.#kind, id, { lastUsedAt })
       } catch (cause) {
         const code = isFlagError(cause) ? cause.code : undefined
-        // Deleted since: that is how a token that ends itself is used last.
+        // Deleted since: the last use of a token may be its own deletion.
         if (code === 'NOT_FOUND') continue
-        // A store that is away is reported where it matters.
+        // An unavailable store is reported where it matters.
         if (code !== 'UNAVAILABLE') this.#report(cause)
         return
       }

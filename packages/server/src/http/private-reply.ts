@@ -3,12 +3,12 @@ import type { Logger } from '../runtime/logger.ts'
 import { managementErrorReply } from './error-reply.ts'
 import { discardBody, type Exchange, type Headers, type Reply } from './exchange.ts'
 
-/** Marks a reply as meant for one caller at one moment, and as no page. */
+/** Keeps a reply out of caches, and browsers from treating it as a page. */
 const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const
 
 /**
  * Completes the reply of a path that is not an SDK path: errors become the management envelope,
- * replies to HEAD lose their body, and caches are told to keep nothing. `more` is read when the
+ * replies to HEAD lose their body, and caches keep nothing. `more` is read when the
  * reply is complete. Never rejects.
  */
 export async function privateReply(

@@ -140,7 +140,7 @@ function evaluate(
   )
 }
 
-/** What a body that the host has parsed takes while its request waits, roughly. */
+/** The assumed size of a body that the host has parsed. */
 const ASSUMED_BYTES = 4096
 
 function sizeOf({ bytes }: JsonBody): number {

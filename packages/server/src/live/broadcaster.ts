@@ -91,7 +91,7 @@ export class Broadcaster {
 
   #endRefused(): void {
     const { keys, sessions } = this.#options
-    void sessions.end((scope) => !keys.isLiving(scope), 'keyRefused')
+    void sessions.end((scope) => !keys.isValid(scope), 'keyRefused')
   }
 
   #onSwap(environmentId: string, after: FlagSetsByKind, before?: FlagSetsByKind): void {

@@ -25,7 +25,7 @@ export class SocketConnections {
     return this.#options.pending.displaced
   }
 
-  /** Begins the conversation over a socket that was just opened from a network address. */
+  /** Connects a socket that was just opened from a network address. */
   accept(socket: SocketLike, address: string | undefined): SocketConnection {
     const connection = new SocketConnection(socket, this.#options)
     this.#open.add(connection)
