@@ -12,7 +12,7 @@ function controlled() {
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('CoalescedTask', () => {
-  it('runs one at a time and answers everybody who asked meanwhile by one further run', async () => {
+  it('runs one at a time and answers all calls during a run by one further run', async () => {
     const { runs, refresh } = controlled()
     const first = refresh.run()
     const second = refresh.run()
@@ -28,7 +28,7 @@ describe('CoalescedTask', () => {
     expect(runs).toHaveLength(2)
   })
 
-  it('hands a failure to those who asked for that run, and runs again', async () => {
+  it('rejects the calls that requested a failed run, and runs again', async () => {
     const { runs, refresh } = controlled()
     const first = refresh.run()
     const second = refresh.run()

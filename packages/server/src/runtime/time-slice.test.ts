@@ -15,7 +15,7 @@ function* longItems(count: number): Generator<undefined, number> {
   return count
 }
 
-it('work is interrupted after each item that takes longer than a slice', async () => {
+it('work is interrupted after each item that takes longer than a time slice', async () => {
   let turns = 0
   let isDone = false
   const countTurns = () => {

@@ -41,7 +41,7 @@ const body = JSON.stringify({ context: { kind: 'user', key: 'user-1' } })
 const post = (url: string, path = '/evaluator/evaluate') =>
   fetch(url + path, { method: 'POST', headers: headers(), body })
 
-/** Long enough for a request to arrive and be pending. */
+/** Long enough for a request to arrive and become pending. */
 const pause = () => new Promise((resolve) => setTimeout(resolve, 150))
 
 describe('toNodeHandler under node:http', () => {
