@@ -3,7 +3,7 @@ import { compileFlagSet } from '@ff/core'
 import { findIssues } from '@ff/core/authoring'
 import { verifyAuditLog } from '@ff/management'
 import { createManagement } from '@ff/management/node'
-import { createFlagServer, engines } from '@ff/server'
+import { createFlagServer, extensions } from '@ff/server'
 import { KIND_RULES, type Kind, type Storage } from '@ff/storage'
 import { sqlite } from '@ff/storage/sqlite'
 import { ADMINISTRATOR } from './administrator.ts'
@@ -59,7 +59,7 @@ async function readRecords(storage: Storage, kind: Kind): Promise<void> {
 async function readFlagSet(storage: Storage, environmentId: string): Promise<void> {
   const definition = await storage.loadFlagSet(environmentId)
   const [issue] =
-    definition === undefined ? [] : findIssues(compileFlagSet(definition, { extensions: engines }))
+    definition === undefined ? [] : findIssues(compileFlagSet(definition, { extensions }))
   if (issue !== undefined) throw new Error(`Environment ${environmentId}: ${issue.message}`)
 }
 

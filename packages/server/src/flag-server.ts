@@ -1,42 +1,43 @@
 import { type EvaluationContext, type EvaluationDetail, FlagError, parseContext } from '@ff/core'
 import { type FlagValues, SDK_PATHS } from '@ff/protocol/sdk'
-import { Admission, spreadSeconds } from './access/admission.ts'
 import { addressOf, type Client } from './access/client.ts'
+import { ConnectionThrottle, spreadSeconds } from './access/connection-throttle.ts'
 import { RequestLimiter } from './access/rate-limit.ts'
 import { SdkKeyVerifier } from './access/sdk-keys.ts'
 import { EvaluationScheduler } from './evaluation/evaluation-scheduler.ts'
-import { Evaluator } from './evaluation/evaluator.ts'
 import { FlagSetCache } from './evaluation/flag-set-cache.ts'
-import type { Exchange, Outcome } from './http/exchange.ts'
+import type { Exchange, HandlerResult } from './http/exchange.ts'
 import { createFetch } from './http/fetch.ts'
 import { createHandler } from './http/handler.ts'
 import { Metrics } from './http/metrics.ts'
 import { handleSdk } from './http/sdk.ts'
+import { toSocketRefusal } from './http/socket-refusal.ts'
+import { InProcessEvaluator } from './in-process-evaluator.ts'
 import { Instance } from './instance.ts'
 import { Broadcaster } from './live/broadcaster.ts'
 import { ClientBudget } from './live/client-budget.ts'
 import { LongPolls } from './live/long-polls.ts'
 import { PendingSockets } from './live/pending-sockets.ts'
 import { SessionRegistry } from './live/session-registry.ts'
-import { SocketAdmission } from './live/socket-admission.ts'
-import type { SocketConnection, SocketParts } from './live/socket-connection.ts'
+import type { SocketConnection, SocketConnectionOptions } from './live/socket-connection.ts'
 import { SocketConnections } from './live/socket-connections.ts'
 import type { SocketLike } from './live/socket-like.ts'
+import { SocketThrottle } from './live/socket-throttle.ts'
 import type { ConnectedManagementPlane, ManagementPlane } from './management-plane.ts'
 import { type FlagServerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import type { Clock } from './runtime/clock.ts'
 import { InFlight } from './runtime/in-flight.ts'
 import { Jobs } from './runtime/jobs.ts'
-import { watchServer } from './runtime/server-metrics.ts'
+import { watchServer } from './server-metrics.ts'
 import { UsageRecorder } from './usage/usage-recorder.ts'
 
-/** How many upgrades may wait for their handshake. */
-const MAX_WAITING_UPGRADES = 8192
+/** How many upgrades may be queued for their handshake. */
+const MAX_QUEUED_UPGRADES = 8192
 
-/** How long a stopping server waits for the requests it is working on. */
+/** How long a stopping server waits for requests in progress. */
 const DRAIN_WITHIN_MS = 5000
 
-/** Which environment is meant. */
+/** Identifies an environment. */
 export interface EnvironmentRef {
   readonly environmentId: string
 }
@@ -53,14 +54,14 @@ export interface EnvironmentRef {
 export class FlagServer<As = unknown> {
   /** Web request → web response; may be passed on without the server. */
   readonly fetch: (request: Request) => Promise<Response>
-  /** Request → reply in the neutral form that the platform bindings speak, or the request is held. */
-  readonly handle: (exchange: Exchange) => Outcome | Promise<Outcome>
+  /** Neutral request → reply, as platform bindings use it; `pending` if the request is held. */
+  readonly handle: (exchange: Exchange) => HandlerResult | Promise<HandlerResult>
   /** Use cases in process, as the management plane offers them; `undefined` without one. */
   readonly as: As
   readonly #options: ResolvedOptions
   readonly #metrics: Metrics
   readonly #keys: SdkKeyVerifier
-  readonly #evaluator: Evaluator
+  readonly #evaluator: InProcessEvaluator
   readonly #usage: UsageRecorder
   readonly #sessions = new SessionRegistry()
   readonly #sockets: SocketConnections
@@ -81,15 +82,14 @@ export class FlagServer<As = unknown> {
     const keys = new SdkKeyVerifier({ storage, clock, logger })
     const limiter = new RequestLimiter({ limiter: rateLimiter, clock, logger })
     const usage = new UsageRecorder({ storage, cache, metrics, clock, logger })
-    const evaluator = new Evaluator({ cache, usage, clock })
     const scheduler = new EvaluationScheduler({ clock, limiter })
     const whenReady = () => this.#whenReady()
     const budget = new ClientBudget({ clients, bytes })
     const held = { sessions, budget }
-    const work = { cache, evaluator, scheduler, usage }
+    const work = { cache, scheduler, usage }
     const live = { whenReady, ...work, keys, limiter, ...held, clock, logger }
     this.#keys = keys
-    this.#evaluator = evaluator
+    this.#evaluator = new InProcessEvaluator({ cache, usage, clock })
     this.#usage = usage
     this.#sockets = createSockets({ ...live, metrics }, options)
     const instance = new Instance({ cache, sessions })
@@ -124,18 +124,18 @@ export class FlagServer<As = unknown> {
   }
 
   /**
-   * For bindings: 0 if a socket may be opened; else after how many seconds to try again, because
-   * the server stops, or because too many others are `waiting` to be opened.
+   * For bindings: returns 0 if a socket may be opened; otherwise after how many seconds to try
+   * again, because the server stops, or because too many others are `queued` to be opened.
    */
-  admitSocket(waiting = 0): number {
-    if (this.#state !== 'closed' && waiting < MAX_WAITING_UPGRADES) return 0
+  admitSocket(queued = 0): number {
+    if (this.#state !== 'closed' && queued < MAX_QUEUED_UPGRADES) return 0
     this.#metrics.countRequest(SDK_PATHS.socket, 429)
     return spreadSeconds()
   }
 
   /**
-   * Brings the store up to date, reads the SDK keys and listens for changes. The first use calls
-   * it; calling it before shows trouble early. After a failure it may be called again.
+   * Migrates the store, reads the SDK keys and subscribes to changes. The first use calls it;
+   * calling it before shows problems early. After a failure it may be called again.
    */
   start(): Promise<void> {
     if (this.#state === 'closed') return Promise.reject(closedError())
@@ -146,7 +146,7 @@ export class FlagServer<As = unknown> {
     return this.#starting
   }
 
-  /** Every flag's value for a context, in process. Throws `INVALID_CONTEXT`, `NOT_FOUND`. */
+  /** Returns every flag's value for a context. Throws `INVALID_CONTEXT`, `NOT_FOUND`. */
   async evaluate(
     { environmentId }: EnvironmentRef,
     context: EvaluationContext,
@@ -155,7 +155,7 @@ export class FlagServer<As = unknown> {
     return this.#evaluator.values(environmentId, parseContext(context))
   }
 
-  /** One flag's value for a context, and why. Throws `INVALID_CONTEXT`, `NOT_FOUND`. */
+  /** Returns one flag's value for a context, and why. Throws `INVALID_CONTEXT`, `NOT_FOUND`. */
   async evaluateFlag(
     { environmentId }: EnvironmentRef,
     flagKey: string,
@@ -166,21 +166,21 @@ export class FlagServer<As = unknown> {
   }
 
   /**
-   * Begins the conversation over a socket that was just opened; for bindings. `client` sent the
-   * request for the upgrade; without it, the socket counts as one of an unknown address.
+   * For bindings: connects a socket that was just opened. `client` sent the request for the
+   * upgrade; without it, the socket counts as one of an unknown address.
    */
   acceptSocket(socket: SocketLike, client?: Client): SocketConnection {
     return this.#sockets.accept(socket, client && addressOf(client, this.#options.trustProxy))
   }
 
-  /** For bindings: the socket of this connection is gone. */
+  /** For bindings: frees a connection whose socket is gone. */
   releaseSocket(connection: SocketConnection): void {
     this.#sockets.release(connection)
   }
 
   /**
-   * Stops gracefully: parked polls are answered with the present values, sockets closed with
-   * 1001, timers stopped, and the store it was given is closed. Stop accepting connections first.
+   * Stops gracefully: answers pending polls with the current values, closes sockets with 1001,
+   * stops timers, and closes the store. Stop accepting connections first.
    */
   close(): Promise<void> {
     this.#closing ??= this.#end()
@@ -216,7 +216,7 @@ export class FlagServer<As = unknown> {
 
 /**
  * Creates a server; without adapters, it keeps everything in memory. Throws `INVALID_REQUEST` for
- * an option that cannot be meant.
+ * an invalid option.
  */
 export function createFlagServer<As = undefined>(
   options: FlagServerOptions<As> = {},
@@ -225,17 +225,20 @@ export function createFlagServer<As = undefined>(
 }
 
 function createSockets(
-  live: Omit<SocketParts, 'pending' | 'admission' | 'countRefusal'> & { readonly metrics: Metrics },
+  live: Omit<SocketConnectionOptions, 'pending' | 'throttle' | 'countRefusal' | 'toRefusal'> & {
+    readonly metrics: Metrics
+  },
   options: ResolvedOptions,
 ): SocketConnections {
   const { maxNewSocketsPerSecond, maxPendingSocketsPerAddress } = options
   const { clock, limiter, metrics } = live
-  const throttle = new Admission({ clock, perSecond: maxNewSocketsPerSecond })
+  const connections = new ConnectionThrottle({ clock, perSecond: maxNewSocketsPerSecond })
   return new SocketConnections({
     ...live,
     pending: new PendingSockets({ perAddress: maxPendingSocketsPerAddress }),
-    admission: new SocketAdmission({ throttle, limiter }),
+    throttle: new SocketThrottle({ connections, limiter }),
     countRefusal: () => metrics.countRequest(SDK_PATHS.socket, 429),
+    toRefusal: (error) => toSocketRefusal(error, options.logger),
   })
 }
 

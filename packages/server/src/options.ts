@@ -5,7 +5,7 @@ import type { ManagementPlane } from './management-plane.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
 import { type Logger, silentLogger } from './runtime/logger.ts'
 
-/** What a host may set; spread the adapters first: `{ ...sqlite({ path }), basePath: '/flags' }`. */
+/** The options of a server; spread the adapters first: `{ ...sqlite({ path }), basePath: '/flags' }`. */
 export interface FlagServerOptions<As = unknown> extends Capabilities {
   /** The path under which the host mounts the server, such as `/flags`; by default the root. */
   readonly basePath?: string
@@ -13,18 +13,18 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
   readonly management?: ManagementPlane<As>
   /**
    * Whether every request comes through a proxy of yours that sets `X-Forwarded-For`, `-Proto` and
-   * `-Host`. Clients are then told apart by what it says.
+   * `-Host`. Clients are then distinguished by these headers.
    */
   readonly trustProxy?: boolean
   /** Silent by default. */
   readonly logger?: Logger
   /** The system's by default. */
   readonly clock?: Clock
-  /** Whether anybody may read `GET /metrics`; by default only a token of the role `platform`. */
+  /** Whether `GET /metrics` needs no token; by default it needs one of the role `platform`. */
   readonly metricsArePublic?: boolean
   /**
-   * How many live clients are held: sockets, and sessions. Beyond that, clients of the organization
-   * that has most give way to those of others, and more of its own are refused with 429.
+   * How many live clients there may be: sockets, and sessions. Beyond that, clients of the organization
+   * that has most are ended for those of others, and more of its own are refused with 429.
    */
   readonly maxLiveClients?: number
   /**
@@ -34,7 +34,7 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
   readonly maxHeldContextBytes?: number
   /**
    * How many sockets may begin with a valid `init` in a second before more are refused with
-   * `retryAfter`; at one moment a quarter, and of one organization three quarters.
+   * `retryAfter`; at once a quarter, and of one organization three quarters.
    */
   readonly maxNewSocketsPerSecond?: number
   /**
@@ -44,7 +44,7 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
   readonly maxPendingSocketsPerAddress?: number
 }
 
-/** The options with everything decided. */
+/** The options with all defaults filled in. */
 export interface ResolvedOptions extends Required<Capabilities>, Limits {
   readonly basePath: string
   readonly trustProxy: boolean
@@ -53,7 +53,7 @@ export interface ResolvedOptions extends Required<Capabilities>, Limits {
   readonly metricsArePublic: boolean
 }
 
-/** The options that are numbers: their defaults, and the least that each may be. */
+/** The options that are numbers: their defaults and their minimums. */
 const LIMITS = {
   maxLiveClients: { usual: 20_000, min: 1 },
   // The largest context, in two bytes for each unit, fits in the quarter of one SDK key.
@@ -63,7 +63,7 @@ const LIMITS = {
 } as const
 type Limits = { readonly [Name in keyof typeof LIMITS]: number }
 
-/** Fills in the defaults. Throws `INVALID_REQUEST` for an option that cannot be meant. */
+/** Fills in the defaults. Throws `INVALID_REQUEST` for an invalid option. */
 export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
   const { storage, changeFeed, rateLimiter } = { ...memory(), ...options }
   return {

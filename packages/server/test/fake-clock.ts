@@ -5,7 +5,7 @@ interface Timer {
   readonly task: () => void
 }
 
-/** A clock that stands still until it is told to move. */
+/** A clock that stands still until a test moves it. */
 export class FakeClock implements Clock {
   #now: number
   readonly #timers = new Set<Timer>()
@@ -60,7 +60,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets everything that is only waiting for its turn happen. */
+/** Runs everything that waits only for a turn of the event loop. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

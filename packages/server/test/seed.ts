@@ -139,7 +139,7 @@ export function flagChange(definition: FlagDefinition): DefinitionChange {
 /** When the tests' first definitions are published, by nobody. */
 export const OCCASION = { publishedAt: '2026-01-01T00:00:00.000Z', eventId: null }
 
-/** Publishes, and tells the feed as the management side does after a commit. */
+/** Publishes, and notifies the change feed as the management plane does after a commit. */
 export async function publish(
   { storage, changeFeed }: Required<Pick<Capabilities, 'storage' | 'changeFeed'>>,
   environmentId: string,

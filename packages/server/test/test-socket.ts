@@ -13,7 +13,7 @@ export class TestSocket implements SocketLike {
   bufferedAmount = 0
   /** Whether the other end has stopped reading. */
   isStuck = false
-  readonly #waiting: (() => void)[] = []
+  readonly #tasks: (() => void)[] = []
 
   send(sent: Message): void {
     const { text } = sent
@@ -25,7 +25,7 @@ export class TestSocket implements SocketLike {
   }
 
   whenDrained(task: () => void): void {
-    this.#waiting.push(task)
+    this.#tasks.push(task)
   }
 
   close(code: number, _reason: string, isAnonymous: boolean): void {
@@ -37,7 +37,7 @@ export class TestSocket implements SocketLike {
   drain(): void {
     this.isStuck = false
     this.bufferedAmount = 0
-    for (const task of this.#waiting.splice(0)) task()
+    for (const task of this.#tasks.splice(0)) task()
   }
 
   take(): ServerMessage[] {

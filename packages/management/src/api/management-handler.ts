@@ -13,8 +13,8 @@ import {
   type RateLimitHeaders,
   type Reply,
   RequestLimiter,
-  runInSlices,
-  tellLimit,
+  runInTimeSlices,
+  setRateLimitHeaders,
   tooManyRequests,
 } from '@ff/server/plane'
 import type { RateLimiter } from '@ff/storage'
@@ -90,7 +90,7 @@ async function takeRequest(
   { id }: Actor,
 ): Promise<void> {
   const permit = await limiter.take({ keyId: `management:${id}`, rateLimit })
-  tellLimit(permit, limits)
+  setRateLimitHeaders(permit, limits)
   if (!permit.granted) throw tooManyRequests({ of: 'user or access token' })
 }
 
@@ -111,7 +111,7 @@ async function perform(
     outcome instanceof WithHeaders ? outcome : new WithHeaders(outcome, {})
   if (endpoint.lines)
     return linesReply(endpoint, result as AsyncIterable<unknown>, management.logger)
-  const reply = await runInSlices(toReply(endpoint, result, headers))
+  const reply = await runInTimeSlices(toReply(endpoint, result, headers))
   return { ...reply, cookies }
 }
 

@@ -8,7 +8,7 @@ import {
   auditEventCodec,
   auditEvents,
 } from '@ff/protocol/management'
-import { isLongerJson, runInSlices, sha256 } from '@ff/server/plane'
+import { isLongerJson, runInTimeSlices, sha256 } from '@ff/server/plane'
 import type { Records, StorageSession } from '@ff/storage'
 import * as z from 'zod'
 import type { AuditWalk } from './audit-walks.ts'
@@ -85,7 +85,7 @@ export function chainIn(id: string): string {
 
 /** The hash that an entry has unless it was changed. Throws for what is not shaped like an entry. */
 export async function hashOf(entry: Omit<AuditEvent, 'hash'>): Promise<string> {
-  return sha256(await runInSlices(signedText(entry)))
+  return sha256(await runInTimeSlices(signedText(entry)))
 }
 
 /** What is hashed of an entry. A long one is encoded and written in different turns of the event loop. */

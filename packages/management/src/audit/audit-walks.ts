@@ -1,5 +1,5 @@
 import { FlagError } from '@ff/core'
-import { type Clock, type Slice, SliceQueue } from '@ff/server/plane'
+import { type Clock, type TimeSlice, TimeSliceQueue } from '@ff/server/plane'
 
 /** How long a walk may last. A reader of an export that is slower than this has to filter by date. */
 const LONGEST_WALK_MS = 60 * 60_000
@@ -14,7 +14,7 @@ const RETRY_AFTER_SECONDS = 5
 export class AuditWalks {
   readonly #clock: Clock
   readonly #walking = new Set<string>()
-  readonly #slices = new SliceQueue()
+  readonly #slices = new TimeSliceQueue()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -40,17 +40,17 @@ export class AuditWalks {
 
 /** One walk through the audit log. It has its organization's place until it ends. */
 export class AuditWalk {
-  readonly #slices: SliceQueue
+  readonly #slices: TimeSliceQueue
   readonly #release: () => void
   #hasEnded = false
 
-  constructor(slices: SliceQueue, release: () => void) {
+  constructor(slices: TimeSliceQueue, release: () => void) {
     this.#slices = slices
     this.#release = release
   }
 
   /** Resolves with the next slice of the walk. Throws `UNAVAILABLE` if the walk has ended. */
-  async nextSlice(): Promise<Slice> {
+  async nextSlice(): Promise<TimeSlice> {
     const slice = await this.#slices.next()
     if (this.#hasEnded) throw new FlagError('UNAVAILABLE', 'The audit log was read for too long.')
     return slice

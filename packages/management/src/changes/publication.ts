@@ -1,5 +1,5 @@
 import type { Environment } from '@ff/protocol/management'
-import { runInSlices } from '@ff/server/plane'
+import { runInTimeSlices } from '@ff/server/plane'
 import {
   type DefinitionChange,
   type FlagSetChange,
@@ -130,7 +130,7 @@ async function publishIn(
   const affectsClients = present.affectsClients([...changes, ...keys])
   const published = { ...(await occasion()), affectsClients }
   const version = await session.publish(environment.id, changes, published)
-  if (version > present.version) await runInSlices(present.assertSound(changes))
+  if (version > present.version) await runInTimeSlices(present.assertSound(changes))
   // Who is listed cannot break anything, so that need not be looked at again.
   return keys.length === 0 ? version : session.publish(environment.id, keys, published)
 }

@@ -7,7 +7,7 @@ import {
 } from '@ff/core'
 import { findErrors } from '@ff/core/authoring'
 import { mergeChanges } from '@ff/core/changes'
-import { engines } from '@ff/server/plane'
+import { extensions } from '@ff/server/plane'
 import type { DefinitionChange } from '@ff/storage'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -98,11 +98,9 @@ const start: fc.Arbitrary<FlagSetDefinition> = fc
   .map(([flags, segments]) => ({ version: 0, flags, segments }))
 
 const sentences = (definition: FlagSetDefinition) =>
-  findErrors(compileFlagSet(definition, { extensions: engines })).map(
-    ({ flagKey, segmentId, message }) => {
-      return `${flagKey ?? segmentId}: ${message}`
-    },
-  )
+  findErrors(compileFlagSet(definition, { extensions })).map(({ flagKey, segmentId, message }) => {
+    return `${flagKey ?? segmentId}: ${message}`
+  })
 
 function toDelta(version: number, changes: readonly DefinitionChange[]) {
   const last = new Map(changes.map((each) => [topicOf(each), each]))

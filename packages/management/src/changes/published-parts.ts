@@ -7,7 +7,7 @@ import {
   type SegmentDefinition,
 } from '@ff/core'
 import { conditionFault, type FlagSetIssue, findErrors } from '@ff/core/authoring'
-import { engines } from '@ff/server/plane'
+import { extensions } from '@ff/server/plane'
 import type { DefinitionChange, DefinitionChanges, PublishedSegment } from '@ff/storage'
 import { conditionValueBytes, MAX_CONDITION_VALUE_BYTES } from '../flags/condition-values.ts'
 import { flagQuestionOf, segmentIdsOf } from '../flags/conditions.ts'
@@ -234,7 +234,7 @@ function ofCondition(condition: ConditionDefinition): readonly string[] {
   const question = flagQuestionOf(condition)
   const flags = question === undefined ? [] : [keyName(question.flagKey)]
   const references = [...segmentIdsOf(condition).map(segmentName), ...flags]
-  return references.length > 0 && conditionFault(condition, engines) ? [] : references
+  return references.length > 0 && conditionFault(condition, extensions) ? [] : references
 }
 
 /** What has not even the shape of a definition, as only damage brings about, refers to nothing. */
@@ -260,7 +260,7 @@ function* issuesOf(parts: readonly Part[]): Generator<undefined, readonly string
     flags: parts.flatMap(({ flags }) => flags),
     segments: parts.flatMap(({ segments }) => segments),
   }
-  const flagSet = yield* compileIncrementally(definition, { extensions: engines })
+  const flagSet = yield* compileIncrementally(definition, { extensions })
   yield
   return findErrors(flagSet).map(sentenceOf)
 }

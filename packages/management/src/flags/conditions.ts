@@ -1,7 +1,7 @@
 import type { ConditionDefinition, Issue } from '@ff/core'
 import { authoringFault } from '@ff/core/authoring'
 import type { Condition, Flag } from '@ff/protocol/management'
-import { engines } from '@ff/server/plane'
+import { extensions } from '@ff/server/plane'
 import { invalidRequest } from '../api/validation.ts'
 import type { Reader } from '../changes/record-writer.ts'
 
@@ -32,7 +32,8 @@ export async function assertConditions(
   const issues: Issue[] = []
   for (const [index, condition] of conditions.entries()) {
     const message =
-      authoringFault(condition, engines) ?? (await findReferenceFault(reader, projectId, condition))
+      authoringFault(condition, extensions) ??
+      (await findReferenceFault(reader, projectId, condition))
     if (message !== undefined) issues.push({ path: `${field}.${index}`, message })
   }
   if (issues.length > 0) throw invalidRequest(issues)

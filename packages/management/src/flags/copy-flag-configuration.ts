@@ -1,6 +1,6 @@
 import { compareCodePoints, type JsonValue, jsonEquals } from '@ff/core'
 import type { Environment, Flag, TargetingRule } from '@ff/protocol/management'
-import { newId, runInSlices } from '@ff/server/plane'
+import { newId, runInTimeSlices } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { previousRangesOf } from '../history/restored-rollout.ts'
@@ -39,7 +39,7 @@ export async function planFlagCopy(
   const source = await loadFlagConfiguration(reader, flag.id, from.id)
   const target = await loadFlagConfiguration(reader, flag.id, to.id)
   const frameFor = (known: Records[PartKind] | null) => frameOf(known, to, now)
-  const pairedRollouts = await runInSlices(pair<'rollout'>(source.rollouts, target.rollouts))
+  const pairedRollouts = await runInTimeSlices(pair<'rollout'>(source.rollouts, target.rollouts))
   const rollouts = pairedRollouts.map(({ own, other }) => {
     const after = { ...own, ...frameFor(other), previousRanges: null }
     const previousRanges = other && previousRangesOf(other, after, Date.parse(now))
@@ -50,7 +50,7 @@ export async function planFlagCopy(
     const { rolloutId } = rule
     return { ...rule, rolloutId: rolloutId === null ? null : (rolloutIds.get(rolloutId) ?? null) }
   })
-  const pairedRules = await runInSlices(pair<'targetingRule'>(wanted, target.targetingRules))
+  const pairedRules = await runInTimeSlices(pair<'targetingRule'>(wanted, target.targetingRules))
   const rules = pairedRules.map(({ own, other }) => {
     return { before: other, after: { ...own, ...frameFor(other) } }
   })

@@ -9,7 +9,7 @@ import {
   rolloutCodec,
   targetingRuleCodec,
 } from '@ff/protocol/management'
-import { assertNoNewFaults, engines, runInSlices, timestampAt } from '@ff/server/plane'
+import { assertNoNewFaults, extensions, runInTimeSlices, timestampAt } from '@ff/server/plane'
 import type * as z from 'zod'
 import { encodeWire, invalid } from '../api/validation.ts'
 import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
@@ -33,7 +33,7 @@ export async function promoteFlag(
     const copy = await loadCopy(storage, await loadPermitted(management, target), body)
     await assertSound(storage, copy)
     const plan = await planFlagCopy(storage, copy, timestampAt(clock))
-    return { applied: false, differences: await runInSlices(viewDifferences(plan)) }
+    return { applied: false, differences: await runInTimeSlices(viewDifferences(plan)) }
   }
   return applyChange(management, target, async (writer, path) => {
     const copy = await loadCopy(writer.reader, path, body)
@@ -41,7 +41,7 @@ export async function promoteFlag(
     const differences = await copyFlagConfiguration(writer, copy)
     const after = await viewTarget(writer.reader, copy)
     const event = changeEvent('flag.promoted', path.flag.id, { before, after })
-    const views = await runInSlices(viewDifferences(differences))
+    const views = await runInTimeSlices(viewDifferences(differences))
     const result = { applied: differences.length > 0, differences: views }
     return { event, result, field: 'from_env_id' }
   })
@@ -69,10 +69,10 @@ async function assertSound(reader: Reader, { flag, from, to }: FlagCopy): Promis
   const source = (await reader.loadFlagSet(from.id))?.flags.find(({ id }) => id === flag.id)
   const target = await reader.loadFlagSet(to.id)
   if (source === undefined || target === undefined) return
-  const before = await runInSlices(compileIncrementally(target, { extensions: engines }))
+  const before = await runInTimeSlices(compileIncrementally(target, { extensions }))
   const flags = target.flags.map((each) => (each.id === flag.id ? source : each))
-  const options = { previous: before, extensions: engines }
-  const after = await runInSlices(compileIncrementally({ ...target, flags }, options))
+  const options = { previous: before, extensions }
+  const after = await runInTimeSlices(compileIncrementally({ ...target, flags }, options))
   assertNoNewFaults(after, before)
 }
 

@@ -7,7 +7,7 @@ import {
 } from '@ff/core'
 import { type ExplanationStep, explainIncrementally, prepareExplanations } from '@ff/core/explain'
 import { type ExplainedEvaluation, type ExplainedFlag, endpoints } from '@ff/protocol/management'
-import { engines, runInSlices, timestampAt } from '@ff/server/plane'
+import { extensions, runInTimeSlices, timestampAt } from '@ff/server/plane'
 import { loadPermitted } from '../changes/apply-change.ts'
 import { loadEnvironmentPath } from '../changes/paths.ts'
 import { notFound } from '../changes/permissions.ts'
@@ -35,7 +35,7 @@ export async function explainEvaluation(
   const keys = flagKey === undefined ? [...flagSet.flags.keys()] : [flagKey]
   const at = body.at ?? timestampAt(management.clock)
   const question = { flagSet, context, now: Date.parse(at) }
-  const flags = await runInSlices(explainAll(question, keys))
+  const flags = await runInTimeSlices(explainAll(question, keys))
   return { version: flagSet.version, at, flags }
 }
 
@@ -49,7 +49,7 @@ async function loadCompiled(
     version === undefined
       ? ((await storage.loadFlagSet(environmentId)) ?? nothing)
       : await loadVersion(storage, environmentId, version)
-  return runInSlices(compileIncrementally(definition, { extensions: engines }))
+  return runInTimeSlices(compileIncrementally(definition, { extensions }))
 }
 
 interface Question {

@@ -1,5 +1,5 @@
 import { isFlagError } from '@ff/core'
-import { type Job, Refresh } from '@ff/server/plane'
+import { CoalescedTask, type Job } from '@ff/server/plane'
 import type { Records, Storage, StorageSession } from '@ff/storage'
 import type { Installation } from '../management.ts'
 import type { Actor } from '../users/actors.ts'
@@ -59,7 +59,7 @@ export class WebhookDispatcher implements Job {
   readonly name = 'send webhooks'
   readonly everyMs = LOOK_EVERY_MS
   readonly #installation: Installation
-  readonly #looking = new Refresh(() => this.#sendDue())
+  readonly #looking = new CoalescedTask(() => this.#sendDue())
   readonly #sending = new Set<Promise<void>>()
   /** By webhook: how many of those are to it. */
   readonly #busy = new Map<string, number>()

@@ -3,7 +3,7 @@ import { evaluateAll, valuesOf } from '@ff/core/all-flags'
 import type { AuditEvent, Environment, Project, Role } from '@ff/protocol/management'
 import type { ConnectedManagementPlane, ServerServices } from '@ff/server/plane'
 import { type FlagSetChange, memory, type Storage } from '@ff/storage'
-import { engines } from '../../../server/src/evaluation/engines.ts'
+import { extensions } from '../../../server/src/evaluation/extensions.ts'
 import { FlagSetCache } from '../../../server/src/evaluation/flag-set-cache.ts'
 import type { Reply } from '../../../server/src/http/exchange.ts'
 import { createHandler, type Handle } from '../../../server/src/http/handler.ts'
@@ -171,7 +171,7 @@ export class World {
       hold: () => undefined,
       resume: () => undefined,
     })
-    if (reply === 'held') throw new Error('a management request is never held')
+    if (reply === 'pending') throw new Error('a management request is never pending')
     const { status, headers: answered, cookies = [] } = reply
     const text = await textOf(reply.body)
     const isLines = answered['Content-Type']?.startsWith('application/x-ndjson')
@@ -188,7 +188,7 @@ export class World {
   async evaluate(environment: Environment, context: EvaluationContext = {}): Promise<FlagValues> {
     const definition = await this.storage.loadFlagSet(environment.id)
     if (definition === undefined) return {}
-    const flagSet = compileFlagSet(definition, { extensions: engines })
+    const flagSet = compileFlagSet(definition, { extensions })
     return { ...valuesOf(evaluateAll(flagSet, context, this.clock.now())) }
   }
 
@@ -199,7 +199,7 @@ export class World {
   ): Promise<readonly FlagValues[]> {
     const definition = await this.storage.loadFlagSet(environment.id)
     if (definition === undefined) return contexts.map(() => ({}))
-    const flagSet = compileFlagSet(definition, { extensions: engines })
+    const flagSet = compileFlagSet(definition, { extensions })
     return contexts.map((context) => valuesOf(evaluateAll(flagSet, context, this.clock.now())))
   }
 

@@ -32,7 +32,7 @@ describe('the address that counts for a client', () => {
     expect(addressOf(from('192.0.2.1', forwarded), false)).toBe('192.0.2.1')
   })
 
-  it('is none where nobody knows it', () => {
+  it('is undefined if it is not known', () => {
     expect(addressOf(from(undefined), true)).toBeUndefined()
   })
 })

@@ -1,19 +1,19 @@
 import { FlagError } from '@ff/core'
 
-/** What of a request tells who sent it, and from where. */
+/** The sender of a request: headers, address and encryption. */
 export interface Client {
   /** `name` in lower case. */
   header(name: string): string | undefined
-  /** Where the connection comes from: an IP address; undefined when nobody knows. */
+  /** The IP address of the connection; `undefined` if it is not known. */
   readonly address: string | undefined
   /** Whether the connection is encrypted. */
   readonly isEncrypted: boolean
 }
 
 /**
- * The address that counts for one client. Behind a proxy that may be believed it is the last that
- * `X-Forwarded-For` names, since only that was written by the proxy. Of IPv6, where everybody owns
- * as many addresses as they like, the network of 64 bits.
+ * Returns the address that counts as one client. Behind a trusted proxy it is the last one in
+ * `X-Forwarded-For`, the only one that the proxy has written. Of an IPv6 address it is the network of
+ * 64 bits, because a client has all addresses of its network.
  */
 export function addressOf(client: Client, trustProxy: boolean): string | undefined {
   const address = forwarded(client, 'x-forwarded-for', trustProxy) ?? client.address
@@ -56,7 +56,7 @@ function networkOf(address: string): string {
     .join(':')
 }
 
-/** Some proxies name the port too, which would make every connection another client. */
+/** Some proxies add the port, which would make every connection another client. */
 function withoutPort(address: string): string {
   return /^\[(.*)\]/.exec(address)?.[1] ?? address.replace(/^([\d.]+):\d+$/, '$1')
 }

@@ -3,41 +3,41 @@ import type { Storage } from '@ff/storage'
 import type { Cancel, Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 
-/** How exactly it is known when something was last used. */
+/** The precision of the time of the last use. */
 const PRECISION_MS = 60_000
 
 /** How long uses are gathered before they are written. */
 const GATHER_MS = 1000
 
-interface LastUseParts {
+interface LastUseOptions {
   readonly storage: Storage
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** What is used, and can tell when it was. */
+/** The kinds of records that have a last use. */
 type Used = 'accessToken' | 'sdkKey' | 'loginSession'
 
 /**
- * Keeps when tokens, keys or sessions were last used, to the minute: at most one write a minute for each,
- * for which nobody waits. What cannot be written is forgotten.
+ * Records when tokens, keys or sessions were last used, to the minute: at most one write a minute for
+ * each, in the background. A use that cannot be written is dropped.
  */
 export class LastUse {
   readonly #kind: Used
-  readonly #parts: LastUseParts
+  readonly #options: LastUseOptions
   /** By id; epoch milliseconds. */
   readonly #notedAt = new Map<string, number>()
   #pending = new Map<string, number>()
   #cancel: Cancel | undefined
 
-  constructor(kind: Used, parts: LastUseParts) {
+  constructor(kind: Used, options: LastUseOptions) {
     this.#kind = kind
-    this.#parts = parts
+    this.#options = options
   }
 
-  /** Whoever has this id is used now. */
+  /** Records a use of the record with this id. */
   note(id: string): void {
-    const { clock } = this.#parts
+    const { clock } = this.#options
     const now = clock.now()
     const before = this.#notedAt.get(id)
     if (before !== undefined && Math.abs(now - before) < PRECISION_MS) return
@@ -46,32 +46,32 @@ export class LastUse {
     this.#cancel ??= clock.schedule(GATHER_MS, () => void this.#write())
   }
 
-  /** Writes nothing any more. */
+  /** Stops writing. */
   stop(): void {
     this.#cancel?.()
   }
 
   #report(cause: unknown): void {
-    this.#parts.logger.warn('the last use of tokens and keys could not be kept', { cause })
+    this.#options.logger.warn('the last use of tokens and keys could not be kept', { cause })
   }
 
   async #write(): Promise<void> {
     const pending = this.#pending
     this.#pending = new Map()
     this.#cancel = undefined
-    const now = this.#parts.clock.now()
+    const now = this.#options.clock.now()
     for (const [id, usedAt] of this.#notedAt) {
       if (Math.abs(now - usedAt) >= PRECISION_MS) this.#notedAt.delete(id)
     }
     for (const [id, usedAt] of pending) {
       try {
         const lastUsedAt = new Date(usedAt).toISOString()
-        await this.#parts.storage.update(this.#kind, id, { lastUsedAt })
+        await this.#options.storage.update(this.#kind, id, { lastUsedAt })
       } catch (cause) {
         const code = isFlagError(cause) ? cause.code : undefined
-        // Deleted since: that is how a token that ends itself is used last.
+        // Deleted since: the last use of a token may be its own deletion.
         if (code === 'NOT_FOUND') continue
-        // A store that is away is reported where it matters.
+        // An unavailable store is reported where it matters.
         if (code !== 'UNAVAILABLE') this.#report(cause)
         return
       }

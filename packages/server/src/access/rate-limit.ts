@@ -5,17 +5,17 @@ import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { EnvironmentScope } from './sdk-keys.ts'
 
-/** Whether one request may pass, and what its answer says about the limit, as headers carry it. */
+/** Whether a request is granted, and the state of its limit as text for headers. */
 export interface Permit {
   readonly granted: boolean
   readonly limit: string
   readonly remaining: string
   readonly reset: string
-  /** In how many seconds to come back; when it was not granted. */
+  /** Seconds until the next window; present if the request was not granted. */
   readonly retryAfter?: string
 }
 
-/** Whose requests are counted together, and how many of them may pass in a minute. */
+/** The key by which requests are counted, and how many are granted in a minute. */
 export type RateLimited = Pick<EnvironmentScope, 'keyId' | 'rateLimit'>
 
 /** One key's share of the present window, leased from the limiter that processes share. */
@@ -23,23 +23,23 @@ interface Share {
   readonly window: RateWindow
   readonly limit: string
   readonly reset: string
-  /** Requests that may pass without asking the limiter; negative after a request that counted more. */
+  /** Requests that are granted without the limiter; negative after a request that counted more. */
   left: number
   /** Requests leased in this window. */
   leased: number
-  /** Whether the limiter has no more to give in this window. */
+  /** Whether the limiter grants no more in this window. */
   exhausted: boolean
-  /** The question to the limiter that is under way. */
+  /** The running request to the limiter. */
   asking: Promise<void> | undefined
 }
 
-/** How long the limiter may take to answer before requests are counted here alone. */
+/** How long the limiter may take to answer before this process counts alone. */
 const ANSWER_WITHIN_MS = 250
 
-/** How long a limiter that failed is then left alone. */
+/** How long a limiter that failed is not called. */
 const REST_MS = 5000
 
-interface RequestLimiterParts {
+interface RequestLimiterOptions {
   readonly limiter: RateLimiter
   readonly clock: Clock
   readonly logger: Logger
@@ -47,8 +47,8 @@ interface RequestLimiterParts {
 
 /**
  * Counts requests in windows of a minute for each key. Permits come from a share leased in
- * advance, so that only the request that finds none left waits for the limiter. While the
- * limiter fails, this process counts alone: it never lets more than the limit pass.
+ * advance, so that only a request that finds none left waits for the limiter. While the
+ * limiter fails, this process counts alone: it never grants more than the limit.
  */
 export class RequestLimiter {
   readonly #limiter: RateLimiter
@@ -58,20 +58,20 @@ export class RequestLimiter {
   #windowStart = 0
   #failedAt = Number.NEGATIVE_INFINITY
 
-  constructor({ limiter, clock, logger }: RequestLimiterParts) {
+  constructor({ limiter, clock, logger }: RequestLimiterOptions) {
     this.#limiter = limiter
     this.#clock = clock
     this.#logger = logger
   }
 
-  /** Takes one request from the key's window; answers at once unless the limiter must be asked. */
+  /** Takes one request from the key's window; synchronous unless the limiter must be called. */
   take(limited: RateLimited): Permit | Promise<Permit> {
     const share = this.#shareOf(limited)
     if (share.left <= 0 && !share.exhausted) return this.#takeAfterAsking(limited)
     return this.#permit(share)
   }
 
-  /** Counts a request that was granted as so many more, which those that follow it have to pay. */
+  /** Takes further requests from the window for one that was granted. */
   charge(limited: RateLimited, requests: number): void {
     this.#shareOf(limited).left -= requests
   }
@@ -127,7 +127,7 @@ export class RequestLimiter {
     share.asking = undefined
   }
 
-  /** All of `amount` when the limiter fails, or did so a moment ago: the caller knows the limit. */
+  /** Returns all of `amount` if the limiter fails or has failed lately: the caller knows the limit. */
   async #lease(keyId: string, window: RateWindow, amount: number): Promise<number> {
     if (Math.abs(this.#clock.now() - this.#failedAt) < REST_MS) return amount
     let cancel: (() => void) | undefined
@@ -154,13 +154,13 @@ function endOf({ startedAt, lengthMs }: RateWindow): number {
 }
 
 interface Shortage {
-  /** What the requests are counted for. */
+  /** By what the requests are counted. */
   readonly of?: string
   /** When the next window begins. */
   readonly seconds?: number
 }
 
-/** The refusal of a request that found nothing left. */
+/** Creates the refusal of a request beyond the limit. */
 export function tooManyRequests({ of = 'SDK key', seconds }: Shortage = {}): FlagError {
   const message = `Too many requests for this ${of}; wait for the reset.`
   const details = seconds === undefined ? {} : { details: { seconds } }

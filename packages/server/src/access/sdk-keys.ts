@@ -2,23 +2,25 @@ import { FlagError } from '@ff/core'
 import { DEFAULT_RATE_LIMIT, SDK_KEY_PREFIX } from '@ff/protocol/sdk'
 import type { Records, Storage } from '@ff/storage'
 import type { Clock } from '../runtime/clock.ts'
-import { Refresh } from '../runtime/coalesced-task.ts'
+import { CoalescedTask } from '../runtime/coalesced-task.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { LastUse } from './last-use.ts'
 import { hashSecret } from './secrets.ts'
 
-/** The flags of an environment that the holder of an SDK key receives. */
+/** The flags of an environment that the clients of an SDK key receive. */
 export interface FlagSetScope {
   readonly environmentId: string
   /** `client`: values of the flags visible to clients; `server`: all flags, and the flag set. */
   readonly kind: SdkKeyKind
 }
 
+/** The kind of an SDK key. */
 export type SdkKeyKind = 'client' | 'server'
 
+/** All kinds of SDK keys. */
 export const SDK_KEY_KINDS: readonly SdkKeyKind[] = ['client', 'server']
 
-/** What the holder of an SDK key may see: one environment. */
+/** What an SDK key gives access to: one environment. */
 export interface EnvironmentScope extends FlagSetScope {
   readonly keyId: string
   readonly organizationId: string
@@ -26,7 +28,7 @@ export interface EnvironmentScope extends FlagSetScope {
   readonly rateLimit: number
 }
 
-interface LivingKey extends EnvironmentScope {
+interface ValidKey extends EnvironmentScope {
   readonly hash: string
   /** Epoch milliseconds; infinite when the key does not expire. */
   readonly expiresAt: number
@@ -34,65 +36,65 @@ interface LivingKey extends EnvironmentScope {
 
 const KEY_PATTERN = new RegExp(`^${SDK_KEY_PREFIX}[0-9a-f]{64}$`)
 
-/** Unknown keys make the store be asked again at most this often. */
+/** Unknown keys cause a read of the store at most this often. */
 const UNKNOWN_KEY_REFRESH_MS = 1000
 
-/** How long no key is taken at its word while the store is read because some have changed. */
+/** How long no known key is accepted while the store is read because keys have changed. */
 const DOUBT_MS = 250
 
-/** How many verified keys are remembered in clear, so that they need no hashing again. */
+/** How many verified keys are cached in plain text, so that they are not hashed again. */
 const MAX_REMEMBERED = 10_000
 
-interface VerifierParts {
+interface SdkKeyVerifierOptions {
   readonly storage: Storage
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** Knows the hashes of all living SDK keys, so that no request asks the store about one. */
+/** Caches the hashes of all valid SDK keys, so that no request reads the store. */
 export class SdkKeyVerifier {
   readonly #storage: Storage
   readonly #clock: Clock
   readonly #logger: Logger
-  readonly #refresh = new Refresh(() => this.#load())
+  readonly #refresh = new CoalescedTask(() => this.#load())
   readonly #lastUse: LastUse
   /** By project; the organization of a project never changes. */
   #organizations: ReadonlyMap<string, string> = new Map()
-  #byHash: ReadonlyMap<string, LivingKey> = new Map()
-  #byId: ReadonlyMap<string, LivingKey> = new Map()
-  /** By the key itself: those that were verified lately. */
-  readonly #remembered = new Map<string, LivingKey>()
+  #byHash: ReadonlyMap<string, ValidKey> = new Map()
+  #byId: ReadonlyMap<string, ValidKey> = new Map()
+  /** By the key itself: the keys that were verified lately. */
+  readonly #remembered = new Map<string, ValidKey>()
   #refreshedAt = Number.NEGATIVE_INFINITY
   #reachable = true
-  /** Ends when the keys that are known to have changed were read, or should have been. */
+  /** Resolves when the changed keys were read, or the time for that is over. */
   #doubt: Promise<void> | undefined
   #listener: () => void = () => undefined
 
-  constructor({ storage, clock, logger }: VerifierParts) {
+  constructor({ storage, clock, logger }: SdkKeyVerifierOptions) {
     this.#storage = storage
     this.#clock = clock
     this.#logger = logger
     this.#lastUse = new LastUse('sdkKey', { storage, clock, logger })
   }
 
-  /** Sets who hears that keys may have come or gone. */
+  /** Sets the function that is called when keys may have changed. */
   listen(listener: () => void): void {
     this.#listener = listener
   }
 
-  /** Keeps no uses any more. */
+  /** Stops recording uses. */
   stop(): void {
     this.#lastUse.stop()
   }
 
-  /** Reads all living keys again. Throws `UNAVAILABLE` when that fails; those known stay. */
+  /** Reads all valid keys again. Throws `UNAVAILABLE` if that fails; the cached keys stay. */
   refresh(): Promise<void> {
     return this.#refresh.run()
   }
 
   /**
-   * Reads again because some keys are known to have changed. Until that is done, but not for
-   * long, requests wait: a key is refused from the moment its revocation is acknowledged.
+   * Reads all keys again because some have changed. Meanwhile, for a limited time, requests wait: a
+   * key is refused as soon as its revocation is acknowledged.
    */
   recheck(): void {
     const read = this.refresh().catch(() => undefined)
@@ -108,7 +110,7 @@ export class SdkKeyVerifier {
     this.#doubt = doubt
   }
 
-  /** The scope of a key that was verified before, at the price of one look-up. */
+  /** Returns the scope of a key that was verified before; `undefined` if it must be verified. */
   find(key: string | undefined): EnvironmentScope | undefined {
     if (key === undefined || this.#doubt !== undefined) return undefined
     const known = this.#remembered.get(key)
@@ -118,14 +120,14 @@ export class SdkKeyVerifier {
   }
 
   /**
-   * The scope of a key. Throws `UNAUTHENTICATED` when there is no such living key, and
-   * `UNAVAILABLE` when it is unknown and the store cannot be asked about it.
+   * Returns the scope of a key. Throws `UNAUTHENTICATED` if the key is not valid, and `UNAVAILABLE` if
+   * it is unknown and the store cannot be read.
    */
   async verify(key: string | undefined): Promise<EnvironmentScope> {
     if (key === undefined || !KEY_PATTERN.test(key)) throw keyRefused()
     await this.#doubt
     const hash = await hashSecret(key)
-    const known = this.#byHash.get(hash) ?? (await this.#lookAgain(hash))
+    const known = this.#byHash.get(hash) ?? (await this.#findAfterRefresh(hash))
     if (known === undefined || known.expiresAt <= this.#clock.now()) throw keyRefused()
     this.#remember(key, known)
     this.#lastUse.note(known.keyId)
@@ -133,12 +135,12 @@ export class SdkKeyVerifier {
   }
 
   /** Whether the key of a scope is, as far as this process knows, neither revoked nor expired. */
-  isLiving({ keyId }: EnvironmentScope): boolean {
+  isValid({ keyId }: EnvironmentScope): boolean {
     const known = this.#byId.get(keyId)
     return known !== undefined && known.expiresAt > this.#clock.now()
   }
 
-  async #lookAgain(hash: string): Promise<LivingKey | undefined> {
+  async #findAfterRefresh(hash: string): Promise<ValidKey | undefined> {
     const elapsed = Math.abs(this.#clock.now() - this.#refreshedAt)
     if (elapsed >= UNKNOWN_KEY_REFRESH_MS) {
       this.#refreshedAt = this.#clock.now()
@@ -181,14 +183,14 @@ export class SdkKeyVerifier {
   }
 
   #replace(records: readonly Records['sdkKey'][]): void {
-    const living = records
+    const valid = records
       .filter(({ revokedAt }) => revokedAt === null)
       .map((record) => {
         const organizationId = this.#organizations.get(record.projectId) ?? record.projectId
-        return toLivingKey(record, organizationId)
+        return toValidKey(record, organizationId)
       })
-    this.#byHash = new Map(living.map((known) => [known.hash, known]))
-    this.#byId = new Map(living.map((known) => [known.keyId, known]))
+    this.#byHash = new Map(valid.map((known) => [known.hash, known]))
+    this.#byId = new Map(valid.map((known) => [known.keyId, known]))
     for (const [key, { hash }] of this.#remembered) {
       const known = this.#byHash.get(hash)
       if (known === undefined) this.#remembered.delete(key)
@@ -196,7 +198,7 @@ export class SdkKeyVerifier {
     }
   }
 
-  #remember(key: string, known: LivingKey): void {
+  #remember(key: string, known: ValidKey): void {
     if (this.#remembered.size >= MAX_REMEMBERED) {
       for (const oldest of this.#remembered.keys()) {
         this.#remembered.delete(oldest)
@@ -207,7 +209,7 @@ export class SdkKeyVerifier {
   }
 }
 
-function toLivingKey(record: Records['sdkKey'], organizationId: string): LivingKey {
+function toValidKey(record: Records['sdkKey'], organizationId: string): ValidKey {
   return {
     keyId: record.id,
     organizationId,
@@ -219,7 +221,7 @@ function toLivingKey(record: Records['sdkKey'], organizationId: string): LivingK
   }
 }
 
-/** The refusal of a key that opens nothing. */
+/** Creates the refusal of a key that is not valid. */
 export function keyRefused(): FlagError {
   return new FlagError('UNAUTHENTICATED', 'The SDK key is missing, unknown, expired or revoked.')
 }

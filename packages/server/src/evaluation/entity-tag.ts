@@ -1,31 +1,31 @@
 import { hash128 } from '@ff/core/fingerprint'
 import type { FlagSetScope } from '../access/sdk-keys.ts'
 
-/** What an answer was made from, and a hash of the answer: equal tags mean equal values. */
+/** The inputs of an evaluation, and a hash of its values: equal tags mean equal values. */
 export interface EntityTag {
   /** Of the flag set. */
   readonly version: number
-  /** How many instants of that version's gradual rollouts had passed. */
+  /** How many timestamps of that version's gradual rollouts had passed. */
   readonly step: number
   /** Of the context, the environment and the kind of SDK key: each environment has a version 3. */
   readonly contextHash: string
   readonly valuesHash: string
 }
 
-/** How a body begins that is nothing but a context, and that was written without spaces. */
+/** The beginning of a body that contains only a context and no spaces. */
 const CONTEXT_ALONE = Uint8Array.from('{"context":', (character) => character.charCodeAt(0))
 const CLOSING_BRACE = 0x7d
 
 /**
- * A hash of one text of a context, in an environment and for a kind of SDK key: of what stands for it in the body, which
- * costs least, or else of what `JSON.stringify` gives. So equal hashes mean equal contexts, and the
- * same context has the same hash as long as it is written in the same way.
+ * Returns a hash of one text of a context, in an environment and for a kind of SDK key: its text in
+ * the body, which costs least, or that of `JSON.stringify`. Equal hashes mean equal contexts; the same
+ * context has the same hash if it is written in the same way.
  */
 export function contextHashOf(scope: FlagSetScope, text: string | Uint8Array): string {
   return hash128(text, seedOf(scope))
 }
 
-/** What stands for the context in a body that is nothing else, and that need not be parsed for it. */
+/** Returns the text of the context in a body that contains nothing else, without parsing it. */
 export function contextTextIn(body: Uint8Array): Uint8Array | undefined {
   return isContextAlone(body) ? body.subarray(CONTEXT_ALONE.length, body.length - 1) : undefined
 }
@@ -55,14 +55,14 @@ export function entityTagText(tag: EntityTag): string {
   return `"${tag.version}.${tag.step}-${tag.contextHash}-${tag.valuesHash}"`
 }
 
-/** The tag in a text, strong or weak; `undefined` when it is not one of ours. */
+/** Returns the tag in a text, strong or weak; `undefined` if this server did not create it. */
 export function asEntityTag(text: string): EntityTag | undefined {
   const [, version, step, contextHash, valuesHash] = PATTERN.exec(text.trim()) ?? []
   if (contextHash === undefined || valuesHash === undefined) return undefined
   return { version: Number(version), step: Number(step), contextHash, valuesHash }
 }
 
-/** Every tag of ours in an `If-None-Match` header. */
+/** Returns every tag of this server in an `If-None-Match` header. */
 export function entityTagsIn(header: string): readonly EntityTag[] {
   const only = asEntityTag(header)
   if (only !== undefined) return [only]

@@ -1,7 +1,7 @@
 import type { EvaluationContext, FlagSet } from '@ff/core'
 import { type Evaluation, evaluateAll, evaluateSome } from '@ff/core/all-flags'
 
-/** What was evaluated for whom, for those who count it. */
+/** An evaluation with its flag set and its context, for the usage recorder. */
 export interface Evaluated {
   readonly flagSet: FlagSet
   readonly context: EvaluationContext
@@ -10,7 +10,7 @@ export interface Evaluated {
   readonly micros: number
 }
 
-/** Evaluates every flag at `now` (epoch milliseconds), and takes the time. */
+/** Evaluates every flag at `now` (epoch milliseconds), and measures the duration. */
 export function evaluateAllTimed(
   flagSet: FlagSet,
   context: EvaluationContext,

@@ -12,27 +12,27 @@ const TURN_MS = 4
 /** Shorter evaluations are not summed up: so many of them rarely come in one turn. */
 const SHORT_MS = 0.2
 
-/** How many bytes of bodies may wait for one SDK key, and for all together. */
-const MAX_WAITING_BYTES_OF_KEY = 4 * 1024 * 1024
-const MAX_WAITING_BYTES = 64 * 1024 * 1024
+/** How many bytes of bodies may be queued for one SDK key, and for all together. */
+const MAX_QUEUED_BYTES_OF_KEY = 4 * 1024 * 1024
+const MAX_QUEUED_BYTES = 64 * 1024 * 1024
 
-/** When a request that found no room to wait is asked to come back. */
+/** When a request for which the queue has no room may be sent again. */
 const RETRY_AFTER_SECONDS = 1
 
-interface EvaluationSchedulerParts {
+interface EvaluationSchedulerOptions {
   readonly clock: Clock
   readonly limiter: Pick<RequestLimiter, 'charge'>
 }
 
-/** What an SDK key has to wait for. */
+/** The queued requests of an SDK key. */
 interface Queue {
   readonly requests: { readonly bytes: number; readonly run: () => void }[]
   bytes: number
 }
 
 /**
- * Runs the evaluations of requests and of sockets. Most take microseconds and run at once. A slow one counts as
- * several requests of its SDK key. If the requests of a key take long in one turn of the event loop,
+ * Runs the evaluations of requests and of sockets. Most take microseconds and run at once. A slow one
+ * counts as several requests of its SDK key. If the requests of a key take long in one turn of the event loop,
  * its further requests wait for later turns, so that everything else runs in between; keys whose
  * requests wait take turns.
  */
@@ -43,17 +43,17 @@ export class EvaluationScheduler {
   readonly #spent = new Map<string, number>()
   /** By key; the key whose turn it is comes first. */
   readonly #queues = new Map<string, Queue>()
-  #waitingBytes = 0
+  #queuedBytes = 0
   #isArmed = false
 
-  constructor({ clock, limiter }: EvaluationSchedulerParts) {
+  constructor({ clock, limiter }: EvaluationSchedulerOptions) {
     this.#clock = clock
     this.#limiter = limiter
   }
 
   /**
-   * Does the work of a request whose body has so many bytes, at once or in a later turn. Throws
-   * `RATE_LIMITED` if too much of its key waits already.
+   * Runs the work of a request whose body has so many bytes, at once or in a later turn. Throws
+   * `RATE_LIMITED` if too much of its key is queued already.
    */
   run<Result>(
     scope: EnvironmentScope,
@@ -63,18 +63,17 @@ export class EvaluationScheduler {
     const queue = this.#queues.get(scope.keyId)
     const isLate = (this.#spent.get(scope.keyId) ?? 0) >= TURN_MS
     if (queue === undefined && !isLate) return this.#timed(scope, work)
-    return this.#wait(scope, bytes, work)
+    return this.#enqueue(scope, bytes, work)
   }
 
-  #wait<Result>(
+  #enqueue<Result>(
     scope: EnvironmentScope,
     bytes: number,
     work: () => Result | Promise<Result>,
   ): Promise<Result> {
     const queue = this.#queues.get(scope.keyId) ?? { requests: [], bytes: 0 }
     const isFull =
-      queue.bytes + bytes > MAX_WAITING_BYTES_OF_KEY ||
-      this.#waitingBytes + bytes > MAX_WAITING_BYTES
+      queue.bytes + bytes > MAX_QUEUED_BYTES_OF_KEY || this.#queuedBytes + bytes > MAX_QUEUED_BYTES
     if (isFull) throw tooMany()
     return new Promise((resolve, reject) => {
       const run = () => {
@@ -86,13 +85,13 @@ export class EvaluationScheduler {
       }
       queue.requests.push({ bytes, run })
       queue.bytes += bytes
-      this.#waitingBytes += bytes
+      this.#queuedBytes += bytes
       this.#queues.set(scope.keyId, queue)
       this.#arm()
     })
   }
 
-  /** What `work` does after it has first waited for something is not measured. */
+  /** Measures `work` up to its first `await`. */
   #timed<Result>(scope: EnvironmentScope, work: () => Result): Result {
     const startedAt = this.#clock.monotonicNow()
     try {
@@ -123,7 +122,7 @@ export class EvaluationScheduler {
       this.#queues.delete(keyId)
       if (request === undefined) continue
       queue.bytes -= request.bytes
-      this.#waitingBytes -= request.bytes
+      this.#queuedBytes -= request.bytes
       if (queue.requests.length > 0) this.#queues.set(keyId, queue)
       request.run()
       if (this.#clock.monotonicNow() - startedAt >= TURN_MS) break

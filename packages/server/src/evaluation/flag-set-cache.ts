@@ -12,44 +12,44 @@ import type { Environment } from '@ff/protocol/management'
 import type { Storage } from '@ff/storage'
 import { type FlagSetScope, SDK_KEY_KINDS, type SdkKeyKind } from '../access/sdk-keys.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { Refresh } from '../runtime/coalesced-task.ts'
+import { CoalescedTask } from '../runtime/coalesced-task.ts'
 import type { Logger } from '../runtime/logger.ts'
-import { runInSlices } from '../runtime/time-slice.ts'
-import { engines } from './engines.ts'
-import { assertNoNewFaults, assertSoundDefinition } from './sound-definition.ts'
+import { runInTimeSlices } from '../runtime/time-slice.ts'
+import { extensions } from './extensions.ts'
+import { assertNoNewFaults, assertValidDefinition } from './valid-definition.ts'
 
-/** What an environment answers to SDK keys of each kind; one object if every flag is visible. */
+/** The flag set for SDK keys of each kind; one object if every flag is visible to clients. */
 export type FlagSetsByKind = Readonly<Record<SdkKeyKind, FlagSet>>
 
-/** Called when flag sets replace their predecessors; `before` is absent at first. */
+/** Called when flag sets replace older ones; `before` is absent for the first ones. */
 export type FlagSetListener = (
   environmentId: string,
   after: FlagSetsByKind,
   before?: FlagSetsByKind,
 ) => void
 
-/** A flag set that nobody asked for in this many rounds of `refreshAll` is dropped. */
-const IDLE_ROUNDS = 720
+/** A flag set that was not used during this many calls of `refreshAll` is dropped. */
+const IDLE_REFRESHES = 720
 
 /**
- * The share of the time that taking over versions of an environment may use up, and how long it
- * may do so at a stretch before: many changes in a row must not keep the process from evaluating.
+ * The share of the time that loading versions of an environment may take, and how long it may take
+ * without a pause before: many changes in a row must not keep the process from evaluating.
  */
 const BUSY_SHARE = 0.02
 const BUSY_AT_A_STRETCH_MS = 250
 const LONGEST_REST_MS = 500
 
-/** Less than from one check of versions to the next, so that each of them reads it. */
+/** Less than the time between two checks of versions, so that each check reads it. */
 const PRIVACY_EVERY_MS = 4000
 
-interface FlagSetCacheParts {
+interface FlagSetCacheOptions {
   readonly storage: Storage
   readonly logger: Logger
   readonly clock: Clock
 }
 
-/** What is held of an environment. */
-export interface HeldFlagSets {
+/** The flag sets of a loaded environment. */
+export interface LoadedFlagSets {
   readonly flagSets: FlagSetsByKind
   /** When the store was last known to have nothing newer; epoch milliseconds. */
   readonly checkedAt: number
@@ -57,28 +57,28 @@ export interface HeldFlagSets {
 
 interface Entry {
   readonly environmentId: string
-  readonly refresh: Refresh
-  /** The load that everybody waits for who asks before there is anything. */
+  readonly refresh: CoalescedTask
+  /** The first load, which all callers await. */
   first: Promise<void> | undefined
   flagSets: FlagSetsByKind | undefined
-  /** When the store was last asked and had nothing newer than what is held; epoch milliseconds. */
+  /** When the store was last known to have nothing newer; epoch milliseconds. */
   checkedAt: number
-  /** Nothing is kept until it is known what may be. */
+  /** `none` until it has been read. */
   privacy: Environment['contextPrivacy']
   privacyReadAt: number
-  /** Rounds of `refreshAll` since somebody last asked. */
-  idleRounds: number
-  /** For how long versions were taken over lately, as of `busyAt`. */
+  /** Calls of `refreshAll` since the last use. */
+  idleRefreshes: number
+  /** How long loading versions has taken lately, as of `busyAt`. */
   busyMs: number
   busyAt: number
-  /** What went wrong last, so that it is logged once and not every few seconds. */
-  trouble: string | undefined
+  /** The last failure, so that it is logged once and not every few seconds. */
+  failure: string | undefined
 }
 
 /**
- * The compiled flag sets of the environments in use, one complete and checked snapshot each,
- * swapped whole and never for an older one. Once loaded, reading one never waits for the store,
- * and a store that fails or holds something unsound leaves the last good one in place.
+ * The compiled flag sets of the environments in use: one complete, checked snapshot each, replaced as
+ * a whole and never by an older one. Once loaded, reading one never waits for the store. If the store
+ * fails or has an invalid version, the last valid one stays.
  */
 export class FlagSetCache {
   readonly #storage: Storage
@@ -88,53 +88,53 @@ export class FlagSetCache {
   #listener: FlagSetListener = () => undefined
   #swaps = 0
 
-  constructor({ storage, logger, clock }: FlagSetCacheParts) {
+  constructor({ storage, logger, clock }: FlagSetCacheOptions) {
     this.#storage = storage
     this.#logger = logger
     this.#clock = clock
   }
 
-  /** How many versions have taken the place of another, or the first place, since the start. */
+  /** How many versions were loaded since the start. */
   get swaps(): number {
     return this.#swaps
   }
 
-  /** How many environments serve an old version, because the newest cannot be read or is not sound. */
+  /** How many environments have an old version, because the newest cannot be read or is not valid. */
   get stale(): number {
-    return [...this.#entries.values()].filter(({ trouble }) => trouble !== undefined).length
+    return [...this.#entries.values()].filter(({ failure }) => failure !== undefined).length
   }
 
-  /** Sets who hears of every swap. */
+  /** Sets the function that is called after every load. */
   listen(listener: FlagSetListener): void {
     this.#listener = listener
   }
 
-  /** The flag set held now, if the environment is loaded. */
+  /** Returns the flag set, if the environment is loaded. */
   find({ environmentId, kind }: FlagSetScope): FlagSet | undefined {
     const entry = this.#entries.get(environmentId)
     if (entry?.flagSets === undefined) return undefined
-    entry.idleRounds = 0
+    entry.idleRefreshes = 0
     return entry.flagSets[kind]
   }
 
-  /** What is held now of an environment, without counting as a use. */
-  peek(environmentId: string): HeldFlagSets | undefined {
+  /** Returns the flag sets of a loaded environment; does not count as a use. */
+  peek(environmentId: string): LoadedFlagSets | undefined {
     const { flagSets, checkedAt = 0 } = this.#entries.get(environmentId) ?? {}
     return flagSets === undefined ? undefined : { flagSets, checkedAt }
   }
 
-  /** How much of its contexts a loaded environment keeps, as of the last refresh. */
+  /** Returns how much of its contexts a loaded environment keeps, as of the last refresh. */
   privacyOf(environmentId: string): Environment['contextPrivacy'] {
     return this.#entries.get(environmentId)?.privacy ?? 'none'
   }
 
   /**
-   * The flag set held now, else the one that is then loaded; version 0 without flags when nothing
-   * was ever published. Throws `NOT_FOUND` when there is no such environment.
+   * Returns the flag set, and loads it first if necessary; version 0 without flags if nothing was
+   * ever published. Throws `NOT_FOUND` if the environment does not exist.
    */
   async get(scope: FlagSetScope): Promise<FlagSet> {
-    const held = this.find(scope)
-    if (held !== undefined) return held
+    const loaded = this.find(scope)
+    if (loaded !== undefined) return loaded
     const { environmentId, kind } = scope
     const entry = this.#entries.get(environmentId) ?? this.#enter(environmentId)
     entry.first ??= entry.refresh.run()
@@ -149,8 +149,8 @@ export class FlagSetCache {
   }
 
   /**
-   * Fetches what a loaded environment lacks, unless it holds `atLeast` this version already.
-   * Throws `UNAVAILABLE` when that fails; what is held stays.
+   * Loads the newest version of a loaded environment, unless it has `atLeast` this version. Throws
+   * `UNAVAILABLE` if that fails; the flag sets stay.
    */
   async refresh(environmentId: string, atLeast = Number.POSITIVE_INFINITY): Promise<void> {
     const entry = this.#entries.get(environmentId)
@@ -158,18 +158,18 @@ export class FlagSetCache {
     await entry.refresh.run()
   }
 
-  /** Fetches what all loaded environments lack, and drops those that `inUse` and callers forgot. */
+  /** Refreshes all loaded environments; drops those that are neither `inUse` nor were used lately. */
   async refreshAll(inUse: (environmentId: string) => boolean): Promise<void> {
     const refreshes: Promise<void>[] = []
     for (const entry of this.#entries.values()) {
-      entry.idleRounds = inUse(entry.environmentId) ? 0 : entry.idleRounds + 1
-      if (entry.idleRounds > IDLE_ROUNDS) this.#entries.delete(entry.environmentId)
+      entry.idleRefreshes = inUse(entry.environmentId) ? 0 : entry.idleRefreshes + 1
+      if (entry.idleRefreshes > IDLE_REFRESHES) this.#entries.delete(entry.environmentId)
       else refreshes.push(entry.refresh.run().catch(() => undefined))
     }
     await Promise.all(refreshes)
   }
 
-  /** Every environment that is loaded. */
+  /** Iterates over the loaded environments. */
   *loaded(): Iterable<readonly [environmentId: string, flagSets: FlagSetsByKind]> {
     for (const { environmentId, flagSets } of this.#entries.values()) {
       if (flagSets !== undefined) yield [environmentId, flagSets]
@@ -179,22 +179,22 @@ export class FlagSetCache {
   #enter(environmentId: string): Entry {
     const entry: Entry = {
       environmentId,
-      refresh: new Refresh(() => this.#update(entry)),
+      refresh: new CoalescedTask(() => this.#update(entry)),
       first: undefined,
       flagSets: undefined,
       checkedAt: 0,
       privacy: 'none',
       privacyReadAt: Number.NEGATIVE_INFINITY,
-      idleRounds: 0,
+      idleRefreshes: 0,
       busyMs: 0,
       busyAt: 0,
-      trouble: undefined,
+      failure: undefined,
     }
     this.#entries.set(environmentId, entry)
     return entry
   }
 
-  /** One read of the store: everything at first, later only what changed. */
+  /** Reads the store: everything at first, later only the changes. */
   async #update(entry: Entry): Promise<void> {
     await this.#rest(entry)
     const checkedAt = this.#clock.now()
@@ -207,10 +207,10 @@ export class FlagSetCache {
       }
       await this.#readPrivacy(entry, checkedAt)
       entry.checkedAt = checkedAt
-      if (entry.trouble !== undefined) {
+      if (entry.failure !== undefined) {
         this.#logger.info('a flag set is up to date again', { environmentId: entry.environmentId })
       }
-      entry.trouble = undefined
+      entry.failure = undefined
     } catch (error) {
       if (isFlagError(error) && error.code === 'NOT_FOUND') throw error
       this.#report(entry, error)
@@ -220,7 +220,7 @@ export class FlagSetCache {
     }
   }
 
-  /** Changes that come meanwhile are taken over together. */
+  /** Waits after much work; changes that arrive meanwhile are loaded together. */
   async #rest(entry: Entry): Promise<void> {
     const now = this.#clock.now()
     entry.busyMs = Math.max(0, entry.busyMs - Math.max(0, now - entry.busyAt) * BUSY_SHARE)
@@ -242,7 +242,7 @@ export class FlagSetCache {
     return changes.version > flagSet.version ? mergeChanges(flagSet.definition, changes) : undefined
   }
 
-  /** It is no part of any version; a deleted environment keeps what it had. */
+  /** Reads what is not part of a version; a deleted environment keeps its value. */
   async #readPrivacy(entry: Entry, now: number): Promise<void> {
     if (Math.abs(now - entry.privacyReadAt) < PRIVACY_EVERY_MS) return
     const environment = await this.#storage.find('environment', entry.environmentId)
@@ -255,22 +255,22 @@ export class FlagSetCache {
     return { version: 0, flags: [], segments: [] }
   }
 
-  /** The new version is ready before anybody is answered with it, and nobody waits for that. */
+  /** Prepares the new version completely before it is used; meanwhile the old one is used. */
   async #swap(entry: Entry, definition: FlagSetDefinition): Promise<void> {
     const { environmentId, flagSets } = entry
     const before = flagSets?.server
-    await runInSlices(assertSoundDefinition(definition, before?.definition))
-    const after = await runInSlices(
-      compileIncrementally(definition, { previous: before, extensions: engines }),
+    await runInTimeSlices(assertValidDefinition(definition, before?.definition))
+    const after = await runInTimeSlices(
+      compileIncrementally(definition, { previous: before, extensions }),
     )
-    // With nothing good to keep, flags that serve their default are better than no flags.
-    const hasGood = before !== undefined && before.flags.size > 0
-    if (hasGood) assertNoNewFaults(after, before)
+    // Without a valid version to keep, flags that serve their default are better than no flags.
+    const hasValid = before !== undefined && before.flags.size > 0
+    if (hasValid) assertNoNewFaults(after, before)
     const fresh = { server: after, client: clientView(after, flagSets?.client) }
-    for (const kind of SDK_KEY_KINDS) await runInSlices(prepareIncrementally(fresh[kind]))
+    for (const kind of SDK_KEY_KINDS) await runInTimeSlices(prepareIncrementally(fresh[kind]))
     entry.flagSets = fresh
     this.#swaps += 1
-    const issues = hasGood ? [] : findErrors(after)
+    const issues = hasValid ? [] : findErrors(after)
     if (issues.length > 0) {
       const { version } = after
       this.#logger.error('a flag set has faults', { environmentId, version, issues })
@@ -279,9 +279,9 @@ export class FlagSetCache {
   }
 
   #report(entry: Entry, error: unknown): void {
-    const trouble = String(error)
-    if (trouble === entry.trouble) return
-    entry.trouble = trouble
+    const failure = String(error)
+    if (failure === entry.failure) return
+    entry.failure = failure
     this.#logger.error('a flag set could not be brought up to date; the last good one stays', {
       environmentId: entry.environmentId,
       version: entry.flagSets?.server.version ?? null,

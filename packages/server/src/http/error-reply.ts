@@ -19,7 +19,7 @@ const MANAGEMENT_STATUS = {
   UNAVAILABLE: 503,
 } as const satisfies Record<FlagErrorCode, number>
 
-/** The evaluation endpoints promise a shorter list: what they cannot say is a 400 or a 500. */
+/** The evaluation endpoints promise a shorter list: other statuses become 400 or 500. */
 const SDK_STATUS = {
   ...MANAGEMENT_STATUS,
   CONFLICT: 500,
@@ -27,7 +27,7 @@ const SDK_STATUS = {
   UNAVAILABLE: 500,
 } as const satisfies Record<FlagErrorCode, number>
 
-/** The status an evaluation endpoint or socket answers an error with. */
+/** Returns the status of an error at an evaluation endpoint or a socket. */
 export function sdkStatusOf(error: FlagError): number {
   return SDK_STATUS[error.code]
 }

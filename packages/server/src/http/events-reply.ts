@@ -13,7 +13,7 @@ import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { ClientReportLimit, type ReportedCount } from '../usage/usage-report.ts'
 import { type Exchange, type Headers, jsonReply, type Reply } from './exchange.ts'
 
-interface EventsParts {
+interface EventsReplyOptions {
   readonly cache: FlagSetCache
   readonly usage: UsageRecorder
   readonly clock: Clock
@@ -27,12 +27,12 @@ interface EventsExchange {
 
 const MINUTE_MS = 60_000
 
-/** Evaluations of longer ago are not counted any more. */
+/** Older evaluations are not counted. */
 const OLDEST_MS = 24 * 60 * MINUTE_MS
 
-/** Counts what an application has evaluated itself. The answer does not wait for the store. */
+/** Counts the evaluations that an application reports. The reply does not wait for the store. */
 export async function eventsReply(
-  { cache, usage, clock }: EventsParts,
+  { cache, usage, clock }: EventsReplyOptions,
   { scope, exchange, headers }: EventsExchange,
 ): Promise<Reply> {
   const body = (await exchange.json(MAX_BODY_BYTES)).parse()
@@ -61,7 +61,7 @@ function sumOf(counts: readonly { readonly count: number }[]): number {
   return counts.reduce((total, { count }) => total + count, 0)
 }
 
-/** What an event adds; nothing when the flag or its variation is unknown, or it is too old. */
+/** The count that an event adds; `undefined` if its flag or variation is unknown or it is too old. */
 function toCount(
   { variationKey, reason, count, micros, from, contextKeys }: ReportedEvaluation,
   flag: CompiledFlag | undefined,

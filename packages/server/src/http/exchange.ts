@@ -1,6 +1,6 @@
 /**
- * One request, in the neutral form that everything below the platform bindings speaks.
- * `node/http.ts` and `fetch.ts` make it; nothing here knows Node or web streams.
+ * One request, in the neutral form that the platform bindings create. Nothing in it depends on Node
+ * or on web streams.
  */
 export interface Exchange {
   /** In upper case. */
@@ -12,73 +12,72 @@ export interface Exchange {
   /** `name` in lower case; several values are joined by a comma. */
   header(name: string): string | undefined
   /**
-   * The body, whose JSON the host has parsed already, or whoever asks for it does. Throws
-   * `PAYLOAD_TOO_LARGE` beyond `maxBytes`. At once, when all of it has come.
+   * Reads the body; its JSON is parsed by the host before, or by `parse`. Throws
+   * `PAYLOAD_TOO_LARGE` beyond `maxBytes`. Synchronous if all of the body has arrived.
    */
   json(maxBytes: number): JsonBody | Promise<JsonBody>
   /**
-   * The body as the bytes that came, for what was signed. Throws as `json` does, and `INTERNAL`
-   * when the host has parsed it already and the bytes are gone.
+   * Reads the body as bytes, to verify a signature. Throws as `json` does, and `INTERNAL` if the
+   * host has parsed the body already and the bytes are gone.
    */
   bytes(maxBytes: number): Promise<Uint8Array>
-  /** Where the caller's connection comes from: an IP address; undefined when nobody knows. */
+  /** The IP address of the caller's connection; `undefined` if it is not known. */
   readonly address: string | undefined
   /** Whether the caller's connection is encrypted. */
   readonly isEncrypted: boolean
   /** Whether a body was sent. */
   readonly hasBody: boolean
   /**
-   * Keeps the request for `waiting`, who is told when the caller goes away before the reply has
-   * ended; at once if it has gone. What was read of the body is kept no longer.
+   * Keeps the request pending, and releases its body. Calls `cancel` if the caller goes away before
+   * the reply has ended; at once if it has gone.
    */
-  hold(waiting: Waiting): void
-  /** For whom the request is held, or was held and is handled again; undefined before. */
-  readonly waiting?: Waiting | undefined
-  /** Has the request handled again, now that it is to be held no longer. */
+  hold(pending: PendingRequest): void
+  /** The argument of `hold`, also while the request is handled again; `undefined` before `hold`. */
+  readonly pending?: PendingRequest | undefined
+  /** Has a pending request handled again. */
   resume(): void
 }
 
-/** A body that has come as a whole. */
+/** A body that has arrived completely. */
 export interface JsonBody {
-  /** As they came; undefined when the host has parsed them. */
+  /** As they arrived; `undefined` if the host has parsed them. */
   readonly bytes: Uint8Array | undefined
-  /** Throws `INVALID_REQUEST` for what is not UTF-8 JSON or is empty. */
+  /** Throws `INVALID_REQUEST` if the body is empty or not JSON in UTF-8. */
   parse(): unknown
 }
 
-/** Somebody for whom a request is held until there is something to reply. */
-export interface Waiting {
-  /** The caller has gone. */
-  leave(): void
+/** A request that is held until its reply is known. */
+export interface PendingRequest {
+  /** Called when the caller has gone. */
+  cancel(): void
 }
 
 /**
- * What comes of handling a request: a reply, or it is held and will be handled again. Held
- * requests are many: as nothing waits for their replies, nothing is kept for each of them on the
- * way that replies take.
+ * A reply, or `pending` if the request is held and will be handled again. Thousands of requests can
+ * be pending: as no promise of their replies exists, the layers keep no memory for them.
  */
-export type Outcome = Reply | 'held'
+export type HandlerResult = Reply | 'pending'
 
-/** What is undefined is not sent. */
+/** Headers that are `undefined` are not sent. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
-/** What is answered; header names in the spelling they are sent in. */
+/** A reply; header names in the spelling in which they are sent. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
   /** The values of `Set-Cookie`, each sent in a header of its own. */
   readonly cookies?: readonly string[]
   /**
-   * null: no body, as for 204 and 304. Bytes are sent as they are, so that many replies may share
-   * them. Pieces are taken as fast as the caller receives them, and no more once the caller has gone:
-   * then their iterator is returned, also if no piece was taken. If they fail, the connection is cut,
-   * so that what was sent does not look complete.
+   * null: no body, as for 204 and 304. Bytes are sent as they are, so that replies may share them.
+   * Pieces are taken as fast as the caller receives them. If the caller goes away, their iterator is
+   * returned, also if no piece was taken. If they fail, the connection is cut, so that the body does
+   * not look complete.
    */
   readonly body: string | Uint8Array | null | AsyncIterable<string>
 }
 
-/** Gives up a body of which nothing, or nothing more, will be sent. */
-export async function leaveBody({ body }: Reply): Promise<void> {
+/** Frees a body that will not be sent, or not completely. */
+export async function discardBody({ body }: Reply): Promise<void> {
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) return
   await body[Symbol.asyncIterator]().return?.()
 }
@@ -86,6 +85,7 @@ export async function leaveBody({ body }: Reply): Promise<void> {
 /** The content type of JSON. */
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
+/** Creates a reply whose body is the JSON text of a value. */
 export function jsonReply(status: number, body: unknown, headers: Headers = {}): Reply {
   return {
     status,

@@ -1,12 +1,12 @@
 import { FlagError } from '@ff/core'
 import { silentLogger } from '../runtime/logger.ts'
 import { managementErrorReply } from './error-reply.ts'
-import type { Exchange, Reply, Waiting } from './exchange.ts'
+import type { Exchange, PendingRequest, Reply } from './exchange.ts'
 import type { Handle } from './handler.ts'
 import { assertNotCompressed, bodyTooLarge, jsonBody } from './json-body.ts'
-import { type Target, targetBelow } from './target.ts'
+import { type RequestTarget, targetBelow } from './request-target.ts'
 
-/** Web request → web response, by the same handler as every other binding. */
+/** Creates a function from a web request to a web response, with the handler of every other binding. */
 export function createFetch(
   basePath: string,
   handle: Handle,
@@ -21,21 +21,25 @@ export function createFetch(
   }
 }
 
-async function replyTo(request: Request, target: Target, handle: Handle): Promise<Reply> {
+async function replyTo(request: Request, target: RequestTarget, handle: Handle): Promise<Reply> {
   let resume = () => {}
   const resumed = new Promise<void>((resolve) => {
     resume = resolve
   })
   const exchange = toExchange(request, target, resume)
   for (;;) {
-    const outcome = await handle(exchange)
-    if (outcome !== 'held') return outcome
+    const result = await handle(exchange)
+    if (result !== 'pending') return result
     await resumed
   }
 }
 
-function toExchange(request: Request, { path, query }: Target, resume: () => void): Exchange {
-  let heldFor: Waiting | undefined
+function toExchange(
+  request: Request,
+  { path, query }: RequestTarget,
+  resume: () => void,
+): Exchange {
+  let held: PendingRequest | undefined
   return {
     method: request.method.toUpperCase(),
     path,
@@ -46,19 +50,19 @@ function toExchange(request: Request, { path, query }: Target, resume: () => voi
     address: undefined,
     isEncrypted: request.url.startsWith('https:'),
     hasBody: request.body !== null,
-    hold: (waiting) => {
-      heldFor = waiting
-      if (request.signal.aborted) waiting.leave()
-      else request.signal.addEventListener('abort', () => waiting.leave(), { once: true })
+    hold: (pending) => {
+      held = pending
+      if (request.signal.aborted) pending.cancel()
+      else request.signal.addEventListener('abort', () => pending.cancel(), { once: true })
     },
-    get waiting() {
-      return heldFor
+    get pending() {
+      return held
     },
     resume,
   }
 }
 
-/** Not every platform shows the header that the address was made of. */
+/** Not every platform shows the header from which the URL was made. */
 function hostOf(request: Request): string {
   return new URL(request.url).host
 }
@@ -69,7 +73,7 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   if (request.body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let length = 0
-  // Leaving the loop early cancels the stream: what is too large is not read to its end.
+  // Leaving the loop early cancels the stream: a body that is too large is not read to its end.
   for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
     length += chunk.byteLength
     if (length > maxBytes) throw bodyTooLarge(maxBytes)

@@ -10,12 +10,12 @@ interface FlagSetRequest {
   readonly headers: Headers
 }
 
-/** As text, for as long as the flag set is in use: it is large, and many ask for it. */
+/** The JSON text of each flag set in use: it is large and often requested. */
 const texts = new WeakMap<FlagSet, string>()
 
 /**
- * Everything needed to evaluate an environment elsewhere, as the engine takes it; 304 to who has
- * it. Throws `FORBIDDEN` unless the key is one of a server.
+ * Answers with the definition of the flag set, as `compileFlagSet` takes it; with 304 if the caller
+ * has it. Throws `FORBIDDEN` unless the key is of kind `server`.
  */
 export async function flagSetReply(
   cache: FlagSetCache,

@@ -2,18 +2,18 @@ import { FlagError } from '@ff/core'
 import type { Storage } from '@ff/storage'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
-import { whenHere } from '../runtime/map-maybe-async.ts'
+import { mapMaybeAsync } from '../runtime/map-maybe-async.ts'
 import { managementErrorReply, sdkErrorReply } from './error-reply.ts'
-import type { Exchange, Outcome, Reply } from './exchange.ts'
+import type { Exchange, HandlerResult, Reply } from './exchange.ts'
 import { METRICS_PATH, type Metrics, metricsReply } from './metrics.ts'
 import { answerGet, privateReply } from './private-reply.ts'
 import { healthReply, PROBE_PATHS, readyReply } from './probes.ts'
 import { isSdkPath } from './sdk.ts'
 
-/** Comes to an outcome at once when there is nothing to wait for. */
-export type Handle = (exchange: Exchange) => Outcome | Promise<Outcome>
+/** Handles a request; synchronously if nothing has to be loaded. */
+export type Handle = (exchange: Exchange) => HandlerResult | Promise<HandlerResult>
 
-interface HandlerParts {
+interface HandlerOptions {
   /** Resolves once the server can answer; `undefined` when it can already. */
   readonly whenReady: () => Promise<void> | undefined
   readonly sdk: Handle
@@ -27,42 +27,45 @@ interface HandlerParts {
   readonly logger: Logger
 }
 
-/** Exchange → outcome, for every path below the base path; nothing escapes as an exception. */
-export function createHandler(parts: HandlerParts): Handle {
-  const { metrics, logger } = parts
+/** Creates the handler of every path below the base path. It neither throws nor rejects. */
+export function createHandler(options: HandlerOptions): Handle {
+  const { metrics, logger } = options
   return (exchange) => {
     const { path } = exchange
-    const count = (outcome: Outcome) => {
-      if (outcome !== 'held') metrics.countRequest(path, outcome.status)
-      return outcome
+    const count = (result: HandlerResult) => {
+      if (result !== 'pending') metrics.countRequest(path, result.status)
+      return result
     }
     const refuse = (error: unknown) =>
       count(isSdkPath(path) ? sdkErrorReply(error, logger) : managementErrorReply(error, logger))
     try {
-      const outcome = answer(parts, exchange)
-      return outcome instanceof Promise ? outcome.then(count, refuse) : count(outcome)
+      const result = answer(options, exchange)
+      return result instanceof Promise ? result.then(count, refuse) : count(result)
     } catch (error) {
       return refuse(error)
     }
   }
 }
 
-function answer(parts: HandlerParts, exchange: Exchange): Outcome | Promise<Outcome> {
-  const { whenReady, sdk, management } = parts
-  const { path, waiting } = exchange
+function answer(
+  options: HandlerOptions,
+  exchange: Exchange,
+): HandlerResult | Promise<HandlerResult> {
+  const { whenReady, sdk, management } = options
+  const { path, pending } = exchange
   // Whether the process runs does not depend on whether the store can be read.
-  const starting = path === PROBE_PATHS.health || waiting ? undefined : whenReady()
-  return whenHere(starting, () => {
+  const starting = path === PROBE_PATHS.health || pending ? undefined : whenReady()
+  return mapMaybeAsync(starting, () => {
     if (isSdkPath(path)) return sdk(exchange)
-    const own = ownAnswer(parts, exchange)
-    if (own !== undefined) return privateReply(exchange, own, parts)
-    return management === undefined ? refuse(exchange, parts) : management(exchange)
+    const own = ownAnswer(options, exchange)
+    if (own !== undefined) return privateReply(exchange, own, options)
+    return management === undefined ? refuse(exchange, options) : management(exchange)
   })
 }
 
 /** Answers the paths of the server itself; `undefined` for all others. */
 function ownAnswer(
-  { metrics, metricsArePublic, storage, clock }: HandlerParts,
+  { metrics, metricsArePublic, storage, clock }: HandlerOptions,
   exchange: Exchange,
 ): (() => Reply | Promise<Reply>) | undefined {
   const { path } = exchange
@@ -77,10 +80,10 @@ function ownAnswer(
 }
 
 /** Answers the paths of a management plane when there is none. */
-function refuse(exchange: Exchange, parts: HandlerParts): Promise<Reply> {
+function refuse(exchange: Exchange, options: HandlerOptions): Promise<Reply> {
   const error =
     exchange.path === METRICS_PATH
       ? new FlagError('UNAUTHENTICATED', 'The metrics of this server are not public.')
       : new FlagError('NOT_FOUND', 'There is no such path.')
-  return privateReply(exchange, () => Promise.reject(error), parts)
+  return privateReply(exchange, () => Promise.reject(error), options)
 }

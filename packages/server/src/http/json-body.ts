@@ -3,7 +3,7 @@ import type { JsonBody } from './exchange.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A body of which the bytes are known. */
+/** Creates a body from its bytes. */
 export function jsonBody(bytes: Uint8Array): JsonBody {
   return { bytes, parse: () => parseJson(bytes) }
 }
@@ -19,13 +19,13 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Refuses a compressed body: its size could not be judged before it is unpacked. */
+/** Throws `UNSUPPORTED_MEDIA_TYPE` for a compressed body: its size is not known before it is unpacked. */
 export function assertNotCompressed(contentEncoding: string | undefined): void {
   if (contentEncoding === undefined || /^\s*(identity\s*)?$/i.test(contentEncoding)) return
   throw new FlagError('UNSUPPORTED_MEDIA_TYPE', 'Send the request body without Content-Encoding.')
 }
 
-/** Refuses what claims to be something else than JSON; says nothing when nothing is claimed. */
+/** Throws `UNSUPPORTED_MEDIA_TYPE` if the content type is given and is not JSON. */
 export function assertJson(contentType: string | undefined): void {
   if (contentType === undefined || contentType === '') return
   if (/^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) return

@@ -1,25 +1,26 @@
 import { SDK_PATHS } from '@ff/protocol/sdk'
 import type { Reply } from './exchange.ts'
 
-/** Where Prometheus reads. */
+/** The path of the metrics. */
 export const METRICS_PATH = '/metrics'
 
-/** One thing that is measured, in the words of Prometheus. */
+/** A metric, as Prometheus defines it. */
 export interface Metric {
   readonly name: string
   readonly type: 'counter' | 'gauge'
   readonly help: string
-  /** The present numbers; there is one for each combination of labels. */
+  /** Returns the present values, one for each combination of labels. */
   read(): readonly Sample[]
 }
 
+/** One value of a metric. */
 export interface Sample {
-  /** Never anything that a customer has named. */
+  /** Never contain names that a customer has chosen. */
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** The families of paths; what is none of the SDK's counts as management. */
+/** The families of paths; a path outside the SDK family counts as management. */
 const FAMILIES = ['evaluate', 'poll', 'socket', 'flag_set', 'events', 'management'] as const
 const MANAGEMENT = FAMILIES.indexOf('management')
 const { evaluate, poll, socket, flagSet, events } = SDK_PATHS
@@ -32,10 +33,10 @@ const STATUSES = 600
 const BOUNDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 100_000] as const
 const DURATION = 'ff_evaluation_duration_seconds'
 
-/** Everything that `GET /metrics` tells. Counting costs an increment; reading costs the rest. */
+/** The metrics of `GET /metrics`. Counting costs one increment; reading costs the rest. */
 export class Metrics {
   readonly #requests = new Float64Array(FAMILIES.length * STATUSES)
-  /** One for each bound, and one for what lies above the last. */
+  /** One for each bound, and one for longer durations. */
   readonly #durations = new Float64Array(BOUNDS.length + 1)
   #totalMicros = 0
   readonly #watched: Metric[] = []
@@ -54,7 +55,7 @@ export class Metrics {
     this.#totalMicros += micros
   }
 
-  /** From now on tells this too. */
+  /** Adds a metric. */
   watch(metric: Metric): void {
     this.#watched.push(metric)
   }

@@ -1,14 +1,14 @@
 import { FlagError } from '@ff/core'
 import type { Logger } from '../runtime/logger.ts'
 import { managementErrorReply } from './error-reply.ts'
-import { type Exchange, type Headers, leaveBody, type Reply } from './exchange.ts'
+import { discardBody, type Exchange, type Headers, type Reply } from './exchange.ts'
 
-/** Marks a reply as meant for one caller at one moment, and as no page. */
+/** Keeps a reply out of caches, and browsers from treating it as a page. */
 const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const
 
 /**
  * Completes the reply of a path that is not an SDK path: errors become the management envelope,
- * replies to HEAD lose their body, and caches are told to keep nothing. `more` is read when the
+ * replies to HEAD lose their body, and caches keep nothing. `more` is read when the
  * reply is complete. Never rejects.
  */
 export async function privateReply(
@@ -31,7 +31,7 @@ async function attempt(answer: () => Reply | Promise<Reply>): Promise<Reply> {
 async function headBodyOf(reply: Reply): Promise<Reply['body']> {
   const { body } = reply
   if (typeof body === 'string' || body instanceof Uint8Array) return body
-  await leaveBody(reply)
+  await discardBody(reply)
   return null
 }
 

@@ -6,15 +6,15 @@ import { jsonReply, type Reply } from './exchange.ts'
 /** How long the store may take to answer before the server counts as not ready. */
 const READY_WITHIN_MS = 2000
 
-/** Where each probe is found; neither needs a token. */
+/** The path of each probe; neither needs a token. */
 export const PROBE_PATHS = { health: '/health', ready: '/ready' } as const
 
-/** The process runs and answers; says nothing of what it depends on. */
+/** Reports that the process runs; independent of the store. */
 export function healthReply(): Reply {
   return statusReply('ok')
 }
 
-/** The store answers, so that requests can be. Throws `UNAVAILABLE` when it does not in time. */
+/** Reports that the store answers. Throws `UNAVAILABLE` if it does not in time. */
 export async function readyReply(storage: Storage, clock: Clock): Promise<Reply> {
   const answered = storage.list('organization', { limit: 1 }).then(
     () => true,

@@ -9,12 +9,12 @@ type HeaderName =
   | 'ETag'
   | 'Content-Type'
 
-/** Everything an answer says besides its body; filled in as the request goes along. */
+/** The headers of a reply; filled in while the request is handled. */
 export type SdkHeaders = Record<HeaderName, string | undefined>
 
 /**
- * With a place for every header, and its name written out where it is set: that is fastest.
- * `isForPages`: pages of other origins may read the answer.
+ * Creates headers with a property for every name, which makes setting them fast. `isForPages`: pages
+ * of other origins may read the reply.
  */
 export function noHeaders(isForPages: boolean): SdkHeaders {
   return {
@@ -46,20 +46,20 @@ const CORS_HEADERS = {
   'Access-Control-Expose-Headers': EXPOSED.join(', '),
 } as const
 
-/** What the answer to a preflight request says besides. */
+/** Further headers of the reply to a preflight request. */
 export const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Headers': `${SDK_KEY_HEADER}, content-type, if-none-match`,
   'Access-Control-Max-Age': '7200',
 } as const
 
-/** The headers by which an answer describes the rate limit. */
+/** The headers that describe the rate limit. */
 export type RateLimitHeaders = Pick<
   SdkHeaders,
   'X-RateLimit-Limit' | 'X-RateLimit-Remaining' | 'X-RateLimit-Reset' | 'Retry-After'
 >
 
-/** Sets the headers that say how much of its limit a key or an actor has left. */
-export function tellLimit(
+/** Sets the headers that describe how much of the limit of a key or an actor is left. */
+export function setRateLimitHeaders(
   { limit, remaining, reset, retryAfter }: Permit,
   headers: Partial<RateLimitHeaders>,
 ): void {

@@ -11,24 +11,33 @@ import type { ContextSample } from '@ff/storage'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import type { EnvironmentScope, FlagSetScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
 import { contextHashOf, contextTextIn, entityTagText } from '../evaluation/entity-tag.ts'
+import {
+  type EvaluationAnswer,
+  evaluationAnswer,
+  findCurrentTag,
+} from '../evaluation/evaluation-answer.ts'
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
-import type { Answer, Evaluator } from '../evaluation/evaluator.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { LongPolls } from '../live/long-polls.ts'
-import { ParkedPoll, type PollAnswer } from '../live/parked-poll.ts'
+import { PendingPoll, type PollAnswer, type PollHeaders } from '../live/pending-poll.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
-import { whenHere } from '../runtime/map-maybe-async.ts'
+import { mapMaybeAsync } from '../runtime/map-maybe-async.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { sdkErrorReply } from './error-reply.ts'
 import { eventsReply } from './events-reply.ts'
-import type { Exchange, JsonBody, Outcome, Reply } from './exchange.ts'
+import type { Exchange, HandlerResult, JsonBody, Reply } from './exchange.ts'
 import { flagSetReply } from './flag-set-reply.ts'
-import { noHeaders, PREFLIGHT_HEADERS, type SdkHeaders, tellLimit } from './sdk-headers.ts'
+import {
+  noHeaders,
+  PREFLIGHT_HEADERS,
+  type SdkHeaders,
+  setRateLimitHeaders,
+} from './sdk-headers.ts'
 
-export interface SdkParts {
+/** The services that the SDK endpoints use. */
+export interface SdkOptions {
   readonly cache: FlagSetCache
-  readonly evaluator: Evaluator
   readonly scheduler: EvaluationScheduler
   readonly polls: LongPolls
   readonly clock: Clock
@@ -43,29 +52,33 @@ export function isSdkPath(path: string): boolean {
   return path.startsWith('/evaluator/') || path.startsWith('/ws/')
 }
 
-/** Answers every request to an SDK path; nothing escapes as an exception. */
-export function handleSdk(parts: SdkParts, exchange: Exchange): Outcome | Promise<Outcome> {
-  const { waiting } = exchange
-  const isHeld = waiting instanceof ParkedPoll
-  const headers = isHeld ? waiting.headers : noHeaders(isForPages(exchange.path))
-  const refuse = (error: unknown) => {
-    const reply = sdkErrorReply(error, parts.logger)
-    return { ...reply, headers: { ...headers, ...reply.headers } }
-  }
+/** Handles every request to an SDK path. Neither throws nor rejects. */
+export function handleSdk(
+  options: SdkOptions,
+  exchange: Exchange,
+): HandlerResult | Promise<HandlerResult> {
+  const { pending } = exchange
+  if (pending instanceof PendingPoll) return settledReply(options, pending)
+  const headers = noHeaders(isForPages(exchange.path))
+  const refuse = (error: unknown) => errorReply(error, headers, options.logger)
   try {
-    if (isHeld) return pollReply(parts.usage, waiting.takeAnswer(), waiting.scope, headers)
-    const outcome = routeOf(exchange)(parts, exchange, headers)
-    return outcome instanceof Promise ? outcome.catch(refuse) : outcome
+    const result = routeOf(exchange)(options, exchange, headers)
+    return result instanceof Promise ? result.catch(refuse) : result
   } catch (error) {
     return refuse(error)
   }
 }
 
+function errorReply(error: unknown, headers: PollHeaders, logger: Logger): Reply {
+  const reply = sdkErrorReply(error, logger)
+  return { ...reply, headers: { ...headers, ...reply.headers } }
+}
+
 type Route = (
-  parts: SdkParts,
+  options: SdkOptions,
   exchange: Exchange,
   headers: SdkHeaders,
-) => Outcome | Promise<Outcome>
+) => HandlerResult | Promise<HandlerResult>
 
 interface Path {
   readonly allowed: string
@@ -75,7 +88,7 @@ interface Path {
 const PATHS: ReadonlyMap<string, Path> = new Map([
   [SDK_PATHS.evaluate, { allowed: 'POST', route: evaluate }],
   [SDK_PATHS.poll, { allowed: 'POST', route: poll }],
-  [SDK_PATHS.socket, { allowed: 'GET', route: askForUpgrade }],
+  [SDK_PATHS.socket, { allowed: 'GET', route: refuseWithoutUpgrade }],
   [SDK_PATHS.flagSet, { allowed: 'GET', route: flagSet }],
   [SDK_PATHS.events, { allowed: 'POST', route: events }],
 ])
@@ -87,7 +100,7 @@ function routeOf({ method, path }: Exchange): Route {
   if (method === allowed) return route
   const allow = `${allowed}, OPTIONS`
   if (method === 'OPTIONS') {
-    return (_parts, _exchange, headers) => preflight(allow, headers, isForPages(path))
+    return (_options, _exchange, headers) => preflight(allow, headers, isForPages(path))
   }
   const message = `Use ${allowed} for this path.`
   throw new FlagError('METHOD_NOT_ALLOWED', message, { details: { allow } })
@@ -104,19 +117,19 @@ function isForPages(path: string): boolean {
 }
 
 function evaluate(
-  parts: SdkParts,
+  options: SdkOptions,
   exchange: Exchange,
   headers: SdkHeaders,
 ): Reply | Promise<Reply> {
-  const { cache, evaluator, scheduler, usage } = parts
-  return whenHere(admit(parts, exchange, headers), (scope) =>
-    whenHere(exchange.json(MAX_BODY_BYTES), (body) => {
-      const question = { scope, body, ifNoneMatch: exchange.header('if-none-match') }
-      return whenHere(cache.find(scope) ?? loadFor(question, cache), (loaded) => {
-        // A slow request may wait, and then finds the flags as they are by then.
+  const { cache, scheduler, usage, clock } = options
+  return mapMaybeAsync(admit(options, exchange, headers), (scope) =>
+    mapMaybeAsync(exchange.json(MAX_BODY_BYTES), (body) => {
+      const request = { scope, body, ifNoneMatch: exchange.header('if-none-match') }
+      return mapMaybeAsync(cache.find(scope) ?? loadFor(request, cache), (loaded) => {
+        // A slow request may wait, and then uses the flags of that later time.
         const work = () => {
           const flagSet = cache.find(scope) ?? loaded
-          const answer = answerTo(question, flagSet, evaluator)
+          const answer = answerTo(request, flagSet, clock.now())
           usage.requested(scope)
           recordAnswer(usage, answer, { scope, source: 'rest' })
           return toReply(answer, headers)
@@ -127,39 +140,39 @@ function evaluate(
   )
 }
 
-/** What a body that the host has parsed takes while its request waits, roughly. */
+/** The assumed size of a body that the host has parsed. */
 const ASSUMED_BYTES = 4096
 
 function sizeOf({ bytes }: JsonBody): number {
   return bytes?.byteLength ?? ASSUMED_BYTES
 }
 
-interface Question {
+interface EvaluateRequest {
   readonly scope: FlagSetScope
   readonly body: JsonBody
   readonly ifNoneMatch: string | undefined
 }
 
-/** Nothing is loaded for a question that is to be refused. */
-function loadFor({ scope, body }: Question, cache: FlagSetCache): Promise<FlagSet> {
+/** Validates the request first: nothing is loaded for a request that is refused. */
+function loadFor({ scope, body }: EvaluateRequest, cache: FlagSetCache): Promise<FlagSet> {
   contextIn(body)
   return cache.get(scope)
 }
 
-/** Who asks in the same words as before, and has the answer, is told so without reading them. */
+/** Does not parse the body of a caller that repeats its request and has the current values. */
 function answerTo(
-  { scope, body, ifNoneMatch }: Question,
+  { scope, body, ifNoneMatch }: EvaluateRequest,
   flagSet: FlagSet,
-  evaluator: Evaluator,
-): Answer {
+  now: number,
+): EvaluationAnswer {
   const text = body.bytes && contextTextIn(body.bytes)
   const parsed = text === undefined ? contextIn(body) : undefined
   const contextHash = contextHashOf(scope, text ?? JSON.stringify(parsed))
   if (ifNoneMatch !== undefined) {
-    const tag = evaluator.findTag(flagSet, contextHash, ifNoneMatch)
+    const tag = findCurrentTag(flagSet, { ifNoneMatch, contextHash, now })
     if (tag !== undefined) return { tag, json: null }
   }
-  return evaluator.answer(flagSet, parsed ?? contextIn(body), contextHash)
+  return evaluationAnswer(flagSet, { context: parsed ?? contextIn(body), contextHash, now })
 }
 
 function contextIn(body: JsonBody): EvaluationContext {
@@ -169,79 +182,97 @@ function contextIn(body: JsonBody): EvaluationContext {
 }
 
 function poll(
-  parts: SdkParts,
+  options: SdkOptions,
   exchange: Exchange,
   headers: SdkHeaders,
-): Outcome | Promise<Outcome> {
-  return whenHere(admit(parts, exchange, headers), (scope) =>
-    whenHere(exchange.json(MAX_POLL_BODY_BYTES), (body) => {
+): HandlerResult | Promise<HandlerResult> {
+  return mapMaybeAsync(admit(options, exchange, headers), (scope) =>
+    mapMaybeAsync(exchange.json(MAX_POLL_BODY_BYTES), (body) => {
       const work = () => {
         const request = asPollRequest(body.parse())
         if (request === undefined) throw missingContext()
         const context = parseContext(request.context)
-        parts.usage.requested(scope)
-        return parts.polls.wait({ scope, context, since: request.since, exchange, headers })
+        options.usage.requested(scope)
+        return options.polls.wait({ scope, context, since: request.since, exchange, headers })
       }
-      return whenHere(parts.scheduler.run(scope, sizeOf(body), work), (answer) => {
-        if (answer === 'held') return answer
-        return pollReply(parts.usage, answer, scope, headers)
+      return mapMaybeAsync(options.scheduler.run(scope, sizeOf(body), work), (answer) => {
+        if (answer === 'pending') return answer
+        return pollReply(options.usage, answer, { scope, headers })
       })
     }),
   )
 }
 
+/** The reply to a poll that was pending. */
+function settledReply({ usage, logger }: SdkOptions, poll: PendingPoll): Reply {
+  const { headers } = poll
+  try {
+    const answer = poll.takeAnswer()
+    // The caller has gone.
+    if (answer === undefined) return { status: 204, headers, body: null }
+    return pollReply(usage, answer, poll)
+  } catch (error) {
+    return errorReply(error, headers, logger)
+  }
+}
+
 function pollReply(
   usage: UsageRecorder,
-  answer: PollAnswer | undefined,
-  scope: FlagSetScope,
-  headers: SdkHeaders,
+  answer: PollAnswer,
+  { scope, headers }: { readonly scope: FlagSetScope; readonly headers: PollHeaders },
 ): Reply {
-  // Who has left is told nothing.
-  if (answer === undefined) return { status: 204, headers, body: null }
   recordAnswer(usage, answer, { scope, source: 'poll' })
   return { ...toReply(answer, headers), body: answer.bytes }
 }
 
-interface Asked {
+interface AnswerOrigin {
   readonly scope: FlagSetScope
   readonly source: ContextSample['source']
 }
 
-/** Nothing was evaluated for a caller who had it already. */
+/** Records nothing for a caller that had the values already: nothing was evaluated. */
 function recordAnswer(
   usage: UsageRecorder,
-  { evaluated, tag }: Answer,
-  { scope, source }: Asked,
+  { evaluated, tag }: EvaluationAnswer,
+  { scope, source }: AnswerOrigin,
 ): void {
   if (evaluated !== undefined) usage.evaluated(scope, source, evaluated, tag.contextHash)
 }
 
-async function flagSet(parts: SdkParts, exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
-  const scope = await admit(parts, exchange, headers)
-  return flagSetReply(parts.cache, { scope, exchange, headers })
+async function flagSet(
+  options: SdkOptions,
+  exchange: Exchange,
+  headers: SdkHeaders,
+): Promise<Reply> {
+  const scope = await admit(options, exchange, headers)
+  return flagSetReply(options.cache, { scope, exchange, headers })
 }
 
-async function events(parts: SdkParts, exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
-  const scope = await admit(parts, exchange, headers)
-  return eventsReply(parts, { scope, exchange, headers })
+async function events(
+  options: SdkOptions,
+  exchange: Exchange,
+  headers: SdkHeaders,
+): Promise<Reply> {
+  const scope = await admit(options, exchange, headers)
+  return eventsReply(options, { scope, exchange, headers })
 }
 
-async function askForUpgrade(): Promise<Reply> {
+async function refuseWithoutUpgrade(): Promise<Reply> {
   throw new FlagError('INVALID_REQUEST', 'Open a WebSocket at this path.')
 }
 
-/** Whose environment it is, once the key and the rate limit let the request pass. */
+/** Returns the scope of the SDK key. Throws `UNAUTHENTICATED` and `RATE_LIMITED`. */
 function admit(
-  { keys, limiter, cache }: SdkParts,
+  { keys, limiter, cache }: SdkOptions,
   exchange: Exchange,
   headers: SdkHeaders,
 ): EnvironmentScope | Promise<EnvironmentScope> {
   const key = exchange.header(SDK_KEY_HEADER)
-  return whenHere(keys.find(key) ?? keys.verify(key), (scope) => {
+  return mapMaybeAsync(keys.find(key) ?? keys.verify(key), (scope) => {
     const version = cache.find(scope)?.version
     if (version !== undefined) headers['X-FF-Version'] = String(version)
-    return whenHere(limiter.take(scope), (permit) => {
-      tellLimit(permit, headers)
+    return mapMaybeAsync(limiter.take(scope), (permit) => {
+      setRateLimitHeaders(permit, headers)
       if (!permit.granted) throw tooManyRequests()
       return scope
     })
@@ -252,7 +283,7 @@ function missingContext(): FlagError {
   return new FlagError('INVALID_REQUEST', 'The body must be an object with an object "context".')
 }
 
-function toReply({ tag, json }: Answer, headers: SdkHeaders): Reply {
+function toReply({ tag, json }: EvaluationAnswer, headers: PollHeaders): Reply {
   headers['ETag'] = entityTagText(tag)
   headers['X-FF-Version'] = String(tag.version)
   if (json === null) return { status: 304, headers, body: null }

@@ -4,13 +4,13 @@ import type { ChangeFeed, FlagSetChange, Resync, Unsubscribe } from '@ff/storage
 import { type FlagSetScope, SDK_KEY_KINDS, type SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { FlagSetCache, FlagSetsByKind } from '../evaluation/flag-set-cache.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
-import { Rounds } from './rounds.ts'
+import { DeliveryQueue } from './delivery-queue.ts'
 import type { SessionRegistry } from './session-registry.ts'
 
 /** How often versions and keys are read again, so that a lost hint costs less than ten seconds. */
 const CHECK_EVERY_MS = 5000
 
-interface BroadcasterParts {
+interface BroadcasterOptions {
   readonly changeFeed: ChangeFeed
   readonly cache: FlagSetCache
   readonly keys: SdkKeyVerifier
@@ -19,46 +19,48 @@ interface BroadcasterParts {
 }
 
 /**
- * Makes changes known: a hint, a periodic check or the step of a gradual rollout ends in an
- * update of the sessions of that environment; a key that is no longer valid ends its sessions.
+ * Publishes changes to live clients: a hint, a periodic check or the step of a gradual rollout
+ * updates the sessions of that environment; a key that is no longer valid ends its sessions.
  */
 export class Broadcaster {
-  readonly #parts: BroadcasterParts
-  readonly #rounds: Rounds
-  /** Which step of each flag set its sessions are told. */
-  readonly #toldSteps = new WeakMap<FlagSet, number>()
+  readonly #options: BroadcasterOptions
+  readonly #queue: DeliveryQueue
+  /** The step of each flag set that was published last. */
+  readonly #publishedSteps = new WeakMap<FlagSet, number>()
   #unsubscribe: Unsubscribe | undefined
   #cancelCheck: Cancel | undefined
   #cancelStep: Cancel | undefined
 
-  constructor(parts: BroadcasterParts) {
-    this.#parts = parts
-    this.#rounds = new Rounds(parts.sessions, parts.clock)
-    parts.cache.listen((...swap) => this.#swapped(...swap))
-    parts.keys.listen(() => this.#endRefused())
+  constructor(options: BroadcasterOptions) {
+    this.#options = options
+    this.#queue = new DeliveryQueue(options.sessions, options.clock)
+    options.cache.listen((...swap) => this.#onSwap(...swap))
+    options.keys.listen(() => this.#endRefused())
   }
 
-  /** Listens before anything is read, so that no change falls between the two. */
+  /** Subscribes before anything is read, so that no change is missed. */
   async start(): Promise<void> {
-    this.#unsubscribe ??= await this.#parts.changeFeed.subscribe((change) => this.#hear(change))
-    this.#cancelCheck ??= this.#parts.clock.schedule(CHECK_EVERY_MS, () => this.#check())
+    this.#unsubscribe ??= await this.#options.changeFeed.subscribe((change) =>
+      this.#receive(change),
+    )
+    this.#cancelCheck ??= this.#options.clock.schedule(CHECK_EVERY_MS, () => this.#check())
   }
 
   stop(): void {
     this.#unsubscribe?.()
     this.#cancelCheck?.()
     this.#cancelStep?.()
-    this.#rounds.stop()
+    this.#queue.stop()
     this.#unsubscribe = this.#cancelCheck = this.#cancelStep = undefined
   }
 
-  #hear(change: FlagSetChange | Resync): void {
+  #receive(change: FlagSetChange | Resync): void {
     switch (change.type) {
       case 'flagSet':
         this.#refresh(change.environmentId, change.version)
         break
       case 'sdkKeys':
-        this.#parts.keys.recheck()
+        this.#options.keys.recheck()
         break
       case 'resync':
         this.#refreshEverything()
@@ -67,69 +69,69 @@ export class Broadcaster {
   }
 
   #check(): void {
-    this.#cancelCheck = this.#parts.clock.schedule(CHECK_EVERY_MS, () => this.#check())
+    this.#cancelCheck = this.#options.clock.schedule(CHECK_EVERY_MS, () => this.#check())
     this.#refreshEverything()
-    this.#step()
+    this.#publishSteps()
   }
 
   #refreshEverything(): void {
-    const { cache, sessions } = this.#parts
+    const { cache, sessions } = this.#options
     void cache.refreshAll((environmentId) => sessions.has(environmentId))
     this.#refreshKeys()
   }
 
-  /** What fails here is logged where it fails, and the next check tries again. */
+  /** Ignores failures: they are logged where they occur, and the next check tries again. */
   #refresh(environmentId: string, version: number): void {
-    this.#parts.cache.refresh(environmentId, version).catch(() => undefined)
+    this.#options.cache.refresh(environmentId, version).catch(() => undefined)
   }
 
   #refreshKeys(): void {
-    this.#parts.keys.refresh().catch(() => undefined)
+    this.#options.keys.refresh().catch(() => undefined)
   }
 
   #endRefused(): void {
-    const { keys, sessions } = this.#parts
-    void sessions.end((scope) => !keys.isLiving(scope), 'keyRefused')
+    const { keys, sessions } = this.#options
+    void sessions.end((scope) => !keys.isValid(scope), 'keyRefused')
   }
 
-  #swapped(environmentId: string, after: FlagSetsByKind, before?: FlagSetsByKind): void {
+  #onSwap(environmentId: string, after: FlagSetsByKind, before?: FlagSetsByKind): void {
     for (const kind of SDK_KEY_KINDS) {
-      if (after[kind] !== before?.[kind]) this.#tell({ environmentId, kind }, after[kind])
+      if (after[kind] !== before?.[kind]) this.#publish({ environmentId, kind }, after[kind])
     }
     this.#armStep()
   }
 
-  #tell(scope: FlagSetScope, flagSet: FlagSet): void {
-    this.#toldSteps.set(flagSet, stepAt(flagSet, this.#parts.clock.now()))
-    this.#rounds.tell(scope, flagSet)
+  #publish(scope: FlagSetScope, flagSet: FlagSet): void {
+    this.#publishedSteps.set(flagSet, stepAt(flagSet, this.#options.clock.now()))
+    this.#queue.publish(scope, flagSet)
   }
 
-  /** Tells of steps; backwards if the clock was set back. */
-  #step(): void {
-    const now = this.#parts.clock.now()
-    for (const [environmentId, flagSets] of this.#parts.cache.loaded()) {
-      // Both kinds may share one flag set: look at both before either is told.
+  /** Publishes flag sets that have reached another step, an earlier one if the clock was set back. */
+  #publishSteps(): void {
+    const now = this.#options.clock.now()
+    for (const [environmentId, flagSets] of this.#options.cache.loaded()) {
+      // Both kinds may share one flag set: compare both before either is published.
       const due = SDK_KEY_KINDS.filter((kind) => {
-        return this.#toldSteps.get(flagSets[kind]) !== stepAt(flagSets[kind], now)
+        return this.#publishedSteps.get(flagSets[kind]) !== stepAt(flagSets[kind], now)
       })
-      for (const kind of due) this.#tell({ environmentId, kind }, flagSets[kind])
+      for (const kind of due) this.#publish({ environmentId, kind }, flagSets[kind])
     }
     this.#armStep()
   }
 
   /** One timer for the next step of any loaded environment. */
   #armStep(): void {
-    const { cache, clock } = this.#parts
+    const { cache, clock } = this.#options
     this.#cancelStep?.()
     this.#cancelStep = undefined
     let next = Number.POSITIVE_INFINITY
     for (const [, flagSets] of cache.loaded()) {
-      // A client view has no instants that the whole flag set does not have.
+      // A client view has no timestamps that the whole flag set does not have.
       const { server } = flagSets
-      const instant = server.timestamps[this.#toldSteps.get(server) ?? 0]
-      if (instant !== undefined && instant < next) next = instant
+      const timestamp = server.timestamps[this.#publishedSteps.get(server) ?? 0]
+      if (timestamp !== undefined && timestamp < next) next = timestamp
     }
     if (next === Number.POSITIVE_INFINITY) return
-    this.#cancelStep = clock.schedule(next - clock.now(), () => this.#step())
+    this.#cancelStep = clock.schedule(next - clock.now(), () => this.#publishSteps())
   }
 }

@@ -1,9 +1,9 @@
 import type { FlagError } from '@ff/core'
-import { overloaded, spreadSeconds } from '../access/admission.ts'
+import { overloaded, spreadSeconds } from '../access/connection-throttle.ts'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { type Ranked, Ranking } from './ranking.ts'
 
-/** What live clients take of the server: each counts as one client, and its context takes bytes. */
+/** What is limited: each live client counts as one client, and its context takes bytes. */
 const MEASURES = ['clients', 'bytes'] as const
 type Measure = (typeof MEASURES)[number]
 type Amounts = Readonly<Record<Measure, number>>
@@ -102,7 +102,7 @@ export class ClientBudget {
     return this.#total.bytes
   }
 
-  /** How many clients were ended so that others found room. */
+  /** How many clients were ended to make room for others. */
   get gaveWay(): number {
     return this.#gaveWay
   }
@@ -242,7 +242,7 @@ function noRoom(reason: string): FlagError {
   return overloaded(`${reason}; try again in ${seconds} seconds.`, seconds)
 }
 
-/** What a client is answered that was ended so that another found room. */
+/** The error for a client that was ended to make room for others. */
 export function gaveWay(): FlagError {
   return noRoom('The server has ended this client to make room for others')
 }

@@ -2,10 +2,11 @@ import type { EvaluationContext } from '@ff/core'
 import { jsonOf } from '@ff/core/all-flags'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { evaluateAllTimed } from '../evaluation/evaluated.ts'
-import type { Audience } from './audience.ts'
+import { flagSetDiffOf } from './flag-set-diff.ts'
+import type { FlagSetState } from './flag-set-state.ts'
 import type { FlagUpdate } from './flag-update.ts'
 import { contextOfText } from './held-context.ts'
-import type { Moment } from './moment.ts'
+import type { SubscriberGroup } from './subscriber-group.ts'
 
 /**
  * Why the server ends a session: its key is no longer valid, the server stops, or a client of
@@ -16,95 +17,95 @@ export type EndReason = 'keyRefused' | 'goingAway' | 'gaveWay'
 /** How a client is kept up to date. */
 export type LiveTransport = 'ws' | 'poll'
 
-/** How a transport delivers what its session has to say. */
+/** How a transport delivers the updates of its session. */
 export interface SessionSink {
   readonly transport: LiveTransport
-  /** False when the client cannot take it now; `update` makes up for it later. */
+  /** Returns false if the client cannot take the update now; `resume` makes up for it later. */
   deliver(update: FlagUpdate): boolean
   end(reason: EndReason): void
 }
 
-interface SessionParts {
+interface FlagSessionOptions {
   readonly scope: EnvironmentScope
-  readonly audience: Audience
-  readonly moment: Moment
+  readonly group: SubscriberGroup
+  readonly state: FlagSetState
   readonly sink: SessionSink
 }
 
 /**
- * One live client. It keeps no values: what the client was told is what its context evaluates
- * to at the moment of the last delivery, and can be had again.
+ * One live client. It keeps no values: those of the client are the evaluation of its context at the
+ * state of the last delivery, and can be evaluated again.
  */
 export class FlagSession {
   readonly scope: EnvironmentScope
   readonly #sink: SessionSink
-  #audience: Audience
-  #told: Moment
-  #owes: 'nothing' | 'changes' | 'everything' = 'nothing'
+  #group: SubscriberGroup
+  #lastDelivered: FlagSetState
+  #missed: 'nothing' | 'changes' | 'everything' = 'nothing'
 
-  /** A session whose client already has, or does not need, the values of this moment. */
-  constructor({ scope, audience, moment, sink }: SessionParts) {
+  /** A session whose client already has, or does not need, the values at `state`. */
+  constructor({ scope, group, state, sink }: FlagSessionOptions) {
     this.scope = scope
     this.#sink = sink
-    this.#audience = audience
-    this.#told = moment
+    this.#group = group
+    this.#lastDelivered = state
   }
 
   get transport(): LiveTransport {
     return this.#sink.transport
   }
 
-  /** Those with whom it shares its context. */
-  get audience(): Audience {
-    return this.#audience
+  /** The sessions with the same context. */
+  get group(): SubscriberGroup {
+    return this.#group
   }
 
-  /** What the client was told is the evaluation at this moment. */
-  get told(): Moment {
-    return this.#told
+  /** The state of which the client has the values. */
+  get lastDelivered(): FlagSetState {
+    return this.#lastDelivered
   }
 
   /** Whether the client could not take the last delivery. */
   get isStale(): boolean {
-    return this.#owes !== 'nothing'
+    return this.#missed !== 'nothing'
   }
 
-  /** Whether the client was told everything up to this version. */
-  knows(version: number): boolean {
-    return !this.isStale && this.#told.flagSet.version >= version
+  /** Whether the client has received everything up to this version. */
+  hasVersion(version: number): boolean {
+    return !this.isStale && this.#lastDelivered.flagSet.version >= version
   }
 
-  /** From now on evaluates for another context; what the client is told next must be everything. */
-  moveTo(audience: Audience): void {
-    this.#audience = audience
+  /** Gives the session another context; `sendAll` must follow. */
+  moveTo(group: SubscriberGroup): void {
+    this.#group = group
   }
 
-  /** Tells everything. A caller that has just parsed the context passes it. */
-  announce(present: Moment, context?: EvaluationContext): void {
-    const { flagSet, now } = present
-    const parsed = context ?? contextOfText(this.#audience.text)
+  /** Sends all values. A caller that has just parsed the context passes it. */
+  sendAll(current: FlagSetState, context?: EvaluationContext): void {
+    const { flagSet, now } = current
+    const parsed = context ?? contextOfText(this.#group.text)
     const evaluated = evaluateAllTimed(flagSet, parsed, now)
     const flags = jsonOf(evaluated.evaluation)
     const text = `{"type":"flags","flags":${flags},"version":${flagSet.version},"full":true}`
     const isTaken = this.#sink.deliver({ message: { text }, full: true, evaluated })
-    this.#told = present
-    this.#owes = isTaken ? 'nothing' : 'everything'
+    this.#lastDelivered = current
+    this.#missed = isTaken ? 'nothing' : 'everything'
   }
 
-  /** Tells what differs from what the client was told, unless it still has to catch up. */
-  update(present: Moment): void {
-    if (this.isStale || this.#told === present) return
-    const update = present.since(this.#told).of(this.#audience)
-    if (update === undefined || this.#sink.deliver(update)) this.#told = present
-    else this.#owes = 'changes'
+  /** Sends what differs from the last delivery, unless the client still has to catch up. */
+  sendChanges(current: FlagSetState): void {
+    if (this.isStale || this.#lastDelivered === current) return
+    const update = flagSetDiffOf(this.#lastDelivered, current).updateFor(this.#group)
+    if (update === undefined || this.#sink.deliver(update)) this.#lastDelivered = current
+    else this.#missed = 'changes'
   }
 
-  /** The client can take something again: tells it what it has missed, at once. */
-  resume(present: Moment): void {
-    const owed = this.#owes
-    this.#owes = 'nothing'
-    if (owed === 'everything') this.announce(present)
-    else if (owed === 'changes') this.update(present)
+  /** Sends what the client has missed; called when it can take updates again. */
+  resume(current: FlagSetState): void {
+    const missed = this.#missed
+    this.#missed = 'nothing'
+    if (missed === 'everything') this.sendAll(current)
+    else if (missed === 'changes') this.sendChanges(current)
   }
 
   end(reason: EndReason): void {

@@ -2,29 +2,28 @@ import type { EvaluationContext, FlagSet } from '@ff/core'
 import { POLL_HOLD_MS, POLL_SPREAD_MS } from '@ff/protocol/sdk'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { asEntityTag, type EntityTag } from '../evaluation/entity-tag.ts'
+import { evaluationAnswer } from '../evaluation/evaluation-answer.ts'
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
-import type { Evaluator } from '../evaluation/evaluator.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
-import type { SdkHeaders } from '../http/sdk-headers.ts'
 import type { Clock } from '../runtime/clock.ts'
-import type { Audience } from './audience.ts'
 import { type ClientBudget, gaveWay } from './client-budget.ts'
 import { FlagSession } from './flag-session.ts'
+import { FlagSetState } from './flag-set-state.ts'
 import { contextOfText, type HeldContext, toHeldContext } from './held-context.ts'
-import { Moment } from './moment.ts'
 import {
-  type Held,
-  type HoldingExchange,
-  ParkedPoll,
+  PendingPoll,
   type PollAnswer,
-  type PollHolder,
-} from './parked-poll.ts'
+  type PollExchange,
+  type PollHeaders,
+  type PollOwner,
+  type PollResources,
+} from './pending-poll.ts'
 import type { SessionRegistry } from './session-registry.ts'
+import type { SubscriberGroup } from './subscriber-group.ts'
 import { TICK_MS, TimerWheel } from './timer-wheel.ts'
 
-interface LongPollsParts {
+interface LongPollsOptions {
   readonly cache: FlagSetCache
-  readonly evaluator: Evaluator
   readonly sessions: SessionRegistry
   readonly budget: ClientBudget
   readonly scheduler: EvaluationScheduler
@@ -32,152 +31,155 @@ interface LongPollsParts {
 }
 
 /** A poll that has arrived. */
-export interface Poll {
+interface PollRequest {
   readonly scope: EnvironmentScope
   readonly context: EvaluationContext
-  /** The entity tag of the answer that the caller has; undefined: wait for the next change. */
+  /** The entity tag of the caller's values; `undefined`: wait for the next change. */
   readonly since: string | undefined
-  readonly exchange: HoldingExchange
-  /** What the answer will say besides its body. */
-  readonly headers: SdkHeaders
+  readonly exchange: PollExchange
+  readonly headers: PollHeaders
 }
 
-/** What there is to answer now, or that the request is held until there is something. */
-type Waited = PollAnswer | 'held'
+/** The answer, or `pending` if there is none yet. */
+type PollResult = PollAnswer | 'pending'
 
-/** A poll as it is kept while it waits: without the body, and with the context as text. */
+/** A poll as it is kept until it can be compared: without the body, and with the context as text. */
 interface Arrival {
   readonly scope: EnvironmentScope
   readonly held: HeldContext
-  /** The tag of the answer that the caller has, if it is one; undefined: wait for the next change. */
+  /** The tag of the caller's values, if it is one; `undefined`: wait for the next change. */
   readonly since: EntityTag | 'unknown' | undefined
-  readonly parked: ParkedPoll
+  readonly poll: PendingPoll
 }
 
-/** Whose values are to be answered, as they are when. */
-interface Question {
-  readonly audience: Audience
-  readonly moment: Moment
-  /** The context of the audience, if it was parsed just now. */
+/** What an answer is evaluated from. */
+interface AnswerInput {
+  readonly group: SubscriberGroup
+  readonly state: FlagSetState
+  /** The context of the group, if it was parsed just now. */
   readonly context: EvaluationContext | undefined
 }
 
 const encoder = new TextEncoder()
 
-/** Holds requests until their sessions have something to say. */
-export class LongPolls implements PollHolder {
-  readonly #parts: LongPollsParts
+/** Keeps polls pending until their sessions have changes. */
+export class LongPolls implements PollOwner {
+  readonly #options: LongPollsOptions
   readonly #wheel: TimerWheel
-  /** What was answered last: clients with equal contexts are told one after the other. */
+  /** The last answer: clients with equal contexts are answered one after the other. */
   #last:
-    | { readonly audience: Audience; readonly moment: Moment; readonly answer: PollAnswer }
+    | { readonly group: SubscriberGroup; readonly state: FlagSetState; readonly answer: PollAnswer }
     | undefined
-  #settled: ParkedPoll[] = []
+  #settled: PendingPoll[] = []
 
-  constructor(parts: LongPollsParts) {
-    this.#parts = parts
-    this.#wheel = new TimerWheel(parts.clock)
+  constructor(options: LongPollsOptions) {
+    this.#options = options
+    this.#wheel = new TimerWheel(options.clock)
   }
 
   /**
-   * The values of the context, if they differ from those the caller has. If not, the exchange is
-   * held for a `ParkedPoll`, and resumed when they do, after the hold time, when the key is revoked
-   * when the caller has gone, or when it gives way to others. Throws `UNAVAILABLE` when the caller
-   * has newer values than this process can get, `PAYLOAD_TOO_LARGE` for a context that is too large
-   * to be held, and `RATE_LIMITED` when there is no room.
+   * Returns the values of the context if they differ from those of the caller. If not, holds the
+   * exchange for a `PendingPoll`, and resumes it when they do, after the hold time, when the key is
+   * revoked, or when the poll is ended to make room. Throws `UNAVAILABLE` if the caller has newer
+   * values than this process can load, `PAYLOAD_TOO_LARGE` if the context is too large to be held,
+   * and `RATE_LIMITED` if there is no room.
    */
-  wait({ scope, context, since, exchange, headers }: Poll): Waited | Promise<Waited> {
+  wait({
+    scope,
+    context,
+    since,
+    exchange,
+    headers,
+  }: PollRequest): PollResult | Promise<PollResult> {
     const arrival = {
       scope,
       held: toHeldContext(context),
       since: since === undefined ? undefined : (asEntityTag(since) ?? 'unknown'),
-      parked: new ParkedPoll(this, exchange, headers),
+      poll: new PendingPoll(this, exchange, headers),
     } as const
-    const loaded = this.#parts.cache.find(scope)
+    const loaded = this.#options.cache.find(scope)
     if (loaded === undefined || isNewer(arrival.since, loaded)) return this.#waitForStore(arrival)
     return this.#begin(arrival, loaded, context)
   }
 
-  /** What waits for the store is held as well. */
-  async #waitForStore(arrival: Arrival): Promise<Waited> {
-    const { cache, budget, scheduler } = this.#parts
-    const { scope, held, since, parked } = arrival
-    const reservation = budget.reserve(scope, held.bytes, parked)
-    parked.reserve(reservation)
+  /** A poll that waits for the store is charged to the budget as well. */
+  async #waitForStore(arrival: Arrival): Promise<PollResult> {
+    const { cache, budget, scheduler } = this.#options
+    const { scope, held, since, poll } = arrival
+    const reservation = budget.reserve(scope, held.bytes, poll)
+    poll.reserve(reservation)
     try {
       const loaded = await cache.get(scope)
       if (isNewer(since, loaded)) await cache.refresh(scope.environmentId, since.version)
-      if (parked.isSettled) throw gaveWay()
+      if (poll.isSettled) throw gaveWay()
       return await scheduler.run(scope, held.bytes, () => this.#begin(arrival, loaded))
     } finally {
-      if (!parked.isHeld) budget.release(reservation)
+      if (!poll.hasSession) budget.release(reservation)
     }
   }
 
-  /** Nothing is awaited here until the session is registered, so that it misses no change. */
-  #begin(arrival: Arrival, loaded: FlagSet, context?: EvaluationContext): Waited {
-    const { cache, sessions, clock } = this.#parts
+  /** Awaits nothing before the session is registered, so that it misses no change. */
+  #begin(arrival: Arrival, loaded: FlagSet, context?: EvaluationContext): PollResult {
+    const { cache, sessions, clock } = this.#options
     const { scope, held, since } = arrival
-    const moment = Moment.of(cache.find(scope) ?? loaded, clock.now())
-    const audience = sessions.audienceOf(scope, held.text)
-    const question = { audience, moment, context }
-    if (since === undefined || this.#isUpToDate(since, question)) {
-      return this.#hold(arrival, audience, moment)
-    }
-    return this.#answerTo(question)
+    const state = FlagSetState.of(cache.find(scope) ?? loaded, clock.now())
+    const group = sessions.groupOf(scope, held.text)
+    const input = { group, state, context }
+    if (since === undefined || this.#isUpToDate(since, input)) return this.#hold(arrival, input)
+    return this.#answerTo(input)
   }
 
-  /** Whether the caller has what this process would answer, or something newer. */
-  #isUpToDate(since: EntityTag | 'unknown', question: Question): boolean {
-    const { audience, moment } = question
-    const { version, timestamps } = moment.flagSet
+  /** Whether the caller has the values that this process would answer, or newer ones. */
+  #isUpToDate(since: EntityTag | 'unknown', input: AnswerInput): boolean {
+    const { group, state } = input
+    const { version, timestamps } = state.flagSet
     if (since === 'unknown' || since.version > version) return false
-    const isOfContext = since.version === version && since.contextHash === audience.contextHash
-    if (isOfContext && since.step >= moment.step && since.step <= timestamps.length) return true
-    return since.valuesHash === this.#answerTo(question).tag.valuesHash
+    const isOfContext = since.version === version && since.contextHash === group.contextHash
+    if (isOfContext && since.step >= state.step && since.step <= timestamps.length) return true
+    return since.valuesHash === this.#answerTo(input).tag.valuesHash
   }
 
-  #hold({ scope, held, since, parked }: Arrival, audience: Audience, moment: Moment): Waited {
-    const { budget, sessions } = this.#parts
-    if (!parked.hasReservation) parked.reserve(budget.reserve(scope, held.bytes, parked))
-    const session = new FlagSession({ scope, audience, moment, sink: parked })
+  #hold({ scope, held, since, poll }: Arrival, { group, state }: AnswerInput): PollResult {
+    const { budget, sessions } = this.#options
+    if (!poll.hasReservation) poll.reserve(budget.reserve(scope, held.bytes, poll))
+    const session = new FlagSession({ scope, group, state, sink: poll })
     const holdMs = POLL_HOLD_MS + Math.random() * (POLL_SPREAD_MS - TICK_MS)
-    const known = typeof since === 'object' ? since.valuesHash : undefined
-    parked.park(session, this.#wheel.add(parked, holdMs), known)
-    if (!parked.isSettled) sessions.add(session)
-    return 'held'
+    const knownHash = typeof since === 'object' ? since.valuesHash : undefined
+    poll.hold(session, this.#wheel.add(poll, holdMs), knownHash)
+    if (!poll.isSettled) sessions.add(session)
+    return 'pending'
   }
 
-  /** A request is to be held no longer. */
-  release({ parked, session, tick, reservation }: Held): void {
-    this.#parts.budget.release(reservation)
-    this.#parts.sessions.remove(session)
-    this.#wheel.cancel(parked, tick)
-    // Evaluating for many and then writing to them is faster than doing both by turns.
-    if (this.#settled.push(parked) === 1) queueMicrotask(() => this.#resumeSettled())
+  release({ poll, session, tick, reservation }: PollResources): void {
+    this.#options.budget.release(reservation)
+    this.#options.sessions.remove(session)
+    this.#wheel.cancel(poll, tick)
+    // Evaluating for many polls and then writing to them is faster than alternating.
+    if (this.#settled.push(poll) === 1) queueMicrotask(() => this.#resumeSettled())
   }
 
   #resumeSettled(): void {
     const settled = this.#settled
     this.#settled = []
-    for (const parked of settled) parked.resume()
+    for (const poll of settled) poll.resume()
   }
 
-  /** What a session's client would be answered now. A caller that has parsed the context passes it. */
-  presentAnswer({ scope, audience, told }: FlagSession, context?: EvaluationContext): PollAnswer {
-    const { cache, clock } = this.#parts
-    const flagSet = cache.find(scope) ?? told.flagSet
-    return this.#answerTo({ audience, moment: Moment.of(flagSet, clock.now()), context })
+  currentAnswer(session: FlagSession, context?: EvaluationContext): PollAnswer {
+    const { scope, group, lastDelivered } = session
+    const { cache, clock } = this.#options
+    const flagSet = cache.find(scope) ?? lastDelivered.flagSet
+    return this.#answerTo({ group, state: FlagSetState.of(flagSet, clock.now()), context })
   }
 
-  #answerTo({ audience, moment, context }: Question): PollAnswer {
+  #answerTo({ group, state, context }: AnswerInput): PollAnswer {
     const last = this.#last
-    if (last?.audience === audience && last.moment === moment) return last.answer
-    const { text, contextHash } = audience
-    const parsed = context ?? contextOfText(text)
-    const made = this.#parts.evaluator.answer(moment.flagSet, parsed, contextHash)
-    const answer = { ...made, bytes: encoder.encode(made.json ?? '') }
-    this.#last = { audience, moment, answer }
+    if (last?.group === group && last.state === state) return last.answer
+    const { text, contextHash } = group
+    const now = this.#options.clock.now()
+    const input = { context: context ?? contextOfText(text), contextHash, now }
+    const evaluated = evaluationAnswer(state.flagSet, input)
+    const answer = { ...evaluated, bytes: encoder.encode(evaluated.json ?? '') }
+    this.#last = { group, state, answer }
     return answer
   }
 }

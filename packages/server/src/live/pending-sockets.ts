@@ -1,4 +1,4 @@
-import { inSlices } from '../runtime/time-slice.ts'
+import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 
 /** A socket without a valid `init`, as far as the limit on such sockets needs it. */
 export interface PendingSocket {
@@ -9,7 +9,7 @@ export interface PendingSocket {
 /** The pending sockets of one network address, the oldest first. */
 type Group = Set<PendingSocket>
 
-interface PendingSocketsParts {
+interface PendingSocketsOptions {
   readonly perAddress: number
   /** The limit for all addresses together; `MAX_PENDING_SOCKETS` by default. */
   readonly total?: number
@@ -35,7 +35,7 @@ export class PendingSockets {
   readonly #crowded = new Set<Group>()
   #displaced = 0
 
-  constructor({ perAddress, total = MAX_PENDING_SOCKETS }: PendingSocketsParts) {
+  constructor({ perAddress, total = MAX_PENDING_SOCKETS }: PendingSocketsOptions) {
     this.#perAddress = perAddress
     this.#total = total
   }
@@ -72,8 +72,8 @@ export class PendingSockets {
   }
 
   /**
-   * What has arrived meanwhile is read before sockets of one address are displaced: the `init` of a
-   * client is often there already, behind a crowd of upgrades.
+   * Displaces sockets of one address after the data that has arrived meanwhile is read: the `init` of
+   * a client is often among it, behind a crowd of upgrades.
    */
   #sweepSoon(group: Group): void {
     const isSwept = this.#crowded.size > 0
@@ -82,8 +82,8 @@ export class PendingSockets {
   }
 
   #sweep(): Promise<void> {
-    return inSlices(this.#excess(), (group) => {
-      // Some of its sockets may have left since the end of the last slice.
+    return forEachInTimeSlices(this.#excess(), (group) => {
+      // Some of its sockets may have left since the end of the last time slice.
       if (group.size > this.#perAddress) this.#displaceOldest(group)
     })
   }

@@ -1,52 +1,53 @@
 import type { EnvironmentScope, FlagSetScope, SdkKeyKind } from '../access/sdk-keys.ts'
-import { inSlices } from '../runtime/time-slice.ts'
-import { type Audience, Audiences } from './audience.ts'
+import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 import type { EndReason, FlagSession, LiveTransport } from './flag-session.ts'
+import type { SubscriberGroup } from './subscriber-group.ts'
+import { SubscriberGroups } from './subscriber-groups.ts'
 
 /** The sessions of all live clients, by environment and kind of SDK key. */
 export class SessionRegistry {
-  readonly #byEnvironment: Readonly<Record<SdkKeyKind, Map<string, Audiences>>> = {
+  readonly #byEnvironment: Readonly<Record<SdkKeyKind, Map<string, SubscriberGroups>>> = {
     client: new Map(),
     server: new Map(),
   }
   readonly #counts: Record<LiveTransport, number> = { ws: 0, poll: 0 }
   #isClosed = false
 
-  /** How many sessions there are. */
+  /** The number of sessions. */
   get size(): number {
     return this.#counts.ws + this.#counts.poll
   }
 
-  /** The audience of a session whose context has this text. */
-  audienceOf(scope: FlagSetScope, text: string): Audience {
-    return (this.#find(scope) ?? new Audiences(scope)).of(text)
+  /** Returns the group of the sessions whose context has this text. */
+  groupOf(scope: FlagSetScope, text: string): SubscriberGroup {
+    return (this.#find(scope) ?? new SubscriberGroups(scope)).of(text)
   }
 
   /** Registers a session; after `close` it is ended at once. */
   add(session: FlagSession): void {
-    this.#audiencesOf(session.scope).add(session)
+    this.#groupsOf(session.scope).add(session)
     this.#counts[session.transport] += 1
     if (this.#isClosed) session.end('goingAway')
   }
 
   remove(session: FlagSession): void {
     const { environmentId, kind } = session.scope
-    const audiences = this.#find(session.scope)
-    if (audiences?.remove(session) !== true) return
+    const groups = this.#find(session.scope)
+    if (groups?.remove(session) !== true) return
     this.#counts[session.transport] -= 1
-    if (audiences.isEmpty) this.#byEnvironment[kind].delete(environmentId)
+    if (groups.isEmpty) this.#byEnvironment[kind].delete(environmentId)
   }
 
   /** Gives a registered session the context with this text. */
   move(session: FlagSession, text: string): void {
-    const audiences = this.#audiencesOf(session.scope)
-    const audience = audiences.of(text)
-    audiences.remove(session)
-    session.moveTo(audience)
-    audiences.add(session)
+    const groups = this.#groupsOf(session.scope)
+    const group = groups.of(text)
+    groups.remove(session)
+    session.moveTo(group)
+    groups.add(session)
   }
 
-  /** All sessions of a transport, in whatever environment. */
+  /** Returns the number of sessions of a transport, in all environments. */
   count(transport: LiveTransport): number {
     return this.#counts[transport]
   }
@@ -57,19 +58,19 @@ export class SessionRegistry {
     )
   }
 
-  /** Those with equal contexts one after the other; who comes or goes meanwhile does no harm. */
+  /** Sessions of one group follow each other. Sessions may be added and removed meanwhile. */
   of(scope: FlagSetScope): Iterable<FlagSession> {
     return this.#find(scope) ?? []
   }
 
-  /** Ends the sessions whose scope is meant, in slices; whoever holds one then removes it. */
-  end(isMeant: (scope: EnvironmentScope) => boolean, reason: EndReason): Promise<void> {
-    return inSlices(this.#all(), (session) => {
-      if (isMeant(session.scope)) session.end(reason)
+  /** Ends the sessions whose scope matches, in time slices. Their transports remove them. */
+  end(matches: (scope: EnvironmentScope) => boolean, reason: EndReason): Promise<void> {
+    return forEachInTimeSlices(this.#all(), (session) => {
+      if (matches(session.scope)) session.end(reason)
     })
   }
 
-  /** Ends all sessions, those to come included. */
+  /** Ends all sessions, and those that are added later. */
   close(): Promise<void> {
     this.#isClosed = true
     return this.end(() => true, 'goingAway')
@@ -77,19 +78,19 @@ export class SessionRegistry {
 
   *#all(): Iterable<FlagSession> {
     for (const environments of Object.values(this.#byEnvironment)) {
-      for (const audiences of environments.values()) yield* audiences
+      for (const groups of environments.values()) yield* groups
     }
   }
 
-  #find({ environmentId, kind }: FlagSetScope): Audiences | undefined {
+  #find({ environmentId, kind }: FlagSetScope): SubscriberGroups | undefined {
     return this.#byEnvironment[kind].get(environmentId)
   }
 
-  #audiencesOf({ environmentId, kind }: FlagSetScope): Audiences {
+  #groupsOf({ environmentId, kind }: FlagSetScope): SubscriberGroups {
     const known = this.#byEnvironment[kind].get(environmentId)
     if (known !== undefined) return known
-    const audiences = new Audiences({ environmentId, kind })
-    this.#byEnvironment[kind].set(environmentId, audiences)
-    return audiences
+    const groups = new SubscriberGroups({ environmentId, kind })
+    this.#byEnvironment[kind].set(environmentId, groups)
+    return groups
   }
 }

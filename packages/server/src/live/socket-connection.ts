@@ -11,23 +11,22 @@ import { type EnvironmentScope, keyRefused, type SdkKeyVerifier } from '../acces
 import type { Evaluated } from '../evaluation/evaluated.ts'
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
-import { toKnownError } from '../http/error-reply.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
-import type { Logger } from '../runtime/logger.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { type ClientBudget, gaveWay, type Reservation } from './client-budget.ts'
 import { parseMessage } from './client-message.ts'
 import { type EndReason, FlagSession, type SessionSink } from './flag-session.ts'
+import { FlagSetState } from './flag-set-state.ts'
 import type { FlagUpdate, Message } from './flag-update.ts'
 import { contextOfText, type HeldContext, toHeldContext } from './held-context.ts'
-import { Moment } from './moment.ts'
 import type { PendingSocket, PendingSockets } from './pending-sockets.ts'
 import type { SessionRegistry } from './session-registry.ts'
-import type { SocketAdmission } from './socket-admission.ts'
 import type { SocketLike } from './socket-like.ts'
-import { displaced, socketRefusalOf } from './socket-refusal.ts'
+import { displaced, type SocketRefusal } from './socket-refusal.ts'
+import type { SocketThrottle } from './socket-throttle.ts'
 
-export interface SocketParts {
+/** What the connections of one server share. */
+export interface SocketConnectionOptions {
   /** Resolves once the server can answer; `undefined` when it can already. */
   readonly whenReady: () => Promise<void> | undefined
   readonly keys: SdkKeyVerifier
@@ -37,95 +36,95 @@ export interface SocketParts {
   readonly budget: ClientBudget
   readonly scheduler: EvaluationScheduler
   readonly pending: PendingSockets
-  readonly admission: SocketAdmission
+  readonly throttle: SocketThrottle
   /** Counts a socket that is refused with status 429. */
   readonly countRefusal: () => void
   readonly usage: UsageRecorder
   readonly clock: Clock
-  readonly logger: Logger
+  /** Converts an error to what the client receives. */
+  readonly toRefusal: (error: unknown) => SocketRefusal
 }
 
-/** With more than this waiting to leave, a client is told nothing more until it has caught up. */
+/** A client with more than this on its way receives no updates until it has caught up. */
 const MAX_BUFFERED_BYTES = 256 * 1024
 
-/** A client that has not caught up by then is closed. */
+/** The socket of a client that has not caught up by then is closed. */
 const STUCK_AFTER_MS = 10_000
 
-/** How much text may wait for the message that is being worked on, in UTF-16 units. */
-const MAX_WAITING_LENGTH = MAX_MESSAGE_BYTES
+/** How much text may be queued while a message is processed, in UTF-16 units. */
+const MAX_QUEUED_LENGTH = MAX_MESSAGE_BYTES
 
 /**
- * The conversation with one client, over any socket: `init`, its check, a session, and its end.
+ * The connection of one client, over any socket: `init`, its check, a session, and its end.
  * The transport calls `receive` for each text, `refuse` for what is not text, and `closed` once.
  */
 export class SocketConnection implements SessionSink, PendingSocket {
   readonly transport = 'ws'
   readonly #socket: SocketLike
-  readonly #parts: SocketParts
-  #waiting: string[] = []
-  #waitingLength = 0
-  #isWorking = false
+  readonly #options: SocketConnectionOptions
+  #queue: string[] = []
+  #queuedLength = 0
+  #isProcessing = false
   #isOpen = true
-  /** What is charged for the context of this client, from the check of its key on. */
+  /** The charge for the context of this client; set once its key is checked. */
   #reservation: Reservation | undefined
   /** The context, while the flags are loaded. */
-  #arriving: HeldContext | undefined
-  /** Whether no valid `init` has come. */
+  #loadingContext: HeldContext | undefined
+  /** Whether the client has not sent a valid `init`. */
   #isAnonymous = true
   #session: FlagSession | undefined
   #cancelInit: Cancel | undefined
   #cancelStuck: Cancel | undefined
 
-  constructor(socket: SocketLike, parts: SocketParts) {
+  constructor(socket: SocketLike, options: SocketConnectionOptions) {
     this.#socket = socket
-    this.#parts = parts
-    this.#cancelInit = parts.clock.schedule(INIT_WITHIN_MS, () => {
+    this.#options = options
+    this.#cancelInit = options.clock.schedule(INIT_WITHIN_MS, () => {
       const error = 'No init message came in time.'
       this.#sendMessage({ type: 'error', error, statusCode: 408 })
       this.#close(CLOSE_CODES.initTimeout, 'no init in time')
     })
   }
 
-  /** A text message of the client; worked on in the order of arrival. */
+  /** Queues a text message of the client; messages are processed in the order of arrival. */
   receive(text: string): void {
     if (!this.#isOpen) return
-    if (this.#waitingLength + text.length > MAX_WAITING_LENGTH) {
+    if (this.#queuedLength + text.length > MAX_QUEUED_LENGTH) {
       this.refuse(tooManyRequests())
       return
     }
-    this.#waiting.push(text)
-    this.#waitingLength += text.length
-    if (!this.#isWorking) void this.#work()
+    this.#queue.push(text)
+    this.#queuedLength += text.length
+    if (!this.#isProcessing) void this.#process()
   }
 
-  /** Tells the client why, and closes. */
+  /** Sends the client an error message, and closes. */
   refuse(error: unknown): void {
     if (!this.#isOpen) return
-    const known = toKnownError(error, this.#parts.logger)
-    const { message, closeCode } = socketRefusalOf(known)
-    if (message.statusCode === 429) this.#parts.countRefusal()
+    const { message, closeCode, closeReason } = this.#options.toRefusal(error)
+    if (message.statusCode === 429) this.#options.countRefusal()
     this.#sendMessage(message)
-    this.#close(closeCode, known.code)
+    this.#close(closeCode, closeReason)
   }
 
   displace(): void {
     this.refuse(displaced())
   }
 
-  /** The socket is gone. */
+  /** Frees what the client occupies; called when the socket is gone. */
   closed(): void {
     this.#isOpen = false
-    this.#parts.pending.remove(this)
-    this.#waiting.length = 0
-    this.#waitingLength = 0
+    this.#options.pending.remove(this)
+    this.#queue.length = 0
+    this.#queuedLength = 0
     this.#cancelInit?.()
     this.#cancelStuck?.()
-    if (this.#reservation !== undefined) this.#parts.budget.release(this.#reservation)
-    if (this.#session !== undefined) this.#parts.sessions.remove(this.#session)
-    this.#session = this.#reservation = this.#arriving = undefined
+    if (this.#reservation !== undefined) this.#options.budget.release(this.#reservation)
+    if (this.#session !== undefined) this.#options.sessions.remove(this.#session)
+    this.#session = this.#reservation = this.#loadingContext = undefined
   }
 
-  /** Ends the conversation on the server's side. */
+  /** Closes the socket on the server's side. */
   end(reason: EndReason): void {
     if (reason === 'keyRefused') this.refuse(keyRefused())
     else if (reason === 'gaveWay') this.refuse(gaveWay())
@@ -142,30 +141,30 @@ export class SocketConnection implements SessionSink, PendingSocket {
     return true
   }
 
-  async #work(): Promise<void> {
-    this.#isWorking = true
+  async #process(): Promise<void> {
+    this.#isProcessing = true
     try {
-      while (this.#waiting.length > 0) await this.#answerNext()
+      while (this.#queue.length > 0) await this.#processNext()
     } catch (error) {
       this.refuse(error)
     } finally {
-      this.#isWorking = false
-      // An array that was in use keeps its room, and most sockets say but one thing.
-      this.#waiting = []
+      this.#isProcessing = false
+      // An array that was used keeps its memory, and most sockets send only one message.
+      this.#queue = []
     }
   }
 
-  /** No variable keeps the text, which is large, while what it asks for is waited for. */
-  #answerNext(): Promise<void> {
-    const text = this.#waiting.shift() ?? ''
-    this.#waitingLength -= text.length
-    return this.#answer(text)
+  /** No variable keeps the text, which is large, while its result is awaited. */
+  #processNext(): Promise<void> {
+    const text = this.#queue.shift() ?? ''
+    this.#queuedLength -= text.length
+    return this.#handle(text)
   }
 
-  async #answer(text: string): Promise<void> {
+  async #handle(text: string): Promise<void> {
     const message = parseMessage(text)
     if (this.#session === undefined) return this.#begin(message, text.length)
-    // A newer client may say more than this release understands.
+    // A newer client may send types that this release does not know.
     if (message === 'unknown') return
     switch (message.type) {
       case 'init':
@@ -183,13 +182,13 @@ export class SocketConnection implements SessionSink, PendingSocket {
     }
     this.#cancelInit?.()
     this.#cancelInit = undefined
-    await this.#parts.whenReady()
-    const { admission, keys, pending, scheduler } = this.#parts
+    await this.#options.whenReady()
+    const { throttle, keys, pending, scheduler } = this.#options
     const scope = keys.find(message.sdkKey) ?? (await keys.verify(message.sdkKey))
     if (!this.#isOpen) return
     this.#isAnonymous = false
     pending.remove(this)
-    await admission.admit(scope)
+    await throttle.admit(scope)
     await scheduler.run(scope, messageLength, () => this.#arrive(scope, message.context))
   }
 
@@ -197,73 +196,72 @@ export class SocketConnection implements SessionSink, PendingSocket {
     if (!this.#isOpen) return
     const context = parseContext(json)
     const held = toHeldContext(context)
-    const { budget, cache } = this.#parts
+    const { budget, cache } = this.#options
     this.#reservation = budget.reserve(scope, held.bytes, this)
-    this.#arriving = held
+    this.#loadingContext = held
     const loaded = cache.find(scope)
     if (loaded === undefined) return this.#openLater(scope, held)
     this.#open(scope, loaded, context)
   }
 
-  /** Of the message nothing but the text of its context is kept meanwhile. */
+  /** Keeps nothing of the message meanwhile but the text of its context. */
   async #openLater(scope: EnvironmentScope, { bytes }: HeldContext): Promise<void> {
-    const { cache, scheduler } = this.#parts
+    const { cache, scheduler } = this.#options
     const loaded = await cache.get(scope)
     await scheduler.run(scope, bytes, () => this.#open(scope, loaded))
   }
 
-  /** Nothing is awaited here, so that the session misses no change. */
+  /** Awaits nothing, so that the session misses no change. */
   #open(scope: EnvironmentScope, loaded: FlagSet, parsed?: EvaluationContext): void {
-    const { cache, clock, sessions, usage } = this.#parts
-    const held = this.#arriving
+    const { cache, clock, sessions, usage } = this.#options
+    const held = this.#loadingContext
     if (held === undefined) return
-    this.#arriving = undefined
-    const moment = Moment.of(cache.find(scope) ?? loaded, clock.now())
-    const audience = sessions.audienceOf(scope, held.text)
-    const session = new FlagSession({ scope, audience, moment, sink: this })
+    this.#loadingContext = undefined
+    const state = FlagSetState.of(cache.find(scope) ?? loaded, clock.now())
+    const group = sessions.groupOf(scope, held.text)
+    const session = new FlagSession({ scope, group, state, sink: this })
     this.#session = session
     sessions.add(session)
     usage.requested(scope)
-    session.announce(moment, parsed ?? contextOfText(held.text))
+    session.sendAll(state, parsed ?? contextOfText(held.text))
   }
 
   async #changeContext(json: unknown, messageLength: number): Promise<void> {
     if (this.#session === undefined) return
     const { scope } = this.#session
     await this.#count(scope)
-    await this.#parts.scheduler.run(scope, messageLength, () => this.#move(json))
+    await this.#options.scheduler.run(scope, messageLength, () => this.#move(json))
   }
 
   #move(json: unknown): void {
     const [session, reservation] = [this.#session, this.#reservation]
     if (session === undefined || reservation === undefined) return
-    const { budget, sessions, usage } = this.#parts
+    const { budget, sessions, usage } = this.#options
     const context = parseContext(json)
     const held = toHeldContext(context)
     budget.change(reservation, held.bytes)
     usage.requested(session.scope)
     sessions.move(session, held.text)
-    session.announce(this.#present(session), context)
+    session.sendAll(this.#currentState(session), context)
   }
 
-  #present({ scope, told }: FlagSession): Moment {
-    const { cache, clock } = this.#parts
-    return Moment.of(cache.find(scope) ?? told.flagSet, clock.now())
+  #currentState({ scope, lastDelivered }: FlagSession): FlagSetState {
+    const { cache, clock } = this.#options
+    return FlagSetState.of(cache.find(scope) ?? lastDelivered.flagSet, clock.now())
   }
 
-  /** What makes the server evaluate everything counts as a request. */
+  /** Counts a message that causes an evaluation of all flags as a request. */
   async #count(scope: EnvironmentScope): Promise<void> {
-    const permit = await this.#parts.limiter.take(scope)
+    const permit = await this.#options.limiter.take(scope)
     if (!permit.granted) throw tooManyRequests({ seconds: Number(permit.retryAfter) })
   }
 
-  /** A client that was told everything before is told of changes. */
   #record(evaluated: Evaluated, full: boolean): void {
-    const { usage } = this.#parts
+    const { usage } = this.#options
     if (this.#session === undefined) return
-    const { scope, audience } = this.#session
-    if (full) usage.evaluated(scope, 'ws', evaluated, audience.contextHash)
-    else usage.pushed(scope, evaluated, audience)
+    const { scope, group } = this.#session
+    if (full) usage.evaluated(scope, 'ws', evaluated, group.contextHash)
+    else usage.pushed(scope, evaluated, group)
   }
 
   #sendMessage(message: ServerMessage): void {
@@ -276,7 +274,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
 
   #waitForDrain(): void {
     if (this.#cancelStuck !== undefined) return
-    this.#cancelStuck = this.#parts.clock.schedule(STUCK_AFTER_MS, () => this.#giveUp())
+    this.#cancelStuck = this.#options.clock.schedule(STUCK_AFTER_MS, () => this.#giveUp())
     this.#socket.whenDrained(() => this.#catchUp())
   }
 
@@ -285,11 +283,11 @@ export class SocketConnection implements SessionSink, PendingSocket {
     else this.#close(CLOSE_CODES.tryAgainLater, 'too slow')
   }
 
-  /** A client that was too slow hears what it missed. */
+  /** Sends a slow client what it has missed. */
   #catchUp(): void {
     this.#cancelStuck?.()
     this.#cancelStuck = undefined
-    if (this.#session !== undefined) this.#session.resume(this.#present(this.#session))
+    if (this.#session !== undefined) this.#session.resume(this.#currentState(this.#session))
   }
 
   #close(code: number, reason: string): void {

@@ -1,14 +1,14 @@
-import { inSlices } from '../runtime/time-slice.ts'
-import { SocketConnection, type SocketParts } from './socket-connection.ts'
+import { forEachInTimeSlices } from '../runtime/time-slice.ts'
+import { SocketConnection, type SocketConnectionOptions } from './socket-connection.ts'
 import type { SocketLike } from './socket-like.ts'
 
 /** All sockets that are open, with or without a session. */
 export class SocketConnections {
-  readonly #parts: SocketParts
+  readonly #options: SocketConnectionOptions
   readonly #open = new Set<SocketConnection>()
 
-  constructor(parts: SocketParts) {
-    this.#parts = parts
+  constructor(options: SocketConnectionOptions) {
+    this.#options = options
   }
 
   get size(): number {
@@ -17,19 +17,19 @@ export class SocketConnections {
 
   /** How many sockets have not sent a valid `init`. */
   get pending(): number {
-    return this.#parts.pending.size
+    return this.#options.pending.size
   }
 
   /** How many sockets were closed so far because too many were pending. */
   get displaced(): number {
-    return this.#parts.pending.displaced
+    return this.#options.pending.displaced
   }
 
-  /** Begins the conversation over a socket that was just opened from a network address. */
+  /** Connects a socket that was just opened from a network address. */
   accept(socket: SocketLike, address: string | undefined): SocketConnection {
-    const connection = new SocketConnection(socket, this.#parts)
+    const connection = new SocketConnection(socket, this.#options)
     this.#open.add(connection)
-    this.#parts.pending.add(connection, address)
+    this.#options.pending.add(connection, address)
     return connection
   }
 
@@ -39,8 +39,8 @@ export class SocketConnections {
     connection.closed()
   }
 
-  /** Tells every client that the server stops, in slices. */
+  /** Closes every socket because the server stops, in time slices. */
   endAll(): Promise<void> {
-    return inSlices(this.#open, (connection) => connection.end('goingAway'))
+    return forEachInTimeSlices(this.#open, (connection) => connection.end('goingAway'))
   }
 }

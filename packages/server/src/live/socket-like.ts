@@ -9,7 +9,7 @@ export interface SocketLike {
   whenDrained(task: () => void): void
   /**
    * Sends a close frame; the transport ends the socket even if the client does not answer. If
-   * `isAnonymous`, it does not wait for the answer: strangers would keep many sockets that way.
+   * `isAnonymous`, it does not wait: clients without a key could keep many sockets open that way.
    */
   close(code: number, reason: string, isAnonymous: boolean): void
 }

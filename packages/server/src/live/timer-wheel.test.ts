@@ -39,7 +39,7 @@ describe('a timer wheel', () => {
     expect(fallen).toEqual([])
   })
 
-  it('lets thousands fall due at the same instant, in slices', async () => {
+  it('lets thousands fall due at the same time, in time slices', async () => {
     const clock = new FakeClock()
     const { wheel, fallen, due } = wheelOf(clock)
     for (let number = 0; number < 5000; number += 1) wheel.add(due(`${number}`), 100)

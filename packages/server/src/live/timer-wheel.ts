@@ -1,24 +1,24 @@
 import type { Cancel, Clock } from '../runtime/clock.ts'
-import { Slice } from '../runtime/time-slice.ts'
+import { TimeSlice } from '../runtime/time-slice.ts'
 
 /** How much later than asked for something may fall due. */
 export const TICK_MS = 50
 
-/** Something that is to happen, unless it is cancelled. */
+/** Something that a timer wheel runs, unless it is cancelled. */
 export interface Due {
   fallDue(): void
 }
 
 /**
- * One timer of a clock for many things, each of which may be a little late. Those that fall due
- * together do so in slices. A clock that is set back holds nothing up.
+ * One timer of a clock for many items, each of which may be a little late. Items that fall due
+ * together run in time slices. Setting the clock back delays nothing.
  */
 export class TimerWheel {
   readonly #clock: Clock
   readonly #byTick = new Map<number, Set<Due>>()
   #lastTime = Number.NEGATIVE_INFINITY
   #setBackMs = 0
-  /** What the timer waits for. */
+  /** The tick that the timer waits for. */
   #next = Number.POSITIVE_INFINITY
   #cancelTimer: Cancel | undefined
 
@@ -26,7 +26,7 @@ export class TimerWheel {
     this.#clock = clock
   }
 
-  /** Lets something fall due once; the answer is when, in ticks. */
+  /** Lets an item fall due once. Returns when, in ticks. */
   add(due: Due, delayMs: number): number {
     const time = this.#time()
     const tick = Math.ceil((time + delayMs) / TICK_MS)
@@ -38,7 +38,7 @@ export class TimerWheel {
     return tick
   }
 
-  /** `tick` is what `add` has answered. */
+  /** `tick` is the result of `add`. */
   cancel(due: Due, tick: number): void {
     const all = this.#byTick.get(tick)
     if (all?.delete(due) !== true || all.size > 0) return
@@ -70,13 +70,13 @@ export class TimerWheel {
   }
 
   #run(): void {
-    const slice = new Slice()
+    const slice = new TimeSlice()
     const isAllDone = this.#runDue(slice)
     if (isAllDone) this.#armForFirst()
     else setImmediate(() => this.#run())
   }
 
-  #runDue(slice: Slice): boolean {
+  #runDue(slice: TimeSlice): boolean {
     const now = Math.max(this.#next, Math.floor(this.#time() / TICK_MS))
     for (const [tick, all] of this.#byTick) {
       if (tick > now) continue

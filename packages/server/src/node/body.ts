@@ -2,20 +2,20 @@ import type { IncomingMessage } from 'node:http'
 import { FlagError } from '@ff/core'
 import type { JsonBody } from '../http/exchange.ts'
 import { assertNotCompressed, bodyTooLarge, jsonBody } from '../http/json-body.ts'
-import { whenHere } from '../runtime/map-maybe-async.ts'
+import { mapMaybeAsync } from '../runtime/map-maybe-async.ts'
 
 /** A request whose host may have parsed the body already, as `express.json()` does. */
 export interface ParsedRequest extends IncomingMessage {
   readonly body?: unknown
 }
 
-/** Of a body that is too large, this much more is thrown away before the connection is cut. */
+/** How much of a body that is too large is discarded before the connection is cut. */
 const DISCARDED_BYTES = 1024 * 1024
 
-/** The body of a request: what the host has made of it, else what is read here. */
+/** The body of a request: as the host has parsed it, or as it is read here. */
 export class RequestBody {
   readonly #request: ParsedRequest
-  /** What had come when the request was taken up. */
+  /** What had arrived when the request was taken up. */
   #first: Buffer | null = null
   #isUnwanted = false
 
@@ -30,18 +30,18 @@ export class RequestBody {
     return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
   }
 
-  /** Whether there is something to read that nobody has read yet. */
+  /** Whether there is a body that was not read yet. */
   get isUnread(): boolean {
     return this.isAnnounced && !this.#request.readableDidRead
   }
 
-  /** Takes what has come already: mostly that is all, and there is nothing to wait for. */
+  /** Takes what has arrived already: mostly that is the whole body. */
   takeUp(): void {
     this.#first = this.#request.read()
     this.#isUnwanted = true
   }
 
-  /** What the host has made of the body; undefined when that is nothing. */
+  /** Returns the body as the host has parsed it; `undefined` if it has not. */
   parsed(maxBytes: number): unknown {
     // It counts only once the stream was read: some parsers set `{}` without reading.
     if (this.#first !== null || !this.#request.readableDidRead) return undefined
@@ -50,7 +50,7 @@ export class RequestBody {
     return body
   }
 
-  /** The bytes as they came, up to `maxBytes`; at once, when all of them have come. */
+  /** Reads the bytes, up to `maxBytes`; synchronous if all of them have arrived. */
   bytes(maxBytes: number): Uint8Array | Promise<Uint8Array> {
     const { headers, readableEnded } = this.#request
     assertNotCompressed(headers['content-encoding'])
@@ -60,14 +60,14 @@ export class RequestBody {
       throw bodyTooLarge(maxBytes)
     }
     const first = this.#first
-    // It may be long until the answer: what was taken is not kept for so long.
+    // The request may be pending for long: the bytes must not stay in memory.
     this.#first = null
     if (first?.byteLength === this.#announcedLength) return first
     if (readableEnded || !this.isAnnounced) return first ?? new Uint8Array()
     return readRest(this.#request, first, maxBytes)
   }
 
-  /** Lets a body come to its end that nobody wanted, so that the connection can be used again. */
+  /** Reads an unused body to its end, so that the connection can be used again. */
   discardUnwanted(): void {
     if (this.#isUnwanted) discard(this.#request)
   }
@@ -77,17 +77,17 @@ export class RequestBody {
   }
 }
 
-/** The body for whoever wants its JSON, up to `maxBytes`; at once, when all of it has come. */
+/** Reads the body as JSON, up to `maxBytes`; synchronous if all of it has arrived. */
 export function readJson(body: RequestBody, maxBytes: number): JsonBody | Promise<JsonBody> {
   const parsed = body.parsed(maxBytes)
   // A host that parses to text or bytes leaves the JSON to us.
   if (typeof parsed === 'string') return jsonBody(Buffer.from(parsed))
   if (parsed instanceof Uint8Array) return jsonBody(parsed)
   if (parsed !== undefined) return { bytes: undefined, parse: () => parsed }
-  return whenHere(body.bytes(maxBytes), jsonBody)
+  return mapMaybeAsync(body.bytes(maxBytes), jsonBody)
 }
 
-/** The body as it came: what the host has read as bytes or text, else what is read here. */
+/** Reads the body as bytes: those of the host if it has read bytes or text, or those read here. */
 export async function readRaw(body: RequestBody, maxBytes: number): Promise<Uint8Array> {
   const parsed = body.parsed(maxBytes)
   if (parsed === undefined) return body.bytes(maxBytes)

@@ -4,19 +4,19 @@ import { FlagError } from '@ff/core'
 import type { FlagServer } from '../flag-server.ts'
 import { managementErrorReply } from '../http/error-reply.ts'
 import {
+  discardBody,
   type Exchange,
+  type HandlerResult,
   type JsonBody,
-  leaveBody,
-  type Outcome,
+  type PendingRequest,
   type Reply,
-  type Waiting,
 } from '../http/exchange.ts'
-import { type Target, targetBelow } from '../http/target.ts'
+import { type RequestTarget, targetBelow } from '../http/request-target.ts'
 import { silentLogger } from '../runtime/logger.ts'
-import { whenHere } from '../runtime/map-maybe-async.ts'
+import { mapMaybeAsync } from '../runtime/map-maybe-async.ts'
 import { type ParsedRequest, RequestBody, readJson, readRaw } from './body.ts'
 
-/** A caller that takes nothing of a body in pieces from one check to the next is cut. */
+/** The connection of a caller that reads nothing of a body from one check to the next is cut. */
 const STALL_MS = 30_000
 
 /** What `http.createServer`, Express and everything like them call for a request. */
@@ -44,7 +44,7 @@ export function toNodeHandler(flags: Pick<FlagServer, 'basePath' | 'handle'>): N
     const target = targetBelow(flags.basePath, request.originalUrl ?? request.url ?? '/')
     if (target !== undefined) {
       const exchange = new NodeExchange({ flags, request, response, target })
-      // What comes with the head is handed over after it.
+      // Node delivers a body that arrives with the head after it.
       if (exchange.body.isUnread) process.nextTick(takeUp, exchange)
       else exchange.resume()
     } else if (next !== undefined) {
@@ -61,24 +61,24 @@ function takeUp(exchange: NodeExchange): void {
   exchange.resume()
 }
 
-interface NodeExchangeParts {
+interface NodeExchangeOptions {
   readonly flags: Pick<FlagServer, 'handle'>
   readonly request: ParsedRequest
   readonly response: ServerResponse
-  readonly target: Target
+  readonly target: RequestTarget
 }
 
 class NodeExchange implements Exchange {
   readonly method: string
   readonly path: string
   readonly query: string
-  waiting: Waiting | undefined
+  pending: PendingRequest | undefined
   #body: RequestBody | undefined
   readonly #flags: Pick<FlagServer, 'handle'>
   readonly #request: ParsedRequest
   readonly #response: ServerResponse
 
-  constructor({ flags, request, response, target }: NodeExchangeParts) {
+  constructor({ flags, request, response, target }: NodeExchangeOptions) {
     this.method = request.method ?? 'GET'
     this.path = target.path
     this.query = target.query
@@ -95,13 +95,13 @@ class NodeExchange implements Exchange {
   /** Has the request handled, for the first time as well. */
   resume(): void {
     // `handle` neither throws nor rejects.
-    void whenHere(this.#flags.handle(this), (outcome) => this.#end(outcome))
+    void mapMaybeAsync(this.#flags.handle(this), (result) => this.#end(result))
   }
 
-  #end(outcome: Outcome): void {
-    if (outcome === 'held') return
+  #end(result: HandlerResult): void {
+    if (result === 'pending') return
     this.#body?.discardUnwanted()
-    writeReply(this.#response, outcome)
+    writeReply(this.#response, result)
   }
 
   get address(): string | undefined {
@@ -116,15 +116,15 @@ class NodeExchange implements Exchange {
     return this.body.isAnnounced
   }
 
-  /** The response's `close` tells of a caller that went away; the request's does not. */
-  hold(waiting: Waiting): void {
+  /** A caller that goes away causes `close` of the response, not of the request. */
+  hold(pending: PendingRequest): void {
     const response = this.#response
-    this.waiting = waiting
+    this.pending = pending
     this.#body = undefined
-    if (response.destroyed) waiting.leave()
+    if (response.destroyed) pending.cancel()
     else {
       response.on('close', () => {
-        if (!response.writableFinished) waiting.leave()
+        if (!response.writableFinished) pending.cancel()
       })
     }
   }
@@ -146,7 +146,7 @@ class NodeExchange implements Exchange {
 function writeReply(response: ServerResponse, reply: Reply): void {
   const { status, body } = reply
   if (response.destroyed || response.headersSent) {
-    void leaveBody(reply).catch(() => undefined)
+    void discardBody(reply).catch(() => undefined)
     return
   }
   const list = listOf(reply)
@@ -161,13 +161,13 @@ function writeReply(response: ServerResponse, reply: Reply): void {
     list.push('Content-Length', String(body.byteLength))
     response.writeHead(status, list).end(body)
   } else {
-    // When the pieces fail, or the caller goes, it destroys the other end; there is no more to say.
+    // If the pieces fail or the caller goes away, it destroys the other end; there is no more to send.
     pipeline(Readable.from(body), response.writeHead(status, list), () => undefined)
     cutWhenStalled(response)
   }
 }
 
-/** Cuts the connection of a caller that takes nothing of what is ready for it. */
+/** Cuts the connection of a caller that reads nothing. */
 function cutWhenStalled(response: ServerResponse): void {
   let taken = -1
   const timer = setInterval(() => {
@@ -180,7 +180,7 @@ function cutWhenStalled(response: ServerResponse): void {
   response.once('close', () => clearInterval(timer))
 }
 
-/** Names and values in turn, as Node takes them with the least ado. */
+/** Names and values in turn, the form that Node writes fastest. */
 function listOf({ headers, cookies = [] }: Reply): (string | string[])[] {
   const list: (string | string[])[] = []
   for (const name in headers) {

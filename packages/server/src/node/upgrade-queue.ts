@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { Slice } from '../runtime/time-slice.ts'
+import { TimeSlice } from '../runtime/time-slice.ts'
 
 /** A request for an upgrade, as Node's `upgrade` event has it. */
 export interface Upgrade {
@@ -9,36 +9,36 @@ export interface Upgrade {
   readonly head: Buffer
 }
 
-/** Handles upgrades in their order and in time slices, so that a crowd of them delays nothing else. */
+/** Handles upgrades in their order and in time slices, so that many of them delay nothing else. */
 export class UpgradeQueue {
   readonly #handle: (upgrade: Upgrade) => void
-  readonly #waiting: Upgrade[] = []
+  readonly #queue: Upgrade[] = []
 
   constructor(handle: (upgrade: Upgrade) => void) {
     this.#handle = handle
   }
 
-  /** How many upgrades wait. */
+  /** How many upgrades are queued. */
   get size(): number {
-    return this.#waiting.length
+    return this.#queue.length
   }
 
   add(upgrade: Upgrade): void {
-    // While it waits, no other listener is there for an error, which would end the process.
+    // Until it is handled, no other listener exists for an error, which would end the process.
     upgrade.socket.on('error', ignore)
-    this.#waiting.push(upgrade)
-    if (this.#waiting.length === 1) setImmediate(() => this.#work())
+    this.#queue.push(upgrade)
+    if (this.#queue.length === 1) setImmediate(() => this.#work())
   }
 
   #work(): void {
-    const slice = new Slice()
-    while (this.#waiting.length > 0 && slice.take()) {
-      const upgrade = this.#waiting.shift()
+    const slice = new TimeSlice()
+    while (this.#queue.length > 0 && slice.take()) {
+      const upgrade = this.#queue.shift()
       if (upgrade === undefined) break
       this.#handle(upgrade)
       upgrade.socket.off('error', ignore)
     }
-    if (this.#waiting.length > 0) setImmediate(() => this.#work())
+    if (this.#queue.length > 0) setImmediate(() => this.#work())
   }
 }
 

@@ -5,12 +5,12 @@ import { MAX_MESSAGE_BYTES, SDK_PATHS } from '@ff/protocol/sdk'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Client } from '../access/client.ts'
 import type { FlagServer } from '../flag-server.ts'
-import { targetBelow } from '../http/target.ts'
+import { targetBelow } from '../http/request-target.ts'
 import type { Message } from '../live/flag-update.ts'
 import type { SocketConnection } from '../live/socket-connection.ts'
 import type { SocketLike } from '../live/socket-like.ts'
 import type { Cancel } from '../runtime/clock.ts'
-import { inSlices } from '../runtime/time-slice.ts'
+import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 import { UpgradeQueue } from './upgrade-queue.ts'
 
 /** Stops accepting sockets, and the heartbeat; sockets that are open stay open. */
@@ -25,7 +25,7 @@ const SOCKET_OPTIONS = {
   perMessageDeflate: false,
   maxPayload: MAX_MESSAGE_BYTES,
   maxFragments: 64,
-  /** How long a client may take to say goodbye, in milliseconds. */
+  /** How long a client may take to answer a close frame, in milliseconds. */
   closeTimeout: 2000,
 } as const
 
@@ -63,7 +63,7 @@ export function attachWebSocket(server: Server, flags: FlagServer): Detach {
   }
 }
 
-/** Whether nobody but this module listens, none of its listeners serves the request, and this is the first. */
+/** Whether only this module listens, none of its listeners serves the request, and this is the first. */
 function isLeftToUs(server: Server, request: IncomingMessage, upgrade: object): boolean {
   const listeners = server.listeners('upgrade')
   return listeners[0] === upgrade && listeners.every((one) => SERVES.get(one)?.(request) === false)
@@ -87,17 +87,17 @@ function clientOf({ headers, socket }: IncomingMessage): Client {
   }
 }
 
-/** The frames of messages that more than one client may be told. */
+/** The frames of messages, which several clients may receive. */
 const FRAMES = new WeakMap<Message, Buffer>()
 
 /**
- * A `ws` socket, as the conversation over it sees it. What it sends goes to the connection in
+ * A `ws` socket, as its connection uses it. What it sends goes to the stream in
  * frames that all sockets share; `ws`, which compresses nothing here, writes whole frames too.
  */
 class NodeSocket implements SocketLike {
   readonly connection: SocketConnection
-  /** Whether something was heard of the client since the last ping. */
-  wasHeard = true
+  /** Whether the client has sent anything since the last ping. */
+  isAlive = true
   readonly #webSocket: WebSocket
   readonly #stream: Duplex
 
@@ -161,10 +161,10 @@ class OpenSockets {
     this.#cancelBeat = undefined
     if (this.#sockets.size === 0) return
     this.#cancelBeat = this.#flags.clock.schedule(HEARTBEAT_MS, () => this.#beat())
-    void inSlices(this.#sockets, ([webSocket, socket]) => {
-      if (!socket.wasHeard) webSocket.terminate()
+    void forEachInTimeSlices(this.#sockets, ([webSocket, socket]) => {
+      if (!socket.isAlive) webSocket.terminate()
       else {
-        socket.wasHeard = false
+        socket.isAlive = false
         if (webSocket.readyState === webSocket.OPEN) webSocket.ping()
       }
     })
@@ -176,13 +176,13 @@ function listenersOf(flags: FlagServer, sockets: Map<WebSocket, NodeSocket>) {
     message(this: WebSocket, data: RawData, isBinary: boolean): void {
       const socket = sockets.get(this)
       if (socket === undefined) return
-      socket.wasHeard = true
+      socket.isAlive = true
       if (isBinary) socket.connection.refuse(notText())
       else socket.connection.receive(data.toString())
     },
     pong(this: WebSocket): void {
       const socket = sockets.get(this)
-      if (socket !== undefined) socket.wasHeard = true
+      if (socket !== undefined) socket.isAlive = true
     },
     close(this: WebSocket): void {
       const socket = sockets.get(this)

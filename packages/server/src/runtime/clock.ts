@@ -4,7 +4,7 @@ export interface Clock {
   now(): number
   /** Milliseconds from an arbitrary origin, with fractions, which never go back. */
   monotonicNow(): number
-  /** Runs `task` once, at the earliest `delayMs` from now; the answer cancels it. Never keeps a process alive. */
+  /** Runs `task` once, at the earliest `delayMs` from now; returns its cancellation. Never keeps a process alive. */
   schedule(delayMs: number, task: () => void): Cancel
 }
 
@@ -23,7 +23,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** The clock's instant as every record spells it: ISO-8601 UTC with milliseconds. */
+/** Returns the clock's time as a timestamp: ISO-8601 UTC with milliseconds. */
 export function timestampAt(clock: Clock): string {
   return new Date(clock.now()).toISOString()
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { Refresh } from './coalesced-task.ts'
+import { CoalescedTask } from './coalesced-task.ts'
 
 function controlled() {
   const runs: { resolve: () => void; reject: (error: Error) => void }[] = []
-  const refresh = new Refresh(
+  const refresh = new CoalescedTask(
     () => new Promise<void>((resolve, reject) => void runs.push({ resolve, reject })),
   )
   return { runs, refresh }
@@ -11,8 +11,8 @@ function controlled() {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('Refresh', () => {
-  it('runs one at a time and answers everybody who asked meanwhile by one further run', async () => {
+describe('CoalescedTask', () => {
+  it('runs one at a time and answers all calls during a run by one further run', async () => {
     const { runs, refresh } = controlled()
     const first = refresh.run()
     const second = refresh.run()
@@ -28,7 +28,7 @@ describe('Refresh', () => {
     expect(runs).toHaveLength(2)
   })
 
-  it('hands a failure to those who asked for that run, and runs again', async () => {
+  it('rejects the calls that requested a failed run, and runs again', async () => {
     const { runs, refresh } = controlled()
     const first = refresh.run()
     const second = refresh.run()

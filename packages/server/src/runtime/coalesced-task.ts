@@ -1,8 +1,8 @@
 /**
- * Runs a task one at a time. Whoever asks while it runs is answered by one further run, shared
- * by all who asked, because the running one may have read before the change they heard of.
+ * Runs a task one at a time. Calls during a run share one further run, because the present one may
+ * have read before the change that the caller knows of.
  */
-export class Refresh {
+export class CoalescedTask {
   readonly #task: () => Promise<void>
   #running: Promise<void> | undefined
   #next: Promise<void> | undefined
@@ -18,7 +18,7 @@ export class Refresh {
     return this.#next
   }
 
-  /** The last run asked for that has not ended, if any. */
+  /** The last run that was requested and has not ended. */
   get pending(): Promise<void> | undefined {
     return this.#next ?? this.#running
   }

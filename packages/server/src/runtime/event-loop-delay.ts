@@ -9,11 +9,11 @@ interface IntervalHistogram {
   reset(): void
 }
 
-/** By how much this process did things later than it meant to, since this was last asked. */
+/** Measures how late the event loop runs timers, since the last reading. */
 export class EventLoopDelay {
   #histogram: IntervalHistogram | undefined
 
-  /** In seconds, by quantile; nothing at first, because watching begins when somebody asks. */
+  /** Returns seconds by quantile; nothing the first time, which begins the measurement. */
   read(): readonly (readonly [quantile: string, seconds: number])[] {
     if (this.#histogram === undefined) {
       this.#histogram = monitor()

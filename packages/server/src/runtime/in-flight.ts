@@ -1,11 +1,11 @@
 import type { Clock } from './clock.ts'
 
-/** The requests being worked on, so that a stopping server can wait for them. */
+/** Counts the requests in progress, so that a stopping server can wait for them. */
 export class InFlight {
   #count = 0
   #whenNone: (() => void)[] = []
 
-  /** Remembers a request, which must not reject, until it has ended; one that has ended needs none. */
+  /** Counts a request, which must not reject, until it has ended. */
   add<T>(request: T | Promise<T>): T | Promise<T> {
     if (!(request instanceof Promise)) return request
     this.#count += 1
@@ -13,7 +13,7 @@ export class InFlight {
     return request
   }
 
-  /** Resolves when none is under way, or after `withinMs`. */
+  /** Resolves when no request is in progress, or after `withinMs`. */
   async settled(clock: Clock, withinMs: number): Promise<void> {
     if (this.#count === 0) return
     await new Promise<void>((resolve) => {
@@ -25,7 +25,7 @@ export class InFlight {
     })
   }
 
-  /** The same for all: requests that are held are many. */
+  /** One function for all requests, to save memory. */
   readonly #ended = (): void => {
     this.#count -= 1
     if (this.#count > 0) return

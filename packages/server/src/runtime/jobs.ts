@@ -2,20 +2,20 @@ import { isFlagError } from '@ff/core'
 import type { Cancel, Clock } from './clock.ts'
 import type { Logger } from './logger.ts'
 
-/** Work that is done again and again, such as deleting what is too old. */
+/** Work that is repeated, such as deleting old records. */
 export interface Job {
   /** For the log, such as `delete old contexts`. */
   readonly name: string
   /** From the end of one run to the beginning of the next, in milliseconds. */
   readonly everyMs: number
   /**
-   * Every instance runs it: what must happen once is decided inside a transaction. What it throws
-   * is logged once, and the next run tries again.
+   * Runs on every instance: work that must happen once is decided inside a transaction. An error is
+   * logged once, and the next run tries again.
    */
   run(): Promise<void>
 }
 
-/** Runs each job at its pace, never twice at once. */
+/** Runs each job at its interval, never twice at once. */
 export class Jobs {
   readonly #jobs: readonly Job[]
   readonly #clock: Clock
@@ -23,7 +23,7 @@ export class Jobs {
   readonly #timers = new Map<Job, Cancel>()
   readonly #running = new Map<Job, Promise<void>>()
   readonly #failures = new Map<string, number>()
-  /** Those whose last run failed, and was reported. */
+  /** Jobs whose last run failed and was reported. */
   readonly #failing = new Set<Job>()
   #isStopped = false
 
@@ -42,12 +42,12 @@ export class Jobs {
     return this.#failures
   }
 
-  /** Each job runs for the first time after its pause, somewhat earlier or later than others'. */
+  /** Schedules the first run of each job after a random part of its interval. */
   start(): void {
     for (const job of this.#jobs) this.#arm(job, job.everyMs * (0.5 + Math.random() / 2))
   }
 
-  /** Resolves when what was running has ended; nothing runs afterwards. */
+  /** Resolves when the present runs have ended; nothing runs afterwards. */
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const cancel of this.#timers.values()) cancel()
@@ -84,10 +84,10 @@ export class Jobs {
     this.#arm(job, job.everyMs)
   }
 
-  /** Once for each trouble; a store that is away is reported where it matters. */
+  /** Logs a failure once; an unavailable store is reported where it matters. */
   #report(job: Job, cause: unknown): void {
-    const isAway = isFlagError(cause) && cause.code === 'UNAVAILABLE'
-    if (isAway || this.#failing.has(job)) return
+    const isUnavailable = isFlagError(cause) && cause.code === 'UNAVAILABLE'
+    if (isUnavailable || this.#failing.has(job)) return
     this.#failing.add(job)
     this.#logger.error(`the job "${job.name}" fails; it tries again`, { cause })
   }

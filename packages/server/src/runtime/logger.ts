@@ -1,7 +1,7 @@
-/** What happened, and the facts that belong to it; never a secret. */
+/** The fields of a log message; never contain a secret. */
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** The four methods that every well-known logger can be given in. */
+/** The four methods that all well-known loggers have. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
@@ -11,4 +11,5 @@ export interface Logger {
 
 const ignore = (): void => undefined
 
+/** Logs nothing. */
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }

@@ -1,8 +1,8 @@
 /**
- * Goes on at once with what is here, and later with what is only promised. Most requests find
- * everything here, and then wait for nothing, not even for their turn.
+ * Applies a function to a value, or to the result of a promise. A value is handled synchronously:
+ * most requests find everything in memory and do not wait for another turn of the event loop.
  */
-export function whenHere<T, U>(
+export function mapMaybeAsync<T, U>(
   value: T | Promise<T>,
   next: (value: T) => U | Promise<U>,
 ): U | Promise<U> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { runInSlices } from './time-slice.ts'
+import { runInTimeSlices } from './time-slice.ts'
 
 /** Blocks the event loop. */
 function block(ms: number): void {
@@ -15,7 +15,7 @@ function* longItems(count: number): Generator<undefined, number> {
   return count
 }
 
-it('work is interrupted after each item that takes longer than a slice', async () => {
+it('work is interrupted after each item that takes longer than a time slice', async () => {
   let turns = 0
   let isDone = false
   const countTurns = () => {
@@ -23,7 +23,7 @@ it('work is interrupted after each item that takes longer than a slice', async (
     if (!isDone) setImmediate(countTurns)
   }
   setImmediate(countTurns)
-  expect(await runInSlices(longItems(6))).toBe(6)
+  expect(await runInTimeSlices(longItems(6))).toBe(6)
   isDone = true
   expect(turns).toBeGreaterThanOrEqual(6)
 })

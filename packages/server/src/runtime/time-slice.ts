@@ -1,31 +1,31 @@
-/** How long a slice lasts. */
-const SLICE_MS = 5
+/** How long a time slice lasts. */
+const TIME_SLICE_MS = 5
 
-/** How many turns a slice has at most: what answering a poll takes is done only after the slice. */
-const SLICE_TURNS = 64
+/** The most turns of a time slice: the replies to polls are written only after it. */
+const TIME_SLICE_TURNS = 64
 
-/** A share of a long piece of work, after which everything else has its turn. */
-export class Slice {
-  readonly #until = performance.now() + SLICE_MS
+/** A part of a long task, after which other tasks of the event loop run. */
+export class TimeSlice {
+  readonly #until = performance.now() + TIME_SLICE_MS
   #taken = 0
 
   /** Whether one more turn may be taken; the first always may. */
   take(): boolean {
     this.#taken += 1
     if (this.#taken === 1) return true
-    return this.#taken <= SLICE_TURNS && performance.now() < this.#until
+    return this.#taken <= TIME_SLICE_TURNS && performance.now() < this.#until
   }
 }
 
-/** Gives slices to several long pieces of work: at most one of them has a slice in a turn of the event loop. */
-export class SliceQueue {
+/** Gives time slices to several long tasks: at most one in each turn of the event loop. */
+export class TimeSliceQueue {
   #last = Promise.resolve()
 
-  /** Resolves with the caller's next slice, in a later turn of the event loop. */
-  async next(): Promise<Slice> {
+  /** Resolves with the caller's next time slice, in a later turn of the event loop. */
+  async next(): Promise<TimeSlice> {
     this.#last = this.#last.then(nextTurn)
     await this.#last
-    return new Slice()
+    return new TimeSlice()
   }
 }
 
@@ -33,26 +33,29 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Does something, which must not fail, with one after the other, and the first at once. */
-export async function inSlices<T>(all: Iterable<T>, task: (one: T) => void): Promise<void> {
-  let slice = new Slice()
-  for (const one of all) {
+/** Calls a function, which must not throw, for each item in time slices; for the first one at once. */
+export async function forEachInTimeSlices<T>(
+  items: Iterable<T>,
+  task: (item: T) => void,
+): Promise<void> {
+  let slice = new TimeSlice()
+  for (const item of items) {
     if (!slice.take()) {
       await nextTurn()
-      slice = new Slice()
+      slice = new TimeSlice()
       slice.take()
     }
-    task(one)
+    task(item)
   }
 }
 
-/** Runs work that may be interrupted at each `yield`, in slices, and returns its result. */
-export async function runInSlices<Result>(work: Generator<undefined, Result>): Promise<Result> {
-  let slice = new Slice()
+/** Runs work that may be interrupted at each `yield`, in time slices, and returns its result. */
+export async function runInTimeSlices<Result>(work: Generator<undefined, Result>): Promise<Result> {
+  let slice = new TimeSlice()
   for (;;) {
     if (!slice.take()) {
       await nextTurn()
-      slice = new Slice()
+      slice = new TimeSlice()
       slice.take()
     }
     const { done, value } = work.next()

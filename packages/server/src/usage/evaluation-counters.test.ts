@@ -22,7 +22,7 @@ function linesOf(counts: Iterable<FlagCount>): string[] {
 const idOf = (flagSet: FlagSet, key: string) => flagSet.flags.get(key)?.definition.id
 
 describe('counting evaluations', () => {
-  it('adds up what many were told one after the other, and what each was told by itself', () => {
+  it('adds up equal outcomes that follow each other, and each outcome by itself', () => {
     const flagSet = versionOf({ banner: 'hello' })
     const banner = idOf(flagSet, 'banner')
     const counters = new EvaluationCounters(flagSet)
@@ -54,7 +54,7 @@ describe('counting evaluations', () => {
     expect(linesOf(counters.drain())).toEqual([])
   })
 
-  it('loses nothing and tells nothing twice when more is counted while it is taken out', () => {
+  it('loses nothing and counts nothing twice when more is counted during a drain', () => {
     const before = versionOf({ alpha: '1', banner: '1', claim: '1', dialog: '1' })
     const after = versionOf({ aaa: '1', alpha: '1', claim: '1', dialog: '1' }, before)
     const counters = new EvaluationCounters(before)

@@ -2,7 +2,7 @@ import { type CompiledFlag, codeCountOf, type FlagSet, reasonOf, servedBy } from
 import type { Evaluation } from '@ff/core/all-flags'
 import type { EvaluationCount, EvaluationSource } from '@ff/storage'
 
-/** What one flag has counted under one code. */
+/** The count of one flag under one code. */
 export type FlagCount = Omit<EvaluationCount, 'environmentId' | 'minute'>
 
 /** Two numbers for each slot: how often, and how long it took together. */
@@ -22,8 +22,8 @@ export class EvaluationCounters {
   /** By source; made when it is first needed. */
   readonly #bySource = new Map<EvaluationSource, Slots>()
   /**
-   * The answers that were added last, and how often: equal contexts are answered one after the
-   * other. The whole evaluation would hold on to its context, which may be large.
+   * The outcomes that were added last, and how often: equal contexts follow each other. The whole
+   * evaluation would keep its context in memory, which may be large.
    */
   #last: Pick<Evaluation, 'flags' | 'codes' | 'start'> | undefined
   #lastSource: EvaluationSource = 'rest'
@@ -42,7 +42,7 @@ export class EvaluationCounters {
     return this.#flagSet
   }
 
-  /** Counts every answer of an evaluation under this flag set. */
+  /** Counts every outcome of an evaluation under this flag set. */
   add(evaluation: Evaluation, source: EvaluationSource, micros: number): void {
     const { flags, codes, start } = evaluation
     const last = this.#last
@@ -57,8 +57,8 @@ export class EvaluationCounters {
   }
 
   /**
-   * From now on counts for another version. Flags that are the same there go on counting; what
-   * the others have counted is taken out.
+   * Replaces the flag set by another version. Flags that are the same in both keep their counts; the
+   * counts of the others are taken out and returned.
    */
   moveTo(flagSet: FlagSet): readonly FlagCount[] {
     this.#countLast()

@@ -1,30 +1,30 @@
 import type { Storage, StorageSession } from '@ff/storage'
 import type { RowWriter } from './row-writer.ts'
 
-/** How exactly it is known when a flag was last evaluated. */
+/** The precision of the time of a flag's last evaluation. */
 const QUARTER_MS = 15 * 60_000
 
 /** How many flags are marked in one transaction. */
 const FLAGS_A_TRANSACTION = 200
 
-/** What an environment's use adds to its organization and its flags. */
+/** The usage that an environment adds to its organization and its flags. */
 interface Usage {
   requests: number
-  /** The quarter of an hour in which flags were evaluated, in epoch milliseconds, by id. */
+  /** By flag id: the quarter of an hour of the last evaluation, in epoch milliseconds. */
   readonly flags: Map<string, number>
 }
 
 /**
- * How much an organization asks and when its flags were last evaluated, on its way to the
- * organization's and the flags' records. That is nobody's change of them: revisions stay.
+ * Counts the requests of organizations and notes when flags were last evaluated, and writes both to
+ * their records. Revisions stay: usage is not a change of configuration.
  */
 export class OrganizationUsage {
   readonly #storage: Storage
   readonly #writer: RowWriter
-  readonly #waiting = new Map<string, Usage>()
+  readonly #pending = new Map<string, Usage>()
   /** By environment; which organization it belongs to never changes. */
   readonly #organizations = new Map<string, string>()
-  /** The flags that need no mark any more in this quarter of an hour. */
+  /** The flags that are marked for this quarter of an hour. */
   readonly #marked = new Set<string>()
   #quarter = 0
   #dropped = 0
@@ -35,17 +35,17 @@ export class OrganizationUsage {
     this.#writer = writer
   }
 
-  /** How many environments have something to be written. */
+  /** How many environments have pending usage. */
   get size(): number {
-    return this.#waiting.size
+    return this.#pending.size
   }
 
-  /** How many requests will never be written: their organization is gone, or the store refused them. */
+  /** How many requests were dropped: their organization does not exist, or the store refused them. */
   get dropped(): number {
     return this.#dropped
   }
 
-  /** How many times the store refused to keep when a flag was evaluated. */
+  /** How many times the store refused the time of a flag's last evaluation. */
   get droppedFlags(): number {
     return this.#droppedFlags
   }
@@ -54,7 +54,7 @@ export class OrganizationUsage {
     this.#usageOf(environmentId).requests += requests
   }
 
-  /** The flag was evaluated at this instant, in epoch milliseconds. */
+  /** Notes that a flag was evaluated at a time, in epoch milliseconds. */
   markFlag(environmentId: string, flagId: string, at: number): void {
     const quarter = Math.floor(at / QUARTER_MS) * QUARTER_MS
     if (quarter > this.#quarter) {
@@ -64,7 +64,7 @@ export class OrganizationUsage {
     if (!this.#marked.has(flagId)) putLater(this.#usageOf(environmentId).flags, flagId, quarter)
   }
 
-  /** The organization of an environment; undefined when it is gone. */
+  /** Returns the organization of an environment; `undefined` if it does not exist. */
   async organizationOf(environmentId: string): Promise<string | undefined> {
     const known = this.#organizations.get(environmentId)
     if (known !== undefined) return known
@@ -75,10 +75,10 @@ export class OrganizationUsage {
     return project?.orgId
   }
 
-  /** Writes what waits; what cannot be written waits again, behind what comes meanwhile. */
+  /** Writes the pending usage. Usage that cannot be written stays pending, behind later usage. */
   async write(): Promise<void> {
-    for (const [environmentId, usage] of [...this.#waiting]) {
-      this.#waiting.delete(environmentId)
+    for (const [environmentId, usage] of [...this.#pending]) {
+      this.#pending.delete(environmentId)
       try {
         await this.#writeOne(environmentId, usage)
       } catch (error) {
@@ -136,10 +136,10 @@ export class OrganizationUsage {
   }
 
   #usageOf(environmentId: string): Usage {
-    const known = this.#waiting.get(environmentId)
+    const known = this.#pending.get(environmentId)
     if (known !== undefined) return known
     const usage = { requests: 0, flags: new Map() }
-    this.#waiting.set(environmentId, usage)
+    this.#pending.set(environmentId, usage)
     return usage
   }
 

@@ -1,17 +1,17 @@
 import type { EvaluationCount, Storage } from '@ff/storage'
 import type { RowWriter } from './row-writer.ts'
 
-/** How many rows wait or are being written at most; what would need more is dropped. */
+/** The most pending rows, those being written included; further counts are dropped. */
 const MAX_ROWS = 20_000
 
 /** How many rows are written at once. */
 const ROWS_A_CALL = 250
 
-/** Counted evaluations on their way to the store: one row for each outcome and minute. */
+/** Counts that are not written yet: one row for each outcome and minute. */
 export class PendingCounts {
   readonly #writer: RowWriter
   #rows = new Map<string, EvaluationCount>()
-  /** Those of the batches under way. */
+  /** The rows that are being written. */
   #writing = new Map<string, EvaluationCount>()
   #dropped = 0
 
@@ -19,12 +19,12 @@ export class PendingCounts {
     this.#writer = writer
   }
 
-  /** How many rows wait or are being written. */
+  /** How many rows are pending, those being written included. */
   get size(): number {
     return this.#rows.size + this.#writing.size
   }
 
-  /** How many evaluations will never be written: there was no room, or the store refused their row. */
+  /** How many evaluations were dropped: there was no room, or the store refused their row. */
   get dropped(): number {
     return this.#dropped
   }
@@ -39,7 +39,7 @@ export class PendingCounts {
     else this.#dropped += row.count
   }
 
-  /** Writes the rows that wait. If the store is away, those that are not written wait again. */
+  /** Writes the pending rows. If the store is unavailable, those that are not written stay pending. */
   async write(storage: Storage): Promise<void> {
     const writing = this.#rows
     this.#writing = writing
@@ -58,7 +58,7 @@ export class PendingCounts {
         },
       })
     } catch (error) {
-      // What came meanwhile is little beside what may have gathered.
+      // The rows of the meantime are few compared with those that may have gathered.
       const meanwhile = this.#rows
       this.#rows = writing
       this.#writing = new Map()

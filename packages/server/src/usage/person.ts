@@ -1,14 +1,14 @@
 import type { EvaluationContext, JsonValue } from '@ff/core'
 
-/** By what a context is found again. */
+/** The kind and the key of a context. */
 export interface Person {
   /** `user`, `multi`, … ; empty for the empty context. */
   readonly kind: string
-  /** The user's, of several kinds; empty when the context names nobody. */
+  /** That of the user if there are several kinds; empty if the context has none. */
   readonly key: string
 }
 
-/** Whom a context is about. */
+/** Returns the kind and the key of a context. */
 export function personOf(context: EvaluationContext): Person {
   const { kind = '' } = context
   return { kind, key: keyText(kind === 'multi' ? keyOf(context.user) : context.key) }
@@ -19,7 +19,7 @@ function keyOf(part: JsonValue | undefined): JsonValue | undefined {
   return (part as { readonly key?: JsonValue }).key
 }
 
-/** A number and its decimal text are the same key, as they are when they are placed in a bucket. */
+/** A number and its decimal text are the same key, as for bucketing. */
 function keyText(key: unknown): string {
   return typeof key === 'string' || typeof key === 'number' ? String(key) : ''
 }

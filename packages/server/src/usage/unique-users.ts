@@ -1,7 +1,7 @@
 import type { StorageSession } from '@ff/storage'
 import { HyperLogLog } from './hyper-log-log.ts'
 
-/** Whose users are counted, and when: `from <= time < to`, timestamps, to the hour. */
+/** A flag and a period, `from <= time < to`: timestamps, to the hour. */
 interface UniqueUsersQuery {
   readonly environmentId: string
   readonly flagId: string
@@ -10,9 +10,8 @@ interface UniqueUsersQuery {
 }
 
 /**
- * About how many distinct context keys a flag was evaluated for: the union of what all instances
- * have seen, of the flag alone and of all flags together. An hour that has begun before `from`
- * counts as a whole.
+ * Estimates for how many distinct context keys a flag was evaluated, alone or with all flags, on all
+ * instances. An hour that has begun before `from` counts as a whole.
  */
 export async function countUniqueUsers(
   storage: Pick<StorageSession, 'list'>,
@@ -20,8 +19,8 @@ export async function countUniqueUsers(
 ): Promise<number> {
   const range = { field: 'hour', from: hourOf(Date.parse(from)), to } as const
   const users = HyperLogLog.empty()
-  for (const whose of [null, flagId]) {
-    const where = { environmentId, flagId: whose }
+  for (const owner of [null, flagId]) {
+    const where = { environmentId, flagId: owner }
     const { data } = await storage.list('userSketch', { where, range })
     for (const { registers } of data) users.merge(HyperLogLog.parse(registers))
   }
@@ -30,7 +29,7 @@ export async function countUniqueUsers(
 
 export const HOUR_MS = 3_600_000
 
-/** The timestamp at which the hour of an instant begins. */
+/** Returns the timestamp at which the hour of a time begins. */
 export function hourOf(now: number): string {
   return new Date(Math.floor(now / HOUR_MS) * HOUR_MS).toISOString()
 }

@@ -5,20 +5,20 @@ import { HyperLogLog } from './hyper-log-log.ts'
 import type { RowWriter } from './row-writer.ts'
 import { HOUR_MS, hourOf } from './unique-users.ts'
 
-/** How long a sketch is added to before it is written again. */
+/** How long users are added to a sketch before it is written again. */
 const WRITE_EVERY_MS = 10_000
 
-/** How many sketches are held; each takes 16 KiB. */
+/** How many sketches are in memory; each takes 16 KiB. */
 const MAX_SKETCHES = 1000
 
-/** Whose users a sketch holds. */
+/** What the users of a sketch were evaluated for. */
 interface SketchOwner {
   readonly environmentId: string
-  /** null: those for whom all flags were evaluated together. */
+  /** null: all flags together. */
   readonly flagId: string | null
 }
 
-interface HeldSketch extends SketchOwner {
+interface PendingSketch extends SketchOwner {
   readonly id: string
   /** Hours since the epoch. */
   readonly hour: number
@@ -27,13 +27,13 @@ interface HeldSketch extends SketchOwner {
   writtenAt: number
 }
 
-/** The users that this instance has seen, an hour and a sketch at a time, on their way to the store. */
+/** Counts the users of this instance, one sketch for each hour and flag, and writes the sketches. */
 export class UserSketches {
   readonly #writer: RowWriter
   readonly #instanceId = newId()
-  readonly #held = new Map<string, HeldSketch>()
-  /** By environment, the sketch that was last added to: mostly it is added to again. */
-  readonly #latest = new Map<string, HeldSketch>()
+  readonly #sketches = new Map<string, PendingSketch>()
+  /** By environment: the sketch that was used last, which mostly is used again. */
+  readonly #latest = new Map<string, PendingSketch>()
   #dropped = 0
 
   constructor(writer: RowWriter) {
@@ -42,30 +42,30 @@ export class UserSketches {
 
   /** Whether anything is still to be written. */
   get hasChanges(): boolean {
-    for (const { isChanged } of this.#held.values()) if (isChanged) return true
+    for (const { isChanged } of this.#sketches.values()) if (isChanged) return true
     return false
   }
 
-  /** How many times there was no room for a user, and about how many were in sketches that the store refused. */
+  /** How many users were dropped: there was no room, or the store refused their sketch. */
   get dropped(): number {
     return this.#dropped
   }
 
-  /** Somebody with this key was evaluated for at `now`, in epoch milliseconds. */
+  /** Adds the user with this key at `now`, in epoch milliseconds. */
   add(owner: SketchOwner, key: string, now: number): void {
     const sketch = this.#sketchOf(owner, now)
     if (sketch === undefined) this.#dropped += 1
     else if (sketch.users.add(key)) sketch.isChanged = true
   }
 
-  /** Writes the sketches that are due, or all that have changed; lets go of those that are over. */
+  /** Writes the sketches that are due, or all that have changed; frees those of past hours. */
   async write(storage: Storage, now: number, all: boolean): Promise<void> {
     const thisHour = Math.floor(now / HOUR_MS)
-    const isDue = ({ isChanged, hour, writtenAt }: HeldSketch) =>
+    const isDue = ({ isChanged, hour, writtenAt }: PendingSketch) =>
       isChanged && (all || hour !== thisHour || Math.abs(now - writtenAt) >= WRITE_EVERY_MS)
     try {
       await this.#writer.write({
-        rows: [...this.#held.values()].filter(isDue),
+        rows: [...this.#sketches.values()].filter(isDue),
         rowsACall: 1,
         write: async (sketches) => {
           for (const sketch of sketches) await this.#store(storage, sketch, now)
@@ -76,36 +76,36 @@ export class UserSketches {
         },
       })
     } finally {
-      for (const sketch of this.#held.values()) {
+      for (const sketch of this.#sketches.values()) {
         if (sketch.hour !== thisHour && !sketch.isChanged) this.#release(sketch)
       }
     }
   }
 
-  #release(sketch: HeldSketch): void {
-    this.#held.delete(nameOf(sketch))
+  #release(sketch: PendingSketch): void {
+    this.#sketches.delete(nameOf(sketch))
     if (this.#latest.get(sketch.environmentId) === sketch) {
       this.#latest.delete(sketch.environmentId)
     }
   }
 
-  #sketchOf({ environmentId, flagId }: SketchOwner, now: number): HeldSketch | undefined {
+  #sketchOf({ environmentId, flagId }: SketchOwner, now: number): PendingSketch | undefined {
     const hour = Math.floor(now / HOUR_MS)
     const latest = this.#latest.get(environmentId)
     if (latest?.flagId === flagId && latest.hour === hour) return latest
     const name = nameOf({ environmentId, flagId, hour })
-    const known = this.#held.get(name)
-    if (known === undefined && this.#held.size >= MAX_SKETCHES) return undefined
+    const known = this.#sketches.get(name)
+    if (known === undefined && this.#sketches.size >= MAX_SKETCHES) return undefined
     const sketch = known ?? {
       ...{ id: newId(), environmentId, flagId, hour, users: HyperLogLog.empty() },
       ...{ isChanged: false, writtenAt: Number.NEGATIVE_INFINITY },
     }
-    this.#held.set(name, sketch)
+    this.#sketches.set(name, sketch)
     this.#latest.set(environmentId, sketch)
     return sketch
   }
 
-  async #store(storage: Storage, sketch: HeldSketch, now: number): Promise<void> {
+  async #store(storage: Storage, sketch: PendingSketch, now: number): Promise<void> {
     const { users, isChanged: _isChanged, writtenAt: _writtenAt, ...place } = sketch
     const registers = users.toText()
     const hour = hourOf(sketch.hour * HOUR_MS)
@@ -124,7 +124,7 @@ function nameOf({ environmentId, flagId, hour }: SketchOwner & { readonly hour: 
   return `${environmentId} ${flagId} ${hour}`
 }
 
-/** Not there yet, or deleted because it was old, is the same. */
+/** Inserts a record that does not exist yet, or that was deleted because of its age. */
 async function put(storage: Storage, record: Records['userSketch']): Promise<void> {
   const { id, registers } = record
   try {

@@ -39,7 +39,7 @@ const happeningElsewhere = fc.oneof(
   fc.record({ type: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 4000 }) }),
 )
 
-/** What a client knows that does what every message tells it. */
+/** The values of a client that applies every message. */
 function valuesTold(socket: TestSocket): Record<string, unknown> {
   let values: Record<string, unknown> = {}
   for (const message of socket.messages) {
@@ -51,7 +51,7 @@ function valuesTold(socket: TestSocket): Record<string, unknown> {
 }
 
 describe('whatever happens, in whatever order', { timeout: LONGEST_MS }, () => {
-  it('a client ends with the values of its context, told in ascending versions', async () => {
+  it('a client ends with the values of its context, received in ascending versions', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(happening, { maxLength: 12 }), async (happenings) => {
         const clock = new FakeClock()
@@ -150,11 +150,12 @@ describe('whatever happens, in whatever order', { timeout: LONGEST_MS }, () => {
           await clock.advance(9999)
           await endReads(scheduler)
           for (const { flags, socket, counts } of instances) {
-            const told = socket.messages.flatMap((message) =>
+            const received = socket.messages.flatMap((message) =>
               message.type === 'flags' ? Number(message.flags['count']) : [],
             )
-            for (const seen of [told, counts]) expect(seen).toEqual(seen.toSorted((a, b) => a - b))
-            expect(told.at(-1)).toBe(count)
+            for (const seen of [received, counts])
+              expect(seen).toEqual(seen.toSorted((a, b) => a - b))
+            expect(received.at(-1)).toBe(count)
             expect(await flags.evaluate(live, context)).toEqual({ count: String(count) })
             await flags.close()
           }
@@ -164,7 +165,7 @@ describe('whatever happens, in whatever order', { timeout: LONGEST_MS }, () => {
     )
   })
 
-  it('a change committed in any gap between reading and listening is told', async () => {
+  it('a change committed in any gap between reading and subscribing is sent', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),

@@ -51,21 +51,21 @@ const set = (key: string, value: string, rules: Parameters<typeof textFlag>[2] =
   )
 
 /** A poll that was sent, and whether it is answered yet. */
-async function park(body: unknown, key = live.sdkKey, signal?: AbortSignal) {
+async function openPoll(body: unknown, key = live.sdkKey, signal?: AbortSignal) {
   // Once the key is known, nothing on a poll's way takes longer than `settle` waits.
   await evaluate(flags, key, {})
-  const parked: { answer: Called | undefined; done: Promise<Called> } = {
+  const pending: { answer: Called | undefined; done: Promise<Called> } = {
     answer: undefined,
     done: poll(flags, key, body, signal),
   }
-  void parked.done.then(
+  void pending.done.then(
     (answer) => {
-      parked.answer = answer
+      pending.answer = answer
     },
     () => undefined,
   )
   await settle()
-  return parked
+  return pending
 }
 
 const tagNow = async (context: unknown = user) =>
@@ -73,19 +73,19 @@ const tagNow = async (context: unknown = user) =>
 
 describe('a poll without since', () => {
   it('is held until the values change, then answers all of them', async () => {
-    const parked = await park({ context: user })
+    const pending = await openPoll({ context: user })
     await clock.advance(30_000)
-    expect(parked.answer).toBeUndefined()
+    expect(pending.answer).toBeUndefined()
     await set('extra', 'new')
     await settle()
-    expect(parked.answer).toMatchObject({ status: 200, body: { banner: 'hello', extra: 'new' } })
-    expect(parked.answer?.headers.get('x-ff-version')).toBe('2')
-    expect(parked.answer?.headers.get('etag')).toBe(await tagNow())
-    expect(parked.answer?.headers.get('x-ratelimit-limit')).toBe('6000')
+    expect(pending.answer).toMatchObject({ status: 200, body: { banner: 'hello', extra: 'new' } })
+    expect(pending.answer?.headers.get('x-ff-version')).toBe('2')
+    expect(pending.answer?.headers.get('etag')).toBe(await tagNow())
+    expect(pending.answer?.headers.get('x-ratelimit-limit')).toBe('6000')
   })
 
   it('is not woken by a change that leaves the values of its own context as they are', async () => {
-    const [pro, other] = [await park({ context: user }), await park({ context: free })]
+    const [pro, other] = [await openPoll({ context: user }), await openPoll({ context: free })]
     await set('banner', 'hello', [proRule])
     await settle()
     expect(pro.answer?.body).toEqual({ banner: 'other' })
@@ -93,14 +93,14 @@ describe('a poll without since', () => {
   })
 
   it('is not woken by another environment', async () => {
-    const parked = await park({ context: user }, staging.sdkKey)
+    const pending = await openPoll({ context: user }, staging.sdkKey)
     await set('banner', 'changed')
     await settle()
-    expect(parked.answer).toBeUndefined()
+    expect(pending.answer).toBeUndefined()
   })
 
   it('is answered with the present values after 60 to 61 seconds, spread', async () => {
-    const all = await Promise.all(Array.from({ length: 20 }, () => park({ context: user })))
+    const all = await Promise.all(Array.from({ length: 20 }, () => openPoll({ context: user })))
     await clock.advance(59_999)
     expect(all.filter(({ answer }) => answer !== undefined)).toHaveLength(0)
     await clock.advance(501)
@@ -114,34 +114,34 @@ describe('a poll without since', () => {
   })
 
   it('hears when a flag is removed', async () => {
-    const parked = await park({ context: user })
+    const pending = await openPoll({ context: user })
     const gone = { kind: 'flag', id: 'flag-banner', definition: null } as const
     await publish(memory, live.environmentId, gone)
     await settle()
-    expect(parked.answer).toMatchObject({ status: 200, body: {} })
+    expect(pending.answer).toMatchObject({ status: 200, body: {} })
   })
 
   it('hears when a gradual rollout steps', async () => {
     const startAt = new Date(clock.now() + 20_000).toISOString()
     await publish(memory, live.environmentId, flagChange(rampFlag('ramp', startAt, 100)))
-    const parked = await park({ context: user })
+    const pending = await openPoll({ context: user })
     await clock.advance(19_999)
-    expect(parked.answer).toBeUndefined()
+    expect(pending.answer).toBeUndefined()
     await clock.advance(1)
-    expect(parked.answer?.body).toEqual({ banner: 'hello', ramp: 'other' })
-    expect(parked.answer?.headers.get('etag')).toMatch(/^"2\.1-/)
+    expect(pending.answer?.body).toEqual({ banner: 'hello', ramp: 'other' })
+    expect(pending.answer?.headers.get('etag')).toMatch(/^"2\.1-/)
   })
 
   it('hears within ten seconds of a change whose hint was lost', async () => {
-    const parked = await park({ context: user })
+    const pending = await openPoll({ context: user })
     feed.lose(true)
     await set('banner', 'changed')
     await clock.advance(9999)
-    expect(parked.answer?.body).toEqual({ banner: 'changed' })
+    expect(pending.answer?.body).toEqual({ banner: 'changed' })
   })
 
   it('wakes 200 of 200', async () => {
-    const all = await Promise.all(Array.from({ length: 200 }, () => park({ context: user })))
+    const all = await Promise.all(Array.from({ length: 200 }, () => openPoll({ context: user })))
     await set('banner', 'changed')
     await until(() => all.every(({ answer }) => answer !== undefined))
     for (const { answer } of all) expect(answer?.body).toEqual({ banner: 'changed' })
@@ -150,29 +150,29 @@ describe('a poll without since', () => {
 
 describe('a poll with since', () => {
   it('is held while version and step are the same, and answered when the values change', async () => {
-    const parked = await park({ context: user, since: await tagNow() })
+    const pending = await openPoll({ context: user, since: await tagNow() })
     await clock.advance(1000)
-    expect(parked.answer).toBeUndefined()
+    expect(pending.answer).toBeUndefined()
     await set('banner', 'changed')
     await settle()
-    expect(parked.answer?.body).toEqual({ banner: 'changed' })
+    expect(pending.answer?.body).toEqual({ banner: 'changed' })
   })
 
   it('is answered at once when the values have changed since', async () => {
     const since = await tagNow()
     await set('banner', 'changed')
-    const parked = await park({ context: user, since })
-    expect((await parked.done).body).toEqual({ banner: 'changed' })
+    const pending = await openPoll({ context: user, since })
+    expect((await pending.done).body).toEqual({ banner: 'changed' })
   })
 
   it('is held when a newer version has the same values', async () => {
     const since = await tagNow(free)
     await set('banner', 'hello', [proRule])
-    const parked = await park({ context: free, since })
-    expect(parked.answer).toBeUndefined()
+    const pending = await openPoll({ context: free, since })
+    expect(pending.answer).toBeUndefined()
     await set('banner', 'changed')
     await settle()
-    expect(parked.answer?.body).toEqual({ banner: 'changed' })
+    expect(pending.answer?.body).toEqual({ banner: 'changed' })
   })
 
   it('is held when the tag of a version with more steps has the same values', async () => {
@@ -184,15 +184,15 @@ describe('a poll with since', () => {
     await publish(memory, live.environmentId, { kind: 'flag', id: 'flag-ramp', definition: null })
     await set('extra', 'a', [proRule])
     const since = await tagNow(free)
-    const parked = await park({ context: free, since: since.replace(/^"\d+\.\d+/, '"2.24') })
-    expect(parked.answer).toBeUndefined()
+    const pending = await openPoll({ context: free, since: since.replace(/^"\d+\.\d+/, '"2.24') })
+    expect(pending.answer).toBeUndefined()
   })
 
   it.each(['', 'x', '"1.0-a-b"', '*', 7, {}, `"999.0-${'0'.repeat(32)}-${'0'.repeat(32)}"`])(
     'is answered at once when since is %j, which nobody recognises',
     async (since) => {
-      const parked = await park({ context: user, since })
-      expect((await parked.done).status).toBe(200)
+      const pending = await openPoll({ context: user, since })
+      expect((await pending.done).status).toBe(200)
     },
   )
 
@@ -203,14 +203,14 @@ describe('a poll with since', () => {
       flagChange(textFlag('banner', 'staging')),
     )
     const tag = (await evaluate(flags, staging.sdkKey, user)).headers.get('etag')
-    const parked = await park({ context: user, since: tag })
-    expect((await parked.done).body).toEqual({ banner: 'hello' })
+    const pending = await openPoll({ context: user, since: tag })
+    expect((await pending.done).body).toEqual({ banner: 'hello' })
   })
 
   it('is answered at once when the tag is of another context with other values', async () => {
     await set('banner', 'hello', [proRule])
-    const parked = await park({ context: user, since: await tagNow(free) })
-    expect((await parked.done).body).toEqual({ banner: 'other' })
+    const pending = await openPoll({ context: user, since: await tagNow(free) })
+    expect((await pending.done).body).toEqual({ banner: 'other' })
   })
 
   it('refreshes first when since is newer than this instance, and never answers older', async () => {
@@ -220,11 +220,11 @@ describe('a poll with since', () => {
     const other = createFlagServer({ ...memory, clock })
     const newer = (await evaluate(other, live.sdkKey, user)).headers.get('etag')
     expect(newer).toMatch(/^"2\./)
-    const parked = await park({ context: user, since: newer })
-    expect(parked.answer).toBeUndefined()
+    const pending = await openPoll({ context: user, since: newer })
+    expect(pending.answer).toBeUndefined()
     await set('banner', 'again')
     await clock.advance(5000)
-    expect(parked.answer?.body).toEqual({ banner: 'again' })
+    expect(pending.answer?.body).toEqual({ banner: 'again' })
   })
 
   it('answers 500 rather than older values when the newer ones cannot be had', async () => {
@@ -233,15 +233,15 @@ describe('a poll with since', () => {
     await set('banner', 'changed')
     store.break()
     const since = `"2.0-${'0'.repeat(32)}-${'0'.repeat(32)}"`
-    const parked = await park({ context: user, since })
-    expect(await parked.done).toMatchObject({ status: 500, body: { statusCode: 500 } })
+    const pending = await openPoll({ context: user, since })
+    expect(await pending.done).toMatchObject({ status: 500, body: { statusCode: 500 } })
   })
 
   it('loads no past version', async () => {
     const since = await tagNow()
     await set('banner', 'changed')
     store.calls.length = 0
-    await park({ context: user, since })
+    await openPoll({ context: user, since })
     expect(store.calls).toEqual([])
   })
 })
@@ -254,8 +254,8 @@ function pollExchange(): Exchange & { resumed: number } {
     header: (name) => (name === 'x-api-key' ? live.sdkKey : undefined),
     json: () => ({ bytes: undefined, parse: () => ({ context: user }) }),
     bytes: async () => new Uint8Array(),
-    hold(waiting) {
-      Object.assign(this, { waiting })
+    hold(pending) {
+      Object.assign(this, { pending })
     },
     resume() {
       this.resumed += 1
@@ -268,7 +268,7 @@ describe('a poll in the neutral form', () => {
     flags = createFlagServer({ ...memory, clock, metricsArePublic: true })
     await evaluate(flags, live.sdkKey, user)
     const exchange = pollExchange()
-    expect(flags.handle(exchange)).toBe('held')
+    expect(flags.handle(exchange)).toBe('pending')
     await set('banner', 'changed')
     await set('banner', 'again')
     await settle()
@@ -286,18 +286,18 @@ describe('a poll in the neutral form', () => {
     const exchange = pollExchange()
     const outcome = flags.handle(exchange)
     expect(outcome).toBeInstanceOf(Promise)
-    expect(await outcome).toBe('held')
+    expect(await outcome).toBe('pending')
     await set('banner', 'changed')
     await settle()
     expect(flags.handle(exchange)).toMatchObject({ status: 200 })
   })
 })
 
-describe('a parked poll', () => {
+describe('a pending poll', () => {
   it('frees its place when the caller goes away', async () => {
     flags = createFlagServer({ ...memory, clock, maxLiveClients: 1 })
     const leaver = new AbortController()
-    const parked = await park({ context: user }, live.sdkKey, leaver.signal)
+    const pending = await openPoll({ context: user }, live.sdkKey, leaver.signal)
     const refused = await poll(flags, live.sdkKey, { context: user })
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([
       429,
@@ -305,15 +305,18 @@ describe('a parked poll', () => {
     ])
     const timers = clock.timers
     leaver.abort()
-    await parked.done.catch(() => undefined)
+    await pending.done.catch(() => undefined)
     expect(clock.timers).toBe(timers - 1)
-    const next = await park({ context: user })
+    const next = await openPoll({ context: user })
     expect(next.answer).toBeUndefined()
   })
 
   it('is answered 401 when its key is revoked, alone', async () => {
     const { id, sdkKey } = await addSdkKey(memory.storage, live)
-    const [revoked, other] = [await park({ context: user }, sdkKey), await park({ context: user })]
+    const [revoked, other] = [
+      await openPoll({ context: user }, sdkKey),
+      await openPoll({ context: user }),
+    ]
     await memory.storage.update('sdkKey', id, { revokedAt: new Date(clock.now()).toISOString() })
     await feed.changeFeed.publish({ type: 'sdkKeys' })
     await settle()
@@ -325,15 +328,15 @@ describe('a parked poll', () => {
   it('is answered 401 within ten seconds of the instant at which its key expires', async () => {
     const expiresAt = new Date(clock.now() + 10_000).toISOString()
     const { sdkKey } = await addSdkKey(memory.storage, live, { expiresAt })
-    const parked = await park({ context: user }, sdkKey)
+    const pending = await openPoll({ context: user }, sdkKey)
     await clock.advance(9999)
-    expect(parked.answer).toBeUndefined()
+    expect(pending.answer).toBeUndefined()
     await clock.advance(10_000)
-    expect(parked.answer?.status).toBe(401)
+    expect(pending.answer?.status).toBe(401)
   })
 
   it('is answered with the present values when the server closes', async () => {
-    const all = await Promise.all(Array.from({ length: 100 }, () => park({ context: user })))
+    const all = await Promise.all(Array.from({ length: 100 }, () => openPoll({ context: user })))
     await flags.close()
     for (const { answer } of all)
       expect(answer).toMatchObject({ status: 200, body: { banner: 'hello' } })

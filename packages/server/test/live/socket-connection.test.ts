@@ -109,7 +109,7 @@ describe('init', () => {
     expect(socket.take()).toEqual([{ type: 'error', error: expect.any(String), statusCode: 400 }])
   })
 
-  it('is told what to send when it sends half an init message', async () => {
+  it('receives the expected messages when it sends half an init message', async () => {
     const { socket, say } = connect()
     await say({ type: 'init', context: {} })
     expect(socket.take()[0]).toMatchObject({ error: expect.stringContaining('"sdkKey"') })
@@ -182,7 +182,7 @@ describe('init', () => {
 })
 
 describe('a change', () => {
-  it('is told with only the flags that changed', async () => {
+  it('is sent with only the flags that changed', async () => {
     const { socket } = await open()
     socket.take()
     await set('banner', 'changed')
@@ -192,7 +192,7 @@ describe('a change', () => {
     ])
   })
 
-  it('is not told to a context whose values stay, nor to another environment', async () => {
+  it('is not sent to a context whose values stay, nor to another environment', async () => {
     const pro = await open()
     const free = await open({ context: { kind: 'user', key: 'b', plan: 'free' } })
     const other = await open({ sdkKey: staging.sdkKey })
@@ -231,7 +231,7 @@ describe('a change', () => {
     expect(socket.take()).toMatchObject([{ flags: { banner: 'other', dependent: 'other' } }])
   })
 
-  it('is told when a gradual rollout steps, once', async () => {
+  it('is sent once when a gradual rollout reaches a step', async () => {
     const startAt = new Date(clock.now() + 20_000).toISOString()
     await publish(memory, live.environmentId, flagChange(rampFlag('ramp', startAt, 100)))
     const { socket } = await open()
@@ -246,14 +246,14 @@ describe('a change', () => {
     expect(socket.take()).toEqual([])
   })
 
-  it('tells every step of a rollout to those it reaches, however others change meanwhile', async () => {
+  it('sends every step of a rollout to the clients it reaches, whatever else changes meanwhile', async () => {
     const startAt = new Date(clock.now() + 3_600_000).toISOString()
     await publish(memory, live.environmentId, flagChange(rampFlag('ramp', startAt, 10)))
     const clients = await Promise.all(
       Array.from({ length: 40 }, (_, n) => open({ context: { kind: 'user', key: `u${n}` } })),
     )
     for (const { socket } of clients) socket.take()
-    let told = 0
+    let updates = 0
     for (let step = 1; step <= 10; step += 1) {
       clock.set(clock.now() + 3_600_000)
       await set('title', `shop ${step}`)
@@ -262,10 +262,10 @@ describe('a change', () => {
         const [message, ...more] = socket.take()
         expect(more).toEqual([])
         if (message?.type !== 'flags') throw new Error('no flags')
-        if (message.flags['ramp'] === 'other') told += 1
+        if (message.flags['ramp'] === 'other') updates += 1
       }
     }
-    expect(told).toBe(40)
+    expect(updates).toBe(40)
   })
 
   it('comes through within ten seconds when its hint is lost', async () => {
@@ -414,7 +414,7 @@ describe('the end', () => {
 describe('a client that reads slowly', () => {
   const big = 'x'.repeat(300 * 1024)
 
-  it('is told nothing until it has caught up, then one fresh difference', async () => {
+  it('receives nothing until it has caught up, then one fresh diff', async () => {
     const { socket } = await open()
     socket.take()
     socket.isStuck = true
@@ -437,7 +437,7 @@ describe('a client that reads slowly', () => {
     expect(socket.take()).toMatchObject([{ flags: { title: 'later' } }])
   })
 
-  it('is told nothing when what it missed was undone', async () => {
+  it('receives nothing when the changes it missed were undone', async () => {
     const { socket } = await open()
     socket.isStuck = true
     await set('banner', big)

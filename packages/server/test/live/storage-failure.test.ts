@@ -102,7 +102,7 @@ describe('while the store is away', () => {
   })
 })
 
-describe('what is not sound in the store', () => {
+describe('an invalid flag set in the store', () => {
   const poison = (...definitions: readonly unknown[]) =>
     memory.storage
       .publish(
@@ -169,14 +169,14 @@ describe('what is not sound in the store', () => {
     await settle()
     expect(await flags.evaluate(staging, {})).toEqual({ title: 'shop' })
     await poison({ ...textFlag('last', 'value') })
-    // A large version is checked and compiled in slices.
+    // A large version is checked and compiled in time slices.
     for (const start = Date.now(); Date.now() - start < 5000; await settle()) {
       if (Object.keys((await banner()) as object).length > 1) break
     }
     expect(Object.keys((await banner()) as object)).toHaveLength(2002)
   })
 
-  it('is told by a metric until it is over', async () => {
+  it('is reported by a metric until it is over', async () => {
     const stale = async () => {
       const text = await (await flags.fetch(new Request('http://a/metrics'))).text()
       return /^ff_flag_sets_stale (\d+)$/m.exec(text)?.[1]
@@ -189,7 +189,7 @@ describe('what is not sound in the store', () => {
     expect(await stale()).toBe('0')
   })
 
-  it('is made good by the next sound version', async () => {
+  it('is replaced by the next valid version', async () => {
     await banner()
     await poison({ ...textFlag('banner', 'poison'), rules: null })
     await poison(textFlag('banner', 'cured'))

@@ -41,7 +41,7 @@ const body = JSON.stringify({ context: { kind: 'user', key: 'user-1' } })
 const post = (url: string, path = '/evaluator/evaluate') =>
   fetch(url + path, { method: 'POST', headers: headers(), body })
 
-/** Long enough for a request to arrive and be parked. */
+/** Long enough for a request to arrive and become pending. */
 const pause = () => new Promise((resolve) => setTimeout(resolve, 150))
 
 describe('toNodeHandler under node:http', () => {
@@ -144,7 +144,7 @@ describe('toNodeHandler under node:http', () => {
     expect((await post(url)).status).toBe(200)
   })
 
-  it('frees the place of a parked poll when its caller goes away', async () => {
+  it('frees the place of a pending poll when its caller goes away', async () => {
     const flags = createFlags({ maxLiveClients: 1 })
     const { url } = await serve(toNodeHandler(flags))
     await post(url)
@@ -158,20 +158,20 @@ describe('toNodeHandler under node:http', () => {
       expect(await left).toBe('AbortError')
       await pause()
     }
-    const parked = post(url, '/evaluator/poll')
+    const pending = post(url, '/evaluator/poll')
     await pause()
     await publish(memory, live.environmentId, flagChange(textFlag('banner', 'changed')))
-    expect(await (await parked).json()).toEqual({ banner: 'changed' })
+    expect(await (await pending).json()).toEqual({ banner: 'changed' })
   })
 
-  it('answers every parked poll when the server closes', async () => {
+  it('answers every pending poll when the server closes', async () => {
     const flags = createFlags()
     const { url } = await serve(toNodeHandler(flags))
     await post(url)
-    const parked = Array.from({ length: 20 }, () => post(url, '/evaluator/poll'))
+    const pending = Array.from({ length: 20 }, () => post(url, '/evaluator/poll'))
     await pause()
     await flags.close()
-    for (const response of await Promise.all(parked)) {
+    for (const response of await Promise.all(pending)) {
       expect([response.status, await response.json()]).toEqual([200, { banner: 'hello' }])
     }
   })

@@ -88,7 +88,7 @@ async function upgradeStatus(port: number, path: string): Promise<number | undef
 }
 
 describe('attachWebSocket', () => {
-  it('tells a change in under a second, only the changed flag, and only to its environment [WS-1]', async () => {
+  it('sends a change in under a second, only the changed flag, and only to its environment [WS-1]', async () => {
     const { path } = await serve({ basePath: '/flags' })
     const client = await new Client(path).init(live.sdkKey)
     const other = await new Client(path).init(staging.sdkKey)
@@ -103,7 +103,7 @@ describe('attachWebSocket', () => {
     expect(other.messages).toHaveLength(1)
   })
 
-  it('is told of a change made through another server on the same store', async () => {
+  it('receives a change made through another server on the same store', async () => {
     const [first, second] = [await serve(), await serve()]
     const clients = [
       await new Client(first.path).init(live.sdkKey),
@@ -156,7 +156,7 @@ describe('attachWebSocket', () => {
     expect(client.socket.extensions).toBe('')
   })
 
-  it('refuses more clients than it may hold after their init, and frees the place of a socket that is gone', async () => {
+  it('refuses more clients than its limit after their init, and frees the place of a socket that is gone', async () => {
     const { path } = await serve({ maxLiveClients: 1 })
     const client = await new Client(path).init(live.sdkKey)
     const second = await new Client(path).init(live.sdkKey)

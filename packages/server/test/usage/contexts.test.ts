@@ -66,7 +66,7 @@ describe('an observed context', () => {
     ])
   })
 
-  it('is seen over every transport, and not when nothing is evaluated or only changes are told', async () => {
+  it('is sampled over every transport, and not if nothing is evaluated or only changes are sent', async () => {
     const { flags, live, memory } = scene
     const seen = async () => {
       await written()

@@ -79,7 +79,7 @@ describe('unique users', () => {
     expect(await usersOf(TITLE, { from: third, to: FOREVER.to })).toBe(0)
   })
 
-  it('include live clients in each hour in which they are told anything', async () => {
+  it('include live clients in each hour in which they receive anything', async () => {
     const { clock, memory, live } = scene
     await openClient(scene)
     await clock.advance(2 * HOUR_MS)

@@ -1,17 +1,17 @@
 import type { FlagSetDefinition } from '@ff/core'
 import { describe, expect, it } from 'vitest'
 import { textFlag } from '../../test/seed.ts'
-import { assertSoundDefinition } from './sound-definition.ts'
+import { assertValidDefinition } from './valid-definition.ts'
 
 /** Checks to the end, and returns the number of interruptions. */
 function interruptionsOf(definition: unknown, known?: FlagSetDefinition): number {
-  return [...assertSoundDefinition(definition as FlagSetDefinition, known)].length
+  return [...assertValidDefinition(definition as FlagSetDefinition, known)].length
 }
 
 const flags = Array.from({ length: 100 }, (_, index) => textFlag(`flag-${index}`, 'hello'))
 const definition: FlagSetDefinition = { version: 1, flags, segments: [] }
 
-describe('assertSoundDefinition', () => {
+describe('assertValidDefinition', () => {
   it('may be interrupted after each four flags', () => {
     expect(interruptionsOf(definition)).toBe(25)
   })

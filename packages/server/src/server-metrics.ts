@@ -1,13 +1,12 @@
-import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
-import type { Metric, Metrics, Sample } from '../http/metrics.ts'
-import type { ClientBudget } from '../live/client-budget.ts'
-import type { SessionRegistry } from '../live/session-registry.ts'
-import type { UsageStats } from '../usage/usage-recorder.ts'
-import { EventLoopDelay } from './event-loop-delay.ts'
-import type { Jobs } from './jobs.ts'
-import { type ProcessMemory, processMemory } from './process-memory.ts'
+import type { FlagSetCache } from './evaluation/flag-set-cache.ts'
+import type { Metric, Metrics, Sample } from './http/metrics.ts'
+import type { ClientBudget } from './live/client-budget.ts'
+import type { SessionRegistry } from './live/session-registry.ts'
+import { EventLoopDelay } from './runtime/event-loop-delay.ts'
+import type { Jobs } from './runtime/jobs.ts'
+import type { UsageStats } from './usage/usage-recorder.ts'
 
-interface WatchedParts {
+interface ServerMetricsOptions {
   readonly cache: FlagSetCache
   readonly sessions: SessionRegistry
   readonly budget: ClientBudget
@@ -21,11 +20,11 @@ interface WatchedParts {
 }
 
 /** Adds the state of a server and of its process to the metrics. */
-export function watchServer(metrics: Metrics, parts: WatchedParts): void {
-  for (const metric of serverMetrics(parts)) metrics.watch(metric)
+export function watchServer(metrics: Metrics, options: ServerMetricsOptions): void {
+  for (const metric of serverMetrics(options)) metrics.watch(metric)
 }
 
-function liveMetrics({ sessions, budget, sockets }: WatchedParts): readonly Metric[] {
+function liveMetrics({ sessions, budget, sockets }: ServerMetricsOptions): readonly Metric[] {
   const live = () =>
     labelled('transport', [
       ['ws', sessions.count('ws')],
@@ -43,12 +42,12 @@ function liveMetrics({ sessions, budget, sockets }: WatchedParts): readonly Metr
   ]
 }
 
-function serverMetrics(parts: WatchedParts): readonly Metric[] {
-  const { cache, jobs, usage } = parts
+function serverMetrics(options: ServerMetricsOptions): readonly Metric[] {
+  const { cache, jobs, usage } = options
   const delay = new EventLoopDelay()
   const dropped = () => labelled('what', Object.entries(usage.stats.dropped))
   return [
-    ...liveMetrics(parts),
+    ...liveMetrics(options),
     gauge('ff_flag_sets', 'Environments whose flag set is loaded.', () => [
       { value: [...cache.loaded()].length },
     ]),
@@ -72,22 +71,20 @@ function serverMetrics(parts: WatchedParts): readonly Metric[] {
     gauge('ff_event_loop_delay_seconds', 'How late this process is, since the last reading.', () =>
       labelled('quantile', delay.read()),
     ),
-    gauge('process_resident_memory_bytes', 'Resident memory.', () =>
-      memorySample((memory) => memory.resident),
-    ),
+    gauge('process_resident_memory_bytes', 'Resident memory.', () => memorySample('rss')),
     gauge('ff_heap_used_bytes', 'Memory used by JavaScript values.', () =>
-      memorySample((memory) => memory.heap),
+      memorySample('heapUsed'),
     ),
   ]
 }
 
-/** No sample where the platform reports no memory. */
-function memorySample(read: (memory: ProcessMemory) => number): Sample[] {
-  const memory = processMemory()
-  return memory === undefined ? [] : [{ value: read(memory) }]
+/** Returns one number of bytes; none on platforms that do not report memory. */
+function memorySample(of: 'rss' | 'heapUsed'): Sample[] {
+  const memory = globalThis.process?.memoryUsage?.()
+  return memory === undefined ? [] : [{ value: memory[of] }]
 }
 
-function socketMetrics(sockets: WatchedParts['sockets']): readonly Metric[] {
+function socketMetrics(sockets: ServerMetricsOptions['sockets']): readonly Metric[] {
   const displaced = 'WebSockets without a valid init that were closed because there were too many.'
   return [
     gauge('ff_sockets', 'Open WebSockets, those before init included.', () => [

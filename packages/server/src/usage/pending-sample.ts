@@ -2,42 +2,42 @@ import { type CompiledFlag, reasonOf, servedBy } from '@ff/core'
 import type { ContextSample } from '@ff/storage'
 import type { Evaluated } from '../evaluation/evaluated.ts'
 import { newId } from '../runtime/ids.ts'
-import { inSlices } from '../runtime/time-slice.ts'
+import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 import type { Person } from './person.ts'
 
-/** A context that was evaluated, as far as it is kept, with the answers that it got last. */
+/** A context that was evaluated, as far as it is kept, and its last outcomes. */
 export interface PendingSample extends Person {
   readonly environmentId: string
   readonly hash: string
   /** Canonical JSON. */
   readonly text: string
-  /** About how much memory this takes. */
+  /** About the memory of the sample. */
   readonly bytes: number
   firstSeen: number
   lastSeen: number
   count: number
-  /** The flags that were evaluated last, and the code of each answer. */
+  /** The flags that were evaluated last, and the code of each outcome. */
   flags: readonly CompiledFlag[]
   codes: Int32Array
   source: ContextSample['source']
 }
 
 /**
- * The context samples as records, given the organizations of their environments. In slices: with a
- * thousand flags, each record takes as long as a few requests.
+ * Converts samples to the form of the store, given the organizations of their environments. Uses time
+ * slices: with a thousand flags, each sample takes as long as a few requests.
  */
-export async function toSightings(
+export async function toStoredSamples(
   batch: readonly PendingSample[],
   organizations: ReadonlyMap<string, string>,
 ): Promise<readonly ContextSample[]> {
   const records: ContextSample[] = []
-  await inSlices(batch, (sample) => {
-    records.push(recordOf(sample, organizations.get(sample.environmentId) ?? ''))
+  await forEachInTimeSlices(batch, (sample) => {
+    records.push(toStoredSample(sample, organizations.get(sample.environmentId) ?? ''))
   })
   return records
 }
 
-function recordOf(sample: PendingSample, orgId: string): ContextSample {
+function toStoredSample(sample: PendingSample, orgId: string): ContextSample {
   const { environmentId, hash, kind, key, text, count, flags, codes, source } = sample
   return {
     ...{ id: newId(), environmentId, orgId, hash, kind, key, source },
@@ -51,10 +51,10 @@ function recordOf(sample: PendingSample, orgId: string): ContextSample {
 }
 
 /**
- * Takes over the answers, and nothing else, of an evaluation: that holds on to its whole context,
- * and its array is that of many others as well.
+ * Copies the outcomes of an evaluation, and nothing else: it refers to its whole context, and its
+ * array belongs to many others as well.
  */
-export function keepAnswers(sample: PendingSample, { evaluation }: Evaluated): void {
+export function keepOutcomes(sample: PendingSample, { evaluation }: Evaluated): void {
   const { flags, codes, start } = evaluation
   sample.flags = flags
   if (sample.codes.length !== flags.length) sample.codes = new Int32Array(flags.length)
@@ -67,7 +67,7 @@ function variationsOf(flags: readonly CompiledFlag[], codes: Int32Array): string
   return `{${members.join(',')}}`
 }
 
-/** For nothing and for each variation: the member of the object that says so. Made once. */
+/** The member of the object for no variation and for each variation; cached. */
 function membersOf(flag: CompiledFlag): readonly string[] {
   const known = membersByFlag.get(flag)
   if (known !== undefined) return known

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { targetBelow } from './target.ts'
+import { targetBelow } from './request-target.ts'
 
 describe('targetBelow', () => {
   it.each([

@@ -1,38 +1,38 @@
 import { FlagError } from '@ff/core'
 import type { Clock } from '../runtime/clock.ts'
 
-interface AdmissionParts {
+interface ConnectionThrottleOptions {
   readonly clock: Clock
-  /** How many clients are admitted in a second. */
+  /** How many clients may connect in a second. */
   readonly perSecond: number
 }
 
-/** The longest wait, in seconds, that is given as a place in the queue. */
-const LONGEST_WAIT_SECONDS = 60
+/** The longest delay, in seconds, that is given as a place in the queue. */
+const MAX_DELAY_SECONDS = 60
 
-/** The share of all admissions that one organization gets at most. */
+/** The largest share of one organization. */
 const SHARE_OF_ONE = 0.75
 
 /**
- * Limits how many clients are admitted in a second, and at one moment to a quarter of that. One
- * organization gets at most three quarters of both, so that its crowd leaves room for others. A
- * refused client gets a place in a queue that is only counted: a crowd comes back spread out, in
- * the order of arrival.
+ * Limits how many clients connect in a second, and at once to a quarter of that. One organization
+ * gets at most three quarters of both, so that its clients leave room for others. A refused client
+ * gets a place in a queue that is only counted: many clients come back spread out, in the order of
+ * arrival.
  */
-export class Admission {
+export class ConnectionThrottle {
   readonly #clock: Clock
   readonly #all: Line
   /** Bounded by the organizations that have a valid SDK key. */
   readonly #byOrganization = new Map<string, Line>()
   readonly #perSecond: number
 
-  constructor({ clock, perSecond }: AdmissionParts) {
+  constructor({ clock, perSecond }: ConnectionThrottleOptions) {
     this.#clock = clock
     this.#perSecond = perSecond
     this.#all = new Line(perSecond, burstOf(perSecond), clock.now())
   }
 
-  /** Admits a client of the organization: 0; else after how many whole seconds to try again. */
+  /** Lets a client of the organization connect: 0; otherwise after how many whole seconds to try again. */
   take(organizationId: string): number {
     const one = this.#lineOf(organizationId)
     const now = this.#clock.now()
@@ -43,7 +43,7 @@ export class Admission {
     return 0
   }
 
-  /** Takes an admission back that was not used. */
+  /** Returns a permit that was not used. */
   giveBack(organizationId: string): void {
     for (const line of [this.#all, this.#lineOf(organizationId)]) line.giveBack()
   }
@@ -59,7 +59,7 @@ export class Admission {
   }
 }
 
-/** A token bucket, and how many of the clients that it refused have not had their turn. */
+/** A token bucket, and the number of refused clients whose turn has not come. */
 class Line {
   readonly #perSecond: number
   readonly #burst: number
@@ -97,7 +97,7 @@ class Line {
   queue(): number {
     this.#queue += 1
     const turn = Math.ceil(this.#queue / this.#perSecond)
-    return turn <= LONGEST_WAIT_SECONDS ? turn : spreadSeconds()
+    return turn <= MAX_DELAY_SECONDS ? turn : spreadSeconds()
   }
 }
 
@@ -105,12 +105,12 @@ function burstOf(perSecond: number): number {
   return Math.max(1, Math.ceil(perSecond / 4))
 }
 
-/** The refusal of a client because there are too many; it may try again after `seconds`. */
+/** Creates the refusal of a client because there are too many; it may try again after `seconds`. */
 export function overloaded(message: string, seconds: number): FlagError {
   return new FlagError('RATE_LIMITED', message, { details: { seconds, isOverload: true } })
 }
 
-/** A random number of seconds from 1 to `most`, for clients that have no place in a queue. */
-export function spreadSeconds(most = LONGEST_WAIT_SECONDS): number {
+/** Returns a random number of seconds from 1 to `most`, for clients without a place in a queue. */
+export function spreadSeconds(most = MAX_DELAY_SECONDS): number {
   return 1 + Math.floor(Math.random() * most)
 }

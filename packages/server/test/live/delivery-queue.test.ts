@@ -55,7 +55,7 @@ async function openSockets(): Promise<TestSocket[]> {
 }
 
 /** Waits, for some seconds at most, until so many polls are held. */
-async function untilParked(wanted: number): Promise<void> {
+async function untilPending(wanted: number): Promise<void> {
   const count = async () => {
     const metrics = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
     return Number(/^ff_live_clients\{transport="poll"\} (\d+)$/m.exec(metrics)?.[1])
@@ -78,8 +78,8 @@ async function mostInATurn(
   return most
 }
 
-describe('more clients than are told at once', () => {
-  it('are told in slices, so that requests have their turn', async () => {
+describe('updates of more clients than fit one time slice', () => {
+  it('are sent in time slices, so that requests have their turn', async () => {
     const sockets = await openSockets()
     await set('banner', 'bye')
     const most = await mostInATurn(sockets, ({ messages }) => messages.length === 1)
@@ -93,8 +93,8 @@ describe('more clients than are told at once', () => {
     await until(() => sockets.every(({ messages }, client) => messages.length === 1 - (client % 2)))
     await set('banner', 'bye', [proRule])
     await until(() => sockets.every(({ messages }, client) => messages.length >= client % 2))
-    const told = new Set(sockets.flatMap(({ sent }) => sent.slice(1)))
-    expect(told.size).toBe(2)
+    const sent = new Set(sockets.flatMap(({ sent }) => sent.slice(1)))
+    expect(sent.size).toBe(2)
   })
 
   it('leave requests their turn in between', async () => {
@@ -151,14 +151,14 @@ describe('more clients than are told at once', () => {
       const signal = client % 3 === 0 ? leaver.signal : undefined
       return poll(flags, live.sdkKey, { context: contextOf(client) }, signal).catch(() => undefined)
     })
-    await untilParked(CLIENTS)
+    await untilPending(CLIENTS)
     await set('banner', 'bye', [proRule])
     leaver.abort()
     for (const [client, answer] of (await Promise.all(polls)).entries()) {
       if (client % 3 === 0) continue
       expect(answer?.body).toEqual({ banner: client % 2 === 0 ? 'other' : 'bye' })
     }
-    await untilParked(0)
+    await untilPending(0)
     expect(clock.timers).toBeLessThan(20)
   }, 30_000)
 })

@@ -79,7 +79,7 @@ function usedMemory(): { readonly buffers: number; readonly heap: number } {
   return { buffers: arrayBuffers, heap: heapUsed }
 }
 
-describe('polls with large contexts that are held over node:http', { timeout: 30_000 }, () => {
+describe('polls with large contexts that are pending over node:http', { timeout: 30_000 }, () => {
   it('keep the text of the context, but neither its objects nor the body', async () => {
     const connections = await sendPolls(5, 'warm')
     const before = usedMemory()

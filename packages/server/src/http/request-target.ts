@@ -1,16 +1,16 @@
-/** Where a request goes, below the server's base path. */
-export interface Target {
-  /** Percent-encoded as it came; at least `/`. */
+/** The path and the query of a request below the server's base path. */
+export interface RequestTarget {
+  /** Percent-encoded as it was sent; at least `/`. */
   readonly path: string
   /** Without the question mark; empty when there is none. */
   readonly query: string
 }
 
 /**
- * The part of a request's address that lies below `basePath`; `undefined` when it lies elsewhere.
+ * Returns the part of a request's address below `basePath`; `undefined` if the address is elsewhere.
  * Takes a path or, as proxies send it, a whole URL.
  */
-export function targetBelow(basePath: string, address: string): Target | undefined {
+export function targetBelow(basePath: string, address: string): RequestTarget | undefined {
   const local = address.startsWith('/') ? address : address.replace(/^https?:\/\/[^/?#]*/i, '')
   const fragment = local.indexOf('#')
   const shown = fragment === -1 ? local : local.slice(0, fragment)

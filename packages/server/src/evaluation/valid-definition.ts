@@ -6,16 +6,16 @@ import { definitionFaultIncrementally, findErrors } from '@ff/core/authoring'
  * type or out of range, or two flags with one key. Flags and segments that are the same objects in
  * `known` were checked before and are skipped. The work may be interrupted at each `yield`.
  */
-export function* assertSoundDefinition(
+export function* assertValidDefinition(
   definition: FlagSetDefinition,
   known?: FlagSetDefinition,
 ): Generator<undefined, void> {
   const checked = new Set(known === undefined ? [] : [...known.flags, ...known.segments])
   const fault = yield* definitionFaultIncrementally(definition, checked)
-  if (fault !== undefined) throw unsound(located(definition, fault))
+  if (fault !== undefined) throw invalidDefinition(located(definition, fault))
   const keys = new Set<string>()
   for (const { key } of definition.flags) {
-    if (keys.has(key)) throw unsound(`two flags have the key "${key}"`)
+    if (keys.has(key)) throw invalidDefinition(`two flags have the key "${key}"`)
     keys.add(key)
   }
 }
@@ -28,7 +28,7 @@ export function assertNoNewFaults(after: FlagSet, before: FlagSet): void {
   const known = new Set(findErrors(before).map(({ message }) => message))
   const fault = findErrors(after).find(({ message }) => !known.has(message))
   if (fault !== undefined) {
-    throw unsound(`${fault.flagKey ?? fault.segmentId ?? 'a part'}: ${fault.message}`)
+    throw invalidDefinition(`${fault.flagKey ?? fault.segmentId ?? 'a part'}: ${fault.message}`)
   }
 }
 
@@ -42,6 +42,6 @@ function located(definition: FlagSetDefinition, { path, message }: Issue): strin
   return `${path}${key} ${message}`
 }
 
-function unsound(fault: string): FlagError {
+function invalidDefinition(fault: string): FlagError {
   return new FlagError('INVALID_DEFINITION', `The flag set is not valid: ${fault}.`)
 }

@@ -1,0 +1,95 @@
+import { type Evaluation, evaluateSome, onlyFlags, valuesOf } from '@ff/core/all-flags'
+import { changedByGradualRollouts, changedFlags, changedValues } from '@ff/core/changes'
+import { evaluateSomeTimed } from '../evaluation/evaluated.ts'
+import type { FlagSetState } from './flag-set-state.ts'
+import type { FlagUpdate, Message } from './flag-update.ts'
+import { contextOfText } from './held-context.ts'
+import type { SubscriberGroup } from './subscriber-group.ts'
+
+/** How much text is cached for contexts that may have the same outcomes, in UTF-16 units. */
+const MAX_CACHED_LENGTH = 1024 * 1024
+
+/** The update that contexts with the same outcomes share. */
+interface SharedUpdate {
+  readonly message: Message
+  /** The flags whose values are sent, and how they were evaluated. */
+  readonly evaluation: Omit<Evaluation, 'context'>
+}
+
+/** By the later state, then by the earlier one. */
+const diffs = new WeakMap<FlagSetState, WeakMap<FlagSetState, FlagSetDiff>>()
+
+/** Returns what has changed from one state to another, usually a later one. */
+export function flagSetDiffOf(before: FlagSetState, after: FlagSetState): FlagSetDiff {
+  const known = diffs.get(after) ?? new WeakMap<FlagSetState, FlagSetDiff>()
+  const diff = known.get(before) ?? new FlagSetDiff(before, after)
+  diffs.set(after, known.set(before, diff))
+  return diff
+}
+
+/**
+ * The changes between two states of an environment, for one context after another. Contexts with
+ * the same outcomes share the message; sessions of the last group share its evaluation.
+ */
+export class FlagSetDiff {
+  readonly #before: FlagSetState
+  readonly #after: FlagSetState
+  /** The flags whose values can differ. */
+  readonly #flagKeys: readonly string[]
+  /** By the outcomes before and after; null: the values are the same. */
+  readonly #shared = new Map<string, SharedUpdate | null>()
+  #cachedLength = 0
+  #last: { readonly group: SubscriberGroup; readonly update: FlagUpdate | undefined } | undefined
+
+  constructor(before: FlagSetState, after: FlagSetState) {
+    this.#before = before
+    this.#after = after
+    const changed = changedFlags(before.flagSet, after.flagSet)
+    const [first, last] = [Math.min(before.now, after.now), Math.max(before.now, after.now)]
+    const stepped = first === last ? [] : changedByGradualRollouts(after.flagSet, first, last)
+    this.#flagKeys = [...new Set([...changed, ...stepped])]
+  }
+
+  /** The update for a context; `undefined` if its values are the same in both states. */
+  updateFor(group: SubscriberGroup): FlagUpdate | undefined {
+    if (this.#flagKeys.length === 0) return undefined
+    if (this.#last?.group !== group) this.#last = { group, update: this.#evaluate(group) }
+    return this.#last.update
+  }
+
+  #evaluate({ text }: SubscriberGroup): FlagUpdate | undefined {
+    const { flagSet, now } = this.#after
+    const context = contextOfText(text)
+    const old = evaluateSome(this.#before.flagSet, this.#flagKeys, context, this.#before.now)
+    const { evaluation, micros } = evaluateSomeTimed(flagSet, this.#flagKeys, context, now)
+    const outcomes = `${old.codes.join()} ${evaluation.codes.join()}`
+    let shared = this.#shared.get(outcomes)
+    if (shared === undefined) {
+      shared = this.#compare(old, evaluation)
+      this.#cache(outcomes, shared)
+    }
+    if (shared === null) return undefined
+    const evaluated = { flagSet, context, evaluation: { ...shared.evaluation, context }, micros }
+    return { message: shared.message, full: false, evaluated }
+  }
+
+  #compare(old: Evaluation, evaluation: Evaluation): SharedUpdate | null {
+    const { flags, removed } = changedValues(valuesOf(old), valuesOf(evaluation))
+    if (removed.length === 0 && Object.keys(flags).length === 0) return null
+    const { version } = this.#after.flagSet
+    const gone = removed.length === 0 ? '' : `,"removed":${JSON.stringify(removed)}`
+    const text = `{"type":"flags","flags":${JSON.stringify(flags)},"version":${version},"full":false${gone}}`
+    // It is cached for other contexts with the same outcomes: the context itself must not be.
+    const { context: _, ...kept } = onlyFlags(evaluation, (key) => Object.hasOwn(flags, key))
+    return { message: { text }, evaluation: kept }
+  }
+
+  #cache(outcomes: string, shared: SharedUpdate | null): void {
+    this.#cachedLength += outcomes.length + (shared?.message.text.length ?? 0)
+    if (this.#cachedLength > MAX_CACHED_LENGTH) {
+      this.#shared.clear()
+      this.#cachedLength = 0
+    }
+    this.#shared.set(outcomes, shared)
+  }
+}

@@ -1,0 +1,237 @@
+import { minimalContext } from '@ff/core/explain'
+import { canonicalJson, hash128 } from '@ff/core/fingerprint'
+import type { Environment } from '@ff/protocol/management'
+import type { ContextSample, Storage } from '@ff/storage'
+import type { Evaluated } from '../evaluation/evaluated.ts'
+import { isLongerJson } from './json-length.ts'
+import { keepOutcomes, type PendingSample, toStoredSamples } from './pending-sample.ts'
+import { personOf } from './person.ts'
+import type { RowWriter } from './row-writer.ts'
+
+/** How many new contexts of one environment are kept in a batch. */
+const MAX_NEW = 100
+
+/** How many contexts of one environment are kept in a batch, known or new. */
+const MAX_KEPT = 200
+
+/** How many different contexts of one environment are examined in a batch. */
+const MAX_DISTINCT = 300
+
+/** The most pending samples of all environments, those being written included. */
+const MAX_PENDING = 2000
+
+/** The memory that they may take together, in bytes. */
+const MAX_PENDING_BYTES = 8 * 1024 * 1024
+
+/** About the memory of a sample without its texts and outcomes, in bytes. */
+const BYTES_A_CONTEXT = 500
+
+/** The longest text of a context that is kept, in UTF-16 units. */
+const MAX_TEXT_LENGTH = 16 * 1024
+
+/** How many contexts are known to be in the store. */
+const MAX_KNOWN = 10_000
+
+/** How many samples are written at once. */
+const ROWS_A_CALL = 20
+
+/** What a context leads to: some are not wanted, for some there is no room. */
+type Decision = PendingSample | 'unwanted' | 'dropped'
+
+/** The contexts of one environment since the last batch. */
+interface Batch {
+  /** By the hash of the whole context. */
+  readonly decisions: Map<string, Decision>
+  kept: number
+  added: number
+}
+
+interface Observation {
+  readonly environmentId: string
+  /** Of the whole context. */
+  readonly contextHash: string
+  readonly source: ContextSample['source']
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+interface ContextSamplerOptions {
+  /** Returns how much an environment keeps of contexts. */
+  readonly privacyOf: (environmentId: string) => Environment['contextPrivacy']
+  /** Returns the organization of an environment; `undefined` if it does not exist. */
+  readonly organizationOf: (environmentId: string) => Promise<string | undefined>
+  readonly writer: RowWriter
+}
+
+/** Samples the contexts that were evaluated, and writes the samples. */
+export class ContextSampler {
+  readonly #options: ContextSamplerOptions
+  readonly #batches = new Map<string, Batch>()
+  /** By environment and hash: the samples of the next batch. */
+  readonly #pending = new Map<string, PendingSample>()
+  /** The samples that are being written. */
+  readonly #writing = new Set<PendingSample>()
+  /** About the memory of both, in bytes. */
+  #bytes = 0
+  /** Names of samples that the store has, the oldest first. */
+  readonly #known = new Set<string>()
+  #dropped = 0
+
+  constructor(options: ContextSamplerOptions) {
+    this.#options = options
+  }
+
+  /** How many samples are pending, those being written included. */
+  get size(): number {
+    return this.#pending.size + this.#writing.size
+  }
+
+  /** How many observations were dropped: there was no room, or the store refused the sample. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  /** Adds a context to the samples. Returns false if it was observed in this batch before. */
+  observe(evaluated: Evaluated, observation: Observation): boolean {
+    const batch = this.#batchOf(observation.environmentId)
+    const before = batch.decisions.get(observation.contextHash)
+    const decision = before ?? this.#decide(evaluated, observation, batch)
+    if (before === undefined && batch.decisions.size < MAX_DISTINCT) {
+      batch.decisions.set(observation.contextHash, decision)
+    }
+    if (decision === 'dropped') this.#dropped += 1
+    else if (decision !== 'unwanted') {
+      decision.count += 1
+      decision.lastSeen = observation.now
+      decision.source = observation.source
+      keepOutcomes(decision, evaluated)
+    }
+    return before === undefined
+  }
+
+  /** Writes the pending samples. If the store is unavailable, those that are not written stay pending. */
+  async write(storage: Storage): Promise<void> {
+    for (const sample of this.#pending.values()) this.#writing.add(sample)
+    this.#pending.clear()
+    this.#batches.clear()
+    try {
+      const organizations = await this.#organizations()
+      await this.#options.writer.write({
+        rows: [...this.#writing],
+        rowsACall: ROWS_A_CALL,
+        write: async (batch) => {
+          await storage.recordContextSamples(await toStoredSamples(batch, organizations))
+          for (const sample of batch) {
+            this.#remember(nameOf(sample))
+            this.#release(sample)
+          }
+        },
+        drop: (sample) => this.#drop(sample),
+      })
+    } catch (error) {
+      for (const sample of this.#writing) this.#putBack(sample)
+      this.#writing.clear()
+      throw error
+    }
+  }
+
+  #batchOf(environmentId: string): Batch {
+    const known = this.#batches.get(environmentId)
+    if (known !== undefined) return known
+    const batch = { decisions: new Map(), kept: 0, added: 0 }
+    this.#batches.set(environmentId, batch)
+    return batch
+  }
+
+  /** Decides about a context that was not observed in this batch before. */
+  #decide(
+    evaluated: Evaluated,
+    { environmentId, source, now }: Observation,
+    batch: Batch,
+  ): Decision {
+    const privacy = this.#options.privacyOf(environmentId)
+    if (privacy === 'none') return 'unwanted'
+    if (batch.decisions.size >= MAX_DISTINCT) return 'dropped'
+    const { flagSet, context } = evaluated
+    const kept = privacy === 'all' ? context : minimalContext(flagSet, context)
+    // Sorting and writing a context that is too long would be wasted.
+    const text = isLongerJson(kept, MAX_TEXT_LENGTH) ? undefined : canonicalJson(kept)
+    if (text === undefined || text.length > MAX_TEXT_LENGTH) return 'dropped'
+    const hash = hash128(text)
+    const name = nameOf({ environmentId, hash })
+    const pending = this.#pending.get(name)
+    if (pending !== undefined) return pending
+    const isNew = !this.#known.has(name)
+    const person = personOf(context)
+    const bytes =
+      BYTES_A_CONTEXT + 2 * (text.length + person.key.length) + 4 * flagSet.ordered.length
+    if (!this.#hasRoom(bytes) || batch.kept >= MAX_KEPT) return 'dropped'
+    if (isNew && batch.added >= MAX_NEW) return 'dropped'
+    batch.kept += 1
+    if (isNew) batch.added += 1
+    const sample = {
+      ...person,
+      ...{ environmentId, hash, text, bytes },
+      ...{ firstSeen: now, lastSeen: now, count: 0 },
+      ...{ flags: [], codes: new Int32Array(0), source },
+    }
+    this.#pending.set(name, sample)
+    this.#bytes += bytes
+    return sample
+  }
+
+  #hasRoom(bytes: number): boolean {
+    return this.size < MAX_PENDING && this.#bytes + bytes <= MAX_PENDING_BYTES
+  }
+
+  /** Returns the organizations of the samples; drops samples whose environment does not exist. */
+  async #organizations(): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>()
+    const environments = new Set([...this.#writing].map(({ environmentId }) => environmentId))
+    for (const environmentId of environments) {
+      const orgId = await this.#options.organizationOf(environmentId)
+      if (orgId !== undefined) found.set(environmentId, orgId)
+    }
+    for (const sample of this.#writing) {
+      if (!found.has(sample.environmentId)) this.#drop(sample)
+    }
+    return found
+  }
+
+  /** Makes a sample pending again after a failure; later observations are newer. */
+  #putBack(sample: PendingSample): void {
+    const name = nameOf(sample)
+    const newer = this.#pending.get(name)
+    if (newer === undefined) {
+      this.#pending.set(name, sample)
+      return
+    }
+    newer.firstSeen = sample.firstSeen
+    newer.count += sample.count
+    this.#bytes -= sample.bytes
+  }
+
+  #drop(sample: PendingSample): void {
+    this.#dropped += sample.count
+    this.#release(sample)
+  }
+
+  /** Frees a sample that is written or dropped. */
+  #release(sample: PendingSample): void {
+    this.#writing.delete(sample)
+    this.#bytes -= sample.bytes
+  }
+
+  #remember(name: string): void {
+    this.#known.add(name)
+    if (this.#known.size <= MAX_KNOWN) return
+    for (const oldest of this.#known) {
+      this.#known.delete(oldest)
+      break
+    }
+  }
+}
+
+function nameOf({ environmentId, hash }: { environmentId: string; hash: string }): string {
+  return `${environmentId} ${hash}`
+}
