@@ -8,7 +8,7 @@ import { packageNames, root, sourceFiles } from './source-files.ts'
 const MAX_FILES_PER_FOLDER = 22
 const MAX_LINES_PER_FILE = 400
 /** Packages whose folders form no cycle; of the others the cycles are only printed. */
-const FOLDERS_WITHOUT_CYCLE = ['core']
+const FOLDERS_WITHOUT_CYCLE = ['core', 'management']
 
 /**
  * The exceptions of today, as paths below `packages`. Each list must be equal to what is found, so
@@ -17,10 +17,8 @@ const FOLDERS_WITHOUT_CYCLE = ['core']
 const KNOWN = {
   cycles: [
     'server/src/live/audience.ts server/src/live/difference.ts server/src/live/flag-session.ts server/src/live/moment.ts',
-    'server/src/management/apply-change.ts server/src/management/login-audit.ts server/src/management/management.ts server/src/management/people.ts',
-    'server/src/management/conditions.ts server/src/management/publication.ts server/src/management/published-parts.ts server/src/management/record-writer.ts server/src/management/soundness.ts',
   ],
-  largeFolders: ['protocol/src/endpoints', 'protocol/src/resources', 'server/src/management'],
+  largeFolders: ['protocol/src/endpoints', 'protocol/src/resources'],
   longFiles: [
     'core/src/batch/setters.ts',
     'storage/src/contract/fixtures.ts',

@@ -1,11 +1,11 @@
 import { assertOwnOrigin, type Exchange } from '@ff/server/plane'
-import { notFound } from '../changes/permissions.ts'
-import type { Installation } from '../management.ts'
-import { type Actor, type AuthenticateBearer, requireActor } from '../users/actors.ts'
-import { findPersonOf } from '../users/log-ins.ts'
-import { assertCsrfToken } from '../users/login-sessions.ts'
-import { actorOf } from '../users/persons.ts'
-import { findSession, unauthenticated } from '../users/users.ts'
+import { type Actor, type AuthenticateBearer, requireActor } from '../access/actors.ts'
+import { notFound, unauthenticated } from '../access/permissions.ts'
+import { actorOf } from '../authentication/accounts.ts'
+import { findSession } from '../authentication/log-in-services.ts'
+import { assertCsrfToken } from '../authentication/login-sessions.ts'
+import type { Installation } from '../changes/management.ts'
+import { findAccountOf } from '../users/log-ins.ts'
 
 /** In which of their organizations somebody who is logged in acts. */
 const ORGANIZATION_HEADER = 'x-ff-organization'
@@ -38,9 +38,10 @@ export async function identify(services: IdentifyingServices, exchange: Exchange
     )
   }
   if (!isReading(exchange)) assertCsrfToken(session, exchange)
-  const person = await findPersonOf(storage, session)
-  if (person === undefined || actorOf(person) === undefined) throw unauthenticated('Log in first.')
-  const actor = actorOf(person, exchange.header(ORGANIZATION_HEADER)?.toLowerCase())
+  const account = await findAccountOf(storage, session)
+  if (account === undefined || actorOf(account) === undefined)
+    throw unauthenticated('Log in first.')
+  const actor = actorOf(account, exchange.header(ORGANIZATION_HEADER)?.toLowerCase())
   if (actor === undefined) throw notFound('organization')
   return actor
 }

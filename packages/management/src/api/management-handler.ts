@@ -19,14 +19,18 @@ import {
 } from '@ff/server/plane'
 import type { RateLimiter } from '@ff/storage'
 import * as z from 'zod'
-import { type Installation, type Management, type UseCase, WithHeaders } from '../management.ts'
+import { type Actor, type AuthenticateBearer, NOBODY } from '../access/actors.ts'
+import {
+  type Installation,
+  type Management,
+  type UseCase,
+  WithHeaders,
+} from '../changes/management.ts'
 import { OPENAPI_PATH, openApiReplier } from '../openapi/openapi.ts'
-import { type Actor, type AuthenticateBearer, NOBODY } from '../users/actors.ts'
-import { idempotentRequestOf } from './idempotency-key.ts'
 import { assertNotForged, identify } from './identify.ts'
 import { linesReply } from './lines-reply.ts'
 import { platformMetricsReply } from './metrics-reply.ts'
-import { readInput, revisionTag } from './request-input.ts'
+import { idempotentRequestOf, readInput, revisionTag } from './request-input.ts'
 import { findRoute } from './routes.ts'
 import { useCases } from './use-cases.ts'
 

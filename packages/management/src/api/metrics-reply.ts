@@ -1,5 +1,5 @@
 import { type Exchange, type Metrics, metricsReply, type Reply } from '@ff/server/plane'
-import { assertPermittedOnInstallation } from '../changes/permissions.ts'
+import { assertPermittedOnInstallation } from '../access/permissions.ts'
 import { type IdentifyingServices, identify } from './identify.ts'
 
 interface MetricsServices extends IdentifyingServices {

@@ -1,18 +1,14 @@
 import { isFlagError } from '@ff/core'
 import type { Invoice } from '@ff/protocol/management'
 import type { Job } from '@ff/server/plane'
-import {
-  applyChange,
-  type ChangeEvent,
-  changeEvent,
-  type Outcome,
-} from '../changes/apply-change.ts'
-import { loadOrganizationPath } from '../changes/paths.ts'
+import { SYSTEM } from '../access/actors.ts'
+import { loadOrganizationPath } from '../access/paths.ts'
+import { type ChangeEvent, changeEvent } from '../audit/change-event.ts'
+import { applyChange, type Outcome } from '../changes/apply-change.ts'
+import type { Installation, Management } from '../changes/management.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
-import type { Installation, Management } from '../management.ts'
-import { SYSTEM } from '../users/actors.ts'
+import type { Payments } from '../ports/payments.ts'
 import { PENDING } from './invoices.ts'
-import type { Payments } from './payments.ts'
 import { closeDuePeriod } from './plan-change.ts'
 
 const EVERY_MS = 60_000

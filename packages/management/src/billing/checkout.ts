@@ -1,14 +1,16 @@
 import { FlagError } from '@ff/core'
 import { type Checkout, endpoints, type NewCheckout, type Plan } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
-import { invalid } from '../api/validation.ts'
-import { applyChange, loadPermitted } from '../changes/apply-change.ts'
-import { loadOrganizationPath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadOrganizationPath } from '../access/paths.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Payments } from '../ports/payments.ts'
+import type { Input } from '../requests/input.ts'
+import { invalid } from '../requests/validation.ts'
 import { billingUpdated } from './payment-changes.ts'
 import { isLiving, lastSubscriptions, subjectOf } from './payment-subjects.ts'
-import type { Payments } from './payments.ts'
 
 type Payer = Records['organization']
 

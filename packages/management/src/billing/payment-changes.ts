@@ -1,8 +1,10 @@
 import type { Plan } from '@ff/protocol/management'
 import type { LastPaymentEvent, Records } from '@ff/storage'
 import * as z from 'zod'
-import { type ChangeEvent, changeEvent, type Outcome } from '../changes/apply-change.ts'
+import { type ChangeEvent, changeEvent } from '../audit/change-event.ts'
+import type { Outcome } from '../changes/apply-change.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
+import type { PaymentCustomer, PaymentInvoice, PaymentSubscription } from '../ports/payments.ts'
 import { monthOf } from './billing-period.ts'
 import {
   hasLapsed,
@@ -11,7 +13,6 @@ import {
   lastSubscriptions,
   subjectOf,
 } from './payment-subjects.ts'
-import type { PaymentCustomer, PaymentInvoice, PaymentSubscription } from './payments.ts'
 import { changePlan, closeDuePeriods } from './plan-change.ts'
 
 type Payer = Records['organization']

@@ -1,6 +1,6 @@
 import type { LastPaymentEvent } from '@ff/storage'
 import type { Reader } from '../changes/record-writer.ts'
-import type { PaymentEvent, PaymentSubject, PaymentSubscription } from './payments.ts'
+import type { PaymentEvent, PaymentSubject, PaymentSubscription } from '../ports/payments.ts'
 
 type EventAbout = Omit<PaymentEvent, 'subject'> & { readonly subject: PaymentSubject }
 

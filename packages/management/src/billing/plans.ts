@@ -4,11 +4,14 @@ import {
   type NewPlan,
   type Plan,
 } from '@ff/protocol/management'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadCatalogue, loadPlanPath } from '../access/paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
 import { assertUnused, type Dependent } from '../changes/dependents.ts'
-import { loadCatalogue, loadPlanPath } from '../changes/paths.ts'
+import type { Management } from '../changes/management.ts'
 import type { NewRecord, Reader } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
 
 const MOST_NAMED = 10
 

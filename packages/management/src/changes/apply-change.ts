@@ -1,32 +1,21 @@
 import { FlagError, isFlagError } from '@ff/core'
-import {
-  type AuditEventType,
-  type AuditedFields,
-  auditEvents,
-  type Permission,
-} from '@ff/protocol/management'
+import { auditEvents } from '@ff/protocol/management'
 import { timestampAt } from '@ff/server/plane'
 import type { FlagSetChange, StorageSession } from '@ff/storage'
-import type * as z from 'zod'
-import { findEarlierResult, rememberResult } from '../api/idempotency.ts'
-import { encodeWire, invalid } from '../api/validation.ts'
+import { loadPermitted, type Target } from '../access/access-request.ts'
+import type { Actor } from '../access/actors.ts'
+import type { AnyPath } from '../access/paths.ts'
+import { mayAs } from '../access/permissions.ts'
 import { appendAt, findPlace, type NewAuditEntry } from '../audit/audit-chain.ts'
-import type { Management } from '../management.ts'
-import { assertWithinPlan } from '../organizations/quotas.ts'
-import type { Actor } from '../users/actors.ts'
-import { queueDeliveries } from '../webhooks/webhook-outbox.ts'
+import type { ChangeEvent } from '../audit/change-event.ts'
+import { findEarlierResult, rememberResult } from '../requests/idempotency.ts'
+import { invalid } from '../requests/validation.ts'
 import { keepCounts } from './counts.ts'
-import type { AnyPath, LoadPath } from './paths.ts'
-import { mayAs } from './permissions.ts'
+import type { Management } from './management.ts'
 import { publishTouched } from './publication.ts'
+import { assertWithinPlan } from './quotas.ts'
 import { RecordWriter } from './record-writer.ts'
-
-/** What a use case is about, and what an actor must be allowed to do there. */
-export interface Target<Params, Path extends AnyPath> {
-  readonly permission: Permission
-  readonly load: LoadPath<Params, Path>
-  readonly params: Params
-}
+import { queueDeliveries } from './webhook-outbox.ts'
 
 /** What a change must say of itself. */
 export interface Outcome<T> {
@@ -36,34 +25,6 @@ export interface Outcome<T> {
   readonly field?: string
   /** The field of `result` that holds a secret: `null` when the same request comes again. */
   readonly shownOnce?: keyof T & string
-}
-
-/** The audit event of a change, in the words of the wire. Made by `changeEvent`. */
-export interface ChangeEvent {
-  readonly type: AuditEventType
-  /** Of the thing that the event's stream is named after. */
-  readonly id: string
-  readonly before: unknown
-  readonly after: unknown
-}
-
-/** Describes a change by the fields before and after it; `null` where there is none. */
-export function changeEvent<T extends AuditEventType>(
-  type: T,
-  id: string,
-  fields: { readonly before: AuditedFields<T> | null; readonly after: AuditedFields<T> | null },
-): ChangeEvent {
-  const codec: z.ZodType = auditEvents[type].fields
-  const encode = (value: unknown) => (value === null ? null : encodeWire(codec, value))
-  return { type, id, before: encode(fields.before), after: encode(fields.after) }
-}
-
-/** The things that a path names, for reading. Access is decided as it is for changes. */
-export function loadPermitted<Params, Path extends AnyPath>(
-  { storage, actor }: Management,
-  { permission, load, params }: Target<Params, Path>,
-): Promise<Path> {
-  return load(storage, { actor, permission }, params)
 }
 
 /**

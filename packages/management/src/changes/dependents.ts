@@ -9,8 +9,8 @@ import {
   type Segment,
   type Variation,
 } from '@ff/protocol/management'
-import { encodeWire } from '../api/validation.ts'
-import { flagQuestionOf, segmentIdsOf } from '../flags/conditions.ts'
+import { encodeWire } from '../requests/validation.ts'
+import { flagQuestionOf, segmentIdsOf } from './condition-references.ts'
 import type { Reader } from './record-writer.ts'
 
 /** Something that would break if what it refers to were gone. */

@@ -9,8 +9,12 @@ import {
 import { conditionFault, type FlagSetIssue, findErrors } from '@ff/core/authoring'
 import { engines } from '@ff/server/plane'
 import type { DefinitionChange, DefinitionChanges, PublishedSegment } from '@ff/storage'
-import { conditionValueBytes, MAX_CONDITION_VALUE_BYTES } from '../flags/condition-values.ts'
-import { flagQuestionOf, segmentIdsOf } from '../flags/conditions.ts'
+import { flagQuestionOf, segmentIdsOf } from './condition-references.ts'
+
+/** The condition values of one environment may have so many bytes of UTF-8 text together. */
+export const MAX_CONDITION_VALUE_BYTES = 16 * 1024 * 1024
+
+const encoder = new TextEncoder()
 
 /** A flag or a segment as it is published, and what follows from its definition alone. */
 interface Part {
@@ -272,4 +276,9 @@ function sentenceOf({ flagKey, segmentId, message }: FlagSetIssue): string {
 
 function isSameList(left: readonly string[] = [], right: readonly string[] = []): boolean {
   return left.length === right.length && left.every((item, index) => item === right[index])
+}
+
+/** The length of all values of these conditions together, in bytes of UTF-8. */
+function conditionValueBytes(conditions: readonly ConditionDefinition[]): number {
+  return conditions.reduce((sum, { value }) => sum + encoder.encode(value).byteLength, 0)
 }

@@ -21,7 +21,7 @@ import {
 import { newId } from '@ff/server/plane'
 import type { Changes, Kind, Records, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
-import { encodeWire } from '../api/validation.ts'
+import { encodeWire } from '../requests/validation.ts'
 import { countListedKeys, type ListedKeysChange } from './listed-keys.ts'
 import type { Touch } from './publication.ts'
 

@@ -3,8 +3,8 @@ import type { Environment, Flag, TargetingRule } from '@ff/protocol/management'
 import { newId, runInSlices } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import { previousRangesOf } from '../history/restored-rollout.ts'
 import { loadFlagConfiguration, type PartDifference, type PartKind } from './flag-configuration.ts'
+import { previousRangesOf } from './rollout-settings.ts'
 
 /** A flag that is to behave in one environment of its project as it does in another. */
 export interface FlagCopy {

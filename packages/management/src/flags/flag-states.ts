@@ -5,11 +5,14 @@ import {
   type FlagState,
   type FlagStateChanges,
 } from '@ff/protocol/management'
-import { assertDistinct, invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { type FlagStatePath, loadFlagStatePath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { type FlagStatePath, loadFlagStatePath } from '../access/paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { assertDistinct, invalid } from '../requests/validation.ts'
 import { loadVariations } from './variations.ts'
 
 /** A flag in an environment. */

@@ -5,13 +5,16 @@ import {
   type NewVariation,
   type PageOf,
 } from '@ff/protocol/management'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { assertDistinct, invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadFlagPath, loadProjectPath } from '../access/paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
 import { assertUnused, findDependentsOfFlag } from '../changes/dependents.ts'
-import { loadFlagPath, loadProjectPath } from '../changes/paths.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader, RecordChanges, RecordWriter } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { assertDistinct, invalid } from '../requests/validation.ts'
 import { insertFlagState } from './flag-states.ts'
 import { initialOffVariationId, insertVariations, loadVariations } from './variations.ts'
 

@@ -1,5 +1,8 @@
+import { jsonEquals } from '@ff/core'
+import { rangesAt } from '@ff/core/authoring'
 import type { Rollout, RolloutChanges, Variation } from '@ff/protocol/management'
-import { invalid } from '../api/validation.ts'
+import { type Records, toRolloutDefinition } from '@ff/storage'
+import { invalid } from '../requests/validation.ts'
 
 /** The fields that only some strategies have. */
 type StrategyField =
@@ -87,4 +90,19 @@ export function assertRolloutSettings(
     if (listed.has(variant.variationId)) throw invalid(field, 'is listed twice')
     listed.add(variant.variationId)
   }
+}
+
+/**
+ * What undoing the last change goes back to, when a rollout has been replaced as a whole: what it
+ * replaces, if that moves anybody.
+ */
+export function previousRangesOf(
+  before: Records['rollout'],
+  after: Records['rollout'],
+  now: number,
+): Records['rollout']['previousRanges'] {
+  const replaced = rangesAt(toRolloutDefinition(before), now)
+  const replacing = rangesAt(toRolloutDefinition(after), now)
+  const isSame = jsonEquals(replaced as never, replacing as never)
+  return isSame ? before.previousRanges : replaced
 }

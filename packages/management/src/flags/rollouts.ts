@@ -9,12 +9,15 @@ import {
 } from '@ff/core/authoring'
 import { type ChangedRollout, endpoints, type PageOf, type Rollout } from '@ff/protocol/management'
 import { type Records, toRolloutDefinition } from '@ff/storage'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadFlagStatePath, loadRolloutPath } from '../access/paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
 import { assertUnused, findDependentsOfRollout } from '../changes/dependents.ts'
-import { loadFlagStatePath, loadRolloutPath } from '../changes/paths.ts'
-import type { Input, Management } from '../management.ts'
+import type { Management } from '../changes/management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { invalid } from '../requests/validation.ts'
 import {
   assertRolloutSettings,
   mergeRolloutSettings,

@@ -7,12 +7,15 @@ import {
   type TargetingRuleChanges,
   type TargetingRuleView,
 } from '@ff/protocol/management'
-import { cutPage } from '../api/pages.ts'
-import { invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { type FlagStatePath, loadFlagStatePath, loadTargetingRulePath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { type FlagStatePath, loadFlagStatePath, loadTargetingRulePath } from '../access/paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { cutPage } from '../requests/pages.ts'
+import { invalid } from '../requests/validation.ts'
 import { assertConditions } from './conditions.ts'
 import { reorder } from './reorder.ts'
 

@@ -7,13 +7,16 @@ import {
   type PageOf,
   type Variation,
 } from '@ff/protocol/management'
-import { cutPage } from '../api/pages.ts'
-import { invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadFlagPath, loadVariationPath } from '../access/paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
 import { assertUnused, findDependentsOfVariation } from '../changes/dependents.ts'
-import { loadFlagPath, loadVariationPath } from '../changes/paths.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { cutPage } from '../requests/pages.ts'
+import { invalid } from '../requests/validation.ts'
 import { reorder } from './reorder.ts'
 
 const MOST_VARIATIONS = 100

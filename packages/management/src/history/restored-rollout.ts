@@ -1,8 +1,7 @@
-import { type BucketRange, jsonEquals, type RolloutDefinition } from '@ff/core'
-import { rangesAt } from '@ff/core/authoring'
-import { type Records, toRolloutDefinition } from '@ff/storage'
+import type { BucketRange, RolloutDefinition } from '@ff/core'
+import type { Records } from '@ff/storage'
 import type { RecordChanges } from '../changes/record-writer.ts'
-import { NO_SETTINGS } from '../flags/rollout-settings.ts'
+import { NO_SETTINGS, previousRangesOf } from '../flags/rollout-settings.ts'
 
 type StoredRollout = Records['rollout']
 
@@ -23,21 +22,6 @@ export function restoredRollout(
   const settings = { ...NO_SETTINGS, ...settingsOf(definition, rollout, fallback) }
   const restored = { ...rollout, bucketBy, salt, scheme, ...settings }
   return { ...restored, previousRanges: previousRangesOf(rollout, restored, Date.parse(at)) }
-}
-
-/**
- * What undoing the last change goes back to, when a rollout has been replaced as a whole: what it
- * replaces, if that moves anybody.
- */
-export function previousRangesOf(
-  before: StoredRollout,
-  after: StoredRollout,
-  now: number,
-): StoredRollout['previousRanges'] {
-  const replaced = rangesAt(toRolloutDefinition(before), now)
-  const replacing = rangesAt(toRolloutDefinition(after), now)
-  const isSame = jsonEquals(replaced as never, replacing as never)
-  return isSame ? before.previousRanges : replaced
 }
 
 function settingsOf(definition: RolloutDefinition, rollout: StoredRollout, fallback: string) {

@@ -1,12 +1,13 @@
 import type { FlagSetDefinition } from '@ff/core'
 import { endpoints, type PageOf, type Version } from '@ff/protocol/management'
 import type { PublishedVersion, StorageSession } from '@ff/storage'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { loadPermitted } from '../changes/apply-change.ts'
-import { loadEnvironmentPath } from '../changes/paths.ts'
-import { notFound } from '../changes/permissions.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadEnvironmentPath } from '../access/paths.ts'
+import { notFound } from '../access/permissions.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
 
 /** One page of an environment's published versions, newest first. */
 export async function listVersions(

@@ -1,7 +1,8 @@
 import { type Convergence, endpoints } from '@ff/protocol/management'
-import { loadPermitted } from '../changes/apply-change.ts'
-import { loadEnvironmentPath } from '../changes/paths.ts'
-import type { Input, Management } from '../management.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadEnvironmentPath } from '../access/paths.ts'
+import type { Management } from '../changes/management.ts'
+import type { Input } from '../requests/input.ts'
 
 const NO_CLIENTS = { ws: 0, poll: 0, behind: 0 }
 

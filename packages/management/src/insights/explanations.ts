@@ -8,11 +8,12 @@ import {
 import { type ExplanationStep, explainIncrementally, prepareExplanations } from '@ff/core/explain'
 import { type ExplainedEvaluation, type ExplainedFlag, endpoints } from '@ff/protocol/management'
 import { engines, runInSlices, timestampAt } from '@ff/server/plane'
-import { loadPermitted } from '../changes/apply-change.ts'
-import { loadEnvironmentPath } from '../changes/paths.ts'
-import { notFound } from '../changes/permissions.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadEnvironmentPath } from '../access/paths.ts'
+import { notFound } from '../access/permissions.ts'
+import type { Management } from '../changes/management.ts'
 import { loadVersion } from '../history/versions.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
 
 /** How many steps one answer holds; flags for which none are left are answered without theirs. */
 const MOST_STEPS = 20_000

@@ -1,15 +1,16 @@
 import { endpoints, type Flag, type FlagMetrics } from '@ff/protocol/management'
 import { countUniqueUsers } from '@ff/server/plane'
 import type { EvaluationTotal, Storage } from '@ff/storage'
-import { loadPermitted } from '../changes/apply-change.ts'
+import { loadPermitted } from '../access/access-request.ts'
 import {
   type EnvironmentPath,
   type FlagPath,
   type LoadPath,
   loadEnvironmentById,
-} from '../changes/paths.ts'
-import { notFound } from '../changes/permissions.ts'
-import type { Input, Management } from '../management.ts'
+} from '../access/paths.ts'
+import { notFound } from '../access/permissions.ts'
+import type { Management } from '../changes/management.ts'
+import type { Input } from '../requests/input.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS

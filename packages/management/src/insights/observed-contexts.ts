@@ -1,10 +1,13 @@
 import { endpoints, type ObservedContext, type PageOf } from '@ff/protocol/management'
 import { sha256 } from '@ff/server/plane'
 import type { ListQuery, Records } from '@ff/storage'
-import { toPage } from '../api/pages.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadEnvironmentById, loadInstallation, loadOrganizationPath } from '../changes/paths.ts'
-import type { Input, Management } from '../management.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadEnvironmentById, loadInstallation, loadOrganizationPath } from '../access/paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
+import type { Input } from '../requests/input.ts'
+import { toPage } from '../requests/pages.ts'
 
 type Query = Input<'listObservedContexts', 'query'>['query']
 type Where = Partial<Records['observedContext']>

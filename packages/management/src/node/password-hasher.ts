@@ -1,6 +1,6 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { FlagError } from '@ff/core'
-import type { PasswordHasher, PasswordVerdict } from '../users/password-hasher.ts'
+import type { PasswordHasher, PasswordVerdict } from '../ports/password-hasher.ts'
 
 /** What one hash costs: 128 bytes × 2^`log2N` × `r` of memory, `p` times over. */
 export interface ScryptCost {

@@ -2,7 +2,7 @@ import { lookup as lookupName } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import type { WebhookFault } from '@ff/protocol/management'
 import { Client, type Dispatcher, errors } from 'undici'
-import type { WebhookAnswer, WebhookRequest, WebhookSender } from '../webhooks/webhook-sender.ts'
+import type { WebhookAnswer, WebhookRequest, WebhookSender } from '../ports/webhook-sender.ts'
 import { isLoopbackAddress, isPublicAddress } from './public-address.ts'
 
 /** An address that a name stands for. */

@@ -18,7 +18,7 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client'
-import type { Identity, IdentityProvider } from '../users/identity-provider.ts'
+import type { Identity, IdentityProvider } from '../ports/identity-provider.ts'
 
 export interface OidcProviderOptions {
   /** The provider's address, below which `/.well-known/openid-configuration` is. */

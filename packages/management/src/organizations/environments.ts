@@ -6,15 +6,18 @@ import {
   type PageOf,
   type Project,
 } from '@ff/protocol/management'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadEnvironmentPath, loadProjectPath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadEnvironmentPath, loadProjectPath } from '../access/paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { copyFlagConfiguration } from '../flags/copy-flag-configuration.ts'
 import { insertFlagState } from '../flags/flag-states.ts'
 import { initialOffVariationId, loadVariations } from '../flags/variations.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { invalid } from '../requests/validation.ts'
 
 /** One page of a project's environments, by key. */
 export async function listEnvironments(

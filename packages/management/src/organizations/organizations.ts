@@ -5,11 +5,14 @@ import {
   type OrganizationChanges,
   type PageOf,
 } from '@ff/protocol/management'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadInstallation, loadOrganizationPath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadInstallation, loadOrganizationPath } from '../access/paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { RecordChanges, RecordWriter } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
 import { endSessionsIfHomeless } from '../users/members.ts'
 import { mergeMetadata } from './metadata.ts'
 import { removeProject } from './projects.ts'

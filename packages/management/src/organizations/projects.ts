@@ -7,12 +7,15 @@ import {
   type Project,
   type ProjectView,
 } from '@ff/protocol/management'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadOrganizationPath, loadProjectPath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadOrganizationPath, loadProjectPath } from '../access/paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { removeFlag } from '../flags/flags.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
 import { insertEnvironment, removeEnvironment } from './environments.ts'
 
 /** One page of an organization's projects, by key. */

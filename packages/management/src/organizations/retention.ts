@@ -1,6 +1,6 @@
 import { type Job, timestampAt } from '@ff/server/plane'
 import type { Storage } from '@ff/storage'
-import type { Installation } from '../management.ts'
+import type { Installation } from '../changes/management.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS

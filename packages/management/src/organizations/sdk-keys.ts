@@ -3,15 +3,16 @@ import { endpoints, type NewSdkKey, type PageOf, type SdkKey } from '@ff/protoco
 import { SDK_KEY_PREFIX } from '@ff/protocol/sdk'
 import { hashSecret, newSecret } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { assertInFuture } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadEnvironmentPath, loadSdkKeyPath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadEnvironmentPath, loadSdkKeyPath } from '../access/paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { NewRecord, RecordChanges } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
-
-/** How much of a secret is kept to recognise it by. */
-export const SECRET_PREFIX_LENGTH = 11
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { assertInFuture } from '../requests/validation.ts'
+import { SECRET_PREFIX_LENGTH } from '../users/access-tokens.ts'
 
 const DEFAULT_GRACE_SECONDS = 24 * 60 * 60
 

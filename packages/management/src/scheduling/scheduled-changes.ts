@@ -5,11 +5,14 @@ import {
   type PageOf,
   type ScheduledChange,
 } from '@ff/protocol/management'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { assertInFuture, invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadFlagStatePath, loadScheduledChangePath } from '../changes/paths.ts'
-import type { Input, Management } from '../management.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadFlagStatePath, loadScheduledChangePath } from '../access/paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { assertInFuture, invalid } from '../requests/validation.ts'
 import { performOperation } from './scheduled-operations.ts'
 
 const MOST_PENDING = 100

@@ -1,8 +1,8 @@
 import { FlagError } from '@ff/core'
 import type Stripe from 'stripe'
-import { invalid } from '../api/validation.ts'
 import { unreadableEvent } from '../billing/payment-event-schema.ts'
-import type { CheckoutOrder, PaymentEvent, Payments } from '../billing/payments.ts'
+import type { CheckoutOrder, PaymentEvent, Payments } from '../ports/payments.ts'
+import { invalid } from '../requests/validation.ts'
 import { toPaymentEvent } from './to-payment-event.ts'
 
 export interface StripePaymentsOptions {

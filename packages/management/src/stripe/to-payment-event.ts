@@ -6,7 +6,7 @@ import type {
   PaymentInvoice,
   PaymentSubject,
   PaymentSubscription,
-} from '../billing/payments.ts'
+} from '../ports/payments.ts'
 
 /** Converts an event of Stripe. Throws a `TypeError` or a `RangeError` if a field is missing. */
 export function toPaymentEvent(event: Stripe.Event): PaymentEvent {

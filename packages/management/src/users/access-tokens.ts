@@ -5,20 +5,25 @@ import {
   type PageOf,
 } from '@ff/protocol/management'
 import { hashSecret, newSecret } from '@ff/server/plane'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { assertInFuture, invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { ACCESS_TOKEN_PREFIX } from '../access/actors.ts'
 import {
   type AnyPath,
   type LoadPath,
   loadAccessTokenPath,
   loadInstallation,
   loadOrganizationPath,
-} from '../changes/paths.ts'
-import { assertRoleWithin } from '../changes/permissions.ts'
-import type { Input, Management } from '../management.ts'
-import { SECRET_PREFIX_LENGTH } from '../organizations/sdk-keys.ts'
-import { ACCESS_TOKEN_PREFIX } from './actors.ts'
+} from '../access/paths.ts'
+import { assertRoleWithin } from '../access/permissions.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { assertInFuture, invalid } from '../requests/validation.ts'
+
+/** How much of a secret is kept to recognise it by. */
+export const SECRET_PREFIX_LENGTH = 11
 
 interface CreateAccessTokenInput {
   /** null for a token of the role `platform`. */

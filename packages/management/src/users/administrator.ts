@@ -1,12 +1,12 @@
 import { newId, timestampAt } from '@ff/server/plane'
 import type { Records, StorageSession } from '@ff/storage'
 import * as z from 'zod'
-import { invalid } from '../api/validation.ts'
 import { appendAudit, chainName } from '../audit/audit-chain.ts'
-import type { Installation } from '../management.ts'
-import { loginEntry } from './login-audit.ts'
+import { requireLogInServices } from '../authentication/log-in-services.ts'
+import { loginEntry } from '../authentication/login-audit.ts'
+import type { Installation } from '../changes/management.ts'
+import { invalid } from '../requests/validation.ts'
 import { assertGoodPassword, setPassword } from './passwords.ts'
-import { requirePeople } from './users.ts'
 
 /** Who administers the installation. */
 export interface Administrator {
@@ -34,7 +34,7 @@ export async function appointAdministrator(
   { email, password }: Administrator,
 ): Promise<void> {
   const { storage, clock } = installation
-  const { passwordHasher } = requirePeople(installation)
+  const { passwordHasher } = requireLogInServices(installation)
   const known = (await storage.list('user', { where: { email }, limit: 1 })).data[0]
   const verdict = await passwordHasher.verify(password, known?.passwordHash ?? null)
   const passwordHash = verdict === 'right' ? undefined : await passwordHasher.hash(password)

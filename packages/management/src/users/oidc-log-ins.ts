@@ -3,13 +3,14 @@ import { OWN_PATH } from '@ff/protocol/management'
 import { newId, timestampAt } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import * as z from 'zod'
-import { notFound } from '../changes/permissions.ts'
-import { type Input, type Management, WithHeaders } from '../management.ts'
-import { findCookie, setCookieText } from './cookies.ts'
-import type { AuthorizationChecks, Identity, IdentityProvider } from './identity-provider.ts'
+import { notFound, unauthenticated } from '../access/permissions.ts'
+import { type Account, actorOf, findAccount } from '../authentication/accounts.ts'
+import { findCookie, setCookieText } from '../authentication/cookies.ts'
+import { requireLogInServices, tryProof } from '../authentication/log-in-services.ts'
+import { type Management, WithHeaders } from '../changes/management.ts'
+import type { AuthorizationChecks, Identity, IdentityProvider } from '../ports/identity-provider.ts'
+import type { Input } from '../requests/input.ts'
 import { openLoginSession, refusalOf } from './log-ins.ts'
-import { actorOf, findPerson, type Person } from './persons.ts'
-import { requirePeople, tryProof, unauthenticated } from './users.ts'
 
 const COOKIE = 'ff_oidc'
 /** How long somebody may take at the provider. */
@@ -66,11 +67,11 @@ export async function finishOidcLogIn(
   return new WithHeaders(null, { headers: { Location: returnTo }, cookies })
 }
 
-function requireProvider({ identityProvider, publicUrl, people }: Management): {
+function requireProvider({ identityProvider, publicUrl, logInServices }: Management): {
   readonly provider: IdentityProvider
   readonly redirectUri: string
 } {
-  const isOff = people === null || identityProvider === undefined || publicUrl === undefined
+  const isOff = logInServices === null || identityProvider === undefined || publicUrl === undefined
   if (isOff) throw notFound('path')
   return { provider: identityProvider, redirectUri: `${publicUrl}/auth/oidc/callback` }
 }
@@ -82,7 +83,7 @@ async function identify(management: Management, asked: Promise<Identity>): Promi
   } catch (error) {
     if (isFlagError(error) && error.code === 'UNAUTHENTICATED') {
       const reason = 'refused by the identity provider'
-      await audit(management, { person: undefined, email: '', reason })
+      await audit(management, { account: undefined, email: '', reason })
     }
     throw error
   }
@@ -98,19 +99,20 @@ async function findUser(management: Management, identity: Identity): Promise<Rec
   const where = { issuer, subject }
   const linked = (await storage.list('identity', { where, limit: 1 })).data[0]
   const email = identity.email?.toLowerCase() ?? ''
-  const person = await findPerson(storage, linked ? { id: linked.userId } : { email }, 'oidc')
+  const account = await findAccount(storage, linked ? { id: linked.userId } : { email }, 'oidc')
   const isVouchedFor = linked !== undefined || isEmailVerified
-  const reason = isVouchedFor ? reasonAgainst(person) : 'no verified address'
-  if (person !== undefined && reason === undefined) {
-    if (linked !== undefined || (await link(management, person.user, identity))) return person.user
+  const reason = isVouchedFor ? reasonAgainst(account) : 'no verified address'
+  if (account !== undefined && reason === undefined) {
+    if (linked !== undefined || (await link(management, account.user, identity)))
+      return account.user
   }
-  await audit(management, { person, email, reason: reason ?? 'linked to another identity' })
+  await audit(management, { account, email, reason: reason ?? 'linked to another identity' })
   throw unknownIdentity()
 }
 
-function reasonAgainst(person: Person | undefined): string | undefined {
-  if (person === undefined) return 'unknown'
-  return actorOf(person) === undefined ? 'no membership' : undefined
+function reasonAgainst(account: Account | undefined): string | undefined {
+  if (account === undefined) return 'unknown'
+  return actorOf(account) === undefined ? 'no membership' : undefined
 }
 
 /** Whether the identity is this person's from now on; not, when they have another of this provider. */
@@ -130,14 +132,14 @@ function link(
 }
 
 interface Refusal {
-  readonly person: Person | undefined
+  readonly account: Account | undefined
   readonly email: string
   readonly reason: string
 }
 
-async function audit(management: Management, { person, email, reason }: Refusal): Promise<void> {
-  const { logins } = requirePeople(management)
-  await logins.refuse(refusalOf(person, { email, method: 'oidc', reason }))
+async function audit(management: Management, { account, email, reason }: Refusal): Promise<void> {
+  const { logins } = requireLogInServices(management)
+  await logins.refuse(refusalOf(account, { email, method: 'oidc', reason }))
 }
 
 function cookieOf(redirectUri: string, kept: Kept): string {

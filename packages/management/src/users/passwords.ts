@@ -2,14 +2,20 @@ import { FlagError } from '@ff/core'
 import type { PasswordChange } from '@ff/protocol/management'
 import { hashSecret, timestampAt } from '@ff/server/plane'
 import type { Records, StorageSession } from '@ff/storage'
-import { invalid } from '../api/validation.ts'
+import { unauthenticated } from '../access/permissions.ts'
 import { appendAudit, chainName } from '../audit/audit-chain.ts'
-import type { Management, WithHeaders } from '../management.ts'
-import { findPersonOf, refusalOf, withDeviceCookie } from './log-ins.ts'
-import { loginEntry } from './login-audit.ts'
-import { assertCsrfToken, type LiveSession } from './login-sessions.ts'
-import { actorOf } from './persons.ts'
-import { findSession, type People, requirePeople, tryProof, unauthenticated } from './users.ts'
+import { actorOf } from '../authentication/accounts.ts'
+import {
+  findSession,
+  type LogInServices,
+  requireLogInServices,
+  tryProof,
+} from '../authentication/log-in-services.ts'
+import { loginEntry } from '../authentication/login-audit.ts'
+import { assertCsrfToken, type LiveSession } from '../authentication/login-sessions.ts'
+import type { Management, WithHeaders } from '../changes/management.ts'
+import { invalid } from '../requests/validation.ts'
+import { findAccountOf, refusalOf, withDeviceCookie } from './log-ins.ts'
 
 const SHORTEST_PASSWORD = 12
 const LONGEST_PASSWORD = 256
@@ -24,7 +30,7 @@ export async function changePassword(
   management: Management,
   { body }: { readonly body: PasswordChange },
 ): Promise<null | WithHeaders<null>> {
-  const people = requirePeople(management)
+  const services = requireLogInServices(management)
   const { token, oldPassword, newPassword } = body
   if (token !== undefined) {
     if ((oldPassword === undefined) === (newPassword === undefined)) {
@@ -32,12 +38,12 @@ export async function changePassword(
     }
     const password = newPassword ?? oldPassword ?? ''
     const isNew = newPassword !== undefined
-    const { email } = await acceptByLink(management, people, { token, password, isNew })
+    const { email } = await acceptByLink(management, services, { token, password, isNew })
     return isNew ? null : withDeviceCookie(management, email)
   }
   if (oldPassword === undefined) throw invalid('old_password', 'is required without a token')
   if (newPassword === undefined) throw invalid('new_password', 'is required')
-  const { email } = await changeOwn(management, people, { oldPassword, newPassword })
+  const { email } = await changeOwn(management, services, { oldPassword, newPassword })
   return withDeviceCookie(management, email)
 }
 
@@ -71,22 +77,22 @@ export async function setPassword(
 
 async function changeOwn(
   management: Management,
-  { passwordHasher, logins }: People,
+  { passwordHasher, logins }: LogInServices,
   { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },
 ): Promise<Records['user']> {
   const { storage, clock, caller } = management
   const live = await findSession(management)
-  const person = live && (await findPersonOf(storage, live))
-  const actor = person && actorOf(person)
-  if (!caller || !live || !person || !actor) throw unauthenticated('Log in first.')
+  const account = live && (await findAccountOf(storage, live))
+  const actor = account && actorOf(account)
+  if (!caller || !live || !account || !actor) throw unauthenticated('Log in first.')
   assertCsrfToken(live, caller)
-  const { user } = person
+  const { user } = account
   const { email } = user
   assertGoodPassword(newPassword, 'new_password', email)
   const isRight = await tryProof(management, email, async () => {
     if ((await passwordHasher.verify(oldPassword, user.passwordHash)) !== 'wrong') return true
     const fields = { email, method: 'password', reason: 'wrong old password' } as const
-    await logins.refuse(refusalOf(person, fields))
+    await logins.refuse(refusalOf(account, fields))
     return false
   })
   if (!isRight) throw new FlagError('FORBIDDEN', 'old_password is not your password.')
@@ -113,7 +119,7 @@ interface LinkUse {
 
 async function acceptByLink(
   management: Management,
-  people: People,
+  services: LogInServices,
   { token, password, isNew }: LinkUse,
 ): Promise<Records['user']> {
   const { storage, clock } = management
@@ -121,7 +127,7 @@ async function acceptByLink(
   const { user, member } = await findInvited(storage, linkHash, timestampAt(clock))
   await assertUsable(storage, { user, member, isNew })
   const passwordHash = isNew
-    ? await newHash(people, { password, email: user.email })
+    ? await newHash(services, { password, email: user.email })
     : await provenHash(management, { user, member, password })
   const { orgId } = member
   await storage.transaction(chainName('logins', orgId), async (session) => {
@@ -178,7 +184,7 @@ async function assertUsable(
 }
 
 function newHash(
-  { passwordHasher }: People,
+  { passwordHasher }: LogInServices,
   { password, email }: { readonly password: string; readonly email: string },
 ): Promise<string> {
   assertGoodPassword(password, 'new_password', email)

@@ -1,10 +1,10 @@
 import { isFlagError } from '@ff/core'
 import { type Job, Refresh } from '@ff/server/plane'
 import type { Records, Storage, StorageSession } from '@ff/storage'
-import type { Installation } from '../management.ts'
-import type { Actor } from '../users/actors.ts'
+import type { Actor } from '../access/actors.ts'
+import type { Installation } from '../changes/management.ts'
+import type { WebhookAnswer } from '../ports/webhook-sender.ts'
 import { messageOf, signedHeaders } from './webhook-message.ts'
-import type { WebhookAnswer } from './webhook-sender.ts'
 import { updateWebhook } from './webhooks.ts'
 
 type Delivery = Records['webhookDelivery']

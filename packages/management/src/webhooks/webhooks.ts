@@ -9,14 +9,17 @@ import {
 } from '@ff/protocol/management'
 import { newId } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { assertDistinct, invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadOrganizationPath, loadWebhookPath } from '../changes/paths.ts'
-import type { Input, Management } from '../management.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadOrganizationPath, loadWebhookPath } from '../access/paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
+import { isEventPattern } from '../changes/webhook-outbox.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { assertDistinct, invalid } from '../requests/validation.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { newWebhookSecret } from './webhook-message.ts'
-import { isEventPattern } from './webhook-outbox.ts'
 
 /** So that no change has to be told to more. */
 const MOST_WEBHOOKS = 20

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ScryptPasswordHasher } from '../../src/node/password-hasher.ts'
-import type { PasswordHasher } from '../../src/users/password-hasher.ts'
+import type { PasswordHasher } from '../../src/ports/password-hasher.ts'
 import { deviceCookieIn, PASSWORD, People } from './people.ts'
 import { stores } from './stores.ts'
 import type { Json } from './world.ts'

@@ -6,7 +6,7 @@ import type { Records } from '@ff/storage'
 import { sqlite } from '@ff/storage/sqlite'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { chainName, entryId, hashOf, positionAfter } from '../../src/audit/audit-chain.ts'
-import { LoginAudit } from '../../src/users/login-audit.ts'
+import { LoginAudit } from '../../src/authentication/login-audit.ts'
 import { tamper } from './intruder.ts'
 import { addressesOf, type Tenant, World } from './world.ts'
 

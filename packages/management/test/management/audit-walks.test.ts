@@ -5,7 +5,7 @@ import { FakeClock } from '../../../server/test/fake-clock.ts'
 import { entriesInOrder } from '../../src/audit/audit-chain.ts'
 import { exportAuditLog } from '../../src/audit/audit-log.ts'
 import { AuditWalks } from '../../src/audit/audit-walks.ts'
-import { LoginAudit } from '../../src/users/login-audit.ts'
+import { LoginAudit } from '../../src/authentication/login-audit.ts'
 import { type Tenant, World } from './world.ts'
 
 /** Entries of each organization: itself, its project, four tokens, then these. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ScryptPasswordHasher } from '../../src/node/password-hasher.ts'
-import type { PasswordHasher } from '../../src/users/password-hasher.ts'
+import type { PasswordHasher } from '../../src/ports/password-hasher.ts'
 import { cookieIn, PASSWORD, People } from './people.ts'
 import type { Answer, Json } from './world.ts'
 

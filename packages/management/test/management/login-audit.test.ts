@@ -5,7 +5,7 @@ import { memory, type Storage } from '@ff/storage'
 import { sqlite } from '@ff/storage/sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { breakable } from '../../../server/test/capabilities.ts'
-import { type LoginAttempt, LoginAudit } from '../../src/users/login-audit.ts'
+import { type LoginAttempt, LoginAudit } from '../../src/authentication/login-audit.ts'
 import { addressesOf, type Json, World } from './world.ts'
 
 const NOBODY = { id: '', email: '', name: '', role: '' }

@@ -1,5 +1,5 @@
 import type { Role } from '@ff/protocol/management'
-import type { People as PeopleServices } from '../../src/users/users.ts'
+import type { LogInServices } from '../../src/authentication/log-in-services.ts'
 import type { ManagedOptions } from '../managed-server.ts'
 import { type Answer, type Call, type Json, type Tenant, World } from './world.ts'
 
@@ -38,10 +38,10 @@ export class People {
     return new People(world, await world.addTenant('Acme'))
   }
 
-  get services(): PeopleServices {
-    const { people } = this.world.management
-    if (people === null) throw new Error('people do not log in here')
-    return people
+  get services(): LogInServices {
+    const { logInServices } = this.world.management
+    if (logInServices === null) throw new Error('users do not log in to this server')
+    return logInServices
   }
 
   /** Another server over the same store. */

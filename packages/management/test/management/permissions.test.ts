@@ -1,7 +1,7 @@
 import { isFlagError } from '@ff/core'
 import { type EndpointName, endpoints, type Role } from '@ff/protocol/management'
 import { describe, expect, it } from 'vitest'
-import type { Management } from '../../src/management.ts'
+import type { Management } from '../../src/changes/management.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createAccessToken } from '../../src/users/access-tokens.ts'
 import { GUARDED, PERSONAL } from './refusals.ts'

@@ -1,8 +1,8 @@
 import { memory, type RateLimiter } from '@ff/storage'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { FakeClock } from '../../../server/test/fake-clock.ts'
+import { CredentialAttempts } from '../../src/authentication/credential-attempts.ts'
 import { createManagement } from '../../src/node/node.ts'
-import { CredentialAttempts } from '../../src/users/credential-attempts.ts'
 import { cookieIn, PASSWORD, People } from './people.ts'
 import { type Answer, type Call, type Tenant, World } from './world.ts'
 

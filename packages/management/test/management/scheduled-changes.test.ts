@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Job } from '../../../server/src/runtime/jobs.ts'
+import type { Actor } from '../../src/access/actors.ts'
 import { dueChangesJob } from '../../src/scheduling/due-changes.ts'
 import { createScheduledChange } from '../../src/scheduling/scheduled-changes.ts'
-import type { Actor } from '../../src/users/actors.ts'
 import { stores } from './stores.ts'
 import { addressesOf, type Json, type Tenant, World } from './world.ts'
 

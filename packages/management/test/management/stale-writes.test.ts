@@ -1,8 +1,8 @@
 import type { Storage } from '@ff/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { PasswordHasher } from '../../src/ports/password-hasher.ts'
 import { dueChangesJob } from '../../src/scheduling/due-changes.ts'
 import { logIn } from '../../src/users/log-ins.ts'
-import type { PasswordHasher } from '../../src/users/password-hasher.ts'
 import { stores } from './stores.ts'
 import { addressesOf, type Json, type Tenant, World } from './world.ts'
 

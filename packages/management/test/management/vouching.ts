@@ -1,5 +1,5 @@
 import { FlagError } from '@ff/core'
-import type { IdentityProvider } from '../../src/users/identity-provider.ts'
+import type { IdentityProvider } from '../../src/ports/identity-provider.ts'
 
 const CHECKS = { state: 'a-state', nonce: 'a-nonce', codeVerifier: 'a-verifier' }
 

@@ -1,7 +1,7 @@
 import type { Organization, Plan } from '@ff/protocol/management'
 import type { Records, Storage } from '@ff/storage'
-import type { Payments } from '../../src/billing/payments.ts'
 import { createPlan } from '../../src/billing/plans.ts'
+import type { Payments } from '../../src/ports/payments.ts'
 import { stripePayments } from '../../src/stripe/stripe.ts'
 import { type Json, type Tenant, World } from '../management/world.ts'
 import { FakeStripe } from './fake-stripe.ts'

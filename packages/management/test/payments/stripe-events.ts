@@ -1,5 +1,5 @@
 import Stripe from 'stripe'
-import type { Payments } from '../../src/billing/payments.ts'
+import type { Payments } from '../../src/ports/payments.ts'
 import { stripePayments } from '../../src/stripe/stripe.ts'
 import type { Answer, Json, World } from '../management/world.ts'
 

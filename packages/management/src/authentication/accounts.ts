@@ -1,8 +1,8 @@
 import type { LoginSession, Records, StorageSession } from '@ff/storage'
-import type { Actor } from './actors.ts'
+import type { Actor } from '../access/actors.ts'
 
 /** Somebody known, and where they are at home. */
-export interface Person {
+export interface Account {
   readonly user: Records['user']
   /** The oldest first. */
   readonly memberships: readonly Records['member'][]
@@ -14,11 +14,11 @@ export interface Person {
  * only memberships that were accepted by their own link. An identity provider vouches for the
  * address, and so for all of them.
  */
-export async function findPerson(
+export async function findAccount(
   reader: Pick<StorageSession, 'list'>,
   where: { readonly id: string } | { readonly email: string },
   method: LoginSession['method'],
-): Promise<Person | undefined> {
+): Promise<Account | undefined> {
   const user = (await reader.list('user', { where, limit: 1 })).data[0]
   // Also asked of nobody: an unknown address must not be answered sooner.
   const memberships = await reader.list('member', {
@@ -37,7 +37,7 @@ export async function findPerson(
  * A person as an actor: in one organization, or, if none is asked for, in the oldest that they
  * are a member of. `undefined` when they are not; an administrator acts for the platform always.
  */
-export function actorOf({ user, memberships }: Person, orgId?: string): Actor | undefined {
+export function actorOf({ user, memberships }: Account, orgId?: string): Actor | undefined {
   const { id, email } = user
   const source = 'user'
   if (user.role === 'platform')

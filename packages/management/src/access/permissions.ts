@@ -1,6 +1,6 @@
 import { FlagError } from '@ff/core'
 import type { Organization, Permission, Role } from '@ff/protocol/management'
-import type { Actor } from '../users/actors.ts'
+import type { Actor } from './actors.ts'
 
 const VIEWER: readonly Permission[] = ['configuration.read', 'audit.read', 'plans.read']
 const EDITOR: readonly Permission[] = [...VIEWER, 'flags.write']
@@ -91,6 +91,11 @@ export function assertRoleMay({ actor, permission }: Access): void {
 
 function forbidden(actor: Actor): FlagError {
   return new FlagError('FORBIDDEN', `The role ${actor.role} may not do this.`)
+}
+
+/** The error for callers without valid credentials. */
+export function unauthenticated(message: string): FlagError {
+  return new FlagError('UNAUTHENTICATED', message)
 }
 
 /** Unknown, deleted and foreign things all look like this. */

@@ -3,7 +3,7 @@ import { type Cancel, type Clock, type Logger, timestampAt } from '@ff/server/pl
 import type { Storage } from '@ff/storage'
 import * as z from 'zod'
 import { appendAudit, chainName, type NewAuditEntry } from '../audit/audit-chain.ts'
-import { changeEvent } from '../changes/apply-change.ts'
+import { changeEvent } from '../audit/change-event.ts'
 
 type LoginEventType =
   | 'user.login_success'

@@ -1,17 +1,18 @@
-import type { Endpoint, EndpointName, endpoints } from '@ff/protocol/management'
+import type { Endpoint } from '@ff/protocol/management'
 import type { Client, Clock, Instance, Logger } from '@ff/server/plane'
 import type { ChangeFeed, Storage, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
-import type { IdempotentRequest } from './api/idempotency.ts'
-import type { AuditWalks } from './audit/audit-walks.ts'
-import type { Payments } from './billing/payments.ts'
-import type { Soundness } from './changes/publish-check.ts'
-import type { SecretBox } from './secrets/secret-box.ts'
-import type { Actor, FindActor } from './users/actors.ts'
-import type { CredentialAttempts } from './users/credential-attempts.ts'
-import type { IdentityProvider } from './users/identity-provider.ts'
-import type { People } from './users/users.ts'
-import type { WebhookSender } from './webhooks/webhook-sender.ts'
+import type { Actor, FindActor } from '../access/actors.ts'
+import type { AuditWalks } from '../audit/audit-walks.ts'
+import type { CredentialAttempts } from '../authentication/credential-attempts.ts'
+import type { LogInServices } from '../authentication/log-in-services.ts'
+import type { IdentityProvider } from '../ports/identity-provider.ts'
+import type { Payments } from '../ports/payments.ts'
+import type { WebhookSender } from '../ports/webhook-sender.ts'
+import type { IdempotentRequest } from '../requests/idempotency.ts'
+import type { InputOf } from '../requests/input.ts'
+import type { SecretBox } from '../secrets/secret-box.ts'
+import type { Soundness } from './publish-check.ts'
 
 /** What the use cases of one server share. */
 export interface Installation {
@@ -19,8 +20,8 @@ export interface Installation {
   readonly changeFeed: ChangeFeed
   readonly clock: Clock
   readonly logger: Logger
-  /** null where people do not log in by this server. */
-  readonly people: People | null
+  /** `null` if users do not log in to this server. */
+  readonly logInServices: LogInServices | null
   /** Whether `X-Forwarded-*` is written by a proxy in front, which every request passes. */
   readonly trustProxy: boolean
   /** Bounds how often credentials are looked up for callers who send wrong ones. */
@@ -29,7 +30,7 @@ export interface Installation {
   readonly instance?: Instance
   /** Looks up actors of the host application; absent when the host offers none. */
   readonly findActor?: FindActor | undefined
-  /** Where people may log in besides; absent when nowhere. */
+  /** A further way to log in; absent if there is none. */
   readonly identityProvider?: IdentityProvider | undefined
   /** Where browsers find this server, without a slash at the end. */
   readonly publicUrl?: string | undefined
@@ -56,21 +57,6 @@ export interface Management extends Installation {
   /** Set when the same request may come again: what it changes is changed once. */
   readonly idempotentRequest?: IdempotentRequest | undefined
 }
-
-/** What a use case takes second: what its endpoint decodes, in the spelling of the house. */
-export interface InputOf<E extends Endpoint> {
-  readonly params: z.output<E['params']>
-  readonly query: z.output<E['query']>
-  readonly body: z.output<E['body']>
-  /** When given, the write is refused with `CONFLICT` if the record has another revision. */
-  readonly expectedRevision?: number | undefined
-}
-
-/** The parts of an endpoint's input that a use case needs. */
-export type Input<N extends EndpointName, Parts extends keyof InputOf<Endpoint>> = Pick<
-  InputOf<(typeof endpoints)[N]>,
-  Parts
->
 
 /** What an endpoint answers with; of `lines`, one after another. */
 type ResultOf<E extends Endpoint> = E extends { readonly lines: true }
