@@ -18,7 +18,7 @@ import { CredentialAttempts } from './authentication/credential-attempts.ts'
 import { createLogInServices, endedSessionsJob } from './authentication/log-in-services.ts'
 import { billingJob } from './billing/billing-job.ts'
 import type { Installation, Management } from './changes/management.ts'
-import { Soundness } from './changes/publish-check.ts'
+import { PublishCheck } from './changes/publish-check.ts'
 import { retentionJob } from './organizations/retention.ts'
 import type { IdentityProvider } from './ports/identity-provider.ts'
 import type { PasswordHasher } from './ports/password-hasher.ts'
@@ -173,7 +173,7 @@ function installationOf(
     publicUrl: publicUrl && publicUrl.replace(/\/$/, '') + basePath,
     payments: options.payments,
     secretBox: secretKeys && new SecretBox(secretKeys),
-    soundness: new Soundness(),
+    publishCheck: new PublishCheck(),
     auditWalks: new AuditWalks(clock),
     webhookSender: options.webhookSender,
   }

@@ -77,8 +77,8 @@ export async function auditedOrganization(
   services: AuditServices,
   orgId: string | undefined,
 ): Promise<string | undefined> {
-  const target = { permission: 'audit.read', load: loadAudited, params: { orgId } } as const
-  const { organization } = await loadPermitted(services, target)
+  const request = { permission: 'audit.read', load: loadAudited, params: { orgId } } as const
+  const { organization } = await loadPermitted(services, request)
   return organization?.id ?? orgId
 }
 

@@ -6,7 +6,7 @@ const WINDOW_MS = 15 * 60_000
 /** How many different names one window remembers. */
 const MOST_NAMES = 20_000
 
-interface AttemptsParts {
+interface AttemptsOptions {
   readonly clock: Clock
   /** Attempts that each name has in a window. */
   readonly limit: number
@@ -27,7 +27,7 @@ export class Attempts {
   readonly #counts = new Map<string, number>()
   #endsAt = Number.NEGATIVE_INFINITY
 
-  constructor({ clock, limit, whenFull = 'refuse' }: AttemptsParts) {
+  constructor({ clock, limit, whenFull = 'refuse' }: AttemptsOptions) {
     this.#clock = clock
     this.#limit = limit
     this.#forgetsOldest = whenFull === 'forget oldest'

@@ -7,7 +7,7 @@ const WRONG_CREDENTIALS = 300
 /** Of so many credentials, those used last, it is remembered that they were right. */
 const MOST_ACCEPTED = 10_000
 
-interface CredentialAttemptsParts {
+interface CredentialAttemptsOptions {
   readonly clock: Clock
   readonly trustProxy: boolean
 }
@@ -24,7 +24,7 @@ export class CredentialAttempts {
   /** Hashes of credentials; the one used last comes last. */
   readonly #accepted = new Set<string>()
 
-  constructor({ clock, trustProxy }: CredentialAttemptsParts) {
+  constructor({ clock, trustProxy }: CredentialAttemptsOptions) {
     this.#attempts = new Attempts({ clock, limit: WRONG_CREDENTIALS })
     this.#trustProxy = trustProxy
   }

@@ -13,7 +13,7 @@ const PURPOSE = 'ff device cookie v1'
 
 type SigningKey = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>
 
-interface KnownDevicesParts {
+interface KnownDevicesOptions {
   readonly clock: Clock
   readonly secretKeys: SecretKeys
 }
@@ -31,7 +31,7 @@ export class KnownDevices {
   readonly #clock: Clock
   readonly #keys: Promise<readonly [SigningKey, ...SigningKey[]]>
 
-  constructor({ clock, secretKeys }: KnownDevicesParts) {
+  constructor({ clock, secretKeys }: KnownDevicesOptions) {
     this.#clock = clock
     const [first, ...others] = secretKeys
     const derived = Promise.all([deriveKey(first), ...others.map(deriveKey)])

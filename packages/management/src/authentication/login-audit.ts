@@ -63,7 +63,7 @@ export function loginEntry(
   }
 }
 
-interface LoginAuditParts {
+interface LoginAuditOptions {
   readonly storage: Storage
   readonly clock: Clock
   readonly logger: Logger
@@ -86,7 +86,7 @@ export class LoginAudit {
   #since = ''
   #minute: Cancel | undefined
 
-  constructor({ storage, clock, logger }: LoginAuditParts) {
+  constructor({ storage, clock, logger }: LoginAuditOptions) {
     this.#storage = storage
     this.#clock = clock
     this.#logger = logger

@@ -28,7 +28,7 @@ export interface LiveSession {
   readonly csrfToken: string
 }
 
-interface LoginSessionsParts {
+interface LoginSessionsOptions {
   readonly storage: Storage
   readonly clock: Clock
   readonly logger: Logger
@@ -44,10 +44,10 @@ export class LoginSessions {
   readonly #clock: Clock
   readonly #lastUse: LastUse
 
-  constructor(parts: LoginSessionsParts) {
-    this.#storage = parts.storage
-    this.#clock = parts.clock
-    this.#lastUse = new LastUse('loginSession', parts)
+  constructor(options: LoginSessionsOptions) {
+    this.#storage = options.storage
+    this.#clock = options.clock
+    this.#lastUse = new LastUse('loginSession', options)
   }
 
   /** Always under a new token: one that a browser brings along is never taken over. */

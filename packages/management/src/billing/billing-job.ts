@@ -4,7 +4,7 @@ import type { Job } from '@ff/server/plane'
 import { SYSTEM } from '../access/actors.ts'
 import { loadOrganizationPath } from '../access/paths.ts'
 import { type ChangeEvent, changeEvent } from '../audit/change-event.ts'
-import { applyChange, type Outcome } from '../changes/apply-change.ts'
+import { applyChange, type CompletedChange } from '../changes/apply-change.ts'
 import type { Installation, Management } from '../changes/management.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
 import type { Payments } from '../ports/payments.ts'
@@ -47,8 +47,8 @@ async function closePeriods(management: Management): Promise<void> {
 
 /** False when the organization's period has not ended yet, or another instance has closed it. */
 function closePeriod(management: Management, orgId: string): Promise<boolean> {
-  const target = { permission, load: loadOrganizationPath, params: { orgId } } as const
-  return applyChange(management, target, async (writer, { organization }) => {
+  const request = { permission, load: loadOrganizationPath, params: { orgId } } as const
+  return applyChange(management, request, async (writer, { organization }) => {
     const closed = await closeDuePeriod(writer, organization)
     const fields = { before: null, after: closed?.invoice ?? null }
     const event = changeEvent('invoice.created', closed?.invoice.id ?? '', fields)
@@ -98,8 +98,8 @@ async function settle(
   { id, orgId }: Invoice,
   finish: (writer: RecordWriter, invoice: Invoice) => Promise<ChangeEvent>,
 ): Promise<void> {
-  const target = { permission, load: loadOrganizationPath, params: { orgId } } as const
-  await applyChange(management, target, async (writer): Promise<Outcome<null>> => {
+  const request = { permission, load: loadOrganizationPath, params: { orgId } } as const
+  await applyChange(management, request, async (writer): Promise<CompletedChange<null>> => {
     const invoice = await writer.reader.find('invoice', id)
     const isPending = invoice?.status === PENDING
     const event = isPending ? await finish(writer, invoice) : NOTHING

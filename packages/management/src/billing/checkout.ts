@@ -24,8 +24,8 @@ export async function createCheckout(
 ): Promise<Checkout> {
   const { storage, payments } = management
   const { permission } = endpoints.createCheckout
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization: payer } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization: payer } = await loadPermitted(management, request)
   const plan = await storage.find('plan', body.planId)
   if (plan === undefined) throw invalid('plan_id', 'names no plan')
   const priceId = priceOf(plan, body)
@@ -41,7 +41,7 @@ export async function createCheckout(
     successUrl: body.successUrl,
     cancelUrl: body.cancelUrl,
   })
-  return applyChange(management, target, async (writer, { organization: before }) => {
+  return applyChange(management, request, async (writer, { organization: before }) => {
     // Whoever was first is kept; the provider's own events decide between two.
     const isSame = before.paymentCustomerId === payer.paymentCustomerId
     const changes = isSame ? { paymentCustomerId: customerId } : {}

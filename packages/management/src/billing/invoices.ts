@@ -23,8 +23,8 @@ export async function listInvoices(
   { params }: Input<'listInvoices', 'params'>,
 ): Promise<Invoices> {
   const { permission } = endpoints.listInvoices
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, request)
   const { data } = await management.storage.list('invoice', {
     where: { orgId: organization.id },
     sort: { field: 'periodEnd', direction: 'desc' },

@@ -2,7 +2,7 @@ import type { Plan } from '@ff/protocol/management'
 import type { LastPaymentEvent, Records } from '@ff/storage'
 import * as z from 'zod'
 import { type ChangeEvent, changeEvent } from '../audit/change-event.ts'
-import type { Outcome } from '../changes/apply-change.ts'
+import type { CompletedChange } from '../changes/apply-change.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
 import type { PaymentCustomer, PaymentInvoice, PaymentSubscription } from '../ports/payments.ts'
 import { monthOf } from './billing-period.ts'
@@ -18,7 +18,7 @@ import { changePlan, closeDuePeriods } from './plan-change.ts'
 type Payer = Records['organization']
 
 /** True when it was taken in; false when it concerns an organization that another customer pays for. */
-type Taken = Promise<Outcome<boolean>>
+type Taken = Promise<CompletedChange<boolean>>
 
 /** Brings an organization in step with the newest of one thing at the payment provider. */
 export function takeIn(writer: RecordWriter, payer: Payer, last: LastPaymentEvent): Taken {

@@ -128,8 +128,8 @@ async function settle(
       await session.update('paymentEvent', taken.id, { settledEventId: taken.eventId })
     },
   }
-  const target = { permission: PERMISSION, load: loadOrganizationPath, params: { orgId } }
-  const isTaken = await applyChange(asProvider, target, async (writer, { organization }) => {
+  const request = { permission: PERMISSION, load: loadOrganizationPath, params: { orgId } }
+  const isTaken = await applyChange(asProvider, request, async (writer, { organization }) => {
     // Another delivery may have brought something newer meanwhile.
     const newest = (await writer.reader.find('paymentEvent', last.id)) ?? last
     const outcome = await takeIn(writer, organization, newest)

@@ -38,8 +38,8 @@ export async function createPlan(
   { body }: { readonly body: NewPlan },
 ): Promise<Plan> {
   const { permission } = endpoints.createPlan
-  const target = { permission, load: loadCatalogue, params: {} }
-  return applyChange(management, target, async (writer) => {
+  const request = { permission, load: loadCatalogue, params: {} }
+  return applyChange(management, request, async (writer) => {
     const plan = await writer.insert('plan', toRecord(body))
     const event = changeEvent('plan.created', plan.id, { before: null, after: plan })
     return { event, result: plan }
@@ -52,8 +52,8 @@ export async function updatePlan(
   { params, body, expectedRevision }: Input<'updatePlan', 'params' | 'body' | 'expectedRevision'>,
 ): Promise<Plan> {
   const { permission } = endpoints.updatePlan
-  const target = { permission, load: loadPlanPath, params }
-  return applyChange(management, target, async (writer, { plan: before }) => {
+  const request = { permission, load: loadPlanPath, params }
+  return applyChange(management, request, async (writer, { plan: before }) => {
     const after = await writer.update('plan', before, body, expectedRevision)
     const event = changeEvent('plan.updated', before.id, { before, after })
     return { event, result: after }
@@ -66,8 +66,8 @@ export async function deletePlan(
   { params, expectedRevision }: Input<'deletePlan', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deletePlan
-  const target = { permission, load: loadPlanPath, params }
-  return applyChange(management, target, async (writer, { plan }) => {
+  const request = { permission, load: loadPlanPath, params }
+  return applyChange(management, request, async (writer, { plan }) => {
     writer.assertRevision('plan', plan, expectedRevision)
     assertUnused('plan', await findDependentsOfPlan(writer.reader, plan))
     await writer.remove('plan', plan)

@@ -35,8 +35,8 @@ export async function getOrganizationUsage(
 ): Promise<OrganizationUsage> {
   const { storage, clock } = management
   const { permission } = endpoints.getOrganizationUsage
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, request)
   const { apiUsage, periodStart, currentPeriodEnd, trialStartsAt, trialEndsAt } = organization
   const plan = await findPlan(storage, organization)
   const trial = trialStateOf(organization, timestampAt(clock))
@@ -70,8 +70,8 @@ export async function setOrganizationPlan(
 ): Promise<Organization> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.setOrganizationPlan
-  const target = { permission, load: loadOrganizationPath, params }
-  return applyChange(management, target, async (writer, { organization: before }) => {
+  const request = { permission, load: loadOrganizationPath, params }
+  return applyChange(management, request, async (writer, { organization: before }) => {
     writer.assertRevision('organization', before, expectedRevision)
     const plan = await requirePlan(writer.reader, body.planId)
     const trial = body.trial === true ? trialOf(before, plan, writer.now) : null

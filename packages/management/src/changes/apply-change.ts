@@ -2,7 +2,7 @@ import { FlagError, isFlagError } from '@ff/core'
 import { auditEvents } from '@ff/protocol/management'
 import { timestampAt } from '@ff/server/plane'
 import type { FlagSetChange, StorageSession } from '@ff/storage'
-import { loadPermitted, type Target } from '../access/access-request.ts'
+import { type AccessRequest, loadPermitted } from '../access/access-request.ts'
 import type { Actor } from '../access/actors.ts'
 import type { AnyPath } from '../access/paths.ts'
 import { mayAs } from '../access/permissions.ts'
@@ -12,96 +12,99 @@ import { findEarlierResult, rememberResult } from '../requests/idempotency.ts'
 import { invalid } from '../requests/validation.ts'
 import { keepCounts } from './counts.ts'
 import type { Management } from './management.ts'
-import { publishTouched } from './publication.ts'
+import { publishAffected } from './publication.ts'
 import { assertWithinPlan } from './quotas.ts'
 import { RecordWriter } from './record-writer.ts'
 import { queueDeliveries } from './webhook-outbox.ts'
 
-/** What a change must say of itself. */
-export interface Outcome<T> {
+/** The result of a change, and what its audit event and its publication need. */
+export interface CompletedChange<T> {
   readonly event: ChangeEvent
   readonly result: T
-  /** The wire field to blame when what would be published is broken. */
+  /** The wire field that an `INVALID_DEFINITION` error of the publication names. */
   readonly field?: string
-  /** The field of `result` that holds a secret: `null` when the same request comes again. */
+  /** The field of `result` with a secret; `null` in the reply to a repeated request. */
   readonly shownOnce?: keyof T & string
 }
 
 /**
- * The only way to change configuration. In one transaction, alone in its organization: loads the
- * path, decides access, does the work, writes the audit event, and publishes every definition
- * touched. Resolves after the commit, when the change feed has been told. Work that writes nothing
- * leaves no version and no event; work that throws leaves nothing at all. A request that was
- * done before is answered what it was answered then.
+ * The only way to change configuration. In one transaction, under the lock of the organization:
+ * loads the path, decides access, does the work, writes the audit event, and publishes the
+ * definition of every affected entity. Resolves after the commit, when the change feed is notified.
+ * Work that writes nothing adds neither a version nor an event; work that throws changes nothing. A
+ * repeated idempotent request returns its first result.
  */
 export async function applyChange<Params, Path extends AnyPath, T>(
   management: Management,
-  target: Target<Params, Path>,
-  work: (writer: RecordWriter, path: Path) => Promise<Outcome<T>>,
+  request: AccessRequest<Params, Path>,
+  work: (writer: RecordWriter, path: Path) => Promise<CompletedChange<T>>,
 ): Promise<T> {
-  const lock = await lockOf(management, target)
-  const { result, hints, isTold } = await management.storage.transaction(lock, async (session) => {
-    const made = await makeChange({ session, management, target, lock }, work)
-    await management.alongside?.(session)
-    return made
-  })
-  if (isTold) management.wakeWebhooks()
-  await announce(management, hints)
+  const lock = await lockOf(management, request)
+  const { result, hints, hasDeliveries } = await management.storage.transaction(
+    lock,
+    async (session) => {
+      const made = await applyInTransaction({ session, management, request, lock }, work)
+      await management.alongside?.(session)
+      return made
+    },
+  )
+  if (hasDeliveries) management.wakeWebhooks()
+  await notifyChangeFeed(management, hints)
   return result
 }
 
 /**
- * The organization of a thing never changes, so this names the right lock; inside it, all is loaded
- * anew. What members of an organization may change is nothing but its own: that need not be looked
- * up, and what is foreign is not found inside.
+ * Returns the lock of a change. The organization of a record never changes, so the lock is still
+ * right when the records are loaded again under it. Members change their own organization only, so
+ * their lock needs no look-up; records of another organization are not found under it.
  */
 async function lockOf<Params, Path extends AnyPath>(
   management: Management,
-  target: Target<Params, Path>,
+  request: AccessRequest<Params, Path>,
 ): Promise<string> {
   const { actor } = management
-  const isOwn = actor.role !== 'platform' && mayAs(actor.role, target.permission)
+  const isOwn = actor.role !== 'platform' && mayAs(actor.role, request.permission)
   if (isOwn && actor.orgId !== null) return actor.orgId
-  return lockFor(await loadPermitted(management, target))
+  return lockFor(await loadPermitted(management, request))
 }
 
 function lockFor({ organization }: AnyPath): string {
   return organization?.id ?? 'platform'
 }
 
-interface Change<Params, Path extends AnyPath> {
-  /** What the transaction holds. */
+interface ChangeInput<Params, Path extends AnyPath> {
+  /** The lock that the transaction holds. */
   readonly lock: string
   readonly session: StorageSession
   readonly management: Management
-  readonly target: Target<Params, Path>
+  readonly request: AccessRequest<Params, Path>
 }
 
-interface Made<T> {
+interface AppliedChange<T> {
   readonly result: T
   readonly hints: readonly FlagSetChange[]
-  /** Whether webhooks are to be told. */
-  readonly isTold: boolean
+  /** Whether webhook deliveries were queued. */
+  readonly hasDeliveries: boolean
 }
 
-const NOTHING_MADE = { hints: [], isTold: false } as const
+const NOTHING_APPLIED = { hints: [], hasDeliveries: false } as const
 
-/** The part of a change that is done inside its transaction. */
-async function makeChange<Params, Path extends AnyPath, T>(
-  { session, management, target, lock }: Change<Params, Path>,
-  work: (writer: RecordWriter, path: Path) => Promise<Outcome<T>>,
-): Promise<Made<T>> {
+/** Does the part of a change that belongs to its transaction. */
+async function applyInTransaction<Params, Path extends AnyPath, T>(
+  { session, management, request, lock }: ChangeInput<Params, Path>,
+  work: (writer: RecordWriter, path: Path) => Promise<CompletedChange<T>>,
+): Promise<AppliedChange<T>> {
   const { clock, actor, idempotentRequest } = management
-  const { permission, load, params } = target
+  const { permission, load, params } = request
   const path = await load(session, { actor, permission }, params)
   if (lockFor(path) !== lock) throw new FlagError('INTERNAL', 'A change held the wrong lock.')
   const writer = new RecordWriter(session, timestampAt(clock))
   const earlier = await findEarlierResult(session, idempotentRequest, writer.now)
-  if (earlier !== undefined) return { ...NOTHING_MADE, result: earlier.result as T }
+  if (earlier !== undefined) return { ...NOTHING_APPLIED, result: earlier.result as T }
   const outcome = await work(writer, path)
   const answer = { result: withoutSecret(outcome), now: writer.now }
   await rememberResult(session, idempotentRequest, answer)
-  if (writer.kinds.size === 0) return { ...NOTHING_MADE, result: outcome.result }
+  if (writer.kinds.size === 0) return { ...NOTHING_APPLIED, result: outcome.result }
   await assertWithinPlan(session, path.organization, {
     permission,
     eventType: outcome.event.type,
@@ -109,24 +112,24 @@ async function makeChange<Params, Path extends AnyPath, T>(
     now: writer.now,
   })
   await keepCounts(session, path.organization, writer)
-  // None of these waits for another's writes: what they ask of the store travels together.
+  // None of these depends on another's writes, so their queries travel together.
   const entry = toNewEntry(outcome.event, path, actor, writer.now)
   const place = findPlace(session, entry)
   const eventId = async () => (await place).id
-  const { soundness } = management
-  const [hints, isTold] = await Promise.all([
-    publish(session, writer, { eventId, field: outcome.field, soundness, path }),
+  const { publishCheck } = management
+  const [hints, hasDeliveries] = await Promise.all([
+    publish(session, writer, { eventId, field: outcome.field, publishCheck, path }),
     queueDeliveries(session, entry, eventId),
     place.then((found) => appendAt(session, entry, found)),
   ])
-  return { result: outcome.result, hints, isTold }
+  return { result: outcome.result, hints, hasDeliveries }
 }
 
-function withoutSecret<T>({ result, shownOnce }: Outcome<T>): unknown {
+function withoutSecret<T>({ result, shownOnce }: CompletedChange<T>): unknown {
   return shownOnce === undefined ? result : { ...result, [shownOnce]: null }
 }
 
-interface Published extends Pick<Management, 'soundness'> {
+interface PublishInput extends Pick<Management, 'publishCheck'> {
   readonly eventId: () => Promise<string>
   readonly field: string | undefined
   readonly path: AnyPath
@@ -134,13 +137,13 @@ interface Published extends Pick<Management, 'soundness'> {
 
 async function publish(
   session: StorageSession,
-  { touches, kinds, now: publishedAt }: RecordWriter,
-  { eventId, field = '', soundness, path }: Published,
+  { affected, kinds, now: publishedAt }: RecordWriter,
+  { eventId, field = '', publishCheck, path }: PublishInput,
 ): Promise<readonly FlagSetChange[]> {
   try {
-    const occasion = async () => ({ publishedAt, eventId: await eventId() })
+    const metadata = async () => ({ publishedAt, eventId: await eventId() })
     const environment = kinds.has('environment') ? undefined : path.environment
-    const hints = await publishTouched(session, touches, { occasion, soundness, environment })
+    const hints = await publishAffected(session, affected, { metadata, publishCheck, environment })
     return kinds.has('sdkKey') ? [...hints, { type: 'sdkKeys' }] : hints
   } catch (error) {
     if (isFlagError(error) && error.code === 'INVALID_DEFINITION')
@@ -149,8 +152,8 @@ async function publish(
   }
 }
 
-/** Tells the feed. The change is already kept: a feed that fails only delays what others see. */
-async function announce(
+/** Never throws: after the commit, a failing feed only delays other processes. */
+async function notifyChangeFeed(
   { changeFeed, logger }: Management,
   hints: readonly FlagSetChange[],
 ): Promise<void> {

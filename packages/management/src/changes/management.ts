@@ -12,7 +12,7 @@ import type { WebhookSender } from '../ports/webhook-sender.ts'
 import type { IdempotentRequest } from '../requests/idempotency.ts'
 import type { InputOf } from '../requests/input.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
-import type { Soundness } from './publish-check.ts'
+import type { PublishCheck } from './publish-check.ts'
 
 /** What the use cases of one server share. */
 export interface Installation {
@@ -39,7 +39,7 @@ export interface Installation {
   /** undefined where no key is given: what needs it is refused. */
   readonly secretBox: SecretBox | undefined
   /** What changes are judged by before they are published. */
-  readonly soundness: Soundness
+  readonly publishCheck: PublishCheck
   /** The walks through the audit log that are under way in this process. */
   readonly auditWalks: AuditWalks
   readonly webhookSender: WebhookSender

@@ -2,7 +2,7 @@ import type { Issue } from '@ff/core'
 import { authoringFault } from '@ff/core/authoring'
 import type { Condition, Flag } from '@ff/protocol/management'
 import { engines } from '@ff/server/plane'
-import { flagQuestionOf, segmentIdsOf } from '../changes/condition-references.ts'
+import { flagReferenceOf, segmentIdsOf } from '../changes/condition-references.ts'
 import type { Reader } from '../changes/record-writer.ts'
 import { invalidRequest } from '../requests/validation.ts'
 
@@ -35,14 +35,14 @@ export async function findReferenceFault(
     const segment = await reader.find('segment', segmentId)
     if (segment?.projectId !== projectId) return `There is no segment ${segmentId} in the project.`
   }
-  const question = flagQuestionOf(condition)
-  if (question === undefined) return undefined
-  const where = { projectId, key: question.flagKey }
+  const reference = flagReferenceOf(condition)
+  if (reference === undefined) return undefined
+  const where = { projectId, key: reference.flagKey }
   const flag = (await reader.list('flag', { where, limit: 1 })).data[0]
   if (flag === undefined || flag.archivedAt !== null) {
-    return `There is no flag "${question.flagKey}" in the project.`
+    return `There is no flag "${reference.flagKey}" in the project.`
   }
-  return findVariationFault(reader, flag, question.variationKeys)
+  return findVariationFault(reader, flag, reference.variationKeys)
 }
 
 async function findVariationFault(

@@ -21,8 +21,8 @@ export async function getFlagState(
   { params }: Input<'getFlagState', 'params'>,
 ): Promise<FlagState> {
   const { permission } = endpoints.getFlagState
-  const target = { permission, load: loadFlagStatePath, params }
-  return (await loadPermitted(management, target)).state
+  const request = { permission, load: loadFlagStatePath, params }
+  return (await loadPermitted(management, request)).state
 }
 
 /** Switches a flag, and sets its defaults, targets and prerequisites, in one environment. */
@@ -32,8 +32,8 @@ export async function updateFlagState(
 ): Promise<FlagState> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.updateFlagState
-  const target = { permission, load: loadFlagStatePath, params }
-  return applyChange(management, target, async (writer, path) => {
+  const request = { permission, load: loadFlagStatePath, params }
+  return applyChange(management, request, async (writer, path) => {
     await assertVariations(writer.reader, path.flag, body)
     assertTargets(body)
     await assertPrerequisites(writer.reader, path, body)

@@ -62,8 +62,8 @@ export async function createFlag(
   { params, body }: Input<'createFlag', 'params' | 'body'>,
 ): Promise<FlagView> {
   const { permission } = endpoints.createFlag
-  const target = { permission, load: loadProjectPath, params }
-  return applyChange(management, target, async (writer, { project }) => {
+  const request = { permission, load: loadProjectPath, params }
+  return applyChange(management, request, async (writer, { project }) => {
     assertTags(body.tags)
     const flag = await writer.insert('flag', {
       projectId: project.id,
@@ -96,8 +96,8 @@ export async function updateFlag(
   { params, body, expectedRevision }: Input<'updateFlag', 'params' | 'body' | 'expectedRevision'>,
 ): Promise<FlagView> {
   const { permission } = endpoints.updateFlag
-  const target = { permission, load: loadFlagPath, params }
-  return applyChange(management, target, async (writer, { flag }) => {
+  const request = { permission, load: loadFlagPath, params }
+  return applyChange(management, request, async (writer, { flag }) => {
     assertTags(body.tags)
     const { archived, ...fields } = body
     const changes: RecordChanges<'flag'> = {
@@ -120,8 +120,8 @@ export async function deleteFlag(
   { params, expectedRevision }: Input<'deleteFlag', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteFlag
-  const target = { permission, load: loadFlagPath, params }
-  return applyChange(management, target, async (writer, { flag }) => {
+  const request = { permission, load: loadFlagPath, params }
+  return applyChange(management, request, async (writer, { flag }) => {
     writer.assertRevision('flag', flag, expectedRevision)
     assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
     await removeFlag(writer, flag)

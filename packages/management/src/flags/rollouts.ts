@@ -37,8 +37,8 @@ export async function listRollouts(
   { params, query }: Input<'listRollouts', 'params' | 'query'>,
 ): Promise<PageOf<Rollout>> {
   const { permission } = endpoints.listRollouts
-  const target = { permission, load: loadFlagStatePath, params }
-  const { flag, environment } = await loadPermitted(management, target)
+  const request = { permission, load: loadFlagStatePath, params }
+  const { flag, environment } = await loadPermitted(management, request)
   const found = await management.storage.list('rollout', {
     where: { flagId: flag.id, environmentId: environment.id },
     sort: { field: 'name', direction: 'asc' },
@@ -54,8 +54,8 @@ export async function getRollout(
   { params }: Input<'getRollout', 'params'>,
 ): Promise<Rollout> {
   const { permission } = endpoints.getRollout
-  const target = { permission, load: loadRolloutPath, params }
-  const { rollout } = await loadPermitted(management, target)
+  const request = { permission, load: loadRolloutPath, params }
+  const { rollout } = await loadPermitted(management, request)
   return viewRollout(rollout, management.clock.now())
 }
 
@@ -65,8 +65,8 @@ export async function createRollout(
   { params, body }: Input<'createRollout', 'params' | 'body'>,
 ): Promise<Rollout> {
   const { permission } = endpoints.createRollout
-  const target = { permission, load: loadFlagStatePath, params }
-  return applyChange(management, target, async (writer, { project, environment, flag }) => {
+  const request = { permission, load: loadFlagStatePath, params }
+  return applyChange(management, request, async (writer, { project, environment, flag }) => {
     const settings = mergeRolloutSettings(
       { ...NO_SETTINGS, strategy: body.strategy },
       body,
@@ -103,8 +103,8 @@ export async function updateRollout(
 ): Promise<ChangedRollout> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.updateRollout
-  const target = { permission, load: loadRolloutPath, params }
-  return applyChange(management, target, async (writer, { flag, rollout }) => {
+  const request = { permission, load: loadRolloutPath, params }
+  return applyChange(management, request, async (writer, { flag, rollout }) => {
     const now = Date.parse(writer.now)
     const settings = mergeRolloutSettings(rollout, body, writer.now)
     assertRolloutSettings(settings, await loadVariations(writer.reader, flag.id))
@@ -125,8 +125,8 @@ export async function deleteRollout(
   { params, expectedRevision }: Input<'deleteRollout', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteRollout
-  const target = { permission, load: loadRolloutPath, params }
-  return applyChange(management, target, async (writer, { rollout }) => {
+  const request = { permission, load: loadRolloutPath, params }
+  return applyChange(management, request, async (writer, { rollout }) => {
     writer.assertRevision('rollout', rollout, expectedRevision)
     assertUnused('rollout', await findDependentsOfRollout(writer.reader, rollout))
     await writer.remove('rollout', rollout)

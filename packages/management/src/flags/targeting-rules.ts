@@ -52,8 +52,8 @@ export async function createTargetingRule(
   { params, body }: Input<'createTargetingRule', 'params' | 'body'>,
 ): Promise<TargetingRuleView> {
   const { permission } = endpoints.createTargetingRule
-  const target = { permission, load: loadFlagStatePath, params }
-  return applyChange(management, target, async (writer, path) => {
+  const request = { permission, load: loadFlagStatePath, params }
+  return applyChange(management, request, async (writer, path) => {
     const { reader } = writer
     if ((await loadRules(reader, path)).length >= MOST_RULES) {
       throw invalid('', `A flag has at most ${MOST_RULES} targeting rules in an environment.`)
@@ -84,8 +84,8 @@ export async function updateTargetingRule(
 ): Promise<{ rule: TargetingRuleView; message: string }> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.updateTargetingRule
-  const target = { permission, load: loadTargetingRulePath, params }
-  return applyChange(management, target, async (writer, path) => {
+  const request = { permission, load: loadTargetingRulePath, params }
+  return applyChange(management, request, async (writer, path) => {
     await assertRule(writer.reader, path, body, path.rule)
     const changes = { ...segmentClearedBy(body, path.rule), ...body }
     const after = await writer.update('targetingRule', path.rule, changes, expectedRevision)
@@ -102,8 +102,8 @@ export async function deleteTargetingRule(
   { params, expectedRevision }: Input<'deleteTargetingRule', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteTargetingRule
-  const target = { permission, load: loadTargetingRulePath, params }
-  return applyChange(management, target, async (writer, { rule }) => {
+  const request = { permission, load: loadTargetingRulePath, params }
+  return applyChange(management, request, async (writer, { rule }) => {
     writer.assertRevision('targetingRule', rule, expectedRevision)
     await writer.remove('targetingRule', rule)
     const event = changeEvent('targeting_rule.deleted', rule.id, { before: rule, after: null })
@@ -117,8 +117,8 @@ export async function reorderTargetingRules(
   { params, body }: Input<'reorderTargetingRules', 'params' | 'body'>,
 ): Promise<TargetingRuleView[]> {
   const { permission } = endpoints.reorderTargetingRules
-  const target = { permission, load: loadFlagStatePath, params }
-  return applyChange(management, target, async (writer, path) => {
+  const request = { permission, load: loadFlagStatePath, params }
+  return applyChange(management, request, async (writer, path) => {
     const all = await loadRules(writer.reader, path)
     const moved = await reorder(writer, 'targetingRule', all, body)
     const event = changeEvent('targeting_rule.reordered', path.state.id, moved)

@@ -37,8 +37,8 @@ export async function createVariation(
   { params, body }: Input<'createVariation', 'params' | 'body'>,
 ): Promise<Variation> {
   const { permission } = endpoints.createVariation
-  const target = { permission, load: loadFlagPath, params }
-  return applyChange(management, target, async (writer, { flag }) => {
+  const request = { permission, load: loadFlagPath, params }
+  return applyChange(management, request, async (writer, { flag }) => {
     const siblings = await loadVariations(writer.reader, flag.id)
     if (siblings.length >= MOST_VARIATIONS) {
       throw invalid('', `A flag has at most ${MOST_VARIATIONS} variations.`)
@@ -59,8 +59,8 @@ export async function updateVariation(
 ): Promise<Variation> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.updateVariation
-  const target = { permission, load: loadVariationPath, params }
-  return applyChange(management, target, async (writer, { flag, variation }) => {
+  const request = { permission, load: loadVariationPath, params }
+  return applyChange(management, request, async (writer, { flag, variation }) => {
     if (body.value !== undefined) assertValue(flag, body.value, 'value')
     if (body.isDefault === false && variation.isDefault) {
       throw invalid('is_default', 'make another variation the default instead')
@@ -84,8 +84,8 @@ export async function deleteVariation(
   { params, expectedRevision }: Input<'deleteVariation', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteVariation
-  const target = { permission, load: loadVariationPath, params }
-  return applyChange(management, target, async (writer, { flag, variation }) => {
+  const request = { permission, load: loadVariationPath, params }
+  return applyChange(management, request, async (writer, { flag, variation }) => {
     writer.assertRevision('variation', variation, expectedRevision)
     if (variation.isDefault) {
       throw new FlagError('CONFLICT', 'The default variation cannot be deleted.')
@@ -103,8 +103,8 @@ export async function reorderVariations(
   { params, body }: Input<'reorderVariations', 'params' | 'body'>,
 ): Promise<Variation[]> {
   const { permission } = endpoints.reorderVariations
-  const target = { permission, load: loadFlagPath, params }
-  return applyChange(management, target, async (writer, { flag }) => {
+  const request = { permission, load: loadFlagPath, params }
+  return applyChange(management, request, async (writer, { flag }) => {
     const all = await loadVariations(writer.reader, flag.id)
     const moved = await reorder(writer, 'variation', all, body)
     const event = changeEvent('variation.reordered', flag.id, moved)

@@ -26,8 +26,8 @@ export async function restoreVersion(
   { params }: Input<'restoreVersion', 'params'>,
 ): Promise<Restoration> {
   const { permission } = endpoints.restoreVersion
-  const target = { permission, load: loadEnvironmentPath, params }
-  return applyChange(management, target, async (writer, { environment }) => {
+  const request = { permission, load: loadEnvironmentPath, params }
+  return applyChange(management, request, async (writer, { environment }) => {
     const past = await loadVersion(writer.reader, environment.id, params.version)
     const present = (await writer.reader.loadFlagSet(environment.id)) ?? past
     const restorations = restorationsOf(environment, past, present)

@@ -16,8 +16,8 @@ export async function listVersions(
 ): Promise<PageOf<Version>> {
   const { permission } = endpoints.listVersions
   const { storage } = management
-  const target = { permission, load: loadEnvironmentPath, params }
-  const { environment } = await loadPermitted(management, target)
+  const request = { permission, load: loadEnvironmentPath, params }
+  const { environment } = await loadPermitted(management, request)
   const { data, total } = await storage.listVersions(environment.id, pagingOf(query))
   const versions: Version[] = []
   for (const published of data) versions.push(await viewVersion(storage, published))
@@ -30,8 +30,8 @@ export async function getVersion(
   { params }: Input<'getVersion', 'params'>,
 ): Promise<FlagSetDefinition> {
   const { permission } = endpoints.getVersion
-  const target = { permission, load: loadEnvironmentPath, params }
-  const { environment } = await loadPermitted(management, target)
+  const request = { permission, load: loadEnvironmentPath, params }
+  const { environment } = await loadPermitted(management, request)
   return loadVersion(management.storage, environment.id, params.version)
 }
 

@@ -13,8 +13,8 @@ export async function getConvergence(
 ): Promise<Convergence> {
   const { permission } = endpoints.getConvergence
   const { storage, clock, instance } = management
-  const target = { permission, load: loadEnvironmentPath, params }
-  const { environment } = await loadPermitted(management, target)
+  const request = { permission, load: loadEnvironmentPath, params }
+  const { environment } = await loadPermitted(management, request)
   const { data } = await storage.listVersions(environment.id, { page: 1, limit: 1 })
   const { version = 0, publishedAt = null } = data[0] ?? {}
   const served = instance?.findServed(environment.id)

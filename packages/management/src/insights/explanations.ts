@@ -27,8 +27,8 @@ export async function explainEvaluation(
   { params, body }: Input<'explainEvaluation', 'params' | 'body'>,
 ): Promise<ExplainedEvaluation> {
   const { permission } = endpoints.explainEvaluation
-  const target = { permission, load: loadEnvironmentPath, params }
-  const { environment } = await loadPermitted(management, target)
+  const request = { permission, load: loadEnvironmentPath, params }
+  const { environment } = await loadPermitted(management, request)
   const context = parseContext(body.context)
   const flagSet = await loadCompiled(management, environment.id, body.version)
   const { flagKey } = body

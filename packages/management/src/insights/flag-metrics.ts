@@ -36,12 +36,12 @@ export async function getFlagMetrics(
   { params, query }: Input<'getFlagMetrics', 'params' | 'query'>,
 ): Promise<FlagMetrics> {
   const { storage, clock } = management
-  const target = {
+  const request = {
     permission: endpoints.getFlagMetrics.permission,
     load: loadMeteredPath,
     params: { ...params, environmentId: query.environmentId },
   }
-  const { flag, environment } = await loadPermitted(management, target)
+  const { flag, environment } = await loadPermitted(management, request)
   const end = (Math.floor(clock.now() / MINUTE_MS) + 1) * MINUTE_MS
   const place = { environmentId: environment.id, flagId: flag.id }
   const now = await loadDay(storage, { ...place, end })

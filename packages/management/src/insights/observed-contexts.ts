@@ -48,8 +48,8 @@ export async function forgetObservedContexts(
 ): Promise<null> {
   const { permission } = endpoints.forgetObservedContexts
   const { environmentId, key } = query
-  const target = { permission, load: loadEnvironmentById, params: { environmentId } }
-  return applyChange(management, target, async (writer, { environment: { id } }) => {
+  const request = { permission, load: loadEnvironmentById, params: { environmentId } }
+  return applyChange(management, request, async (writer, { environment: { id } }) => {
     const contexts = await writer.forgetContexts({ environmentId: id, key })
     const before = { keyHash: await sha256(`${id}:${key}`), contexts }
     const event = changeEvent('observed_context.forgotten', id, { before, after: null })
@@ -61,16 +61,16 @@ async function placeOf(management: Management, { environmentId }: Query): Promis
   const { permission } = endpoints.listObservedContexts
   const { actor } = management
   if (environmentId !== undefined) {
-    const target = { permission, load: loadEnvironmentById, params: { environmentId } }
-    return { environmentId: (await loadPermitted(management, target)).environment.id }
+    const request = { permission, load: loadEnvironmentById, params: { environmentId } }
+    return { environmentId: (await loadPermitted(management, request)).environment.id }
   }
   if (actor.role === 'platform') {
     await loadPermitted(management, { permission, load: loadInstallation, params: {} })
     return {}
   }
   const params = { orgId: actor.orgId ?? '' }
-  const target = { permission, load: loadOrganizationPath, params }
-  return { orgId: (await loadPermitted(management, target)).organization.id }
+  const request = { permission, load: loadOrganizationPath, params }
+  return { orgId: (await loadPermitted(management, request)).organization.id }
 }
 
 function rangeOf({ from, to }: Query): NonNullable<ListQuery<'observedContext'>['range']> {

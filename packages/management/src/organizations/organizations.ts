@@ -29,8 +29,8 @@ export async function listOrganizations(
     await loadPermitted(management, { permission, load: loadInstallation, params: {} })
   } else {
     const params = { orgId: actor.orgId ?? '' }
-    const target = { permission, load: loadOrganizationPath, params }
-    where.id = (await loadPermitted(management, target)).organization.id
+    const request = { permission, load: loadOrganizationPath, params }
+    where.id = (await loadPermitted(management, request)).organization.id
   }
   const { search } = query
   const found = await storage.list('organization', {
@@ -48,8 +48,8 @@ export async function getOrganization(
   { params }: Input<'getOrganization', 'params'>,
 ): Promise<Organization> {
   const { permission } = endpoints.getOrganization
-  const target = { permission, load: loadOrganizationPath, params }
-  return (await loadPermitted(management, target)).organization
+  const request = { permission, load: loadOrganizationPath, params }
+  return (await loadPermitted(management, request)).organization
 }
 
 /** A new organization; only the platform may found one. */
@@ -58,8 +58,8 @@ export async function createOrganization(
   { body }: { readonly body: NewOrganization },
 ): Promise<Organization> {
   const { permission } = endpoints.createOrganization
-  const target = { permission, load: loadInstallation, params: {} }
-  return applyChange(management, target, async (writer) => {
+  const request = { permission, load: loadInstallation, params: {} }
+  return applyChange(management, request, async (writer) => {
     const organization = await writer.insert('organization', {
       name: body.name,
       billingEmail: body.billingEmail ?? null,
@@ -90,8 +90,8 @@ export async function updateOrganization(
 ): Promise<Organization> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.updateOrganization
-  const target = { permission, load: loadOrganizationPath, params }
-  return applyChange(management, target, async (writer, { organization: before }) => {
+  const request = { permission, load: loadOrganizationPath, params }
+  return applyChange(management, request, async (writer, { organization: before }) => {
     const changes = toRecordChanges(before, body)
     const after = await writer.update('organization', before, changes, expectedRevision)
     const event = changeEvent('organization.updated', before.id, { before, after })
@@ -105,8 +105,8 @@ export async function deleteOrganization(
   { params, expectedRevision }: Input<'deleteOrganization', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteOrganization
-  const target = { permission, load: loadOrganizationPath, params }
-  return applyChange(management, target, async (writer, { organization }) => {
+  const request = { permission, load: loadOrganizationPath, params }
+  return applyChange(management, request, async (writer, { organization }) => {
     writer.assertRevision('organization', organization, expectedRevision)
     await removeParts(writer, organization)
     await writer.remove('organization', organization)

@@ -27,8 +27,8 @@ export async function listSdkKeys(
   { params, query }: Input<'listSdkKeys', 'params' | 'query'>,
 ): Promise<PageOf<SdkKey>> {
   const { permission } = endpoints.listSdkKeys
-  const target = { permission, load: loadEnvironmentPath, params }
-  const { environment } = await loadPermitted(management, target)
+  const request = { permission, load: loadEnvironmentPath, params }
+  const { environment } = await loadPermitted(management, request)
   const { search } = query
   const found = await management.storage.list('sdkKey', {
     where: { environmentId: environment.id },
@@ -46,8 +46,8 @@ export async function createSdkKey(
 ): Promise<SdkKey & { readonly key: string }> {
   const secret = await newKey()
   const { permission } = endpoints.createSdkKey
-  const target = { permission, load: loadEnvironmentPath, params }
-  return applyChange(management, target, async (writer, { project, environment }) => {
+  const request = { permission, load: loadEnvironmentPath, params }
+  return applyChange(management, request, async (writer, { project, environment }) => {
     assertInFuture('expires_at', body.expiresAt, writer.now)
     const { hash: _, ...record } = await writer.insert('sdkKey', {
       ...secret.fields,
@@ -69,8 +69,8 @@ export async function revokeSdkKey(
   { params, expectedRevision }: Input<'revokeSdkKey', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.revokeSdkKey
-  const target = { permission, load: loadSdkKeyPath, params }
-  return applyChange(management, target, async (writer, { sdkKey: before }) => {
+  const request = { permission, load: loadSdkKeyPath, params }
+  return applyChange(management, request, async (writer, { sdkKey: before }) => {
     const changes = { revokedAt: before.revokedAt ?? writer.now }
     const after = await writer.update('sdkKey', before, changes, expectedRevision)
     const event = changeEvent('sdk_key.revoked', before.id, { before, after })
@@ -89,8 +89,8 @@ export async function rotateSdkKey(
 ): Promise<SdkKey & { readonly key: string }> {
   const secret = await newKey()
   const { permission } = endpoints.rotateSdkKey
-  const target = { permission, load: loadSdkKeyPath, params }
-  return applyChange(management, target, async (writer, { sdkKey: before }) => {
+  const request = { permission, load: loadSdkKeyPath, params }
+  return applyChange(management, request, async (writer, { sdkKey: before }) => {
     assertLiving(before, writer.now)
     const { graceSeconds = DEFAULT_GRACE_SECONDS, expiresAt = before.expiresAt } = body
     assertInFuture('expires_at', expiresAt, writer.now)

@@ -74,10 +74,10 @@ async function keepFailure(
   failure: string,
 ): Promise<void> {
   const { permission } = endpoints.createScheduledChange
-  const target = { permission, load: loadScheduledChangePath, params: { ...place, changeId } }
+  const request = { permission, load: loadScheduledChangePath, params: { ...place, changeId } }
   const fields = { status: 'failed' as const, failure }
   try {
-    await applyChange(management, target, async (writer, { change }) => {
+    await applyChange(management, request, async (writer, { change }) => {
       const isPending = change.status === 'pending'
       const after = isPending ? await writer.update('scheduledChange', change, fields) : change
       const event = changeEvent('scheduled_change.failed', changeId, { before: change, after })

@@ -43,11 +43,11 @@ export async function createScheduledChange(
   { params, body }: Input<'createScheduledChange', 'params' | 'body'>,
 ): Promise<ScheduledChange> {
   const { permission } = endpoints.createScheduledChange
-  const target = { permission, load: loadFlagStatePath, params }
-  await loadPermitted(management, target)
+  const request = { permission, load: loadFlagStatePath, params }
+  await loadPermitted(management, request)
   await rehearse(management, params, body)
   const { id, email, name, role, source = 'host' } = management.actor
-  return applyChange(management, target, async (writer) => {
+  return applyChange(management, request, async (writer) => {
     assertInFuture('apply_at', body.applyAt, writer.now)
     const { flagId, environmentId, projectId } = params
     const where = { flagId, environmentId, status: 'pending' as const }
@@ -80,8 +80,8 @@ export async function deleteScheduledChange(
   { params, expectedRevision }: Input<'deleteScheduledChange', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteScheduledChange
-  const target = { permission, load: loadScheduledChangePath, params }
-  return applyChange(management, target, async (writer, { change }) => {
+  const request = { permission, load: loadScheduledChangePath, params }
+  return applyChange(management, request, async (writer, { change }) => {
     writer.assertRevision('scheduledChange', change, expectedRevision)
     if (change.status !== 'pending') {
       throw new FlagError('CONFLICT', `The change has already ${pastOf(change.status)}.`)

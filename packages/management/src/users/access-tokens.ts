@@ -41,8 +41,8 @@ export async function listAccessTokens(
   { params, query }: Input<'listAccessTokens', 'params' | 'query'>,
 ): Promise<PageOf<AccessToken>> {
   const { permission } = endpoints.listAccessTokens
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, request)
   const { search } = query
   const found = await management.storage.list('accessToken', {
     where: { orgId: organization.id },
@@ -69,8 +69,8 @@ export async function createAccessToken(
   }
   const hash = await hashSecret(token)
   const { permission } = endpoints.createAccessToken
-  const target = { permission, load: loadOwner, params }
-  return applyChange(management, target, async (writer) => {
+  const request = { permission, load: loadOwner, params }
+  return applyChange(management, request, async (writer) => {
     const { actor } = management
     assertRoleWithin(body.role, actor)
     assertInFuture('expires_at', body.expiresAt, writer.now)
@@ -95,8 +95,8 @@ export async function deleteAccessToken(
   { params, expectedRevision }: Input<'deleteAccessToken', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteAccessToken
-  const target = { permission, load: loadAccessTokenPath, params }
-  return applyChange(management, target, async (writer, { token }) => {
+  const request = { permission, load: loadAccessTokenPath, params }
+  return applyChange(management, request, async (writer, { token }) => {
     assertRoleWithin(token.role, management.actor)
     writer.assertRevision('accessToken', token, expectedRevision)
     await writer.remove('accessToken', token)

@@ -27,8 +27,8 @@ export async function listMembers(
   { params, query }: Input<'listMembers', 'params' | 'query'>,
 ): Promise<PageOf<Member>> {
   const { permission } = endpoints.listMembers
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, request)
   const { search } = query
   const found = await management.storage.list('member', {
     where: { orgId: organization.id },
@@ -49,8 +49,8 @@ export async function addMember(
 ): Promise<InvitedMember> {
   const { link: oneTimeLink, ...link } = await newLink(management)
   const { permission } = endpoints.addMember
-  const target = { permission, load: loadOrganizationPath, params }
-  return applyChange(management, target, async (writer, { organization }) => {
+  const request = { permission, load: loadOrganizationPath, params }
+  return applyChange(management, request, async (writer, { organization }) => {
     assertRoleWithin(body.role, management.actor)
     const user = await findOrInsertUser(writer, body)
     const where = { orgId: organization.id, userId: user.id }
@@ -80,8 +80,8 @@ export async function updateMember(
   const { newLink: isInvited = false, ...fields } = input.body
   const { link, ...linkFields } = await newLink(management)
   const { permission } = endpoints.updateMember
-  const target = { permission, load: loadMemberPath, params }
-  return applyChange(management, target, async (writer, { member }) => {
+  const request = { permission, load: loadMemberPath, params }
+  return applyChange(management, request, async (writer, { member }) => {
     assertRoleWithin(member.role, management.actor)
     const after = await writer.update(
       'member',
@@ -103,8 +103,8 @@ export async function removeMember(
   { params, expectedRevision }: Input<'removeMember', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.removeMember
-  const target = { permission, load: loadMemberPath, params }
-  return applyChange(management, target, async (writer, { member }) => {
+  const request = { permission, load: loadMemberPath, params }
+  return applyChange(management, request, async (writer, { member }) => {
     assertRoleWithin(member.role, management.actor)
     writer.assertRevision('member', member, expectedRevision)
     await writer.remove('member', member)

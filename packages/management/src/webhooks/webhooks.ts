@@ -30,8 +30,8 @@ export async function listWebhooks(
   { params, query }: Input<'listWebhooks', 'params' | 'query'>,
 ): Promise<PageOf<Webhook>> {
   const { permission } = endpoints.listWebhooks
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, request)
   const found = await management.storage.list('webhook', {
     where: { orgId: organization.id },
     sort: { field: 'createdAt', direction: 'asc' },
@@ -46,8 +46,8 @@ export async function getWebhook(
   { params }: Input<'getWebhook', 'params'>,
 ): Promise<Webhook> {
   const { permission } = endpoints.getWebhook
-  const target = { permission, load: loadWebhookPath, params }
-  return withoutSecret((await loadPermitted(management, target)).webhook)
+  const request = { permission, load: loadWebhookPath, params }
+  return withoutSecret((await loadPermitted(management, request)).webhook)
 }
 
 /** A new webhook. `secret`, which its messages are signed with, is shown now and never again. */
@@ -56,15 +56,15 @@ export async function createWebhook(
   { params, body }: { readonly params: { readonly orgId: string }; readonly body: NewWebhook },
 ): Promise<Webhook & { readonly secret: string }> {
   const { permission } = endpoints.createWebhook
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, request)
   assertMeant(management, body)
   const id = newId()
   const secret = newWebhookSecret()
   const sealedSecret = await boxOf(management).seal(secret, { purpose: 'webhook', id })
   const { url, eventTypes, isActive = true } = body
   const orgId = organization.id
-  return applyChange(management, target, async (writer) => {
+  return applyChange(management, request, async (writer) => {
     const { total } = await writer.reader.list('webhook', { where: { orgId }, limit: 1 })
     if (total >= MOST_WEBHOOKS) {
       const message = `An organization has at most ${MOST_WEBHOOKS} webhooks.`
@@ -87,10 +87,10 @@ export async function updateWebhook(
   }: Input<'updateWebhook', 'params' | 'body' | 'expectedRevision'>,
 ): Promise<Webhook> {
   const { permission } = endpoints.updateWebhook
-  const target = { permission, load: loadWebhookPath, params }
-  await loadPermitted(management, target)
+  const request = { permission, load: loadWebhookPath, params }
+  await loadPermitted(management, request)
   assertMeant(management, body)
-  return applyChange(management, target, async (writer, { webhook: before }) => {
+  return applyChange(management, request, async (writer, { webhook: before }) => {
     const isOther = body.url !== undefined && body.url !== before.url
     const startsAnew = isOther || (body.isActive === true && !before.isActive)
     const changes = startsAnew ? { ...body, failingSince: null } : body
@@ -106,8 +106,8 @@ export async function deleteWebhook(
   { params, expectedRevision }: Input<'deleteWebhook', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteWebhook
-  const target = { permission, load: loadWebhookPath, params }
-  return applyChange(management, target, async (writer, { webhook }) => {
+  const request = { permission, load: loadWebhookPath, params }
+  return applyChange(management, request, async (writer, { webhook }) => {
     writer.assertRevision('webhook', webhook, expectedRevision)
     await writer.remove('webhook', webhook)
     const event = changeEvent('webhook.deleted', webhook.id, { before: webhook, after: null })
@@ -121,8 +121,8 @@ export async function listWebhookDeliveries(
   { params, query }: Input<'listWebhookDeliveries', 'params' | 'query'>,
 ): Promise<PageOf<WebhookDelivery>> {
   const { permission } = endpoints.listWebhookDeliveries
-  const target = { permission, load: loadWebhookPath, params }
-  const { webhook } = await loadPermitted(management, target)
+  const request = { permission, load: loadWebhookPath, params }
+  const { webhook } = await loadPermitted(management, request)
   const found = await management.storage.list('webhookDelivery', {
     where: { webhookId: webhook.id },
     // An organization's events are numbered in the order in which they happened.

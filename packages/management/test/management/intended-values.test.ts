@@ -225,9 +225,9 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
       await world.storage.transaction(tenant.orgId, async (session) => {
         const changes = { conditions: [condition], revision: 2 }
         await session.update('targetingRule', ruleId, changes, 1)
-        const occasion = { publishedAt: '2030-01-01T00:00:00.000Z', eventId: '1' }
+        const metadata = { publishedAt: '2030-01-01T00:00:00.000Z', eventId: '1' }
         const change = { kind: 'flag', id: flag.id, definition } as const
-        await session.publish(tenant.live.id, [change], occasion)
+        await session.publish(tenant.live.id, [change], metadata)
       })
     }
     const rule = () => `${at.rules(flag.id)}/${ruleId}`

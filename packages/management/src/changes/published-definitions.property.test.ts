@@ -11,7 +11,7 @@ import { engines } from '@ff/server/plane'
 import type { DefinitionChange } from '@ff/storage'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { PublishedParts } from './published-parts.ts'
+import { PublishedDefinitions } from './published-definitions.ts'
 
 const FLAGS = ['a', 'b', 'c', 'd', 'e']
 const SEGMENTS = ['s', 't', 'u']
@@ -55,7 +55,7 @@ const segment = (id: string): fc.Arbitrary<SegmentDefinition> =>
     ...{ included: [], excluded: [] },
   }))
 
-/** A definition that comes, changes or goes. */
+/** A definition that is added, changed or deleted. */
 const change: fc.Arbitrary<DefinitionChange> = fc.oneof(
   fc.constantFrom(...FLAGS).chain((key) =>
     fc.option(flag(key)).map((definition) => {
@@ -69,8 +69,8 @@ const change: fc.Arbitrary<DefinitionChange> = fc.oneof(
     ),
 )
 
-/** Changes of a flag that is there already, which leave most of it as it is. */
-const touch = fc.record({
+/** A change of some fields of an existing flag. */
+const partialChange = fc.record({
   key: fc.constantFrom(...FLAGS),
   isActive: fc.option(fc.boolean(), { nil: undefined }),
   rules: fc.option(fc.constantFrom([]), { nil: undefined }),
@@ -80,7 +80,7 @@ type Step = (definition: FlagSetDefinition) => readonly DefinitionChange[]
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.array(change, { minLength: 1, maxLength: 2 }).map((changes) => () => changes),
-  touch.map(({ key, isActive, rules }) => ({ flags }: FlagSetDefinition) => {
+  partialChange.map(({ key, isActive, rules }) => ({ flags }: FlagSetDefinition) => {
     const present = flags.find((each) => each.key === key)
     if (present === undefined) return []
     const definition = {
@@ -92,7 +92,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 )
 
-/** Some segments and some flags that are there before anything is judged. */
+/** The segments and flags before the first change. */
 const start: fc.Arbitrary<FlagSetDefinition> = fc
   .tuple(fc.tuple(...FLAGS.map(flag)), fc.tuple(...SEGMENTS.map(segment)))
   .map(([flags, segments]) => ({ version: 0, flags, segments }))
@@ -119,27 +119,27 @@ function runToEnd(work: Generator<undefined, void>): void {
   for (const _part of work);
 }
 
-it('a change is refused exactly when compiling everything finds something that was not wrong before', () => {
+it('A change is refused exactly if compiling the whole flag set finds an error that was not there before.', () => {
   let refused = 0
   let accepted = 0
   const check = (first: FlagSetDefinition, steps: readonly Step[]) => {
     let definition = first
-    const parts = PublishedParts.of(definition)
+    const published = PublishedDefinitions.of(definition)
     for (const [index, changesOf] of steps.entries()) {
       const changes = changesOf(definition)
       const delta = toDelta(index + 1, changes)
       const after = mergeChanges(definition, delta)
       const known = new Set(sentences(definition))
-      const isSound = sentences(after).every((sentence) => known.has(sentence))
-      const judge = () => runToEnd(parts.assertSound(changes))
-      if (isSound) expect(judge).not.toThrow()
+      const isPublishable = sentences(after).every((sentence) => known.has(sentence))
+      const judge = () => runToEnd(published.assertPublishable(changes))
+      if (isPublishable) expect(judge).not.toThrow()
       else expect(judge).toThrow()
-      if (isSound) accepted += 1
+      if (isPublishable) accepted += 1
       else refused += 1
-      // What is refused is published now and then all the same, by a store that was written to.
-      if (!isSound && index % 3 > 0) continue
+      // Sometimes a refused change is published nevertheless, as by a write to the store itself.
+      if (!isPublishable && index % 3 > 0) continue
       definition = after
-      parts.advance(delta)
+      published.advance(delta)
     }
   }
   fc.assert(fc.property(start, fc.array(step, { maxLength: 12 }), check), {
@@ -149,15 +149,15 @@ it('a change is refused exactly when compiling everything finds something that w
   expect(Math.min(refused, accepted)).toBeGreaterThan(50)
 }, 60_000)
 
-it('what is damaged in the store keeps nobody from changing something else, or from repairing it', () => {
+it('A damaged definition prevents neither the change of another definition nor its own repair.', () => {
   const [sound] = fc.sample(flag('a'), 1)
   if (sound === undefined) throw new Error('no flag was made')
   const base = { ...sound, isActive: true, prerequisites: [], rules: [] }
   const whole = { ...base, variations: [{ id: 'on', key: 'on', value: 'true' }] }
   const damaged = { ...whole, id: 'id-b', key: 'b', rules: null } as unknown as FlagDefinition
-  const parts = PublishedParts.of({ version: 1, flags: [whole, damaged], segments: [] })
+  const published = PublishedDefinitions.of({ version: 1, flags: [whole, damaged], segments: [] })
   const put = (definition: FlagDefinition) => {
-    runToEnd(parts.assertSound([{ kind: 'flag', id: definition.id, definition }]))
+    runToEnd(published.assertPublishable([{ kind: 'flag', id: definition.id, definition }]))
   }
   put({ ...whole, isActive: false })
   put({ ...whole, id: 'id-b', key: 'b' })
