@@ -10,7 +10,7 @@ import {
 } from '@ff/server/plane'
 import type { Storage } from '@ff/storage'
 
-/** Who asks for something, and as what. */
+/** The user, token or part of the server that a use case runs for, with its role. */
 export interface Actor {
   readonly id: string
   /** Empty for a token. */
@@ -19,14 +19,14 @@ export interface Actor {
   readonly role: Role
   /** null only for the role `platform`. */
   readonly orgId: string | null
-  /** What the actor was recognized by; undefined: the host application. */
+  /** The credentials of the actor; `undefined`: those of the host application. */
   readonly source?: 'token' | 'user' | undefined
 }
 
-/** Who asks where no credentials are asked for. May nothing that needs a permission. */
-export const NOBODY: Actor = { id: '', email: '', name: '', role: 'viewer', orgId: null }
+/** The actor of endpoints without credentials; it has no permission. */
+export const ANONYMOUS: Actor = { id: '', email: '', name: '', role: 'viewer', orgId: null }
 
-/** Who does what the server does by itself, when its time has come. */
+/** The actor of background jobs. */
 export const SYSTEM: Actor = {
   id: 'system',
   email: '',
@@ -35,26 +35,26 @@ export const SYSTEM: Actor = {
   orgId: null,
 }
 
-/** Bearer token → who it belongs to, or nothing. A host may bring its own: JWT, session, OIDC. */
+/** Returns the actor of a bearer token. A host may provide its own, for JWT, sessions or OIDC. */
 export type AuthenticateBearer = (
   token: string,
   request: { header(name: string): string | undefined },
 ) => Promise<Actor | undefined>
 
 /**
- * Returns an actor of `authenticateBearer` by its id, with the rights of this moment; nothing if the
- * actor has none any more.
+ * Returns an actor of `authenticateBearer` by its id, with its present role; `undefined` if the actor
+ * has no access any more.
  */
 export type FindActor = (id: string) => Promise<Actor | undefined>
 
-/** What a token of ours begins with, unless an operator has chosen another text. */
+/** The prefix of a generated access token. */
 export const ACCESS_TOKEN_PREFIX = 'ffat_'
 const LONGEST_TOKEN = 512
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i
 
 /**
- * Recognises the access tokens that are kept, hashed, in the store; refuses expired ones. Keeps
- * when each was last used, to the minute.
+ * Returns an authenticator for the access tokens whose hashes are stored; it refuses expired ones
+ * and records the last use of each, to the minute.
  */
 export function tokenAuthenticator(
   storage: Storage,
@@ -75,7 +75,7 @@ export function tokenAuthenticator(
   }
 }
 
-/** The actor of a request; throws `UNAUTHENTICATED` when its token names nobody. */
+/** Returns the actor of a request; throws `UNAUTHENTICATED` without a valid token. */
 export async function requireActor(
   request: { header(name: string): string | undefined },
   authenticate: (token: string) => Promise<Actor | undefined>,

@@ -19,9 +19,9 @@ import {
 } from './permissions.ts'
 
 /**
- * Loads what the ids of a path name, from the top down, and decides access on the organization
- * found there. Each thing must belong to the one before it, else it is `NOT_FOUND`. What the ids
- * name is read together, and judged in that order.
+ * Loads the records that the ids of a path name and decides access on their organization. Throws
+ * `NOT_FOUND` for a record that does not belong to the one before it. The records are read
+ * concurrently and checked in the order of the path.
  */
 export type LoadPath<Params, Path extends AnyPath> = (
   session: StorageSession,
@@ -29,7 +29,7 @@ export type LoadPath<Params, Path extends AnyPath> = (
   params: Params,
 ) => Promise<Path>
 
-/** `organization` is null only for what belongs to the installation. */
+/** `organization` is `null` only for what belongs to the installation. */
 export interface AnyPath {
   readonly organization: Records['organization'] | null
   readonly project?: Project
@@ -112,7 +112,7 @@ export const loadInstallation: LoadPath<unknown, AnyPath> = async (_session, acc
   return { organization: null }
 }
 
-/** What belongs to no organization, and is there for all of them. */
+/** What belongs to no organization and is readable in all of them. */
 export const loadCatalogue: LoadPath<unknown, AnyPath> = async (_session, access) => {
   assertRoleMay(access)
   return { organization: null }
@@ -183,7 +183,7 @@ export const loadProjectPath: LoadPath<ProjectParams, ProjectPath> = async (
   return { organization: permitted(access, organization, 'project'), project }
 }
 
-/** The organization that somebody belongs to: most often that of what they ask for. */
+/** Returns the actor's own organization, which most often is that of the project. */
 async function findOwnOrganization(
   session: StorageSession,
   { actor }: Access,

@@ -21,7 +21,7 @@ const OWNER: readonly Permission[] = [
 ]
 const PLATFORM: readonly Permission[] = [...OWNER, 'organizations.create', 'plans.write']
 
-/** What each role may do in its organization; `platform` in all of them. */
+/** The permissions of each role in its organization; `platform` has them in all. */
 const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: VIEWER,
   editor: EDITOR,
@@ -32,7 +32,7 @@ const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
 
 const ROLES_UPWARD: readonly Role[] = ['viewer', 'editor', 'admin', 'owner', 'platform']
 
-/** What somebody wants to do. */
+/** An actor, and the permission that an access needs. */
 export interface Access {
   readonly actor: Actor
   readonly permission: Permission
@@ -43,14 +43,14 @@ export function isRoleWithin(role: Role, limit: Role): boolean {
   return ROLES_UPWARD.indexOf(role) <= ROLES_UPWARD.indexOf(limit)
 }
 
-/** Throws `FORBIDDEN` when an actor would give or take a role above their own. */
+/** Throws `FORBIDDEN` if an actor would give or take a role above its own. */
 export function assertRoleWithin(role: Role, actor: Actor): void {
   if (isRoleWithin(role, actor.role)) return
   const message = `The role ${actor.role} cannot give or take the role ${role}.`
   throw new FlagError('FORBIDDEN', message)
 }
 
-/** The roles that may do something, from the lowest. */
+/** Returns the roles with a permission, from the lowest. */
 export function rolesWith(permission: Permission): readonly Role[] {
   return ROLES_UPWARD.filter((role) => mayAs(role, permission))
 }
@@ -73,18 +73,18 @@ export function permitted<O extends Organization>(
   return organization
 }
 
-/** The same for what belongs to the whole installation: only the role `platform` has business there. */
+/** The same for what belongs to the installation: throws `FORBIDDEN` unless the role is `platform`. */
 export function assertPermittedOnInstallation(access: Access): void {
   assertRoleMay(access)
   if (access.actor.role !== 'platform') throw forbidden(access.actor)
 }
 
-/** Whether a role may do something, in its organization. */
+/** Whether a role has a permission in its organization. */
 export function mayAs(role: Role, permission: Permission): boolean {
   return ROLE_PERMISSIONS[role].includes(permission)
 }
 
-/** For what belongs to nobody: throws `FORBIDDEN` unless the role may, wherever the actor has it. */
+/** Throws `FORBIDDEN` unless the role has the permission, in any organization. */
 export function assertRoleMay({ actor, permission }: Access): void {
   if (!mayAs(actor.role, permission)) throw forbidden(actor)
 }
@@ -98,7 +98,7 @@ export function unauthenticated(message: string): FlagError {
   return new FlagError('UNAUTHENTICATED', message)
 }
 
-/** Unknown, deleted and foreign things all look like this. */
+/** The error for what is unknown, deleted, or of another organization. */
 export function notFound(thing: string): FlagError {
   return new FlagError('NOT_FOUND', `There is no such ${thing}.`)
 }

@@ -7,7 +7,7 @@ import { assertCsrfToken } from '../authentication/login-sessions.ts'
 import type { Installation } from '../changes/management.ts'
 import { findAccountOf } from '../users/log-ins.ts'
 
-/** In which of their organizations somebody who is logged in acts. */
+/** Names the organization in which a logged-in user acts. */
 const ORGANIZATION_HEADER = 'x-ff-organization'
 
 export interface IdentifyingServices extends Installation {
@@ -15,8 +15,8 @@ export interface IdentifyingServices extends Installation {
 }
 
 /**
- * Refuses what a page of another origin makes a browser send. A bearer token is sent by no browser
- * of its own accord.
+ * Throws for a request that a page of another origin makes a browser send. Browsers never add a
+ * bearer token by themselves.
  */
 export function assertNotForged(exchange: Exchange, trustProxy: boolean): void {
   if (isReading(exchange) || exchange.header('authorization') !== undefined) return
@@ -24,10 +24,10 @@ export function assertNotForged(exchange: Exchange, trustProxy: boolean): void {
 }
 
 /**
- * Who sends a request: the owner of its bearer token, or, when there is none, whoever is logged
- * in. Their role is read anew each time. Throws `UNAUTHENTICATED` when it is nobody, `NOT_FOUND`
- * for an organization they do not belong to, `FORBIDDEN` for a change without `X-CSRF-Token`,
- * `RATE_LIMITED` if the caller's address has sent too many wrong credentials.
+ * Returns the actor of a request: the owner of its bearer token, or, without one, the logged-in
+ * user. The role is read for each request. Throws `UNAUTHENTICATED` for an unknown caller,
+ * `NOT_FOUND` for an organization without their membership, `FORBIDDEN` for a change without
+ * `X-CSRF-Token`, `RATE_LIMITED` if the caller's address has sent too many wrong credentials.
  */
 export async function identify(services: IdentifyingServices, exchange: Exchange): Promise<Actor> {
   const { storage, credentialAttempts, authenticateBearer } = services

@@ -19,7 +19,7 @@ import {
 } from '@ff/server/plane'
 import type { RateLimiter } from '@ff/storage'
 import * as z from 'zod'
-import { type Actor, type AuthenticateBearer, NOBODY } from '../access/actors.ts'
+import { type Actor, ANONYMOUS, type AuthenticateBearer } from '../access/actors.ts'
 import {
   type Installation,
   type Management,
@@ -81,7 +81,7 @@ async function answer(
   const name = route.methods.get(methodOf(exchange))
   const isOpen = name !== undefined && (endpoints[name] as Endpoint).permission === 'anyone'
   assertNotForged(exchange, services.trustProxy)
-  const actor = isOpen ? NOBODY : await identify(services, exchange)
+  const actor = isOpen ? ANONYMOUS : await identify(services, exchange)
   if (!isOpen) await takeRequest(services, answering, actor)
   if (name === undefined) throw methodNotAllowed([...route.methods.keys()])
   return perform({ ...services, actor, caller: exchange }, name, { exchange, params: route.params })

@@ -78,7 +78,7 @@ async function readBody(endpoint: Endpoint, exchange: Exchange): Promise<unknown
   return body
 }
 
-/** What is not UTF-8 was never signed by anybody who signs text. */
+/** Throws `INVALID_REQUEST` for a body that is not UTF-8. */
 async function readText({ maxBodyBytes }: Endpoint, exchange: Exchange): Promise<string> {
   const bytes = await exchange.bytes(maxBodyBytes ?? MAX_BODY_BYTES)
   try {

@@ -72,7 +72,7 @@ export async function exportAuditLog(
   return walk.through(entriesWithin(entries, selection))
 }
 
-/** Whose entries an actor may see: an organization's; `undefined`: everybody's. */
+/** Returns the organization whose entries the actor may see; `undefined`: of all organizations. */
 export async function auditedOrganization(
   services: AuditServices,
   orgId: string | undefined,
@@ -98,7 +98,7 @@ async function selectionOf(services: AuditServices, filters: Filters): Promise<S
   const orgId = await auditedOrganization(services, filters.orgId)
   return {
     where: given({ orgId, eventType, actorId, projectId }),
-    // No instant lies between one and the same with a `~`, so the last one is still included.
+    // No timestamp sorts between one and the same with a `~`, so the range includes the last one.
     range: { field: 'createdAt', ...given({ from: fromDate, to: toDate && `${toDate}~` }) },
   }
 }

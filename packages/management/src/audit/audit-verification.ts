@@ -117,7 +117,7 @@ class ChainWalk {
     return isKnown ? undefined : brokenAt(entry, 'replaced')
   }
 
-  /** What is wrong at the end of the present chain, judged by its head. */
+  /** Compares the end of the present chain with its head. */
   async #end(): Promise<Broken | undefined> {
     const last = this.#last
     if (last === undefined) return undefined

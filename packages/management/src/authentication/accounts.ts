@@ -1,7 +1,7 @@
 import type { LoginSession, Records, StorageSession } from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
 
-/** Somebody known, and where they are at home. */
+/** A user and their memberships. */
 export interface Account {
   readonly user: Records['user']
   /** The oldest first. */
@@ -9,10 +9,10 @@ export interface Account {
 }
 
 /**
- * A person as far as their way to log in proves who they are. Whoever adds an address to an
- * organization learns its one-time link, and could set its first password: so a password opens
- * only memberships that were accepted by their own link. An identity provider vouches for the
- * address, and so for all of them.
+ * Returns an account with the memberships that its log-in method proves; `undefined` if the user
+ * is unknown. The administrator who adds an address learns its one-time link and could set its
+ * first password, so a password proves only memberships that were accepted with their own link. An
+ * identity provider proves the address, and so all memberships.
  */
 export async function findAccount(
   reader: Pick<StorageSession, 'list'>,
@@ -20,7 +20,7 @@ export async function findAccount(
   method: LoginSession['method'],
 ): Promise<Account | undefined> {
   const user = (await reader.list('user', { where, limit: 1 })).data[0]
-  // Also asked of nobody: an unknown address must not be answered sooner.
+  // Also for an unknown address, so that the time of the reply does not reveal it.
   const memberships = await reader.list('member', {
     where: { userId: user?.id ?? '' },
     sort: { field: 'createdAt', direction: 'asc' },
@@ -34,8 +34,8 @@ export async function findAccount(
 }
 
 /**
- * A person as an actor: in one organization, or, if none is asked for, in the oldest that they
- * are a member of. `undefined` when they are not; an administrator acts for the platform always.
+ * Returns the actor of an account: in the given organization, or by default in that of the oldest
+ * membership. `undefined` without such a membership; an administrator always acts for the platform.
  */
 export function actorOf({ user, memberships }: Account, orgId?: string): Actor | undefined {
   const { id, email } = user

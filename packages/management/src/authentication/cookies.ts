@@ -1,4 +1,4 @@
-/** Where and how a cookie is sent. */
+/** The path and security of a cookie. */
 export interface CookieSettings {
   readonly path: string
   /** Whether browsers send it over encrypted connections only. */
@@ -20,8 +20,8 @@ export function setCookieText({ name, value, path, maxAgeSeconds, isSecure }: Co
 }
 
 /**
- * The value of the one cookie of this name in a `Cookie` header. Of two one was put there by
- * somebody else, and nobody can tell which: then `undefined`, as for none.
+ * Returns the value of the cookie with this name in a `Cookie` header. `undefined` if there is none,
+ * or more than one, of which another site may have set one.
  */
 export function findCookie(header: string | undefined, name: string): string | undefined {
   const pairs = header?.split(';').map((pair) => pair.trim()) ?? []

@@ -12,24 +12,24 @@ type LoginEventType =
   | 'user.password_changed'
   | 'member.accepted'
 
-/** One event of the chains that are kept apart from those of changes. */
+/** One event of the log-in chains, which are separate from those of changes. */
 type LoginEvent<T extends LoginEventType> = {
   readonly [E in T]: {
     readonly type: E
     readonly fields: AuditedFields<E>
-    /** Who it was; all empty when nobody is known by the name given. */
+    /** All fields are empty if the user is unknown. */
     readonly actor: AuditEvent['actor']
-    /** Empty for the installation's own people, and when nobody is known. */
+    /** Empty for administrators and unknown users. */
     readonly orgId: string
   }
 }[T]
 
-/** That somebody came in, or tried to. */
+/** The event of a successful or refused log-in. */
 export type LoginAttempt = LoginEvent<'user.login_success' | 'user.login_failed'>
 export type LoginRefusal = LoginEvent<'user.login_failed'>
 
-/** The actor where nobody is known. */
-export const NOBODY_KNOWN: AuditEvent['actor'] = { id: '', email: '', name: '', role: '' }
+/** The actor of a log-in with an unknown address. */
+export const UNKNOWN_ACTOR: AuditEvent['actor'] = { id: '', email: '', name: '', role: '' }
 
 interface Waiting {
   readonly entry: NewAuditEntry
@@ -37,14 +37,14 @@ interface Waiting {
   readonly reject: (cause: unknown) => void
 }
 
-/** How many entries one transaction keeps, which is how long a change may have to wait. */
+/** The most entries of one transaction, which bounds the wait of a change. */
 const MOST_AT_ONCE = 50
 
-/** Of refused log-ins, so many a minute have entries of their own; the rest are counted. */
+/** The most refused log-ins a minute with an entry each; the rest are counted. */
 const REFUSALS_A_MINUTE = 60
 const MINUTE_MS = 60_000
 
-/** The entry of an event of people's own doing, for its chain. */
+/** Returns the audit entry of a log-in event, for the log-in chain. */
 export function loginEntry(
   { type, fields, actor, orgId }: LoginEvent<LoginEventType>,
   createdAt: string,
@@ -70,9 +70,9 @@ interface LoginAuditOptions {
 }
 
 /**
- * Writes log-ins, accepted or refused, to their own chains. However many come at once, the store
- * is given one transaction of them at a time, so that changes find their way in between; and of a
- * flood of refused ones most are only counted, so that it does not fill the disk.
+ * Writes accepted and refused log-ins to their own chains. One transaction at a time writes a batch
+ * of them, so that changes are not delayed; of a flood of refused log-ins most are only counted, so
+ * that it does not fill the disk.
  */
 export class LoginAudit {
   readonly #storage: Storage
@@ -80,7 +80,7 @@ export class LoginAudit {
   readonly #logger: Logger
   readonly #waiting: Waiting[] = []
   #isWriting = false
-  /** What was refused in this minute: with an entry, and without. */
+  /** The refused log-ins of this minute: with an entry, and without. */
   #kept = 0
   #counted = 0
   #since = ''
@@ -94,7 +94,7 @@ export class LoginAudit {
 
   /**
    * Resolves when the entry is kept; rejects when the store refuses it. A name that is no e-mail
-   * address is left out: people type passwords there.
+   * address is left out, because users type passwords there by mistake.
    */
   record(attempt: LoginAttempt): Promise<void> {
     const { fields } = attempt
@@ -113,13 +113,13 @@ export class LoginAudit {
     await this.record(refusal)
   }
 
-  /** Counts what was refused before anything was tried; one entry a minute tells how many. */
+  /** Counts an attempt that was refused untried; one entry a minute has their number. */
   countRefused(): void {
     this.#startMinute()
     this.#counted += 1
   }
 
-  /** Keeps what was counted so far; nothing is counted afterwards. */
+  /** Writes the count of this minute; nothing is counted afterwards. */
   async close(): Promise<void> {
     this.#minute?.()
     await this.#endMinute()
@@ -140,7 +140,7 @@ export class LoginAudit {
     if (attempts === 0) return
     try {
       const fields = { attempts, since }
-      await this.#keep({ type: 'user.login_limited', fields, actor: NOBODY_KNOWN, orgId: '' })
+      await this.#keep({ type: 'user.login_limited', fields, actor: UNKNOWN_ACTOR, orgId: '' })
     } catch (cause) {
       this.#logger.error('refused log-ins could not be audited', { attempts, since, cause })
     }
@@ -162,7 +162,7 @@ export class LoginAudit {
     this.#isWriting = false
   }
 
-  /** Those that have waited longest and go to one chain. */
+  /** Takes the longest waiting entries of one chain. */
   #take(): readonly Waiting[] {
     const orgId = this.#waiting[0]?.entry.orgId
     const end = this.#waiting.findIndex(({ entry }) => entry.orgId !== orgId)

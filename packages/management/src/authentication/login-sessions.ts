@@ -18,10 +18,10 @@ const SESSION_PREFIX = 'ffs_'
 const SESSION = /^ffs_[0-9a-f]{64}$/
 
 const LIFETIME_MS = 12 * 60 * 60_000
-/** A session that nobody has used for so long is over. */
+/** A session ends after this time without use. */
 const IDLE_MS = 2 * 60 * 60_000
 
-/** A session that was just opened or found, with what only its browser knows. */
+/** A session that was just opened or found, with its secrets. */
 export interface LiveSession {
   readonly record: LoginSession
   readonly token: string
@@ -38,7 +38,7 @@ interface CookieCarrier {
   header(name: string): string | undefined
 }
 
-/** Who is logged in. Of a session's token only the hash is kept. */
+/** Stores log-in sessions, with the hash of their token only. */
 export class LoginSessions {
   readonly #storage: Storage
   readonly #clock: Clock
@@ -50,7 +50,7 @@ export class LoginSessions {
     this.#lastUse = new LastUse('loginSession', options)
   }
 
-  /** Always under a new token: one that a browser brings along is never taken over. */
+  /** Opens a session, always with a new token; a token that a browser sends is never adopted. */
   async open({ userId, method }: Pick<LoginSession, 'userId' | 'method'>): Promise<LiveSession> {
     const token = newSecret(SESSION_PREFIX)
     const now = timestampAt(this.#clock)
@@ -70,7 +70,7 @@ export class LoginSessions {
     return { record, token, csrfToken: await csrfTokenOf(token) }
   }
 
-  /** The session with this token, unless it is over. */
+  /** Returns the session with this token; `undefined` if it has ended or is unknown. */
   async find(token: string): Promise<LiveSession | undefined> {
     const where = { hash: await hashSecret(token) }
     const record = (await this.#storage.list('loginSession', { where, limit: 1 })).data[0]
@@ -83,7 +83,7 @@ export class LoginSessions {
     await this.#storage.purge('loginSession', { where: { id } })
   }
 
-  /** Forgets the sessions that are over. */
+  /** Deletes the sessions that have ended. */
   async forgetEnded(): Promise<void> {
     const now = this.#clock.now()
     const to = (ms: number) => new Date(ms).toISOString()
@@ -98,7 +98,7 @@ export class LoginSessions {
   }
 }
 
-/** Throws `FORBIDDEN` unless the request proves to come from a page that could read the session's. */
+/** Throws `FORBIDDEN` unless the request has the CSRF token of the session. */
 export function assertCsrfToken({ csrfToken }: LiveSession, carrier: CookieCarrier): void {
   if (equalSecrets(carrier.header('x-csrf-token') ?? '', csrfToken)) return
   throw new FlagError('FORBIDDEN', 'X-CSRF-Token must be the one that GET /auth/me answers.')
@@ -120,7 +120,7 @@ export function sessionTokenOf(carrier: CookieCarrier): string | undefined {
   return token !== undefined && SESSION.test(token) ? token : undefined
 }
 
-/** Derived, so that it need not be kept; says nothing of the token. */
+/** Derived, so that it is not stored; does not reveal the token. */
 function csrfTokenOf(token: string): Promise<string> {
   return sha256(`csrf ${token}`)
 }

@@ -12,7 +12,7 @@ import { PENDING } from './invoices.ts'
 import { closeDuePeriod } from './plan-change.ts'
 
 const EVERY_MS = 60_000
-/** Before every instant that a record can carry. */
+/** A timestamp before that of any record. */
 const BEFORE_ALL = '0000-01-01T00:00:00.000Z'
 
 const permission = 'billing.write'
@@ -116,7 +116,7 @@ async function handOver(writer: RecordWriter, invoice: Invoice): Promise<ChangeE
   return changeEvent('invoice.charged', invoice.id, { before: invoice, after: null })
 }
 
-/** What the provider will not charge, somebody has to. */
+/** An invoice that the provider refuses to charge stays here as a draft. */
 async function keepAsDraft(writer: RecordWriter, before: Invoice): Promise<ChangeEvent> {
   const after = await writer.update('invoice', before, { status: 'draft' })
   return changeEvent('invoice.updated', before.id, { before, after })

@@ -42,7 +42,7 @@ export async function createCheckout(
     cancelUrl: body.cancelUrl,
   })
   return applyChange(management, request, async (writer, { organization: before }) => {
-    // Whoever was first is kept; the provider's own events decide between two.
+    // The first of two concurrent checkouts is kept; the provider's events decide in the end.
     const isSame = before.paymentCustomerId === payer.paymentCustomerId
     const changes = isSame ? { paymentCustomerId: customerId } : {}
     const after = await writer.update('organization', before, changes)
@@ -55,7 +55,7 @@ function priceOf(plan: Plan, { interval = 'monthly' }: NewCheckout): string | nu
   return plan.stripeMonthlyPriceId ?? plan.stripePriceId
 }
 
-/** The provider tells of a payment through its link whose it was, if the link has said it. */
+/** The link names the organization, which the provider returns in the event of a payment. */
 function linkOf({ productLink }: Plan, { id }: Payer, { payments }: Management): Checkout {
   if (productLink === null) {
     const what = payments === undefined ? 'link' : 'price at the payment provider, and no link,'
@@ -73,7 +73,7 @@ async function assertNotPaying(reader: Reader, payer: Payer): Promise<void> {
   throw new FlagError('CONFLICT', message)
 }
 
-/** Its own customer at the provider, who is made known there if need be. */
+/** Returns the id of the organization's customer at the provider, creating it if necessary. */
 async function findCustomer(reader: Reader, payer: Payer, payments: Payments): Promise<string> {
   const { id: orgId, name, billingEmail: email, paymentCustomerId: known, revision } = payer
   const last = known === null ? undefined : await reader.find('paymentEvent', known)

@@ -35,7 +35,7 @@ export function takeIn(writer: RecordWriter, payer: Payer, last: LastPaymentEven
   }
 }
 
-/** What is audited when who is billed may have changed. */
+/** Returns the audit event of a change of the billing details. */
 export function billingUpdated(before: Payer, after: Payer): ChangeEvent {
   const fieldsOf = ({ paymentCustomerId: customerId, billingEmail }: Payer) => {
     return { customerId, billingEmail }
@@ -60,8 +60,8 @@ async function takeCustomer(
 }
 
 /**
- * Whoever pays through a link says themselves for which organization: one that is paid for already
- * must not come into strange hands.
+ * Whether a customer may pay for an organization. A payment through a link names any organization,
+ * so one that is paid for already keeps its customer.
  */
 async function mayPay(
   { reader }: RecordWriter,

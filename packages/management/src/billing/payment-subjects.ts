@@ -31,7 +31,7 @@ export function subjectOf({ subject }: LastPaymentEvent): PaymentSubject {
 }
 
 /**
- * Whether an event tells more than the last one that is known about the same thing. Events come in
+ * Whether an event is newer than the last known one about the same object. Events come in
  * any order, more than once, and their times are whole seconds: of two in the same second the one
  * that is further on counts, and in the end their names decide, so that any order ends the same.
  */

@@ -161,7 +161,7 @@ async function notifyChangeFeed(
     try {
       await changeFeed.publish(hint)
     } catch (cause) {
-      logger.warn('the change feed could not be told of a change', { hint, cause })
+      logger.warn('the change feed could not be notified of a change', { hint, cause })
     }
   }
 }

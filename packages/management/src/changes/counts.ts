@@ -3,9 +3,9 @@ import type { StorageSession } from '@ff/storage'
 import type { RecordWriter } from './record-writer.ts'
 
 /**
- * Keeps with the organization how many projects, environments and flags it has, in the transaction
- * that makes them more or fewer: its only one, so that no two can count at once. That is nobody's
- * change of the organization, so its revision stays.
+ * Updates the organization's numbers of projects, environments and flags, in the transaction that
+ * adds or deletes them; its lock prevents concurrent counting. The revision of the organization
+ * stays, because no caller has changed it.
  */
 export async function keepCounts(
   session: StorageSession,

@@ -14,7 +14,7 @@ import type { InputOf } from '../requests/input.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import type { PublishCheck } from './publish-check.ts'
 
-/** What the use cases of one server share. */
+/** The services that the use cases of one server share. */
 export interface Installation {
   readonly storage: Storage
   readonly changeFeed: ChangeFeed
@@ -22,56 +22,56 @@ export interface Installation {
   readonly logger: Logger
   /** `null` if users do not log in to this server. */
   readonly logInServices: LogInServices | null
-  /** Whether `X-Forwarded-*` is written by a proxy in front, which every request passes. */
+  /** Whether a proxy in front of the server sets `X-Forwarded-*` in every request. */
   readonly trustProxy: boolean
-  /** Bounds how often credentials are looked up for callers who send wrong ones. */
+  /** Limits the look-ups of wrong credentials. */
   readonly credentialAttempts: CredentialAttempts
-  /** Absent where nothing is evaluated for clients. */
+  /** Absent if the process evaluates nothing for clients. */
   readonly instance?: Instance
-  /** Looks up actors of the host application; absent when the host offers none. */
+  /** Looks up actors of the host application; absent if the host does not provide it. */
   readonly findActor?: FindActor | undefined
   /** A further way to log in; absent if there is none. */
   readonly identityProvider?: IdentityProvider | undefined
-  /** Where browsers find this server, without a slash at the end. */
+  /** The URL of this server for browsers, without a trailing slash. */
   readonly publicUrl?: string | undefined
-  /** Absent when nobody is paid. */
+  /** Absent if there is no payment provider. */
   readonly payments?: Payments | undefined
-  /** undefined where no key is given: what needs it is refused. */
+  /** `undefined` without a `secretKey`; use cases that need it are refused. */
   readonly secretBox: SecretBox | undefined
-  /** What changes are judged by before they are published. */
+  /** Checks changes before they are published. */
   readonly publishCheck: PublishCheck
-  /** The walks through the audit log that are under way in this process. */
+  /** The walks through the audit log that are in progress in this process. */
   readonly auditWalks: AuditWalks
   readonly webhookSender: WebhookSender
-  /** Says that there is something to send, to whoever in this process may be waiting for it. */
+  /** Notifies the dispatcher of this process that deliveries are due. */
   wakeWebhooks(): void
 }
 
-/** What every use case takes first: where things are kept, and who asks. */
+/** The first argument of every use case: the services, and the actor. */
 export interface Management extends Installation {
   readonly actor: Actor
-  /** Absent for what is done in process. */
+  /** Absent for a call in process. */
   readonly caller?: Client
-  /** Done last in the transaction of a change, and undoes the change when it throws. */
+  /** Runs last in the transaction of a change; rolls the change back if it throws. */
   readonly alongside?: (session: StorageSession) => Promise<void>
-  /** Set when the same request may come again: what it changes is changed once. */
+  /** Set if the request may be repeated; its change is applied once. */
   readonly idempotentRequest?: IdempotentRequest | undefined
 }
 
-/** What an endpoint answers with; of `lines`, one after another. */
+/** The result of an endpoint; for `lines`, an iterable of them. */
 type ResultOf<E extends Endpoint> = E extends { readonly lines: true }
   ? AsyncIterable<z.output<E['response']>>
   : z.output<E['response']>
 
 /** The headers that a use case adds to its reply. */
 interface AddedHeaders {
-  /** In the spelling they are sent in. */
+  /** By name, as sent. */
   readonly headers?: Readonly<Record<string, string>>
   /** The values of `Set-Cookie`, each sent in a header of its own. */
   readonly cookies?: readonly string[]
 }
 
-/** A result with headers of its own, such as cookies or a redirect's location. */
+/** A result with additional headers, such as cookies or the location of a redirect. */
 export class WithHeaders<T> {
   readonly result: T
   readonly headers: Readonly<Record<string, string>>
@@ -84,7 +84,7 @@ export class WithHeaders<T> {
   }
 }
 
-/** Does what an endpoint promises. Throws `FlagError` for everything it refuses. */
+/** The implementation of an endpoint. Throws `FlagError` for everything it refuses. */
 export type UseCase<E extends Endpoint> = (
   management: Management,
   input: InputOf<E>,

@@ -3,30 +3,30 @@ import { newId } from '@ff/server/plane'
 import type { StorageSession } from '@ff/storage'
 import type { NewAuditEntry } from '../audit/audit-chain.ts'
 
-/** What webhooks can be told of: every change, but no log-ins. */
-const TOLD = Object.entries<AuditEventRow>(auditEvents)
+/** The event types that webhooks receive: every change, but no log-ins. */
+const WEBHOOK_EVENT_TYPES = Object.entries<AuditEventRow>(auditEvents)
   .filter(([, { log }]) => log !== 'logins')
   .map(([type]) => type)
 
 const PATTERNS: ReadonlySet<string> = new Set([
   '*',
-  ...TOLD,
-  ...TOLD.map((type) => `${resourceOf(type)}.*`),
+  ...WEBHOOK_EVENT_TYPES,
+  ...WEBHOOK_EVENT_TYPES.map((type) => `${resourceOf(type)}.*`),
 ])
 
-/** Whether there are events that this can match. */
+/** Whether a pattern can match an event. */
 export function isEventPattern(pattern: string): boolean {
   return PATTERNS.has(pattern)
 }
 
-/** Whether an event is among those that a webhook is told of. */
+/** Whether a webhook with these patterns receives the event. */
 export function matchesEvent(type: AuditEventType, patterns: readonly string[]): boolean {
   return patterns.some((each) => each === '*' || each === type || each === `${resourceOf(type)}.*`)
 }
 
 /**
- * Writes, in the transaction of a change, to which webhooks it must be told. Answers whether
- * there are any. Costs one look at an index where an organization has no webhooks.
+ * Queues a delivery to each webhook that receives the event, in the transaction of the change.
+ * Returns whether there are any. Costs one indexed query for an organization without webhooks.
  */
 export async function queueDeliveries(
   session: StorageSession,
@@ -35,9 +35,9 @@ export async function queueDeliveries(
 ): Promise<boolean> {
   if (orgId === '') return false
   const { data } = await session.list('webhook', { where: { orgId, isActive: true } })
-  const told = data.filter(({ eventTypes }) => matchesEvent(eventType, eventTypes))
+  const receivers = data.filter(({ eventTypes }) => matchesEvent(eventType, eventTypes))
   const eventId = await entryId()
-  for (const { id: webhookId } of told) {
+  for (const { id: webhookId } of receivers) {
     const untried = { attempts: 0, lastStatus: null, lastError: null, durationMs: null } as const
     const due = { status: 'pending', nextAttemptAt: createdAt, createdAt } as const
     const id = newId()
@@ -47,7 +47,7 @@ export async function queueDeliveries(
       ...due,
     })
   }
-  return told.length > 0
+  return receivers.length > 0
 }
 
 function resourceOf(type: string): string {

@@ -29,7 +29,7 @@ export async function copyFlagConfiguration(
 /**
  * What `copyFlagConfiguration` would change at `now`. A rule or rollout that the other environment
  * has already stays; else the one of the same name there becomes it. Salts are copied, so that
- * everybody gets in both environments the same share of a rollout.
+ * each context is in the same bucket in both environments.
  */
 export async function planFlagCopy(
   reader: Reader,

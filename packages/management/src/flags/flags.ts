@@ -24,7 +24,7 @@ const BOOLEAN_VARIATIONS: readonly NewVariation[] = [
   { key: 'false', value: 'false', isDefault: true },
 ]
 
-/** Before every instant that a record can carry. */
+/** A timestamp before that of any record. */
 const BEFORE_ALL = '0000-01-01T00:00:00.000Z'
 
 /** One page of the project's flags, by key. */

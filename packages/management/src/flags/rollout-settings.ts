@@ -14,7 +14,7 @@ type StrategyField =
   | 'intervalHours'
   | 'startAt'
 
-/** What decides who gets what: the strategy and its fields; those of the others are `null`. */
+/** The strategy and its fields; the fields of other strategies are `null`. */
 export type RolloutSettings = Pick<Rollout, 'strategy' | StrategyField>
 
 /** How callers spell them. */
@@ -49,7 +49,7 @@ export const NO_SETTINGS: Omit<RolloutSettings, 'strategy'> = {
 
 /**
  * The settings as they will be: what is given and, for the rest, what they are. With a strategy go
- * the fields that the new one does not have. A ramp that was none before starts now.
+ * the fields that the new one does not have. A new gradual rollout starts now.
  */
 export function mergeRolloutSettings(
   is: RolloutSettings,
@@ -93,8 +93,8 @@ export function assertRolloutSettings(
 }
 
 /**
- * What undoing the last change goes back to, when a rollout has been replaced as a whole: what it
- * replaces, if that moves anybody.
+ * Returns the ranges that undo the last change, after a rollout was replaced as a whole: the replaced
+ * ranges, if any context moves.
  */
 export function previousRangesOf(
   before: Records['rollout'],

@@ -142,12 +142,12 @@ function assertSalt(salt: string, scheme: string): void {
     throw invalid('salt', 'must be text without dots')
 }
 
-/** As it is answered: with everybody's ranges at an instant, those of a ramp included. */
+/** Returns the rollout of a reply: with the ranges at `now`, also for a gradual rollout. */
 function viewRollout({ previousRanges: _, ...rollout }: StoredRollout, now: number): Rollout {
   return { ...rollout, ranges: [...rangesAt(toRolloutDefinition(rollout), now)] }
 }
 
-/** The range table after a change and, when it moves anybody, the one before it. */
+/** The range table after a change and, if any context moves, the one before it. */
 function changedTable(rollout: StoredRollout, settings: RolloutSettings, now: number) {
   const before = viewRollout(rollout, now).ranges
   const previous = rollout.previousRanges ?? undefined
@@ -156,7 +156,7 @@ function changedTable(rollout: StoredRollout, settings: RolloutSettings, now: nu
   return jsonEquals(before, after) ? { ranges } : { ranges, previousRanges: before }
 }
 
-/** What is stored of ranges: none of a ramp, which is nothing but its schedule. */
+/** Returns the stored ranges: none for a gradual rollout, whose schedule determines them. */
 function tableOf(
   { strategy, variationId, percentage, variants }: RolloutSettings,
   layOut: (shares: readonly Share[]) => Rollout['ranges'],

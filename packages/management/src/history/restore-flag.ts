@@ -147,7 +147,7 @@ async function restoreRollouts(
   }
 }
 
-/** Those whose definition is not the same now. */
+/** Returns the parts whose definition differs from the present one. */
 function changedParts<T extends { readonly id: string }>(
   past: readonly T[],
   present: readonly T[],

@@ -19,8 +19,8 @@ import type { Input } from '../requests/input.ts'
 const MOST_STEPS = 20_000
 
 /**
- * What a context gets, and why: of all flags or of one, at any version and any instant. Exactly
- * what was served then, and counted nowhere.
+ * Returns the details and explanations of a context: for all flags or one, at any version and any
+ * time. They are exactly what was served then, and are not counted.
  */
 export async function explainEvaluation(
   management: Management,

@@ -39,8 +39,8 @@ export async function listObservedContexts(
 }
 
 /**
- * Removes for ever every context in which a person's key was seen in an environment. What another
- * instance has seen within the last seconds may still be written afterwards.
+ * Permanently deletes every observed context of a user's key in an environment. Another instance
+ * may still write contexts that it observed within the last seconds.
  */
 export async function forgetObservedContexts(
   management: Management,
@@ -77,7 +77,7 @@ function rangeOf({ from, to }: Query): NonNullable<ListQuery<'observedContext'>[
   return {
     field: 'lastSeen',
     ...(from !== undefined && { from }),
-    // No instant lies between one and the same with a `~`, so the last one is still included.
+    // No timestamp sorts between one and the same with a `~`, so the range includes the last one.
     ...(to !== undefined && { to: `${to}~` }),
   }
 }

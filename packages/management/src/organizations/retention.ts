@@ -30,7 +30,7 @@ export function retentionJob({ storage, clock }: Pick<Installation, 'storage' | 
   }
 }
 
-/** Removes what was last seen before an instant, the oldest first. */
+/** Deletes contexts that were last seen before a timestamp, the oldest first. */
 async function purgeContexts(storage: Storage, before: string): Promise<void> {
   const sort = { field: 'lastSeen', direction: 'asc' } as const
   for (;;) {

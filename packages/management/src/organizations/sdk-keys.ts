@@ -63,7 +63,7 @@ export async function createSdkKey(
   })
 }
 
-/** Ends an SDK key: it is refused from now on, and whoever is connected with it is cut off. */
+/** Revokes an SDK key: requests with it are refused, and its connections are closed. */
 export async function revokeSdkKey(
   management: Management,
   { params, expectedRevision }: Input<'revokeSdkKey', 'params' | 'expectedRevision'>,
@@ -107,7 +107,7 @@ export async function rotateSdkKey(
 
 type SecretFields = Pick<NewRecord<'sdkKey'>, 'prefix' | 'hash' | 'revokedAt' | 'lastUsedAt'>
 
-/** A key that nobody has used, and what is kept of it. */
+/** Returns a new key and its stored fields. */
 async function newKey(): Promise<{ readonly key: string; readonly fields: SecretFields }> {
   const key = newSecret(SDK_KEY_PREFIX)
   const prefix = key.slice(0, SECRET_PREFIX_LENGTH)

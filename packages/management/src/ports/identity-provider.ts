@@ -1,31 +1,31 @@
-/** Who somebody is, as an identity provider vouches for it. */
+/** An identity that an identity provider has verified. */
 export interface Identity {
-  /** The provider's own name, the same for ever. */
+  /** The permanent name of the provider. */
   readonly issuer: string
-  /** Who it is, in the provider's words; never given to anybody else. */
+  /** The provider's id of the user; never given to another user. */
   readonly subject: string
   readonly email: string | undefined
-  /** Whether the provider knows that the address is theirs. */
+  /** Whether the provider has verified that the address is the user's. */
   readonly isEmailVerified: boolean
 }
 
-/** What must be remembered by the browser that was sent to the provider, and by nobody else. */
+/** The secrets that the browser keeps while it is at the provider. */
 export interface AuthorizationChecks {
   readonly state: string
   readonly nonce: string
   readonly codeVerifier: string
 }
 
-/** Where people prove who they are, such as `oidcProvider` of `@ff/server/oidc`. */
+/** Verifies identities of users, such as `oidcProvider` of `@ff/management/oidc`. */
 export interface IdentityProvider {
-  /** Where to send somebody, to come back to `redirectUri`. Throws `UNAVAILABLE`. */
+  /** Returns the URL to redirect a browser to, which returns to `redirectUri`. Throws `UNAVAILABLE`. */
   begin(
     redirectUri: string,
   ): Promise<{ readonly url: string; readonly checks: AuthorizationChecks }>
   /**
-   * Who came back, to the address they were to come back to, with `code`, `state`, `iss` and
-   * `error` in its query, those that were sent. Throws `UNAUTHENTICATED` when the provider
-   * refuses, or when this is not what it was asked for; `UNAVAILABLE`.
+   * Returns the identity of a browser that came back to `redirectUri`, with those of `code`, `state`,
+   * `iss` and `error` in the query that the provider sent. Throws `UNAUTHENTICATED` if the provider
+   * refuses, or if this is not the response to its request; `UNAVAILABLE`.
    */
   finish(callbackUrl: string, checks: AuthorizationChecks): Promise<Identity>
 }

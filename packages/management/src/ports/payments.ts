@@ -1,5 +1,5 @@
 /**
- * What a payment provider does for the server. `stripePayments` of `@ff/server/stripe` is one.
+ * A payment provider, such as `stripePayments` of `@ff/management/stripe`.
  *
  * What goes out throws `UNAVAILABLE` when the provider cannot be reached, `INVALID_REQUEST` when it
  * refuses.
@@ -31,7 +31,7 @@ export interface CheckoutOrder {
   readonly priceId: string
   /** Days before the first payment; 0 for none. */
   readonly trialDays: number
-  /** Where the provider sends people afterwards; where the provider was set up to, by default. */
+  /** Where the provider redirects the browser afterwards; by default, to its configured URL. */
   readonly successUrl: string | undefined
   readonly cancelUrl: string | undefined
 }
@@ -80,7 +80,7 @@ export interface PaymentCustomer {
   readonly status: 'living' | 'deleted'
 }
 
-/** Somebody came to the end of a checkout. */
+/** A completed checkout. */
 export interface PaymentCheckout {
   readonly type: 'checkout'
   readonly id: string

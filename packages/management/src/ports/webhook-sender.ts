@@ -1,23 +1,23 @@
 import type { WebhookFault } from '@ff/protocol/management'
 
-/** What is posted, and where to. */
+/** A message, and its URL. */
 export interface WebhookRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** How it went. Of what was answered, nothing but the status is ever told. */
+/** The result of a request. Of the response, only the status is kept. */
 export interface WebhookAnswer {
-  /** null when nothing was answered. */
+  /** `null` without a response. */
   readonly status: number | null
-  /** null when the receiver took it. */
+  /** `null` if the receiver accepted it. */
   readonly fault: WebhookFault | null
 }
 
-/** Posts messages to addresses that strangers have chosen. */
+/** Posts messages to URLs that are not trusted. */
 export interface WebhookSender {
-  /** Why this can be no address of a webhook, after its name; undefined when nothing is against it. */
+  /** Returns why a webhook cannot have this URL, as the end of a message; `undefined` if it can. */
   refusalOf(url: string): string | undefined
   /** Never rejects, and takes a bounded time. */
   send(request: WebhookRequest): Promise<WebhookAnswer>

@@ -4,7 +4,7 @@ import type { Changes, IdempotencyRecord, StorageSession } from '@ff/storage'
 
 /** A request that may be sent again, and must be done only once. */
 export interface IdempotentRequest {
-  /** Names the request: a hash of who sent it, where to, and under which key. */
+  /** Identifies the request: a hash of its actor, endpoint, path and key. */
   readonly scope: string
   /** A hash of what was sent: the same scope with another body is a mistake. */
   readonly bodyHash: string

@@ -2,7 +2,7 @@ import type { PageOf } from '@ff/protocol/management'
 
 const DEFAULT_LIMIT = 50
 
-/** Which part of a list somebody wants. */
+/** The requested part of a list. */
 export interface Paging {
   /** From 1. */
   readonly page?: number | undefined

@@ -17,9 +17,10 @@ export function invalidRequest(issues: readonly Issue[]): FlagError {
   return new FlagError('INVALID_REQUEST', message, { details: { issues } })
 }
 
-/** Throws `INVALID_REQUEST` for an instant, if one is given, that does not lie after `now`. */
-export function assertInFuture(path: string, instant: string | null | undefined, now: string) {
-  if (typeof instant === 'string' && instant <= now) throw invalid(path, 'must lie in the future')
+/** Throws `INVALID_REQUEST` for a timestamp, if given, that is not after `now`. */
+export function assertInFuture(path: string, timestamp: string | null | undefined, now: string) {
+  if (typeof timestamp === 'string' && timestamp <= now)
+    throw invalid(path, 'must lie in the future')
 }
 
 /** Throws `INVALID_REQUEST` with the path of a text that is listed a second time, if there is one. */

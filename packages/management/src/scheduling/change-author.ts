@@ -6,9 +6,9 @@ import { actorOf, findAccount } from '../authentication/accounts.ts'
 import type { Installation } from '../changes/management.ts'
 
 /**
- * Returns the author of a scheduled change with the rights of this moment. Throws `FORBIDDEN` if the
- * author's token or membership has ended. Actors of the host application have the rights of the
- * moment of scheduling, unless the host offers `findActor`.
+ * Returns the author of a scheduled change with their present role. Throws `FORBIDDEN` if the
+ * author's token or membership has ended. Actors of the host application keep the role that they
+ * had when they scheduled the change, unless the host provides `findActor`.
  */
 export async function presentAuthor(
   installation: Installation,

@@ -37,13 +37,13 @@ async function applyDueChanges(installation: Installation): Promise<void> {
   for (const change of [...due.data].sort(byTime)) await applyDue(installation, change)
 }
 
-/** Of those for one instant, the one that was scheduled first goes first. */
+/** Orders by `applyAt`, then by the time of scheduling. */
 function byTime(left: ScheduledChange, right: ScheduledChange): number {
   const times = (change: ScheduledChange) => `${change.applyAt} ${change.createdAt}`
   return times(left) < times(right) ? -1 : 1
 }
 
-/** Another instance made it, or somebody called it off, in the meantime. */
+/** The change has been applied by another instance, or cancelled. */
 const NO_LONGER_PENDING = new FlagError('CONFLICT', 'The change is no longer pending.')
 
 /** Makes a change as its author and marks it as applied, both or neither. */

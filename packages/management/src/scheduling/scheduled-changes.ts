@@ -97,7 +97,7 @@ function pastOf(status: 'applied' | 'failed'): string {
   return status === 'applied' ? 'been applied' : 'failed'
 }
 
-/** Undoes a rehearsal; nobody else throws it. */
+/** Rolls a rehearsal back; thrown nowhere else. */
 const REHEARSED = new FlagError('CONFLICT', 'This was only a rehearsal.')
 
 /** Throws what making the change now would throw, with the fields named as they stand in the body. */

@@ -39,7 +39,7 @@ const OPERATIONS: Readonly<Record<ScheduledOperation, Operation>> = {
   deleteRollout: { useCase: asUseCase(deleteRollout), target: 'rolloutId' },
 }
 
-/** Whose state or rules are changed. */
+/** The flag and environment whose state, rules or rollouts change. */
 interface Place {
   readonly projectId: string
   readonly environmentId: string

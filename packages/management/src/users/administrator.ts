@@ -8,14 +8,14 @@ import type { Installation } from '../changes/management.ts'
 import { invalid } from '../requests/validation.ts'
 import { assertGoodPassword, setPassword } from './passwords.ts'
 
-/** Who administers the installation. */
+/** The administrator of the installation. */
 export interface Administrator {
   readonly email: string
   /** 12 to 256 characters. */
   readonly password: string
 }
 
-/** The administrator as operators name them: with an address in lower case, and a password that may be one. */
+/** Returns the administrator with a lower-case address. Throws `INVALID_REQUEST` for a bad password or address. */
 export function resolveAdministrator({ email, password }: Administrator): Administrator {
   const address = email.toLowerCase()
   if (!z.email().max(254).safeParse(address).success) {
@@ -26,8 +26,8 @@ export function resolveAdministrator({ email, password }: Administrator): Admini
 }
 
 /**
- * Makes this person, known or not, the installation's administrator with this password. Who was
- * it before is it no more, and logged out. Changes nothing when all of it is so already.
+ * Makes the user with this address the only administrator of the installation, with this password;
+ * inserts the user if necessary. Any other administrator loses the role and is logged out.
  */
 export async function appointAdministrator(
   installation: Installation,

@@ -12,12 +12,12 @@ import {
   requireLogInServices,
   tryProof,
 } from '../authentication/log-in-services.ts'
-import { type LoginRefusal, NOBODY_KNOWN } from '../authentication/login-audit.ts'
+import { type LoginRefusal, UNKNOWN_ACTOR } from '../authentication/login-audit.ts'
 import { type LiveSession, sessionCookie } from '../authentication/login-sessions.ts'
 import { type Management, WithHeaders } from '../changes/management.ts'
 
 /**
- * Logs a person in by e-mail address and password, under a new session that a cookie names.
+ * Logs a user in by e-mail address and password, with a new session that a cookie names.
  * Throws `UNAUTHENTICATED`, with the same message and after the same work whether the address is
  * known or not, and `RATE_LIMITED` after too many failed attempts.
  */
@@ -45,9 +45,9 @@ export async function logIn(
 }
 
 /**
- * Opens a session for a person whose identity is proven, and ends the one that the request was sent
- * with. Returns what `logIn` returns, with the cookies of session and device. Throws
- * `UNAUTHENTICATED` if the person belongs to no organization.
+ * Opens a session for a user whose identity is proven, and ends the session of the request. Returns
+ * what `logIn` returns, with the cookies of session and device. Throws `UNAUTHENTICATED` if the
+ * user is a member of no organization.
  */
 export async function openLoginSession(
   management: Management,
@@ -64,12 +64,12 @@ export async function openLoginSession(
     throw notLoggedIn()
   }
   const session = await services.sessions.open({ userId: user.id, method })
-  const { orgId, ...who } = actor
+  const { orgId, ...auditedActor } = actor
   const fields = { email: user.email, method }
   await services.logins.record({
     type: 'user.login_success',
     fields,
-    actor: who,
+    actor: auditedActor,
     orgId: orgId ?? '',
   })
   const before = await findSession(management)
@@ -100,7 +100,7 @@ export async function logOut(management: Management): Promise<null | WithHeaders
   return new WithHeaders(null, { cookies: [cookie] })
 }
 
-/** Who asks, as what, and what a page must send with changes. */
+/** Returns the actor, its memberships, and the CSRF token that a page must send with changes. */
 export async function getLogIn(management: Management): Promise<LogIn> {
   const { storage, actor } = management
   requireLogInServices(management)
@@ -112,7 +112,7 @@ export async function getLogIn(management: Management): Promise<LogIn> {
   return toLogIn(storage, { actor, account, session })
 }
 
-/** Whose session it is; undefined when they are gone. */
+/** Returns the account of a session; `undefined` if the user is deleted. */
 export function findAccountOf(
   storage: Storage,
   { record }: LiveSession,
@@ -120,13 +120,13 @@ export function findAccountOf(
   return findAccount(storage, { id: record.userId }, record.method)
 }
 
-/** For the audit log: who was refused, in the organization where they are at home, and why. */
+/** Returns the audit event of a refused log-in, in the organization of the account. */
 export function refusalOf(
   account: Account | undefined,
   fields: LoginRefusal['fields'],
 ): LoginRefusal {
   const type = 'user.login_failed'
-  if (account === undefined) return { type, fields, actor: NOBODY_KNOWN, orgId: '' }
+  if (account === undefined) return { type, fields, actor: UNKNOWN_ACTOR, orgId: '' }
   const { orgId, ...known } = actorOf(account) ?? { ...account.user, role: '', orgId: '' }
   const { id, email, name, role } = known
   return { type, fields, actor: { id, email, name, role }, orgId: orgId ?? '' }

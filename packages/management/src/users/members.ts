@@ -41,7 +41,7 @@ export async function listMembers(
 
 /**
  * A new member, of no higher role than the actor's own. `oneTimeLink` is shown in this answer and
- * never again: by it the person accepts, and sets their first password.
+ * never again: with it, the user accepts and sets a first password.
  */
 export async function addMember(
   management: Management,
@@ -116,8 +116,8 @@ export async function removeMember(
 }
 
 /**
- * Whoever belongs nowhere any more has nothing left to be logged in for. Their address may be
- * somebody else's by the time it is added again.
+ * Ends the sessions of a user without memberships, and unlinks their identities, because the e-mail
+ * address may belong to another person when it is added again.
  */
 export async function endSessionsIfHomeless(
   writer: RecordWriter,
@@ -140,7 +140,7 @@ async function newLink({ clock }: Management) {
   }
 }
 
-/** Somebody else's organization may add the same person at the same time. */
+/** Another organization may insert the same user concurrently. */
 async function findOrInsertUser(
   writer: RecordWriter,
   { email, name = email }: NewMember,
@@ -160,7 +160,7 @@ async function findUser(reader: Reader, email: string): Promise<Records['user'] 
   return (await reader.list('user', { where: { email }, limit: 1 })).data[0]
 }
 
-/** For an owner who has just ceased to be one: throws `CONFLICT` when that leaves none. */
+/** Throws `CONFLICT` if the member was the last owner of the organization. */
 async function assertOtherOwner(reader: Reader, { orgId, role }: Member): Promise<void> {
   if (role !== 'owner') return
   const owners = await reader.list('member', { where: { orgId, role }, limit: 1 })

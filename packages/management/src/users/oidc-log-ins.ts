@@ -13,12 +13,12 @@ import type { Input } from '../requests/input.ts'
 import { openLoginSession, refusalOf } from './log-ins.ts'
 
 const COOKIE = 'ff_oidc'
-/** How long somebody may take at the provider. */
+/** The longest time between the redirect to the provider and the return. */
 const WITHIN_SECONDS = 600
 
 /**
- * What a browser keeps while it is at the provider. It need not be signed: whoever could change
- * another's cookie could as well give them one that was made here, for themselves.
+ * The cookie of a browser that was redirected to the provider. It needs no signature: an attacker
+ * who can set this cookie can also set one that this server made for the attacker.
  */
 const keptCodec = z.strictObject({
   state: z.string(),
@@ -42,9 +42,9 @@ export async function startOidcLogIn(
 }
 
 /**
- * Logs in who comes back from the provider, and sends them on. Throws `UNAUTHENTICATED` for whom
- * nobody here knows, or who did not set out from this server with this browser; `RATE_LIMITED`
- * after too many attempts.
+ * Logs in a user who returns from the provider and redirects the browser. Throws
+ * `UNAUTHENTICATED` for an unknown identity, or if this browser did not begin the log-in here;
+ * `RATE_LIMITED` after too many attempts.
  */
 export async function finishOidcLogIn(
   management: Management,
@@ -76,7 +76,7 @@ function requireProvider({ identityProvider, publicUrl, logInServices }: Managem
   return { provider: identityProvider, redirectUri: `${publicUrl}/auth/oidc/callback` }
 }
 
-/** Audits that the provider has refused somebody. */
+/** Returns the identity; records a refusal of the provider in the audit log. */
 async function identify(management: Management, asked: Promise<Identity>): Promise<Identity> {
   try {
     return await asked
@@ -90,8 +90,8 @@ async function identify(management: Management, asked: Promise<Identity>): Promi
 }
 
 /**
- * Whom the provider's subject was linked to, else the member of its verified address, who is then
- * linked: an address may later be given to somebody else.
+ * Returns the user that the identity is linked to; otherwise the user with its verified address,
+ * after linking them, because a provider may later give the address to another subject.
  */
 async function findUser(management: Management, identity: Identity): Promise<Records['user']> {
   const { storage } = management
@@ -115,7 +115,7 @@ function reasonAgainst(account: Account | undefined): string | undefined {
   return actorOf(account) === undefined ? 'no membership' : undefined
 }
 
-/** Whether the identity is this person's from now on; not, when they have another of this provider. */
+/** Links an identity to a user. Returns `false` if the user has another identity of the provider. */
 function link(
   { storage, clock }: Management,
   { id: userId }: Records['user'],

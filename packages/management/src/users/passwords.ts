@@ -21,10 +21,10 @@ const SHORTEST_PASSWORD = 12
 const LONGEST_PASSWORD = 256
 
 /**
- * Changes a password, by the old one of the logged-in person or by a one-time link. A link also
- * accepts the membership it was made for. It cannot change the password of a person who belongs to
- * another organization already: that person accepts the membership with the present password. A
- * proven password makes the browser a known device.
+ * Changes a password, by the old one of the logged-in user or by a one-time link. A link also
+ * accepts its membership. It cannot change the password of a user who is a member of another
+ * organization: that user accepts the membership with the present password. A proven password
+ * makes the browser a known device.
  */
 export async function changePassword(
   management: Management,
@@ -48,8 +48,8 @@ export async function changePassword(
 }
 
 /**
- * Refuses what must not become somebody's password, naming the field. Length, in characters as a
- * person counts them, is all that is asked of it.
+ * Throws `INVALID_REQUEST`, naming the field, for a password that is not allowed: one of a wrong
+ * length, counted in code points after NFKC normalisation, or equal to the e-mail address.
  */
 export function assertGoodPassword(password: string, field: string, email: string): void {
   const normal = password.normalize('NFKC')
@@ -60,7 +60,7 @@ export function assertGoodPassword(password: string, field: string, email: strin
   if (normal.toLowerCase() === email) throw invalid(field, 'must not be the e-mail address')
 }
 
-/** Gives somebody a password, and ends all their sessions but one. */
+/** Sets the password of a user and ends all their sessions except one. */
 export async function setPassword(
   session: StorageSession,
   user: Records['user'],
@@ -132,7 +132,7 @@ async function acceptByLink(
   const { orgId } = member
   await storage.transaction(chainName('logins', orgId), async (session) => {
     const now = timestampAt(clock)
-    // Of two who come with one link, the second finds it used here.
+    // Of two concurrent requests with one link, the second fails here.
     const invited = await findInvited(session, linkHash, now)
     const accepted = { acceptedAt: now, linkHash: null, linkExpiresAt: null }
     const after = await session.update('member', member.id, accepted, invited.member.revision)
@@ -168,7 +168,7 @@ async function findInvited(
   return { member, user }
 }
 
-/** Whoever is at home elsewhere is not made over by who has added their address here. */
+/** Throws `CONFLICT` if a new password is sent for a user with another membership, or an old one for one without. */
 async function assertUsable(
   reader: Pick<StorageSession, 'list'>,
   { user, member, isNew }: Invited & { readonly isNew: boolean },

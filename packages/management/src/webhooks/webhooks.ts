@@ -21,7 +21,7 @@ import { assertDistinct, invalid } from '../requests/validation.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { newWebhookSecret } from './webhook-message.ts'
 
-/** So that no change has to be told to more. */
+/** Bounds the deliveries of one change. */
 const MOST_WEBHOOKS = 20
 
 /** One page of an organization's webhooks, in the order of their making; never their secrets. */
@@ -100,7 +100,7 @@ export async function updateWebhook(
   })
 }
 
-/** Ends a webhook: what it has not been told yet, it will not be. */
+/** Deletes a webhook; its pending deliveries are not sent. */
 export async function deleteWebhook(
   management: Management,
   { params, expectedRevision }: Input<'deleteWebhook', 'params' | 'expectedRevision'>,
@@ -115,7 +115,7 @@ export async function deleteWebhook(
   })
 }
 
-/** One page of what a webhook was told, or is to be told, the newest first. */
+/** Returns one page of a webhook's deliveries, sent and pending, the newest first. */
 export async function listWebhookDeliveries(
   management: Management,
   { params, query }: Input<'listWebhookDeliveries', 'params' | 'query'>,
@@ -136,7 +136,7 @@ function withoutSecret({ sealedSecret: _, ...webhook }: Records['webhook']): Web
   return webhook
 }
 
-/** Throws `INVALID_REQUEST` for what no webhook can be, as far as it can be told beforehand. */
+/** Throws `INVALID_REQUEST` for a URL or an event type that no webhook can have. */
 function assertMeant(
   { webhookSender }: Management,
   { url, eventTypes = [] }: NewWebhook | WebhookChanges,

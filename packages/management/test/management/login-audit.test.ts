@@ -8,7 +8,7 @@ import { breakable } from '../../../server/test/capabilities.ts'
 import { type LoginAttempt, LoginAudit } from '../../src/authentication/login-audit.ts'
 import { addressesOf, type Json, World } from './world.ts'
 
-const NOBODY = { id: '', email: '', name: '', role: '' }
+const ANONYMOUS = { id: '', email: '', name: '', role: '' }
 const ADA = { id: 'ada', email: 'ada@acme.test', name: 'Ada', role: 'admin' }
 
 const FLOOD = 2000
@@ -18,7 +18,7 @@ const BEFORE = 6
 const refused = (orgId: string, email = 'mallory@evil.test'): LoginAttempt => ({
   type: 'user.login_failed',
   fields: { email, method: 'password', reason: 'unknown' },
-  actor: NOBODY,
+  actor: ANONYMOUS,
   orgId,
 })
 
