@@ -1,14 +1,9 @@
 import { compareCodePoints } from '@ff/core'
 import type { AuditEvent, AuditLog, PageOf } from '@ff/protocol/management'
 import type { ListQuery, Records, Storage } from '@ff/storage'
-import { loadPermitted } from '../access/access-request.ts'
+import { type AnyPath, type LoadPath, loadPermitted } from '../access/access-request.ts'
 import type { Actor } from '../access/actors.ts'
-import {
-  type AnyPath,
-  type LoadPath,
-  loadInstallation,
-  loadOrganizationPath,
-} from '../access/paths.ts'
+import { loadInstallation, loadOrganizationPath } from '../access/organization-paths.ts'
 import type { Input } from '../requests/input.ts'
 import { cutPage, pagingOf, toPage } from '../requests/pages.ts'
 import { entriesInOrder } from './audit-chain.ts'

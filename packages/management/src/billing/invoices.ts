@@ -7,7 +7,7 @@ import {
 import type { Records } from '@ff/storage'
 import * as z from 'zod'
 import { loadPermitted } from '../access/access-request.ts'
-import { loadOrganizationPath } from '../access/paths.ts'
+import { loadOrganizationPath } from '../access/organization-paths.ts'
 import type { Management } from '../changes/management.ts'
 import { findPlan } from '../changes/quotas.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'

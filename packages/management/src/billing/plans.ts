@@ -5,7 +5,7 @@ import {
   type Plan,
 } from '@ff/protocol/management'
 import { loadPermitted } from '../access/access-request.ts'
-import { loadCatalogue, loadPlanPath } from '../access/paths.ts'
+import { loadCatalogue, loadPlanPath } from '../access/organization-paths.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'
 import { assertUnused, type Dependent } from '../changes/dependents.ts'

@@ -6,7 +6,7 @@ import {
   type PageOf,
 } from '@ff/protocol/management'
 import { loadPermitted } from '../access/access-request.ts'
-import { loadFlagPath, loadProjectPath } from '../access/paths.ts'
+import { loadFlagPath, loadProjectPath } from '../access/project-paths.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'
 import { assertUnused, findDependentsOfFlag } from '../changes/dependents.ts'

@@ -12,7 +12,7 @@ import {
 import { assertNoNewFaults, engines, runInSlices, timestampAt } from '@ff/server/plane'
 import type * as z from 'zod'
 import { loadPermitted } from '../access/access-request.ts'
-import { type FlagPath, loadFlagPath } from '../access/paths.ts'
+import { type FlagPath, loadFlagPath } from '../access/project-paths.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'
 import type { Management } from '../changes/management.ts'

@@ -10,7 +10,7 @@ import {
 import { type ChangedRollout, endpoints, type PageOf, type Rollout } from '@ff/protocol/management'
 import { type Records, toRolloutDefinition } from '@ff/storage'
 import { loadPermitted } from '../access/access-request.ts'
-import { loadFlagStatePath, loadRolloutPath } from '../access/paths.ts'
+import { loadFlagStatePath, loadRolloutPath } from '../access/project-paths.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'
 import { assertUnused, findDependentsOfRollout } from '../changes/dependents.ts'

@@ -1,7 +1,7 @@
 import { FlagError } from '@ff/core'
 import { endpoints, type PageOf, type Segment, type SegmentKeys } from '@ff/protocol/management'
 import { loadPermitted } from '../access/access-request.ts'
-import { loadProjectPath, loadSegmentPath } from '../access/paths.ts'
+import { loadProjectPath, loadSegmentPath } from '../access/project-paths.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'
 import { assertUnused, findDependentsOfSegment } from '../changes/dependents.ts'

@@ -8,7 +8,11 @@ import {
   type TargetingRuleView,
 } from '@ff/protocol/management'
 import { loadPermitted } from '../access/access-request.ts'
-import { type FlagStatePath, loadFlagStatePath, loadTargetingRulePath } from '../access/paths.ts'
+import {
+  type FlagStatePath,
+  loadFlagStatePath,
+  loadTargetingRulePath,
+} from '../access/project-paths.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'
 import type { Management } from '../changes/management.ts'

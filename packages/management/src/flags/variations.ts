@@ -8,7 +8,7 @@ import {
   type Variation,
 } from '@ff/protocol/management'
 import { loadPermitted } from '../access/access-request.ts'
-import { loadFlagPath, loadVariationPath } from '../access/paths.ts'
+import { loadFlagPath, loadVariationPath } from '../access/project-paths.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'
 import { assertUnused, findDependentsOfVariation } from '../changes/dependents.ts'

@@ -5,7 +5,7 @@ import {
   type SegmentDefinition,
 } from '@ff/core'
 import { type Environment, endpoints, type Restoration } from '@ff/protocol/management'
-import { loadEnvironmentPath } from '../access/paths.ts'
+import { loadEnvironmentPath } from '../access/project-paths.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'
 import type { Management } from '../changes/management.ts'

@@ -1,6 +1,6 @@
 import { type Convergence, endpoints } from '@ff/protocol/management'
 import { loadPermitted } from '../access/access-request.ts'
-import { loadEnvironmentPath } from '../access/paths.ts'
+import { loadEnvironmentPath } from '../access/project-paths.ts'
 import type { Management } from '../changes/management.ts'
 import type { Input } from '../requests/input.ts'
 

@@ -1,14 +1,13 @@
 import { endpoints, type Flag, type FlagMetrics } from '@ff/protocol/management'
 import { countUniqueUsers } from '@ff/server/plane'
 import type { EvaluationTotal, Storage } from '@ff/storage'
-import { loadPermitted } from '../access/access-request.ts'
+import { type LoadPath, loadPermitted } from '../access/access-request.ts'
+import { notFound } from '../access/permissions.ts'
 import {
   type EnvironmentPath,
   type FlagPath,
-  type LoadPath,
   loadEnvironmentById,
-} from '../access/paths.ts'
-import { notFound } from '../access/permissions.ts'
+} from '../access/project-paths.ts'
 import type { Management } from '../changes/management.ts'
 import type { Input } from '../requests/input.ts'
 

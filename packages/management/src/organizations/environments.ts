@@ -7,7 +7,7 @@ import {
   type Project,
 } from '@ff/protocol/management'
 import { loadPermitted } from '../access/access-request.ts'
-import { loadEnvironmentPath, loadProjectPath } from '../access/paths.ts'
+import { loadEnvironmentPath, loadProjectPath } from '../access/project-paths.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'
 import type { Management } from '../changes/management.ts'

@@ -6,7 +6,7 @@ import {
   type PageOf,
 } from '@ff/protocol/management'
 import { loadPermitted } from '../access/access-request.ts'
-import { loadInstallation, loadOrganizationPath } from '../access/paths.ts'
+import { loadInstallation, loadOrganizationPath } from '../access/organization-paths.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'
 import type { Management } from '../changes/management.ts'

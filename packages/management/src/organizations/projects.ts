@@ -8,7 +8,8 @@ import {
   type ProjectView,
 } from '@ff/protocol/management'
 import { loadPermitted } from '../access/access-request.ts'
-import { loadOrganizationPath, loadProjectPath } from '../access/paths.ts'
+import { loadOrganizationPath } from '../access/organization-paths.ts'
+import { loadProjectPath } from '../access/project-paths.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'
 import type { Management } from '../changes/management.ts'

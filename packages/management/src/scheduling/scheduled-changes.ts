@@ -6,7 +6,7 @@ import {
   type ScheduledChange,
 } from '@ff/protocol/management'
 import { loadPermitted } from '../access/access-request.ts'
-import { loadFlagStatePath, loadScheduledChangePath } from '../access/paths.ts'
+import { loadFlagStatePath, loadScheduledChangePath } from '../access/project-paths.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'
 import type { Management } from '../changes/management.ts'

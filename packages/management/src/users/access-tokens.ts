@@ -5,15 +5,13 @@ import {
   type PageOf,
 } from '@ff/protocol/management'
 import { hashSecret, newSecret } from '@ff/server/plane'
-import { loadPermitted } from '../access/access-request.ts'
+import { type AnyPath, type LoadPath, loadPermitted } from '../access/access-request.ts'
 import { ACCESS_TOKEN_PREFIX } from '../access/actors.ts'
 import {
-  type AnyPath,
-  type LoadPath,
   loadAccessTokenPath,
   loadInstallation,
   loadOrganizationPath,
-} from '../access/paths.ts'
+} from '../access/organization-paths.ts'
 import { assertRoleWithin } from '../access/permissions.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'

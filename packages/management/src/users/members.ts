@@ -9,7 +9,7 @@ import {
 import { hashSecret, newSecret } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import { loadPermitted } from '../access/access-request.ts'
-import { loadMemberPath, loadOrganizationPath } from '../access/paths.ts'
+import { loadMemberPath, loadOrganizationPath } from '../access/organization-paths.ts'
 import { assertRoleWithin } from '../access/permissions.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'

@@ -10,7 +10,7 @@ import {
 import { newId } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import { loadPermitted } from '../access/access-request.ts'
-import { loadOrganizationPath, loadWebhookPath } from '../access/paths.ts'
+import { loadOrganizationPath, loadWebhookPath } from '../access/organization-paths.ts'
 import { changeEvent } from '../audit/change-event.ts'
 import { applyChange } from '../changes/apply-change.ts'
 import type { Management } from '../changes/management.ts'

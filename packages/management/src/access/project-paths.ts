@@ -2,7 +2,6 @@ import type {
   Environment,
   Flag,
   FlagState,
-  Plan,
   Project,
   ScheduledChange,
   Segment,
@@ -10,39 +9,9 @@ import type {
   Variation,
 } from '@ff/protocol/management'
 import type { Records, StorageSession } from '@ff/storage'
-import {
-  type Access,
-  assertPermittedOnInstallation,
-  assertRoleMay,
-  notFound,
-  permitted,
-} from './permissions.ts'
-
-/**
- * Loads the records that the ids of a path name and decides access on their organization. Throws
- * `NOT_FOUND` for a record that does not belong to the one before it. The records are read
- * concurrently and checked in the order of the path.
- */
-export type LoadPath<Params, Path extends AnyPath> = (
-  session: StorageSession,
-  access: Access,
-  params: Params,
-) => Promise<Path>
-
-/** `organization` is `null` only for what belongs to the installation. */
-export interface AnyPath {
-  readonly organization: Records['organization'] | null
-  readonly project?: Project
-  readonly environment?: Environment
-}
-
-export interface OrganizationPath {
-  readonly organization: Records['organization']
-}
-
-export interface PlanPath extends AnyPath {
-  readonly plan: Plan
-}
+import type { LoadPath } from './access-request.ts'
+import type { OrganizationPath } from './organization-paths.ts'
+import { type Access, notFound, permitted } from './permissions.ts'
 
 export interface ProjectPath extends OrganizationPath {
   readonly project: Project
@@ -76,18 +45,6 @@ export interface SegmentPath extends ProjectPath {
   readonly segment: Segment
 }
 
-export interface MemberPath extends OrganizationPath {
-  readonly member: Records['member']
-}
-
-export interface AccessTokenPath extends OrganizationPath {
-  readonly token: Records['accessToken']
-}
-
-export interface WebhookPath extends OrganizationPath {
-  readonly webhook: Records['webhook']
-}
-
 export interface SdkKeyPath extends EnvironmentPath {
   readonly sdkKey: Records['sdkKey']
 }
@@ -104,69 +61,6 @@ interface EnvironmentParams extends ProjectParams {
 }
 interface FlagParams extends ProjectParams {
   readonly flagId: string
-}
-
-/** What belongs to no organization. */
-export const loadInstallation: LoadPath<unknown, AnyPath> = async (_session, access) => {
-  assertPermittedOnInstallation(access)
-  return { organization: null }
-}
-
-/** What belongs to no organization and is readable in all of them. */
-export const loadCatalogue: LoadPath<unknown, AnyPath> = async (_session, access) => {
-  assertRoleMay(access)
-  return { organization: null }
-}
-
-export const loadPlanPath: LoadPath<{ readonly planId: string }, PlanPath> = async (
-  session,
-  access,
-  { planId },
-) => {
-  const path = await loadCatalogue(session, access, {})
-  const plan = await session.find('plan', planId)
-  if (plan === undefined) throw notFound('plan')
-  return { ...path, plan }
-}
-
-export const loadOrganizationPath: LoadPath<{ readonly orgId: string }, OrganizationPath> = async (
-  session,
-  access,
-  { orgId },
-) => {
-  const organization = await session.find('organization', orgId)
-  return { organization: permitted(access, organization, 'organization') }
-}
-
-export const loadMemberPath: LoadPath<
-  { readonly orgId: string; readonly userId: string },
-  MemberPath
-> = async (session, access, params) => {
-  const path = await loadOrganizationPath(session, access, params)
-  const where = { orgId: path.organization.id, userId: params.userId }
-  const member = (await session.list('member', { where, limit: 1 })).data[0]
-  if (member === undefined) throw notFound('member')
-  return { ...path, member }
-}
-
-export const loadAccessTokenPath: LoadPath<
-  { readonly orgId: string; readonly tokenId: string },
-  AccessTokenPath
-> = async (session, access, params) => {
-  const path = await loadOrganizationPath(session, access, params)
-  const token = await session.find('accessToken', params.tokenId)
-  if (token?.orgId !== path.organization.id) throw notFound('token')
-  return { ...path, token }
-}
-
-export const loadWebhookPath: LoadPath<
-  { readonly orgId: string; readonly webhookId: string },
-  WebhookPath
-> = async (session, access, params) => {
-  const path = await loadOrganizationPath(session, access, params)
-  const webhook = await session.find('webhook', params.webhookId)
-  if (webhook?.orgId !== path.organization.id) throw notFound('webhook')
-  return { ...path, webhook }
 }
 
 export const loadProjectPath: LoadPath<ProjectParams, ProjectPath> = async (
