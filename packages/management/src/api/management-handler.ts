@@ -9,6 +9,7 @@ import {
   type Metrics,
   methodNotAllowed,
   methodOf,
+  metricsReply,
   privateReply,
   type RateLimitHeaders,
   type Reply,
@@ -20,6 +21,7 @@ import {
 import type { RateLimiter } from '@ff/storage'
 import * as z from 'zod'
 import { type Actor, ANONYMOUS, type AuthenticateBearer } from '../access/actors.ts'
+import { assertPermittedOnInstallation } from '../access/permissions.ts'
 import {
   type Installation,
   type Management,
@@ -29,7 +31,6 @@ import {
 import { OPENAPI_PATH, openApiReplier } from '../openapi/openapi.ts'
 import { assertNotForged, identify } from './identify.ts'
 import { linesReply } from './lines-reply.ts'
-import { platformMetricsReply } from './metrics-reply.ts'
 import { idempotentRequestOf, readInput, revisionTag } from './request-input.ts'
 import { findRoute } from './routes.ts'
 import { useCases } from './use-cases.ts'
@@ -85,6 +86,16 @@ async function answer(
   if (!isOpen) await takeRequest(services, answering, actor)
   if (name === undefined) throw methodNotAllowed([...route.methods.keys()])
   return perform({ ...services, actor, caller: exchange }, name, { exchange, params: route.params })
+}
+
+/** Returns the metrics. Throws `FORBIDDEN` unless the caller has the role `platform`. */
+async function platformMetricsReply(
+  services: ManagementServices,
+  exchange: Exchange,
+): Promise<Reply> {
+  const actor = await identify(services, exchange)
+  assertPermittedOnInstallation({ actor, permission: 'configuration.read' })
+  return metricsReply(services.metrics)
 }
 
 /** Throws `RATE_LIMITED` if the actor has used up its requests of this minute. */

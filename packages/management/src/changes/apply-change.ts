@@ -1,4 +1,5 @@
 import { FlagError, isFlagError } from '@ff/core'
+import type { Organization } from '@ff/protocol/management'
 import { auditEvents } from '@ff/protocol/management'
 import { timestampAt } from '@ff/server/plane'
 import type { FlagSetChange, StorageSession } from '@ff/storage'
@@ -10,7 +11,6 @@ import { appendAt, findPlace, type NewAuditEntry } from '../audit/audit-chain.ts
 import type { ChangeEvent } from '../audit/change-event.ts'
 import { findEarlierResult, rememberResult } from '../requests/idempotency.ts'
 import { invalid } from '../requests/validation.ts'
-import { keepCounts } from './counts.ts'
 import type { Management } from './management.ts'
 import { publishAffected } from './publication.ts'
 import { assertWithinPlan } from './quotas.ts'
@@ -111,7 +111,7 @@ async function applyInTransaction<Params, Path extends AnyPath, T>(
     growthOf: (kind) => writer.balanceOf(kind),
     now: writer.now,
   })
-  await keepCounts(session, path.organization, writer)
+  await updateCounts(session, path.organization, writer)
   // None of these depends on another's writes, so their queries travel together.
   const entry = toNewEntry(outcome.event, path, actor, writer.now)
   const place = findPlace(session, entry)
@@ -123,6 +123,31 @@ async function applyInTransaction<Params, Path extends AnyPath, T>(
     place.then((found) => appendAt(session, entry, found)),
   ])
   return { result: outcome.result, hints, hasDeliveries }
+}
+
+/**
+ * Updates the organization's numbers of projects, environments and flags, in the transaction that
+ * adds or deletes them; its lock prevents concurrent counting. The revision of the organization
+ * stays, because no caller has changed it.
+ */
+async function updateCounts(
+  session: StorageSession,
+  organization: Organization | null,
+  writer: RecordWriter,
+): Promise<void> {
+  const more = {
+    projectCount: writer.balanceOf('project'),
+    environmentCount: writer.balanceOf('environment'),
+    flagCount: writer.balanceOf('flag'),
+  }
+  if (organization === null || Object.values(more).every((number) => number === 0)) return
+  const { id, projectCount, environmentCount, flagCount } = organization
+  if ((await session.find('organization', id)) === undefined) return
+  await session.update('organization', id, {
+    projectCount: projectCount + more.projectCount,
+    environmentCount: environmentCount + more.environmentCount,
+    flagCount: flagCount + more.flagCount,
+  })
 }
 
 function withoutSecret<T>({ result, shownOnce }: CompletedChange<T>): unknown {

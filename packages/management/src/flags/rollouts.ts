@@ -24,12 +24,16 @@ import {
   NO_SETTINGS,
   type RolloutSettings,
 } from './rollout-settings.ts'
-import { newSalt } from './salt.ts'
 import { loadVariations } from './variations.ts'
 
 type StoredRollout = Records['rollout']
 
 const OWN_SCHEME = 'ff'
+
+const SALT_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const SALT_LENGTH = 11
+/** The largest multiple of the alphabet's size in a byte; larger bytes would bias the salt. */
+const FAIR_BYTES = 256 - (256 % SALT_ALPHABET.length)
 
 /** One page of a flag's rollouts in an environment, by name. */
 export async function listRollouts(
@@ -134,6 +138,16 @@ export async function deleteRollout(
     const event = changeEvent('rollout.deleted', rollout.id, { before, after: null })
     return { event, result: null }
   })
+}
+
+/** Returns a random salt for a rollout: 11 base-62 characters. */
+export function newSalt(): string {
+  let salt = ''
+  while (salt.length < SALT_LENGTH) {
+    const [byte = FAIR_BYTES] = crypto.getRandomValues(new Uint8Array(1))
+    if (byte < FAIR_BYTES) salt += SALT_ALPHABET.charAt(byte % SALT_ALPHABET.length)
+  }
+  return salt
 }
 
 /** Our own scheme ends the salt with a dot; others make their own text of it. */

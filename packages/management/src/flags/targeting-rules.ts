@@ -1,4 +1,3 @@
-import { compareCodePoints } from '@ff/core'
 import {
   endpoints,
   type PageOf,
@@ -21,6 +20,7 @@ import type { Input } from '../requests/input.ts'
 import { cutPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 import { assertConditions } from './conditions.ts'
+import { inOrder } from './flag-configuration.ts'
 import { reorder } from './reorder.ts'
 
 const MOST_RULES = 500
@@ -194,12 +194,7 @@ async function loadRules(
 ): Promise<TargetingRule[]> {
   const where = { flagId: flag.id, environmentId: environment.id }
   const { data } = await reader.list('targetingRule', { where })
-  return [...data].sort(
-    (a, b) =>
-      a.orderIndex - b.orderIndex ||
-      compareCodePoints(a.createdAt, b.createdAt) ||
-      compareCodePoints(a.id, b.id),
-  )
+  return [...data].sort(inOrder)
 }
 
 async function viewRules(
