@@ -10,7 +10,7 @@ import { OCCASION } from '../../../server/test/seed.ts'
 import { publishAffected } from '../../src/changes/publication.ts'
 import { PublishCheck } from '../../src/changes/publish-check.ts'
 import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
-import { type Tenant, World } from '../management/world.ts'
+import { type Tenant, World } from '../world/world.ts'
 
 /** The longest value of a condition that is accepted on write. */
 export const LONGEST_VALUE = 65_536

@@ -13,8 +13,8 @@ import { createTargetingRule } from '../../src/flags/targeting-rules.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createProject } from '../../src/organizations/projects.ts'
 import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
-import { createManagedServer, type ManagedServer } from '../managed-server.ts'
-import type { Json } from '../management/world.ts'
+import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
+import type { Json } from '../world/world.ts'
 
 const ROUNDS = 100
 const actor = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const

@@ -11,7 +11,7 @@ import { until } from '../../../server/test/fake-clock.ts'
 import { type Listening, listen } from '../../../server/test/node/listening.ts'
 import { LoginAudit } from '../../src/authentication/login-audit.ts'
 import { createAccessToken } from '../../src/users/access-tokens.ts'
-import { createManagedServer } from '../managed-server.ts'
+import { createManagedServer } from '../world/managed-server.ts'
 
 const PIECE = 'x'.repeat(16 * 1024)
 const PIECES = 2000

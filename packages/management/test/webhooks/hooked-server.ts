@@ -7,7 +7,7 @@ import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createProject } from '../../src/organizations/projects.ts'
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.ts'
 import { createWebhook } from '../../src/webhooks/webhooks.ts'
-import { createManagedServer, type ManagedServer } from '../managed-server.ts'
+import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 
 const ACTOR = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
 
