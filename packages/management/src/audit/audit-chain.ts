@@ -41,7 +41,10 @@ export async function appendAudit(session: StorageSession, entry: NewAuditEntry)
   await appendAt(session, entry, await findPlace(session, entry))
 }
 
-/** Returns the place for `appendAt`, which must be called in the same transaction, before any other append. */
+/**
+ * Returns the place of an entry. `appendAt` must follow in the same transaction, before any other
+ * entry is added to the chain.
+ */
 export async function findPlace(session: StorageSession, entry: NewAuditEntry): Promise<Place> {
   const { log = 'changes' }: AuditEventRow = auditEvents[entry.eventType]
   const chain = chainName(log, entry.orgId)

@@ -42,10 +42,10 @@ interface Limit {
 type Counted = readonly [Limit, string]
 
 /**
- * Limits failed attempts to log in. A known device counts for itself only, so that attempts
- * of others do not block it; all others count for account and network, network, account, and in total. An
- * attempt without an account proves itself elsewhere and costs no hashing: it counts for the
- * network only. Everything is in memory, and bounded.
+ * Limits failed attempts to log in. A known device counts for itself only, so that attempts of others
+ * do not block it; all others count for account and network, network, account, and in total. An
+ * attempt without an account proves itself elsewhere and costs no hashing: it counts for the network
+ * only. Everything is in memory, and bounded.
  */
 export class LogInAttempts {
   readonly #devices: Attempts

@@ -15,7 +15,10 @@ export interface Administrator {
   readonly password: string
 }
 
-/** Returns the administrator with a lower-case address. Throws `INVALID_REQUEST` for a bad password or address. */
+/**
+ * Returns the administrator with a lower-case address. Throws `INVALID_REQUEST` for an address or a
+ * password that is not allowed.
+ */
 export function resolveAdministrator({ email, password }: Administrator): Administrator {
   const address = email.toLowerCase()
   if (!z.email().max(254).safeParse(address).success) {

@@ -168,7 +168,10 @@ async function findInvited(
   return { member, user }
 }
 
-/** Throws `CONFLICT` if a new password is sent for a user with another membership, or an old one for one without. */
+/**
+ * Throws `CONFLICT` if the request sets the password of a user with another membership, or proves
+ * that of a user without one.
+ */
 async function assertUsable(
   reader: Pick<StorageSession, 'list'>,
   { user, member, isNew }: Invited & { readonly isNew: boolean },
