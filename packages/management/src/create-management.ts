@@ -6,33 +6,33 @@ import {
   type ManagementPlane,
   type ServerServices,
 } from '@ff/server/plane'
-import { createManagementHandler } from './api/management-handler.ts'
-import { AuditWalks } from './audit/audit-walks.ts'
-import { billingJob } from './billing/billing-job.ts'
-import type { Payments } from './billing/payments.ts'
-import { Soundness } from './changes/publish-check.ts'
-import type { Installation, Management } from './management.ts'
-import { retentionJob } from './organizations/retention.ts'
-import { dueChangesJob } from './scheduling/due-changes.ts'
-import { SecretBox } from './secrets/secret-box.ts'
-import { parseSecretKeys, randomSecretKeys, type SecretKeys } from './secrets/secret-keys.ts'
 import {
   type Actor,
   type AuthenticateBearer,
   type FindActor,
   tokenAuthenticator,
-} from './users/actors.ts'
+} from './access/actors.ts'
+import { createManagementHandler } from './api/management-handler.ts'
+import { AuditWalks } from './audit/audit-walks.ts'
+import { CredentialAttempts } from './authentication/credential-attempts.ts'
+import { createLogInServices, endedSessionsJob } from './authentication/log-in-services.ts'
+import { billingJob } from './billing/billing-job.ts'
+import type { Installation, Management } from './changes/management.ts'
+import { PublishCheck } from './changes/publish-check.ts'
+import { retentionJob } from './organizations/retention.ts'
+import type { IdentityProvider } from './ports/identity-provider.ts'
+import type { PasswordHasher } from './ports/password-hasher.ts'
+import type { Payments } from './ports/payments.ts'
+import type { WebhookSender } from './ports/webhook-sender.ts'
+import { dueChangesJob } from './scheduling/due-changes.ts'
+import { SecretBox } from './secrets/secret-box.ts'
+import { parseSecretKeys, randomSecretKeys, type SecretKeys } from './secrets/secret-keys.ts'
 import {
   type Administrator,
   appointAdministrator,
   resolveAdministrator,
 } from './users/administrator.ts'
-import { CredentialAttempts } from './users/credential-attempts.ts'
-import type { IdentityProvider } from './users/identity-provider.ts'
-import type { PasswordHasher } from './users/password-hasher.ts'
-import { createPeople, endedSessionsJob } from './users/users.ts'
 import { oldDeliveriesJob, WebhookDispatcher } from './webhooks/webhook-dispatcher.ts'
-import type { WebhookSender } from './webhooks/webhook-sender.ts'
 
 /** What a host may set. `createManagement` of `@ff/management/node` brings what needs Node. */
 export interface ManagementOptions {
@@ -149,7 +149,7 @@ function connect(options: CheckedOptions, services: ServerServices): ConnectedMa
     },
     async close() {
       const sent = webhooks.stop()
-      await installation.people?.logins.close()
+      await installation.logInServices?.logins.close()
       await sent
     },
   }
@@ -162,18 +162,18 @@ function installationOf(
   const { users, passwordHasher, secretKeys, publicUrl } = options
   const { storage, changeFeed, clock, logger, trustProxy, instance, basePath } = services
   const keys = { secretKeys: secretKeys ?? randomSecretKeys(), cookiePath: basePath || '/' }
-  const people = { storage, clock, logger, ...keys }
+  const logIn = { storage, clock, logger, ...keys }
   const hasUsers = users !== false && passwordHasher !== undefined
   return {
     ...{ storage, changeFeed, clock, logger, trustProxy, instance },
-    people: hasUsers ? createPeople({ ...people, passwordHasher }) : null,
+    logInServices: hasUsers ? createLogInServices({ ...logIn, passwordHasher }) : null,
     credentialAttempts: new CredentialAttempts({ clock, trustProxy }),
     findActor: options.findActor,
     identityProvider: options.identityProvider,
     publicUrl: publicUrl && publicUrl.replace(/\/$/, '') + basePath,
     payments: options.payments,
     secretBox: secretKeys && new SecretBox(secretKeys),
-    soundness: new Soundness(),
+    publishCheck: new PublishCheck(),
     auditWalks: new AuditWalks(clock),
     webhookSender: options.webhookSender,
   }

@@ -1,20 +1,13 @@
+export {
+  type Actor,
+  type AuthenticateBearer,
+  type FindActor,
+  tokenAuthenticator,
+} from './access/actors.ts'
 export { exportAuditLog, listAuditLog } from './audit/audit-log.ts'
 export { verifyAuditLog } from './audit/audit-verification.ts'
 export { createCheckout } from './billing/checkout.ts'
 export { listInvoices } from './billing/invoices.ts'
-export type {
-  CheckoutOrder,
-  NewCustomer,
-  OverageCharge,
-  PaymentCheckout,
-  PaymentCustomer,
-  PaymentDelivery,
-  PaymentEvent,
-  PaymentInvoice,
-  PaymentSubject,
-  PaymentSubscription,
-  Payments,
-} from './billing/payments.ts'
 export {
   createPlan,
   deletePlan,
@@ -23,6 +16,7 @@ export {
   updatePlan,
 } from './billing/plans.ts'
 export { getOrganizationUsage, setOrganizationPlan } from './billing/subscriptions.ts'
+export type { Management } from './changes/management.ts'
 export { type As, createManagement, type ManagementOptions } from './create-management.ts'
 export { getFlagState, updateFlagState } from './flags/flag-states.ts'
 export { createFlag, deleteFlag, getFlag, listFlags, updateFlag } from './flags/flags.ts'
@@ -62,7 +56,6 @@ export {
   forgetObservedContexts,
   listObservedContexts,
 } from './insights/observed-contexts.ts'
-export type { Management } from './management.ts'
 export {
   createEnvironment,
   deleteEnvironment,
@@ -90,22 +83,29 @@ export {
   revokeSdkKey,
   rotateSdkKey,
 } from './organizations/sdk-keys.ts'
+export type { AuthorizationChecks, Identity, IdentityProvider } from './ports/identity-provider.ts'
+export type { PasswordHasher, PasswordVerdict } from './ports/password-hasher.ts'
+export type {
+  CheckoutOrder,
+  NewCustomer,
+  OverageCharge,
+  PaymentCheckout,
+  PaymentCustomer,
+  PaymentDelivery,
+  PaymentEvent,
+  PaymentInvoice,
+  PaymentSubject,
+  PaymentSubscription,
+  Payments,
+} from './ports/payments.ts'
+export type { WebhookAnswer, WebhookRequest, WebhookSender } from './ports/webhook-sender.ts'
 export {
   createAccessToken,
   deleteAccessToken,
   listAccessTokens,
 } from './users/access-tokens.ts'
-export {
-  type Actor,
-  type AuthenticateBearer,
-  type FindActor,
-  tokenAuthenticator,
-} from './users/actors.ts'
 export type { Administrator } from './users/administrator.ts'
-export type { AuthorizationChecks, Identity, IdentityProvider } from './users/identity-provider.ts'
 export { addMember, listMembers, removeMember, updateMember } from './users/members.ts'
-export type { PasswordHasher, PasswordVerdict } from './users/password-hasher.ts'
-export type { WebhookAnswer, WebhookRequest, WebhookSender } from './webhooks/webhook-sender.ts'
 export {
   createWebhook,
   deleteWebhook,

@@ -1,13 +1,13 @@
 import { assertOwnOrigin, type Exchange } from '@ff/server/plane'
-import { notFound } from '../changes/permissions.ts'
-import type { Installation } from '../management.ts'
-import { type Actor, type AuthenticateBearer, requireActor } from '../users/actors.ts'
-import { findPersonOf } from '../users/log-ins.ts'
-import { assertCsrfToken } from '../users/login-sessions.ts'
-import { actorOf } from '../users/persons.ts'
-import { findSession, unauthenticated } from '../users/users.ts'
+import { type Actor, type AuthenticateBearer, requireActor } from '../access/actors.ts'
+import { notFound, unauthenticated } from '../access/permissions.ts'
+import { actorOf } from '../authentication/accounts.ts'
+import { findSession } from '../authentication/log-in-services.ts'
+import { assertCsrfToken } from '../authentication/login-sessions.ts'
+import type { Installation } from '../changes/management.ts'
+import { findAccountOf } from '../users/log-ins.ts'
 
-/** In which of their organizations somebody who is logged in acts. */
+/** Names the organization in which a logged-in user acts. */
 const ORGANIZATION_HEADER = 'x-ff-organization'
 
 export interface IdentifyingServices extends Installation {
@@ -15,8 +15,8 @@ export interface IdentifyingServices extends Installation {
 }
 
 /**
- * Refuses what a page of another origin makes a browser send. A bearer token is sent by no browser
- * of its own accord.
+ * Throws for a request that a page of another origin makes a browser send. Browsers never add a
+ * bearer token by themselves.
  */
 export function assertNotForged(exchange: Exchange, trustProxy: boolean): void {
   if (isReading(exchange) || exchange.header('authorization') !== undefined) return
@@ -24,10 +24,10 @@ export function assertNotForged(exchange: Exchange, trustProxy: boolean): void {
 }
 
 /**
- * Who sends a request: the owner of its bearer token, or, when there is none, whoever is logged
- * in. Their role is read anew each time. Throws `UNAUTHENTICATED` when it is nobody, `NOT_FOUND`
- * for an organization they do not belong to, `FORBIDDEN` for a change without `X-CSRF-Token`,
- * `RATE_LIMITED` if the caller's address has sent too many wrong credentials.
+ * Returns the actor of a request: the owner of its bearer token, or, without one, the logged-in
+ * user. The role is read for each request. Throws `UNAUTHENTICATED` for an unknown caller,
+ * `NOT_FOUND` for an organization without their membership, `FORBIDDEN` for a change without
+ * `X-CSRF-Token`, `RATE_LIMITED` if the caller's address has sent too many wrong credentials.
  */
 export async function identify(services: IdentifyingServices, exchange: Exchange): Promise<Actor> {
   const { storage, credentialAttempts, authenticateBearer } = services
@@ -38,9 +38,10 @@ export async function identify(services: IdentifyingServices, exchange: Exchange
     )
   }
   if (!isReading(exchange)) assertCsrfToken(session, exchange)
-  const person = await findPersonOf(storage, session)
-  if (person === undefined || actorOf(person) === undefined) throw unauthenticated('Log in first.')
-  const actor = actorOf(person, exchange.header(ORGANIZATION_HEADER)?.toLowerCase())
+  const account = await findAccountOf(storage, session)
+  if (account === undefined || actorOf(account) === undefined)
+    throw unauthenticated('Log in first.')
+  const actor = actorOf(account, exchange.header(ORGANIZATION_HEADER)?.toLowerCase())
   if (actor === undefined) throw notFound('organization')
   return actor
 }

@@ -20,7 +20,7 @@ class Lines implements AsyncIterator<string, undefined> {
   readonly #codec: z.ZodType
   readonly #items: AsyncIterator<unknown>
   readonly #logger: Logger
-  #isLeft = false
+  #isReturned = false
 
   constructor(codec: z.ZodType, items: AsyncIterator<unknown>, logger: Logger) {
     this.#codec = codec
@@ -35,14 +35,15 @@ class Lines implements AsyncIterator<string, undefined> {
       return { done: false, value: `${JSON.stringify(z.encode(this.#codec, value))}\n` }
     } catch (cause) {
       // A caller that has gone is no failure, though it stops what looks for the next line.
-      if (!this.#isLeft) this.#logger.error('an answer failed while it was being sent', { cause })
+      if (!this.#isReturned)
+        this.#logger.error('an answer failed while it was being sent', { cause })
       await this.return()
       throw cause
     }
   }
 
   async return(): Promise<IteratorResult<string, undefined>> {
-    this.#isLeft = true
+    this.#isReturned = true
     await this.#items.return?.()
     return { done: true, value: undefined }
   }

@@ -9,6 +9,7 @@ import {
   type Metrics,
   methodNotAllowed,
   methodOf,
+  metricsReply,
   privateReply,
   type RateLimitHeaders,
   type Reply,
@@ -19,14 +20,18 @@ import {
 } from '@ff/server/plane'
 import type { RateLimiter } from '@ff/storage'
 import * as z from 'zod'
-import { type Installation, type Management, type UseCase, WithHeaders } from '../management.ts'
+import { type Actor, ANONYMOUS, type AuthenticateBearer } from '../access/actors.ts'
+import { assertPermittedOnInstallation } from '../access/permissions.ts'
+import {
+  type Installation,
+  type Management,
+  type UseCase,
+  WithHeaders,
+} from '../changes/management.ts'
 import { OPENAPI_PATH, openApiReplier } from '../openapi/openapi.ts'
-import { type Actor, type AuthenticateBearer, NOBODY } from '../users/actors.ts'
-import { idempotentRequestOf } from './idempotency-key.ts'
 import { assertNotForged, identify } from './identify.ts'
 import { linesReply } from './lines-reply.ts'
-import { platformMetricsReply } from './metrics-reply.ts'
-import { readInput, revisionTag } from './request-input.ts'
+import { idempotentRequestOf, readInput, revisionTag } from './request-input.ts'
 import { findRoute } from './routes.ts'
 import { useCases } from './use-cases.ts'
 
@@ -77,10 +82,20 @@ async function answer(
   const name = route.methods.get(methodOf(exchange))
   const isOpen = name !== undefined && (endpoints[name] as Endpoint).permission === 'anyone'
   assertNotForged(exchange, services.trustProxy)
-  const actor = isOpen ? NOBODY : await identify(services, exchange)
+  const actor = isOpen ? ANONYMOUS : await identify(services, exchange)
   if (!isOpen) await takeRequest(services, answering, actor)
   if (name === undefined) throw methodNotAllowed([...route.methods.keys()])
   return perform({ ...services, actor, caller: exchange }, name, { exchange, params: route.params })
+}
+
+/** Returns the metrics. Throws `FORBIDDEN` unless the caller has the role `platform`. */
+async function platformMetricsReply(
+  services: ManagementServices,
+  exchange: Exchange,
+): Promise<Reply> {
+  const actor = await identify(services, exchange)
+  assertPermittedOnInstallation({ actor, permission: 'configuration.read' })
+  return metricsReply(services.metrics)
 }
 
 /** Throws `RATE_LIMITED` if the actor has used up its requests of this minute. */

@@ -1,11 +1,14 @@
-import { type Endpoint, noBody } from '@ff/protocol/management'
+import { type Endpoint, type EndpointName, noBody } from '@ff/protocol/management'
 import { MAX_BODY_BYTES } from '@ff/protocol/sdk'
-import { assertJson, type Exchange } from '@ff/server/plane'
-import type { InputOf } from '../management.ts'
-import { decodeWire, invalid } from './validation.ts'
+import { assertJson, type Exchange, hashSecret } from '@ff/server/plane'
+import type { Actor } from '../access/actors.ts'
+import type { IdempotentRequest } from '../requests/idempotency.ts'
+import type { InputOf } from '../requests/input.ts'
+import { decodeWire, invalid } from '../requests/validation.ts'
 
 /** How deep the objects and lists of a body may nest. */
 const DEEPEST = 32
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 const REVISION_TAG = /^(?:W\/)?"(\d{1,15})"$/
 
 /** Everything an endpoint takes, decoded by its codecs; throws for whatever they refuse. */
@@ -22,6 +25,25 @@ export async function readInput(
       endpoint.body === noBody
         ? undefined
         : decodeWire(endpoint.body, await readBody(endpoint, exchange)),
+  }
+}
+
+/**
+ * Returns what identifies a request with an `Idempotency-Key`: its sender, endpoint, path and key.
+ * Throws `INVALID_REQUEST` for a malformed key.
+ */
+export async function idempotentRequestOf(
+  key: string,
+  name: EndpointName,
+  { actor, input }: { readonly actor: Actor; readonly input: InputOf<Endpoint> },
+): Promise<IdempotentRequest> {
+  if (!IDEMPOTENCY_KEY.test(key)) {
+    throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters')
+  }
+  const { params, body } = input
+  return {
+    scope: await hashSecret(JSON.stringify([actor.id, name, params, key])),
+    bodyHash: await hashSecret(JSON.stringify([body])),
   }
 }
 
@@ -56,7 +78,7 @@ async function readBody(endpoint: Endpoint, exchange: Exchange): Promise<unknown
   return body
 }
 
-/** What is not UTF-8 was never signed by anybody who signs text. */
+/** Throws `INVALID_REQUEST` for a body that is not UTF-8. */
 async function readText({ maxBodyBytes }: Endpoint, exchange: Exchange): Promise<string> {
   const bytes = await exchange.bytes(maxBodyBytes ?? MAX_BODY_BYTES)
   try {

@@ -6,6 +6,7 @@ import { listInvoices } from '../billing/invoices.ts'
 import { receiveStripeEvent } from '../billing/payment-events.ts'
 import { createPlan, deletePlan, getPlan, listPlans, updatePlan } from '../billing/plans.ts'
 import { getOrganizationUsage, setOrganizationPlan } from '../billing/subscriptions.ts'
+import type { UseCase } from '../changes/management.ts'
 import { getFlagState, updateFlagState } from '../flags/flag-states.ts'
 import { createFlag, deleteFlag, getFlag, listFlags, updateFlag } from '../flags/flags.ts'
 import { promoteFlag } from '../flags/promotions.ts'
@@ -45,7 +46,6 @@ import { getConvergence } from '../insights/convergence.ts'
 import { explainEvaluation } from '../insights/explanations.ts'
 import { getFlagMetrics } from '../insights/flag-metrics.ts'
 import { forgetObservedContexts, listObservedContexts } from '../insights/observed-contexts.ts'
-import type { UseCase } from '../management.ts'
 import {
   createEnvironment,
   deleteEnvironment,

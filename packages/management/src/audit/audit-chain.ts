@@ -41,7 +41,10 @@ export async function appendAudit(session: StorageSession, entry: NewAuditEntry)
   await appendAt(session, entry, await findPlace(session, entry))
 }
 
-/** Where an entry goes that `appendAt` is to add, in the same transaction and before any other. */
+/**
+ * Returns the place of an entry. `appendAt` must follow in the same transaction, before any other
+ * entry is added to the chain.
+ */
 export async function findPlace(session: StorageSession, entry: NewAuditEntry): Promise<Place> {
   const { log = 'changes' }: AuditEventRow = auditEvents[entry.eventType]
   const chain = chainName(log, entry.orgId)
@@ -98,8 +101,8 @@ function* signedText(entry: Omit<AuditEvent, 'hash'>): Generator<undefined, stri
 }
 
 /**
- * Where an entry stands in lists that go by time: after the one before it in its chain, whose
- * position is given, even if the clock was set back in between.
+ * Returns the position of an entry in lists by time: after the previous entry of its chain, whose
+ * position is given, even if the clock was set back.
  */
 export function positionAfter(
   previous: string | undefined,
@@ -144,7 +147,7 @@ export async function* entriesInOrder(
       }
       const last = data.at(-1)
       if (last === undefined || data.length < limit) return
-      // Not a blank: nothing that sorts between two entries may go unseen.
+      // Not a space: no entry that sorts between two ids may be skipped.
       from = `${last.id}\u0001`
       limit = data.some(isLarge) ? 1 : most
     } catch (error) {

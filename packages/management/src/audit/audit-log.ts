@@ -1,16 +1,20 @@
 import { compareCodePoints } from '@ff/core'
 import type { AuditEvent, AuditLog, PageOf } from '@ff/protocol/management'
-import type { ListQuery, Records } from '@ff/storage'
-import { cutPage, pagingOf, toPage } from '../api/pages.ts'
-import { loadPermitted } from '../changes/apply-change.ts'
-import {
-  type AnyPath,
-  type LoadPath,
-  loadInstallation,
-  loadOrganizationPath,
-} from '../changes/paths.ts'
-import type { Input, Management } from '../management.ts'
+import type { ListQuery, Records, Storage } from '@ff/storage'
+import { type AnyPath, type LoadPath, loadPermitted } from '../access/access-request.ts'
+import type { Actor } from '../access/actors.ts'
+import { loadInstallation, loadOrganizationPath } from '../access/organization-paths.ts'
+import type { Input } from '../requests/input.ts'
+import { cutPage, pagingOf, toPage } from '../requests/pages.ts'
 import { entriesInOrder } from './audit-chain.ts'
+import type { AuditWalks } from './audit-walks.ts'
+
+/** What reading the audit log needs. */
+export interface AuditServices {
+  readonly storage: Storage
+  readonly actor: Actor
+  readonly auditWalks: AuditWalks
+}
 
 type StoredEntry = Records['auditEvent']
 type Query = Input<'listAuditLog', 'query'>['query']
@@ -34,14 +38,14 @@ const NEWEST_FIRST = { field: 'createdAt', direction: 'desc' } as const
  * entries of a chain are in the order in which they were written, whatever the clock showed.
  */
 export async function listAuditLog(
-  management: Management,
+  services: AuditServices,
   { query }: Input<'listAuditLog', 'query'>,
 ): Promise<PageOf<AuditEvent>> {
-  const { storage } = management
-  const selection = await selectionOf(management, query)
+  const { storage } = services
+  const selection = await selectionOf(services, query)
   const sort = sortOf(query.sort)
   if (query.source === 'redis')
-    return cutPage(await recentEntries(management, selection, sort), query)
+    return cutPage(await recentEntries(services, selection, sort), query)
   return toPage(await storage.list('auditEvent', { ...selection, sort, ...pagingOf(query) }), query)
 }
 
@@ -51,11 +55,11 @@ export async function listAuditLog(
  * walks through the same log.
  */
 export async function exportAuditLog(
-  management: Management,
+  services: AuditServices,
   { query }: Input<'exportAuditLog', 'query'>,
 ): Promise<AsyncIterable<AuditEvent>> {
-  const { storage, auditWalks } = management
-  const selection = await selectionOf(management, query)
+  const { storage, auditWalks } = services
+  const selection = await selectionOf(services, query)
   const { orgId } = selection.where
   const walk = auditWalks.begin(orgId)
   // The store is not asked to filter: looking for rare entries would keep it from answering others.
@@ -63,13 +67,13 @@ export async function exportAuditLog(
   return walk.through(entriesWithin(entries, selection))
 }
 
-/** Whose entries an actor may see: an organization's; `undefined`: everybody's. */
+/** Returns the organization whose entries the actor may see; `undefined`: of all organizations. */
 export async function auditedOrganization(
-  management: Management,
+  services: AuditServices,
   orgId: string | undefined,
 ): Promise<string | undefined> {
-  const target = { permission: 'audit.read', load: loadAudited, params: { orgId } } as const
-  const { organization } = await loadPermitted(management, target)
+  const request = { permission: 'audit.read', load: loadAudited, params: { orgId } } as const
+  const { organization } = await loadPermitted(services, request)
   return organization?.id ?? orgId
 }
 
@@ -84,12 +88,12 @@ const loadAudited: LoadPath<{ readonly orgId: string | undefined }, AnyPath> = (
   return loadOrganizationPath(session, access, { orgId: orgId ?? actor.orgId ?? '' })
 }
 
-async function selectionOf(management: Management, filters: Filters): Promise<Selection> {
+async function selectionOf(services: AuditServices, filters: Filters): Promise<Selection> {
   const { eventType, actorId, projectId, fromDate, toDate } = filters
-  const orgId = await auditedOrganization(management, filters.orgId)
+  const orgId = await auditedOrganization(services, filters.orgId)
   return {
     where: given({ orgId, eventType, actorId, projectId }),
-    // No instant lies between one and the same with a `~`, so the last one is still included.
+    // No timestamp sorts between one and the same with a `~`, so the range includes the last one.
     range: { field: 'createdAt', ...given({ from: fromDate, to: toDate && `${toDate}~` }) },
   }
 }
@@ -101,7 +105,7 @@ function sortOf({ field, direction }: Query['sort'] = NEWEST_FIRST): Sort {
 
 /** Of both logs, so that many log-ins push no change out. */
 async function recentEntries(
-  { storage }: Management,
+  { storage }: AuditServices,
   { where, range }: Selection,
   sort: Sort,
 ): Promise<readonly StoredEntry[]> {

@@ -1,7 +1,6 @@
 import type { AuditFault, AuditVerification } from '@ff/protocol/management'
-import type { AuditHead, Records } from '@ff/storage'
-import type { Reader } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { AuditHead, Records, Storage } from '@ff/storage'
+import type { Input } from '../requests/input.ts'
 import {
   chainIn,
   chainName,
@@ -11,8 +10,9 @@ import {
   isDamage,
   positionAfter,
 } from './audit-chain.ts'
-import { auditedOrganization } from './audit-log.ts'
+import { type AuditServices, auditedOrganization } from './audit-log.ts'
 
+type Reader = Pick<Storage, 'find' | 'list'>
 type StoredEntry = Records['auditEvent']
 type Broken = NonNullable<AuditVerification['firstBroken']>
 
@@ -22,11 +22,11 @@ type Broken = NonNullable<AuditVerification['firstBroken']>
  * Throws `RATE_LIMITED` while another request walks through the same log.
  */
 export async function verifyAuditLog(
-  management: Management,
+  services: AuditServices,
   { query }: Input<'verifyAuditLog', 'query'>,
 ): Promise<AuditVerification> {
-  const { storage, auditWalks } = management
-  const orgId = await auditedOrganization(management, query.orgId)
+  const { storage, auditWalks } = services
+  const orgId = await auditedOrganization(services, query.orgId)
   const walk = auditWalks.begin(orgId)
   try {
     const chains = new ChainWalk(storage, await headsOf(storage, orgId))
@@ -117,7 +117,7 @@ class ChainWalk {
     return isKnown ? undefined : brokenAt(entry, 'replaced')
   }
 
-  /** What is wrong at the end of the present chain, judged by its head. */
+  /** Compares the end of the present chain with its head. */
   async #end(): Promise<Broken | undefined> {
     const last = this.#last
     if (last === undefined) return undefined

@@ -1,22 +1,18 @@
 import { isFlagError } from '@ff/core'
 import type { Invoice } from '@ff/protocol/management'
 import type { Job } from '@ff/server/plane'
-import {
-  applyChange,
-  type ChangeEvent,
-  changeEvent,
-  type Outcome,
-} from '../changes/apply-change.ts'
-import { loadOrganizationPath } from '../changes/paths.ts'
+import { SYSTEM } from '../access/actors.ts'
+import { loadOrganizationPath } from '../access/organization-paths.ts'
+import { type ChangeEvent, changeEvent } from '../audit/change-event.ts'
+import { applyChange, type CompletedChange } from '../changes/apply-change.ts'
+import type { Installation, Management } from '../changes/management.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
-import type { Installation, Management } from '../management.ts'
-import { SYSTEM } from '../users/actors.ts'
+import type { Payments } from '../ports/payments.ts'
 import { PENDING } from './invoices.ts'
-import type { Payments } from './payments.ts'
 import { closeDuePeriod } from './plan-change.ts'
 
 const EVERY_MS = 60_000
-/** Before every instant that a record can carry. */
+/** A timestamp before that of any record. */
 const BEFORE_ALL = '0000-01-01T00:00:00.000Z'
 
 const permission = 'billing.write'
@@ -51,8 +47,8 @@ async function closePeriods(management: Management): Promise<void> {
 
 /** False when the organization's period has not ended yet, or another instance has closed it. */
 function closePeriod(management: Management, orgId: string): Promise<boolean> {
-  const target = { permission, load: loadOrganizationPath, params: { orgId } } as const
-  return applyChange(management, target, async (writer, { organization }) => {
+  const request = { permission, load: loadOrganizationPath, params: { orgId } } as const
+  return applyChange(management, request, async (writer, { organization }) => {
     const closed = await closeDuePeriod(writer, organization)
     const fields = { before: null, after: closed?.invoice ?? null }
     const event = changeEvent('invoice.created', closed?.invoice.id ?? '', fields)
@@ -102,8 +98,8 @@ async function settle(
   { id, orgId }: Invoice,
   finish: (writer: RecordWriter, invoice: Invoice) => Promise<ChangeEvent>,
 ): Promise<void> {
-  const target = { permission, load: loadOrganizationPath, params: { orgId } } as const
-  await applyChange(management, target, async (writer): Promise<Outcome<null>> => {
+  const request = { permission, load: loadOrganizationPath, params: { orgId } } as const
+  await applyChange(management, request, async (writer): Promise<CompletedChange<null>> => {
     const invoice = await writer.reader.find('invoice', id)
     const isPending = invoice?.status === PENDING
     const event = isPending ? await finish(writer, invoice) : NOTHING
@@ -120,7 +116,7 @@ async function handOver(writer: RecordWriter, invoice: Invoice): Promise<ChangeE
   return changeEvent('invoice.charged', invoice.id, { before: invoice, after: null })
 }
 
-/** What the provider will not charge, somebody has to. */
+/** An invoice that the provider refuses to charge stays here as a draft. */
 async function keepAsDraft(writer: RecordWriter, before: Invoice): Promise<ChangeEvent> {
   const after = await writer.update('invoice', before, { status: 'draft' })
   return changeEvent('invoice.updated', before.id, { before, after })

@@ -1,13 +1,13 @@
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** The day of the month, in UTC, that an instant lies on. */
+/** Returns the day of the month, in UTC, of a timestamp. */
 export function dayOfMonth(timestamp: string): number {
   return new Date(timestamp).getUTCDate()
 }
 
 /**
  * The same time of day in the month after, in UTC: on the given day of that month, or on its last
- * when it is shorter. The day is given anew each time, so that the 31st comes back after February.
+ * when it is shorter. The day is a parameter so that the 31st comes back after February.
  */
 export function monthAfter(timestamp: string, day: number): string {
   const next = new Date(timestamp)
@@ -24,14 +24,14 @@ export function daysAfter(timestamp: string, days: number): string {
 }
 
 /**
- * The month within a longer period, such as a year that is paid for, that an instant lies in; at
+ * The month within a longer period, such as a year that is paid for, that contains a timestamp; at
  * most until that period ends. Of a month, all of it.
  */
 export function monthOf(
   { periodStart: start, periodEnd }: { readonly periodStart: string; readonly periodEnd: string },
   now: string,
 ) {
-  // Of the two ends of a month that begins on the 31st, one tells so.
+  // Of a month that begins on the 31st, one of the two ends has that day.
   const periodDay = Math.max(dayOfMonth(start), dayOfMonth(periodEnd))
   let periodStart = start
   let next = monthAfter(start, periodDay)

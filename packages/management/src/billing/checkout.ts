@@ -1,14 +1,16 @@
 import { FlagError } from '@ff/core'
 import { type Checkout, endpoints, type NewCheckout, type Plan } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
-import { invalid } from '../api/validation.ts'
-import { applyChange, loadPermitted } from '../changes/apply-change.ts'
-import { loadOrganizationPath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadOrganizationPath } from '../access/organization-paths.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Payments } from '../ports/payments.ts'
+import type { Input } from '../requests/input.ts'
+import { invalid } from '../requests/validation.ts'
 import { billingUpdated } from './payment-changes.ts'
 import { isLiving, lastSubscriptions, subjectOf } from './payment-subjects.ts'
-import type { Payments } from './payments.ts'
 
 type Payer = Records['organization']
 
@@ -22,8 +24,8 @@ export async function createCheckout(
 ): Promise<Checkout> {
   const { storage, payments } = management
   const { permission } = endpoints.createCheckout
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization: payer } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization: payer } = await loadPermitted(management, request)
   const plan = await storage.find('plan', body.planId)
   if (plan === undefined) throw invalid('plan_id', 'names no plan')
   const priceId = priceOf(plan, body)
@@ -39,8 +41,8 @@ export async function createCheckout(
     successUrl: body.successUrl,
     cancelUrl: body.cancelUrl,
   })
-  return applyChange(management, target, async (writer, { organization: before }) => {
-    // Whoever was first is kept; the provider's own events decide between two.
+  return applyChange(management, request, async (writer, { organization: before }) => {
+    // The first of two concurrent checkouts is kept; the provider's events decide in the end.
     const isSame = before.paymentCustomerId === payer.paymentCustomerId
     const changes = isSame ? { paymentCustomerId: customerId } : {}
     const after = await writer.update('organization', before, changes)
@@ -53,7 +55,7 @@ function priceOf(plan: Plan, { interval = 'monthly' }: NewCheckout): string | nu
   return plan.stripeMonthlyPriceId ?? plan.stripePriceId
 }
 
-/** The provider tells of a payment through its link whose it was, if the link has said it. */
+/** The link names the organization, which the provider returns in the event of a payment. */
 function linkOf({ productLink }: Plan, { id }: Payer, { payments }: Management): Checkout {
   if (productLink === null) {
     const what = payments === undefined ? 'link' : 'price at the payment provider, and no link,'
@@ -71,7 +73,7 @@ async function assertNotPaying(reader: Reader, payer: Payer): Promise<void> {
   throw new FlagError('CONFLICT', message)
 }
 
-/** Its own customer at the provider, who is made known there if need be. */
+/** Returns the id of the organization's customer at the provider, creating it if necessary. */
 async function findCustomer(reader: Reader, payer: Payer, payments: Payments): Promise<string> {
   const { id: orgId, name, billingEmail: email, paymentCustomerId: known, revision } = payer
   const last = known === null ? undefined : await reader.find('paymentEvent', known)

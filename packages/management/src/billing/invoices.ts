@@ -6,11 +6,12 @@ import {
 } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
 import * as z from 'zod'
-import { loadPermitted } from '../changes/apply-change.ts'
-import { loadOrganizationPath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadOrganizationPath } from '../access/organization-paths.ts'
+import type { Management } from '../changes/management.ts'
+import { findPlan } from '../changes/quotas.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
-import { findPlan } from '../organizations/quotas.ts'
+import type { Input } from '../requests/input.ts'
 import { overageOf } from './overage.ts'
 
 /** To be charged by the payment provider, and to be gone from here when it has been. */
@@ -22,8 +23,8 @@ export async function listInvoices(
   { params }: Input<'listInvoices', 'params'>,
 ): Promise<Invoices> {
   const { permission } = endpoints.listInvoices
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, request)
   const { data } = await management.storage.list('invoice', {
     where: { orgId: organization.id },
     sort: { field: 'periodEnd', direction: 'desc' },

@@ -1,8 +1,10 @@
 import type { Plan } from '@ff/protocol/management'
 import type { LastPaymentEvent, Records } from '@ff/storage'
 import * as z from 'zod'
-import { type ChangeEvent, changeEvent, type Outcome } from '../changes/apply-change.ts'
+import { type ChangeEvent, changeEvent } from '../audit/change-event.ts'
+import type { CompletedChange } from '../changes/apply-change.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
+import type { PaymentCustomer, PaymentInvoice, PaymentSubscription } from '../ports/payments.ts'
 import { monthOf } from './billing-period.ts'
 import {
   hasLapsed,
@@ -11,13 +13,12 @@ import {
   lastSubscriptions,
   subjectOf,
 } from './payment-subjects.ts'
-import type { PaymentCustomer, PaymentInvoice, PaymentSubscription } from './payments.ts'
 import { changePlan, closeDuePeriods } from './plan-change.ts'
 
 type Payer = Records['organization']
 
 /** True when it was taken in; false when it concerns an organization that another customer pays for. */
-type Taken = Promise<Outcome<boolean>>
+type Taken = Promise<CompletedChange<boolean>>
 
 /** Brings an organization in step with the newest of one thing at the payment provider. */
 export function takeIn(writer: RecordWriter, payer: Payer, last: LastPaymentEvent): Taken {
@@ -34,7 +35,7 @@ export function takeIn(writer: RecordWriter, payer: Payer, last: LastPaymentEven
   }
 }
 
-/** What is audited when who is billed may have changed. */
+/** Returns the audit event of a change of the billing details. */
 export function billingUpdated(before: Payer, after: Payer): ChangeEvent {
   const fieldsOf = ({ paymentCustomerId: customerId, billingEmail }: Payer) => {
     return { customerId, billingEmail }
@@ -59,8 +60,8 @@ async function takeCustomer(
 }
 
 /**
- * Whoever pays through a link says themselves for which organization: one that is paid for already
- * must not come into strange hands.
+ * Whether a customer may pay for an organization. A payment through a link names any organization,
+ * so one that is paid for already keeps its customer.
  */
 async function mayPay(
   { reader }: RecordWriter,

@@ -1,6 +1,6 @@
 import { FlagError } from '@ff/core'
 import * as z from 'zod'
-import type { PaymentEvent, PaymentSubject } from './payments.ts'
+import type { PaymentEvent, PaymentSubject } from '../ports/payments.ts'
 
 const id = z.string().min(1).max(255)
 const orgId = z.string().max(255).nullable()

@@ -3,28 +3,29 @@ import { endpoints } from '@ff/protocol/management'
 import { type LogFields, type Logger, timestampAt } from '@ff/server/plane'
 import type { LastPaymentEvent } from '@ff/storage'
 import * as z from 'zod'
+import type { Actor } from '../access/actors.ts'
+import { loadOrganizationPath } from '../access/organization-paths.ts'
+import { notFound } from '../access/permissions.ts'
 import { applyChange } from '../changes/apply-change.ts'
-import { loadOrganizationPath } from '../changes/paths.ts'
-import { notFound } from '../changes/permissions.ts'
-import type { Input, Management } from '../management.ts'
-import type { Actor } from '../users/actors.ts'
+import type { Management } from '../changes/management.ts'
+import type { PaymentDelivery, PaymentEvent, PaymentSubject, Payments } from '../ports/payments.ts'
+import type { Input } from '../requests/input.ts'
 import { takeIn } from './payment-changes.ts'
 import { assertReadableEvent } from './payment-event-schema.ts'
 import { isNewer, subjectOf } from './payment-subjects.ts'
-import type { PaymentDelivery, PaymentEvent, PaymentSubject, Payments } from './payments.ts'
 
-/** In whose name things change that the payment provider has told of. */
+/** The actor of changes that follow from events of the payment provider. */
 const PROVIDER: Actor = { id: 'stripe', email: '', name: 'Stripe', role: 'owner', orgId: null }
 const { permission: PERMISSION } = endpoints.createCheckout
 /** One at a time, whosever they are. */
 const LOCK = 'payments'
-/** How long it may take to hear whose a customer is. */
+/** How long an event is kept whose customer belongs to no known organization. */
 const UNCLAIMED_MS = 7 * 24 * 60 * 60 * 1000
 
 /**
- * Takes in what the payment provider tells. Of each thing there the newest event is kept, and the
- * organization whose customer it belongs to is brought in step with it, once: what comes again, or
- * comes too late, changes nothing. What belongs to nobody yet waits for a week.
+ * Receives an event of the payment provider. The newest event of each object of the provider is
+ * stored, and is applied once to the organization of its customer: a repeated or late event changes
+ * nothing. An event whose customer belongs to no organization yet is kept for a week.
  */
 export async function receiveStripeEvent(
   management: Management,
@@ -35,7 +36,7 @@ export async function receiveStripeEvent(
   const signature = caller?.header('stripe-signature')
   const delivery = { rawBody: body, signature, now: clock.now() }
   const { id, occurredAt, subject } = await readEvent(payments, delivery, logger)
-  logger.debug('the payment provider told of an event', { id, occurredAt, subject: subject?.id })
+  logger.debug('the payment provider sent an event', { id, occurredAt, subject: subject?.id })
   if (subject === null) return null
   await keep(management, { id, occurredAt, subject })
   await settleAll(management, subject.customerId)
@@ -59,7 +60,7 @@ async function readEvent(
   }
 }
 
-/** Remembers an event, unless something newer is known of the same thing. */
+/** Stores an event unless a newer one of the same object is known. */
 async function keep(
   { storage, clock }: Management,
   event: PaymentEvent & { readonly subject: PaymentSubject },
@@ -81,11 +82,11 @@ async function keep(
   })
 }
 
-/** Brings an organization in step with everything that was heard of its customer. */
+/** Applies all stored events of a customer to its organization. */
 async function settleAll(management: Management, customerId: string): Promise<void> {
   const { data } = await management.storage.list('paymentEvent', { where: { customerId } })
   const open = data.filter(({ eventId, settledEventId }) => eventId !== settledEventId)
-  // Those that say whose the customer is, first.
+  // Events that name the organization of the customer come first.
   const isClaim = (last: LastPaymentEvent) => claimOf(subjectOf(last)) !== null
   for (const last of [...open.filter(isClaim), ...open.filter((each) => !isClaim(each))]) {
     const orgId = await findOrganization(management, last)
@@ -105,7 +106,7 @@ async function findOrganization(
   return (await storage.find('organization', claimed))?.id
 }
 
-/** The organization that a customer or a checkout says it is of; people can write anything there. */
+/** Returns the organization that a customer or a checkout names. Users can enter any text there. */
 function claimOf(subject: PaymentSubject): string | null {
   if (subject.type !== 'customer' && subject.type !== 'checkout') return null
   return z.guid().safeParse(subject.orgId).data?.toLowerCase() ?? null
@@ -127,8 +128,8 @@ async function settle(
       await session.update('paymentEvent', taken.id, { settledEventId: taken.eventId })
     },
   }
-  const target = { permission: PERMISSION, load: loadOrganizationPath, params: { orgId } }
-  const isTaken = await applyChange(asProvider, target, async (writer, { organization }) => {
+  const request = { permission: PERMISSION, load: loadOrganizationPath, params: { orgId } }
+  const isTaken = await applyChange(asProvider, request, async (writer, { organization }) => {
     // Another delivery may have brought something newer meanwhile.
     const newest = (await writer.reader.find('paymentEvent', last.id)) ?? last
     const outcome = await takeIn(writer, organization, newest)

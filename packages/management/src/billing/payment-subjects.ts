@@ -1,6 +1,6 @@
 import type { LastPaymentEvent } from '@ff/storage'
 import type { Reader } from '../changes/record-writer.ts'
-import type { PaymentEvent, PaymentSubject, PaymentSubscription } from './payments.ts'
+import type { PaymentEvent, PaymentSubject, PaymentSubscription } from '../ports/payments.ts'
 
 type EventAbout = Omit<PaymentEvent, 'subject'> & { readonly subject: PaymentSubject }
 
@@ -31,7 +31,7 @@ export function subjectOf({ subject }: LastPaymentEvent): PaymentSubject {
 }
 
 /**
- * Whether an event tells more than the last one that is known about the same thing. Events come in
+ * Whether an event is newer than the last known one about the same object. Events come in
  * any order, more than once, and their times are whole seconds: of two in the same second the one
  * that is further on counts, and in the end their names decide, so that any order ends the same.
  */

@@ -4,11 +4,14 @@ import {
   type NewPlan,
   type Plan,
 } from '@ff/protocol/management'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadCatalogue, loadPlanPath } from '../access/organization-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
 import { assertUnused, type Dependent } from '../changes/dependents.ts'
-import { loadCatalogue, loadPlanPath } from '../changes/paths.ts'
+import type { Management } from '../changes/management.ts'
 import type { NewRecord, Reader } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
 
 const MOST_NAMED = 10
 
@@ -35,8 +38,8 @@ export async function createPlan(
   { body }: { readonly body: NewPlan },
 ): Promise<Plan> {
   const { permission } = endpoints.createPlan
-  const target = { permission, load: loadCatalogue, params: {} }
-  return applyChange(management, target, async (writer) => {
+  const request = { permission, load: loadCatalogue, params: {} }
+  return applyChange(management, request, async (writer) => {
     const plan = await writer.insert('plan', toRecord(body))
     const event = changeEvent('plan.created', plan.id, { before: null, after: plan })
     return { event, result: plan }
@@ -49,8 +52,8 @@ export async function updatePlan(
   { params, body, expectedRevision }: Input<'updatePlan', 'params' | 'body' | 'expectedRevision'>,
 ): Promise<Plan> {
   const { permission } = endpoints.updatePlan
-  const target = { permission, load: loadPlanPath, params }
-  return applyChange(management, target, async (writer, { plan: before }) => {
+  const request = { permission, load: loadPlanPath, params }
+  return applyChange(management, request, async (writer, { plan: before }) => {
     const after = await writer.update('plan', before, body, expectedRevision)
     const event = changeEvent('plan.updated', before.id, { before, after })
     return { event, result: after }
@@ -63,8 +66,8 @@ export async function deletePlan(
   { params, expectedRevision }: Input<'deletePlan', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deletePlan
-  const target = { permission, load: loadPlanPath, params }
-  return applyChange(management, target, async (writer, { plan }) => {
+  const request = { permission, load: loadPlanPath, params }
+  return applyChange(management, request, async (writer, { plan }) => {
     writer.assertRevision('plan', plan, expectedRevision)
     assertUnused('plan', await findDependentsOfPlan(writer.reader, plan))
     await writer.remove('plan', plan)

@@ -7,12 +7,15 @@ import {
 } from '@ff/protocol/management'
 import { timestampAt } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
-import { invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadOrganizationPath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadOrganizationPath } from '../access/organization-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
+import { findPlan, trialStateOf } from '../changes/quotas.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
-import { findPlan, trialStateOf } from '../organizations/quotas.ts'
+import type { Input } from '../requests/input.ts'
+import { invalid } from '../requests/validation.ts'
 import { daysAfter } from './billing-period.ts'
 import { type ApiCallTerms, overageOf } from './overage.ts'
 import { changePlan, type Trial } from './plan-change.ts'
@@ -32,8 +35,8 @@ export async function getOrganizationUsage(
 ): Promise<OrganizationUsage> {
   const { storage, clock } = management
   const { permission } = endpoints.getOrganizationUsage
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, request)
   const { apiUsage, periodStart, currentPeriodEnd, trialStartsAt, trialEndsAt } = organization
   const plan = await findPlan(storage, organization)
   const trial = trialStateOf(organization, timestampAt(clock))
@@ -67,8 +70,8 @@ export async function setOrganizationPlan(
 ): Promise<Organization> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.setOrganizationPlan
-  const target = { permission, load: loadOrganizationPath, params }
-  return applyChange(management, target, async (writer, { organization: before }) => {
+  const request = { permission, load: loadOrganizationPath, params }
+  return applyChange(management, request, async (writer, { organization: before }) => {
     writer.assertRevision('organization', before, expectedRevision)
     const plan = await requirePlan(writer.reader, body.planId)
     const trial = body.trial === true ? trialOf(before, plan, writer.now) : null

@@ -1,171 +1,160 @@
 import { FlagError, isFlagError } from '@ff/core'
-import {
-  type AuditEventType,
-  type AuditedFields,
-  auditEvents,
-  type Permission,
-} from '@ff/protocol/management'
+import type { Organization } from '@ff/protocol/management'
+import { auditEvents } from '@ff/protocol/management'
 import { timestampAt } from '@ff/server/plane'
 import type { FlagSetChange, StorageSession } from '@ff/storage'
-import type * as z from 'zod'
-import { findEarlierResult, rememberResult } from '../api/idempotency.ts'
-import { encodeWire, invalid } from '../api/validation.ts'
+import type { AnyPath } from '../access/access-request.ts'
+import { type AccessRequest, loadPermitted } from '../access/access-request.ts'
+import type { Actor } from '../access/actors.ts'
+import { mayAs } from '../access/permissions.ts'
 import { appendAt, findPlace, type NewAuditEntry } from '../audit/audit-chain.ts'
-import type { Management } from '../management.ts'
-import { assertWithinPlan } from '../organizations/quotas.ts'
-import type { Actor } from '../users/actors.ts'
-import { queueDeliveries } from '../webhooks/webhook-outbox.ts'
-import { keepCounts } from './counts.ts'
-import type { AnyPath, LoadPath } from './paths.ts'
-import { mayAs } from './permissions.ts'
-import { publishTouched } from './publication.ts'
+import type { ChangeEvent } from '../audit/change-event.ts'
+import { findEarlierResult, rememberResult } from '../requests/idempotency.ts'
+import { invalid } from '../requests/validation.ts'
+import type { Management } from './management.ts'
+import { publishAffected } from './publication.ts'
+import { assertWithinPlan } from './quotas.ts'
 import { RecordWriter } from './record-writer.ts'
+import { queueDeliveries } from './webhook-outbox.ts'
 
-/** What a use case is about, and what an actor must be allowed to do there. */
-export interface Target<Params, Path extends AnyPath> {
-  readonly permission: Permission
-  readonly load: LoadPath<Params, Path>
-  readonly params: Params
-}
-
-/** What a change must say of itself. */
-export interface Outcome<T> {
+/** The result of a change, and what its audit event and its publication need. */
+export interface CompletedChange<T> {
   readonly event: ChangeEvent
   readonly result: T
-  /** The wire field to blame when what would be published is broken. */
+  /** The wire field that an `INVALID_DEFINITION` error of the publication names. */
   readonly field?: string
-  /** The field of `result` that holds a secret: `null` when the same request comes again. */
+  /** The field of `result` with a secret; `null` in the reply to a repeated request. */
   readonly shownOnce?: keyof T & string
 }
 
-/** The audit event of a change, in the words of the wire. Made by `changeEvent`. */
-export interface ChangeEvent {
-  readonly type: AuditEventType
-  /** Of the thing that the event's stream is named after. */
-  readonly id: string
-  readonly before: unknown
-  readonly after: unknown
-}
-
-/** Describes a change by the fields before and after it; `null` where there is none. */
-export function changeEvent<T extends AuditEventType>(
-  type: T,
-  id: string,
-  fields: { readonly before: AuditedFields<T> | null; readonly after: AuditedFields<T> | null },
-): ChangeEvent {
-  const codec: z.ZodType = auditEvents[type].fields
-  const encode = (value: unknown) => (value === null ? null : encodeWire(codec, value))
-  return { type, id, before: encode(fields.before), after: encode(fields.after) }
-}
-
-/** The things that a path names, for reading. Access is decided as it is for changes. */
-export function loadPermitted<Params, Path extends AnyPath>(
-  { storage, actor }: Management,
-  { permission, load, params }: Target<Params, Path>,
-): Promise<Path> {
-  return load(storage, { actor, permission }, params)
-}
-
 /**
- * The only way to change configuration. In one transaction, alone in its organization: loads the
- * path, decides access, does the work, writes the audit event, and publishes every definition
- * touched. Resolves after the commit, when the change feed has been told. Work that writes nothing
- * leaves no version and no event; work that throws leaves nothing at all. A request that was
- * done before is answered what it was answered then.
+ * The only way to change configuration. In one transaction, under the lock of the organization:
+ * loads the path, decides access, does the work, writes the audit event, and publishes the
+ * definition of every affected entity. Resolves after the commit, when the change feed is notified.
+ * Work that writes nothing adds neither a version nor an event; work that throws changes nothing. A
+ * repeated idempotent request returns its first result.
  */
 export async function applyChange<Params, Path extends AnyPath, T>(
   management: Management,
-  target: Target<Params, Path>,
-  work: (writer: RecordWriter, path: Path) => Promise<Outcome<T>>,
+  request: AccessRequest<Params, Path>,
+  work: (writer: RecordWriter, path: Path) => Promise<CompletedChange<T>>,
 ): Promise<T> {
-  const lock = await lockOf(management, target)
-  const { result, hints, isTold } = await management.storage.transaction(lock, async (session) => {
-    const made = await makeChange({ session, management, target, lock }, work)
-    await management.alongside?.(session)
-    return made
-  })
-  if (isTold) management.wakeWebhooks()
-  await announce(management, hints)
+  const lock = await lockOf(management, request)
+  const { result, hints, hasDeliveries } = await management.storage.transaction(
+    lock,
+    async (session) => {
+      const made = await applyInTransaction({ session, management, request, lock }, work)
+      await management.alongside?.(session)
+      return made
+    },
+  )
+  if (hasDeliveries) management.wakeWebhooks()
+  await notifyChangeFeed(management, hints)
   return result
 }
 
 /**
- * The organization of a thing never changes, so this names the right lock; inside it, all is loaded
- * anew. What members of an organization may change is nothing but its own: that need not be looked
- * up, and what is foreign is not found inside.
+ * Returns the lock of a change. The organization of a record never changes, so the lock is still
+ * right when the records are loaded again under it. Members change their own organization only, so
+ * their lock needs no look-up; records of another organization are not found under it.
  */
 async function lockOf<Params, Path extends AnyPath>(
   management: Management,
-  target: Target<Params, Path>,
+  request: AccessRequest<Params, Path>,
 ): Promise<string> {
   const { actor } = management
-  const isOwn = actor.role !== 'platform' && mayAs(actor.role, target.permission)
+  const isOwn = actor.role !== 'platform' && mayAs(actor.role, request.permission)
   if (isOwn && actor.orgId !== null) return actor.orgId
-  return lockFor(await loadPermitted(management, target))
+  return lockFor(await loadPermitted(management, request))
 }
 
 function lockFor({ organization }: AnyPath): string {
   return organization?.id ?? 'platform'
 }
 
-interface Change<Params, Path extends AnyPath> {
-  /** What the transaction holds. */
+interface ChangeInput<Params, Path extends AnyPath> {
+  /** The lock that the transaction holds. */
   readonly lock: string
   readonly session: StorageSession
   readonly management: Management
-  readonly target: Target<Params, Path>
+  readonly request: AccessRequest<Params, Path>
 }
 
-interface Made<T> {
+interface AppliedChange<T> {
   readonly result: T
   readonly hints: readonly FlagSetChange[]
-  /** Whether webhooks are to be told. */
-  readonly isTold: boolean
+  /** Whether webhook deliveries were queued. */
+  readonly hasDeliveries: boolean
 }
 
-const NOTHING_MADE = { hints: [], isTold: false } as const
+const NOTHING_APPLIED = { hints: [], hasDeliveries: false } as const
 
-/** The part of a change that is done inside its transaction. */
-async function makeChange<Params, Path extends AnyPath, T>(
-  { session, management, target, lock }: Change<Params, Path>,
-  work: (writer: RecordWriter, path: Path) => Promise<Outcome<T>>,
-): Promise<Made<T>> {
+/** Does the part of a change that belongs to its transaction. */
+async function applyInTransaction<Params, Path extends AnyPath, T>(
+  { session, management, request, lock }: ChangeInput<Params, Path>,
+  work: (writer: RecordWriter, path: Path) => Promise<CompletedChange<T>>,
+): Promise<AppliedChange<T>> {
   const { clock, actor, idempotentRequest } = management
-  const { permission, load, params } = target
+  const { permission, load, params } = request
   const path = await load(session, { actor, permission }, params)
   if (lockFor(path) !== lock) throw new FlagError('INTERNAL', 'A change held the wrong lock.')
   const writer = new RecordWriter(session, timestampAt(clock))
   const earlier = await findEarlierResult(session, idempotentRequest, writer.now)
-  if (earlier !== undefined) return { ...NOTHING_MADE, result: earlier.result as T }
+  if (earlier !== undefined) return { ...NOTHING_APPLIED, result: earlier.result as T }
   const outcome = await work(writer, path)
   const answer = { result: withoutSecret(outcome), now: writer.now }
   await rememberResult(session, idempotentRequest, answer)
-  if (writer.kinds.size === 0) return { ...NOTHING_MADE, result: outcome.result }
+  if (writer.kinds.size === 0) return { ...NOTHING_APPLIED, result: outcome.result }
   await assertWithinPlan(session, path.organization, {
     permission,
     eventType: outcome.event.type,
     growthOf: (kind) => writer.balanceOf(kind),
     now: writer.now,
   })
-  await keepCounts(session, path.organization, writer)
-  // None of these waits for another's writes: what they ask of the store travels together.
+  await updateCounts(session, path.organization, writer)
+  // None of these depends on another's writes, so their queries travel together.
   const entry = toNewEntry(outcome.event, path, actor, writer.now)
   const place = findPlace(session, entry)
   const eventId = async () => (await place).id
-  const { soundness } = management
-  const [hints, isTold] = await Promise.all([
-    publish(session, writer, { eventId, field: outcome.field, soundness, path }),
+  const { publishCheck } = management
+  const [hints, hasDeliveries] = await Promise.all([
+    publish(session, writer, { eventId, field: outcome.field, publishCheck, path }),
     queueDeliveries(session, entry, eventId),
     place.then((found) => appendAt(session, entry, found)),
   ])
-  return { result: outcome.result, hints, isTold }
+  return { result: outcome.result, hints, hasDeliveries }
 }
 
-function withoutSecret<T>({ result, shownOnce }: Outcome<T>): unknown {
+/**
+ * Updates the organization's numbers of projects, environments and flags, in the transaction that
+ * adds or deletes them; its lock prevents concurrent counting. The revision of the organization
+ * stays, because no caller has changed it.
+ */
+async function updateCounts(
+  session: StorageSession,
+  organization: Organization | null,
+  writer: RecordWriter,
+): Promise<void> {
+  const more = {
+    projectCount: writer.balanceOf('project'),
+    environmentCount: writer.balanceOf('environment'),
+    flagCount: writer.balanceOf('flag'),
+  }
+  if (organization === null || Object.values(more).every((number) => number === 0)) return
+  const { id, projectCount, environmentCount, flagCount } = organization
+  if ((await session.find('organization', id)) === undefined) return
+  await session.update('organization', id, {
+    projectCount: projectCount + more.projectCount,
+    environmentCount: environmentCount + more.environmentCount,
+    flagCount: flagCount + more.flagCount,
+  })
+}
+
+function withoutSecret<T>({ result, shownOnce }: CompletedChange<T>): unknown {
   return shownOnce === undefined ? result : { ...result, [shownOnce]: null }
 }
 
-interface Published extends Pick<Management, 'soundness'> {
+interface PublishInput extends Pick<Management, 'publishCheck'> {
   readonly eventId: () => Promise<string>
   readonly field: string | undefined
   readonly path: AnyPath
@@ -173,13 +162,13 @@ interface Published extends Pick<Management, 'soundness'> {
 
 async function publish(
   session: StorageSession,
-  { touches, kinds, now: publishedAt }: RecordWriter,
-  { eventId, field = '', soundness, path }: Published,
+  { affected, kinds, now: publishedAt }: RecordWriter,
+  { eventId, field = '', publishCheck, path }: PublishInput,
 ): Promise<readonly FlagSetChange[]> {
   try {
-    const occasion = async () => ({ publishedAt, eventId: await eventId() })
+    const metadata = async () => ({ publishedAt, eventId: await eventId() })
     const environment = kinds.has('environment') ? undefined : path.environment
-    const hints = await publishTouched(session, touches, { occasion, soundness, environment })
+    const hints = await publishAffected(session, affected, { metadata, publishCheck, environment })
     return kinds.has('sdkKey') ? [...hints, { type: 'sdkKeys' }] : hints
   } catch (error) {
     if (isFlagError(error) && error.code === 'INVALID_DEFINITION')
@@ -188,8 +177,8 @@ async function publish(
   }
 }
 
-/** Tells the feed. The change is already kept: a feed that fails only delays what others see. */
-async function announce(
+/** Never throws: after the commit, a failing feed only delays other processes. */
+async function notifyChangeFeed(
   { changeFeed, logger }: Management,
   hints: readonly FlagSetChange[],
 ): Promise<void> {
@@ -197,7 +186,7 @@ async function announce(
     try {
       await changeFeed.publish(hint)
     } catch (cause) {
-      logger.warn('the change feed could not be told of a change', { hint, cause })
+      logger.warn('the change feed could not be notified of a change', { hint, cause })
     }
   }
 }

@@ -9,11 +9,11 @@ import {
   type Segment,
   type Variation,
 } from '@ff/protocol/management'
-import { encodeWire } from '../api/validation.ts'
-import { flagQuestionOf, segmentIdsOf } from '../flags/conditions.ts'
+import { encodeWire } from '../requests/validation.ts'
+import { flagReferenceOf, segmentIdsOf } from './condition-references.ts'
 import type { Reader } from './record-writer.ts'
 
-/** Something that would break if what it refers to were gone. */
+/** A resource that refers to another, which therefore cannot be deleted. */
 export type Dependent = InUse['usedBy'][number]
 
 /** Throws `CONFLICT`, naming the dependents, when there are any. */
@@ -24,14 +24,14 @@ export function assertUnused(thing: string, usedBy: readonly Dependent[]): void 
   throw new FlagError('CONFLICT', `The ${thing} is in use by ${names.join(', ')}.`, { details })
 }
 
-/** Everything outside of the flag that refers to it. */
+/** Returns everything outside of the flag that refers to it. */
 export async function findDependentsOfFlag(reader: Reader, flag: Flag): Promise<Dependent[]> {
   const states = await findStates(reader, flag, (state) => prerequisitesOn(state, flag).length > 0)
-  const askers = await findAskers(reader, flag, () => true)
-  return [...states, ...askers]
+  const referencing = await findReferencing(reader, flag, () => true)
+  return [...states, ...referencing]
 }
 
-/** Everything, of its own flag and of others, that refers to the variation. */
+/** Returns everything that refers to the variation, in its own flag and in others. */
 export async function findDependentsOfVariation(
   reader: Reader,
   flag: Flag,
@@ -44,11 +44,11 @@ export async function findDependentsOfVariation(
     ...(await findStates(reader, flag, (state) => isServedByState(state, flag, id))),
     ...rules.filter(({ variationId }) => variationId === id).map(asDependent('targeting_rule')),
     ...rollouts.filter((rollout) => isInRollout(rollout, id)).map(asDependent('rollout')),
-    ...(await findAskers(reader, flag, (keys) => keys.includes(key))),
+    ...(await findReferencing(reader, flag, (keys) => keys.includes(key))),
   ]
 }
 
-/** The rules that serve the rollout. */
+/** Returns the rules that serve the rollout. */
 export async function findDependentsOfRollout(
   reader: Reader,
   { id, flagId, environmentId }: Rollout,
@@ -58,25 +58,25 @@ export async function findDependentsOfRollout(
   return rules.filter(({ rolloutId }) => rolloutId === id).map(asDependent('targeting_rule'))
 }
 
-/** Rules with the segment, and rules and other segments with a condition that asks about it. */
+/** Returns the rules and other segments that refer to the segment, or have a condition that does. */
 export async function findDependentsOfSegment(
   reader: Reader,
   { id, projectId }: Segment,
 ): Promise<Dependent[]> {
-  const asks = (condition: Condition) => segmentIdsOf(condition).includes(id)
+  const refersTo = (condition: Condition) => segmentIdsOf(condition).includes(id)
   const rules = (await reader.list('targetingRule', { where: { projectId } })).data
   const segments = (await reader.list('segment', { where: { projectId } })).data
   return [
     ...rules
-      .filter(({ segmentId, conditions }) => segmentId === id || conditions.some(asks))
+      .filter(({ segmentId, conditions }) => segmentId === id || conditions.some(refersTo))
       .map(asDependent('targeting_rule')),
     ...segments
-      .filter((segment) => segment.id !== id && segment.rules.some(asks))
+      .filter((segment) => segment.id !== id && segment.rules.some(refersTo))
       .map(asDependent('segment')),
   ]
 }
 
-/** Environments' states of flags of the project for which `isDependent` holds. */
+/** Returns the flag states of the project for which `isDependent` holds. */
 async function findStates(
   reader: Reader,
   { projectId }: Flag,
@@ -93,23 +93,23 @@ async function findStates(
   return dependents
 }
 
-/** Rules and segments of the project with a condition that asks what the flag serves. */
-async function findAskers(
+/** Returns the rules and segments of the project with a condition on what the flag serves. */
+async function findReferencing(
   reader: Reader,
   { id, key, projectId }: Flag,
-  isConcerned: (variationKeys: readonly string[]) => boolean,
+  matchesVariations: (variationKeys: readonly string[]) => boolean,
 ): Promise<Dependent[]> {
-  const asks = (condition: Condition) => {
-    const question = flagQuestionOf(condition)
-    return question?.flagKey === key && isConcerned(question.variationKeys)
+  const refersTo = (condition: Condition) => {
+    const reference = flagReferenceOf(condition)
+    return reference?.flagKey === key && matchesVariations(reference.variationKeys)
   }
   const rules = (await reader.list('targetingRule', { where: { projectId } })).data
   const segments = (await reader.list('segment', { where: { projectId } })).data
   return [
     ...rules
-      .filter(({ flagId, conditions }) => flagId !== id && conditions.some(asks))
+      .filter(({ flagId, conditions }) => flagId !== id && conditions.some(refersTo))
       .map(asDependent('targeting_rule')),
-    ...segments.filter((segment) => segment.rules.some(asks)).map(asDependent('segment')),
+    ...segments.filter((segment) => segment.rules.some(refersTo)).map(asDependent('segment')),
   ]
 }
 

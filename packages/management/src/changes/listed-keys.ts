@@ -2,15 +2,15 @@ import { FlagError } from '@ff/core'
 import type { Environment, Segment } from '@ff/protocol/management'
 import type { DefinitionChange, SegmentKeysChange, StorageSession } from '@ff/storage'
 
-/** Who joins and who leaves one of a segment's two lists. */
+/** The keys that a change adds to and removes from one of a segment's two lists. */
 export type ListedKeysChange = Omit<SegmentKeysChange, 'segmentId'>
 
 const LISTS = ['included', 'excluded'] as const
 
 /**
- * How many keys the list will hold after a change; `undefined` when the change changes nothing.
- * The lists live in the publication logs alone, the same in every environment of the project, so
- * that one of them tells.
+ * Returns the number of keys in the list after a change; `undefined` if the change has no effect.
+ * The lists are stored in the publication logs only, and are equal in all environments of the
+ * project, so one environment is read.
  */
 export async function countListedKeys(
   session: StorageSession,
@@ -24,7 +24,7 @@ export async function countListedKeys(
   }
   const flagSet = await session.loadFlagSet(environment.id)
   const before = flagSet?.segments.find((segment) => segment.id === id)?.[list] ?? []
-  // The list may be long, and what changes in it is not.
+  // The list may be long; the change is short.
   const missing = new Set(added)
   const leaving = new Set(removed)
   let left = 0
@@ -37,7 +37,7 @@ export async function countListedKeys(
   return list === 'included' ? { includedCount: count } : { excludedCount: count }
 }
 
-/** For a new environment: all that the segments of its project list in the others. */
+/** Returns the listed keys of all segments of the project, for a new environment. */
 export async function loadListedKeysElsewhere(
   session: StorageSession,
   { id, projectId }: Environment,

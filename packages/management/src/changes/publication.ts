@@ -9,75 +9,75 @@ import {
   toPublishedSegment,
 } from '@ff/storage'
 import { type ListedKeysChange, loadListedKeysElsewhere } from './listed-keys.ts'
-import type { Soundness } from './publish-check.ts'
+import type { PublishCheck } from './publish-check.ts'
 
 /**
- * Something whose definition may have changed: a flag, in one environment or in all of the
- * project; a segment; or, with neither, everything in one environment.
+ * An entity whose definition may have changed: a flag, in one environment or in all environments of
+ * the project; a segment; or, with neither, all flags and segments of one environment.
  */
-export interface Touch {
+export interface AffectedEntity {
   readonly projectId: string
   readonly environmentId?: string
   readonly flagId?: string
   readonly segmentId?: string
-  /** Of the segment: who joins and who leaves one of its lists. */
+  /** The keys that a change adds to and removes from a list of the segment. */
   readonly listedKeys?: ListedKeysChange
 }
 
-/** When and why something is published, and what is known of what is published already. */
-export interface Publishing {
-  readonly occasion: () => Promise<PublishMetadata>
-  readonly soundness: Soundness
-  /** One that is known to be there now. */
+/** The publish metadata, and what is known of the environments. */
+export interface PublishOptions {
+  readonly metadata: () => Promise<PublishMetadata>
+  readonly publishCheck: PublishCheck
+  /** An environment that exists; saves a query. */
   readonly environment?: Environment | undefined
 }
 
 /**
- * Publishes the present definitions of everything touched, in every environment concerned.
- * Throws `INVALID_DEFINITION` when that would break what is served: a reference to nothing, a
- * cycle, a value that cannot be read. Answers what to tell the change feed after the commit.
+ * Publishes the present definitions of all affected entities, in every environment that has them.
+ * Returns the changes to send to the change feed after the commit. Throws `INVALID_DEFINITION` if
+ * a definition would become invalid: an unresolvable reference, a cycle, or an unreadable value.
  */
-export async function publishTouched(
+export async function publishAffected(
   session: StorageSession,
-  touches: readonly Touch[],
-  publishing: Publishing,
+  affected: readonly AffectedEntity[],
+  options: PublishOptions,
 ): Promise<readonly FlagSetChange[]> {
   const hints: FlagSetChange[] = []
-  const { occasion, environment: known } = publishing
-  for (const projectId of new Set(touches.map((touch) => touch.projectId))) {
-    const environments = await findEnvironments(session, { touches, projectId, known })
+  const { metadata, environment: known } = options
+  for (const projectId of new Set(affected.map((entity) => entity.projectId))) {
+    const environments = await findEnvironments(session, { affected, projectId, known })
     for (const environment of environments) {
-      const here = touches.filter((touch) => isAbout(touch, environment))
+      const here = affected.filter((entity) => isIn(entity, environment))
       if (here.length === 0) continue
-      const version = await publishIn(session, environment, { ...publishing, touches: here })
+      const version = await publishIn(session, environment, { ...options, affected: here })
       hints.push({ type: 'flagSet', environmentId: environment.id, version })
     }
     const living = new Set(environments.map(({ id }) => id))
-    const gone = touches.flatMap((touch) => goneEnvironment(touch, projectId, living))
-    for (const id of new Set(gone)) hints.push(...(await publishNothing(session, id, occasion)))
+    const deleted = affected.flatMap((entity) => deletedEnvironment(entity, projectId, living))
+    for (const id of new Set(deleted)) hints.push(...(await publishDeletion(session, id, metadata)))
   }
   return hints
 }
 
-interface Touched {
-  readonly touches: readonly Touch[]
+interface EnvironmentQuery {
+  readonly affected: readonly AffectedEntity[]
   readonly projectId: string
   readonly known: Environment | undefined
 }
 
-/** The living environments of a project; the one that is known, when nothing else is touched. */
+/** Returns the environments of a project; only the known one if no other is affected. */
 async function findEnvironments(
   session: StorageSession,
-  { touches, projectId, known }: Touched,
+  { affected, projectId, known }: EnvironmentQuery,
 ): Promise<readonly Environment[]> {
-  const isAll = touches.every(({ environmentId }) => environmentId === known?.id)
+  const isAll = affected.every(({ environmentId }) => environmentId === known?.id)
   if (known !== undefined && isAll) return [known]
   return (await session.list('environment', { where: { projectId } })).data
 }
 
-/** The environment of a touch, when it is one of the project's that has been deleted. */
-function goneEnvironment(
-  { projectId, environmentId }: Touch,
+/** Returns the environment of an entity if it is one of the project's and is deleted. */
+function deletedEnvironment(
+  { projectId, environmentId }: AffectedEntity,
   ofProject: string,
   living: ReadonlySet<string>,
 ): string[] {
@@ -85,11 +85,11 @@ function goneEnvironment(
   return living.has(environmentId) ? [] : [environmentId]
 }
 
-/** Takes every definition out of an environment. */
-async function publishNothing(
+/** Publishes the deletion of every definition of an environment. */
+async function publishDeletion(
   session: StorageSession,
   environmentId: string,
-  occasion: Publishing['occasion'],
+  metadata: PublishOptions['metadata'],
 ): Promise<readonly FlagSetChange[]> {
   const present = await session.loadFlagSet(environmentId)
   if (present === undefined) return []
@@ -97,45 +97,49 @@ async function publishNothing(
     ...present.segments.map(({ id }) => ({ kind: 'segment', id, definition: null }) as const),
     ...present.flags.map(({ id }) => ({ kind: 'flag', id, definition: null }) as const),
   ]
-  const version = await session.publish(environmentId, changes, await occasion())
+  const version = await session.publish(environmentId, changes, await metadata())
   return [{ type: 'flagSet', environmentId, version }]
 }
 
-function isAbout(touch: Touch, { id, projectId }: Environment): boolean {
-  if (touch.projectId !== projectId) return false
-  return touch.environmentId === undefined || touch.environmentId === id
+function isIn(entity: AffectedEntity, { id, projectId }: Environment): boolean {
+  if (entity.projectId !== projectId) return false
+  return entity.environmentId === undefined || entity.environmentId === id
 }
 
 async function publishIn(
   session: StorageSession,
   environment: Environment,
-  { touches, occasion, soundness }: Publishing & { readonly touches: readonly Touch[] },
+  {
+    affected,
+    metadata,
+    publishCheck,
+  }: PublishOptions & { readonly affected: readonly AffectedEntity[] },
 ): Promise<number> {
-  const flagIds = new Set(touches.flatMap(({ flagId }) => flagId ?? []))
-  const segmentIds = new Set(touches.flatMap(({ segmentId }) => segmentId ?? []))
-  if (touches.some(({ flagId, segmentId }) => flagId === undefined && segmentId === undefined)) {
+  const flagIds = new Set(affected.flatMap(({ flagId }) => flagId ?? []))
+  const segmentIds = new Set(affected.flatMap(({ segmentId }) => segmentId ?? []))
+  if (affected.some(({ flagId, segmentId }) => flagId === undefined && segmentId === undefined)) {
     const where = { projectId: environment.projectId }
     for (const { id } of (await session.list('flag', { where })).data) flagIds.add(id)
     for (const { id } of (await session.list('segment', { where })).data) segmentIds.add(id)
   }
   // The order of the changes counts, not that of the reads, which travel together.
   const [present, segments, flags] = await Promise.all([
-    soundness.load(session, environment.id),
+    publishCheck.load(session, environment.id),
     Promise.all([...segmentIds].map((id) => segmentChange(session, id))),
     Promise.all([...flagIds].map((id) => flagChange(session, id, environment.id))),
   ])
   const changes: DefinitionChange[] = [...segments, ...flags]
   if (present.version === 0) changes.push(...(await loadListedKeysElsewhere(session, environment)))
-  const keys = touches.flatMap(keysChange)
+  const keys = affected.flatMap(keysChange)
   const affectsClients = present.affectsClients([...changes, ...keys])
-  const published = { ...(await occasion()), affectsClients }
+  const published = { ...(await metadata()), affectsClients }
   const version = await session.publish(environment.id, changes, published)
-  if (version > present.version) await runInTimeSlices(present.assertSound(changes))
-  // Who is listed cannot break anything, so that need not be looked at again.
+  if (version > present.version) await runInTimeSlices(present.assertPublishable(changes))
+  // Listed keys cannot make a definition invalid, so they need no check.
   return keys.length === 0 ? version : session.publish(environment.id, keys, published)
 }
 
-function keysChange({ segmentId, listedKeys }: Touch): DefinitionChange[] {
+function keysChange({ segmentId, listedKeys }: AffectedEntity): DefinitionChange[] {
   if (segmentId === undefined || listedKeys === undefined) return []
   return [{ kind: 'segmentKeys', segmentId, ...listedKeys }]
 }
@@ -146,7 +150,7 @@ async function segmentChange(session: StorageSession, id: string): Promise<Defin
   return { kind: 'segment', id, definition }
 }
 
-/** A deleted flag is gone from the environment, and so is an archived one. */
+/** The definition is `null` for a flag that is deleted or archived. */
 async function flagChange(
   session: StorageSession,
   id: string,

@@ -1,41 +1,44 @@
 import type { StorageSession } from '@ff/storage'
-import { PublishedParts } from './published-parts.ts'
+import { PublishedDefinitions } from './published-definitions.ts'
 
-/** As many as are likely to be worked on at a time; each holds all its definitions. */
-const MOST_ENVIRONMENTS = 32
+/** The most cached environments; each holds all its definitions in memory. */
+const MAX_ENVIRONMENTS = 32
 
 /**
- * What is published in the environments that were changed last, so that a change is judged by
- * what it touches, however much there is beside it. Evaluation knows nothing of this.
+ * Caches the published definitions of the environments that were changed last, so that checking a
+ * change costs in proportion to the change, not to the environment. Evaluation does not use this.
  */
-export class Soundness {
-  /** The one used last comes last. */
-  readonly #environments = new Map<string, PublishedParts>()
+export class PublishCheck {
+  /** In order of use, the last used one at the end. */
+  readonly #environments = new Map<string, PublishedDefinitions>()
 
   /**
-   * What is published now: what was known, and the changes since. To be called in a transaction
-   * that holds the lock of the environment's organization and has published nothing there yet:
-   * what is undone must not be remembered.
+   * Returns the published definitions of an environment: the cached ones, with the changes since.
+   * The caller's transaction must hold the lock of the environment's organization and must not have
+   * published to the environment yet, because a rollback does not undo the cache.
    */
-  async load(session: StorageSession, environmentId: string): Promise<PublishedParts> {
-    const parts = await this.#bringUpToDate(session, environmentId)
+  async load(session: StorageSession, environmentId: string): Promise<PublishedDefinitions> {
+    const definitions = await this.#bringUpToDate(session, environmentId)
     this.#environments.delete(environmentId)
-    this.#environments.set(environmentId, parts)
+    this.#environments.set(environmentId, definitions)
     for (const oldest of this.#environments.keys()) {
-      if (this.#environments.size <= MOST_ENVIRONMENTS) break
+      if (this.#environments.size <= MAX_ENVIRONMENTS) break
       this.#environments.delete(oldest)
     }
-    return parts
+    return definitions
   }
 
-  async #bringUpToDate(session: StorageSession, environmentId: string): Promise<PublishedParts> {
+  async #bringUpToDate(
+    session: StorageSession,
+    environmentId: string,
+  ): Promise<PublishedDefinitions> {
     const known = this.#environments.get(environmentId)
     if (known !== undefined) {
       const changes = await session.loadChanges(environmentId, known.version)
-      // A store that was put back to an earlier state says nothing of what is not there any more.
+      // A store that was restored to an earlier state does not list the versions it has lost.
       if (changes.version >= known.version) return known.advance(changes)
     }
     const nothing = { version: 0, flags: [], segments: [] }
-    return PublishedParts.of((await session.loadFlagSet(environmentId)) ?? nothing)
+    return PublishedDefinitions.of((await session.loadFlagSet(environmentId)) ?? nothing)
   }
 }

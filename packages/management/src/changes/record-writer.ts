@@ -21,9 +21,9 @@ import {
 import { newId } from '@ff/server/plane'
 import type { Changes, Kind, Records, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
-import { encodeWire } from '../api/validation.ts'
+import { encodeWire } from '../requests/validation.ts'
 import { countListedKeys, type ListedKeysChange } from './listed-keys.ts'
-import type { Touch } from './publication.ts'
+import type { AffectedEntity } from './publication.ts'
 
 /** The kinds that use cases write; the audit log is written by `appendAudit` alone. */
 export type WritableKind = Exclude<
@@ -39,7 +39,7 @@ export type WritableKind = Exclude<
   | 'webhookDelivery'
 >
 
-/** What a session can answer without changing anything. */
+/** The reading methods of a session. */
 export type Reader = Pick<StorageSession, 'find' | 'list' | 'loadFlagSet'>
 
 /** A record before it is written: the writer adds id, times and revision. */
@@ -74,16 +74,16 @@ const CODECS: Readonly<Record<WritableKind, z.ZodType>> = {
 }
 
 /**
- * Writes records inside a transaction: gives them id, times and revision, checks them against
- * their codec, and remembers which definitions they touch, so that `applyChange` can publish them.
+ * Writes records inside a transaction: adds id, times and revision, checks the records against
+ * their codec, and collects the affected entities, for `applyChange` to publish.
  */
 export class RecordWriter {
-  /** For looking things up in the same transaction. */
+  /** Reads in the same transaction. */
   readonly reader: Reader
-  /** The one instant at which everything in this transaction happens. */
+  /** The timestamp of every write of this transaction. */
   readonly now: string
   readonly #session: StorageSession
-  readonly #touches: Touch[] = []
+  readonly #affected: AffectedEntity[] = []
   readonly #kinds = new Set<Kind>()
   readonly #balance = new Map<WritableKind, number>()
 
@@ -98,12 +98,12 @@ export class RecordWriter {
     return this.#kinds
   }
 
-  /** What the written records are part of. */
-  get touches(): readonly Touch[] {
-    return this.#touches
+  /** The entities whose definitions the written records are part of. */
+  get affected(): readonly AffectedEntity[] {
+    return this.#affected
   }
 
-  /** How many more living records of a kind there are than before; negative when there are fewer. */
+  /** Returns the change in the number of records of a kind; negative if there are fewer. */
   balanceOf(kind: WritableKind): number {
     return this.#balance.get(kind) ?? 0
   }
@@ -129,9 +129,8 @@ export class RecordWriter {
   }
 
   /**
-   * Changes the given fields and answers the record as it now is; writes nothing when all of
-   * them are already so. Throws `CONFLICT`, with the record, when it has another revision than
-   * the expected one.
+   * Changes the given fields and returns the changed record; writes nothing if no field differs.
+   * Throws `CONFLICT`, with the record, if its revision is not the expected one.
    */
   async update<K extends WritableKind>(
     kind: K,
@@ -147,8 +146,8 @@ export class RecordWriter {
   }
 
   /**
-   * Changes who is listed in a segment, in every environment of its project, and answers it with
-   * its new count; writes nothing when everybody is, or is not, listed already.
+   * Changes the listed keys of a segment, in every environment of its project, and returns the
+   * segment with its new count; writes nothing if the change has no effect.
    */
   async updateListedKeys(
     segment: Records['segment'],
@@ -157,7 +156,7 @@ export class RecordWriter {
     const counts = await countListedKeys(this.#session, segment, change)
     if (counts === undefined) return segment
     const { id: segmentId, projectId } = segment
-    this.#touches.push({ projectId, segmentId, listedKeys: change })
+    this.#affected.push({ projectId, segmentId, listedKeys: change })
     return this.#write('segment', segment, counts)
   }
 
@@ -167,24 +166,24 @@ export class RecordWriter {
     this.#balance.set(kind, this.balanceOf(kind) - 1)
   }
 
-  /** Removes observed contexts for ever, and answers how many they were. */
+  /** Deletes observed contexts permanently and returns their number. */
   async forgetContexts(where: Partial<Records['observedContext']>): Promise<number> {
     const forgotten = await this.#session.purge('observedContext', { where })
     if (forgotten > 0) this.#kinds.add('observedContext')
     return forgotten
   }
 
-  /** Logs somebody out, everywhere. */
+  /** Deletes all log-in sessions of a user. */
   async endSessions(userId: string): Promise<void> {
     await this.#session.purge('loginSession', { where: { userId } })
   }
 
-  /** Whoever an identity provider vouched for is somebody new when they come again. */
+  /** Deletes the links between a user and the identities of identity providers. */
   async unlinkIdentities(userId: string): Promise<void> {
     await this.#session.purge('identity', { where: { userId } })
   }
 
-  /** Brings a deleted record back, with the fields that are answered for it. */
+  /** Restores a deleted record, with the fields that `fieldsOf` returns for it. */
   async revive<K extends WritableKind>(
     kind: K,
     id: string,
@@ -224,25 +223,27 @@ export class RecordWriter {
 
   #remember<K extends WritableKind>(kind: K, record: Records[K], changes?: Changes<K>): void {
     this.#kinds.add(kind)
-    const touch = TOUCHES[kind]
-    // Nothing that an environment says of itself is part of a definition: only that it is there.
-    const isOnlySaid = kind === 'environment' && changes !== undefined && !('deletedAt' in changes)
-    if (touch !== undefined && !isOnlySaid) this.#touches.push(touch(record))
+    const toEntity = AFFECTED_ENTITIES[kind]
+    // The fields of an environment are part of no definition; only its existence is.
+    const isOnlyDescription =
+      kind === 'environment' && changes !== undefined && !('deletedAt' in changes)
+    if (toEntity !== undefined && !isOnlyDescription) this.#affected.push(toEntity(record))
   }
 }
 
-/** Of which definitions a record of each kind is a part; of none, when it is not here. */
-const TOUCHES: { readonly [K in WritableKind]?: (record: Records[K]) => Touch } = {
-  environment: ({ id, projectId }) => ({ projectId, environmentId: id }),
-  flag: ({ id, projectId }) => ({ projectId, flagId: id }),
-  variation: ({ flagId, projectId }) => ({ projectId, flagId }),
-  flagState: ({ flagId, environmentId, projectId }) => ({ projectId, environmentId, flagId }),
-  targetingRule: ({ flagId, environmentId, projectId }) => ({ projectId, environmentId, flagId }),
-  rollout: ({ flagId, environmentId, projectId }) => ({ projectId, environmentId, flagId }),
-  segment: ({ id, projectId }) => ({ projectId, segmentId: id }),
-}
+/** The entity that a record of a kind is part of; kinds without an entry belong to none. */
+const AFFECTED_ENTITIES: { readonly [K in WritableKind]?: (record: Records[K]) => AffectedEntity } =
+  {
+    environment: ({ id, projectId }) => ({ projectId, environmentId: id }),
+    flag: ({ id, projectId }) => ({ projectId, flagId: id }),
+    variation: ({ flagId, projectId }) => ({ projectId, flagId }),
+    flagState: ({ flagId, environmentId, projectId }) => ({ projectId, environmentId, flagId }),
+    targetingRule: ({ flagId, environmentId, projectId }) => ({ projectId, environmentId, flagId }),
+    rollout: ({ flagId, environmentId, projectId }) => ({ projectId, environmentId, flagId }),
+    segment: ({ id, projectId }) => ({ projectId, segmentId: id }),
+  }
 
-/** Also checks: throws `INVALID_REQUEST` for a record that breaks the rules of its kind. */
+/** Throws `INVALID_REQUEST` for a record that is not valid for its kind. */
 function toWire(kind: WritableKind, record: unknown): Readonly<Record<string, unknown>> {
   return encodeWire(CODECS[kind], record) as Readonly<Record<string, unknown>>
 }

@@ -1,23 +1,10 @@
-import type { ConditionDefinition, Issue } from '@ff/core'
+import type { Issue } from '@ff/core'
 import { authoringFault } from '@ff/core/authoring'
 import type { Condition, Flag } from '@ff/protocol/management'
 import { extensions } from '@ff/server/plane'
-import { invalidRequest } from '../api/validation.ts'
+import { flagReferenceOf, segmentIdsOf } from '../changes/condition-references.ts'
 import type { Reader } from '../changes/record-writer.ts'
-
-const SEGMENT_OPERATORS = new Set(['in_segment', 'not_in_segment'])
-const FLAG_OPERATORS = new Set(['flag_is', 'flag_is_not'])
-
-/** The segments that a condition asks about. */
-export function segmentIdsOf({ operator, value }: ConditionDefinition): readonly string[] {
-  return SEGMENT_OPERATORS.has(operator) ? textsOf(value) : []
-}
-
-/** The flag that a condition asks about, and the variations of it that it names. */
-export function flagQuestionOf({ attribute, operator, value }: ConditionDefinition) {
-  if (!FLAG_OPERATORS.has(operator)) return undefined
-  return { flagKey: attribute, variationKeys: textsOf(value) }
-}
+import { invalidRequest } from '../requests/validation.ts'
 
 /**
  * Throws `INVALID_REQUEST`, naming each faulty condition below the wire field `field`, unless all
@@ -49,14 +36,14 @@ export async function findReferenceFault(
     const segment = await reader.find('segment', segmentId)
     if (segment?.projectId !== projectId) return `There is no segment ${segmentId} in the project.`
   }
-  const question = flagQuestionOf(condition)
-  if (question === undefined) return undefined
-  const where = { projectId, key: question.flagKey }
+  const reference = flagReferenceOf(condition)
+  if (reference === undefined) return undefined
+  const where = { projectId, key: reference.flagKey }
   const flag = (await reader.list('flag', { where, limit: 1 })).data[0]
   if (flag === undefined || flag.archivedAt !== null) {
-    return `There is no flag "${question.flagKey}" in the project.`
+    return `There is no flag "${reference.flagKey}" in the project.`
   }
-  return findVariationFault(reader, flag, question.variationKeys)
+  return findVariationFault(reader, flag, reference.variationKeys)
 }
 
 async function findVariationFault(
@@ -68,19 +55,4 @@ async function findVariationFault(
   const known = new Set(variations.data.map(({ key }) => key))
   const unknown = variationKeys.find((key) => !known.has(key))
   return unknown === undefined ? undefined : `Flag "${flag.key}" has no variation "${unknown}".`
-}
-
-/** The one text, or the texts of a JSON array. */
-function textsOf(value: string): readonly string[] {
-  if (!value.trimStart().startsWith('[')) return [value]
-  try {
-    const list: unknown = JSON.parse(value)
-    return Array.isArray(list) ? list.map(textOf) : [value]
-  } catch {
-    return [value]
-  }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }

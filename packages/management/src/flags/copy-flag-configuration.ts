@@ -3,8 +3,8 @@ import type { Environment, Flag, TargetingRule } from '@ff/protocol/management'
 import { newId, runInTimeSlices } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import { previousRangesOf } from '../history/restored-rollout.ts'
 import { loadFlagConfiguration, type PartDifference, type PartKind } from './flag-configuration.ts'
+import { previousRangesOf } from './rollout-settings.ts'
 
 /** A flag that is to behave in one environment of its project as it does in another. */
 export interface FlagCopy {
@@ -29,7 +29,7 @@ export async function copyFlagConfiguration(
 /**
  * What `copyFlagConfiguration` would change at `now`. A rule or rollout that the other environment
  * has already stays; else the one of the same name there becomes it. Salts are copied, so that
- * everybody gets in both environments the same share of a rollout.
+ * each context is in the same bucket in both environments.
  */
 export async function planFlagCopy(
   reader: Reader,

@@ -1,7 +1,7 @@
 import { compareCodePoints } from '@ff/core'
 import type { TargetingRule } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
-import { notFound } from '../changes/permissions.ts'
+import { notFound } from '../access/permissions.ts'
 import type { Reader } from '../changes/record-writer.ts'
 
 /** The records that say how a flag behaves in one environment. */

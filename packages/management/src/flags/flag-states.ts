@@ -5,11 +5,14 @@ import {
   type FlagState,
   type FlagStateChanges,
 } from '@ff/protocol/management'
-import { assertDistinct, invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { type FlagStatePath, loadFlagStatePath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { type FlagStatePath, loadFlagStatePath } from '../access/project-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { assertDistinct, invalid } from '../requests/validation.ts'
 import { loadVariations } from './variations.ts'
 
 /** A flag in an environment. */
@@ -18,8 +21,8 @@ export async function getFlagState(
   { params }: Input<'getFlagState', 'params'>,
 ): Promise<FlagState> {
   const { permission } = endpoints.getFlagState
-  const target = { permission, load: loadFlagStatePath, params }
-  return (await loadPermitted(management, target)).state
+  const request = { permission, load: loadFlagStatePath, params }
+  return (await loadPermitted(management, request)).state
 }
 
 /** Switches a flag, and sets its defaults, targets and prerequisites, in one environment. */
@@ -29,8 +32,8 @@ export async function updateFlagState(
 ): Promise<FlagState> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.updateFlagState
-  const target = { permission, load: loadFlagStatePath, params }
-  return applyChange(management, target, async (writer, path) => {
+  const request = { permission, load: loadFlagStatePath, params }
+  return applyChange(management, request, async (writer, path) => {
     await assertVariations(writer.reader, path.flag, body)
     assertTargets(body)
     await assertPrerequisites(writer.reader, path, body)

@@ -5,13 +5,16 @@ import {
   type NewVariation,
   type PageOf,
 } from '@ff/protocol/management'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { assertDistinct, invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadFlagPath, loadProjectPath } from '../access/project-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
 import { assertUnused, findDependentsOfFlag } from '../changes/dependents.ts'
-import { loadFlagPath, loadProjectPath } from '../changes/paths.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader, RecordChanges, RecordWriter } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { assertDistinct, invalid } from '../requests/validation.ts'
 import { insertFlagState } from './flag-states.ts'
 import { initialOffVariationId, insertVariations, loadVariations } from './variations.ts'
 
@@ -21,7 +24,7 @@ const BOOLEAN_VARIATIONS: readonly NewVariation[] = [
   { key: 'false', value: 'false', isDefault: true },
 ]
 
-/** Before every instant that a record can carry. */
+/** A timestamp before that of any record. */
 const BEFORE_ALL = '0000-01-01T00:00:00.000Z'
 
 /** One page of the project's flags, by key. */
@@ -59,8 +62,8 @@ export async function createFlag(
   { params, body }: Input<'createFlag', 'params' | 'body'>,
 ): Promise<FlagView> {
   const { permission } = endpoints.createFlag
-  const target = { permission, load: loadProjectPath, params }
-  return applyChange(management, target, async (writer, { project }) => {
+  const request = { permission, load: loadProjectPath, params }
+  return applyChange(management, request, async (writer, { project }) => {
     assertTags(body.tags)
     const flag = await writer.insert('flag', {
       projectId: project.id,
@@ -93,8 +96,8 @@ export async function updateFlag(
   { params, body, expectedRevision }: Input<'updateFlag', 'params' | 'body' | 'expectedRevision'>,
 ): Promise<FlagView> {
   const { permission } = endpoints.updateFlag
-  const target = { permission, load: loadFlagPath, params }
-  return applyChange(management, target, async (writer, { flag }) => {
+  const request = { permission, load: loadFlagPath, params }
+  return applyChange(management, request, async (writer, { flag }) => {
     assertTags(body.tags)
     const { archived, ...fields } = body
     const changes: RecordChanges<'flag'> = {
@@ -117,8 +120,8 @@ export async function deleteFlag(
   { params, expectedRevision }: Input<'deleteFlag', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteFlag
-  const target = { permission, load: loadFlagPath, params }
-  return applyChange(management, target, async (writer, { flag }) => {
+  const request = { permission, load: loadFlagPath, params }
+  return applyChange(management, request, async (writer, { flag }) => {
     writer.assertRevision('flag', flag, expectedRevision)
     assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
     await removeFlag(writer, flag)

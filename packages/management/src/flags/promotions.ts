@@ -11,11 +11,14 @@ import {
 } from '@ff/protocol/management'
 import { assertNoNewFaults, extensions, runInTimeSlices, timestampAt } from '@ff/server/plane'
 import type * as z from 'zod'
-import { encodeWire, invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { type FlagPath, loadFlagPath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { type FlagPath, loadFlagPath } from '../access/project-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { encodeWire, invalid } from '../requests/validation.ts'
 import { copyFlagConfiguration, type FlagCopy, planFlagCopy } from './copy-flag-configuration.ts'
 import { loadFlagConfiguration, type PartDifference, type PartKind } from './flag-configuration.ts'
 
@@ -27,15 +30,15 @@ export async function promoteFlag(
   { params, body }: Input<'promoteFlag', 'params' | 'body'>,
 ): Promise<Promotion> {
   const { permission } = endpoints.promoteFlag
-  const target = { permission, load: loadFlagPath, params }
+  const request = { permission, load: loadFlagPath, params }
   if (body.dryRun === true) {
     const { storage, clock } = management
-    const copy = await loadCopy(storage, await loadPermitted(management, target), body)
+    const copy = await loadCopy(storage, await loadPermitted(management, request), body)
     await assertSound(storage, copy)
     const plan = await planFlagCopy(storage, copy, timestampAt(clock))
     return { applied: false, differences: await runInTimeSlices(viewDifferences(plan)) }
   }
-  return applyChange(management, target, async (writer, path) => {
+  return applyChange(management, request, async (writer, path) => {
     const copy = await loadCopy(writer.reader, path, body)
     const before = await viewTarget(writer.reader, copy)
     const differences = await copyFlagConfiguration(writer, copy)
@@ -64,7 +67,7 @@ async function loadCopy(
   return { flag, from, to: await find(toEnvironmentId, 'to_env_id') }
 }
 
-/** Throws what publishing would: ids differ in a copy, but nothing that soundness depends on. */
+/** Throws what publishing would: ids differ in a copy, but nothing that publishCheck depends on. */
 async function assertSound(reader: Reader, { flag, from, to }: FlagCopy): Promise<void> {
   const source = (await reader.loadFlagSet(from.id))?.flags.find(({ id }) => id === flag.id)
   const target = await reader.loadFlagSet(to.id)

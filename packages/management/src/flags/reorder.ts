@@ -1,7 +1,7 @@
 import type { Reorder } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
-import { invalid } from '../api/validation.ts'
 import type { RecordChanges, RecordWriter } from '../changes/record-writer.ts'
+import { invalid } from '../requests/validation.ts'
 
 /** The kinds that stand in an order among their siblings. */
 export type OrderedKind = 'variation' | 'targetingRule'

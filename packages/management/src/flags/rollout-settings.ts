@@ -1,5 +1,8 @@
+import { jsonEquals } from '@ff/core'
+import { rangesAt } from '@ff/core/authoring'
 import type { Rollout, RolloutChanges, Variation } from '@ff/protocol/management'
-import { invalid } from '../api/validation.ts'
+import { type Records, toRolloutDefinition } from '@ff/storage'
+import { invalid } from '../requests/validation.ts'
 
 /** The fields that only some strategies have. */
 type StrategyField =
@@ -11,7 +14,7 @@ type StrategyField =
   | 'intervalHours'
   | 'startAt'
 
-/** What decides who gets what: the strategy and its fields; those of the others are `null`. */
+/** The strategy and its fields; the fields of other strategies are `null`. */
 export type RolloutSettings = Pick<Rollout, 'strategy' | StrategyField>
 
 /** How callers spell them. */
@@ -46,7 +49,7 @@ export const NO_SETTINGS: Omit<RolloutSettings, 'strategy'> = {
 
 /**
  * The settings as they will be: what is given and, for the rest, what they are. With a strategy go
- * the fields that the new one does not have. A ramp that was none before starts now.
+ * the fields that the new one does not have. A new gradual rollout starts now.
  */
 export function mergeRolloutSettings(
   is: RolloutSettings,
@@ -87,4 +90,19 @@ export function assertRolloutSettings(
     if (listed.has(variant.variationId)) throw invalid(field, 'is listed twice')
     listed.add(variant.variationId)
   }
+}
+
+/**
+ * Returns the ranges that undo the last change, after a rollout was replaced as a whole: the replaced
+ * ranges, if any context moves.
+ */
+export function previousRangesOf(
+  before: Records['rollout'],
+  after: Records['rollout'],
+  now: number,
+): Records['rollout']['previousRanges'] {
+  const replaced = rangesAt(toRolloutDefinition(before), now)
+  const replacing = rangesAt(toRolloutDefinition(after), now)
+  const isSame = jsonEquals(replaced as never, replacing as never)
+  return isSame ? before.previousRanges : replaced
 }

@@ -9,24 +9,31 @@ import {
 } from '@ff/core/authoring'
 import { type ChangedRollout, endpoints, type PageOf, type Rollout } from '@ff/protocol/management'
 import { type Records, toRolloutDefinition } from '@ff/storage'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadFlagStatePath, loadRolloutPath } from '../access/project-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
 import { assertUnused, findDependentsOfRollout } from '../changes/dependents.ts'
-import { loadFlagStatePath, loadRolloutPath } from '../changes/paths.ts'
-import type { Input, Management } from '../management.ts'
+import type { Management } from '../changes/management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { invalid } from '../requests/validation.ts'
 import {
   assertRolloutSettings,
   mergeRolloutSettings,
   NO_SETTINGS,
   type RolloutSettings,
 } from './rollout-settings.ts'
-import { newSalt } from './salt.ts'
 import { loadVariations } from './variations.ts'
 
 type StoredRollout = Records['rollout']
 
 const OWN_SCHEME = 'ff'
+
+const SALT_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const SALT_LENGTH = 11
+/** The largest multiple of the alphabet's size in a byte; larger bytes would bias the salt. */
+const FAIR_BYTES = 256 - (256 % SALT_ALPHABET.length)
 
 /** One page of a flag's rollouts in an environment, by name. */
 export async function listRollouts(
@@ -34,8 +41,8 @@ export async function listRollouts(
   { params, query }: Input<'listRollouts', 'params' | 'query'>,
 ): Promise<PageOf<Rollout>> {
   const { permission } = endpoints.listRollouts
-  const target = { permission, load: loadFlagStatePath, params }
-  const { flag, environment } = await loadPermitted(management, target)
+  const request = { permission, load: loadFlagStatePath, params }
+  const { flag, environment } = await loadPermitted(management, request)
   const found = await management.storage.list('rollout', {
     where: { flagId: flag.id, environmentId: environment.id },
     sort: { field: 'name', direction: 'asc' },
@@ -51,8 +58,8 @@ export async function getRollout(
   { params }: Input<'getRollout', 'params'>,
 ): Promise<Rollout> {
   const { permission } = endpoints.getRollout
-  const target = { permission, load: loadRolloutPath, params }
-  const { rollout } = await loadPermitted(management, target)
+  const request = { permission, load: loadRolloutPath, params }
+  const { rollout } = await loadPermitted(management, request)
   return viewRollout(rollout, management.clock.now())
 }
 
@@ -62,8 +69,8 @@ export async function createRollout(
   { params, body }: Input<'createRollout', 'params' | 'body'>,
 ): Promise<Rollout> {
   const { permission } = endpoints.createRollout
-  const target = { permission, load: loadFlagStatePath, params }
-  return applyChange(management, target, async (writer, { project, environment, flag }) => {
+  const request = { permission, load: loadFlagStatePath, params }
+  return applyChange(management, request, async (writer, { project, environment, flag }) => {
     const settings = mergeRolloutSettings(
       { ...NO_SETTINGS, strategy: body.strategy },
       body,
@@ -100,8 +107,8 @@ export async function updateRollout(
 ): Promise<ChangedRollout> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.updateRollout
-  const target = { permission, load: loadRolloutPath, params }
-  return applyChange(management, target, async (writer, { flag, rollout }) => {
+  const request = { permission, load: loadRolloutPath, params }
+  return applyChange(management, request, async (writer, { flag, rollout }) => {
     const now = Date.parse(writer.now)
     const settings = mergeRolloutSettings(rollout, body, writer.now)
     assertRolloutSettings(settings, await loadVariations(writer.reader, flag.id))
@@ -122,8 +129,8 @@ export async function deleteRollout(
   { params, expectedRevision }: Input<'deleteRollout', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteRollout
-  const target = { permission, load: loadRolloutPath, params }
-  return applyChange(management, target, async (writer, { rollout }) => {
+  const request = { permission, load: loadRolloutPath, params }
+  return applyChange(management, request, async (writer, { rollout }) => {
     writer.assertRevision('rollout', rollout, expectedRevision)
     assertUnused('rollout', await findDependentsOfRollout(writer.reader, rollout))
     await writer.remove('rollout', rollout)
@@ -133,18 +140,28 @@ export async function deleteRollout(
   })
 }
 
+/** Returns a random salt for a rollout: 11 base-62 characters. */
+export function newSalt(): string {
+  let salt = ''
+  while (salt.length < SALT_LENGTH) {
+    const [byte = FAIR_BYTES] = crypto.getRandomValues(new Uint8Array(1))
+    if (byte < FAIR_BYTES) salt += SALT_ALPHABET.charAt(byte % SALT_ALPHABET.length)
+  }
+  return salt
+}
+
 /** Our own scheme ends the salt with a dot; others make their own text of it. */
 function assertSalt(salt: string, scheme: string): void {
   if (scheme === OWN_SCHEME && salt.includes('.'))
     throw invalid('salt', 'must be text without dots')
 }
 
-/** As it is answered: with everybody's ranges at an instant, those of a ramp included. */
+/** Returns the rollout of a reply: with the ranges at `now`, also for a gradual rollout. */
 function viewRollout({ previousRanges: _, ...rollout }: StoredRollout, now: number): Rollout {
   return { ...rollout, ranges: [...rangesAt(toRolloutDefinition(rollout), now)] }
 }
 
-/** The range table after a change and, when it moves anybody, the one before it. */
+/** The range table after a change and, if any context moves, the one before it. */
 function changedTable(rollout: StoredRollout, settings: RolloutSettings, now: number) {
   const before = viewRollout(rollout, now).ranges
   const previous = rollout.previousRanges ?? undefined
@@ -153,7 +170,7 @@ function changedTable(rollout: StoredRollout, settings: RolloutSettings, now: nu
   return jsonEquals(before, after) ? { ranges } : { ranges, previousRanges: before }
 }
 
-/** What is stored of ranges: none of a ramp, which is nothing but its schedule. */
+/** Returns the stored ranges: none for a gradual rollout, whose schedule determines them. */
 function tableOf(
   { strategy, variationId, percentage, variants }: RolloutSettings,
   layOut: (shares: readonly Share[]) => Rollout['ranges'],

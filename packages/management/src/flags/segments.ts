@@ -1,11 +1,14 @@
 import { FlagError } from '@ff/core'
 import { endpoints, type PageOf, type Segment, type SegmentKeys } from '@ff/protocol/management'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadProjectPath, loadSegmentPath } from '../access/project-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
 import { assertUnused, findDependentsOfSegment } from '../changes/dependents.ts'
-import { loadProjectPath, loadSegmentPath } from '../changes/paths.ts'
-import type { Input, Management } from '../management.ts'
+import type { Management } from '../changes/management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { invalid } from '../requests/validation.ts'
 import { assertConditions } from './conditions.ts'
 
 const MOST_KEYS_A_CALL = 10_000
@@ -31,8 +34,8 @@ export async function getSegment(
   { params }: Input<'getSegment', 'params'>,
 ): Promise<Segment> {
   const { permission } = endpoints.getSegment
-  const target = { permission, load: loadSegmentPath, params }
-  return (await loadPermitted(management, target)).segment
+  const request = { permission, load: loadSegmentPath, params }
+  return (await loadPermitted(management, request)).segment
 }
 
 /** A new segment, known in every environment of its project. */
@@ -41,8 +44,8 @@ export async function createSegment(
   { params, body }: Input<'createSegment', 'params' | 'body'>,
 ): Promise<Segment> {
   const { permission } = endpoints.createSegment
-  const target = { permission, load: loadProjectPath, params }
-  return applyChange(management, target, async (writer, { project }) => {
+  const request = { permission, load: loadProjectPath, params }
+  return applyChange(management, request, async (writer, { project }) => {
     const rules = body.rules ?? []
     await assertConditions(writer.reader, project.id, rules, 'rules')
     const segment = await writer.insert('segment', {
@@ -69,8 +72,8 @@ export async function updateSegment(
 ): Promise<Segment> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.updateSegment
-  const target = { permission, load: loadSegmentPath, params }
-  return applyChange(management, target, async (writer, { project, segment }) => {
+  const request = { permission, load: loadSegmentPath, params }
+  return applyChange(management, request, async (writer, { project, segment }) => {
     if (body.rules !== undefined) {
       await assertConditions(writer.reader, project.id, body.rules, 'rules')
     }
@@ -87,8 +90,8 @@ export async function deleteSegment(
   { params, expectedRevision }: Input<'deleteSegment', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteSegment
-  const target = { permission, load: loadSegmentPath, params }
-  return applyChange(management, target, async (writer, { segment }) => {
+  const request = { permission, load: loadSegmentPath, params }
+  return applyChange(management, request, async (writer, { segment }) => {
     writer.assertRevision('segment', segment, expectedRevision)
     assertUnused('segment', await findDependentsOfSegment(writer.reader, segment))
     await writer.remove('segment', segment)
@@ -105,8 +108,8 @@ export async function changeSegmentKeys(
   const { params, body, expectedRevision } = input
   assertKeys(body)
   const { permission } = endpoints.changeSegmentKeys
-  const target = { permission, load: loadSegmentPath, params }
-  return applyChange(management, target, async (writer, { segment }) => {
+  const request = { permission, load: loadSegmentPath, params }
+  return applyChange(management, request, async (writer, { segment }) => {
     writer.assertRevision('segment', segment, expectedRevision)
     const { list, add: added = [], remove: removed = [] } = body
     const after = await writer.updateListedKeys(segment, { list, added, removed })

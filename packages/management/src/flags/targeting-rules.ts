@@ -1,4 +1,3 @@
-import { compareCodePoints } from '@ff/core'
 import {
   endpoints,
   type PageOf,
@@ -7,13 +6,21 @@ import {
   type TargetingRuleChanges,
   type TargetingRuleView,
 } from '@ff/protocol/management'
-import { cutPage } from '../api/pages.ts'
-import { invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { type FlagStatePath, loadFlagStatePath, loadTargetingRulePath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import {
+  type FlagStatePath,
+  loadFlagStatePath,
+  loadTargetingRulePath,
+} from '../access/project-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { cutPage } from '../requests/pages.ts'
+import { invalid } from '../requests/validation.ts'
 import { assertConditions } from './conditions.ts'
+import { inOrder } from './flag-configuration.ts'
 import { reorder } from './reorder.ts'
 
 const MOST_RULES = 500
@@ -49,8 +56,8 @@ export async function createTargetingRule(
   { params, body }: Input<'createTargetingRule', 'params' | 'body'>,
 ): Promise<TargetingRuleView> {
   const { permission } = endpoints.createTargetingRule
-  const target = { permission, load: loadFlagStatePath, params }
-  return applyChange(management, target, async (writer, path) => {
+  const request = { permission, load: loadFlagStatePath, params }
+  return applyChange(management, request, async (writer, path) => {
     const { reader } = writer
     if ((await loadRules(reader, path)).length >= MOST_RULES) {
       throw invalid('', `A flag has at most ${MOST_RULES} targeting rules in an environment.`)
@@ -81,8 +88,8 @@ export async function updateTargetingRule(
 ): Promise<{ rule: TargetingRuleView; message: string }> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.updateTargetingRule
-  const target = { permission, load: loadTargetingRulePath, params }
-  return applyChange(management, target, async (writer, path) => {
+  const request = { permission, load: loadTargetingRulePath, params }
+  return applyChange(management, request, async (writer, path) => {
     await assertRule(writer.reader, path, body, path.rule)
     const changes = { ...segmentClearedBy(body, path.rule), ...body }
     const after = await writer.update('targetingRule', path.rule, changes, expectedRevision)
@@ -99,8 +106,8 @@ export async function deleteTargetingRule(
   { params, expectedRevision }: Input<'deleteTargetingRule', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteTargetingRule
-  const target = { permission, load: loadTargetingRulePath, params }
-  return applyChange(management, target, async (writer, { rule }) => {
+  const request = { permission, load: loadTargetingRulePath, params }
+  return applyChange(management, request, async (writer, { rule }) => {
     writer.assertRevision('targetingRule', rule, expectedRevision)
     await writer.remove('targetingRule', rule)
     const event = changeEvent('targeting_rule.deleted', rule.id, { before: rule, after: null })
@@ -114,8 +121,8 @@ export async function reorderTargetingRules(
   { params, body }: Input<'reorderTargetingRules', 'params' | 'body'>,
 ): Promise<TargetingRuleView[]> {
   const { permission } = endpoints.reorderTargetingRules
-  const target = { permission, load: loadFlagStatePath, params }
-  return applyChange(management, target, async (writer, path) => {
+  const request = { permission, load: loadFlagStatePath, params }
+  return applyChange(management, request, async (writer, path) => {
     const all = await loadRules(writer.reader, path)
     const moved = await reorder(writer, 'targetingRule', all, body)
     const event = changeEvent('targeting_rule.reordered', path.state.id, moved)
@@ -187,12 +194,7 @@ async function loadRules(
 ): Promise<TargetingRule[]> {
   const where = { flagId: flag.id, environmentId: environment.id }
   const { data } = await reader.list('targetingRule', { where })
-  return [...data].sort(
-    (a, b) =>
-      a.orderIndex - b.orderIndex ||
-      compareCodePoints(a.createdAt, b.createdAt) ||
-      compareCodePoints(a.id, b.id),
-  )
+  return [...data].sort(inOrder)
 }
 
 async function viewRules(

@@ -7,13 +7,16 @@ import {
   type PageOf,
   type Variation,
 } from '@ff/protocol/management'
-import { cutPage } from '../api/pages.ts'
-import { invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadFlagPath, loadVariationPath } from '../access/project-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
 import { assertUnused, findDependentsOfVariation } from '../changes/dependents.ts'
-import { loadFlagPath, loadVariationPath } from '../changes/paths.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { cutPage } from '../requests/pages.ts'
+import { invalid } from '../requests/validation.ts'
 import { reorder } from './reorder.ts'
 
 const MOST_VARIATIONS = 100
@@ -34,8 +37,8 @@ export async function createVariation(
   { params, body }: Input<'createVariation', 'params' | 'body'>,
 ): Promise<Variation> {
   const { permission } = endpoints.createVariation
-  const target = { permission, load: loadFlagPath, params }
-  return applyChange(management, target, async (writer, { flag }) => {
+  const request = { permission, load: loadFlagPath, params }
+  return applyChange(management, request, async (writer, { flag }) => {
     const siblings = await loadVariations(writer.reader, flag.id)
     if (siblings.length >= MOST_VARIATIONS) {
       throw invalid('', `A flag has at most ${MOST_VARIATIONS} variations.`)
@@ -56,8 +59,8 @@ export async function updateVariation(
 ): Promise<Variation> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.updateVariation
-  const target = { permission, load: loadVariationPath, params }
-  return applyChange(management, target, async (writer, { flag, variation }) => {
+  const request = { permission, load: loadVariationPath, params }
+  return applyChange(management, request, async (writer, { flag, variation }) => {
     if (body.value !== undefined) assertValue(flag, body.value, 'value')
     if (body.isDefault === false && variation.isDefault) {
       throw invalid('is_default', 'make another variation the default instead')
@@ -81,8 +84,8 @@ export async function deleteVariation(
   { params, expectedRevision }: Input<'deleteVariation', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteVariation
-  const target = { permission, load: loadVariationPath, params }
-  return applyChange(management, target, async (writer, { flag, variation }) => {
+  const request = { permission, load: loadVariationPath, params }
+  return applyChange(management, request, async (writer, { flag, variation }) => {
     writer.assertRevision('variation', variation, expectedRevision)
     if (variation.isDefault) {
       throw new FlagError('CONFLICT', 'The default variation cannot be deleted.')
@@ -100,8 +103,8 @@ export async function reorderVariations(
   { params, body }: Input<'reorderVariations', 'params' | 'body'>,
 ): Promise<Variation[]> {
   const { permission } = endpoints.reorderVariations
-  const target = { permission, load: loadFlagPath, params }
-  return applyChange(management, target, async (writer, { flag }) => {
+  const request = { permission, load: loadFlagPath, params }
+  return applyChange(management, request, async (writer, { flag }) => {
     const all = await loadVariations(writer.reader, flag.id)
     const moved = await reorder(writer, 'variation', all, body)
     const event = changeEvent('variation.reordered', flag.id, moved)

@@ -1,11 +1,20 @@
-import { type FlagDefinition, jsonEquals, type RuleDefinition } from '@ff/core'
+import {
+  type BucketRange,
+  type FlagDefinition,
+  jsonEquals,
+  type RolloutDefinition,
+  type RuleDefinition,
+} from '@ff/core'
 import type { Environment, Flag, Variation } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
 import type { Reader, RecordChanges, RecordWriter } from '../changes/record-writer.ts'
 import { findReferenceFault } from '../flags/conditions.ts'
 import { type FlagConfiguration, loadFlagConfiguration } from '../flags/flag-configuration.ts'
+import { NO_SETTINGS, previousRangesOf } from '../flags/rollout-settings.ts'
 import { loadVariations } from '../flags/variations.ts'
-import { restoredRollout } from './restored-rollout.ts'
+
+/** Buckets in one percent. */
+const PERCENT = 1000
 
 /** A flag that is to behave in an environment as it was once published there. */
 export interface FlagRestoration {
@@ -147,7 +156,7 @@ async function restoreRollouts(
   }
 }
 
-/** Those whose definition is not the same now. */
+/** Returns the parts whose definition differs from the present one. */
 function changedParts<T extends { readonly id: string }>(
   past: readonly T[],
   present: readonly T[],
@@ -176,4 +185,53 @@ function ruleFields(
     kind: segmentId === null ? 'custom' : kind,
     conditions: conditions.map((condition) => ({ ...condition })),
   }
+}
+
+/**
+ * Returns the fields with which a rollout behaves as its published definition. Only ranges are
+ * published: the weights derive from them, and a variation without a range keeps the weight 0.
+ * `fallback` is the variation with the weight 0 if neither ranges nor record name one.
+ */
+function restoredRollout(
+  definition: RolloutDefinition,
+  rollout: Records['rollout'],
+  { fallback, at }: { readonly fallback: string; readonly at: string },
+): RecordChanges<'rollout'> {
+  const { bucketBy, salt, scheme } = definition
+  const settings = { ...NO_SETTINGS, ...settingsOf(definition, rollout, fallback) }
+  const restored = { ...rollout, bucketBy, salt, scheme, ...settings }
+  return { ...restored, previousRanges: previousRangesOf(rollout, restored, Date.parse(at)) }
+}
+
+function settingsOf(definition: RolloutDefinition, rollout: Records['rollout'], fallback: string) {
+  const { strategy } = definition
+  if (strategy === 'gradual') {
+    const { variationId, targetPercentage, increment, intervalHours, startAt } = definition
+    return {
+      ...{ strategy, variationId, targetPercentage, increment, intervalHours, startAt },
+      ranges: [],
+    }
+  }
+  const ranges = [...definition.ranges]
+  const weights = weightsOf(ranges)
+  if (strategy === 'percentage') {
+    const [variationId = rollout.variationId ?? fallback] = weights.keys()
+    return { strategy, variationId, percentage: weights.get(variationId) ?? 0, ranges }
+  }
+  const known = (rollout.variants ?? []).map(({ variationId }) => variationId)
+  const listed = new Set([...known, ...weights.keys()])
+  if (listed.size === 0) listed.add(fallback)
+  const variants = [...listed].map((variationId) => {
+    return { variationId, weight: weights.get(variationId) ?? 0 }
+  })
+  return { strategy, variants, ranges }
+}
+
+/** Percent by variation, in the order of the ranges. */
+function weightsOf(ranges: readonly BucketRange[]): ReadonlyMap<string, number> {
+  const buckets = new Map<string, number>()
+  for (const { variationId, from, to } of ranges) {
+    buckets.set(variationId, (buckets.get(variationId) ?? 0) + to - from)
+  }
+  return new Map([...buckets].map(([id, count]) => [id, count / PERCENT]))
 }

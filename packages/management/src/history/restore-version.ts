@@ -5,10 +5,12 @@ import {
   type SegmentDefinition,
 } from '@ff/core'
 import { type Environment, endpoints, type Restoration } from '@ff/protocol/management'
-import { applyChange, changeEvent } from '../changes/apply-change.ts'
-import { loadEnvironmentPath } from '../changes/paths.ts'
+import { loadEnvironmentPath } from '../access/project-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
 import { type FlagRestoration, findLostReferences, isSame, restoreFlag } from './restore-flag.ts'
 import { loadVersion } from './versions.ts'
 
@@ -24,8 +26,8 @@ export async function restoreVersion(
   { params }: Input<'restoreVersion', 'params'>,
 ): Promise<Restoration> {
   const { permission } = endpoints.restoreVersion
-  const target = { permission, load: loadEnvironmentPath, params }
-  return applyChange(management, target, async (writer, { environment }) => {
+  const request = { permission, load: loadEnvironmentPath, params }
+  return applyChange(management, request, async (writer, { environment }) => {
     const past = await loadVersion(writer.reader, environment.id, params.version)
     const present = (await writer.reader.loadFlagSet(environment.id)) ?? past
     const restorations = restorationsOf(environment, past, present)

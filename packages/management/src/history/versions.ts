@@ -1,12 +1,13 @@
 import type { FlagSetDefinition } from '@ff/core'
 import { endpoints, type PageOf, type Version } from '@ff/protocol/management'
 import type { PublishedVersion, StorageSession } from '@ff/storage'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { loadPermitted } from '../changes/apply-change.ts'
-import { loadEnvironmentPath } from '../changes/paths.ts'
-import { notFound } from '../changes/permissions.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { notFound } from '../access/permissions.ts'
+import { loadEnvironmentPath } from '../access/project-paths.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
 
 /** One page of an environment's published versions, newest first. */
 export async function listVersions(
@@ -15,8 +16,8 @@ export async function listVersions(
 ): Promise<PageOf<Version>> {
   const { permission } = endpoints.listVersions
   const { storage } = management
-  const target = { permission, load: loadEnvironmentPath, params }
-  const { environment } = await loadPermitted(management, target)
+  const request = { permission, load: loadEnvironmentPath, params }
+  const { environment } = await loadPermitted(management, request)
   const { data, total } = await storage.listVersions(environment.id, pagingOf(query))
   const versions: Version[] = []
   for (const published of data) versions.push(await viewVersion(storage, published))
@@ -29,8 +30,8 @@ export async function getVersion(
   { params }: Input<'getVersion', 'params'>,
 ): Promise<FlagSetDefinition> {
   const { permission } = endpoints.getVersion
-  const target = { permission, load: loadEnvironmentPath, params }
-  const { environment } = await loadPermitted(management, target)
+  const request = { permission, load: loadEnvironmentPath, params }
+  const { environment } = await loadPermitted(management, request)
   return loadVersion(management.storage, environment.id, params.version)
 }
 

@@ -1,7 +1,8 @@
 import { type Convergence, endpoints } from '@ff/protocol/management'
-import { loadPermitted } from '../changes/apply-change.ts'
-import { loadEnvironmentPath } from '../changes/paths.ts'
-import type { Input, Management } from '../management.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadEnvironmentPath } from '../access/project-paths.ts'
+import type { Management } from '../changes/management.ts'
+import type { Input } from '../requests/input.ts'
 
 const NO_CLIENTS = { ws: 0, poll: 0, behind: 0 }
 
@@ -12,8 +13,8 @@ export async function getConvergence(
 ): Promise<Convergence> {
   const { permission } = endpoints.getConvergence
   const { storage, clock, instance } = management
-  const target = { permission, load: loadEnvironmentPath, params }
-  const { environment } = await loadPermitted(management, target)
+  const request = { permission, load: loadEnvironmentPath, params }
+  const { environment } = await loadPermitted(management, request)
   const { data } = await storage.listVersions(environment.id, { page: 1, limit: 1 })
   const { version = 0, publishedAt = null } = data[0] ?? {}
   const served = instance?.findServed(environment.id)

@@ -8,26 +8,27 @@ import {
 import { type ExplanationStep, explainIncrementally, prepareExplanations } from '@ff/core/explain'
 import { type ExplainedEvaluation, type ExplainedFlag, endpoints } from '@ff/protocol/management'
 import { extensions, runInTimeSlices, timestampAt } from '@ff/server/plane'
-import { loadPermitted } from '../changes/apply-change.ts'
-import { loadEnvironmentPath } from '../changes/paths.ts'
-import { notFound } from '../changes/permissions.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { notFound } from '../access/permissions.ts'
+import { loadEnvironmentPath } from '../access/project-paths.ts'
+import type { Management } from '../changes/management.ts'
 import { loadVersion } from '../history/versions.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
 
 /** How many steps one answer holds; flags for which none are left are answered without theirs. */
 const MOST_STEPS = 20_000
 
 /**
- * What a context gets, and why: of all flags or of one, at any version and any instant. Exactly
- * what was served then, and counted nowhere.
+ * Returns the details and explanations of a context: for all flags or one, at any version and any
+ * time. They are exactly what was served then, and are not counted.
  */
 export async function explainEvaluation(
   management: Management,
   { params, body }: Input<'explainEvaluation', 'params' | 'body'>,
 ): Promise<ExplainedEvaluation> {
   const { permission } = endpoints.explainEvaluation
-  const target = { permission, load: loadEnvironmentPath, params }
-  const { environment } = await loadPermitted(management, target)
+  const request = { permission, load: loadEnvironmentPath, params }
+  const { environment } = await loadPermitted(management, request)
   const context = parseContext(body.context)
   const flagSet = await loadCompiled(management, environment.id, body.version)
   const { flagKey } = body

@@ -1,15 +1,15 @@
 import { endpoints, type Flag, type FlagMetrics } from '@ff/protocol/management'
 import { countUniqueUsers } from '@ff/server/plane'
 import type { EvaluationTotal, Storage } from '@ff/storage'
-import { loadPermitted } from '../changes/apply-change.ts'
+import { type LoadPath, loadPermitted } from '../access/access-request.ts'
+import { notFound } from '../access/permissions.ts'
 import {
   type EnvironmentPath,
   type FlagPath,
-  type LoadPath,
   loadEnvironmentById,
-} from '../changes/paths.ts'
-import { notFound } from '../changes/permissions.ts'
-import type { Input, Management } from '../management.ts'
+} from '../access/project-paths.ts'
+import type { Management } from '../changes/management.ts'
+import type { Input } from '../requests/input.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
@@ -35,12 +35,12 @@ export async function getFlagMetrics(
   { params, query }: Input<'getFlagMetrics', 'params' | 'query'>,
 ): Promise<FlagMetrics> {
   const { storage, clock } = management
-  const target = {
+  const request = {
     permission: endpoints.getFlagMetrics.permission,
     load: loadMeteredPath,
     params: { ...params, environmentId: query.environmentId },
   }
-  const { flag, environment } = await loadPermitted(management, target)
+  const { flag, environment } = await loadPermitted(management, request)
   const end = (Math.floor(clock.now() / MINUTE_MS) + 1) * MINUTE_MS
   const place = { environmentId: environment.id, flagId: flag.id }
   const now = await loadDay(storage, { ...place, end })

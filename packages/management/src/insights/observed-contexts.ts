@@ -1,10 +1,14 @@
 import { endpoints, type ObservedContext, type PageOf } from '@ff/protocol/management'
 import { sha256 } from '@ff/server/plane'
 import type { ListQuery, Records } from '@ff/storage'
-import { toPage } from '../api/pages.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadEnvironmentById, loadInstallation, loadOrganizationPath } from '../changes/paths.ts'
-import type { Input, Management } from '../management.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadInstallation, loadOrganizationPath } from '../access/organization-paths.ts'
+import { loadEnvironmentById } from '../access/project-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
+import type { Input } from '../requests/input.ts'
+import { toPage } from '../requests/pages.ts'
 
 type Query = Input<'listObservedContexts', 'query'>['query']
 type Where = Partial<Records['observedContext']>
@@ -36,8 +40,8 @@ export async function listObservedContexts(
 }
 
 /**
- * Removes for ever every context in which a person's key was seen in an environment. What another
- * instance has seen within the last seconds may still be written afterwards.
+ * Permanently deletes every observed context of a user's key in an environment. Another instance
+ * may still write contexts that it observed within the last seconds.
  */
 export async function forgetObservedContexts(
   management: Management,
@@ -45,8 +49,8 @@ export async function forgetObservedContexts(
 ): Promise<null> {
   const { permission } = endpoints.forgetObservedContexts
   const { environmentId, key } = query
-  const target = { permission, load: loadEnvironmentById, params: { environmentId } }
-  return applyChange(management, target, async (writer, { environment: { id } }) => {
+  const request = { permission, load: loadEnvironmentById, params: { environmentId } }
+  return applyChange(management, request, async (writer, { environment: { id } }) => {
     const contexts = await writer.forgetContexts({ environmentId: id, key })
     const before = { keyHash: await sha256(`${id}:${key}`), contexts }
     const event = changeEvent('observed_context.forgotten', id, { before, after: null })
@@ -58,23 +62,23 @@ async function placeOf(management: Management, { environmentId }: Query): Promis
   const { permission } = endpoints.listObservedContexts
   const { actor } = management
   if (environmentId !== undefined) {
-    const target = { permission, load: loadEnvironmentById, params: { environmentId } }
-    return { environmentId: (await loadPermitted(management, target)).environment.id }
+    const request = { permission, load: loadEnvironmentById, params: { environmentId } }
+    return { environmentId: (await loadPermitted(management, request)).environment.id }
   }
   if (actor.role === 'platform') {
     await loadPermitted(management, { permission, load: loadInstallation, params: {} })
     return {}
   }
   const params = { orgId: actor.orgId ?? '' }
-  const target = { permission, load: loadOrganizationPath, params }
-  return { orgId: (await loadPermitted(management, target)).organization.id }
+  const request = { permission, load: loadOrganizationPath, params }
+  return { orgId: (await loadPermitted(management, request)).organization.id }
 }
 
 function rangeOf({ from, to }: Query): NonNullable<ListQuery<'observedContext'>['range']> {
   return {
     field: 'lastSeen',
     ...(from !== undefined && { from }),
-    // No instant lies between one and the same with a `~`, so the last one is still included.
+    // No timestamp sorts between one and the same with a `~`, so the range includes the last one.
     ...(to !== undefined && { to: `${to}~` }),
   }
 }

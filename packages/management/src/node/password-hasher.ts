@@ -1,6 +1,6 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { FlagError } from '@ff/core'
-import type { PasswordHasher, PasswordVerdict } from '../users/password-hasher.ts'
+import type { PasswordHasher, PasswordVerdict } from '../ports/password-hasher.ts'
 
 /** What one hash costs: 128 bytes × 2^`log2N` × `r` of memory, `p` times over. */
 export interface ScryptCost {
@@ -17,7 +17,7 @@ const DEFAULT_COST: ScryptCost = { log2N: 17, r: 8, p: 1 }
  * its memory: with one, a flood costs one core and 128 MiB, whatever its size.
  */
 const AT_ONCE = 1
-/** How many more may wait; together, some seconds. */
+/** The most calls that wait; together, some seconds. */
 const MOST_WAITING = 16
 const RETRY_AFTER_SECONDS = 2
 
@@ -37,13 +37,13 @@ interface Hashed {
  */
 export class ScryptPasswordHasher implements PasswordHasher {
   readonly #cost: ScryptCost
-  readonly #nobody: Hashed
+  readonly #unknown: Hashed
   readonly #waiting: (() => void)[] = []
   #running = 0
 
   constructor(cost: ScryptCost = DEFAULT_COST) {
     this.#cost = cost
-    this.#nobody = { cost, salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) }
+    this.#unknown = { cost, salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) }
   }
 
   async hash(password: string): Promise<string> {
@@ -53,7 +53,7 @@ export class ScryptPasswordHasher implements PasswordHasher {
 
   async verify(password: string, text: string | null): Promise<PasswordVerdict> {
     const known = text === null ? undefined : asHashed(text)
-    const { cost, salt, hash } = known ?? this.#nobody
+    const { cost, salt, hash } = known ?? this.#unknown
     const isRight = timingSafeEqual(await this.#derive(password, cost, salt), hash)
     if (!isRight || known === undefined) return 'wrong'
     const { log2N, r, p } = this.#cost
@@ -61,15 +61,15 @@ export class ScryptPasswordHasher implements PasswordHasher {
   }
 
   async #derive(password: string, cost: ScryptCost, salt: Buffer): Promise<Buffer> {
-    await this.#enter()
+    await this.#acquire()
     try {
       return await derive(password.normalize('NFKC'), salt, cost)
     } finally {
-      this.#leave()
+      this.#release()
     }
   }
 
-  async #enter(): Promise<void> {
+  async #acquire(): Promise<void> {
     if (this.#running < AT_ONCE) {
       this.#running += 1
       return
@@ -78,8 +78,8 @@ export class ScryptPasswordHasher implements PasswordHasher {
     await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Whoever waits takes the place that becomes free. */
-  #leave(): void {
+  /** The longest waiting call takes the free place. */
+  #release(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.#running -= 1
     else next()
@@ -101,7 +101,7 @@ function toText({ cost: { log2N, r, p }, salt, hash }: Hashed): string {
   return `$scrypt$ln=${log2N},r=${r},p=${p}$${toBase64(salt)}$${toBase64(hash)}`
 }
 
-/** undefined for what this hasher has not written: nobody comes in with it. */
+/** `undefined` for a text that this hasher has not written; no password matches it. */
 function asHashed(text: string): Hashed | undefined {
   const [, log2N, r, p, salt = '', hash = ''] = TEXT.exec(text) ?? []
   if (hash === '') return undefined

@@ -2,7 +2,7 @@ import { lookup as lookupName } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import type { WebhookFault } from '@ff/protocol/management'
 import { Client, type Dispatcher, errors } from 'undici'
-import type { WebhookAnswer, WebhookRequest, WebhookSender } from '../webhooks/webhook-sender.ts'
+import type { WebhookAnswer, WebhookRequest, WebhookSender } from '../ports/webhook-sender.ts'
 import { isLoopbackAddress, isPublicAddress } from './public-address.ts'
 
 /** An address that a name stands for. */
@@ -28,8 +28,8 @@ const LEADS_ASTRAY = 'must not lead to a private, local or reserved address'
 
 /**
  * Posts over connections of its own, only to public addresses. What counts is the address that
- * is connected to: a name is looked up once, each of its addresses is judged, and the connection
- * goes to what was judged. Redirects are not followed, and no proxy is used.
+ * is connected to: a name is resolved once, each of its addresses is checked, and the connection
+ * goes to a checked address. Redirects are not followed, and no proxy is used.
  */
 export class NodeWebhookSender implements WebhookSender {
   readonly #allowLoopback: boolean
@@ -72,7 +72,7 @@ export class NodeWebhookSender implements WebhookSender {
     }
   }
 
-  /** One connection for one message: none is left open for another that was judged otherwise. */
+  /** One connection for each message, so that no connection outlives its address check. */
   #clientFor(url: URL): Client {
     const lookup: LookupFunction = (hostname, { all }, callback) => {
       this.#addressesOf(hostname, url).then(

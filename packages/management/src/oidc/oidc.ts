@@ -18,7 +18,7 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client'
-import type { Identity, IdentityProvider } from '../users/identity-provider.ts'
+import type { Identity, IdentityProvider } from '../ports/identity-provider.ts'
 
 export interface OidcProviderOptions {
   /** The provider's address, below which `/.well-known/openid-configuration` is. */
@@ -34,7 +34,7 @@ export interface OidcProviderOptions {
 type Grant = Awaited<ReturnType<typeof authorizationCodeGrant>>
 type Claims = Readonly<Record<string, unknown>>
 
-/** Somebody waits for each answer of the provider. */
+/** The longest wait for a response of the provider; a browser is waiting too. */
 const TIMEOUT_SECONDS = 8
 
 /** What is wrong with an answer, rather than with the provider or the way to it. */
@@ -46,8 +46,8 @@ const WRONG_ANSWERS: ReadonlySet<string | undefined> = new Set([
 ])
 
 /**
- * Lets people log in by an OpenID Connect provider: the authorization code flow with PKCE, state
- * and nonce. The provider is asked for its addresses when the first one comes. Throws
+ * Creates an identity provider that uses OpenID Connect: the authorization code flow with PKCE,
+ * state and nonce. The provider's metadata is loaded by the first log-in. Throws
  * `INVALID_REQUEST` for an issuer that is no https address.
  *
  * @example
@@ -93,7 +93,7 @@ export function oidcProvider(options: OidcProviderOptions): IdentityProvider {
   }
 }
 
-/** Asks the provider for its addresses once; again when that has failed. */
+/** Returns a function that loads the provider's metadata once; again after a failure. */
 function discoverer(options: OidcProviderOptions): () => Promise<Configuration> {
   const { issuer, clientId, clientSecret, allowHttp = false } = options
   const server = parseIssuer(issuer, allowHttp)
@@ -128,7 +128,7 @@ function parseIssuer(issuer: string, allowHttp: boolean): URL {
   throw new FlagError('INVALID_REQUEST', `issuer must be an https address, not "${issuer}".`)
 }
 
-/** Many providers tell the address in the ID token already; the others when they are asked. */
+/** Many providers send the e-mail address in the ID token; the others at the user-info endpoint. */
 async function loadClaims(config: Configuration, grant: Grant): Promise<Claims> {
   const claims = grant.claims()
   if (claims === undefined) throw new Error('a grant without an ID token')
@@ -148,7 +148,7 @@ function toIdentity({ iss, sub, email, email_verified }: Claims): Identity {
   }
 }
 
-/** Tells an answer that says no, or is none to what was asked, from a provider that cannot be asked. */
+/** Throws `UNAUTHENTICATED` for a refusal or a wrong response, `UNAVAILABLE` for a failed request. */
 function judging<T>(ask: () => Promise<T>): Promise<T> {
   return asking(async () => {
     try {

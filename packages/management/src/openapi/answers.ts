@@ -1,5 +1,5 @@
 import { SDK_KEY_HEADER } from '@ff/protocol/sdk'
-import { SESSION_COOKIE } from '../users/login-sessions.ts'
+import { SESSION_COOKIE } from '../authentication/login-sessions.ts'
 import { type Json, refInto, refTo } from './schemas.ts'
 
 /** Every way in which a management request can fail. */

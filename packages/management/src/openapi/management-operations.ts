@@ -1,5 +1,5 @@
 import { type Endpoint, endpoints, noBody } from '@ff/protocol/management'
-import { rolesWith } from '../changes/permissions.ts'
+import { rolesWith } from '../access/permissions.ts'
 import { headersOf, jsonContent, managementErrors, rateLimitHeaders } from './answers.ts'
 import { type Example, exampleOf } from './examples.ts'
 import { type Json, refInto, type WireSchemas } from './schemas.ts'

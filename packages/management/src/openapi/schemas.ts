@@ -68,12 +68,12 @@ function schemaName(exported: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** Leaves out what tells a reader nothing, and says numbers and truth values in addresses as such. */
+/** Removes keywords without information, and gives numbers and booleans of URLs their type. */
 function simplify(codec: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema): void {
   if (FORMATS.has(schema.format)) delete schema.pattern
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   if (isPlainText(schema.propertyNames)) delete schema.propertyNames
-  // Binary fractions: 26.65 is no multiple of 0.001 to those who divide.
+  // Validators divide binary fractions: 26.65 is no multiple of 0.001 for them.
   if (!Number.isInteger(schema.multipleOf)) delete schema.multipleOf
   // For what is decoded, zod takes a default to be one of after decoding; in the table it is not.
   const { default: unlessGiven } = z.globalRegistry.get(codec) ?? {}

@@ -6,15 +6,18 @@ import {
   type PageOf,
   type Project,
 } from '@ff/protocol/management'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadEnvironmentPath, loadProjectPath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadEnvironmentPath, loadProjectPath } from '../access/project-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { copyFlagConfiguration } from '../flags/copy-flag-configuration.ts'
 import { insertFlagState } from '../flags/flag-states.ts'
 import { initialOffVariationId, loadVariations } from '../flags/variations.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { invalid } from '../requests/validation.ts'
 
 /** One page of a project's environments, by key. */
 export async function listEnvironments(
@@ -39,8 +42,8 @@ export async function getEnvironment(
   { params }: Input<'getEnvironment', 'params'>,
 ): Promise<Environment> {
   const { permission } = endpoints.getEnvironment
-  const target = { permission, load: loadEnvironmentPath, params }
-  return (await loadPermitted(management, target)).environment
+  const request = { permission, load: loadEnvironmentPath, params }
+  return (await loadPermitted(management, request)).environment
 }
 
 /**
@@ -55,8 +58,8 @@ export async function createEnvironment(
   }: { readonly params: { readonly projectId: string }; readonly body: NewEnvironment },
 ): Promise<Environment> {
   const { permission } = endpoints.createEnvironment
-  const target = { permission, load: loadProjectPath, params }
-  return applyChange(management, target, async (writer, { project }) => {
+  const request = { permission, load: loadProjectPath, params }
+  return applyChange(management, request, async (writer, { project }) => {
     const from = await findSource(writer.reader, project, body)
     const environment = await insertEnvironment(writer, project, body)
     const flags = await writer.reader.list('flag', { where: { projectId: project.id } })
@@ -79,8 +82,8 @@ export async function updateEnvironment(
 ): Promise<Environment> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.updateEnvironment
-  const target = { permission, load: loadEnvironmentPath, params }
-  return applyChange(management, target, async (writer, { project, environment: before }) => {
+  const request = { permission, load: loadEnvironmentPath, params }
+  return applyChange(management, request, async (writer, { project, environment: before }) => {
     if (body.isDefault === false && before.isDefault) {
       throw invalid('is_default', 'make another environment the default instead')
     }
@@ -97,8 +100,8 @@ export async function deleteEnvironment(
   { params, expectedRevision }: Input<'deleteEnvironment', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteEnvironment
-  const target = { permission, load: loadEnvironmentPath, params }
-  return applyChange(management, target, async (writer, { environment }) => {
+  const request = { permission, load: loadEnvironmentPath, params }
+  return applyChange(management, request, async (writer, { environment }) => {
     writer.assertRevision('environment', environment, expectedRevision)
     if (environment.isDefault) {
       throw new FlagError('CONFLICT', 'Make another environment the default first.')

@@ -1,5 +1,5 @@
 import type { Organization, OrganizationChanges } from '@ff/protocol/management'
-import { invalid } from '../api/validation.ts'
+import { invalid } from '../requests/validation.ts'
 
 type Metadata = Organization['metadata']
 

@@ -5,11 +5,14 @@ import {
   type OrganizationChanges,
   type PageOf,
 } from '@ff/protocol/management'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadInstallation, loadOrganizationPath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadInstallation, loadOrganizationPath } from '../access/organization-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { RecordChanges, RecordWriter } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
 import { endSessionsIfHomeless } from '../users/members.ts'
 import { mergeMetadata } from './metadata.ts'
 import { removeProject } from './projects.ts'
@@ -26,8 +29,8 @@ export async function listOrganizations(
     await loadPermitted(management, { permission, load: loadInstallation, params: {} })
   } else {
     const params = { orgId: actor.orgId ?? '' }
-    const target = { permission, load: loadOrganizationPath, params }
-    where.id = (await loadPermitted(management, target)).organization.id
+    const request = { permission, load: loadOrganizationPath, params }
+    where.id = (await loadPermitted(management, request)).organization.id
   }
   const { search } = query
   const found = await storage.list('organization', {
@@ -45,8 +48,8 @@ export async function getOrganization(
   { params }: Input<'getOrganization', 'params'>,
 ): Promise<Organization> {
   const { permission } = endpoints.getOrganization
-  const target = { permission, load: loadOrganizationPath, params }
-  return (await loadPermitted(management, target)).organization
+  const request = { permission, load: loadOrganizationPath, params }
+  return (await loadPermitted(management, request)).organization
 }
 
 /** A new organization; only the platform may found one. */
@@ -55,8 +58,8 @@ export async function createOrganization(
   { body }: { readonly body: NewOrganization },
 ): Promise<Organization> {
   const { permission } = endpoints.createOrganization
-  const target = { permission, load: loadInstallation, params: {} }
-  return applyChange(management, target, async (writer) => {
+  const request = { permission, load: loadInstallation, params: {} }
+  return applyChange(management, request, async (writer) => {
     const organization = await writer.insert('organization', {
       name: body.name,
       billingEmail: body.billingEmail ?? null,
@@ -87,8 +90,8 @@ export async function updateOrganization(
 ): Promise<Organization> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.updateOrganization
-  const target = { permission, load: loadOrganizationPath, params }
-  return applyChange(management, target, async (writer, { organization: before }) => {
+  const request = { permission, load: loadOrganizationPath, params }
+  return applyChange(management, request, async (writer, { organization: before }) => {
     const changes = toRecordChanges(before, body)
     const after = await writer.update('organization', before, changes, expectedRevision)
     const event = changeEvent('organization.updated', before.id, { before, after })
@@ -102,8 +105,8 @@ export async function deleteOrganization(
   { params, expectedRevision }: Input<'deleteOrganization', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteOrganization
-  const target = { permission, load: loadOrganizationPath, params }
-  return applyChange(management, target, async (writer, { organization }) => {
+  const request = { permission, load: loadOrganizationPath, params }
+  return applyChange(management, request, async (writer, { organization }) => {
     writer.assertRevision('organization', organization, expectedRevision)
     await removeParts(writer, organization)
     await writer.remove('organization', organization)

@@ -7,12 +7,16 @@ import {
   type Project,
   type ProjectView,
 } from '@ff/protocol/management'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadOrganizationPath, loadProjectPath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadOrganizationPath } from '../access/organization-paths.ts'
+import { loadProjectPath } from '../access/project-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { removeFlag } from '../flags/flags.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
 import { insertEnvironment, removeEnvironment } from './environments.ts'
 
 /** One page of an organization's projects, by key. */
@@ -21,8 +25,8 @@ export async function listProjects(
   { params, query }: Input<'listProjects', 'params' | 'query'>,
 ): Promise<PageOf<Project>> {
   const { permission } = endpoints.listProjects
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, request)
   const { search } = query
   const found = await management.storage.list('project', {
     where: { orgId: organization.id },
@@ -39,8 +43,8 @@ export async function getProject(
   { params }: Input<'getProject', 'params'>,
 ): Promise<ProjectView> {
   const { permission } = endpoints.getProject
-  const target = { permission, load: loadProjectPath, params }
-  return viewProject(management.storage, (await loadPermitted(management, target)).project)
+  const request = { permission, load: loadProjectPath, params }
+  return viewProject(management.storage, (await loadPermitted(management, request)).project)
 }
 
 /** A new project with its two environments, `live` (the default) and `staging`. */
@@ -49,8 +53,8 @@ export async function createProject(
   { params, body }: { readonly params: { readonly orgId: string }; readonly body: NewProject },
 ): Promise<ProjectView> {
   const { permission } = endpoints.createProject
-  const target = { permission, load: loadOrganizationPath, params }
-  return applyChange(management, target, async (writer, { organization }) => {
+  const request = { permission, load: loadOrganizationPath, params }
+  return applyChange(management, request, async (writer, { organization }) => {
     const project = await writer.insert('project', {
       orgId: organization.id,
       key: body.key,
@@ -72,8 +76,8 @@ export async function updateProject(
 ): Promise<ProjectView> {
   const { params, body, expectedRevision } = input
   const { permission } = endpoints.updateProject
-  const target = { permission, load: loadProjectPath, params }
-  return applyChange(management, target, async (writer, { project: before }) => {
+  const request = { permission, load: loadProjectPath, params }
+  return applyChange(management, request, async (writer, { project: before }) => {
     const after = await writer.update('project', before, body, expectedRevision)
     const event = changeEvent('project.updated', before.id, { before, after })
     return { event, result: await viewProject(writer.reader, after) }
@@ -86,8 +90,8 @@ export async function deleteProject(
   { params, expectedRevision }: Input<'deleteProject', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteProject
-  const target = { permission, load: loadProjectPath, params }
-  return applyChange(management, target, async (writer, { project }) => {
+  const request = { permission, load: loadProjectPath, params }
+  return applyChange(management, request, async (writer, { project }) => {
     writer.assertRevision('project', project, expectedRevision)
     await removeProject(writer, project)
     const event = changeEvent('project.deleted', project.id, { before: project, after: null })

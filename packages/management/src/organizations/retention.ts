@@ -1,6 +1,6 @@
 import { type Job, timestampAt } from '@ff/server/plane'
 import type { Storage } from '@ff/storage'
-import type { Installation } from '../management.ts'
+import type { Installation } from '../changes/management.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
@@ -30,7 +30,7 @@ export function retentionJob({ storage, clock }: Pick<Installation, 'storage' | 
   }
 }
 
-/** Removes what was last seen before an instant, the oldest first. */
+/** Deletes contexts that were last seen before a timestamp, the oldest first. */
 async function purgeContexts(storage: Storage, before: string): Promise<void> {
   const sort = { field: 'lastSeen', direction: 'asc' } as const
   for (;;) {

@@ -3,15 +3,16 @@ import { endpoints, type NewSdkKey, type PageOf, type SdkKey } from '@ff/protoco
 import { SDK_KEY_PREFIX } from '@ff/protocol/sdk'
 import { hashSecret, newSecret } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { assertInFuture } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadEnvironmentPath, loadSdkKeyPath } from '../changes/paths.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadEnvironmentPath, loadSdkKeyPath } from '../access/project-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { NewRecord, RecordChanges } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
-
-/** How much of a secret is kept to recognise it by. */
-export const SECRET_PREFIX_LENGTH = 11
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { assertInFuture } from '../requests/validation.ts'
+import { SECRET_PREFIX_LENGTH } from '../users/access-tokens.ts'
 
 const DEFAULT_GRACE_SECONDS = 24 * 60 * 60
 
@@ -26,8 +27,8 @@ export async function listSdkKeys(
   { params, query }: Input<'listSdkKeys', 'params' | 'query'>,
 ): Promise<PageOf<SdkKey>> {
   const { permission } = endpoints.listSdkKeys
-  const target = { permission, load: loadEnvironmentPath, params }
-  const { environment } = await loadPermitted(management, target)
+  const request = { permission, load: loadEnvironmentPath, params }
+  const { environment } = await loadPermitted(management, request)
   const { search } = query
   const found = await management.storage.list('sdkKey', {
     where: { environmentId: environment.id },
@@ -45,8 +46,8 @@ export async function createSdkKey(
 ): Promise<SdkKey & { readonly key: string }> {
   const secret = await newKey()
   const { permission } = endpoints.createSdkKey
-  const target = { permission, load: loadEnvironmentPath, params }
-  return applyChange(management, target, async (writer, { project, environment }) => {
+  const request = { permission, load: loadEnvironmentPath, params }
+  return applyChange(management, request, async (writer, { project, environment }) => {
     assertInFuture('expires_at', body.expiresAt, writer.now)
     const { hash: _, ...record } = await writer.insert('sdkKey', {
       ...secret.fields,
@@ -62,14 +63,14 @@ export async function createSdkKey(
   })
 }
 
-/** Ends an SDK key: it is refused from now on, and whoever is connected with it is cut off. */
+/** Revokes an SDK key: requests with it are refused, and its connections are closed. */
 export async function revokeSdkKey(
   management: Management,
   { params, expectedRevision }: Input<'revokeSdkKey', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.revokeSdkKey
-  const target = { permission, load: loadSdkKeyPath, params }
-  return applyChange(management, target, async (writer, { sdkKey: before }) => {
+  const request = { permission, load: loadSdkKeyPath, params }
+  return applyChange(management, request, async (writer, { sdkKey: before }) => {
     const changes = { revokedAt: before.revokedAt ?? writer.now }
     const after = await writer.update('sdkKey', before, changes, expectedRevision)
     const event = changeEvent('sdk_key.revoked', before.id, { before, after })
@@ -88,8 +89,8 @@ export async function rotateSdkKey(
 ): Promise<SdkKey & { readonly key: string }> {
   const secret = await newKey()
   const { permission } = endpoints.rotateSdkKey
-  const target = { permission, load: loadSdkKeyPath, params }
-  return applyChange(management, target, async (writer, { sdkKey: before }) => {
+  const request = { permission, load: loadSdkKeyPath, params }
+  return applyChange(management, request, async (writer, { sdkKey: before }) => {
     assertLiving(before, writer.now)
     const { graceSeconds = DEFAULT_GRACE_SECONDS, expiresAt = before.expiresAt } = body
     assertInFuture('expires_at', expiresAt, writer.now)
@@ -106,7 +107,7 @@ export async function rotateSdkKey(
 
 type SecretFields = Pick<NewRecord<'sdkKey'>, 'prefix' | 'hash' | 'revokedAt' | 'lastUsedAt'>
 
-/** A key that nobody has used, and what is kept of it. */
+/** Returns a new key and its stored fields. */
 async function newKey(): Promise<{ readonly key: string; readonly fields: SecretFields }> {
   const key = newSecret(SDK_KEY_PREFIX)
   const prefix = key.slice(0, SECRET_PREFIX_LENGTH)

@@ -1,14 +1,14 @@
 import { FlagError } from '@ff/core'
 import type { Role, ScheduledChange } from '@ff/protocol/management'
 import { timestampAt } from '@ff/server/plane'
-import type { Installation } from '../management.ts'
-import type { Actor } from '../users/actors.ts'
-import { actorOf, findPerson } from '../users/persons.ts'
+import type { Actor } from '../access/actors.ts'
+import { actorOf, findAccount } from '../authentication/accounts.ts'
+import type { Installation } from '../changes/management.ts'
 
 /**
- * Returns the author of a scheduled change with the rights of this moment. Throws `FORBIDDEN` if the
- * author's token or membership has ended. Actors of the host application have the rights of the
- * moment of scheduling, unless the host offers `findActor`.
+ * Returns the author of a scheduled change with their present role. Throws `FORBIDDEN` if the
+ * author's token or membership has ended. Actors of the host application keep the role that they
+ * had when they scheduled the change, unless the host provides `findActor`.
  */
 export async function presentAuthor(
   installation: Installation,
@@ -56,8 +56,8 @@ async function findUserActor(
   orgId: string | null,
 ): Promise<Actor | undefined> {
   // How the author logged in does not matter here: what counts is the membership.
-  const person = await findPerson(storage, { id }, 'oidc')
-  return person && actorOf(person, orgId ?? '')
+  const account = await findAccount(storage, { id }, 'oidc')
+  return account && actorOf(account, orgId ?? '')
 }
 
 function present(actor: Actor | undefined, right: string, { name }: Actor): Actor {

@@ -2,10 +2,11 @@ import { FlagError, isFlagError } from '@ff/core'
 import { endpoints, type ScheduledChange } from '@ff/protocol/management'
 import { type Job, timestampAt } from '@ff/server/plane'
 import type { StorageSession } from '@ff/storage'
-import { applyChange, changeEvent } from '../changes/apply-change.ts'
-import { loadScheduledChangePath } from '../changes/paths.ts'
-import type { Installation, Management } from '../management.ts'
-import { SYSTEM } from '../users/actors.ts'
+import { SYSTEM } from '../access/actors.ts'
+import { loadScheduledChangePath } from '../access/project-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Installation, Management } from '../changes/management.ts'
 import { presentAuthor } from './change-author.ts'
 import { isFinal } from './scheduled-changes.ts'
 import { performOperation } from './scheduled-operations.ts'
@@ -36,13 +37,13 @@ async function applyDueChanges(installation: Installation): Promise<void> {
   for (const change of [...due.data].sort(byTime)) await applyDue(installation, change)
 }
 
-/** Of those for one instant, the one that was scheduled first goes first. */
+/** Orders by `applyAt`, then by the time of scheduling. */
 function byTime(left: ScheduledChange, right: ScheduledChange): number {
   const times = (change: ScheduledChange) => `${change.applyAt} ${change.createdAt}`
   return times(left) < times(right) ? -1 : 1
 }
 
-/** Another instance made it, or somebody called it off, in the meantime. */
+/** The change has been applied by another instance, or cancelled. */
 const NO_LONGER_PENDING = new FlagError('CONFLICT', 'The change is no longer pending.')
 
 /** Makes a change as its author and marks it as applied, both or neither. */
@@ -73,10 +74,10 @@ async function keepFailure(
   failure: string,
 ): Promise<void> {
   const { permission } = endpoints.createScheduledChange
-  const target = { permission, load: loadScheduledChangePath, params: { ...place, changeId } }
+  const request = { permission, load: loadScheduledChangePath, params: { ...place, changeId } }
   const fields = { status: 'failed' as const, failure }
   try {
-    await applyChange(management, target, async (writer, { change }) => {
+    await applyChange(management, request, async (writer, { change }) => {
       const isPending = change.status === 'pending'
       const after = isPending ? await writer.update('scheduledChange', change, fields) : change
       const event = changeEvent('scheduled_change.failed', changeId, { before: change, after })

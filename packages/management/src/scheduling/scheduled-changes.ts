@@ -5,11 +5,14 @@ import {
   type PageOf,
   type ScheduledChange,
 } from '@ff/protocol/management'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { assertInFuture, invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadFlagStatePath, loadScheduledChangePath } from '../changes/paths.ts'
-import type { Input, Management } from '../management.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadFlagStatePath, loadScheduledChangePath } from '../access/project-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { assertInFuture, invalid } from '../requests/validation.ts'
 import { performOperation } from './scheduled-operations.ts'
 
 const MOST_PENDING = 100
@@ -40,11 +43,11 @@ export async function createScheduledChange(
   { params, body }: Input<'createScheduledChange', 'params' | 'body'>,
 ): Promise<ScheduledChange> {
   const { permission } = endpoints.createScheduledChange
-  const target = { permission, load: loadFlagStatePath, params }
-  await loadPermitted(management, target)
+  const request = { permission, load: loadFlagStatePath, params }
+  await loadPermitted(management, request)
   await rehearse(management, params, body)
   const { id, email, name, role, source = 'host' } = management.actor
-  return applyChange(management, target, async (writer) => {
+  return applyChange(management, request, async (writer) => {
     assertInFuture('apply_at', body.applyAt, writer.now)
     const { flagId, environmentId, projectId } = params
     const where = { flagId, environmentId, status: 'pending' as const }
@@ -77,8 +80,8 @@ export async function deleteScheduledChange(
   { params, expectedRevision }: Input<'deleteScheduledChange', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteScheduledChange
-  const target = { permission, load: loadScheduledChangePath, params }
-  return applyChange(management, target, async (writer, { change }) => {
+  const request = { permission, load: loadScheduledChangePath, params }
+  return applyChange(management, request, async (writer, { change }) => {
     writer.assertRevision('scheduledChange', change, expectedRevision)
     if (change.status !== 'pending') {
       throw new FlagError('CONFLICT', `The change has already ${pastOf(change.status)}.`)
@@ -94,7 +97,7 @@ function pastOf(status: 'applied' | 'failed'): string {
   return status === 'applied' ? 'been applied' : 'failed'
 }
 
-/** Undoes a rehearsal; nobody else throws it. */
+/** Rolls a rehearsal back; thrown nowhere else. */
 const REHEARSED = new FlagError('CONFLICT', 'This was only a rehearsal.')
 
 /** Throws what making the change now would throw, with the fields named as they stand in the body. */

@@ -6,7 +6,7 @@ import {
   noBody,
   type ScheduledOperation,
 } from '@ff/protocol/management'
-import { decodeWire, invalid } from '../api/validation.ts'
+import type { Management, UseCase } from '../changes/management.ts'
 import { updateFlagState } from '../flags/flag-states.ts'
 import { createRollout, deleteRollout, updateRollout } from '../flags/rollouts.ts'
 import {
@@ -15,7 +15,7 @@ import {
   reorderTargetingRules,
   updateTargetingRule,
 } from '../flags/targeting-rules.ts'
-import type { Management, UseCase } from '../management.ts'
+import { decodeWire, invalid } from '../requests/validation.ts'
 
 interface Operation {
   readonly useCase: UseCase<Endpoint>
@@ -39,7 +39,7 @@ const OPERATIONS: Readonly<Record<ScheduledOperation, Operation>> = {
   deleteRollout: { useCase: asUseCase(deleteRollout), target: 'rolloutId' },
 }
 
-/** Whose state or rules are changed. */
+/** The flag and environment whose state, rules or rollouts change. */
 interface Place {
   readonly projectId: string
   readonly environmentId: string

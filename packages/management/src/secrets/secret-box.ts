@@ -14,7 +14,7 @@ type AesKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 type Bytes = Uint8Array<ArrayBuffer>
 
 interface Key {
-  /** Names the key in what it has sealed; tells nothing of it. */
+  /** Names the key in sealed text, without revealing it. */
   readonly name: string
   readonly key: AesKey
 }

@@ -1,8 +1,8 @@
 import { FlagError } from '@ff/core'
 import type Stripe from 'stripe'
-import { invalid } from '../api/validation.ts'
 import { unreadableEvent } from '../billing/payment-event-schema.ts'
-import type { CheckoutOrder, PaymentEvent, Payments } from '../billing/payments.ts'
+import type { CheckoutOrder, PaymentEvent, Payments } from '../ports/payments.ts'
+import { invalid } from '../requests/validation.ts'
 import { toPaymentEvent } from './to-payment-event.ts'
 
 export interface StripePaymentsOptions {
@@ -10,17 +10,17 @@ export interface StripePaymentsOptions {
   readonly client: Stripe
   /** The signing secret (`whsec_…`) of the webhook endpoint that was set up for this server. */
   readonly webhookSecret: string
-  /** Where people come from a checkout that was not told where; without it, each must be told. */
+  /** The default of `successUrl` and `cancelUrl`; without it, a checkout must name its `successUrl`. */
   readonly returnUrl?: string | undefined
 }
 
-/** A signed message is believed for so long. */
+/** The longest age of a signed message. */
 const TOLERANCE_SECONDS = 300
-/** Somebody waits for the answer. */
+/** The longest wait for a response of Stripe; a user is waiting too. */
 const TIMEOUT_MS = 8_000
 
 /**
- * Lets Stripe take the money.
+ * Creates payments that use Stripe.
  *
  * @example
  * const client = new Stripe(secretKey)

@@ -6,7 +6,7 @@ import type {
   PaymentInvoice,
   PaymentSubject,
   PaymentSubscription,
-} from '../billing/payments.ts'
+} from '../ports/payments.ts'
 
 /** Converts an event of Stripe. Throws a `TypeError` or a `RangeError` if a field is missing. */
 export function toPaymentEvent(event: Stripe.Event): PaymentEvent {
@@ -86,7 +86,7 @@ function toSubscription(subscription: Stripe.Subscription): PaymentSubscription 
   }
 }
 
-/** A webhook endpoint of an older version of the API tells it of the whole subscription. */
+/** Older versions of the API send one period for the whole subscription. */
 function periodOf(item: Partial<Period>, subscription: Stripe.Subscription & Partial<Period>) {
   const { current_period_start, current_period_end } = item
   return {
@@ -131,7 +131,7 @@ function toInvoice(
   }
 }
 
-/** Of a thing that is named, or told in full. */
+/** Returns the id of an object that Stripe sends as an id or in full. */
 function idOf(thing: string | { readonly id: string } | null | undefined): string | null {
   return typeof thing === 'string' ? thing : (thing?.id ?? null)
 }

@@ -5,20 +5,23 @@ import {
   type PageOf,
 } from '@ff/protocol/management'
 import { hashSecret, newSecret } from '@ff/server/plane'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { assertInFuture, invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
+import { type AnyPath, type LoadPath, loadPermitted } from '../access/access-request.ts'
+import { ACCESS_TOKEN_PREFIX } from '../access/actors.ts'
 import {
-  type AnyPath,
-  type LoadPath,
   loadAccessTokenPath,
   loadInstallation,
   loadOrganizationPath,
-} from '../changes/paths.ts'
-import { assertRoleWithin } from '../changes/permissions.ts'
-import type { Input, Management } from '../management.ts'
-import { SECRET_PREFIX_LENGTH } from '../organizations/sdk-keys.ts'
-import { ACCESS_TOKEN_PREFIX } from './actors.ts'
+} from '../access/organization-paths.ts'
+import { assertRoleWithin } from '../access/permissions.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { assertInFuture, invalid } from '../requests/validation.ts'
+
+/** How much of a secret is kept to recognise it by. */
+export const SECRET_PREFIX_LENGTH = 11
 
 interface CreateAccessTokenInput {
   /** null for a token of the role `platform`. */
@@ -36,8 +39,8 @@ export async function listAccessTokens(
   { params, query }: Input<'listAccessTokens', 'params' | 'query'>,
 ): Promise<PageOf<AccessToken>> {
   const { permission } = endpoints.listAccessTokens
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, request)
   const { search } = query
   const found = await management.storage.list('accessToken', {
     where: { orgId: organization.id },
@@ -64,8 +67,8 @@ export async function createAccessToken(
   }
   const hash = await hashSecret(token)
   const { permission } = endpoints.createAccessToken
-  const target = { permission, load: loadOwner, params }
-  return applyChange(management, target, async (writer) => {
+  const request = { permission, load: loadOwner, params }
+  return applyChange(management, request, async (writer) => {
     const { actor } = management
     assertRoleWithin(body.role, actor)
     assertInFuture('expires_at', body.expiresAt, writer.now)
@@ -90,8 +93,8 @@ export async function deleteAccessToken(
   { params, expectedRevision }: Input<'deleteAccessToken', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteAccessToken
-  const target = { permission, load: loadAccessTokenPath, params }
-  return applyChange(management, target, async (writer, { token }) => {
+  const request = { permission, load: loadAccessTokenPath, params }
+  return applyChange(management, request, async (writer, { token }) => {
     assertRoleWithin(token.role, management.actor)
     writer.assertRevision('accessToken', token, expectedRevision)
     await writer.remove('accessToken', token)

@@ -1,21 +1,24 @@
 import { newId, timestampAt } from '@ff/server/plane'
 import type { Records, StorageSession } from '@ff/storage'
 import * as z from 'zod'
-import { invalid } from '../api/validation.ts'
 import { appendAudit, chainName } from '../audit/audit-chain.ts'
-import type { Installation } from '../management.ts'
-import { loginEntry } from './login-audit.ts'
+import { requireLogInServices } from '../authentication/log-in-services.ts'
+import { loginEntry } from '../authentication/login-audit.ts'
+import type { Installation } from '../changes/management.ts'
+import { invalid } from '../requests/validation.ts'
 import { assertGoodPassword, setPassword } from './passwords.ts'
-import { requirePeople } from './users.ts'
 
-/** Who administers the installation. */
+/** The administrator of the installation. */
 export interface Administrator {
   readonly email: string
   /** 12 to 256 characters. */
   readonly password: string
 }
 
-/** The administrator as operators name them: with an address in lower case, and a password that may be one. */
+/**
+ * Returns the administrator with a lower-case address. Throws `INVALID_REQUEST` for an address or a
+ * password that is not allowed.
+ */
 export function resolveAdministrator({ email, password }: Administrator): Administrator {
   const address = email.toLowerCase()
   if (!z.email().max(254).safeParse(address).success) {
@@ -26,15 +29,15 @@ export function resolveAdministrator({ email, password }: Administrator): Admini
 }
 
 /**
- * Makes this person, known or not, the installation's administrator with this password. Who was
- * it before is it no more, and logged out. Changes nothing when all of it is so already.
+ * Makes the user with this address the only administrator of the installation, with this password;
+ * inserts the user if necessary. Any other administrator loses the role and is logged out.
  */
 export async function appointAdministrator(
   installation: Installation,
   { email, password }: Administrator,
 ): Promise<void> {
   const { storage, clock } = installation
-  const { passwordHasher } = requirePeople(installation)
+  const { passwordHasher } = requireLogInServices(installation)
   const known = (await storage.list('user', { where: { email }, limit: 1 })).data[0]
   const verdict = await passwordHasher.verify(password, known?.passwordHash ?? null)
   const passwordHash = verdict === 'right' ? undefined : await passwordHasher.hash(password)

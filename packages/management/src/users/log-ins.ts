@@ -2,16 +2,22 @@ import { isFlagError } from '@ff/core'
 import type { LogIn, NewLogIn } from '@ff/protocol/management'
 import { isByHttps } from '@ff/server/plane'
 import type { LoginSession, Records, Storage } from '@ff/storage'
-import { type Management, WithHeaders } from '../management.ts'
-import type { Actor } from './actors.ts'
-import type { CookieSettings } from './cookies.ts'
-import { type LoginRefusal, NOBODY_KNOWN } from './login-audit.ts'
-import { type LiveSession, sessionCookie } from './login-sessions.ts'
-import { actorOf, findPerson, type Person } from './persons.ts'
-import { findSession, type People, requirePeople, tryProof, unauthenticated } from './users.ts'
+import type { Actor } from '../access/actors.ts'
+import { unauthenticated } from '../access/permissions.ts'
+import { type Account, actorOf, findAccount } from '../authentication/accounts.ts'
+import type { CookieSettings } from '../authentication/cookies.ts'
+import {
+  findSession,
+  type LogInServices,
+  requireLogInServices,
+  tryProof,
+} from '../authentication/log-in-services.ts'
+import { type LoginRefusal, UNKNOWN_ACTOR } from '../authentication/login-audit.ts'
+import { type LiveSession, sessionCookie } from '../authentication/login-sessions.ts'
+import { type Management, WithHeaders } from '../changes/management.ts'
 
 /**
- * Logs a person in by e-mail address and password, under a new session that a cookie names.
+ * Logs a user in by e-mail address and password, with a new session that a cookie names.
  * Throws `UNAUTHENTICATED`, with the same message and after the same work whether the address is
  * known or not, and `RATE_LIMITED` after too many failed attempts.
  */
@@ -21,17 +27,17 @@ export async function logIn(
 ): Promise<WithHeaders<LogIn>> {
   const { email, password } = body
   let user: Records['user'] | undefined
-  await tryProof(management, email, async (people) => {
-    const person = await findPerson(management.storage, { email }, 'password')
-    const known = person?.user.passwordHash ?? null
-    const verdict = await people.passwordHasher.verify(password, known)
-    if (person === undefined || verdict === 'wrong') {
-      const reason = person === undefined ? 'unknown' : 'wrong password'
-      await people.logins.refuse(refusalOf(person, { email, method: 'password', reason }))
+  await tryProof(management, email, async (services) => {
+    const account = await findAccount(management.storage, { email }, 'password')
+    const known = account?.user.passwordHash ?? null
+    const verdict = await services.passwordHasher.verify(password, known)
+    if (account === undefined || verdict === 'wrong') {
+      const reason = account === undefined ? 'unknown' : 'wrong password'
+      await services.logins.refuse(refusalOf(account, { email, method: 'password', reason }))
       return false
     }
-    if (verdict === 'outdated') await rehash(management, people, { user: person.user, password })
-    user = person.user
+    if (verdict === 'outdated') await rehash(management, services, { user: account.user, password })
+    user = account.user
     return true
   })
   if (user === undefined) throw notLoggedIn()
@@ -39,33 +45,38 @@ export async function logIn(
 }
 
 /**
- * Opens a session for a person whose identity is proven, and ends the one that the request was sent
- * with. Returns what `logIn` returns, with the cookies of session and device. Throws
- * `UNAUTHENTICATED` if the person belongs to no organization.
+ * Opens a session for a user whose identity is proven, and ends the session of the request. Returns
+ * what `logIn` returns, with the cookies of session and device. Throws `UNAUTHENTICATED` if the
+ * user is a member of no organization.
  */
 export async function openLoginSession(
   management: Management,
   user: Records['user'],
   method: LoginSession['method'],
 ): Promise<WithHeaders<LogIn>> {
-  const people = requirePeople(management)
+  const services = requireLogInServices(management)
   const { storage } = management
-  const person = await findPerson(storage, { id: user.id }, method)
-  const actor = person && actorOf(person)
-  if (person === undefined || actor === undefined) {
+  const account = await findAccount(storage, { id: user.id }, method)
+  const actor = account && actorOf(account)
+  if (account === undefined || actor === undefined) {
     const fields = { email: user.email, method, reason: 'no membership' }
-    await people.logins.refuse(refusalOf(person, fields))
+    await services.logins.refuse(refusalOf(account, fields))
     throw notLoggedIn()
   }
-  const session = await people.sessions.open({ userId: user.id, method })
-  const { orgId, ...who } = actor
+  const session = await services.sessions.open({ userId: user.id, method })
+  const { orgId, ...auditedActor } = actor
   const fields = { email: user.email, method }
-  await people.logins.record({ type: 'user.login_success', fields, actor: who, orgId: orgId ?? '' })
+  await services.logins.record({
+    type: 'user.login_success',
+    fields,
+    actor: auditedActor,
+    orgId: orgId ?? '',
+  })
   const before = await findSession(management)
-  if (before !== undefined) await people.sessions.end(before)
-  const result = await toLogIn(storage, { actor, person, session })
-  const settings = cookieSettings(management, people)
-  const device = await people.devices.cookieFor(user.email, settings)
+  if (before !== undefined) await services.sessions.end(before)
+  const result = await toLogIn(storage, { actor, account, session })
+  const settings = cookieSettings(management, services)
+  const device = await services.devices.cookieFor(user.email, settings)
   return new WithHeaders(result, { cookies: [sessionCookie(session, settings), device] })
 }
 
@@ -74,60 +85,60 @@ export async function withDeviceCookie(
   management: Management,
   email: string,
 ): Promise<WithHeaders<null>> {
-  const people = requirePeople(management)
-  const settings = cookieSettings(management, people)
-  return new WithHeaders(null, { cookies: [await people.devices.cookieFor(email, settings)] })
+  const services = requireLogInServices(management)
+  const settings = cookieSettings(management, services)
+  return new WithHeaders(null, { cookies: [await services.devices.cookieFor(email, settings)] })
 }
 
 /** Ends the session that a request is sent with. A token is not ended by this. */
 export async function logOut(management: Management): Promise<null | WithHeaders<null>> {
-  const people = requirePeople(management)
+  const services = requireLogInServices(management)
   const session = await findSession(management)
   if (session === undefined) return null
-  await people.sessions.end(session)
-  const cookie = sessionCookie(undefined, cookieSettings(management, people))
+  await services.sessions.end(session)
+  const cookie = sessionCookie(undefined, cookieSettings(management, services))
   return new WithHeaders(null, { cookies: [cookie] })
 }
 
-/** Who asks, as what, and what a page must send with changes. */
+/** Returns the actor, its memberships, and the CSRF token that a page must send with changes. */
 export async function getLogIn(management: Management): Promise<LogIn> {
   const { storage, actor } = management
-  requirePeople(management)
+  requireLogInServices(management)
   const session = await findSession(management)
-  const person = session && (await findPersonOf(storage, session))
-  if (session === undefined || person === undefined) {
+  const account = session && (await findAccountOf(storage, session))
+  if (session === undefined || account === undefined) {
     return { user: actor, memberships: [], csrfToken: null, expiresAt: null }
   }
-  return toLogIn(storage, { actor, person, session })
+  return toLogIn(storage, { actor, account, session })
 }
 
-/** Whose session it is; undefined when they are gone. */
-export function findPersonOf(
+/** Returns the account of a session; `undefined` if the user is deleted. */
+export function findAccountOf(
   storage: Storage,
   { record }: LiveSession,
-): Promise<Person | undefined> {
-  return findPerson(storage, { id: record.userId }, record.method)
+): Promise<Account | undefined> {
+  return findAccount(storage, { id: record.userId }, record.method)
 }
 
-/** For the audit log: who was refused, in the organization where they are at home, and why. */
+/** Returns the audit event of a refused log-in, in the organization of the account. */
 export function refusalOf(
-  person: Person | undefined,
+  account: Account | undefined,
   fields: LoginRefusal['fields'],
 ): LoginRefusal {
   const type = 'user.login_failed'
-  if (person === undefined) return { type, fields, actor: NOBODY_KNOWN, orgId: '' }
-  const { orgId, ...known } = actorOf(person) ?? { ...person.user, role: '', orgId: '' }
+  if (account === undefined) return { type, fields, actor: UNKNOWN_ACTOR, orgId: '' }
+  const { orgId, ...known } = actorOf(account) ?? { ...account.user, role: '', orgId: '' }
   const { id, email, name, role } = known
   return { type, fields, actor: { id, email, name, role }, orgId: orgId ?? '' }
 }
 
 async function toLogIn(
   storage: Storage,
-  parts: { readonly actor: Actor; readonly person: Person; readonly session: LiveSession },
+  parts: { readonly actor: Actor; readonly account: Account; readonly session: LiveSession },
 ): Promise<LogIn> {
-  const { actor, person, session } = parts
+  const { actor, account, session } = parts
   const memberships: LogIn['memberships'] = []
-  for (const { orgId, role } of person.memberships) {
+  for (const { orgId, role } of account.memberships) {
     const organization = await storage.find('organization', orgId)
     if (organization) memberships.push({ orgId, name: organization.name, role })
   }
@@ -138,7 +149,7 @@ async function toLogIn(
 /** Hashes a password that was just proven at the present cost, unless it was changed meanwhile. */
 async function rehash(
   { storage }: Management,
-  { passwordHasher }: People,
+  { passwordHasher }: LogInServices,
   { user, password }: { readonly user: Records['user']; readonly password: string },
 ): Promise<void> {
   const passwordHash = await passwordHasher.hash(password)
@@ -152,7 +163,7 @@ async function rehash(
 
 function cookieSettings(
   { caller, trustProxy, publicUrl }: Management,
-  { cookiePath }: People,
+  { cookiePath }: LogInServices,
 ): CookieSettings {
   const isPublic = publicUrl?.startsWith('https:') ?? false
   const isSecure = isPublic || (caller !== undefined && isByHttps(caller, trustProxy))

@@ -8,12 +8,15 @@ import {
 } from '@ff/protocol/management'
 import { hashSecret, newSecret } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadMemberPath, loadOrganizationPath } from '../changes/paths.ts'
-import { assertRoleWithin } from '../changes/permissions.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadMemberPath, loadOrganizationPath } from '../access/organization-paths.ts'
+import { assertRoleWithin } from '../access/permissions.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import type { Input, Management } from '../management.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
 
 const LINK_PREFIX = 'ffl_'
 const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000
@@ -24,8 +27,8 @@ export async function listMembers(
   { params, query }: Input<'listMembers', 'params' | 'query'>,
 ): Promise<PageOf<Member>> {
   const { permission } = endpoints.listMembers
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, request)
   const { search } = query
   const found = await management.storage.list('member', {
     where: { orgId: organization.id },
@@ -38,7 +41,7 @@ export async function listMembers(
 
 /**
  * A new member, of no higher role than the actor's own. `oneTimeLink` is shown in this answer and
- * never again: by it the person accepts, and sets their first password.
+ * never again: with it, the user accepts and sets a first password.
  */
 export async function addMember(
   management: Management,
@@ -46,8 +49,8 @@ export async function addMember(
 ): Promise<InvitedMember> {
   const { link: oneTimeLink, ...link } = await newLink(management)
   const { permission } = endpoints.addMember
-  const target = { permission, load: loadOrganizationPath, params }
-  return applyChange(management, target, async (writer, { organization }) => {
+  const request = { permission, load: loadOrganizationPath, params }
+  return applyChange(management, request, async (writer, { organization }) => {
     assertRoleWithin(body.role, management.actor)
     const user = await findOrInsertUser(writer, body)
     const where = { orgId: organization.id, userId: user.id }
@@ -77,8 +80,8 @@ export async function updateMember(
   const { newLink: isInvited = false, ...fields } = input.body
   const { link, ...linkFields } = await newLink(management)
   const { permission } = endpoints.updateMember
-  const target = { permission, load: loadMemberPath, params }
-  return applyChange(management, target, async (writer, { member }) => {
+  const request = { permission, load: loadMemberPath, params }
+  return applyChange(management, request, async (writer, { member }) => {
     assertRoleWithin(member.role, management.actor)
     const after = await writer.update(
       'member',
@@ -100,8 +103,8 @@ export async function removeMember(
   { params, expectedRevision }: Input<'removeMember', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.removeMember
-  const target = { permission, load: loadMemberPath, params }
-  return applyChange(management, target, async (writer, { member }) => {
+  const request = { permission, load: loadMemberPath, params }
+  return applyChange(management, request, async (writer, { member }) => {
     assertRoleWithin(member.role, management.actor)
     writer.assertRevision('member', member, expectedRevision)
     await writer.remove('member', member)
@@ -113,8 +116,8 @@ export async function removeMember(
 }
 
 /**
- * Whoever belongs nowhere any more has nothing left to be logged in for. Their address may be
- * somebody else's by the time it is added again.
+ * Ends the sessions of a user without memberships, and unlinks their identities, because the e-mail
+ * address may belong to another person when it is added again.
  */
 export async function endSessionsIfHomeless(
   writer: RecordWriter,
@@ -137,7 +140,7 @@ async function newLink({ clock }: Management) {
   }
 }
 
-/** Somebody else's organization may add the same person at the same time. */
+/** Another organization may insert the same user concurrently. */
 async function findOrInsertUser(
   writer: RecordWriter,
   { email, name = email }: NewMember,
@@ -157,7 +160,7 @@ async function findUser(reader: Reader, email: string): Promise<Records['user'] 
   return (await reader.list('user', { where: { email }, limit: 1 })).data[0]
 }
 
-/** For an owner who has just ceased to be one: throws `CONFLICT` when that leaves none. */
+/** Throws `CONFLICT` if the member was the last owner of the organization. */
 async function assertOtherOwner(reader: Reader, { orgId, role }: Member): Promise<void> {
   if (role !== 'owner') return
   const owners = await reader.list('member', { where: { orgId, role }, limit: 1 })

@@ -3,21 +3,22 @@ import { OWN_PATH } from '@ff/protocol/management'
 import { newId, timestampAt } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import * as z from 'zod'
-import { notFound } from '../changes/permissions.ts'
-import { type Input, type Management, WithHeaders } from '../management.ts'
-import { findCookie, setCookieText } from './cookies.ts'
-import type { AuthorizationChecks, Identity, IdentityProvider } from './identity-provider.ts'
+import { notFound, unauthenticated } from '../access/permissions.ts'
+import { type Account, actorOf, findAccount } from '../authentication/accounts.ts'
+import { findCookie, setCookieText } from '../authentication/cookies.ts'
+import { requireLogInServices, tryProof } from '../authentication/log-in-services.ts'
+import { type Management, WithHeaders } from '../changes/management.ts'
+import type { AuthorizationChecks, Identity, IdentityProvider } from '../ports/identity-provider.ts'
+import type { Input } from '../requests/input.ts'
 import { openLoginSession, refusalOf } from './log-ins.ts'
-import { actorOf, findPerson, type Person } from './persons.ts'
-import { requirePeople, tryProof, unauthenticated } from './users.ts'
 
 const COOKIE = 'ff_oidc'
-/** How long somebody may take at the provider. */
+/** The longest time between the redirect to the provider and the return. */
 const WITHIN_SECONDS = 600
 
 /**
- * What a browser keeps while it is at the provider. It need not be signed: whoever could change
- * another's cookie could as well give them one that was made here, for themselves.
+ * The cookie of a browser that was redirected to the provider. It needs no signature: an attacker
+ * who can set this cookie can also set one that this server made for the attacker.
  */
 const keptCodec = z.strictObject({
   state: z.string(),
@@ -41,9 +42,9 @@ export async function startOidcLogIn(
 }
 
 /**
- * Logs in who comes back from the provider, and sends them on. Throws `UNAUTHENTICATED` for whom
- * nobody here knows, or who did not set out from this server with this browser; `RATE_LIMITED`
- * after too many attempts.
+ * Logs in a user who returns from the provider and redirects the browser. Throws
+ * `UNAUTHENTICATED` for an unknown identity, or if this browser did not begin the log-in here;
+ * `RATE_LIMITED` after too many attempts.
  */
 export async function finishOidcLogIn(
   management: Management,
@@ -66,31 +67,31 @@ export async function finishOidcLogIn(
   return new WithHeaders(null, { headers: { Location: returnTo }, cookies })
 }
 
-function requireProvider({ identityProvider, publicUrl, people }: Management): {
+function requireProvider({ identityProvider, publicUrl, logInServices }: Management): {
   readonly provider: IdentityProvider
   readonly redirectUri: string
 } {
-  const isOff = people === null || identityProvider === undefined || publicUrl === undefined
+  const isOff = logInServices === null || identityProvider === undefined || publicUrl === undefined
   if (isOff) throw notFound('path')
   return { provider: identityProvider, redirectUri: `${publicUrl}/auth/oidc/callback` }
 }
 
-/** Audits that the provider has refused somebody. */
+/** Returns the identity; records a refusal of the provider in the audit log. */
 async function identify(management: Management, asked: Promise<Identity>): Promise<Identity> {
   try {
     return await asked
   } catch (error) {
     if (isFlagError(error) && error.code === 'UNAUTHENTICATED') {
       const reason = 'refused by the identity provider'
-      await audit(management, { person: undefined, email: '', reason })
+      await audit(management, { account: undefined, email: '', reason })
     }
     throw error
   }
 }
 
 /**
- * Whom the provider's subject was linked to, else the member of its verified address, who is then
- * linked: an address may later be given to somebody else.
+ * Returns the user that the identity is linked to; otherwise the user with its verified address,
+ * after linking them, because a provider may later give the address to another subject.
  */
 async function findUser(management: Management, identity: Identity): Promise<Records['user']> {
   const { storage } = management
@@ -98,22 +99,23 @@ async function findUser(management: Management, identity: Identity): Promise<Rec
   const where = { issuer, subject }
   const linked = (await storage.list('identity', { where, limit: 1 })).data[0]
   const email = identity.email?.toLowerCase() ?? ''
-  const person = await findPerson(storage, linked ? { id: linked.userId } : { email }, 'oidc')
+  const account = await findAccount(storage, linked ? { id: linked.userId } : { email }, 'oidc')
   const isVouchedFor = linked !== undefined || isEmailVerified
-  const reason = isVouchedFor ? reasonAgainst(person) : 'no verified address'
-  if (person !== undefined && reason === undefined) {
-    if (linked !== undefined || (await link(management, person.user, identity))) return person.user
+  const reason = isVouchedFor ? reasonAgainst(account) : 'no verified address'
+  if (account !== undefined && reason === undefined) {
+    if (linked !== undefined || (await link(management, account.user, identity)))
+      return account.user
   }
-  await audit(management, { person, email, reason: reason ?? 'linked to another identity' })
+  await audit(management, { account, email, reason: reason ?? 'linked to another identity' })
   throw unknownIdentity()
 }
 
-function reasonAgainst(person: Person | undefined): string | undefined {
-  if (person === undefined) return 'unknown'
-  return actorOf(person) === undefined ? 'no membership' : undefined
+function reasonAgainst(account: Account | undefined): string | undefined {
+  if (account === undefined) return 'unknown'
+  return actorOf(account) === undefined ? 'no membership' : undefined
 }
 
-/** Whether the identity is this person's from now on; not, when they have another of this provider. */
+/** Links an identity to a user. Returns `false` if the user has another identity of the provider. */
 function link(
   { storage, clock }: Management,
   { id: userId }: Records['user'],
@@ -130,14 +132,14 @@ function link(
 }
 
 interface Refusal {
-  readonly person: Person | undefined
+  readonly account: Account | undefined
   readonly email: string
   readonly reason: string
 }
 
-async function audit(management: Management, { person, email, reason }: Refusal): Promise<void> {
-  const { logins } = requirePeople(management)
-  await logins.refuse(refusalOf(person, { email, method: 'oidc', reason }))
+async function audit(management: Management, { account, email, reason }: Refusal): Promise<void> {
+  const { logins } = requireLogInServices(management)
+  await logins.refuse(refusalOf(account, { email, method: 'oidc', reason }))
 }
 
 function cookieOf(redirectUri: string, kept: Kept): string {

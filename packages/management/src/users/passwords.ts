@@ -2,29 +2,35 @@ import { FlagError } from '@ff/core'
 import type { PasswordChange } from '@ff/protocol/management'
 import { hashSecret, timestampAt } from '@ff/server/plane'
 import type { Records, StorageSession } from '@ff/storage'
-import { invalid } from '../api/validation.ts'
+import { unauthenticated } from '../access/permissions.ts'
 import { appendAudit, chainName } from '../audit/audit-chain.ts'
-import type { Management, WithHeaders } from '../management.ts'
-import { findPersonOf, refusalOf, withDeviceCookie } from './log-ins.ts'
-import { loginEntry } from './login-audit.ts'
-import { assertCsrfToken, type LiveSession } from './login-sessions.ts'
-import { actorOf } from './persons.ts'
-import { findSession, type People, requirePeople, tryProof, unauthenticated } from './users.ts'
+import { actorOf } from '../authentication/accounts.ts'
+import {
+  findSession,
+  type LogInServices,
+  requireLogInServices,
+  tryProof,
+} from '../authentication/log-in-services.ts'
+import { loginEntry } from '../authentication/login-audit.ts'
+import { assertCsrfToken, type LiveSession } from '../authentication/login-sessions.ts'
+import type { Management, WithHeaders } from '../changes/management.ts'
+import { invalid } from '../requests/validation.ts'
+import { findAccountOf, refusalOf, withDeviceCookie } from './log-ins.ts'
 
 const SHORTEST_PASSWORD = 12
 const LONGEST_PASSWORD = 256
 
 /**
- * Changes a password, by the old one of the logged-in person or by a one-time link. A link also
- * accepts the membership it was made for. It cannot change the password of a person who belongs to
- * another organization already: that person accepts the membership with the present password. A
- * proven password makes the browser a known device.
+ * Changes a password, by the old one of the logged-in user or by a one-time link. A link also
+ * accepts its membership. It cannot change the password of a user who is a member of another
+ * organization: that user accepts the membership with the present password. A proven password
+ * makes the browser a known device.
  */
 export async function changePassword(
   management: Management,
   { body }: { readonly body: PasswordChange },
 ): Promise<null | WithHeaders<null>> {
-  const people = requirePeople(management)
+  const services = requireLogInServices(management)
   const { token, oldPassword, newPassword } = body
   if (token !== undefined) {
     if ((oldPassword === undefined) === (newPassword === undefined)) {
@@ -32,18 +38,18 @@ export async function changePassword(
     }
     const password = newPassword ?? oldPassword ?? ''
     const isNew = newPassword !== undefined
-    const { email } = await acceptByLink(management, people, { token, password, isNew })
+    const { email } = await acceptByLink(management, services, { token, password, isNew })
     return isNew ? null : withDeviceCookie(management, email)
   }
   if (oldPassword === undefined) throw invalid('old_password', 'is required without a token')
   if (newPassword === undefined) throw invalid('new_password', 'is required')
-  const { email } = await changeOwn(management, people, { oldPassword, newPassword })
+  const { email } = await changeOwn(management, services, { oldPassword, newPassword })
   return withDeviceCookie(management, email)
 }
 
 /**
- * Refuses what must not become somebody's password, naming the field. Length, in characters as a
- * person counts them, is all that is asked of it.
+ * Throws `INVALID_REQUEST`, naming the field, for a password that is not allowed: one of a wrong
+ * length, counted in code points after NFKC normalisation, or equal to the e-mail address.
  */
 export function assertGoodPassword(password: string, field: string, email: string): void {
   const normal = password.normalize('NFKC')
@@ -54,7 +60,7 @@ export function assertGoodPassword(password: string, field: string, email: strin
   if (normal.toLowerCase() === email) throw invalid(field, 'must not be the e-mail address')
 }
 
-/** Gives somebody a password, and ends all their sessions but one. */
+/** Sets the password of a user and ends all their sessions except one. */
 export async function setPassword(
   session: StorageSession,
   user: Records['user'],
@@ -71,22 +77,22 @@ export async function setPassword(
 
 async function changeOwn(
   management: Management,
-  { passwordHasher, logins }: People,
+  { passwordHasher, logins }: LogInServices,
   { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },
 ): Promise<Records['user']> {
   const { storage, clock, caller } = management
   const live = await findSession(management)
-  const person = live && (await findPersonOf(storage, live))
-  const actor = person && actorOf(person)
-  if (!caller || !live || !person || !actor) throw unauthenticated('Log in first.')
+  const account = live && (await findAccountOf(storage, live))
+  const actor = account && actorOf(account)
+  if (!caller || !live || !account || !actor) throw unauthenticated('Log in first.')
   assertCsrfToken(live, caller)
-  const { user } = person
+  const { user } = account
   const { email } = user
   assertGoodPassword(newPassword, 'new_password', email)
   const isRight = await tryProof(management, email, async () => {
     if ((await passwordHasher.verify(oldPassword, user.passwordHash)) !== 'wrong') return true
     const fields = { email, method: 'password', reason: 'wrong old password' } as const
-    await logins.refuse(refusalOf(person, fields))
+    await logins.refuse(refusalOf(account, fields))
     return false
   })
   if (!isRight) throw new FlagError('FORBIDDEN', 'old_password is not your password.')
@@ -113,7 +119,7 @@ interface LinkUse {
 
 async function acceptByLink(
   management: Management,
-  people: People,
+  services: LogInServices,
   { token, password, isNew }: LinkUse,
 ): Promise<Records['user']> {
   const { storage, clock } = management
@@ -121,12 +127,12 @@ async function acceptByLink(
   const { user, member } = await findInvited(storage, linkHash, timestampAt(clock))
   await assertUsable(storage, { user, member, isNew })
   const passwordHash = isNew
-    ? await newHash(people, { password, email: user.email })
+    ? await newHash(services, { password, email: user.email })
     : await provenHash(management, { user, member, password })
   const { orgId } = member
   await storage.transaction(chainName('logins', orgId), async (session) => {
     const now = timestampAt(clock)
-    // Of two who come with one link, the second finds it used here.
+    // Of two concurrent requests with one link, the second fails here.
     const invited = await findInvited(session, linkHash, now)
     const accepted = { acceptedAt: now, linkHash: null, linkExpiresAt: null }
     const after = await session.update('member', member.id, accepted, invited.member.revision)
@@ -162,7 +168,10 @@ async function findInvited(
   return { member, user }
 }
 
-/** Whoever is at home elsewhere is not made over by who has added their address here. */
+/**
+ * Throws `CONFLICT` if the request sets the password of a user with another membership, or proves
+ * that of a user without one.
+ */
 async function assertUsable(
   reader: Pick<StorageSession, 'list'>,
   { user, member, isNew }: Invited & { readonly isNew: boolean },
@@ -178,7 +187,7 @@ async function assertUsable(
 }
 
 function newHash(
-  { passwordHasher }: People,
+  { passwordHasher }: LogInServices,
   { password, email }: { readonly password: string; readonly email: string },
 ): Promise<string> {
   assertGoodPassword(password, 'new_password', email)

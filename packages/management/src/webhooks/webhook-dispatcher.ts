@@ -1,10 +1,10 @@
 import { isFlagError } from '@ff/core'
 import { CoalescedTask, type Job } from '@ff/server/plane'
 import type { Records, Storage, StorageSession } from '@ff/storage'
-import type { Installation } from '../management.ts'
-import type { Actor } from '../users/actors.ts'
+import type { Actor } from '../access/actors.ts'
+import type { Installation } from '../changes/management.ts'
+import type { WebhookAnswer } from '../ports/webhook-sender.ts'
 import { messageOf, signedHeaders } from './webhook-message.ts'
-import type { WebhookAnswer } from './webhook-sender.ts'
 import { updateWebhook } from './webhooks.ts'
 
 type Delivery = Records['webhookDelivery']
@@ -42,7 +42,7 @@ const SWITCH_OFF_AFTER_MS = 5 * DAY
 const KEEP_DELIVERIES_MS = 7 * DAY
 const LOCK = 'webhook-deliveries'
 
-/** Who switches off what does not answer. */
+/** The actor that deactivates failing webhooks. */
 const DISPATCHER: Actor = {
   id: 'webhooks',
   email: '',
@@ -52,8 +52,8 @@ const DISPATCHER: Actor = {
 }
 
 /**
- * Sends what webhooks are to be told. Any number of instances may: each claims what it sends in a
- * transaction, for as long as an attempt can take.
+ * Sends the queued deliveries of webhooks. Several instances can run it: each claims its deliveries in
+ * a transaction, for as long as an attempt can take.
  */
 export class WebhookDispatcher implements Job {
   readonly name = 'send webhooks'
@@ -74,7 +74,7 @@ export class WebhookDispatcher implements Job {
     return this.#looking.run()
   }
 
-  /** Something may be due now. */
+  /** Looks for due deliveries now; logs a failure. */
   wake(): void {
     this.run().catch((cause: unknown) => {
       this.#installation.logger.warn('webhooks could not be looked at', { cause })
@@ -118,7 +118,7 @@ export class WebhookDispatcher implements Job {
         continue
       }
       const lease = { attempts: attempts + 1, nextAttemptAt: this.#timestampIn(LEASE_MS) }
-      claimed.push(await session.update('webhookDelivery', id, { ...UNHEARD_OF, ...lease }))
+      claimed.push(await session.update('webhookDelivery', id, { ...NO_ANSWER_YET, ...lease }))
       busy.set(webhookId, others + 1)
     }
     return claimed
@@ -181,7 +181,7 @@ export class WebhookDispatcher implements Job {
     return { status: 'pending', nextAttemptAt: this.#timestampIn(waitMs + spreadMs) }
   }
 
-  /** Unless the lease was lost, and with it the say. */
+  /** Writes nothing if another instance has claimed the delivery since. */
   #keep({ id, attempts }: Delivery, fields: Partial<Delivery>): Promise<void> {
     return this.#installation.storage.transaction(LOCK, async (session) => {
       const present = await session.find('webhookDelivery', id)
@@ -189,7 +189,7 @@ export class WebhookDispatcher implements Job {
     })
   }
 
-  /** No change of the configuration: the audit log and the revision show only the switching off. */
+  /** Not a change of the configuration: only deactivation is audited and changes the revision. */
   async #keepHealth(webhook: Webhook, isGood: boolean): Promise<void> {
     const { storage, clock } = this.#installation
     const { id, failingSince, revision } = webhook
@@ -203,7 +203,7 @@ export class WebhookDispatcher implements Job {
         await this.#switchOff(webhook)
       }
     } catch (error) {
-      // Deleted or changed meanwhile: then it is another's turn to say how it is.
+      // Deleted or changed meanwhile; the next delivery updates the health.
       if (!isFlagError(error) || (error.code !== 'NOT_FOUND' && error.code !== 'CONFLICT'))
         throw error
     }
@@ -221,11 +221,11 @@ export class WebhookDispatcher implements Job {
   }
 }
 
-/** Of an attempt that has begun. */
-const UNHEARD_OF = { lastStatus: null, lastError: null, durationMs: null } as const
+/** The fields of an attempt that has begun. */
+const NO_ANSWER_YET = { lastStatus: null, lastError: null, durationMs: null } as const
 const DELIVERED = { status: 'delivered', nextAttemptAt: null } as const
 
-/** Forgets deliveries that nobody asks for any more. */
+/** Creates the job that deletes old deliveries. */
 export function oldDeliveriesJob({ storage, clock }: Installation): Job {
   return {
     name: 'delete old webhook deliveries',

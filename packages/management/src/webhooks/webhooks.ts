@@ -9,16 +9,19 @@ import {
 } from '@ff/protocol/management'
 import { newId } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
-import { pagingOf, toPage } from '../api/pages.ts'
-import { assertDistinct, invalid } from '../api/validation.ts'
-import { applyChange, changeEvent, loadPermitted } from '../changes/apply-change.ts'
-import { loadOrganizationPath, loadWebhookPath } from '../changes/paths.ts'
-import type { Input, Management } from '../management.ts'
+import { loadPermitted } from '../access/access-request.ts'
+import { loadOrganizationPath, loadWebhookPath } from '../access/organization-paths.ts'
+import { changeEvent } from '../audit/change-event.ts'
+import { applyChange } from '../changes/apply-change.ts'
+import type { Management } from '../changes/management.ts'
+import { isEventPattern } from '../changes/webhook-outbox.ts'
+import type { Input } from '../requests/input.ts'
+import { pagingOf, toPage } from '../requests/pages.ts'
+import { assertDistinct, invalid } from '../requests/validation.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { newWebhookSecret } from './webhook-message.ts'
-import { isEventPattern } from './webhook-outbox.ts'
 
-/** So that no change has to be told to more. */
+/** Bounds the deliveries of one change. */
 const MOST_WEBHOOKS = 20
 
 /** One page of an organization's webhooks, in the order of their making; never their secrets. */
@@ -27,8 +30,8 @@ export async function listWebhooks(
   { params, query }: Input<'listWebhooks', 'params' | 'query'>,
 ): Promise<PageOf<Webhook>> {
   const { permission } = endpoints.listWebhooks
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, request)
   const found = await management.storage.list('webhook', {
     where: { orgId: organization.id },
     sort: { field: 'createdAt', direction: 'asc' },
@@ -43,8 +46,8 @@ export async function getWebhook(
   { params }: Input<'getWebhook', 'params'>,
 ): Promise<Webhook> {
   const { permission } = endpoints.getWebhook
-  const target = { permission, load: loadWebhookPath, params }
-  return withoutSecret((await loadPermitted(management, target)).webhook)
+  const request = { permission, load: loadWebhookPath, params }
+  return withoutSecret((await loadPermitted(management, request)).webhook)
 }
 
 /** A new webhook. `secret`, which its messages are signed with, is shown now and never again. */
@@ -53,15 +56,15 @@ export async function createWebhook(
   { params, body }: { readonly params: { readonly orgId: string }; readonly body: NewWebhook },
 ): Promise<Webhook & { readonly secret: string }> {
   const { permission } = endpoints.createWebhook
-  const target = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, target)
+  const request = { permission, load: loadOrganizationPath, params }
+  const { organization } = await loadPermitted(management, request)
   assertMeant(management, body)
   const id = newId()
   const secret = newWebhookSecret()
   const sealedSecret = await boxOf(management).seal(secret, { purpose: 'webhook', id })
   const { url, eventTypes, isActive = true } = body
   const orgId = organization.id
-  return applyChange(management, target, async (writer) => {
+  return applyChange(management, request, async (writer) => {
     const { total } = await writer.reader.list('webhook', { where: { orgId }, limit: 1 })
     if (total >= MOST_WEBHOOKS) {
       const message = `An organization has at most ${MOST_WEBHOOKS} webhooks.`
@@ -84,10 +87,10 @@ export async function updateWebhook(
   }: Input<'updateWebhook', 'params' | 'body' | 'expectedRevision'>,
 ): Promise<Webhook> {
   const { permission } = endpoints.updateWebhook
-  const target = { permission, load: loadWebhookPath, params }
-  await loadPermitted(management, target)
+  const request = { permission, load: loadWebhookPath, params }
+  await loadPermitted(management, request)
   assertMeant(management, body)
-  return applyChange(management, target, async (writer, { webhook: before }) => {
+  return applyChange(management, request, async (writer, { webhook: before }) => {
     const isOther = body.url !== undefined && body.url !== before.url
     const startsAnew = isOther || (body.isActive === true && !before.isActive)
     const changes = startsAnew ? { ...body, failingSince: null } : body
@@ -97,14 +100,14 @@ export async function updateWebhook(
   })
 }
 
-/** Ends a webhook: what it has not been told yet, it will not be. */
+/** Deletes a webhook; its pending deliveries are not sent. */
 export async function deleteWebhook(
   management: Management,
   { params, expectedRevision }: Input<'deleteWebhook', 'params' | 'expectedRevision'>,
 ): Promise<null> {
   const { permission } = endpoints.deleteWebhook
-  const target = { permission, load: loadWebhookPath, params }
-  return applyChange(management, target, async (writer, { webhook }) => {
+  const request = { permission, load: loadWebhookPath, params }
+  return applyChange(management, request, async (writer, { webhook }) => {
     writer.assertRevision('webhook', webhook, expectedRevision)
     await writer.remove('webhook', webhook)
     const event = changeEvent('webhook.deleted', webhook.id, { before: webhook, after: null })
@@ -112,14 +115,14 @@ export async function deleteWebhook(
   })
 }
 
-/** One page of what a webhook was told, or is to be told, the newest first. */
+/** Returns one page of a webhook's deliveries, sent and pending, the newest first. */
 export async function listWebhookDeliveries(
   management: Management,
   { params, query }: Input<'listWebhookDeliveries', 'params' | 'query'>,
 ): Promise<PageOf<WebhookDelivery>> {
   const { permission } = endpoints.listWebhookDeliveries
-  const target = { permission, load: loadWebhookPath, params }
-  const { webhook } = await loadPermitted(management, target)
+  const request = { permission, load: loadWebhookPath, params }
+  const { webhook } = await loadPermitted(management, request)
   const found = await management.storage.list('webhookDelivery', {
     where: { webhookId: webhook.id },
     // An organization's events are numbered in the order in which they happened.
@@ -133,7 +136,7 @@ function withoutSecret({ sealedSecret: _, ...webhook }: Records['webhook']): Web
   return webhook
 }
 
-/** Throws `INVALID_REQUEST` for what no webhook can be, as far as it can be told beforehand. */
+/** Throws `INVALID_REQUEST` for a URL or an event type that no webhook can have. */
 function assertMeant(
   { webhookSender }: Management,
   { url, eventTypes = [] }: NewWebhook | WebhookChanges,

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { IS_FULL, report, sized } from '../../../server/test/drills/scale.ts'
 import { evaluateRequest, RawConnection } from '../../../server/test/node/raw-connection.ts'
 import { appendAudit, type NewAuditEntry } from '../../src/audit/audit-chain.ts'
-import type { Json } from '../management/world.ts'
+import type { Json } from '../world/world.ts'
 import { createDataFile, type DataFile, withStorage } from './data-file.ts'
 import { pause, type ServerProcess, startServer } from './server-process.ts'
 

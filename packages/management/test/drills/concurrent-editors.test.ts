@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { sized } from '../../../server/test/drills/scale.ts'
-import { addressesOf, type Json, type Tenant, World } from '../management/world.ts'
+import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 import { createDataFile, type DataFile, withStorage } from './data-file.ts'
 
 const REORDERS = 6

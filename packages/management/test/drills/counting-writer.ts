@@ -1,7 +1,7 @@
 import type { FlagDefinition } from '@ff/core'
 import type { Storage } from '@ff/storage'
 import { expect } from 'vitest'
-import type { Tenant } from '../management/world.ts'
+import type { Tenant } from '../world/world.ts'
 import { ask, type DataFile } from './data-file.ts'
 
 interface Counter {

@@ -4,8 +4,8 @@ import { sqlite } from '@ff/storage/sqlite'
 import { describe, expect, it } from 'vitest'
 import { report, sized } from '../../../server/test/drills/scale.ts'
 import { createFlag } from '../../src/flags/flags.ts'
-import { createManagedServer } from '../managed-server.ts'
-import { World } from '../management/world.ts'
+import { createManagedServer } from '../world/managed-server.ts'
+import { World } from '../world/world.ts'
 import { createDataFile, withStorage } from './data-file.ts'
 
 const FLIPS = sized({ full: 1000, small: 40 })

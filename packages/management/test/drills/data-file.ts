@@ -5,7 +5,7 @@ import type { Storage } from '@ff/storage'
 import { sqlite } from '@ff/storage/sqlite'
 import { onTestFinished } from 'vitest'
 import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
-import { type Json, type Tenant, World } from '../management/world.ts'
+import { type Json, type Tenant, World } from '../world/world.ts'
 
 /** A data file with an organization in it, and what is needed to use it over HTTP. */
 export interface DataFile {

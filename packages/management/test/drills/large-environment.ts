@@ -7,10 +7,10 @@ import { sqlite } from '@ff/storage/sqlite'
 import { newId } from '../../../server/src/runtime/ids.ts'
 import { sized } from '../../../server/test/drills/scale.ts'
 import { OCCASION } from '../../../server/test/seed.ts'
-import { publishTouched } from '../../src/changes/publication.ts'
-import { Soundness } from '../../src/changes/publish-check.ts'
+import { publishAffected } from '../../src/changes/publication.ts'
+import { PublishCheck } from '../../src/changes/publish-check.ts'
 import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
-import { type Tenant, World } from '../management/world.ts'
+import { type Tenant, World } from '../world/world.ts'
 
 /** The longest value of a condition that is accepted on write. */
 export const LONGEST_VALUE = 65_536
@@ -74,12 +74,12 @@ async function fill(session: StorageSession, tenant: Tenant): Promise<Ids> {
   const large = await addLargeFlag(session, tenant, segmentId)
   const { live, staging, project } = tenant
   const added = Array.from({ length: LISTED_KEYS }, (_, index) => `listed-user-${index}`)
-  const touches = [live, staging].map(({ id: environmentId }) => {
+  const affected = [live, staging].map(({ id: environmentId }) => {
     return { projectId: project.id, environmentId }
   })
-  await publishTouched(session, touches, {
-    occasion: async () => OCCASION,
-    soundness: new Soundness(),
+  await publishAffected(session, affected, {
+    metadata: async () => OCCASION,
+    publishCheck: new PublishCheck(),
   })
   for (const { id } of [live, staging]) {
     const keys = { kind: 'segmentKeys', segmentId, list: 'included', added, removed: [] } as const

@@ -1,8 +1,8 @@
 import { auditEvents, type EndpointName, endpoints } from '@ff/protocol/management'
 import { newId } from '../../../server/src/runtime/ids.ts'
-import { isEventPattern } from '../../src/webhooks/webhook-outbox.ts'
-import type { Json } from '../management/world.ts'
-import { customer, event, signatureOf } from '../payments/stripe-events.ts'
+import { isEventPattern } from '../../src/changes/webhook-outbox.ts'
+import { customer, event, signatureOf } from '../billing/stripe-events.ts'
+import type { Json } from '../world/world.ts'
 import { type LargeEnvironment, LONGEST_VALUE, listOf } from './large-environment.ts'
 import { conditionsOf, contextOf, metadataOf, targetsOf, variantsOf } from './largest-values.ts'
 

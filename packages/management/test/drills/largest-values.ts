@@ -1,4 +1,4 @@
-import type { Json } from '../management/world.ts'
+import type { Json } from '../world/world.ts'
 import { type LargeEnvironment, LONGEST_VALUE, listOf, VARIATIONS } from './large-environment.ts'
 
 type Variations = Pick<LargeEnvironment, 'variationIds'>

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { IS_FULL, report, sized } from '../../../server/test/drills/scale.ts'
 import { evaluateRequest, RawConnection } from '../../../server/test/node/raw-connection.ts'
 import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
-import { World } from '../management/world.ts'
+import { World } from '../world/world.ts'
 import { createDataFile, type DataFile, withStorage } from './data-file.ts'
 import { pause, type ServerProcess, startServer } from './server-process.ts'
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
-const GOLDEN = new URL('../../../protocol/test/golden', import.meta.url)
+const GOLDEN = new URL('../../../protocol/test/golden/', import.meta.url)
 
 const SDK_FILES = {
   evaluate: 'sdk-evaluate.json',
@@ -14,7 +14,7 @@ function read(path: string) {
   return JSON.parse(readFileSync(new URL(path, GOLDEN), 'utf8'))
 }
 
-/** The golden examples of the wire, one operation in a line. */
+/** Returns the golden examples of the wire, one operation in a line. */
 function shipped(): string {
   const files = readdirSync(new URL('endpoints/', GOLDEN)).sort()
   const examples: [name: string, example: unknown][] = files.map((file) => {
@@ -30,7 +30,7 @@ function shipped(): string {
   return `{\n${lines.join(',\n')}\n}\n`
 }
 
-// `npx vitest run --project server test/http/examples.test.ts -u` writes the file anew.
-it('the examples that are shipped are the golden ones', async () => {
-  await expect(shipped()).toMatchFileSnapshot('../../src/http/openapi/examples.json')
+// `npx vitest run --project management test/http/examples.test.ts -u` writes the file.
+it('The examples of the OpenAPI document equal the golden files.', async () => {
+  await expect(shipped()).toMatchFileSnapshot('../../src/openapi/examples.json')
 })

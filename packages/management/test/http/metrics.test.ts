@@ -3,7 +3,7 @@ import { Metrics } from '../../../server/src/http/metrics.ts'
 import { evaluate, poll } from '../../../server/test/call.ts'
 import { settle } from '../../../server/test/fake-clock.ts'
 import { TestSocket } from '../../../server/test/test-socket.ts'
-import { type MetricsShop, openMetricsShop } from '../metrics-shop.ts'
+import { type MetricsShop, openMetricsShop } from '../world/metrics-shop.ts'
 
 const context = { kind: 'user', key: 'secret-user' }
 

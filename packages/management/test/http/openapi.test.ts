@@ -3,8 +3,8 @@ import { SDK_PATHS } from '@ff/protocol/sdk'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { openApiDocument } from '../../src/openapi/openapi.ts'
-import { createManagedServer } from '../managed-server.ts'
-import { expectToFitOpenApi, expectValid } from '../openapi.ts'
+import { createManagedServer } from '../world/managed-server.ts'
+import { expectToFitOpenApi, expectValid } from '../world/openapi.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is looked into freely
 type Json = any

@@ -4,7 +4,7 @@ import { call } from '../../../server/test/call.ts'
 import { settle, until } from '../../../server/test/fake-clock.ts'
 import { TestSocket } from '../../../server/test/test-socket.ts'
 import { createAccessToken } from '../../src/users/access-tokens.ts'
-import { createManagedServer } from '../managed-server.ts'
+import { createManagedServer } from '../world/managed-server.ts'
 import { Installation, type Json } from './installation.ts'
 
 let world: Installation

@@ -3,8 +3,8 @@ import { expect } from 'vitest'
 import { FakeClock, settle } from '../../../server/test/fake-clock.ts'
 import { openApiDocument } from '../../src/openapi/openapi.ts'
 import { createAccessToken } from '../../src/users/access-tokens.ts'
-import { createManagedServer, type ManagedServer } from '../managed-server.ts'
-import { expectToFitOpenApi, isInOpenApi } from '../openapi.ts'
+import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
+import { expectToFitOpenApi, isInOpenApi } from '../world/openapi.ts'
 
 /** Any JSON that was answered; tests look into it freely. */
 // biome-ignore lint/suspicious/noExplicitAny: an answer's shape is what the tests are about

@@ -4,8 +4,8 @@ import { type Called, call, evaluate, poll } from '../../../server/test/call.ts'
 import { sized } from '../../../server/test/drills/scale.ts'
 import { settle, until } from '../../../server/test/fake-clock.ts'
 import { TestSocket } from '../../../server/test/test-socket.ts'
-import type { Json } from '../management/world.ts'
-import { type MetricsShop, openMetricsShop } from '../metrics-shop.ts'
+import { type MetricsShop, openMetricsShop } from '../world/metrics-shop.ts'
+import type { Json } from '../world/world.ts'
 
 const FLAGS = ['f0', 'f1', 'f2', 'f3', 'f4'] as const
 const SEGMENTS = ['s0', 's1'] as const

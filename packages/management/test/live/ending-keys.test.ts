@@ -10,8 +10,8 @@ import { type Listening, listen } from '../../../server/test/node/listening.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createProject } from '../../src/organizations/projects.ts'
 import { createAccessToken } from '../../src/users/access-tokens.ts'
-import { createManagedServer, type ManagedServer } from '../managed-server.ts'
-import type { Json } from '../management/world.ts'
+import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
+import type { Json } from '../world/world.ts'
 
 const actor = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
 const context = { kind: 'user', key: 'user-1' }

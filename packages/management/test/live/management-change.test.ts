@@ -12,7 +12,7 @@ import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createProject } from '../../src/organizations/projects.ts'
 import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
 import { createAccessToken } from '../../src/users/access-tokens.ts'
-import { createManagedServer, type ManagedServer } from '../managed-server.ts'
+import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 
 const actor = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
 const context = { kind: 'user', key: 'user-1', plan: 'free' }

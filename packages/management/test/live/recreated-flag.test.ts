@@ -7,14 +7,14 @@ import { evaluate } from '../../../server/test/call.ts'
 import { allInMemory } from '../../../server/test/capabilities.ts'
 import { until } from '../../../server/test/fake-clock.ts'
 import { type Listening, listen } from '../../../server/test/node/listening.ts'
+import type { Management } from '../../src/changes/management.ts'
 import { createFlag, deleteFlag } from '../../src/flags/flags.ts'
 import { createTargetingRule } from '../../src/flags/targeting-rules.ts'
-import type { Management } from '../../src/management.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createProject } from '../../src/organizations/projects.ts'
 import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
-import { createManagedServer, type ManagedServer } from '../managed-server.ts'
-import type { Json } from '../management/world.ts'
+import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
+import type { Json } from '../world/world.ts'
 
 const ROUNDS = 100
 const actor = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const

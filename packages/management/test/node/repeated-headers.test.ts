@@ -4,7 +4,7 @@ import { toNodeHandler } from '../../../server/src/node/http.ts'
 import { call } from '../../../server/test/call.ts'
 import { listen } from '../../../server/test/node/listening.ts'
 import { ScryptPasswordHasher } from '../../src/node/password-hasher.ts'
-import { createManagedServer, type ManagedServer } from '../managed-server.ts'
+import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 
 const administrator = { email: 'root@acme.test', password: 'a password for the root' }
 const TWO_COOKIES = [

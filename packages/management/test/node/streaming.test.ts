@@ -9,9 +9,9 @@ import { toNodeHandler } from '../../../server/src/node/http.ts'
 import { silentLogger } from '../../../server/src/runtime/logger.ts'
 import { until } from '../../../server/test/fake-clock.ts'
 import { type Listening, listen } from '../../../server/test/node/listening.ts'
+import { LoginAudit } from '../../src/authentication/login-audit.ts'
 import { createAccessToken } from '../../src/users/access-tokens.ts'
-import { LoginAudit } from '../../src/users/login-audit.ts'
-import { createManagedServer } from '../managed-server.ts'
+import { createManagedServer } from '../world/managed-server.ts'
 
 const PIECE = 'x'.repeat(16 * 1024)
 const PIECES = 2000

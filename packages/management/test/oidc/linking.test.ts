@@ -2,13 +2,13 @@ import type { Storage } from '@ff/storage'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { addMember } from '../../src/users/members.ts'
-import { stores } from '../management/stores.ts'
-import { CALLBACK_QUERY, vouchFor } from '../management/vouching.ts'
-import { World } from '../management/world.ts'
+import { CALLBACK_QUERY, identityProviderFor } from '../world/fake-identity-provider.ts'
+import { stores } from '../world/stores.ts'
+import { World } from '../world/world.ts'
 
 /** The status somebody is answered with whom the provider vouches for. */
 async function logInAs(storage: Storage, email: string, subject: string): Promise<number> {
-  const identityProvider = vouchFor(email, subject)
+  const identityProvider = identityProviderFor(email, subject)
   const world = await World.create(storage, { identityProvider, publicUrl: 'http://flags.test' })
   const begun = await world.call('GET', '/auth/oidc/start')
   const headers = { cookie: begun.cookies[0]?.split(';')[0] ?? '' }

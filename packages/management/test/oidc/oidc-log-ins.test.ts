@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Json } from '../management/world.ts'
+import type { Json } from '../world/world.ts'
 import { Browser } from './browser.ts'
 import { ADMINISTRATOR, type OidcScene, openScene } from './oidc-scene.ts'
 import type { Account } from './oidc-server.ts'

@@ -6,10 +6,10 @@ import { listen } from '../../../server/test/node/listening.ts'
 import { oidcProvider } from '../../src/oidc/oidc.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { addMember } from '../../src/users/members.ts'
-import type { ManagedOptions } from '../managed-server.ts'
-import { createManagedServer } from '../managed-server.ts'
-import { CALLBACK_QUERY, vouchFor } from '../management/vouching.ts'
-import { World } from '../management/world.ts'
+import { CALLBACK_QUERY, identityProviderFor } from '../world/fake-identity-provider.ts'
+import type { ManagedOptions } from '../world/managed-server.ts'
+import { createManagedServer } from '../world/managed-server.ts'
+import { World } from '../world/world.ts'
 import { Browser, type Page } from './browser.ts'
 import { ADMINISTRATOR, type OidcScene, openScene } from './oidc-scene.ts'
 import { type Account, CLIENT } from './oidc-server.ts'
@@ -166,7 +166,7 @@ describe('the options', () => {
   it('make the cookies Secure where browsers come by HTTPS, whatever is in between', async () => {
     const publicUrl = 'https://flags.acme.test/'
     const world = await World.create(undefined, {
-      identityProvider: vouchFor('ada@acme.test'),
+      identityProvider: identityProviderFor('ada@acme.test'),
       publicUrl,
       basePath: '/flags',
     })

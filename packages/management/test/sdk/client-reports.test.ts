@@ -1,9 +1,9 @@
 import type { EvaluationTotal } from '@ff/storage'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { call, evaluate } from '../../../server/test/call.ts'
-import { stores } from '../management/stores.ts'
-import type { Json } from '../management/world.ts'
-import { type MetricsShop, openMetricsShop } from '../metrics-shop.ts'
+import { type MetricsShop, openMetricsShop } from '../world/metrics-shop.ts'
+import { stores } from '../world/stores.ts'
+import type { Json } from '../world/world.ts'
 
 const NOW = '2030-01-01T00:00:00.000Z'
 const DAY = 24 * 60 * 60_000

@@ -3,10 +3,10 @@ import { call, evaluate } from '../../../server/test/call.ts'
 import { allInMemory } from '../../../server/test/capabilities.ts'
 import { settle, until } from '../../../server/test/fake-clock.ts'
 import { TestSocket } from '../../../server/test/test-socket.ts'
-import { createManagedServer } from '../managed-server.ts'
-import { stores } from '../management/stores.ts'
-import type { Json } from '../management/world.ts'
-import { type MetricsShop, openMetricsShop } from '../metrics-shop.ts'
+import { createManagedServer } from '../world/managed-server.ts'
+import { type MetricsShop, openMetricsShop } from '../world/metrics-shop.ts'
+import { stores } from '../world/stores.ts'
+import type { Json } from '../world/world.ts'
 
 const CONTEXT = { kind: 'user', key: 'user-1' }
 

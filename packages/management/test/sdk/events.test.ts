@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { call } from '../../../server/test/call.ts'
-import type { Json } from '../management/world.ts'
-import { type MetricsShop, openMetricsShop } from '../metrics-shop.ts'
+import { type MetricsShop, openMetricsShop } from '../world/metrics-shop.ts'
+import type { Json } from '../world/world.ts'
 
 const NOW = '2030-01-01T00:00:00.000Z'
 const DAY = 24 * 60 * 60_000

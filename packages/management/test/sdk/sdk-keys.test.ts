@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { call } from '../../../server/test/call.ts'
-import { openMetricsShop } from '../metrics-shop.ts'
+import { openMetricsShop } from '../world/metrics-shop.ts'
 
 it('Management paths accept no SDK key, neither as a bearer token nor in its own header.', async () => {
   const { flags, mine } = await openMetricsShop()

@@ -17,7 +17,7 @@ import {
   TITLE,
 } from '../../../server/test/usage/usage-scene.ts'
 import { explainEvaluation } from '../../src/insights/explanations.ts'
-import { createManagedServer } from '../managed-server.ts'
+import { createManagedServer } from '../world/managed-server.ts'
 
 let scene: Scene
 

@@ -8,7 +8,7 @@ import * as z from 'zod'
 import { createProject } from '../../src/organizations/projects.ts'
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.ts'
 import { deleteWebhook, updateWebhook } from '../../src/webhooks/webhooks.ts'
-import { stores } from '../management/stores.ts'
+import { stores } from '../world/stores.ts'
 import { eventually, HookedServer } from './hooked-server.ts'
 import { type Received, Receiver, status } from './receiver.ts'
 

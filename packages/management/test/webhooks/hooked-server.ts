@@ -2,12 +2,12 @@ import type { Webhook, WebhookDelivery } from '@ff/protocol/management'
 import type { Storage } from '@ff/storage'
 import { type LogFields, silentLogger } from '../../../server/src/runtime/logger.ts'
 import { FakeClock, settle } from '../../../server/test/fake-clock.ts'
-import type { Management } from '../../src/management.ts'
+import type { Management } from '../../src/changes/management.ts'
 import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createProject } from '../../src/organizations/projects.ts'
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.ts'
 import { createWebhook } from '../../src/webhooks/webhooks.ts'
-import { createManagedServer, type ManagedServer } from '../managed-server.ts'
+import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 
 const ACTOR = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
 

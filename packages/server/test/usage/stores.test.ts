@@ -1,6 +1,6 @@
 import { memory } from '@ff/storage'
 import { describe, expect, it } from 'vitest'
-import { stores } from '../../../management/test/management/stores.ts'
+import { stores } from '../../../management/test/world/stores.ts'
 import { createFlagServer } from '../../src/flag-server.ts'
 import { countUniqueUsers } from '../../src/usage/unique-users.ts'
 import { evaluate } from '../call.ts'

@@ -1,0 +1,89 @@
+import { FlagError } from '@ff/core'
+import type { Role } from '@ff/protocol/management'
+import {
+  type Clock,
+  hashSecret,
+  LastUse,
+  type Logger,
+  silentLogger,
+  timestampAt,
+} from '@ff/server/plane'
+import type { Storage } from '@ff/storage'
+
+/** The user, token or part of the server that a use case runs for, with its role. */
+export interface Actor {
+  readonly id: string
+  /** Empty for a token. */
+  readonly email: string
+  readonly name: string
+  readonly role: Role
+  /** null only for the role `platform`. */
+  readonly orgId: string | null
+  /** The credentials of the actor; `undefined`: those of the host application. */
+  readonly source?: 'token' | 'user' | undefined
+}
+
+/** The actor of endpoints without credentials; it has no permission. */
+export const ANONYMOUS: Actor = { id: '', email: '', name: '', role: 'viewer', orgId: null }
+
+/** The actor of background jobs. */
+export const SYSTEM: Actor = {
+  id: 'system',
+  email: '',
+  name: 'System',
+  role: 'platform',
+  orgId: null,
+}
+
+/** Returns the actor of a bearer token. A host may provide its own, for JWT, sessions or OIDC. */
+export type AuthenticateBearer = (
+  token: string,
+  request: { header(name: string): string | undefined },
+) => Promise<Actor | undefined>
+
+/**
+ * Returns an actor of `authenticateBearer` by its id, with its present role; `undefined` if the actor
+ * has no access any more.
+ */
+export type FindActor = (id: string) => Promise<Actor | undefined>
+
+/** The prefix of a generated access token. */
+export const ACCESS_TOKEN_PREFIX = 'ffat_'
+const LONGEST_TOKEN = 512
+const BEARER = /^Bearer +([\x21-\x7e]+)$/i
+
+/**
+ * Returns an authenticator for the access tokens whose hashes are stored; it refuses expired ones
+ * and records the last use of each, to the minute.
+ */
+export function tokenAuthenticator(
+  storage: Storage,
+  clock: Clock,
+  logger: Logger = silentLogger,
+): AuthenticateBearer {
+  const lastUse = new LastUse('accessToken', { storage, clock, logger })
+  return async (token) => {
+    if (token.length > LONGEST_TOKEN) return undefined
+    const hash = await hashSecret(token)
+    const { data } = await storage.list('accessToken', { where: { hash } })
+    const found = data[0]
+    if (found === undefined) return undefined
+    if (found.expiresAt !== null && found.expiresAt <= timestampAt(clock)) return undefined
+    lastUse.note(found.id)
+    const { id, name, role, orgId } = found
+    return { id, email: '', name, role, orgId, source: 'token' }
+  }
+}
+
+/** Returns the actor of a request; throws `UNAUTHENTICATED` without a valid token. */
+export async function requireActor(
+  request: { header(name: string): string | undefined },
+  authenticate: (token: string) => Promise<Actor | undefined>,
+): Promise<Actor> {
+  const token = BEARER.exec(request.header('authorization') ?? '')?.[1]
+  const actor = token === undefined ? undefined : await authenticate(token)
+  if (actor === undefined) {
+    throw new FlagError('UNAUTHENTICATED', 'A valid bearer token is required.')
+  }
+  return actor
+}

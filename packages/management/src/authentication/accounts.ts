@@ -1,0 +1,47 @@
+import type { LoginSession, Records, StorageSession } from '@ff/storage'
+import type { Actor } from '../access/actors.ts'
+
+/** A user and their memberships. */
+export interface Account {
+  readonly user: Records['user']
+  /** The oldest first. */
+  readonly memberships: readonly Records['member'][]
+}
+
+/**
+ * Returns an account with the memberships that its log-in method proves; `undefined` if the user
+ * is unknown. The administrator who adds an address learns its one-time link and could set its
+ * first password, so a password proves only memberships that were accepted with their own link. An
+ * identity provider proves the address, and so all memberships.
+ */
+export async function findAccount(
+  reader: Pick<StorageSession, 'list'>,
+  where: { readonly id: string } | { readonly email: string },
+  method: LoginSession['method'],
+): Promise<Account | undefined> {
+  const user = (await reader.list('user', { where, limit: 1 })).data[0]
+  // Also for an unknown address, so that the time of the reply does not reveal it.
+  const memberships = await reader.list('member', {
+    where: { userId: user?.id ?? '' },
+    sort: { field: 'createdAt', direction: 'asc' },
+  })
+  if (user === undefined) return undefined
+  const isProven = method === 'oidc'
+  return {
+    user,
+    memberships: memberships.data.filter(({ acceptedAt }) => isProven || acceptedAt !== null),
+  }
+}
+
+/**
+ * Returns the actor of an account: in the given organization, or by default in that of the oldest
+ * membership. `undefined` without such a membership; an administrator always acts for the platform.
+ */
+export function actorOf({ user, memberships }: Account, orgId?: string): Actor | undefined {
+  const { id, email } = user
+  const source = 'user'
+  if (user.role === 'platform')
+    return { id, email, name: user.name, role: user.role, orgId: null, source }
+  const member = memberships.find((each) => orgId === undefined || each.orgId === orgId)
+  return member && { id, email, name: member.name, role: member.role, orgId: member.orgId, source }
+}

@@ -1,0 +1,69 @@
+import { FlagError } from '@ff/core'
+import type { Clock } from '@ff/server/plane'
+
+const WINDOW_MS = 15 * 60_000
+
+/** How many different names one window remembers. */
+const MOST_NAMES = 20_000
+
+interface AttemptsOptions {
+  readonly clock: Clock
+  /** Attempts that each name has in a window. */
+  readonly limit: number
+  /**
+   * What becomes of a further name when the table is full. By default it is refused until the
+   * window ends: to forget names would return their attempts to a caller that can invent names.
+   * `forget oldest` is for names that callers cannot invent.
+   */
+  readonly whenFull?: 'refuse' | 'forget oldest'
+}
+
+/** Counts attempts by name, in windows of 15 minutes, within bounded memory. */
+export class Attempts {
+  readonly #clock: Clock
+  readonly #limit: number
+  readonly #forgetsOldest: boolean
+  /** The oldest name comes first. */
+  readonly #counts = new Map<string, number>()
+  #endsAt = Number.NEGATIVE_INFINITY
+
+  constructor({ clock, limit, whenFull = 'refuse' }: AttemptsOptions) {
+    this.#clock = clock
+    this.#limit = limit
+    this.#forgetsOldest = whenFull === 'forget oldest'
+  }
+
+  /** Throws `RATE_LIMITED` if the name has no attempts left. */
+  assertLeft(name: string): void {
+    const now = this.#clock.now()
+    if (now >= this.#endsAt || now < this.#endsAt - WINDOW_MS) {
+      this.#endsAt = now + WINDOW_MS
+      this.#counts.clear()
+    }
+    const isFull = this.#counts.size >= MOST_NAMES && !this.#forgetsOldest
+    const used = this.#counts.get(name) ?? (isFull ? this.#limit : 0)
+    if (used >= this.#limit) throw tooManyAttempts(Math.ceil((this.#endsAt - now) / 1000))
+  }
+
+  /** Counts an attempt. Throws `RATE_LIMITED` if the name has none left. */
+  take(name: string): void {
+    this.assertLeft(name)
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
+    if (this.#counts.size <= MOST_NAMES) return
+    const [oldest] = this.#counts.keys()
+    if (oldest !== undefined) this.#counts.delete(oldest)
+  }
+
+  /** Takes back the count of an attempt that has succeeded. */
+  giveBack(name: string): void {
+    const used = this.#counts.get(name) ?? 0
+    if (used > 1) this.#counts.set(name, used - 1)
+    else this.#counts.delete(name)
+  }
+}
+
+/** The refusal of an attempt, with the seconds after which the next one may pass. */
+export function tooManyAttempts(seconds: number): FlagError {
+  const message = 'Too many attempts; wait before you try again.'
+  return new FlagError('RATE_LIMITED', message, { details: { seconds } })
+}

@@ -1,0 +1,64 @@
+import { addressOf, type Client, type Clock, hashSecret } from '@ff/server/plane'
+import { Attempts } from './attempts.ts'
+
+/** Wrong bearer tokens and session cookies that a network address may send in a quarter of an hour. */
+const WRONG_CREDENTIALS = 300
+
+/** Of so many credentials, those used last, it is remembered that they were right. */
+const MOST_ACCEPTED = 10_000
+
+interface CredentialAttemptsOptions {
+  readonly clock: Clock
+  readonly trustProxy: boolean
+}
+
+/**
+ * Bounds what wrong credentials cost. When a network address has sent too many, its further ones
+ * are refused before they are looked up. Credentials that this process has accepted before are
+ * always looked up, so that others with the same address cannot lock them out. Callers whose
+ * address is unknown are not counted.
+ */
+export class CredentialAttempts {
+  readonly #attempts: Attempts
+  readonly #trustProxy: boolean
+  /** Hashes of credentials; the one used last comes last. */
+  readonly #accepted = new Set<string>()
+
+  constructor({ clock, trustProxy }: CredentialAttemptsOptions) {
+    this.#attempts = new Attempts({ clock, limit: WRONG_CREDENTIALS })
+    this.#trustProxy = trustProxy
+  }
+
+  /**
+   * The result of `find`, of which `undefined` means that the secret is wrong. Throws
+   * `RATE_LIMITED` without calling it if the client's address has no attempts left.
+   */
+  async find<T>(
+    client: Client,
+    secret: string,
+    find: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const hash = await hashSecret(secret)
+    const address = this.#accepted.has(hash) ? undefined : addressOf(client, this.#trustProxy)
+    if (address !== undefined) this.#attempts.take(address)
+    let isWrong = false
+    try {
+      const found = await find()
+      isWrong = found === undefined
+      this.#remember(hash, !isWrong)
+      return found
+    } finally {
+      if (address !== undefined && !isWrong) this.#attempts.giveBack(address)
+    }
+  }
+
+  #remember(hash: string, isAccepted: boolean): void {
+    this.#accepted.delete(hash)
+    if (!isAccepted) return
+    this.#accepted.add(hash)
+    for (const oldest of this.#accepted) {
+      if (this.#accepted.size <= MOST_ACCEPTED) break
+      this.#accepted.delete(oldest)
+    }
+  }
+}

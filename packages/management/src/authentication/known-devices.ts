@@ -1,0 +1,99 @@
+import { type Clock, newSecret, sha256 } from '@ff/server/plane'
+import { fromBase64, toBase64 } from '../secrets/base64.ts'
+import type { SecretKeys } from '../secrets/secret-keys.ts'
+import { type CookieSettings, findCookie, setCookieText } from './cookies.ts'
+
+const COOKIE_PREFIX = 'ff_device_'
+const NAME_DIGITS = 8
+const LIFETIME_MS = 365 * 24 * 60 * 60_000
+const ID_DIGITS = 32
+const COOKIE = /^([0-9a-f]{32})\.(\d{1,15})\.([A-Za-z0-9+/]{43}=)$/
+/** Keeps the derived keys apart from every other use of the secret keys. */
+const PURPOSE = 'ff device cookie v1'
+
+type SigningKey = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>
+
+interface KnownDevicesOptions {
+  readonly clock: Clock
+  readonly secretKeys: SecretKeys
+}
+
+interface CookieCarrier {
+  header(name: string): string | undefined
+}
+
+/**
+ * Signs and recognizes device cookies. A browser carries one for each account that has logged in
+ * there within a year; its value, `id.issuedAt.mac`, is authenticated together with the account's
+ * e-mail address. The first secret key signs, every key verifies; nothing is stored.
+ */
+export class KnownDevices {
+  readonly #clock: Clock
+  readonly #keys: Promise<readonly [SigningKey, ...SigningKey[]]>
+
+  constructor({ clock, secretKeys }: KnownDevicesOptions) {
+    this.#clock = clock
+    const [first, ...others] = secretKeys
+    const derived = Promise.all([deriveKey(first), ...others.map(deriveKey)])
+    // A failure is reported by every use of the keys.
+    derived.catch(() => undefined)
+    this.#keys = derived as Promise<readonly [SigningKey, ...SigningKey[]]>
+  }
+
+  /** The value of `Set-Cookie` that makes a browser a known device of the account, under a new id. */
+  async cookieFor(email: string, settings: CookieSettings): Promise<string> {
+    const id = newSecret('').slice(0, ID_DIGITS)
+    const issuedAt = String(this.#clock.now())
+    const [key] = await this.#keys
+    const mac = await crypto.subtle.sign('HMAC', key, signedBytes({ id, issuedAt, email }))
+    return setCookieText({
+      ...settings,
+      name: await cookieNameOf(email),
+      value: `${id}.${issuedAt}.${toBase64(new Uint8Array(mac))}`,
+      maxAgeSeconds: LIFETIME_MS / 1000,
+    })
+  }
+
+  /**
+   * The id of the device that a request comes from; `undefined` if the account has no valid device
+   * cookie in it.
+   */
+  async find(carrier: CookieCarrier, email: string): Promise<string | undefined> {
+    const header = carrier.header('cookie')
+    if (header === undefined) return undefined
+    const value = findCookie(header, await cookieNameOf(email)) ?? ''
+    const [, id = '', issuedAt = '', mac = ''] = COOKIE.exec(value) ?? []
+    const age = this.#clock.now() - Number(issuedAt)
+    if (id === '' || age < 0 || age >= LIFETIME_MS) return undefined
+    const signed = signedBytes({ id, issuedAt, email })
+    for (const key of await this.#keys) {
+      if (await crypto.subtle.verify('HMAC', key, fromBase64(mac), signed)) return id
+    }
+    return undefined
+  }
+}
+
+async function deriveKey(secretKey: SecretKeys[0]): Promise<SigningKey> {
+  const secret = await crypto.subtle.importKey('raw', secretKey, 'HKDF', false, ['deriveKey'])
+  const info = new TextEncoder().encode(PURPOSE)
+  const derivation = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info }
+  const signing = { name: 'HMAC', hash: 'SHA-256', length: 256 }
+  return crypto.subtle.deriveKey(derivation, secret, signing, false, ['sign', 'verify'])
+}
+
+async function cookieNameOf(email: string): Promise<string> {
+  return COOKIE_PREFIX + (await sha256(email.toLowerCase())).slice(0, NAME_DIGITS)
+}
+
+/** Unambiguous, because neither `id` nor `issuedAt` contains a full stop. */
+function signedBytes({
+  id,
+  issuedAt,
+  email,
+}: {
+  readonly id: string
+  readonly issuedAt: string
+  readonly email: string
+}): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(`${id}.${issuedAt}.${email.toLowerCase()}`)
+}

@@ -1,0 +1,126 @@
+import { FlagError } from '@ff/core'
+import {
+  type Clock,
+  equalSecrets,
+  hashSecret,
+  LastUse,
+  type Logger,
+  newId,
+  newSecret,
+  sha256,
+  timestampAt,
+} from '@ff/server/plane'
+import type { LoginSession, Storage } from '@ff/storage'
+import { type CookieSettings, findCookie, setCookieText } from './cookies.ts'
+
+export const SESSION_COOKIE = 'ff_session'
+const SESSION_PREFIX = 'ffs_'
+const SESSION = /^ffs_[0-9a-f]{64}$/
+
+const LIFETIME_MS = 12 * 60 * 60_000
+/** A session ends after this time without use. */
+const IDLE_MS = 2 * 60 * 60_000
+
+/** A session that was just opened or found, with its secrets. */
+export interface LiveSession {
+  readonly record: LoginSession
+  readonly token: string
+  readonly csrfToken: string
+}
+
+interface LoginSessionsOptions {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+interface CookieCarrier {
+  header(name: string): string | undefined
+}
+
+/** Stores log-in sessions, with the hash of their token only. */
+export class LoginSessions {
+  readonly #storage: Storage
+  readonly #clock: Clock
+  readonly #lastUse: LastUse
+
+  constructor(options: LoginSessionsOptions) {
+    this.#storage = options.storage
+    this.#clock = options.clock
+    this.#lastUse = new LastUse('loginSession', options)
+  }
+
+  /** Opens a session, always with a new token; a token that a browser sends is never adopted. */
+  async open({ userId, method }: Pick<LoginSession, 'userId' | 'method'>): Promise<LiveSession> {
+    const token = newSecret(SESSION_PREFIX)
+    const now = timestampAt(this.#clock)
+    const record: LoginSession = {
+      id: newId(),
+      hash: await hashSecret(token),
+      userId,
+      method,
+      expiresAt: new Date(this.#clock.now() + LIFETIME_MS).toISOString(),
+      lastUsedAt: now,
+      createdAt: now,
+      updatedAt: now,
+      deletedAt: null,
+      revision: 1,
+    }
+    await this.#storage.insert('loginSession', record)
+    return { record, token, csrfToken: await csrfTokenOf(token) }
+  }
+
+  /** Returns the session with this token; `undefined` if it has ended or is unknown. */
+  async find(token: string): Promise<LiveSession | undefined> {
+    const where = { hash: await hashSecret(token) }
+    const record = (await this.#storage.list('loginSession', { where, limit: 1 })).data[0]
+    if (record === undefined || this.#isOver(record)) return undefined
+    this.#lastUse.note(record.id)
+    return { record, token, csrfToken: await csrfTokenOf(token) }
+  }
+
+  async end({ record: { id } }: LiveSession): Promise<void> {
+    await this.#storage.purge('loginSession', { where: { id } })
+  }
+
+  /** Deletes the sessions that have ended. */
+  async forgetEnded(): Promise<void> {
+    const now = this.#clock.now()
+    const to = (ms: number) => new Date(ms).toISOString()
+    await this.#storage.purge('loginSession', { range: { field: 'expiresAt', to: to(now) } })
+    const idle = { field: 'lastUsedAt', to: to(now - IDLE_MS) } as const
+    await this.#storage.purge('loginSession', { range: idle })
+  }
+
+  #isOver({ expiresAt, lastUsedAt }: LoginSession): boolean {
+    const now = this.#clock.now()
+    return now >= Date.parse(expiresAt) || now >= Date.parse(lastUsedAt) + IDLE_MS
+  }
+}
+
+/** Throws `FORBIDDEN` unless the request has the CSRF token of the session. */
+export function assertCsrfToken({ csrfToken }: LiveSession, carrier: CookieCarrier): void {
+  if (equalSecrets(carrier.header('x-csrf-token') ?? '', csrfToken)) return
+  throw new FlagError('FORBIDDEN', 'X-CSRF-Token must be the one that GET /auth/me answers.')
+}
+
+/** The value of `Set-Cookie` that gives a browser its session; without a session, that removes it. */
+export function sessionCookie(session: LiveSession | undefined, settings: CookieSettings): string {
+  return setCookieText({
+    ...settings,
+    name: SESSION_COOKIE,
+    value: session?.token ?? '',
+    maxAgeSeconds: session === undefined ? 0 : LIFETIME_MS / 1000,
+  })
+}
+
+/** The session's token that a request is sent with; `undefined` if it has none or not the form of one. */
+export function sessionTokenOf(carrier: CookieCarrier): string | undefined {
+  const token = findCookie(carrier.header('cookie'), SESSION_COOKIE)
+  return token !== undefined && SESSION.test(token) ? token : undefined
+}
+
+/** Derived, so that it is not stored; does not reveal the token. */
+function csrfTokenOf(token: string): Promise<string> {
+  return sha256(`csrf ${token}`)
+}

@@ -1,0 +1,55 @@
+import { type AuditEventRow, type AuditEventType, auditEvents } from '@ff/protocol/management'
+import { newId } from '@ff/server/plane'
+import type { StorageSession } from '@ff/storage'
+import type { NewAuditEntry } from '../audit/audit-chain.ts'
+
+/** The event types that webhooks receive: every change, but no log-ins. */
+const WEBHOOK_EVENT_TYPES = Object.entries<AuditEventRow>(auditEvents)
+  .filter(([, { log }]) => log !== 'logins')
+  .map(([type]) => type)
+
+const PATTERNS: ReadonlySet<string> = new Set([
+  '*',
+  ...WEBHOOK_EVENT_TYPES,
+  ...WEBHOOK_EVENT_TYPES.map((type) => `${resourceOf(type)}.*`),
+])
+
+/** Whether a pattern can match an event. */
+export function isEventPattern(pattern: string): boolean {
+  return PATTERNS.has(pattern)
+}
+
+/** Whether a webhook with these patterns receives the event. */
+export function matchesEvent(type: AuditEventType, patterns: readonly string[]): boolean {
+  return patterns.some((each) => each === '*' || each === type || each === `${resourceOf(type)}.*`)
+}
+
+/**
+ * Queues a delivery to each webhook that receives the event, in the transaction of the change.
+ * Returns whether there are any. Costs one indexed query for an organization without webhooks.
+ */
+export async function queueDeliveries(
+  session: StorageSession,
+  { orgId, eventType, createdAt }: NewAuditEntry,
+  entryId: () => Promise<string>,
+): Promise<boolean> {
+  if (orgId === '') return false
+  const { data } = await session.list('webhook', { where: { orgId, isActive: true } })
+  const receivers = data.filter(({ eventTypes }) => matchesEvent(eventType, eventTypes))
+  const eventId = await entryId()
+  for (const { id: webhookId } of receivers) {
+    const untried = { attempts: 0, lastStatus: null, lastError: null, durationMs: null } as const
+    const due = { status: 'pending', nextAttemptAt: createdAt, createdAt } as const
+    const id = newId()
+    await session.insert('webhookDelivery', {
+      ...{ id, orgId, webhookId, eventId, eventType },
+      ...untried,
+      ...due,
+    })
+  }
+  return receivers.length > 0
+}
+
+function resourceOf(type: string): string {
+  return type.slice(0, type.indexOf('.'))
+}

@@ -1,0 +1,70 @@
+import { FlagError, type Issue } from '@ff/core'
+import * as z from 'zod'
+import { isMissing, wireFault } from './wire-faults.ts'
+
+const MOST_ISSUES = 20
+const LONGEST_PATH = 256
+
+/** `INVALID_REQUEST` for one fault; `path` is in the caller's spelling. */
+export function invalid(path: string, message: string): FlagError {
+  return invalidRequest([{ path, message }])
+}
+
+/** `INVALID_REQUEST` for several faults at once. */
+export function invalidRequest(issues: readonly Issue[]): FlagError {
+  const first = issues[0]
+  const message = first === undefined ? 'The request is not valid.' : sentenceOf(first)
+  return new FlagError('INVALID_REQUEST', message, { details: { issues } })
+}
+
+/** Throws `INVALID_REQUEST` for a timestamp, if given, that is not after `now`. */
+export function assertInFuture(path: string, timestamp: string | null | undefined, now: string) {
+  if (typeof timestamp === 'string' && timestamp <= now)
+    throw invalid(path, 'must lie in the future')
+}
+
+/** Throws `INVALID_REQUEST` with the path of a text that is listed a second time, if there is one. */
+export function assertDistinct(texts: readonly string[], pathAt: (index: number) => string): void {
+  const listed = new Set<string>()
+  for (const [index, text] of texts.entries()) {
+    if (listed.has(text)) throw invalid(pathAt(index), 'is listed twice')
+    listed.add(text)
+  }
+}
+
+/** From the wire; throws `INVALID_REQUEST` naming the wire fields. */
+export function decodeWire<C extends z.ZodType>(codec: C, wire: unknown): z.output<C> {
+  const decoded = z.safeDecode(codec, wire as z.input<C>, { error: wireFault })
+  if (decoded.success) return decoded.data
+  const issues = decoded.error.issues.flatMap((issue) => {
+    return isMissing(issue, wire)
+      ? [{ path: pathOf(issue.path), message: 'is required' }]
+      : toIssues(issue)
+  })
+  throw invalidRequest(issues.slice(0, MOST_ISSUES))
+}
+
+/** To the wire; throws `INVALID_REQUEST` naming the wire fields of a value that breaks its rules. */
+export function encodeWire<C extends z.ZodType>(codec: C, value: z.output<C>): z.input<C> {
+  const encoded = z.safeEncode(codec, value, { error: wireFault })
+  if (encoded.success) return encoded.data
+  throw invalidRequest(encoded.error.issues.flatMap(toIssues).slice(0, MOST_ISSUES))
+}
+
+function toIssues(issue: z.core.$ZodIssue): Issue[] {
+  if (issue.code !== 'unrecognized_keys') {
+    return [{ path: pathOf(issue.path), message: issue.message }]
+  }
+  return issue.keys.map((key) => ({
+    path: pathOf([...issue.path, key]),
+    message: 'is not a known field',
+  }))
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  return path.map(String).join('.').slice(0, LONGEST_PATH)
+}
+
+function sentenceOf({ path, message }: Issue): string {
+  return path === '' ? message : `${path}: ${message}`
+}

@@ -1,0 +1,196 @@
+import type { EndpointName } from '@ff/protocol/management'
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  expectRefused,
+  GUARDED,
+  OPEN_QUERIES,
+  PERSONAL,
+  PROTOTYPE_NAMES,
+  paramsIn,
+  table,
+  WITH_BODY,
+} from '../world/refusals.ts'
+import { addressOf, ask, createScene, NAMES, type Scene, tracesOf } from '../world/scene.ts'
+import type { Answer, Json } from '../world/world.ts'
+
+/** Fields that hold an object of the caller's own, whose names are the caller's too. */
+const FREE_OBJECTS = ['metadata_updates', 'context']
+
+/** Requests that are all refused change nothing, so that they can share one scene. */
+let scene: Scene
+let token: string
+let before: unknown
+
+beforeAll(async () => {
+  scene = await createScene()
+  token = scene.mine.tokens.platform
+  before = await tracesOf(scene)
+})
+
+const expectUnchanged = async () => expect(await tracesOf(scene)).toEqual(before)
+
+function askWith(name: EndpointName, body: Json): Promise<Answer> {
+  return ask({ ...scene, bodies: { [name]: body } }, name, token)
+}
+
+describe('names that every object has', () => {
+  it.each(WITH_BODY)('are no fields of %s', async (name) => {
+    const text = JSON.stringify(scene.bodies[name])
+    for (const field of PROTOTYPE_NAMES) {
+      const body = text.replace('{', `{"${field}":{"admin":true},`).replace(',}', '}')
+      const answer = await askWith(name, body)
+      expectRefused(answer, [name, field])
+      expect(answer.data.issues[0].path).toContain(field)
+    }
+    const deep = text
+      .replaceAll(/\{(?!")|\{(?=")/g, '{"__proto__":{"admin":true},')
+      .replaceAll(',}', '}')
+    expectRefused(await askWith(name, deep), [name, 'deep'])
+    await expectUnchanged()
+    expect(Reflect.get({}, 'admin')).toBeUndefined()
+  })
+
+  it.each(NAMES.filter((name) => paramsIn(name).length > 0))('are no ids for %s', async (name) => {
+    for (const param of paramsIn(name)) {
+      for (const value of [...PROTOTYPE_NAMES, '%5F%5Fproto%5F%5F', '0', 'null', '*', "'", '..']) {
+        const params = { ...scene.params, [param]: value }
+        if (param === 'version' && value === '*') continue
+        expectRefused(await ask({ ...scene, params }, name, token), [name, param, value])
+      }
+    }
+    await expectUnchanged()
+  })
+
+  const closed = NAMES.filter((name) => !OPEN_QUERIES.includes(name))
+
+  it.each(closed)('are no query parameters of %s', async (name) => {
+    for (const field of [...PROTOTYPE_NAMES, 'access_token', 'x'.repeat(5000)]) {
+      const address = addressOf(scene, name, `${field}=1`)
+      const { method } = table[name]
+      const answer = await scene.world.call(method, address, { token, body: scene.bodies[name] })
+      expectRefused(answer, [name, field.slice(0, 20)])
+    }
+    await expectUnchanged()
+  })
+
+  it.each(GUARDED)('mean nothing as headers of %s', async (name) => {
+    const headers = Object.fromEntries(PROTOTYPE_NAMES.map((field) => [field, 'true']))
+    expect((await ask(scene, name, undefined, headers)).status).toBe(401)
+  })
+})
+
+/** Text that no field of any body takes. */
+const REFUSED_TEXTS: readonly [string, string][] = [
+  ['NUL', 'a\0b'],
+  ['half a character', 'a\ud800'],
+  ['a megabyte', 'x'.repeat(1024 * 1024)],
+]
+
+/** What some field somewhere might take, but none may break on. */
+const ODD_VALUES: readonly Json[] = [
+  null,
+  true,
+  -1,
+  0,
+  1.5,
+  1e308,
+  '',
+  ' ',
+  'a\r\nBcc: everybody@example.test',
+  '<script>alert(1)</script>',
+  'javascript:alert(1)',
+  "'; drop table ff_flag; --",
+  '../../etc/passwd',
+  '\u202e',
+  [],
+  [null],
+  [[]],
+  {},
+  '__proto__',
+]
+
+describe.each(WITH_BODY)('the body of %s', (name) => {
+  it('is refused when any field of it holds what cannot be meant', async () => {
+    for (const field of Object.keys(scene.bodies[name] ?? {})) {
+      for (const [what, text] of REFUSED_TEXTS) {
+        const answer = await askWith(name, { ...scene.bodies[name], [field]: text })
+        expectRefused(answer, [name, field, what], [400, 413])
+      }
+      if (FREE_OBJECTS.includes(field)) continue
+      for (const value of [{ unexpected: 1 }, [{ unexpected: 1 }], [[[[]]]]]) {
+        const answer = await askWith(name, { ...scene.bodies[name], [field]: value })
+        expectRefused(answer, [name, field, value])
+      }
+    }
+    await expectUnchanged()
+  })
+
+  it('never breaks the server, whatever a field holds', async () => {
+    for (const field of Object.keys(scene.bodies[name] ?? {})) {
+      for (const value of ODD_VALUES) {
+        const own = await createScene()
+        const untouched = await tracesOf(own)
+        const bodies = { [name]: { ...own.bodies[name], [field]: value } }
+        const answer = await ask({ ...own, bodies }, name, own.mine.tokens.platform)
+        expect(answer.status, JSON.stringify([field, value])).toBeLessThan(500)
+        if (answer.status < 300) continue
+        expectRefused(answer, [name, field, value], [400, 401, 403, 404, 409])
+        // A refused log-in is meant to leave a trace.
+        if (!PERSONAL.includes(name)) expect(await tracesOf(own)).toEqual(untouched)
+      }
+    }
+  })
+
+  it('is refused when an id in it is unknown, foreign or none', async () => {
+    const { theirs } = scene
+    const foreign = [theirs.project.id, theirs.live.id, theirs.orgId, crypto.randomUUID(), 'x', '']
+    for (const [field, value] of Object.entries(scene.bodies[name] ?? {})) {
+      if (!/(_id|copy_from)$/.test(field) || typeof value !== 'string') continue
+      for (const id of foreign) {
+        const answer = await askWith(name, { ...scene.bodies[name], [field]: id })
+        expectRefused(answer, [name, field, id], [400, 404])
+      }
+    }
+    await expectUnchanged()
+  })
+
+  it('is refused when it is too large, not JSON, or has a field that nobody knows', async () => {
+    const { maxBodyBytes = 256 * 1024 } = table[name]
+    const tooLarge = await askWith(name, { pad: 'x'.repeat(maxBodyBytes) })
+    expectRefused(tooLarge, [name, 'too large'], [413])
+    for (const body of ['', '{', 'null', '[]', '1', '"x"', '{"unknown":1}']) {
+      expectRefused(await askWith(name, body), [name, body])
+    }
+    await expectUnchanged()
+  })
+})
+
+describe('what is meant for one field', () => {
+  it.each<[EndpointName, Json]>([
+    ['addMember', { email: 'a@b.test\r\nBcc: c@d.test', role: 'viewer' }],
+    ['addMember', { email: 'no address', role: 'viewer' }],
+    ['addMember', { email: 'a@b.test', role: 'platform' }],
+    ['updateOrganization', { billing_email: 'a@b.test\nBcc: c@d.test' }],
+    [
+      'createTargetingRule',
+      { name: 'r', conditions: [{ attribute: 'a', operator: 'resembles', value: '1' }] },
+    ],
+    [
+      'createTargetingRule',
+      { name: 'r', conditions: [{ attribute: 'a', operator: 'toString', value: '1' }] },
+    ],
+    [
+      'createTargetingRule',
+      { name: 'r', conditions: [{ attribute: 'a', operator: 'matches', value: '(' }] },
+    ],
+    ['createTargetingRule', { name: 'r', order_index: 1e21 }],
+    ['createRollout', { name: 'r', strategy: 'percentage', percentage: 100.001 }],
+    ['createSdkKey', { name: 'k', kind: 'root' }],
+    ['createSdkKey', { name: 'k', kind: 'client', rate_limit: -1 }],
+    ['createAccessToken', { name: 't', role: 'god' }],
+    ['createFlag', { key: 'x', type: 'boolean', created_at: '2020-01-01T00:00:00.000Z' }],
+  ])('is checked: %s %j', async (name, body) => {
+    expectRefused(await askWith(name, body), [name, body])
+    await expectUnchanged()
+  })
+})

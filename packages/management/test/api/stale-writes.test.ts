@@ -1,0 +1,88 @@
+import type { Storage } from '@ff/storage'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { PasswordHasher } from '../../src/ports/password-hasher.ts'
+import { dueChangesJob } from '../../src/scheduling/due-changes.ts'
+import { logIn } from '../../src/users/log-ins.ts'
+import { stores } from '../world/stores.ts'
+import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
+
+const MINUTE_MS = 60_000
+const PASSWORD = 'correct horse battery staple'
+
+/** Hashes that are never up to date, as after the cost of hashing was raised. */
+const outdated: PasswordHasher = {
+  hash: async (password) => `hash of ${password}`,
+  verify: async (password, hash) => (hash === `hash of ${password}` ? 'outdated' : 'wrong'),
+}
+
+/** The store, in which something else is written just before each update of one kind. */
+function before(storage: Storage, kind: string, write: () => Promise<unknown>): Storage {
+  const update: Storage['update'] = async (updated, ...rest) => {
+    if (updated === kind) await write()
+    return storage.update(updated, ...rest)
+  }
+  return new Proxy(storage, {
+    get: (_, name: keyof Storage) =>
+      name === 'update' ? update : (storage[name] as () => unknown).bind(storage),
+  })
+}
+
+describe.each(stores)('a write that depends on a record read earlier, in %s', (_name, open) => {
+  let world: World
+  let tenant: Tenant
+  let clean: () => void
+
+  beforeEach(async () => {
+    const store = open()
+    clean = store.clean
+    world = await World.create(store.storage, { passwordHasher: outdated })
+    tenant = await world.addTenant('Acme')
+  })
+
+  afterEach(async () => {
+    await world.storage.close()
+    clean()
+  })
+
+  async function done(method: string, address: string, body?: Json): Promise<Json> {
+    const answer = await world.call(method, address, { token: tenant.tokens.owner, body })
+    if (answer.status >= 300) throw new Error(answer.text)
+    return answer.data
+  }
+
+  it('the new hash after a log-in does not replace a password that was changed meanwhile', async () => {
+    const members = `/organizations/${tenant.orgId}/members`
+    const email = 'ada@acme.test'
+    const { user_id: id, one_time_link: token } = await done('POST', members, {
+      email,
+      role: 'viewer',
+    })
+    await done('POST', '/auth/password', { token, new_password: PASSWORD })
+    const storage = before(world.storage, 'user', async () => {
+      const revision = (await world.storage.find('user', id))?.revision ?? 0
+      const changed = { passwordHash: 'hash of another', revision: revision + 1 }
+      await world.storage.update('user', id, changed)
+    })
+    const body = { email, password: PASSWORD }
+    await logIn({ ...world.management, storage }, { body })
+    expect((await world.storage.find('user', id))?.passwordHash).toBe('hash of another')
+  })
+
+  it('a scheduled change that another instance has applied is not marked as failed', async () => {
+    const at = addressesOf(tenant)
+    const flag = await done('POST', at.flags, { key: 'a', type: 'boolean' })
+    const change = await done('POST', `${at.live(flag.id)}/scheduled-changes`, {
+      apply_at: new Date(world.clock.now() + MINUTE_MS).toISOString(),
+      operation: 'updateFlagState',
+      body: { is_active: false },
+    })
+    // Without its flag, the failure cannot be recorded by an ordinary change.
+    await done('DELETE', at.flag(flag.id))
+    await world.clock.advance(MINUTE_MS)
+    const storage = before(world.storage, 'scheduledChange', () =>
+      world.storage.update('scheduledChange', change.id, { status: 'applied', revision: 2 }),
+    )
+    await dueChangesJob({ ...world.management, storage }).run()
+    expect((await world.storage.find('scheduledChange', change.id))?.status).toBe('applied')
+  })
+})

@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { memory, type Storage } from '@ff/storage'
+import { sqlite } from '@ff/storage/sqlite'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { breakable } from '../../../server/test/capabilities.ts'
+import { type LoginAttempt, LoginAudit } from '../../src/authentication/login-audit.ts'
+import { addressesOf, type Json, World } from '../world/world.ts'
+
+const ANONYMOUS = { id: '', email: '', name: '', role: '' }
+const ADA = { id: 'ada', email: 'ada@acme.test', name: 'Ada', role: 'admin' }
+
+const FLOOD = 2000
+/** Of the organization: itself, its project and four tokens. */
+const BEFORE = 6
+
+const refused = (orgId: string, email = 'mallory@evil.test'): LoginAttempt => ({
+  type: 'user.login_failed',
+  fields: { email, method: 'password', reason: 'unknown' },
+  actor: ANONYMOUS,
+  orgId,
+})
+
+const accepted = (orgId: string): LoginAttempt => ({
+  type: 'user.login_success',
+  fields: { email: ADA.email, method: 'password' },
+  actor: ADA,
+  orgId,
+})
+
+const stores: readonly [string, () => Storage][] = [
+  ['memory', () => memory().storage],
+  [
+    'SQLite',
+    () => {
+      const folder = mkdtempSync(join(tmpdir(), 'ff-logins-'))
+      const { storage } = sqlite({ path: join(folder, 'flags.db') })
+      onTestFinished(async () => {
+        await storage.close()
+        rmSync(folder, { recursive: true })
+      })
+      return storage
+    },
+  ],
+]
+
+describe.each(stores)('log-ins in %s', (_name, open) => {
+  async function scene() {
+    const world = await World.create(open())
+    const tenant = await world.addTenant('Acme')
+    const logins = new LoginAudit(world.management)
+    const read = async (path: string): Promise<Json> =>
+      (await world.call('GET', path, { token: tenant.tokens.viewer })).data
+    const createFlag = async (key: string) => {
+      const body = { key, type: 'boolean' }
+      const token = tenant.tokens.editor
+      const { status } = await world.call('POST', addressesOf(tenant).flags, { token, body })
+      expect(status).toBe(201)
+    }
+    return { world, tenant, logins, read, createFlag }
+  }
+
+  it('are entries of a chain of their own', async () => {
+    const { tenant, logins, read, createFlag } = await scene()
+    await logins.record(accepted(tenant.orgId))
+    await createFlag('a')
+    await logins.record(refused(tenant.orgId))
+    const { data } = await read('/audit/logs')
+    expect(data.length).toBe(BEFORE + 3)
+    const [second, first] = data.filter(({ id }: Json) => id.startsWith('logins:'))
+    expect(first).toMatchObject({
+      id: `logins:${tenant.orgId}:000000000001`,
+      eventType: 'user.login_success',
+      payload: { before: null, after: { email: ADA.email, method: 'password' } },
+      stream_id: 'user:ada',
+      org_id: tenant.orgId,
+      project_id: '',
+      actor_id: 'ada',
+      actor: ADA,
+      sequence: 1,
+      previous_hash: '',
+    })
+    expect(second).toMatchObject({ sequence: 2, previous_hash: first.hash, stream_id: 'user:' })
+    expect(await read('/audit/verify')).toMatchObject({ valid: true, entries: BEFORE + 3 })
+  })
+
+  it('of nobody known belong to the installation', async () => {
+    const { world, tenant, logins, read } = await scene()
+    await logins.record(refused(''))
+    expect((await read('/audit/logs')).meta.total).toBe(BEFORE)
+    const all = await world.call('GET', '/audit/logs?event_type=user.login_failed', {
+      token: tenant.tokens.platform,
+    })
+    expect(idsOf(all.data.data)).toEqual(['logins:platform:000000000001'])
+  })
+
+  it('in a flood neither delay changes, nor push them out, nor break a chain', async () => {
+    const { tenant, logins, read, createFlag } = await scene()
+    let written = 0
+    const flood = Array.from({ length: FLOOD }, () =>
+      logins.record(refused(tenant.orgId)).then(() => {
+        written += 1
+      }),
+    )
+    for (let n = 1; n <= 5; n += 1) {
+      await createFlag(`flag-${n}`)
+      expect(written).toBeLessThan(n * 400)
+    }
+    await Promise.all(flood)
+    expect(await read('/audit/verify')).toEqual({
+      valid: true,
+      entries: BEFORE + 5 + FLOOD,
+      first_broken: null,
+    })
+    const recent = await read('/audit/logs?source=redis&event_type=flag.created')
+    expect(recent.meta.total).toBe(5)
+    expect((await read('/audit/logs?source=redis')).meta.total).toBe(1000 + BEFORE + 5)
+    const all = await read('/audit/logs?event_type=user.login_failed&limit=1')
+    expect(all.meta).toEqual({ total: FLOOD, page: 1, pageCount: FLOOD })
+    expect(all.data[0].sequence).toBe(FLOOD)
+  })
+
+  it('of several organizations go each to its own chain, in the order they came', async () => {
+    const { world, tenant, logins, read } = await scene()
+    const other = await world.addTenant('Globex')
+    const orgIds = Array.from({ length: 200 }, (_, n) => (n % 3 === 0 ? other : tenant).orgId)
+    const attempts = orgIds.map((orgId, n) => refused(orgId, `user-${n}@evil.test`))
+    await Promise.all(attempts.map((attempt) => logins.record(attempt)))
+    const { data } = await read(
+      '/audit/logs?event_type=user.login_failed&sort=created_at:asc&limit=100',
+    )
+    const own = attempts.filter(({ orgId }) => orgId === tenant.orgId).slice(0, 100)
+    expect(data.map(({ payload }: Json) => payload.after.email)).toEqual(
+      own.map(({ fields }) => fields.email),
+    )
+    const all = await world.call('GET', '/audit/verify', { token: tenant.tokens.platform })
+    expect(all.data).toMatchObject({ valid: true, entries: 2 * BEFORE + 2 + 200 })
+  })
+})
+
+it('a store that is away refuses those that wait, and is asked again for the next', async () => {
+  const { storage, ...store } = breakable(memory().storage)
+  const world = await World.create(storage)
+  const logins = new LoginAudit(world.management)
+  store.break()
+  const outcomes = await Promise.allSettled([1, 2, 3].map(() => logins.record(refused(''))))
+  expect(outcomes.map(({ status }) => status)).toEqual(Array(3).fill('rejected'))
+  store.repair()
+  await logins.record(refused(''))
+  expect((await world.audit()).length).toBe(1)
+})
+
+it('keeps no name that is not an e-mail address: people type passwords there', async () => {
+  const world = await World.create()
+  await new LoginAudit(world.management).record(refused('', 'correct horse battery staple'))
+  const [entry] = await world.audit()
+  expect(entry?.payload['after']).toEqual({ email: '', method: 'password', reason: 'unknown' })
+})
+
+const idsOf = (list: readonly Json[]) => list.map(({ id }) => id)

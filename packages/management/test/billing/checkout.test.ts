@@ -1,0 +1,315 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createPlan } from '../../src/billing/plans.ts'
+import { stripePayments } from '../../src/stripe/stripe.ts'
+import { type Answer, type Json, World } from '../world/world.ts'
+import { FakeStripe } from './fake-stripe.ts'
+import { createPayingWorld, type PayingWorld, paymentsWith } from './paying-world.ts'
+import {
+  checkoutSession,
+  customer,
+  deliver,
+  event,
+  invoice,
+  second,
+  subscription,
+} from './stripe-events.ts'
+
+const NOW = second('2030-01-01T00:00:00Z')
+
+describe('a checkout', () => {
+  let paying: PayingWorld
+  let world: World
+
+  beforeEach(async () => {
+    paying = await createPayingWorld()
+    world = paying.world
+  })
+  afterEach(() => paying.stripe.close())
+
+  const checkout = (body: Json, headers: Record<string, string> = {}): Promise<Answer> => {
+    const { orgId, tokens } = paying.tenant
+    const address = `/billing/organizations/${orgId}/checkout`
+    return world.call('POST', address, { token: tokens.owner, body, headers })
+  }
+  const sessions = () => paying.stripe.askedOf('/v1/checkout/sessions')
+  const customers = () => paying.stripe.askedOf('/v1/customers')
+
+  it('is a page of Stripe’s for the plan’s price and the organization’s customer', async () => {
+    const { team, tenant, organization } = paying
+    const back = { success_url: 'https://app.test/paid?x=1', cancel_url: 'http://app.test/' }
+    const answer = await checkout({ plan_id: team.id, interval: 'annual', ...back })
+    expect(answer.status).toBe(201)
+    expect(answer.data).toEqual({
+      url: expect.stringMatching(/^https:\/\/checkout\.stripe\.test\//),
+    })
+    const { paymentCustomerId } = (await organization()) as Json
+    expect(paymentCustomerId).toMatch(/^customers_/)
+    expect(customers()).toMatchObject([
+      { fields: { name: 'Acme', 'metadata[org_id]': tenant.orgId } },
+    ])
+    expect(sessions().map(({ fields }) => fields)).toEqual([
+      {
+        mode: 'subscription',
+        customer: paymentCustomerId,
+        client_reference_id: tenant.orgId,
+        'metadata[org_id]': tenant.orgId,
+        'line_items[0][price]': 'price_team_annual',
+        'line_items[0][quantity]': '1',
+        'subscription_data[metadata][org_id]': tenant.orgId,
+        'subscription_data[trial_period_days]': '14',
+        ...back,
+      },
+    ])
+  })
+
+  it('is monthly, and comes back to where Stripe was set up to, unless it says otherwise', async () => {
+    await checkout({ plan_id: paying.team.id })
+    await checkout({ plan_id: paying.business.id })
+    expect(sessions().map(({ fields }) => fields['line_items[0][price]'])).toEqual([
+      'price_team',
+      'price_business',
+    ])
+    for (const { fields } of sessions()) {
+      expect(fields['success_url']).toBe('https://flags.acme.test/')
+      expect(fields['cancel_url']).toBe('https://flags.acme.test/')
+    }
+  })
+
+  it('sixteen times at once makes one customer, and one entry in the audit log', async () => {
+    const entries = async () => {
+      const { orgId } = paying.tenant
+      return (await world.storage.list('auditEvent', { where: { orgId } })).data
+    }
+    const before = (await entries()).length
+    const body = { plan_id: paying.team.id }
+    const answers = await Promise.all(Array.from({ length: 16 }, () => checkout(body)))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
+    expect(customers()).toHaveLength(1)
+    expect(new Set(sessions().map(({ fields }) => fields['customer'])).size).toBe(1)
+    const made = (await entries()).slice(before)
+    expect(made.map(({ eventType }) => eventType)).toEqual(['organization.billing_updated'])
+    await checkout(body)
+    expect(customers()).toHaveLength(1)
+    expect(await entries()).toHaveLength(before + 1)
+  })
+
+  it('with an Idempotency-Key is answered the same page again', async () => {
+    const headers = { 'idempotency-key': 'once' }
+    const first = await checkout({ plan_id: paying.team.id }, headers)
+    expect((await checkout({ plan_id: paying.team.id }, headers)).text).toBe(first.text)
+    const other = await checkout({ plan_id: paying.business.id }, headers)
+    expect(other.status).toBe(409)
+  })
+
+  it('leads to the plan, the trial and the invoice that Stripe then tells of', async () => {
+    const { tenant, team, organization } = paying
+    await checkout({ plan_id: team.id })
+    const { paymentCustomerId: cus } = (await organization()) as Json
+    const trial = { trial_start: NOW, trial_end: second('2030-01-15T00:00:00Z') }
+    const fields = { customer: cus, metadata: { org_id: tenant.orgId } }
+    const session = { ...fields, client_reference_id: tenant.orgId }
+    for (const each of [
+      event(
+        'customer.subscription.created',
+        NOW + 5,
+        subscription({ ...fields, status: 'trialing', ...trial }),
+      ),
+      event(
+        'invoice.paid',
+        NOW + 5,
+        invoice({ ...fields, status: 'paid', amount_due: 0, paid_at: NOW + 5 }),
+      ),
+      event('checkout.session.completed', NOW + 6, checkoutSession(session)),
+    ]) {
+      expect(await deliver(world, each)).toMatchObject({ status: 200, data: null })
+    }
+    const { tokens, orgId } = tenant
+    const read = (path: string) => world.call('GET', path, { token: tokens.owner })
+    expect((await read(`/organizations/${orgId}`)).data).toMatchObject({
+      plan_id: team.id,
+      trial_starts_at: '2030-01-01T00:00:00.000Z',
+      trial_ends_at: '2030-01-15T00:00:00.000Z',
+      has_used_paid_trial: true,
+    })
+    const { invoices } = (await read(`/billing/organizations/${orgId}/invoices`)).data
+    expect(invoices).toMatchObject([{ org_id: orgId, stripe_invoice_id: 'in_1', status: 'paid' }])
+    const again = await checkout({ plan_id: paying.business.id })
+    expect(again).toMatchObject({ status: 409, data: null })
+  })
+
+  it('offers no second trial', async () => {
+    await deliver(
+      world,
+      event('customer.created', NOW, customer({ metadata: { org_id: paying.tenant.orgId } })),
+    )
+    const ended = { status: 'canceled', trial_start: NOW, trial_end: NOW + 9, ended_at: NOW + 9 }
+    await deliver(world, event('customer.subscription.deleted', NOW + 9, subscription(ended)))
+    await checkout({ plan_id: paying.team.id })
+    expect(sessions()[0]?.fields).toMatchObject({ customer: 'cus_1' })
+    expect(sessions()[0]?.fields).not.toHaveProperty('subscription_data[trial_period_days]')
+  })
+
+  it('makes a new customer in place of one that was deleted at Stripe', async () => {
+    await checkout({ plan_id: paying.team.id })
+    const { paymentCustomerId: first } = (await paying.organization()) as Json
+    await deliver(world, event('customer.deleted', NOW, customer({ id: first })))
+    await checkout({ plan_id: paying.team.id })
+    const { paymentCustomerId: second } = (await paying.organization()) as Json
+    expect(second).not.toBe(first)
+    expect(sessions().map(({ fields }) => fields['customer'])).toEqual([first, second])
+  })
+
+  it('is the plan’s own link where it has no price, and says whose payment it will be', async () => {
+    const body = { name: 'Link', productLink: 'https://buy.stripe.test/abc?locale=de' }
+    const { id } = await createPlan(world.management, { body })
+    const { orgId } = paying.tenant
+    const url = `https://buy.stripe.test/abc?locale=de&client_reference_id=${orgId}`
+    expect((await checkout({ plan_id: id })).data).toEqual({ url })
+    expect(paying.stripe.requests).toEqual([])
+  })
+
+  it.each<[string, (paying: PayingWorld) => Promise<Json> | Json, string]>([
+    ['an unknown plan', () => ({ plan_id: crypto.randomUUID() }), 'plan_id'],
+    [
+      'a plan without a price and a link',
+      async ({ world }) => ({
+        plan_id: (await createPlan(world.management, { body: { name: 'Free' } })).id,
+      }),
+      'plan_id',
+    ],
+    [
+      'an interval without a price',
+      ({ business }) => ({ plan_id: business.id, interval: 'annual' }),
+      'plan_id',
+    ],
+    ['another interval', ({ team }) => ({ plan_id: team.id, interval: 'daily' }), 'interval'],
+    [
+      'a script to come back to',
+      ({ team }) => ({ plan_id: team.id, success_url: 'javascript:alert(1)' }),
+      'success_url',
+    ],
+    [
+      'data to come back to',
+      ({ team }) => ({ plan_id: team.id, cancel_url: 'data:text/html,x' }),
+      'cancel_url',
+    ],
+    [
+      'a blank',
+      ({ team }) => ({ plan_id: team.id, success_url: 'https://a.test/a b' }),
+      'success_url',
+    ],
+  ])('is refused for %s', async (_what, bodyFor, path) => {
+    const answer = await checkout(await bodyFor(paying))
+    expect(answer).toMatchObject({ status: 400, data: { issues: [{ path }] } })
+    expect(paying.stripe.requests).toEqual([])
+  })
+
+  it('is only for owners', async () => {
+    const { orgId, tokens } = paying.tenant
+    const address = `/billing/organizations/${orgId}/checkout`
+    const body = { plan_id: paying.team.id }
+    for (const role of ['viewer', 'editor', 'admin'] as const) {
+      expect((await world.call('POST', address, { token: tokens[role], body })).status).toBe(403)
+    }
+    expect(paying.stripe.requests).toEqual([])
+  })
+
+  describe('while Stripe', () => {
+    const expectUnchanged = async (work: () => Promise<Answer>, status: number) => {
+      const before = [await paying.state(), await world.audit()]
+      const answer = await work()
+      expect(answer.status).toBe(status)
+      expect(answer.text).not.toContain('secret detail')
+      expect(answer.text).not.toContain('sk_test')
+      expect([await paying.state(), await world.audit()]).toEqual(before)
+    }
+
+    it('is dead, is refused with 503, changes nothing, and evaluation goes on', async () => {
+      await paying.stripe.close()
+      await expectUnchanged(() => checkout({ plan_id: paying.team.id }), 503)
+      expect(await world.evaluate(paying.tenant.live)).toEqual({})
+    })
+
+    it('fails, is refused with 503, and works when Stripe is back', async () => {
+      paying.stripe.refusal = { status: 500, body: { error: { type: 'api_error' } } }
+      await expectUnchanged(() => checkout({ plan_id: paying.team.id }), 503)
+      paying.stripe.refusal = undefined
+      expect((await checkout({ plan_id: paying.team.id })).status).toBe(201)
+    })
+
+    it('does not know the price, is refused with 400', async () => {
+      const body = { name: 'Typo', stripePriceId: 'price_unknown' }
+      const { id } = await createPlan(world.management, { body })
+      await expectUnchanged(() => checkout({ plan_id: id }), 400)
+    })
+
+    it('does not know its secret key, is refused with 503', async () => {
+      paying.stripe.refusal = { status: 401, body: { error: { message: 'secret detail: key' } } }
+      await expectUnchanged(() => checkout({ plan_id: paying.team.id }), 503)
+    })
+  })
+})
+
+it('an overage is charged once under its key, in euro cents on the next invoice', async () => {
+  const { stripe } = await createPayingWorld()
+  const payments = paymentsWith(stripe)
+  const charge = {
+    customerId: 'cus_1',
+    amountCents: 1234,
+    description: '3 blocks of API calls',
+    idempotencyKey: 'overage-1',
+  }
+  await Promise.all([payments.chargeOverage(charge), payments.chargeOverage(charge)])
+  expect(stripe.requests).toEqual([
+    {
+      path: '/v1/invoiceitems',
+      idempotencyKey: 'overage-1',
+      fields: {
+        customer: 'cus_1',
+        amount: '1234',
+        currency: 'eur',
+        description: '3 blocks of API calls',
+      },
+    },
+  ])
+  await stripe.close()
+  const late = payments.chargeOverage({ ...charge, idempotencyKey: 'overage-2' })
+  await expect(late).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+})
+
+it('a checkout must be told where to come back to when Stripe was not', async () => {
+  const stripe = await FakeStripe.start()
+  const { client } = stripe
+  const payments = stripePayments({ client, webhookSecret: 'whsec_1' })
+  const order = {
+    orgId: crypto.randomUUID(),
+    customerId: 'cus_1',
+    priceId: 'price_1',
+    trialDays: 0,
+    cancelUrl: undefined,
+  }
+  const lost = payments.createCheckout({ ...order, successUrl: undefined })
+  await expect(lost).rejects.toMatchObject({
+    code: 'INVALID_REQUEST',
+    details: { issues: [{ path: 'success_url' }] },
+  })
+  const { url } = await payments.createCheckout({ ...order, successUrl: 'https://a.test/' })
+  expect(url).toContain('https://checkout.stripe.test/')
+  expect(() => stripePayments({ client, webhookSecret: ' ' })).toThrow(/webhookSecret/)
+  await stripe.close()
+})
+
+describe('without a payment provider', () => {
+  it('a checkout is the plan’s own link, and there are no events to receive', async () => {
+    const world = await World.create()
+    const { orgId, tokens } = await world.addTenant('Acme')
+    const address = `/billing/organizations/${orgId}/checkout`
+    const ask = (body: Json) => world.call('POST', address, { token: tokens.owner, body })
+    const link = { name: 'Link', productLink: 'https://pay.test/x', stripePriceId: 'price_1' }
+    const plan = await createPlan(world.management, { body: link })
+    expect((await ask({ plan_id: plan.id })).data).toEqual({ url: 'https://pay.test/x' })
+    const none = await createPlan(world.management, { body: { name: 'None' } })
+    expect((await ask({ plan_id: none.id })).status).toBe(400)
+    expect((await deliver(world, event('customer.created', NOW, customer()))).status).toBe(404)
+  })
+})

@@ -1,0 +1,237 @@
+import { compileFlagSet } from '@ff/core'
+import { evaluateAll, valuesOf } from '@ff/core/all-flags'
+import type { Environment } from '@ff/protocol/management'
+import fc from 'fast-check'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type Answer, addressesOf, type Json, type Tenant, World } from '../world/world.ts'
+
+let world: World
+let tenant: Tenant
+let flag: Json
+
+async function begin(): Promise<void> {
+  world = await World.create()
+  tenant = await world.addTenant('Acme')
+  const variations = ['x', 'y', 'z'].map((key) => ({ key, value: key }))
+  const body = { key: 'theme', type: 'string', variations }
+  flag = (await as('POST', addressesOf(tenant).flags, body)).data
+}
+
+beforeEach(begin)
+
+const as = (method: string, path: string, body?: Json): Promise<Answer> =>
+  world.call(method, path, { token: tenant.tokens.editor, body })
+
+/** Of the flag in an environment. */
+const at = (environment: Environment, path = '') =>
+  `/projects/${tenant.project.id}/envs/${environment.id}/flags/${flag.id}${path}`
+
+const promote = (fields: Json = {}) => {
+  const environments = { from_env_id: tenant.staging.id, to_env_id: tenant.live.id }
+  return as('POST', `${addressesOf(tenant).flag(flag.id)}/promote`, { ...environments, ...fields })
+}
+
+const idOf = (key: string) => flag.variations.find((each: Json) => each.key === key).id
+
+async function addRollout(environment: Environment, fields: Json = {}): Promise<Json> {
+  const half = { strategy: 'percentage', variation_id: idOf('y'), percentage: 50 }
+  return (await as('POST', at(environment, '/rollouts'), { name: 'Half', ...half, ...fields })).data
+}
+
+async function addRule(environment: Environment, fields: Json = {}): Promise<Json> {
+  const body = { name: 'Everybody', conditions: [], ...fields }
+  return (await as('POST', at(environment, '/targeting-rules'), body)).data
+}
+
+const listed = async (environment: Environment, what: string): Promise<Json[]> =>
+  (await as('GET', at(environment, `/${what}?limit=100`))).data.data
+
+async function answersIn({ id }: Environment) {
+  const definition = await world.storage.loadFlagSet(id)
+  if (definition === undefined) throw new Error('nothing is published')
+  const flagSet = compileFlagSet(definition)
+  return Array.from({ length: 200 }, (_, index) => {
+    const context = { kind: 'user', key: `user-${index}`, plan: ['pro', 'free'][index % 2] ?? '' }
+    return { ...valuesOf(evaluateAll(flagSet, context, world.clock.now())) }
+  })
+}
+
+describe('promoting a flag', () => {
+  it('makes the other environment serve everybody the same, in one version and one event', async () => {
+    const rollout = await addRollout(tenant.staging)
+    await addRule(tenant.staging, { rollout_id: rollout.id })
+    const targets = [{ variation_id: idOf('z'), kind: 'user', keys: ['user-1'] }]
+    await as('PUT', at(tenant.staging), { targets, off_variation_id: idOf('y') })
+    const [version, events] = [await world.version(tenant.live), (await world.audit()).length]
+
+    const { status, data } = await promote()
+    expect([status, data.applied]).toEqual([200, true])
+    expect(await answersIn(tenant.live)).toEqual(await answersIn(tenant.staging))
+    expect(await world.version(tenant.live)).toBe(version + 1)
+    const event = (await world.audit()).filter(({ orgId }) => orgId === tenant.orgId).at(-1)
+    expect((await world.audit()).length).toBe(events + 1)
+    expect(event).toMatchObject({ eventType: 'flag.promoted', streamId: `flag:${flag.id}` })
+    expect(event?.payload).toMatchObject({
+      before: { from_env_id: tenant.staging.id, to_env_id: tenant.live.id, targeting_rules: [] },
+      after: { state: { targets }, targeting_rules: [{ name: 'Everybody' }] },
+    })
+
+    const [copied] = await listed(tenant.live, 'rollouts')
+    expect(copied).toMatchObject({ name: 'Half', salt: rollout.salt, ranges: rollout.ranges })
+    expect(copied.id).not.toBe(rollout.id)
+    const [rule] = await listed(tenant.live, 'targeting-rules')
+    expect(rule).toMatchObject({ environment_id: tenant.live.id, rollout_id: copied.id })
+    expect(
+      data.differences.map(({ resource, id, before }: Json) => [resource, id, before]),
+    ).toEqual([
+      ['flag_state', expect.any(String), { off_variation_id: idOf('x'), targets: [] }],
+      ['rollout', copied.id, null],
+      ['targeting_rule', rule.id, null],
+    ])
+    expect(data.differences[0].after).toEqual({ off_variation_id: idOf('y'), targets })
+    expect(data.differences[1].after).toMatchObject({
+      environment_id: tenant.live.id,
+      name: 'Half',
+    })
+  })
+
+  it('writes only what differs, takes things by their name, and removes what is not there', async () => {
+    const staged = await addRollout(tenant.staging, { percentage: 60 })
+    await addRule(tenant.staging, { rollout_id: staged.id, order_index: 4 })
+    const lived = await addRollout(tenant.live)
+    const same = await addRule(tenant.live, { rollout_id: lived.id, order_index: 4 })
+    const extra = await addRule(tenant.live, {
+      name: 'Extra',
+      conditions: [],
+      variation_id: idOf('z'),
+    })
+    const { data } = await promote()
+    expect(data.differences).toEqual([
+      {
+        resource: 'rollout',
+        id: lived.id,
+        before: expect.objectContaining({ percentage: 50, salt: lived.salt }),
+        after: expect.objectContaining({ percentage: 60, salt: staged.salt }),
+      },
+      {
+        resource: 'targeting_rule',
+        id: extra.id,
+        before: expect.objectContaining({ name: 'Extra' }),
+        after: null,
+      },
+    ])
+    expect(Object.keys(data.differences[0].after).sort()).toEqual(['percentage', 'ranges', 'salt'])
+    const rules = await listed(tenant.live, 'targeting-rules')
+    expect(rules).toMatchObject([{ id: same.id, revision: same.revision, rollout_id: lived.id }])
+  })
+
+  it('is undone in a rollout by the weights from before, which puts everybody back', async () => {
+    const variants = ['x', 'y'].map((key) => ({ variation_id: idOf(key), weight: 30 }))
+    const body = { name: 'Half', strategy: 'variant', variants }
+    const lived = (await as('POST', at(tenant.live, '/rollouts'), body)).data
+    const staged = await addRollout(tenant.staging, { percentage: 60, salt: lived.salt })
+    await promote()
+    const address = at(tenant.live, `/rollouts/${lived.id}`)
+    expect((await as('GET', address)).data).toMatchObject({ percentage: 60, ranges: staged.ranges })
+    const undone = await as('PUT', address, { strategy: 'variant', variants })
+    expect(undone.data.ranges).toEqual(lived.ranges)
+  })
+
+  it('a second time changes nothing, and says so', async () => {
+    const rollout = await addRollout(tenant.staging)
+    await addRule(tenant.staging, { rollout_id: rollout.id })
+    await addRule(tenant.staging, { variation_id: idOf('z') })
+    await promote()
+    const before = [await world.version(tenant.live), await world.audit()]
+    expect((await promote()).data).toEqual({ applied: false, differences: [] })
+    expect((await promote({ dry_run: true })).data).toEqual({ applied: false, differences: [] })
+    expect([await world.version(tenant.live), await world.audit()]).toEqual(before)
+  })
+
+  it('as a dry run answers the same differences and changes nothing', async () => {
+    await addRule(tenant.staging, { variation_id: idOf('y') })
+    await addRollout(tenant.live)
+    const before = [await world.version(tenant.live), await world.audit()]
+    const dry = await promote({ dry_run: true })
+    expect([dry.status, dry.data.applied]).toEqual([200, false])
+    expect([await world.version(tenant.live), await world.audit()]).toEqual(before)
+    const real = await promote({ dry_run: false })
+    const withoutIds = ({ data }: Answer) =>
+      data.differences.map(({ resource, before: was, after }: Json) => {
+        return [resource, was, after && { ...after, id: '' }]
+      })
+    expect(withoutIds(dry)).toEqual(withoutIds(real))
+  })
+
+  it('refuses environments that are the same, unknown or of others, and unknown fields', async () => {
+    const others = await world.addTenant('Others')
+    for (const [fields, path] of [
+      [{ to_env_id: tenant.staging.id }, 'to_env_id'],
+      [{ to_env_id: others.live.id }, 'to_env_id'],
+      [{ from_env_id: others.live.id }, 'from_env_id'],
+      [{ from_env_id: crypto.randomUUID() }, 'from_env_id'],
+      [{ from_env_id: 'x' }, 'from_env_id'],
+      [{ to_env_id: undefined }, 'to_env_id'],
+      [{ dry_run: 'no' }, 'dry_run'],
+      [{ other: 1 }, 'other'],
+    ] as const) {
+      for (const dry of [{}, { dry_run: true }]) {
+        const { status, data } = await promote({ ...dry, ...fields })
+        expect([status, data?.issues?.[0]?.path]).toEqual([400, path])
+      }
+    }
+    const nowhere = `${addressesOf(tenant).flag(crypto.randomUUID())}/promote`
+    const body = { from_env_id: tenant.staging.id, to_env_id: tenant.live.id }
+    expect((await as('POST', nowhere, body)).status).toBe(404)
+  })
+
+  it('refuses what would make flags of the other environment need themselves', async () => {
+    const body = { key: 'other', type: 'boolean' }
+    const other = (await as('POST', addressesOf(tenant).flags, body)).data
+    const mine = { flag_id: flag.id, variation_ids: [idOf('x')] }
+    const theirs = { flag_id: other.id, variation_ids: [other.variations[0].id] }
+    const { live, staging } = addressesOf(tenant)
+    expect((await as('PUT', live(other.id), { prerequisites: [mine] })).status).toBe(200)
+    expect((await as('PUT', staging(flag.id), { prerequisites: [theirs] })).status).toBe(200)
+    const before = [await world.version(tenant.live), await world.audit()]
+    for (const dry of [{}, { dry_run: true }]) {
+      const { status, message } = await promote(dry)
+      expect(status).toBe(400)
+      expect(message).toContain('needs itself')
+    }
+    expect([await world.version(tenant.live), await world.audit()]).toEqual(before)
+  })
+
+  it('copies any rules, even in places shared with others, so that everybody is served alike', async () => {
+    const anyRule = fc.record({
+      name: fc.constantFrom('a', 'b'),
+      order_index: fc.nat({ max: 1 }),
+      variation: fc.constantFrom('x', 'y', 'z'),
+      isSplit: fc.boolean(),
+      plan: fc.constantFrom('pro', 'free', null),
+    })
+    const anyRules = fc.array(anyRule, { maxLength: 5 })
+    await fc.assert(
+      fc.asyncProperty(anyRules, anyRules, async (staged, lived) => {
+        await begin()
+        for (const [environment, rules] of [
+          [tenant.staging, staged],
+          [tenant.live, lived],
+        ] as const) {
+          for (const { name, order_index, variation, isSplit, plan } of rules) {
+            const rollout = isSplit ? await addRollout(environment, { name }) : null
+            await addRule(environment, {
+              ...{ name, order_index, rollout_id: rollout?.id ?? null },
+              variation_id: idOf(variation),
+              conditions: plan === null ? [] : [{ attribute: 'plan', operator: 'eq', value: plan }],
+            })
+          }
+        }
+        expect((await promote()).status).toBe(200)
+        expect(await answersIn(tenant.live)).toEqual(await answersIn(tenant.staging))
+        expect((await promote()).data.differences).toEqual([])
+      }),
+      { numRuns: 60 },
+    )
+  }, 60_000)
+})

@@ -1,0 +1,120 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { evaluate, poll } from '../../../server/test/call.ts'
+import { allInMemory, losable } from '../../../server/test/capabilities.ts'
+import { settle } from '../../../server/test/fake-clock.ts'
+import { TestSocket } from '../../../server/test/test-socket.ts'
+import { updateFlagState } from '../../src/flags/flag-states.ts'
+import { createTargetingRule } from '../../src/flags/targeting-rules.ts'
+import { type MetricsShop, openMetricsShop } from '../world/metrics-shop.ts'
+
+const SYSTEM = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
+const context = { kind: 'user', key: 'user-1' }
+
+let shop: MetricsShop
+let lose: (isLosing: boolean) => void
+
+beforeEach(async () => {
+  const parts = allInMemory()
+  const feed = losable(parts.changeFeed)
+  lose = feed.lose
+  shop = await openMetricsShop({ ...parts, changeFeed: feed.changeFeed })
+  return () => shop.flags.close()
+})
+
+const convergence = (environmentId = shop.mine.live) =>
+  shop.read(`/projects/${shop.mine.projectId}/envs/${environmentId}/convergence`)
+
+/** Publishes a version that serves another variation to everybody. */
+async function serveTheOther(): Promise<void> {
+  const { projectId, live: environmentId, flag } = shop.mine
+  const params = { projectId, environmentId, flagId: flag.id }
+  const body = { name: 'all', conditions: [], variationId: flag.variations[1]?.id ?? '' }
+  await createTargetingRule(shop.flags.as(SYSTEM), { params, body })
+  await settle()
+}
+
+/** Publishes one more version. */
+async function change(isActive: boolean): Promise<void> {
+  const { projectId, live: environmentId, flag } = shop.mine
+  const params = { projectId, environmentId, flagId: flag.id }
+  await updateFlagState(shop.flags.as(SYSTEM), {
+    ...{ params, body: { isActive }, expectedRevision: undefined },
+  })
+  await settle()
+}
+
+describe('GET …/convergence', () => {
+  it('knows of nothing served before anybody has asked', async () => {
+    expect(await convergence()).toEqual({
+      version: 1,
+      published_at: '2030-01-01T00:00:00.000Z',
+      serving: null,
+      clients: { ws: 0, poll: 0, behind: 0 },
+    })
+  })
+
+  it('tells which version this instance serves, and how long ago it was the newest', async () => {
+    await evaluate(shop.flags, shop.mine.clientKey, context)
+    await shop.clock.advance(1234)
+    const checked = { checked_at: '2030-01-01T00:00:00.000Z', age_ms: 1234 }
+    expect(await convergence()).toMatchObject({ version: 1, serving: { version: 1, ...checked } })
+    await change(false)
+    const now = '2030-01-01T00:00:01.234Z'
+    expect(await convergence()).toMatchObject({
+      version: 2,
+      published_at: now,
+      serving: { version: 2, checked_at: now, age_ms: 0 },
+    })
+  })
+
+  it('shows an instance that has missed a hint until it has caught up', async () => {
+    await evaluate(shop.flags, shop.mine.clientKey, context)
+    const parked = poll(shop.flags, shop.mine.clientKey, { context })
+    const socket = new TestSocket()
+    const connection = shop.flags.acceptSocket(socket)
+    const init = { type: 'init', sdkKey: shop.mine.clientKey, context }
+    connection.receive(JSON.stringify(init))
+    await settle()
+    expect(await convergence()).toMatchObject({ clients: { ws: 1, poll: 1, behind: 0 } })
+    lose(true)
+    await change(false)
+    expect(await convergence()).toMatchObject({
+      version: 2,
+      serving: { version: 1 },
+      clients: { ws: 1, poll: 1, behind: 2 },
+    })
+    await shop.clock.advance(5000)
+    expect(await convergence()).toMatchObject({
+      serving: { version: 2 },
+      clients: { ws: 1, behind: 0 },
+    })
+    shop.flags.releaseSocket(connection)
+    expect(await convergence()).toMatchObject({ clients: { ws: 0 } })
+    await shop.clock.advance(61_000)
+    expect((await parked).status).toBe(200)
+    expect(await convergence()).toMatchObject({ clients: { ws: 0, poll: 0, behind: 0 } })
+  })
+
+  it('counts a client that is too slow to take the newest version as behind', async () => {
+    const socket = new TestSocket()
+    const connection = shop.flags.acceptSocket(socket)
+    connection.receive(JSON.stringify({ type: 'init', sdkKey: shop.mine.clientKey, context }))
+    await settle()
+    socket.bufferedAmount = 1_000_000
+    await serveTheOther()
+    expect(await convergence()).toMatchObject({
+      version: 2,
+      serving: { version: 2 },
+      clients: { ws: 1, behind: 1 },
+    })
+    shop.flags.releaseSocket(connection)
+  })
+
+  it('counts the clients of its own environment only', async () => {
+    const parked = poll(shop.flags, shop.theirs.clientKey, { context })
+    await settle()
+    expect(await convergence()).toMatchObject({ clients: { poll: 0 } })
+    await shop.clock.advance(61_000)
+    await parked
+  })
+})

@@ -1,0 +1,235 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { sha256 } from '../../../server/src/access/secrets.ts'
+import { call, evaluate } from '../../../server/test/call.ts'
+import { type MetricsShop, openMetricsShop } from '../world/metrics-shop.ts'
+import type { Json } from '../world/world.ts'
+
+const PATH = '/contexts/observed-contexts'
+const START = '2030-01-01T00:00:00.000Z'
+
+let shop: MetricsShop
+
+beforeEach(async () => {
+  shop = await openMetricsShop()
+  return () => shop.flags.close()
+})
+
+const list = (query = ''): Promise<Json> => shop.read(`${PATH}?${query}`)
+const keysOf = async (query = ''): Promise<readonly string[]> =>
+  (await list(query)).data.map(({ context_json: { key } }: Json) => key)
+
+/** Somebody is evaluated for; then what was seen is written. */
+async function see(context: unknown, key = shop.mine.clientKey): Promise<void> {
+  expect((await evaluate(shop.flags, key, context)).status).toBe(200)
+  await shop.clock.advance(2000)
+}
+
+const user = (name: string) => ({ kind: 'user', key: name })
+
+describe('GET /contexts/observed-contexts', () => {
+  it('answers what was seen in full, the last first', async () => {
+    await see(user('ada'))
+    await see(user('bob'))
+    await see(user('ada'))
+    const { data, meta } = await list()
+    expect(meta).toEqual({ total: 2, page: 1, pageCount: 1 })
+    expect(data.map(({ context_json }: Json) => context_json.key)).toEqual(['ada', 'bob'])
+    expect(data[0]).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      env_id: shop.mine.live,
+      org_id: shop.mine.orgId,
+      hash: expect.any(String),
+      context_json: user('ada'),
+      first_seen: START,
+      last_seen: '2030-01-01T00:00:04.000Z',
+      seen_count: 2,
+      evaluation_success: true,
+      variation_results: '{"theme":"dark"}',
+      source: 'rest',
+      deleted_at: null,
+    })
+  })
+
+  it('comes in pages of 20 unless asked otherwise', async () => {
+    for (let n = 0; n < 25; n += 1) {
+      await evaluate(shop.flags, shop.mine.clientKey, user(`user-${n}`))
+    }
+    await shop.clock.advance(2000)
+    expect((await list()).data).toHaveLength(20)
+    expect((await list()).meta).toEqual({ total: 25, page: 1, pageCount: 2 })
+    const pages = [1, 2, 3].map((page) => keysOf(`perPage=10&page=${page}`))
+    const walked = (await Promise.all(pages)).flat()
+    expect(new Set(walked).size).toBe(25)
+    expect(await keysOf('perPage=100')).toEqual(walked)
+    expect((await list('page=9')).data).toEqual([])
+  })
+
+  it('keeps to a kind, to success or failure, and to an environment', async () => {
+    await see(user('ada'))
+    await see({ kind: 'device', key: 'd-1' })
+    await see({ kind: 'multi', user: { key: 'eve' }, organization: { key: 'o' } })
+    expect(await keysOf('kind=user')).toEqual(['ada'])
+    expect(await keysOf('kind=device')).toEqual(['d-1'])
+    expect((await list('kind=multi')).meta.total).toBe(1)
+    expect(await keysOf('kind=USER')).toEqual([])
+    expect((await list('success=true')).meta.total).toBe(3)
+    expect((await list('success=false')).meta.total).toBe(0)
+    expect((await list(`env_id=${shop.mine.live}`)).meta.total).toBe(3)
+    expect((await list(`env_id=${shop.mine.staging}`)).meta.total).toBe(0)
+  })
+
+  it('takes from and to as what was last seen then, both instants included', async () => {
+    await see(user('ada'))
+    await see(user('bob'))
+    await see(user('eve'))
+    const [first, second, third] = [0, 2, 4].map((s) => `2030-01-01T00:00:0${s}.000Z`)
+    expect(await keysOf(`from=${second}`)).toEqual(['eve', 'bob'])
+    expect(await keysOf(`to=${second}`)).toEqual(['bob', 'ada'])
+    expect(await keysOf(`from=${first}&to=${first}`)).toEqual(['ada'])
+    expect(await keysOf('from=2030-01-01T00:00:00.001Z&to=2030-01-01T00:00:01.999Z')).toEqual([])
+    expect(await keysOf(`from=2030-01-01T01:00:04%2B01:00&to=${third}`)).toEqual(['eve'])
+  })
+
+  it('shows an organization its own, and the platform everybody’s', async () => {
+    await see(user('ada'))
+    await see(user('foreigner'), shop.theirs.clientKey)
+    expect(await keysOf()).toEqual(['ada'])
+    const { body } = await shop.ask('GET', PATH, shop.mine.tokens.platform)
+    expect((body as Json).data.meta.total).toBe(2)
+    const foreign = await shop.ask('GET', `${PATH}?env_id=${shop.theirs.live}`)
+    const unknown = await shop.ask('GET', `${PATH}?env_id=${crypto.randomUUID()}`)
+    expect(foreign).toMatchObject({ status: 404, body: { data: null } })
+    expect(unknown.body).toEqual(foreign.body)
+  })
+
+  it.each([
+    ['page=0', 'page'],
+    ['page=1.5', 'page'],
+    ['perPage=0', 'perPage'],
+    ['perPage=101', 'perPage'],
+    ['limit=10', 'limit'],
+    ['success=1', 'success'],
+    ['success=TRUE', 'success'],
+    ['from=yesterday', 'from'],
+    ['to=2030-01-01', 'to'],
+    ['env_id=x', 'env_id'],
+    ['kind=', 'kind'],
+    [`kind=${'k'.repeat(65)}`, 'kind'],
+  ])('refuses %s, naming %s', async (query, field) => {
+    const { status, body } = await shop.ask('GET', `${PATH}?${query}`)
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ data: { issues: [{ path: field }] } })
+  })
+
+  it('takes a kind of 64 characters', async () => {
+    await see({ kind: 'k'.repeat(64), key: 'ada' })
+    expect(await keysOf(`kind=${'k'.repeat(64)}`)).toEqual(['ada'])
+  })
+})
+
+describe('DELETE /contexts/observed-contexts', () => {
+  const forget = (query: string, token = shop.mine.tokens.admin) =>
+    shop.ask('DELETE', `${PATH}?${query}`, token)
+  const audited = async () =>
+    (await shop.storage.list('auditEvent', { where: { eventType: 'observed_context.forgotten' } }))
+      .data
+
+  it('forgets every context of a person in one environment, for ever', async () => {
+    await see(user('ada'))
+    await see({ ...user('ada'), plan: 'pro' })
+    await see({ kind: 'multi', user: { key: 'ada' }, organization: { key: 'o' } })
+    await see(user('ada-2'))
+    await see(user('ada'), shop.theirs.clientKey)
+    const answer = await forget(`env_id=${shop.mine.live}&key=ada`)
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { statusCode: 200, message: 'OK', data: null },
+    ])
+    expect(await keysOf()).toEqual(['ada-2'])
+    expect((await shop.storage.list('observedContext', {})).total).toBe(2)
+  })
+
+  it('forgets a person whose key contains U+0000 or an unpaired surrogate', async () => {
+    const [nul, half] = [user('a\0da'), user('a\ud800da')]
+    for (const context of [nul, half, user('a'), user('ada')]) await see(context)
+    expect(await keysOf()).toEqual(['ada', 'a', 'a\uFFFDda', 'a\uFFFDda'])
+    expect((await forget(`env_id=${shop.mine.live}&key=a%00da`)).status).toBe(200)
+    expect(await keysOf()).toEqual(['ada', 'a'])
+    await see(nul)
+    await forget(`env_id=${shop.mine.live}&key=${encodeURIComponent('a\uFFFDda')}`)
+    expect(await keysOf()).toEqual(['ada', 'a'])
+  })
+
+  it('leaves an audit entry that does not name the person', async () => {
+    await see(user('ada@shop.example'))
+    await forget(`env_id=${shop.mine.live}&key=ada%40shop.example`)
+    const [entry, ...others] = await audited()
+    expect(others).toEqual([])
+    expect(entry).toMatchObject({
+      streamId: `environment:${shop.mine.live}`,
+      orgId: shop.mine.orgId,
+      projectId: shop.mine.projectId,
+      payload: {
+        before: { key_hash: await sha256(`${shop.mine.live}:ada@shop.example`), contexts: 1 },
+        after: null,
+      },
+    })
+    expect(JSON.stringify(entry)).not.toContain('ada@')
+  })
+
+  it('changes nothing, and says nothing of it, when nobody of that name was seen', async () => {
+    await see(user('ada'))
+    expect((await forget(`env_id=${shop.mine.live}&key=bob`)).status).toBe(200)
+    expect(await audited()).toEqual([])
+    expect(await keysOf()).toEqual(['ada'])
+  })
+
+  it('sees them again, as somebody new, when they come back', async () => {
+    await see(user('ada'))
+    const [before] = (await list()).data
+    await forget(`env_id=${shop.mine.live}&key=ada`)
+    await see(user('ada'))
+    const [after] = (await list()).data
+    expect(after).toMatchObject({ seen_count: 1, hash: before.hash })
+    expect(after.id).not.toBe(before.id)
+  })
+
+  it('is for administrators and up, in their own organization', async () => {
+    await see(user('ada'))
+    const query = `env_id=${shop.mine.live}&key=ada`
+    for (const role of ['viewer', 'editor'] as const) {
+      expect((await forget(query, shop.mine.tokens[role])).status).toBe(403)
+    }
+    expect((await forget(query, shop.theirs.tokens.owner)).status).toBe(404)
+    expect(await keysOf()).toEqual(['ada'])
+  })
+
+  it.each([
+    ['key=ada', 'env_id'],
+    ['env_id=x&key=ada', 'env_id'],
+    ['env_id=LIVE', 'key'],
+    ['env_id=LIVE&key=', 'key'],
+    ['env_id=LIVE&key=LONG', 'key'],
+  ])('refuses %j, naming %s', async (query, field) => {
+    const filled = query.replace('LIVE', shop.mine.live).replace('LONG', 'x'.repeat(1025))
+    const { status, body } = await forget(filled)
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ data: { issues: [{ path: field }] } })
+  })
+})
+
+it('what was observed in an environment goes with it', async () => {
+  const { mine, storage, clock, flags } = shop
+  const staging = `/projects/${mine.projectId}/envs/${mine.staging}`
+  const made = await call(flags, `${staging}/sdk-keys`, {
+    headers: { authorization: `Bearer ${mine.tokens.admin}` },
+    body: { name: 'k', kind: 'client' },
+  })
+  await evaluate(flags, (made.body as Json).data.key, user('ada'))
+  await see(user('bob'))
+  expect((await storage.list('observedContext', {})).total).toBe(2)
+  expect((await shop.ask('DELETE', staging, mine.tokens.admin)).status).toBe(200)
+  await clock.advance(2000)
+  expect(await keysOf()).toEqual(['bob'])
+  expect((await storage.list('observedContext', {})).total).toBe(1)
+})

@@ -1,0 +1,236 @@
+import type { Environment, Role } from '@ff/protocol/management'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type Json, type Tenant, World } from '../world/world.ts'
+
+const USERS = Array.from({ length: 500 }, (_, n) => ({ kind: 'user', key: `user-${n}` }))
+
+let world: World
+let tenant: Tenant
+let at: string
+
+beforeEach(async () => {
+  world = await World.create()
+  tenant = await world.addTenant('Acme')
+  at = `/projects/${tenant.project.id}/envs`
+})
+
+const send = (method: string, address: string, body?: Json, role: Role = 'admin') =>
+  world.call(method, address, { token: tenant.tokens[role], body })
+
+async function done(method: string, address: string, body?: Json): Promise<Json> {
+  const answer = await send(method, address, body)
+  if (answer.status >= 300) throw new Error(answer.text)
+  return answer.data
+}
+
+describe('an environment', () => {
+  it('begins with every flag active and serving its default', async () => {
+    const flags = `/projects/${tenant.project.id}/flags`
+    const flag = await done('POST', flags, { key: 'f', type: 'boolean' })
+    const state = `${at}/${tenant.live.id}/flags/${flag.id}`
+    await done('PUT', state, { default_variation_id: flag.variations[0].id })
+    const answer = await send('POST', at, { key: 'qa', name: 'Quality', context_privacy: 'none' })
+    expect(answer).toMatchObject({ status: 201, headers: { ETag: '"1"' } })
+    expect(answer.data).toEqual({
+      id: expect.any(String),
+      project_id: tenant.project.id,
+      key: 'qa',
+      name: 'Quality',
+      is_default: false,
+      context_privacy: 'none',
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+      deleted_at: null,
+      revision: 1,
+    })
+    expect(await done('GET', `${at}/${answer.data.id}`)).toEqual(answer.data)
+    expect(await world.evaluate(answer.data)).toEqual({ f: false })
+    expect(await done('POST', at, { key: 'bare' })).toMatchObject({
+      name: 'bare',
+      context_privacy: 'minimal',
+    })
+    const list = await send('GET', `${at}?search=qua`, undefined, 'viewer')
+    expect(list.data.data).toEqual([answer.data])
+    const keys = (await done('GET', at)).data.map(({ key }: Json) => key)
+    expect(keys).toEqual(['bare', 'live', 'qa', 'staging'])
+  })
+
+  it('changes what it says of itself without being published', async () => {
+    const flags = `/projects/${tenant.project.id}/flags`
+    await done('POST', flags, { key: 'f', type: 'boolean' })
+    const version = await world.version(tenant.live)
+    world.hints.length = 0
+    const body = { name: 'Production', context_privacy: 'all' }
+    const address = `${at}/${tenant.live.id}`
+    expect(await done('PUT', address, body)).toMatchObject({ ...body, key: 'live', revision: 2 })
+    expect(await done('PUT', address, { context_privacy: null })).toMatchObject({
+      context_privacy: 'minimal',
+    })
+    expect(await world.version(tenant.live)).toBe(version)
+    expect(world.hints).toEqual([])
+    for (const field of ['key', 'id', 'project_id', 'revision', 'copy_from']) {
+      const answer = await send('PUT', address, { [field]: tenant.staging.id })
+      expect([answer.status, answer.data.issues[0].path]).toEqual([400, field])
+    }
+    expect((await send('PUT', address, { context_privacy: 'some' })).status).toBe(400)
+    const token = tenant.tokens.admin
+    const headers = { 'if-match': '"1"' }
+    for (const method of ['PUT', 'DELETE']) {
+      const late = { token, headers, body: method === 'PUT' ? { name: 'Late' } : undefined }
+      expect((await world.call(method, address, late)).status).toBe(409)
+    }
+  })
+
+  it('is the default of its project alone, whoever makes one so at the same time', async () => {
+    const qa = await done('POST', at, { key: 'qa' })
+    const ids = [tenant.live.id, tenant.staging.id, qa.id]
+    const defaults = async () =>
+      (await done('GET', at)).data.filter((each: Json) => each.is_default).map(({ id }: Json) => id)
+    expect(await defaults()).toEqual([tenant.live.id])
+    await done('PUT', `${at}/${qa.id}`, { is_default: true })
+    expect(await defaults()).toEqual([qa.id])
+    for (let round = 0; round < 10; round += 1) {
+      await Promise.all(ids.map((id) => done('PUT', `${at}/${id}`, { is_default: true })))
+      expect((await defaults()).length).toBe(1)
+    }
+    const [id] = await defaults()
+    expect(await send('PUT', `${at}/${id}`, { is_default: false })).toMatchObject({
+      status: 400,
+      data: { issues: [{ path: 'is_default' }] },
+    })
+    expect((await send('DELETE', `${at}/${id}`)).status).toBe(409)
+    expect(await defaults()).toEqual([id])
+    const other = ids.find((each) => each !== id)
+    expect((await send('PUT', `${at}/${other}`, { is_default: false })).status).toBe(200)
+  })
+
+  it('that is deleted is gone with its keys and its part of every flag', async () => {
+    const flags = `/projects/${tenant.project.id}/flags`
+    const flag = await done('POST', flags, { key: 'f', type: 'boolean' })
+    const address = `${at}/${tenant.staging.id}`
+    await done('POST', `${address}/flags/${flag.id}/targeting-rules`, { name: 'r', conditions: [] })
+    await done('POST', `${address}/sdk-keys`, { name: 'k', kind: 'server' })
+    world.hints.length = 0
+    const version = await world.version(tenant.live)
+    expect(await send('DELETE', address)).toMatchObject({ status: 200, data: null })
+    for (const path of [address, `${address}/sdk-keys`, `${address}/flags/${flag.id}`]) {
+      expect((await send('GET', path)).status).toBe(404)
+    }
+    expect(await world.evaluate(tenant.staging)).toEqual({})
+    expect(await world.evaluate(tenant.live)).toEqual({ f: false })
+    expect(await world.version(tenant.live)).toBe(version)
+    expect(world.hints).toEqual([
+      { type: 'flagSet', environmentId: tenant.staging.id, version: 3 },
+      { type: 'sdkKeys' },
+    ])
+    const where = { environmentId: tenant.staging.id }
+    for (const kind of ['sdkKey', 'flagState', 'targetingRule', 'rollout'] as const) {
+      expect((await world.storage.list(kind, { where })).total).toBe(0)
+    }
+    const variation = `${flags}/${flag.id}/variations/${flag.variations[1].id}`
+    expect((await send('PUT', variation, { value: 'true' })).status).toBe(200)
+    expect(await world.evaluate(tenant.staging)).toEqual({})
+  })
+
+  it('of which twenty are made with one key at once comes into being once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => send('POST', at, { key: 'same' })),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)])
+  })
+
+  it('made anew under its key a hundred times is a new one each time', async () => {
+    const flags = `/projects/${tenant.project.id}/flags`
+    const flag = await done('POST', flags, { key: 'f', type: 'boolean' })
+    const ids = new Set<string>()
+    for (let round = 0; round < 100; round += 1) {
+      const environment: Environment & { readonly id: string } = await done('POST', at, {
+        key: 'qa',
+      })
+      ids.add(environment.id)
+      expect(await world.evaluate(environment)).toEqual({ f: false })
+      const state = `${at}/${environment.id}/flags/${flag.id}`
+      const body = { name: 'r', conditions: [], variation_id: flag.variations[0].id }
+      await done('POST', `${state}/targeting-rules`, body)
+      expect(await world.evaluate(environment, { kind: 'user', key: 'u' })).toEqual({ f: true })
+      await done('DELETE', `${at}/${environment.id}`)
+      expect(await world.evaluate(environment, { kind: 'user', key: 'u' })).toEqual({})
+    }
+    expect(ids.size).toBe(100)
+  })
+})
+
+describe('an environment made in the likeness of another', () => {
+  let theme: Json
+  let gate: Json
+
+  beforeEach(async () => {
+    const flags = `/projects/${tenant.project.id}/flags`
+    const variations = ['a', 'b', 'c'].map((key) => ({ key, value: key }))
+    theme = await done('POST', flags, { key: 'theme', type: 'string', variations })
+    gate = await done('POST', flags, { key: 'gate', type: 'boolean' })
+    const segment = await done('POST', `/projects/${tenant.project.id}/segments`, { key: 's' })
+    const keys = `/projects/${tenant.project.id}/segments/${segment.id}/keys`
+    await done('POST', keys, { list: 'included', add: ['user-1', 'user-2', 'user-3'] })
+    const inLive = (flag: Json) => `${at}/${tenant.live.id}/flags/${flag.id}`
+    const [first, second, third] = theme.variations.map(({ id }: Json) => id)
+    const split = [
+      { variation_id: second, weight: 33.3 },
+      { variation_id: third, weight: 20 },
+    ]
+    const rollouts = `${inLive(theme)}/rollouts`
+    const body = { name: 'Split', strategy: 'variant', variants: split }
+    const rollout = await done('POST', rollouts, body)
+    // Once changed, the ranges say who has what; the weights alone would not.
+    const variants = split.map((each) => ({ ...each, weight: each.weight / 2 }))
+    await done('PUT', `${rollouts}/${rollout.id}`, { variants })
+    await done('PUT', `${rollouts}/${rollout.id}`, { variants: split.toReversed() })
+    const rules = `${inLive(theme)}/targeting-rules`
+    await done('POST', rules, { name: 'S', segment_id: segment.id, variation_id: second })
+    await done('POST', rules, { name: 'All', conditions: [], rollout_id: rollout.id })
+    const on = gate.variations[0].id
+    await done('PUT', inLive(gate), { default_variation_id: on })
+    await done('PUT', inLive(theme), {
+      off_variation_id: third,
+      targets: [{ variation_id: first, kind: 'user', keys: ['user-7', 'user-8'] }],
+      prerequisites: [{ flag_id: gate.id, variation_ids: [on] }],
+    })
+  })
+
+  it('serves everybody what the other serves them', async () => {
+    const copy = await done('POST', at, { key: 'copy', copy_from: tenant.live.id })
+    const there = await world.evaluateEach(tenant.live, USERS)
+    expect(await world.evaluateEach(copy, USERS)).toEqual(there)
+    expect(new Set(there.map(({ theme: value }) => value)).size).toBe(3)
+    const plain = await done('POST', at, { key: 'plain' })
+    expect(await world.evaluateEach(plain, USERS)).not.toEqual(there)
+    const events = (await world.audit()).map(({ eventType }) => eventType)
+    expect(events.filter((type) => type === 'environment.created').length).toBe(2)
+  })
+
+  it('goes its own way from then on', async () => {
+    const copy = await done('POST', at, { key: 'copy', copy_from: tenant.live.id })
+    const before = await world.evaluateEach(tenant.live, USERS)
+    const state = `${at}/${copy.id}/flags/${theme.id}`
+    const [rollout] = (await done('GET', `${state}/rollouts`)).data
+    const variants = [{ variation_id: theme.variations[2].id, weight: 100 }]
+    await done('PUT', `${state}/rollouts/${rollout.id}`, { variants })
+    await done('PUT', state, { targets: [], prerequisites: [] })
+    expect(await world.evaluateEach(tenant.live, USERS)).toEqual(before)
+    await done('DELETE', `${at}/${copy.id}`)
+    expect(await world.evaluateEach(tenant.live, USERS)).toEqual(before)
+  })
+
+  it('cannot be made of what is not one of its project', async () => {
+    const other = await world.addTenant('Other')
+    const gone = await done('POST', at, { key: 'gone' })
+    await done('DELETE', `${at}/${gone.id}`)
+    for (const copy_from of [other.live.id, gone.id, theme.id]) {
+      const answer = await send('POST', at, { key: 'copy', copy_from })
+      expect([answer.status, answer.data.issues[0].path]).toEqual([400, 'copy_from'])
+    }
+    expect((await send('POST', at, { key: 'copy', copy_from: 'live' })).status).toBe(400)
+    expect((await done('GET', at)).meta.total).toBe(2)
+    expect((await send('POST', at, { key: 'copy', copy_from: null })).status).toBe(201)
+  })
+})

@@ -1,0 +1,222 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { LogInWorld, PASSWORD } from '../world/log-in-world.ts'
+import type { Json, Tenant } from '../world/world.ts'
+
+const OTHER = 'another good password'
+const DAY_MS = 24 * 60 * 60_000
+
+let logInWorld: LogInWorld
+
+beforeEach(async () => {
+  logInWorld = await LogInWorld.create()
+})
+
+describe('a one-time link', () => {
+  it('lets a new member set a password, once', async () => {
+    const token = await logInWorld.invite('ada@acme.test', 'admin')
+    expect(token).toMatch(/^ffl_[0-9a-f]{64}$/)
+    expect((await logInWorld.logIn('ada@acme.test')).status).toBe(401)
+    const body = { token, new_password: PASSWORD }
+    expect(await logInWorld.change(body)).toMatchObject({ status: 200, data: null })
+    expect((await logInWorld.logIn('ada@acme.test')).status).toBe(200)
+    expect((await logInWorld.change({ ...body, new_password: OTHER })).status).toBe(401)
+    expect((await logInWorld.logIn('ada@acme.test')).status).toBe(200)
+    const { data } = await logInWorld.manage('GET', '/audit/logs?sort=created_at:asc')
+    const events = data.data.filter(({ id }: Json) => id.startsWith('logins:'))
+    expect(events.map(({ eventType }: Json) => eventType)).toEqual([
+      'member.accepted',
+      'user.password_changed',
+      'user.login_success',
+      'user.login_success',
+    ])
+    expect(events[0].actor).toMatchObject({ email: 'ada@acme.test', role: 'admin' })
+    expect((await logInWorld.manage('GET', '/audit/verify')).data.valid).toBe(true)
+  })
+
+  it('that comes many times at once is used by exactly one', async () => {
+    const token = await logInWorld.invite('ada@acme.test', 'viewer')
+    const passwords = Array.from({ length: 8 }, (_, n) => `password number ${n}`)
+    const answers = await Promise.all(
+      passwords.map((password) => logInWorld.change({ token, new_password: password })),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([200, ...Array(7).fill(401)])
+    const winner = passwords[statuses.indexOf(200)] ?? ''
+    expect((await logInWorld.logIn('ada@acme.test', winner)).status).toBe(200)
+  })
+
+  it('ends after seven days, with its membership, and when there is a newer one', async () => {
+    const at = `/organizations/${logInWorld.tenant.orgId}/members`
+    const expired = await logInWorld.invite('late@acme.test', 'viewer')
+    const removed = await logInWorld.invite('gone@acme.test', 'viewer')
+    const replaced = await logInWorld.invite('lost@acme.test', 'viewer')
+    const idOf = async (email: string) =>
+      (await logInWorld.manage('GET', `${at}?search=${email}`)).data.data[0].user_id
+    await logInWorld.manage('DELETE', `${at}/${await idOf('gone@acme.test')}`)
+    const answer = await logInWorld.manage('PUT', `${at}/${await idOf('lost@acme.test')}`, {
+      new_link: true,
+    })
+    expect(answer.data.one_time_link).toMatch(/^ffl_/)
+    const use = async (token: string) =>
+      (await logInWorld.change({ token, new_password: PASSWORD })).status
+    expect([await use(removed), await use(replaced)]).toEqual([401, 401])
+    await logInWorld.world.clock.advance(7 * DAY_MS - 1)
+    expect(await use(answer.data.one_time_link)).toBe(200)
+    await logInWorld.world.clock.advance(1)
+    expect(await use(expired)).toBe(401)
+    const [invited] = await logInWorld.audit('member.invited')
+    expect(JSON.stringify(invited)).not.toMatch(/ffl_|link/)
+  })
+
+  it('is not made anew by a change of something else', async () => {
+    const at = `/organizations/${logInWorld.tenant.orgId}/members`
+    const token = await logInWorld.invite('ada@acme.test', 'viewer')
+    const { data } = await logInWorld.manage('GET', at)
+    const changed = await logInWorld.manage('PUT', `${at}/${data.data[0].user_id}`, { name: 'Ada' })
+    expect(changed.data.one_time_link).toBe(null)
+    expect((await logInWorld.change({ token, new_password: PASSWORD })).status).toBe(200)
+  })
+
+  it('gives a new password to who has forgotten theirs, and ends their sessions', async () => {
+    const { id } = await logInWorld.add('ada@acme.test', 'viewer')
+    const before = logInWorld.as(await logInWorld.logIn('ada@acme.test'))
+    const at = `/organizations/${logInWorld.tenant.orgId}/members/${id}`
+    const token = (await logInWorld.manage('PUT', at, { new_link: true })).data.one_time_link
+    expect((await before.get('/auth/me')).status).toBe(200)
+    expect((await logInWorld.change({ token, new_password: OTHER })).status).toBe(200)
+    expect((await before.get('/auth/me')).status).toBe(401)
+    expect((await logInWorld.logIn('ada@acme.test')).status).toBe(401)
+    expect((await logInWorld.logIn('ada@acme.test', OTHER)).status).toBe(200)
+  })
+
+  it.each(['viewer', 'editor', 'admin', 'owner'] as const)(
+    'to the account of an owner is made for owners only: %s',
+    async (role) => {
+      const { id } = await logInWorld.add('boss@acme.test', 'owner')
+      const at = `/organizations/${logInWorld.tenant.orgId}/members/${id}`
+      const token = logInWorld.tenant.tokens[role]
+      const answer = await logInWorld.world.call('PUT', at, { token, body: { new_link: true } })
+      expect(answer.status).toBe(role === 'owner' ? 200 : 403)
+    },
+  )
+
+  it.each([
+    [{ new_password: 'elevenchars' }, 'new_password'],
+    [{ new_password: 'x'.repeat(257) }, 'new_password'],
+    [{ new_password: 'Ada.Lovelace@acme.test' }, 'new_password'],
+    [{ new_password: 'nul\0 in the password' }, 'new_password'],
+    [{ new_password: 123456789012 }, 'new_password'],
+    [{}, 'token'],
+    [{ new_password: OTHER, old_password: PASSWORD }, 'token'],
+    [{ new_password: OTHER, email: 'x@acme.test' }, 'email'],
+  ])('with %j is refused, and stays good', async (body, field) => {
+    const token = await logInWorld.invite('ada.lovelace@acme.test', 'viewer')
+    const refused = await logInWorld.change({ token, ...body })
+    expect([refused.status, refused.data.issues[0].path]).toEqual([400, field])
+    expect((await logInWorld.change({ token, new_password: '👩‍🚀 of twelve' })).status).toBe(200)
+  })
+})
+
+describe('who adds an address that is known elsewhere', () => {
+  let other: Tenant
+  let theirs: string
+
+  beforeEach(async () => {
+    other = await logInWorld.world.addTenant('Globex')
+  })
+
+  const inviteThere = async (email: string) => {
+    await logInWorld.world.clock.advance(1)
+    const { data } = await logInWorld.world.call('POST', `/organizations/${other.orgId}/members`, {
+      token: other.tokens.owner,
+      body: { email, role: 'owner' },
+    })
+    theirs = data.one_time_link
+    return theirs
+  }
+  const organizationsOf = async (email: string, password = PASSWORD) => {
+    const { data } = await logInWorld.logIn(email, password)
+    return data?.memberships?.map(({ name }: Json) => name)
+  }
+
+  it('cannot take that person’s account, and gets them in only by their own password', async () => {
+    await logInWorld.add('ada@acme.test', 'admin')
+    const token = await inviteThere('ada@acme.test')
+    expect((await logInWorld.change({ token, new_password: OTHER })).status).toBe(409)
+    expect((await logInWorld.change({ token, old_password: OTHER })).status).toBe(401)
+    expect(await organizationsOf('ada@acme.test')).toEqual(['Acme'])
+    expect((await logInWorld.change({ token, old_password: PASSWORD })).status).toBe(200)
+    expect(await organizationsOf('ada@acme.test')).toEqual(['Acme', 'Globex'])
+    expect((await logInWorld.change({ token, old_password: PASSWORD })).status).toBe(401)
+  })
+
+  it('gets nothing of what others invite the same address to, whoever is first', async () => {
+    const mine = await logInWorld.invite('ada@acme.test', 'admin')
+    await inviteThere('ada@acme.test')
+    await logInWorld.change({ token: mine, new_password: PASSWORD })
+    expect(await organizationsOf('ada@acme.test')).toEqual(['Acme'])
+    expect((await logInWorld.change({ token: theirs, new_password: OTHER })).status).toBe(409)
+    const me = logInWorld.as(await logInWorld.logIn('ada@acme.test'))
+    const there = await me.get('/auth/me', { 'x-ff-organization': other.orgId })
+    expect(there.status).toBe(404)
+    expect((await me.get(`/organizations/${other.orgId}`)).status).toBe(404)
+  })
+
+  it('of two links that are used at once, only one sets the password', async () => {
+    const mine = await logInWorld.invite('ada@acme.test', 'admin')
+    await inviteThere('ada@acme.test')
+    const answers = await Promise.all([
+      logInWorld.change({ token: mine, new_password: PASSWORD }),
+      logInWorld.change({ token: theirs, new_password: OTHER }),
+    ])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+  })
+
+  it('learns nothing: the answer is that of a new address', async () => {
+    await logInWorld.add('ada@acme.test', 'admin')
+    const at = `/organizations/${other.orgId}/members`
+    const add = async (email: string) => {
+      const body = { email, role: 'viewer' }
+      const { data } = await logInWorld.world.call('POST', at, { token: other.tokens.owner, body })
+      return Object.keys(data)
+    }
+    expect(await add('ada@acme.test')).toEqual(await add('new@acme.test'))
+  })
+})
+
+describe('changing one’s own password', () => {
+  it('takes the old one, and ends all other sessions', async () => {
+    await logInWorld.add('ada@acme.test', 'viewer')
+    const here = logInWorld.as(await logInWorld.logIn('ada@acme.test'))
+    const there = logInWorld.as(await logInWorld.logIn('ada@acme.test'))
+    const change = (old_password: string, new_password: string) =>
+      here.send('POST', '/auth/password', { old_password, new_password })
+    expect((await change('not the old password', OTHER)).status).toBe(403)
+    expect((await change(PASSWORD, 'short')).data.issues[0].path).toBe('new_password')
+    expect((await change(PASSWORD, OTHER)).status).toBe(200)
+    expect((await here.get('/auth/me')).status).toBe(200)
+    expect((await there.get('/auth/me')).status).toBe(401)
+    expect((await logInWorld.logIn('ada@acme.test')).status).toBe(401)
+    expect((await logInWorld.logIn('ada@acme.test', OTHER)).status).toBe(200)
+    const [, changed] = await logInWorld.audit('user.password_changed')
+    expect(changed).toMatchObject({
+      payload: { after: { email: 'ada@acme.test', by: 'password' } },
+      org_id: logInWorld.tenant.orgId,
+      actor: { email: 'ada@acme.test' },
+    })
+  })
+
+  it('is refused without a session, or without its X-CSRF-Token', async () => {
+    await logInWorld.add('ada@acme.test', 'viewer')
+    const body = { old_password: PASSWORD, new_password: OTHER }
+    expect((await logInWorld.change(body)).status).toBe(401)
+    const token = logInWorld.tenant.tokens.owner
+    expect((await logInWorld.change(body, { token })).status).toBe(401)
+    const ada = logInWorld.as(await logInWorld.logIn('ada@acme.test'))
+    const forged = { 'x-csrf-token': 'x' }
+    expect((await ada.send('POST', '/auth/password', body, forged)).status).toBe(403)
+    const half = await ada.send('POST', '/auth/password', { new_password: OTHER })
+    expect([half.status, half.data.issues[0].path]).toEqual([400, 'old_password'])
+    expect((await logInWorld.logIn('ada@acme.test')).status).toBe(200)
+  })
+})

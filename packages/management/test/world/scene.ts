@@ -1,0 +1,209 @@
+import { type EndpointName, endpoints } from '@ff/protocol/management'
+import type { ContextSample } from '@ff/storage'
+import { customer, event, offlinePayments, signatureOf } from '../billing/stripe-events.ts'
+import { CALLBACK_QUERY, identityProviderFor } from './fake-identity-provider.ts'
+import { type Json, type Tenant, World } from './world.ts'
+
+/** Under which the scene keeps secrets that must be read back. */
+const SECRET_KEY = '5e'.repeat(32)
+
+export const NAMES = Object.keys(endpoints) as EndpointName[]
+
+/** Two organizations, one with a thing of every kind, and what every endpoint needs. */
+export interface Scene {
+  readonly world: World
+  readonly mine: Tenant
+  readonly theirs: Tenant
+  /** Path parameters of things that belong to `mine`. */
+  readonly params: Readonly<Record<string, string>>
+  readonly bodies: Readonly<Partial<Record<EndpointName, Json>>>
+  /** What has to be sent besides. */
+  readonly headers: Readonly<Partial<Record<EndpointName, Readonly<Record<string, string>>>>>
+}
+
+export async function createScene(): Promise<Scene> {
+  const world = await World.create(undefined, {
+    secretKey: SECRET_KEY,
+    payments: offlinePayments,
+    identityProvider: identityProviderFor('known@mine.test'),
+    publicUrl: 'https://flags.mine.test',
+  })
+  const mine = await world.addTenant('Mine')
+  const theirs = await world.addTenant('Theirs')
+  const token = mine.tokens.owner
+  const flags = `/projects/${mine.project.id}/flags`
+  const variations = ['a', 'b'].map((key) => ({ key, value: key }))
+  const body = { key: 'secret-flag', type: 'string', variations }
+  const flag = (await world.call('POST', flags, { token, body })).data
+  const state = `/projects/${mine.project.id}/envs/${mine.live.id}/flags/${flag.id}`
+  const rule = (
+    await world.call('POST', `${state}/targeting-rules`, {
+      token,
+      body: { name: 'r', conditions: [] },
+    })
+  ).data
+  const served = { variation_id: flag.variations[0].id, percentage: 50 }
+  const half = { name: 'r', strategy: 'percentage', ...served }
+  const rollout = (await world.call('POST', `${state}/rollouts`, { token, body: half })).data
+  const segments = `/projects/${mine.project.id}/segments`
+  const segment = (await world.call('POST', segments, { token, body: { key: 's' } })).data
+  const done = async (method: string, address: string, body: Json): Promise<Json> =>
+    (await world.call(method, address, { token, body })).data
+  const organization = `/organizations/${mine.orgId}`
+  const person = { email: 'secret@mine.test', role: 'viewer' }
+  const member = await done('POST', `${organization}/members`, person)
+  const invite = async (email: string): Promise<string> =>
+    (await done('POST', `${organization}/members`, { email, role: 'viewer' })).one_time_link
+  const password = 'a password of the scene'
+  const first = { token: await invite('known@mine.test'), new_password: password }
+  await world.call('POST', '/auth/password', { body: first })
+  const issued = { name: 'secret token', role: 'viewer' }
+  const accessToken = await done('POST', `${organization}/tokens`, issued)
+  const environments = `/projects/${mine.project.id}/envs`
+  const newKey = { name: 'secret key', kind: 'client' }
+  const sdkKey = await done('POST', `${environments}/${mine.live.id}/sdk-keys`, newKey)
+  const hook = { url: 'https://hooks.mine.test/secret', event_types: ['*'] }
+  // It is told of its own creation, so that it has a delivery to show.
+  const webhook = await done('POST', `${organization}/webhooks`, hook)
+  // So that the environment of the path may be deleted.
+  await done('PUT', `${environments}/${mine.staging.id}`, { is_default: true })
+  const scheduled = { apply_at: '2031-01-01T00:00:00Z', operation: 'deleteTargetingRule' }
+  const planned = { ...scheduled, target_id: rule.id }
+  const change = await done('POST', `${state}/scheduled-changes`, planned)
+  const platform = mine.tokens.platform
+  const priced = { name: 'Team', max_flags: 100, trial_days: 14, stripe_price_id: 'price_1' }
+  const plans = '/plan-limits/plans'
+  const plan = (await world.call('POST', plans, { token: platform, body: priced })).data
+  await world.storage.recordContextSamples([sightingIn(mine)])
+  // Paid for through its link, so that nobody outside has to be asked.
+  const linked = { name: 'Link', product_link: 'https://pay.mine.test/' }
+  const payable = (await world.call('POST', plans, { token: platform, body: linked })).data
+  const paymentEvent = JSON.stringify(event('customer.created', 1_893_456_000, customer()))
+  const params = {
+    planId: plan.id,
+    orgId: mine.orgId,
+    userId: member.user_id,
+    tokenId: accessToken.id,
+    keyId: sdkKey.id,
+    webhookId: webhook.id,
+    projectId: mine.project.id,
+    envId: mine.live.id,
+    flagId: flag.id,
+    variationId: flag.variations[1].id,
+    ruleId: rule.id,
+    rolloutId: rollout.id,
+    segmentId: segment.id,
+    changeId: change.id,
+    version: '1',
+  }
+  const bodies = {
+    createOrganization: { name: 'New' },
+    updateOrganization: { metadata_updates: { changed: true } },
+    setOrganizationPlan: { plan_id: plan.id },
+    createCheckout: { plan_id: payable.id, success_url: 'https://mine.test/paid' },
+    receiveStripeEvent: paymentEvent,
+    createPlan: { name: 'New', product_link: 'https://mine.test/pay', max_flags: 5 },
+    updatePlan: { name: 'changed', overage_rate_eur_cents: 7 },
+    addMember: { email: 'new@mine.test', role: 'viewer' },
+    updateMember: { role: 'editor' },
+    logIn: { email: 'known@mine.test', password },
+    changePassword: { token: await invite('invited@mine.test'), new_password: password },
+    createAccessToken: { name: 'new', role: 'viewer' },
+    createWebhook: { url: 'https://hooks.mine.test/new', event_types: ['flag.*'], active: true },
+    updateWebhook: { active: false },
+    createProject: { key: 'new' },
+    updateProject: { name: 'changed' },
+    createEnvironment: { key: 'new', copy_from: mine.live.id },
+    updateEnvironment: { name: 'changed' },
+    createSdkKey: { name: 'new', kind: 'client' },
+    rotateSdkKey: { grace_seconds: 0 },
+    createFlag: { key: 'new', type: 'boolean' },
+    updateFlag: { name: 'changed' },
+    createVariation: { key: 'c', value: 'c' },
+    reorderVariations: { orders: [{ id: params.variationId, order_index: 9 }] },
+    updateVariation: { value: 'changed' },
+    updateFlagState: { is_active: false },
+    createTargetingRule: { name: 'new', conditions: [] },
+    reorderTargetingRules: { orders: [{ id: rule.id, order_index: 9 }] },
+    updateTargetingRule: { name: 'changed' },
+    createRollout: half,
+    updateRollout: { percentage: 60 },
+    createSegment: { key: 'new' },
+    createScheduledChange: {
+      apply_at: '2031-01-01T00:00:00Z',
+      operation: 'updateFlagState',
+      body: { is_active: false },
+    },
+    updateSegment: { force: true },
+    explainEvaluation: { context: {} },
+    promoteFlag: { from_env_id: mine.live.id, to_env_id: mine.staging.id },
+    changeSegmentKeys: { list: 'included', add: ['u'] },
+  }
+  const signature = signatureOf(paymentEvent, world.clock.now())
+  const begun = await world.call('GET', '/auth/oidc/start')
+  const headers = {
+    receiveStripeEvent: { 'stripe-signature': signature },
+    finishOidcLogIn: { cookie: begun.cookies[0]?.split(';')[0] ?? '' },
+  }
+  return { world, mine, theirs, params, bodies, headers }
+}
+
+/** What may be seen of somebody who was served flags of `live`. */
+export function sightingIn(
+  { live, orgId }: Tenant,
+  changes: Partial<ContextSample> = {},
+): ContextSample {
+  const key = 'secret-person'
+  return {
+    id: crypto.randomUUID(),
+    environmentId: live.id,
+    orgId,
+    hash: crypto.randomUUID(),
+    kind: 'user',
+    key,
+    contextJson: { kind: 'user', key },
+    firstSeen: '2029-12-31T12:00:00.000Z',
+    lastSeen: '2029-12-31T12:00:00.000Z',
+    seenCount: 1,
+    evaluationSuccess: true,
+    variationResults: '{"secret-flag":"a"}',
+    source: 'rest',
+    ...changes,
+  }
+}
+
+/** Where an endpoint is about what belongs to `mine`; `query` is added to what it needs. */
+export function addressOf({ params }: Scene, name: EndpointName, query = ''): string {
+  const { path } = endpoints[name]
+  const all = [requiredQuery(name, params), query]
+  const given = all.filter((part) => part !== '').join('&')
+  const address = path.replace(/\{(\w+)\}/g, (_, param: string) => params[param] ?? '')
+  return given === '' ? address : `${address}?${given}`
+}
+
+/** Where the query says what an endpoint is about. */
+function requiredQuery(name: EndpointName, { orgId, envId }: Scene['params']): string {
+  if (endpoints[name].path.startsWith('/audit/')) return `org_id=${orgId}`
+  if (name === 'getFlagMetrics') return `environmentId=${envId}`
+  if (name === 'finishOidcLogIn') return CALLBACK_QUERY
+  if (name === 'listObservedContexts') return `env_id=${envId}`
+  return name === 'forgetObservedContexts' ? `env_id=${envId}&key=secret-person` : ''
+}
+
+/** A well-formed request to an endpoint, about what belongs to `mine`. */
+export function ask(
+  scene: Scene,
+  name: EndpointName,
+  token: string | undefined,
+  headers: Readonly<Record<string, string>> = {},
+) {
+  const body = scene.bodies[name]
+  const all = { ...scene.headers[name], ...headers }
+  const { method } = endpoints[name]
+  return scene.world.call(method, addressOf(scene, name), { token, headers: all, body })
+}
+
+/** Everything that a change would leave a trace in. */
+export async function tracesOf({ world, mine }: Scene): Promise<unknown> {
+  return [await world.audit(), await world.version(mine.live), await world.version(mine.staging)]
+}

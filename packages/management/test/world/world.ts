@@ -1,0 +1,267 @@
+import { compileFlagSet, type EvaluationContext, FlagError, type FlagValues } from '@ff/core'
+import { evaluateAll, valuesOf } from '@ff/core/all-flags'
+import type { AuditEvent, Environment, Project, Role } from '@ff/protocol/management'
+import type { ConnectedManagementPlane, ServerServices } from '@ff/server/plane'
+import { type FlagSetChange, memory, type Storage } from '@ff/storage'
+import { extensions } from '../../../server/src/evaluation/extensions.ts'
+import { FlagSetCache } from '../../../server/src/evaluation/flag-set-cache.ts'
+import type { Reply } from '../../../server/src/http/exchange.ts'
+import { createHandler, type Handle } from '../../../server/src/http/handler.ts'
+import { bodyTooLarge, jsonBody } from '../../../server/src/http/json-body.ts'
+import { Metrics } from '../../../server/src/http/metrics.ts'
+import { Instance } from '../../../server/src/instance.ts'
+import { SessionRegistry } from '../../../server/src/live/session-registry.ts'
+import { resolveOptions } from '../../../server/src/options.ts'
+import { FakeClock } from '../../../server/test/fake-clock.ts'
+import type { Actor } from '../../src/access/actors.ts'
+import type { Management } from '../../src/changes/management.ts'
+import type { As } from '../../src/create-management.ts'
+import { createManagement } from '../../src/node/node.ts'
+import { ScryptPasswordHasher } from '../../src/node/password-hasher.ts'
+import { openApiDocument } from '../../src/openapi/openapi.ts'
+import { createOrganization } from '../../src/organizations/organizations.ts'
+import { createProject } from '../../src/organizations/projects.ts'
+import { createAccessToken } from '../../src/users/access-tokens.ts'
+import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.ts'
+import type { ManagedOptions } from './managed-server.ts'
+import { expectToFitOpenApi, isInOpenApi } from './openapi.ts'
+
+/** Any JSON that was answered; tests look into it freely. */
+// biome-ignore lint/suspicious/noExplicitAny: an answer's shape is what the tests are about
+export type Json = any
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The values of `Set-Cookie`. */
+  readonly cookies: readonly string[]
+  readonly text: string
+  readonly message: string
+  readonly data: Json
+}
+
+export interface Call {
+  readonly token?: string | undefined
+  /** Sent as JSON; text and bytes are sent as they are. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** Where the caller's connection comes from. */
+  readonly address?: string
+  readonly isEncrypted?: boolean
+}
+
+/** An organization with a project, its two environments and a token for every role. */
+export interface Tenant {
+  readonly orgId: string
+  readonly project: Project
+  readonly live: Environment
+  readonly staging: Environment
+  readonly tokens: Readonly<Record<Role, string>>
+}
+
+/** Who sets the scene. */
+const SYSTEM_ACTOR: Actor = {
+  id: 'system',
+  email: '',
+  name: 'System',
+  role: 'platform',
+  orgId: null,
+}
+
+/** What every answer of an operation is held to. */
+const promised = openApiDocument({ basePath: '' })
+
+/** As the server's own, but for the time it takes. */
+const passwordHasher = new ScryptPasswordHasher({ log2N: 4, r: 8, p: 1 })
+
+/** A management app over a real store, with tenants in it. */
+export class World {
+  readonly storage: Storage
+  readonly clock = new FakeClock()
+  readonly hints: FlagSetChange[] = []
+  readonly management: Management
+  readonly #plane: ConnectedManagementPlane<As>
+  readonly #handle: Handle
+
+  private constructor(storage: Storage, more: ManagedOptions) {
+    const { clock } = this
+    const { changeFeed } = memory()
+    void changeFeed.subscribe((change) => {
+      if (change.type !== 'resync') this.hints.push(change)
+    })
+    // The clock stands still, so that all requests of a test are in the same minute.
+    const standing = { managementRateLimit: 1_000_000 }
+    const own = { storage, changeFeed, clock, passwordHasher, ...standing }
+    const options = { ...own, ...more }
+    const services = servicesOf(options)
+    const plane = createManagement(options).connect(services)
+    this.storage = storage
+    this.management = plane.as(SYSTEM_ACTOR)
+    this.#plane = plane
+    stopWebhooks(plane)
+    this.#handle = createHandler({
+      ...services,
+      whenReady: () => undefined,
+      sdk: () => Promise.reject(new FlagError('NOT_FOUND', 'There is nothing at this path.')),
+      management: plane.handle,
+      metricsArePublic: options.metricsArePublic ?? false,
+    })
+  }
+
+  static async create(
+    storage: Storage = memory().storage,
+    more: ManagedOptions = {},
+  ): Promise<World> {
+    await storage.migrate()
+    return new World(storage, more)
+  }
+
+  /** Does what the start of a server does with its management plane. */
+  start(): Promise<void> {
+    return this.#plane.start()
+  }
+
+  async addTenant(name: string): Promise<Tenant> {
+    const { management } = this
+    const { id: orgId } = await createOrganization(management, { body: { name } })
+    const params = { orgId }
+    const created = await createProject(management, { params, body: { key: 'shop' } })
+    const [live, staging] = created.environments
+    if (live === undefined || staging === undefined) throw new Error('no environments')
+    const tokenOf = async (role: Role) => {
+      const owner = { orgId: role === 'platform' ? null : orgId }
+      const body = { name: `${name} ${role}`, role }
+      return (await createAccessToken(management, { params: owner, body })).token
+    }
+    const tokens = {
+      platform: await tokenOf('platform'),
+      owner: await tokenOf('owner'),
+      admin: await tokenOf('admin'),
+      editor: await tokenOf('editor'),
+      viewer: await tokenOf('viewer'),
+    }
+    return { orgId, project: created, live, staging, tokens }
+  }
+
+  async call(
+    method: string,
+    address: string,
+    { token, body, headers, address: from, isEncrypted = false }: Call = {},
+  ): Promise<Answer> {
+    const [path = '', query = ''] = address.split('?')
+    const bytes = bytesOf(body)
+    const sent = new Map(Object.entries(headers ?? {}))
+    if (token !== undefined) sent.set('authorization', `Bearer ${token}`)
+    if (bytes !== undefined && !sent.has('content-type'))
+      sent.set('content-type', 'application/json')
+    const reply = await this.#handle({
+      method,
+      path,
+      query,
+      header: (name) => sent.get(name),
+      json: async (maxBytes) => {
+        if ((bytes?.byteLength ?? 0) > maxBytes) throw bodyTooLarge(maxBytes)
+        return jsonBody(bytes ?? new Uint8Array())
+      },
+      bytes: async (maxBytes) => {
+        if ((bytes?.byteLength ?? 0) > maxBytes) throw bodyTooLarge(maxBytes)
+        return bytes ?? new Uint8Array()
+      },
+      address: from ?? '192.0.2.1',
+      isEncrypted,
+      hasBody: bytes !== undefined,
+      hold: () => undefined,
+      resume: () => undefined,
+    })
+    if (reply === 'pending') throw new Error('a management request is never pending')
+    const { status, headers: answered, cookies = [] } = reply
+    const text = await textOf(reply.body)
+    const isLines = answered['Content-Type']?.startsWith('application/x-ndjson')
+    const parsed = isLines ? linesOf(text) : JSON.parse(text)
+    const isDescribed = isInOpenApi(promised, { method, path })
+    if (isDescribed) expectToFitOpenApi(promised, { method, path, status, body: parsed })
+    if (isLines) return { status, headers: answered, cookies, text, message: '', data: parsed }
+    const { statusCode, message, data } = parsed
+    if (statusCode !== status) throw new Error(`envelope ${statusCode}, status ${status}`)
+    return { status, headers: answered, cookies, text, message, data }
+  }
+
+  /** What an application would be served now. */
+  async evaluate(environment: Environment, context: EvaluationContext = {}): Promise<FlagValues> {
+    const definition = await this.storage.loadFlagSet(environment.id)
+    if (definition === undefined) return {}
+    const flagSet = compileFlagSet(definition, { extensions })
+    return { ...valuesOf(evaluateAll(flagSet, context, this.clock.now())) }
+  }
+
+  /** The same for many contexts at one instant, reading the flag set once. */
+  async evaluateEach(
+    environment: Environment,
+    contexts: readonly EvaluationContext[],
+  ): Promise<readonly FlagValues[]> {
+    const definition = await this.storage.loadFlagSet(environment.id)
+    if (definition === undefined) return contexts.map(() => ({}))
+    const flagSet = compileFlagSet(definition, { extensions })
+    return contexts.map((context) => valuesOf(evaluateAll(flagSet, context, this.clock.now())))
+  }
+
+  /** How often the environment has been published. */
+  async version(environment: Environment): Promise<number> {
+    return (await this.storage.loadChanges(environment.id, 0)).version
+  }
+
+  async audit(): Promise<readonly AuditEvent[]> {
+    return (await this.storage.list('auditEvent', {})).data
+  }
+}
+
+function linesOf(text: string): readonly Json[] {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+}
+
+/** All of a body, as a caller who waits for it would see it. */
+export async function textOf(body: Reply['body']): Promise<string> {
+  if (body === null || typeof body === 'string') return body ?? ''
+  if (body instanceof Uint8Array) return new TextDecoder().decode(body)
+  let text = ''
+  for await (const piece of body) text += piece
+  return text
+}
+
+function bytesOf(body: unknown): Uint8Array | undefined {
+  if (body === undefined || body instanceof Uint8Array) return body
+  return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+/** The parts of an address that every test needs. */
+export function addressesOf({ project, live, staging }: Tenant) {
+  const flags = `/projects/${project.id}/flags`
+  const stateIn = (environment: Environment) => (flagId: string) =>
+    `/projects/${project.id}/envs/${environment.id}/flags/${flagId}`
+  return {
+    flags,
+    flag: (id: string) => `${flags}/${id}`,
+    variations: (id: string) => `${flags}/${id}/variations`,
+    live: stateIn(live),
+    staging: stateIn(staging),
+    rules: (id: string) => `${stateIn(live)(id)}/targeting-rules`,
+    rollouts: (id: string) => `${stateIn(live)(id)}/rollouts`,
+    segments: `/projects/${project.id}/segments`,
+  }
+}
+
+/** Leaves deliveries queued, so that tests read them as a change writes them, and nothing is sent. */
+function stopWebhooks({ jobs }: ConnectedManagementPlane<As>): void {
+  for (const job of jobs) if (job instanceof WebhookDispatcher) void job.stop()
+}
+
+/** The services of a server that evaluates nothing. */
+function servicesOf(options: ManagedOptions): ServerServices {
+  const resolved = resolveOptions(options)
+  const cache = new FlagSetCache(resolved)
+  const instance = new Instance({ cache, sessions: new SessionRegistry() })
+  return { ...resolved, metrics: new Metrics(), instance }
+}
