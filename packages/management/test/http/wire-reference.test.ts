@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { wireReference } from './wire-reference.ts'
 
-// `npx vitest run --project server test/http/wire-reference.test.ts -u` writes the page anew.
+// `npx vitest run --project management test/http/wire-reference.test.ts -u` writes the page.
 it('the wire reference tells what the server does', async () => {
   await expect(wireReference()).toMatchFileSnapshot('../../../../docs/wire-reference.md')
 })
