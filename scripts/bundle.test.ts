@@ -3,12 +3,16 @@ import { join } from 'node:path'
 import { createContext, runInContext } from 'node:vm'
 import { build } from 'esbuild'
 import { afterAll, describe, expect, it } from 'vitest'
+import { memory } from '../packages/storage/src/index.ts'
 import { root } from './source-files.ts'
 
 interface Case {
   readonly packageName: string
   readonly entry: string
-  /** An expression in which `entry` is the loaded entry. Its value may be a promise. */
+  /**
+   * An expression in which `entry` is the loaded entry and `storage` an empty store in memory. Its
+   * value may be a promise.
+   */
   readonly program: string
   readonly value: unknown
 }
@@ -75,12 +79,20 @@ const CASES: readonly Case[] = [
     packageName: 'server',
     entry: '.',
     program: `(async () => {
-      const flags = entry.createFlagServer()
+      const at = '2030-01-01T00:00:00.000Z'
+      const frame = { createdAt: at, updatedAt: at, deletedAt: null, revision: 1 }
+      const record = { ...frame, id: 'live', projectId: 'shop', key: 'live', name: 'Live' }
+      const flags = entry.createFlagServer({ storage })
+      await flags.start()
+      await storage.insert('environment', { ...record, isDefault: true, contextPrivacy: 'none' })
+      const change = { kind: 'flag', id: 'flag-1', definition: ${JSON.stringify(DEFINITION.flags[0])} }
+      await storage.publish('live', [change], { publishedAt: at, eventId: null })
+      const values = await flags.evaluate({ environmentId: 'live' }, { kind: 'user', key: 'user-1' })
       const answer = await flags.fetch(new Request('http://flags.test/nowhere'))
       await flags.close()
-      return [answer.status, (await answer.json()).message]
+      return [values['new-checkout'], answer.status]
     })()`,
-    value: [404, 'There is no such path.'],
+    value: [true, 404],
   },
   {
     packageName: 'management',
@@ -134,7 +146,7 @@ function sourceOf({ packageName, entry }: Case): string {
 
 /** The JSON value of an expression after the code, with web-standard globals only. */
 async function valueIn(code: string, program: string): Promise<unknown> {
-  const context = createContext({ ...WEB_GLOBALS })
+  const context = createContext({ ...WEB_GLOBALS, storage: memory().storage })
   runInContext(code, context)
   return JSON.parse(JSON.stringify(await runInContext(program, context)))
 }

@@ -1,6 +1,7 @@
 import type { FlagSet } from '@ff/core'
 import type { FlagSetScope } from '../access/sdk-keys.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { inNextTurn } from '../runtime/next-turn.ts'
 import { TimeSlice } from '../runtime/time-slice.ts'
 import type { FlagSession } from './flag-session.ts'
 import { FlagSetState } from './flag-set-state.ts'
@@ -72,7 +73,7 @@ export class DeliveryQueue {
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    setImmediate(() => this.#runTimeSlice())
+    inNextTurn(() => this.#runTimeSlice())
   }
 }
 

@@ -1,3 +1,4 @@
+import { inNextTurn } from '../runtime/next-turn.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 
 /** A socket without a valid `init`, as far as the limit on such sockets needs it. */
@@ -78,7 +79,7 @@ export class PendingSockets {
   #sweepSoon(group: Group): void {
     const isSwept = this.#crowded.size > 0
     this.#crowded.add(group)
-    if (!isSwept) setImmediate(() => void this.#sweep())
+    if (!isSwept) inNextTurn(() => void this.#sweep())
   }
 
   #sweep(): Promise<void> {

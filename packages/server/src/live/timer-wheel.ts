@@ -1,4 +1,5 @@
 import type { Cancel, Clock } from '../runtime/clock.ts'
+import { inNextTurn } from '../runtime/next-turn.ts'
 import { TimeSlice } from '../runtime/time-slice.ts'
 
 /** How much later than asked for something may fall due. */
@@ -73,7 +74,7 @@ export class TimerWheel {
     const slice = new TimeSlice()
     const isAllDone = this.#runDue(slice)
     if (isAllDone) this.#armForFirst()
-    else setImmediate(() => this.#run())
+    else inNextTurn(() => this.#run())
   }
 
   #runDue(slice: TimeSlice): boolean {

@@ -1,3 +1,5 @@
+import { inNextTurn } from './next-turn.ts'
+
 /** How long a time slice lasts. */
 const TIME_SLICE_MS = 5
 
@@ -30,7 +32,7 @@ export class TimeSliceQueue {
 }
 
 function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
+  return new Promise((resolve) => inNextTurn(resolve))
 }
 
 /** Calls a function, which must not throw, for each item in time slices; for the first one at once. */
