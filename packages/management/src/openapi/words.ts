@@ -8,7 +8,7 @@ const SPELLED: Readonly<Record<string, string>> = {
 
 /** Which group the operations of a path belong to, where its last collection does not say it well. */
 const GROUPS: readonly (readonly [beginning: RegExp, tag: string])[] = [
-  [/^\/auth\//, 'LogInServices'],
+  [/^\/auth\//, 'People'],
   [/^\/audit\//, 'Audit'],
   [/^\/billing\//, 'Billing'],
   [/^\/contexts\//, 'Observed contexts'],
