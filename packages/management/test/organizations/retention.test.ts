@@ -6,7 +6,7 @@ import { allInMemory } from '../../../server/test/capabilities.ts'
 import { FakeClock } from '../../../server/test/fake-clock.ts'
 import { retentionJob } from '../../src/organizations/retention.ts'
 import { openMetricsShop } from '../world/metrics-shop.ts'
-import { sightingIn } from '../world/scene.ts'
+import { contextSampleIn } from '../world/scene.ts'
 import { stores } from '../world/stores.ts'
 
 const HOUR = 60 * 60_000
@@ -33,7 +33,7 @@ describe.each(stores)('what is too old, in %s', (_name, open) => {
     const tenant = { live: { id: environmentId }, orgId: environmentId } as never
     for (const ms of [-90 * DAY, -31 * DAY, -30 * DAY - 1, -30 * DAY]) {
       await storage.recordContextSamples([
-        sightingIn(tenant, { firstSeen: at(ms), lastSeen: at(ms) }),
+        contextSampleIn(tenant, { firstSeen: at(ms), lastSeen: at(ms) }),
       ])
     }
     for (const ms of [-3 * DAY - HOUR, -3 * DAY]) await storage.insert('userSketch', sketch(at(ms)))
@@ -61,8 +61,8 @@ it('a running server removes it within the hour', async () => {
   const shop = await openMetricsShop()
   const place = { live: { id: shop.mine.live }, orgId: shop.mine.orgId } as never
   await shop.storage.recordContextSamples([
-    sightingIn(place, { lastSeen: '2029-11-30T00:00:00.000Z' }),
-    sightingIn(place, { lastSeen: '2029-12-31T00:00:00.000Z' }),
+    contextSampleIn(place, { lastSeen: '2029-11-30T00:00:00.000Z' }),
+    contextSampleIn(place, { lastSeen: '2029-12-31T00:00:00.000Z' }),
   ])
   await shop.clock.advance(HOUR)
   expect((await shop.storage.list('observedContext', {})).total).toBe(1)

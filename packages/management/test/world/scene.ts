@@ -74,7 +74,7 @@ export async function createScene(): Promise<Scene> {
   const priced = { name: 'Team', max_flags: 100, trial_days: 14, stripe_price_id: 'price_1' }
   const plans = '/plan-limits/plans'
   const plan = (await world.call('POST', plans, { token: platform, body: priced })).data
-  await world.storage.recordContextSamples([sightingIn(mine)])
+  await world.storage.recordContextSamples([contextSampleIn(mine)])
   // Paid for through its link, so that nobody outside has to be asked.
   const linked = { name: 'Link', product_link: 'https://pay.mine.test/' }
   const payable = (await world.call('POST', plans, { token: platform, body: linked })).data
@@ -149,7 +149,7 @@ export async function createScene(): Promise<Scene> {
 }
 
 /** What may be seen of somebody who was served flags of `live`. */
-export function sightingIn(
+export function contextSampleIn(
   { live, orgId }: Tenant,
   changes: Partial<ContextSample> = {},
 ): ContextSample {
