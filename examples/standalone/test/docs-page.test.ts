@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { toNodeHandler } from '@ff/server/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withDocsPage } from '../src/docs-page.ts'
 
-const flags = createFlagServer()
+const flags = createFlagServer({ management: createManagement() })
 let server: Server
 let url: string
 
