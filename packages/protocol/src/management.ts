@@ -56,7 +56,6 @@ export {
   planChoiceCodec,
 } from './api/billing/subscription.ts'
 export { type Endpoint, noBody, type Permission } from './api/endpoint.ts'
-export { type EndpointName, endpoints } from './api/endpoint-table.ts'
 export {
   type Envelope,
   envelope,
@@ -222,4 +221,5 @@ export {
   userCodec,
 } from './api/users/member.ts'
 export { OWN_PATH } from './api/users/oidc.ts'
+export { type EndpointName, endpoints } from './endpoint-table.ts'
 export { sdkSchemas } from './sdk-schemas.ts'
