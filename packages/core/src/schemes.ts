@@ -10,8 +10,8 @@ import { unleash } from './schemes/unleash.ts'
 export { configcat, flagd, flagsmith, growthbook1, growthbook2, launchdarkly, posthog, unleash }
 
 /**
- * Every scheme by the name that a rollout gives: what `compileFlagSet` is handed as
- * `extensions.schemes`, so that flags from other systems leave everybody where they were.
+ * Every scheme by the name that a rollout gives. Given to `compileFlagSet` as `extensions.schemes`,
+ * it keeps the variation of each context when flags are imported from another system.
  */
 export const schemes: ReadonlyMap<string, BucketingScheme> = new Map([
   ['unleash', unleash],

@@ -55,7 +55,7 @@ export function segmentDefinition(
   }
 }
 
-/** An hourly gradual rollout of ten percent from the given timestamp on, for everybody. */
+/** An hourly gradual rollout of ten percent from the given timestamp on, for every context. */
 export function gradualFlag(key: string, startAt: string): FlagDefinition {
   return flagDefinition(key, {
     rules: [ruleDefinition({ variationId: null, rolloutId: 'gradual' })],

@@ -91,7 +91,7 @@ it('no secret is kept in clear by anything, in files or in logs', async () => {
   }
 })
 
-/** LogInWorld set passwords, log in and mistype. Answers all that nobody may ever find again. */
+/** Users set passwords, log in and mistype. Returns every secret that must not be stored in clear. */
 async function logPeopleIn(
   flags: ManagedServer,
   orgId: string,
