@@ -64,7 +64,7 @@ export interface Endpoint {
 }
 
 export const noBody = z.undefined()
-export const noQuery = record({}, {})
+export const noQuery = record({})
 
 /** A whole number in decimal, in a path or a query. */
 export const wholeNumber = (min: number, max: number) =>
@@ -84,9 +84,9 @@ export const paging = {
   page: wholeNumber(1, 1_000_000_000).optional().meta({ default: 1 }),
   limit: wholeNumber(1, 100).optional().meta({ default: 50 }),
 }
-export const pageQuery = record(paging, {})
+export const pageQuery = record(paging)
 /** `search` matches part of a name, a key or an e-mail address, ignoring ASCII case. */
-export const searchQuery = record({ search: text(256).min(1).optional(), ...paging }, {})
+export const searchQuery = record({ search: text(256).min(1).optional(), ...paging })
 
 /** The common fields of endpoints of one kind; a row may override them. */
 export const reading = {

@@ -32,7 +32,6 @@ export function pageOf<T>(item: z.ZodType<T>): z.ZodType<PageOf<T>> {
 /** `data` of a 409: what still uses the thing that was to be deleted or archived. */
 export type InUse = z.output<typeof inUseCodec>
 
-export const inUseCodec = record(
-  { usedBy: z.array(z.strictObject({ resource: z.string(), id: z.string(), name: z.string() })) },
-  { usedBy: 'used_by' },
-)
+export const inUseCodec = record({
+  usedBy: z.array(z.strictObject({ resource: z.string(), id: z.string(), name: z.string() })),
+})

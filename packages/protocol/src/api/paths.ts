@@ -1,4 +1,4 @@
-import { record } from './record.ts'
+import { camelCaseRecord } from './record.ts'
 import { id } from './scalars.ts'
 
 export const ORGANIZATION = '/organizations/{orgId}'
@@ -17,9 +17,9 @@ export const ofFlagState = { ...inEnvironment, flagId: id } as const
 /** Path parameters whose names differ from the names of the fields. */
 export const pathNames = { environmentId: 'envId' } as const
 
-export const noParams = record({}, {})
-export const organizationParams = record(inOrganization, {})
-export const projectParams = record(inProject, {})
-export const environmentParams = record(inEnvironment, pathNames)
-export const flagParams = record(ofFlag, {})
-export const flagStateParams = record(ofFlagState, pathNames)
+export const noParams = camelCaseRecord({})
+export const organizationParams = camelCaseRecord(inOrganization)
+export const projectParams = camelCaseRecord(inProject)
+export const environmentParams = camelCaseRecord(inEnvironment, pathNames)
+export const flagParams = camelCaseRecord(ofFlag)
+export const flagStateParams = camelCaseRecord(ofFlagState, pathNames)

@@ -1,19 +1,18 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'
-import { record } from './record.ts'
+import { camelCaseRecord, record, type WireName } from './record.ts'
 
-const inner = record(
-  { variationId: z.string(), keys: z.array(z.string()) },
-  { variationId: 'variation_id' },
-)
-const codec = record(
-  { flagId: z.string(), name: z.string().optional(), targets: z.array(inner), metadata: z.json() },
-  { flagId: 'flag_id' },
-)
+const inner = record({ variationId: z.string(), keys: z.array(z.string()) })
+const codec = record({
+  flagId: z.string(),
+  name: z.string().optional(),
+  targets: z.array(inner),
+  metadata: z.json(),
+})
 
 describe('record', () => {
-  it('renames exactly the listed keys, both ways', () => {
+  it('renames exactly the declared fields, both ways', () => {
     const wire = {
       flag_id: 'f',
       targets: [{ variation_id: 'v', keys: ['flag_id'] }],
@@ -28,9 +27,50 @@ describe('record', () => {
     expect(z.encode(codec, value)).toEqual(wire)
   })
 
+  it('derives the wire names of all fields', () => {
+    const dates = record({
+      id: z.int(),
+      createdAt: z.int(),
+      lastSeenAtHour: z.int(),
+      top5Ids: z.int(),
+    })
+    const wire = { id: 1, created_at: 2, last_seen_at_hour: 3, top5_ids: 4 }
+    expect(z.decode(dates, wire)).toEqual({ id: 1, createdAt: 2, lastSeenAtHour: 3, top5Ids: 4 })
+  })
+
+  it('takes the wire name of an exception from the list', () => {
+    const shape = { environmentId: z.string(), eventType: z.string().optional() }
+    const excepted = record(shape, { environmentId: 'env_id' })
+    expect(z.decode(excepted, { env_id: 'e', event_type: 't' })).toEqual({
+      environmentId: 'e',
+      eventType: 't',
+    })
+    expect(z.safeDecode(excepted, { environment_id: 'e' } as never).success).toBe(false)
+    expectTypeOf<z.input<typeof excepted>>().toEqualTypeOf<{
+      env_id: string
+      event_type?: string | undefined
+    }>()
+  })
+
+  it('has a type with the wire names', () => {
+    expectTypeOf<WireName<'newFlagsClientVisible'>>().toEqualTypeOf<'new_flags_client_visible'>()
+    expectTypeOf<z.input<typeof inner>>().toEqualTypeOf<{ variation_id: string; keys: string[] }>()
+    expectTypeOf<z.output<typeof inner>>().toEqualTypeOf<{ variationId: string; keys: string[] }>()
+  })
+
+  it('leaves the names of a camelCaseRecord as they are, apart from the exceptions', () => {
+    const shape = { flagId: z.string(), environmentId: z.string() }
+    const params = camelCaseRecord(shape, { environmentId: 'envId' })
+    expect(z.decode(params, { flagId: 'f', envId: 'e' })).toEqual({
+      flagId: 'f',
+      environmentId: 'e',
+    })
+    expect(z.safeDecode(params, { flag_id: 'f', envId: 'e' }).success).toBe(false)
+  })
+
   it('names the wire field of a fault, however deep', () => {
     const wire = { flag_id: 5, targets: [{ variation_id: null, keys: [] }], metadata: null }
-    const paths = z.safeDecode(codec, wire).error?.issues.map(({ path }) => path)
+    const paths = z.safeDecode(codec, wire as never).error?.issues.map(({ path }) => path)
     expect(paths).toEqual([['flag_id'], ['targets', 0, 'variation_id']])
   })
 

@@ -1,32 +1,67 @@
 import * as z from 'zod'
 
-/** A two-way codec: wire spelling and values outside, house spelling inside. */
-export type Wire<T> = z.ZodType<T, Readonly<Record<string, unknown>>>
+/** A two-way codec: wire names and values outside, field names and values inside. */
+export type Wire<T, W = Readonly<Record<string, unknown>>> = z.ZodType<T, W>
+
+/** The wire name of a field: `orderIndex` becomes `order_index`. */
+export type WireName<Field, Done extends string = ''> = Field extends `${infer Letter}${infer Rest}`
+  ? WireName<Rest, `${Done}${Letter extends Lowercase<Letter> ? Letter : `_${Lowercase<Letter>}`}`>
+  : Done
 
 type Shape = Readonly<Record<string, z.ZodType>>
-type Names<S extends Shape> = { readonly [K in keyof S]?: string }
+/** The wire names of the fields whose wire name is not the derived one. */
+type Exceptions<S extends Shape> = { readonly [F in keyof S]?: string }
+type Fields<S extends Shape> = z.output<z.ZodObject<S>>
+
+/** What a record looks like on the wire. */
+type WireFields<S extends Shape, E> = {
+  [F in keyof z.input<z.ZodObject<S>> as F extends keyof E
+    ? Extract<E[F], string>
+    : WireName<F>]: z.input<z.ZodObject<S>>[F]
+}
 
 /**
- * A codec for one object that renames exactly the listed keys and refuses unknown ones.
+ * Returns the codec of an object whose wire names are those of its fields in snake_case, apart from
+ * the exceptions. It refuses unknown names. Only the declared fields are renamed, never what is
+ * inside their values.
  *
- * Faults found while decoding name the wire field, because that is what the caller typed.
+ * Faults found while decoding name the wire field, because that is what the caller wrote.
  *
  * @example
- * const codec = record({ flagId: id, name: z.string() }, { flagId: 'flag_id' })
+ * const codec = record({ flagId: id, name: z.string() })
  * z.decode(codec, { flag_id: '…', name: 'a' }) // { flagId: '…', name: 'a' }
  */
-export function record<S extends Shape>(shape: S, names: Names<S>): Wire<z.output<z.ZodObject<S>>> {
-  const wireShape: Record<string, z.ZodType> = {}
-  const toWire = new Map<string, string>()
-  const fromWire = new Map<string, string>()
-  for (const [name, schema] of Object.entries(shape)) {
-    const wireName = names[name] ?? name
-    wireShape[wireName] = schema
-    toWire.set(name, wireName)
-    fromWire.set(wireName, name)
-  }
-  return z.codec(z.strictObject(wireShape), z.custom<z.output<z.ZodObject<S>>>(), {
-    decode: (wire) => rename(wire, fromWire) as z.output<z.ZodObject<S>>,
+export function record<S extends Shape, const E extends Exceptions<S> = Record<never, string>>(
+  shape: S,
+  exceptions?: E,
+): Wire<Fields<S>, WireFields<S, E>> {
+  return renaming(shape, (field) => exceptions?.[field] ?? toSnakeCase(field)) as never
+}
+
+/** Returns the codec of an object with the same names on the wire, apart from the exceptions. */
+export function camelCaseRecord<S extends Shape>(
+  shape: S,
+  exceptions: Exceptions<S> = {},
+): Wire<Fields<S>> {
+  return renaming(shape, (field) => exceptions[field] ?? field)
+}
+
+function toSnakeCase(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+function renaming<S extends Shape>(
+  shape: S,
+  wireNameOf: (field: string) => string,
+): Wire<Fields<S>> {
+  const fields = Object.entries(shape).map(([field, schema]) => {
+    return { field, schema, wireName: wireNameOf(field) }
+  })
+  const wire = fields.map(({ wireName, schema }) => [wireName, schema] as const)
+  const toWire = new Map(fields.map(({ field, wireName }) => [field, wireName]))
+  const fromWire = new Map(fields.map(({ field, wireName }) => [wireName, field]))
+  return z.codec(z.strictObject(Object.fromEntries(wire)), z.custom<Fields<S>>(), {
+    decode: (object) => rename(object, fromWire) as Fields<S>,
     encode: (value) => rename(value, toWire),
   })
 }

@@ -78,12 +78,6 @@ export const recordFields = {
   revision: z.int().min(1),
 }
 
-export const recordNames = {
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-  deletedAt: 'deleted_at',
-} as const
-
 /** In the body of a PUT: absent leaves the field as it is, `null` makes it `empty`. */
 export function clearable<T>(schema: z.ZodType<T>, empty: T): z.ZodOptional<z.ZodType<T>> {
   return z

@@ -53,14 +53,7 @@ export const auditEventCodec = record(
     /** SHA-256, in hexadecimal, of all of the above as JSON in its canonical form (RFC 8785). */
     hash: z.string(),
   },
-  {
-    createdAt: 'created_at',
-    streamId: 'stream_id',
-    orgId: 'org_id',
-    projectId: 'project_id',
-    actorId: 'actor_id',
-    previousHash: 'previous_hash',
-  },
+  { eventType: 'eventType' },
 )
 
 /** The result of a verification of the chains of the log. */
@@ -85,17 +78,12 @@ const auditFault = z.enum([
 ])
 export type AuditFault = z.output<typeof auditFault>
 
-export const auditVerificationCodec = record(
-  {
-    valid: z.boolean(),
-    /** The number of valid entries: all entries, or those before the first fault. */
-    entries: count,
-    firstBroken: z
-      .strictObject({ id: z.string(), sequence: z.int(), reason: auditFault })
-      .nullable(),
-  },
-  { firstBroken: 'first_broken' },
-)
+export const auditVerificationCodec = record({
+  valid: z.boolean(),
+  /** The number of valid entries: all entries, or those before the first fault. */
+  entries: count,
+  firstBroken: z.strictObject({ id: z.string(), sequence: z.int(), reason: auditFault }).nullable(),
+})
 
 /** The kind of resource of an event, and the fields of its `before` and `after`. */
 export interface AuditEventRow {
@@ -114,23 +102,20 @@ const loginFields = {
   email: z.union([z.email().max(254), z.literal('')]),
   method: z.enum(['password', 'oidc']),
 }
-const loginCodec = record(loginFields, {})
-const refusedLoginCodec = record({ ...loginFields, reason: text(256) }, {})
-const limitedLoginsCodec = record({ attempts: count, since: timestamp }, {})
-const changedPasswordCodec = record(
-  { email: loginFields.email, by: z.enum(['password', 'link', 'operator']) },
-  {},
-)
+const loginCodec = record(loginFields)
+const refusedLoginCodec = record({ ...loginFields, reason: text(256) })
+const limitedLoginsCodec = record({ attempts: count, since: timestamp })
+const changedPasswordCodec = record({
+  email: loginFields.email,
+  by: z.enum(['password', 'link', 'operator']),
+})
 
-const forgottenContextsCodec = record(
-  {
-    /** SHA-256, in hexadecimal, of the environment's id, a colon and the key. */
-    keyHash: z.string(),
-    /** How many records there were. */
-    contexts: count,
-  },
-  { keyHash: 'key_hash' },
-)
+const forgottenContextsCodec = record({
+  /** SHA-256, in hexadecimal, of the environment's id, a colon and the key. */
+  keyHash: z.string(),
+  /** How many records there were. */
+  contexts: count,
+})
 
 /** Every event that can be audited. An event that is not here cannot be written. */
 export const auditEvents = {
@@ -225,15 +210,6 @@ const filters = {
   toDate: instant.optional(),
 }
 
-const filterNames = {
-  eventType: 'event_type',
-  actorId: 'actor_id',
-  orgId: 'org_id',
-  projectId: 'project_id',
-  fromDate: 'from_date',
-  toDate: 'to_date',
-} as const
-
 /** `field:direction`, in these six ways. */
 const SORTS = {
   'created_at:asc': { field: 'createdAt', direction: 'asc' },
@@ -258,16 +234,13 @@ export const auditLogEndpoints = {
     path: '/audit/logs',
     permission: 'audit.read',
     params: noParams,
-    query: record(
-      {
-        ...paging,
-        ...filters,
-        /** `redis`: the recent entries; the others: all of them. */
-        source: z.enum(['redis', 'database', 'both']).optional().meta({ default: 'both' }),
-        sort: auditSort.optional().meta({ default: 'created_at:desc' }),
-      },
-      filterNames,
-    ),
+    query: record({
+      ...paging,
+      ...filters,
+      /** `redis`: the recent entries; the others: all of them. */
+      source: z.enum(['redis', 'database', 'both']).optional().meta({ default: 'both' }),
+      sort: auditSort.optional().meta({ default: 'created_at:desc' }),
+    }),
     response: pageOf(auditEventCodec),
   },
   verifyAuditLog: {
@@ -275,7 +248,7 @@ export const auditLogEndpoints = {
     path: '/audit/verify',
     permission: 'audit.read',
     params: noParams,
-    query: record({ orgId: filters.orgId }, filterNames),
+    query: record({ orgId: filters.orgId }),
     response: auditVerificationCodec,
   },
   exportAuditLog: {
@@ -283,7 +256,7 @@ export const auditLogEndpoints = {
     path: '/audit/export',
     permission: 'audit.read',
     params: noParams,
-    query: record(filters, filterNames),
+    query: record(filters),
     lines: true,
     response: auditEventCodec,
   },

@@ -28,37 +28,24 @@ const webhookFault = z.enum([
 ])
 export type WebhookFault = z.output<typeof webhookFault>
 
-export const webhookDeliveryCodec = record(
-  {
-    /** Sent as `webhook-id`, the same with each attempt. */
-    id,
-    orgId: id,
-    webhookId: id,
-    /** The audit event to deliver. */
-    eventId: z.string(),
-    eventType: z.string(),
-    status: z.enum(['pending', 'delivered', 'failed']),
-    /** The number of attempts started. */
-    attempts: count,
-    /** null if no attempt follows. During an attempt: the next one, if no result is recorded. */
-    nextAttemptAt: timestamp.nullable(),
-    /** The response status of the last attempt; null without a response or during the attempt. */
-    lastStatus: z.int().nullable(),
-    /** The failure of the last attempt; null if it succeeded, and during the attempt. */
-    lastError: webhookFault.nullable(),
-    /** The duration of the last attempt in milliseconds; null during the attempt. */
-    durationMs: count.nullable(),
-    createdAt: timestamp,
-  },
-  {
-    orgId: 'org_id',
-    webhookId: 'webhook_id',
-    eventId: 'event_id',
-    eventType: 'event_type',
-    nextAttemptAt: 'next_attempt_at',
-    lastStatus: 'last_status',
-    lastError: 'last_error',
-    durationMs: 'duration_ms',
-    createdAt: 'created_at',
-  },
-)
+export const webhookDeliveryCodec = record({
+  /** Sent as `webhook-id`, the same with each attempt. */
+  id,
+  orgId: id,
+  webhookId: id,
+  /** The audit event to deliver. */
+  eventId: z.string(),
+  eventType: z.string(),
+  status: z.enum(['pending', 'delivered', 'failed']),
+  /** The number of attempts started. */
+  attempts: count,
+  /** null if no attempt follows. During an attempt: the next one, if no result is recorded. */
+  nextAttemptAt: timestamp.nullable(),
+  /** The response status of the last attempt; null without a response or during the attempt. */
+  lastStatus: z.int().nullable(),
+  /** The failure of the last attempt; null if it succeeded, and during the attempt. */
+  lastError: webhookFault.nullable(),
+  /** The duration of the last attempt in milliseconds; null during the attempt. */
+  durationMs: count.nullable(),
+  createdAt: timestamp,
+})

@@ -6,14 +6,11 @@ import { auditEventCodec } from './audit-event.ts'
 /** The body of a request to a webhook. */
 export type WebhookMessage = z.output<typeof webhookMessageCodec>
 
-export const webhookMessageCodec = record(
-  {
-    /** The name of the event: a name of `auditEvents`. */
-    type: z.string(),
-    /** When it happened. */
-    timestamp,
-    /** The event, as the audit log answers it. */
-    data: auditEventCodec,
-  },
-  {},
-)
+export const webhookMessageCodec = record({
+  /** The name of the event: a name of `auditEvents`. */
+  type: z.string(),
+  /** When it happened. */
+  timestamp,
+  /** The event, as the audit log answers it. */
+  data: auditEventCodec,
+})

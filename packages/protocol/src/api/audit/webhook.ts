@@ -10,8 +10,8 @@ import {
 } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { inOrganization, ORGANIZATION, organizationParams } from '../paths.ts'
-import { record } from '../record.ts'
-import { id, recordFields, recordNames, text, timestamp } from '../scalars.ts'
+import { camelCaseRecord, record } from '../record.ts'
+import { id, recordFields, text, timestamp } from '../scalars.ts'
 import { webhookDeliveryCodec } from './webhook-delivery.ts'
 
 /** A URL that receives the audit events of an organization. */
@@ -44,13 +44,7 @@ const fields = {
   ...recordFields,
 }
 
-const names = {
-  orgId: 'org_id',
-  eventTypes: 'event_types',
-  isActive: 'active',
-  failingSince: 'failing_since',
-  ...recordNames,
-} as const
+const names = { isActive: 'active' } as const
 
 export const webhookCodec = record(fields, names)
 
@@ -61,22 +55,19 @@ export const issuedWebhookCodec = record({ ...fields, secret: z.string().nullabl
 
 export type NewWebhook = z.output<typeof newWebhookCodec>
 
-export const newWebhookCodec = record(
-  { url, eventTypes, isActive: z.boolean().optional() },
-  { eventTypes: 'event_types', isActive: 'active' },
-)
+export const newWebhookCodec = record({ url, eventTypes, isActive: z.boolean().optional() }, names)
 
 export type WebhookChanges = z.output<typeof webhookChangesCodec>
 
 export const webhookChangesCodec = record(
   { url: url.optional(), eventTypes: eventTypes.optional(), isActive: z.boolean().optional() },
-  { eventTypes: 'event_types', isActive: 'active' },
+  names,
 )
 
 const WEBHOOKS = `${ORGANIZATION}/webhooks` as const
 const WEBHOOK = `${WEBHOOKS}/{webhookId}` as const
 const permission = 'webhooks.write'
-const params = record({ ...inOrganization, webhookId: id }, {})
+const params = camelCaseRecord({ ...inOrganization, webhookId: id })
 
 export const webhookEndpoints = {
   listWebhooks: {

@@ -12,32 +12,26 @@ const address = z
 /** A request to start a checkout. */
 export type NewCheckout = z.output<typeof newCheckoutCodec>
 
-export const newCheckoutCodec = record(
-  {
-    planId: id,
-    /** The billing interval; the default is `monthly`. */
-    interval: z.enum(['monthly', 'annual']).optional(),
-    /** The return addresses after payment and after cancellation. */
-    successUrl: address.optional(),
-    cancelUrl: address.optional(),
-  },
-  { planId: 'plan_id', successUrl: 'success_url', cancelUrl: 'cancel_url' },
-)
+export const newCheckoutCodec = record({
+  planId: id,
+  /** The billing interval; the default is `monthly`. */
+  interval: z.enum(['monthly', 'annual']).optional(),
+  /** The return addresses after payment and after cancellation. */
+  successUrl: address.optional(),
+  cancelUrl: address.optional(),
+})
 
 /** The checkout page of the payment provider. */
 export type Checkout = z.output<typeof checkoutCodec>
 
-export const checkoutCodec = record({ url: z.string() }, {})
+export const checkoutCodec = record({ url: z.string() })
 
 /** The billing contact of an organization. */
-export const billingCodec = record(
-  {
-    /** The customer id at the payment provider; `null` if there is no customer. */
-    customerId: z.string().nullable(),
-    billingEmail: email.nullable(),
-  },
-  { customerId: 'customer_id', billingEmail: 'billing_email' },
-)
+export const billingCodec = record({
+  /** The customer id at the payment provider; `null` if there is no customer. */
+  customerId: z.string().nullable(),
+  billingEmail: email.nullable(),
+})
 
 export const paymentEndpoints = {
   createCheckout: {

@@ -1,48 +1,32 @@
 import * as z from 'zod'
 import { record } from '../record.ts'
-import { count, id, recordFields, recordNames, timestamp } from '../scalars.ts'
+import { count, id, recordFields, timestamp } from '../scalars.ts'
 
 /** An open or paid invoice of an organization for a period. */
 export type Invoice = z.output<typeof invoiceCodec>
 
-export const invoiceCodec = record(
-  {
-    id,
-    orgId: id,
-    /** `null` for an invoice created by this server. */
-    stripeInvoiceId: z.string().nullable(),
-    stripeSubscriptionId: z.string().nullable(),
-    /** In the smallest unit of the currency, such as cents. */
-    amountDue: z.int(),
-    amountPaid: z.int(),
-    /** In lower case, such as `eur`. */
-    currency: z.string(),
-    /** `draft` for an invoice created by this server, else the status of the payment provider. */
-    status: z.string(),
-    invoicePdf: z.string().nullable(),
-    hostedInvoiceUrl: z.string().nullable(),
-    periodStart: timestamp,
-    periodEnd: timestamp,
-    dueDate: timestamp.nullable(),
-    paidAt: timestamp.nullable(),
-    metadata: z.record(z.string(), z.json()),
-    ...recordFields,
-  },
-  {
-    orgId: 'org_id',
-    stripeInvoiceId: 'stripe_invoice_id',
-    stripeSubscriptionId: 'stripe_subscription_id',
-    amountDue: 'amount_due',
-    amountPaid: 'amount_paid',
-    invoicePdf: 'invoice_pdf',
-    hostedInvoiceUrl: 'hosted_invoice_url',
-    periodStart: 'period_start',
-    periodEnd: 'period_end',
-    dueDate: 'due_date',
-    paidAt: 'paid_at',
-    ...recordNames,
-  },
-)
+export const invoiceCodec = record({
+  id,
+  orgId: id,
+  /** `null` for an invoice created by this server. */
+  stripeInvoiceId: z.string().nullable(),
+  stripeSubscriptionId: z.string().nullable(),
+  /** In the smallest unit of the currency, such as cents. */
+  amountDue: z.int(),
+  amountPaid: z.int(),
+  /** In lower case, such as `eur`. */
+  currency: z.string(),
+  /** `draft` for an invoice created by this server, else the status of the payment provider. */
+  status: z.string(),
+  invoicePdf: z.string().nullable(),
+  hostedInvoiceUrl: z.string().nullable(),
+  periodStart: timestamp,
+  periodEnd: timestamp,
+  dueDate: timestamp.nullable(),
+  paidAt: timestamp.nullable(),
+  metadata: z.record(z.string(), z.json()),
+  ...recordFields,
+})
 
 /** All invoices of an organization, the newest first. */
 export type Invoices = z.output<typeof invoicesCodec>
@@ -52,23 +36,13 @@ export const invoicesCodec = z.strictObject({ invoices: z.array(invoiceCodec) })
 /** The inputs of the calculation, in the metadata of an invoice created by this server. */
 export type OverageMetadata = z.output<typeof overageMetadataCodec>
 
-export const overageMetadataCodec = record(
-  {
-    /** The plan in force when the period ended. */
-    planId: id.nullable(),
-    apiUsage: count,
-    /** `null`: unlimited. */
-    freeApiCalls: count.nullable(),
-    overageBlocks: count,
-    overageBlockSize: count,
-    overageRateEurCents: count,
-  },
-  {
-    planId: 'plan_id',
-    apiUsage: 'api_usage',
-    freeApiCalls: 'free_api_calls',
-    overageBlocks: 'overage_blocks',
-    overageBlockSize: 'overage_block_size',
-    overageRateEurCents: 'overage_rate_eur_cents',
-  },
-)
+export const overageMetadataCodec = record({
+  /** The plan in force when the period ended. */
+  planId: id.nullable(),
+  apiUsage: count,
+  /** `null`: unlimited. */
+  freeApiCalls: count.nullable(),
+  overageBlocks: count,
+  overageBlockSize: count,
+  overageRateEurCents: count,
+})

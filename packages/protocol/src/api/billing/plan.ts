@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { changing, creating, deleting, type Endpoint, noQuery, reading } from '../endpoint.ts'
 import { noParams } from '../paths.ts'
-import { record } from '../record.ts'
-import { clearable, count, id, name, recordFields, recordNames } from '../scalars.ts'
+import { camelCaseRecord, record } from '../record.ts'
+import { clearable, count, id, name, recordFields } from '../scalars.ts'
 
 /** What organizations may have and use, and what they pay for using more. */
 export type Plan = z.output<typeof planCodec>
@@ -48,24 +48,7 @@ const fields = {
   graceBufferPct: count.max(1000),
 }
 
-const names = {
-  maxProjects: 'max_projects',
-  maxFlags: 'max_flags',
-  maxEnvironments: 'max_environments',
-  maxApiCalls: 'max_api_calls',
-  trialDays: 'trial_days',
-  mostPopular: 'most_popular',
-  productLink: 'product_link',
-  stripeProductId: 'stripe_product_id',
-  stripePriceId: 'stripe_price_id',
-  stripeMonthlyPriceId: 'stripe_monthly_price_id',
-  stripeAnnualPriceId: 'stripe_annual_price_id',
-  overageRateEurCents: 'overage_rate_eur_cents',
-  overageBlockSize: 'overage_block_size',
-  graceBufferPct: 'grace_buffer_pct',
-} as const
-
-export const planCodec = record({ id, ...fields, ...recordFields }, { ...names, ...recordNames })
+export const planCodec = record({ id, ...fields, ...recordFields })
 
 const clearableFields = {
   maxProjects: limit.optional(),
@@ -83,35 +66,29 @@ const clearableFields = {
 /** Unless said otherwise nothing is limited, nothing costs and nothing can be tried. */
 export type NewPlan = z.output<typeof newPlanCodec>
 
-export const newPlanCodec = record(
-  {
-    name,
-    ...clearableFields,
-    mostPopular: fields.mostPopular.optional(),
-    overageRateEurCents: fields.overageRateEurCents.optional(),
-    overageBlockSize: fields.overageBlockSize.optional(),
-    graceBufferPct: fields.graceBufferPct.optional(),
-  },
-  names,
-)
+export const newPlanCodec = record({
+  name,
+  ...clearableFields,
+  mostPopular: fields.mostPopular.optional(),
+  overageRateEurCents: fields.overageRateEurCents.optional(),
+  overageBlockSize: fields.overageBlockSize.optional(),
+  graceBufferPct: fields.graceBufferPct.optional(),
+})
 
 export type PlanChanges = z.output<typeof planChangesCodec>
 
-export const planChangesCodec = record(
-  {
-    name: name.optional(),
-    ...clearableFields,
-    mostPopular: clearable(fields.mostPopular, false),
-    overageRateEurCents: clearable(fields.overageRateEurCents, 0),
-    overageBlockSize: clearable(fields.overageBlockSize, DEFAULT_OVERAGE_BLOCK_SIZE),
-    graceBufferPct: clearable(fields.graceBufferPct, 0),
-  },
-  names,
-)
+export const planChangesCodec = record({
+  name: name.optional(),
+  ...clearableFields,
+  mostPopular: clearable(fields.mostPopular, false),
+  overageRateEurCents: clearable(fields.overageRateEurCents, 0),
+  overageBlockSize: clearable(fields.overageBlockSize, DEFAULT_OVERAGE_BLOCK_SIZE),
+  graceBufferPct: clearable(fields.graceBufferPct, 0),
+})
 
 const PLANS = '/plan-limits/plans'
 const PLAN = `${PLANS}/{planId}` as const
-const planParams = record({ planId: id }, {})
+const planParams = camelCaseRecord({ planId: id })
 const permission = 'plans.write'
 
 export const planEndpoints = {

@@ -9,65 +9,43 @@ import { invoicesCodec } from './invoice.ts'
 /** Which plan an organization is to have. */
 export type PlanChoice = z.output<typeof planChoiceCodec>
 
-export const planChoiceCodec = record(
-  {
-    /** A plan's id, or what the payment provider calls it or a price of it; `null`: no plan. */
-    planId: z.string().trim().min(1).max(255).nullable(),
-    /** To be tried for the plan's `trial_days` first, which an organization may once. */
-    trial: z.boolean().optional(),
-  },
-  { planId: 'plan_id' },
-)
+export const planChoiceCodec = record({
+  /** A plan's id, or what the payment provider calls it or a price of it; `null`: no plan. */
+  planId: z.string().trim().min(1).max(255).nullable(),
+  /** To be tried for the plan's `trial_days` first, which an organization may once. */
+  trial: z.boolean().optional(),
+})
 
 /** What an organization has and uses, beside what its plan allows; limits are `null` if unlimited. */
 export type OrganizationUsage = z.output<typeof organizationUsageCodec>
 
 const limit = count.nullable()
 
-export const organizationUsageCodec = record(
-  {
-    /** `null` without a plan: then nothing is limited. */
-    planId: id.nullable(),
-    projectCount: count,
-    maxProjects: limit,
-    environmentCount: count,
-    maxEnvironments: limit,
-    flagCount: count,
-    maxFlags: limit,
-    /** Evaluation requests in the present period. */
-    apiUsage: count,
-    maxApiCalls: limit,
-    graceBufferPct: count,
-    /** `max_api_calls` and the grace. */
-    freeApiCalls: limit,
-    /** Started blocks beyond the free calls, so far. */
-    overageBlocks: count,
-    /** What they cost. */
-    overageEurCents: count,
-    /** The present period, or trial; `null` without one. */
-    periodStart: timestamp.nullable(),
-    periodEnd: timestamp.nullable(),
-    /** `over`: no plan was taken after the trial, so that nothing can be changed. */
-    trial: z.enum(['none', 'running', 'over']),
-  },
-  {
-    planId: 'plan_id',
-    projectCount: 'project_count',
-    maxProjects: 'max_projects',
-    environmentCount: 'environment_count',
-    maxEnvironments: 'max_environments',
-    flagCount: 'flag_count',
-    maxFlags: 'max_flags',
-    apiUsage: 'api_usage',
-    maxApiCalls: 'max_api_calls',
-    graceBufferPct: 'grace_buffer_pct',
-    freeApiCalls: 'free_api_calls',
-    overageBlocks: 'overage_blocks',
-    overageEurCents: 'overage_eur_cents',
-    periodStart: 'period_start',
-    periodEnd: 'period_end',
-  },
-)
+export const organizationUsageCodec = record({
+  /** `null` without a plan: then nothing is limited. */
+  planId: id.nullable(),
+  projectCount: count,
+  maxProjects: limit,
+  environmentCount: count,
+  maxEnvironments: limit,
+  flagCount: count,
+  maxFlags: limit,
+  /** Evaluation requests in the present period. */
+  apiUsage: count,
+  maxApiCalls: limit,
+  graceBufferPct: count,
+  /** `max_api_calls` and the grace. */
+  freeApiCalls: limit,
+  /** Started blocks beyond the free calls, so far. */
+  overageBlocks: count,
+  /** What they cost. */
+  overageEurCents: count,
+  /** The present period, or trial; `null` without one. */
+  periodStart: timestamp.nullable(),
+  periodEnd: timestamp.nullable(),
+  /** `over`: no plan was taken after the trial, so that nothing can be changed. */
+  trial: z.enum(['none', 'running', 'over']),
+})
 
 export const subscriptionEndpoints = {
   getOrganizationUsage: {

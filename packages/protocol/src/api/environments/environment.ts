@@ -11,7 +11,7 @@ import {
 import { pageOf } from '../envelope.ts'
 import { ENVIRONMENT, environmentParams, PROJECT, projectParams } from '../paths.ts'
 import { record } from '../record.ts'
-import { clearable, id, key, name, recordFields, recordNames } from '../scalars.ts'
+import { clearable, id, key, name, recordFields } from '../scalars.ts'
 
 /** One place where a project's flags are evaluated, such as `live` or `staging`. */
 export type Environment = z.output<typeof environmentCodec>
@@ -19,38 +19,35 @@ export type Environment = z.output<typeof environmentCodec>
 /** How much of an observed context is kept: what rules read, everything, nothing. */
 const contextPrivacy = z.enum(['minimal', 'all', 'none'])
 
-const inputNames = { contextPrivacy: 'context_privacy' } as const
-
-export const environmentCodec = record(
-  { id, projectId: id, key, name, isDefault: z.boolean(), contextPrivacy, ...recordFields },
-  { projectId: 'project_id', isDefault: 'is_default', ...inputNames, ...recordNames },
-)
+export const environmentCodec = record({
+  id,
+  projectId: id,
+  key,
+  name,
+  isDefault: z.boolean(),
+  contextPrivacy,
+  ...recordFields,
+})
 
 /** The name is the key unless given; the privacy `minimal`. */
 export type NewEnvironment = z.output<typeof newEnvironmentCodec>
 
-export const newEnvironmentCodec = record(
-  {
-    key,
-    name: name.optional(),
-    contextPrivacy: contextPrivacy.optional(),
-    /** The environment of the same project in whose likeness the flags are to behave. */
-    copyFrom: id.nullable().optional(),
-  },
-  { copyFrom: 'copy_from', ...inputNames },
-)
+export const newEnvironmentCodec = record({
+  key,
+  name: name.optional(),
+  contextPrivacy: contextPrivacy.optional(),
+  /** The environment of the same project in whose likeness the flags are to behave. */
+  copyFrom: id.nullable().optional(),
+})
 
 export type EnvironmentChanges = z.output<typeof environmentChangesCodec>
 
-export const environmentChangesCodec = record(
-  {
-    name: name.optional(),
-    /** `true` takes it from the environment that is the default one now. */
-    isDefault: z.boolean().optional(),
-    contextPrivacy: clearable(contextPrivacy, 'minimal'),
-  },
-  { isDefault: 'is_default', ...inputNames },
-)
+export const environmentChangesCodec = record({
+  name: name.optional(),
+  /** `true` takes it from the environment that is the default one now. */
+  isDefault: z.boolean().optional(),
+  contextPrivacy: clearable(contextPrivacy, 'minimal'),
+})
 
 const ENVIRONMENTS = `${PROJECT}/envs` as const
 const permission = 'projects.write'

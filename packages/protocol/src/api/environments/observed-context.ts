@@ -8,6 +8,8 @@ import { count, id, instant, text, timestamp } from '../scalars.ts'
 /** A context that an environment was evaluated for, as far as the environment keeps it. */
 export type ObservedContext = z.output<typeof observedContextCodec>
 
+const names = { environmentId: 'env_id' } as const
+
 export const observedContextCodec = record(
   {
     id,
@@ -28,17 +30,7 @@ export const observedContextCodec = record(
     source: z.enum(['rest', 'poll', 'ws', 'sdk']),
     deletedAt: timestamp.nullable(),
   },
-  {
-    environmentId: 'env_id',
-    orgId: 'org_id',
-    contextJson: 'context_json',
-    firstSeen: 'first_seen',
-    lastSeen: 'last_seen',
-    seenCount: 'seen_count',
-    evaluationSuccess: 'evaluation_success',
-    variationResults: 'variation_results',
-    deletedAt: 'deleted_at',
-  },
+  names,
 )
 
 const PATH = '/contexts/observed-contexts'
@@ -61,7 +53,7 @@ export const observedContextEndpoints = {
         to: instant.optional(),
         environmentId: id.optional(),
       },
-      { limit: 'perPage', environmentId: 'env_id' },
+      { ...names, limit: 'perPage' },
     ),
     response: pageOf(observedContextCodec),
   },
@@ -71,9 +63,6 @@ export const observedContextEndpoints = {
     permission: 'contexts.forget',
     params: noParams,
     /** Whose contexts: the key is compared exactly. Keys of contexts, unlike names, are any text. */
-    query: record(
-      { environmentId: id, key: z.string().min(1).max(1024) },
-      { environmentId: 'env_id' },
-    ),
+    query: record({ environmentId: id, key: z.string().min(1).max(1024) }, names),
   },
 } as const satisfies Record<string, Endpoint>

@@ -11,7 +11,7 @@ import {
 import { pageOf } from '../envelope.ts'
 import { ORGANIZATION, organizationParams, PROJECT, projectParams } from '../paths.ts'
 import { record } from '../record.ts'
-import { clearable, description, id, key, name, recordFields, recordNames } from '../scalars.ts'
+import { clearable, description, id, key, name, recordFields } from '../scalars.ts'
 import { environmentCodec } from './environment.ts'
 
 /** Owns environments, flags and segments. */
@@ -29,39 +29,28 @@ const fields = {
   newFlagsClientVisible: z.boolean(),
   ...recordFields,
 }
-const settingNames = { newFlagsClientVisible: 'new_flags_client_visible' } as const
-const names = { orgId: 'org_id', ...settingNames, ...recordNames } as const
 
-export const projectCodec = record(fields, names)
+export const projectCodec = record(fields)
 
-export const projectViewCodec = record(
-  { ...fields, environments: z.array(environmentCodec) },
-  names,
-)
+export const projectViewCodec = record({ ...fields, environments: z.array(environmentCodec) })
 
 /** The name is the key unless given. */
 export type NewProject = z.output<typeof newProjectCodec>
 
-export const newProjectCodec = record(
-  {
-    key,
-    name: name.optional(),
-    description: description.optional(),
-    newFlagsClientVisible: z.boolean().optional(),
-  },
-  settingNames,
-)
+export const newProjectCodec = record({
+  key,
+  name: name.optional(),
+  description: description.optional(),
+  newFlagsClientVisible: z.boolean().optional(),
+})
 
 export type ProjectChanges = z.output<typeof projectChangesCodec>
 
-export const projectChangesCodec = record(
-  {
-    name: name.optional(),
-    description: clearable(description, ''),
-    newFlagsClientVisible: z.boolean().optional(),
-  },
-  settingNames,
-)
+export const projectChangesCodec = record({
+  name: name.optional(),
+  description: clearable(description, ''),
+  newFlagsClientVisible: z.boolean().optional(),
+})
 
 const PROJECTS = `${ORGANIZATION}/projects` as const
 const permission = 'projects.write'

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { creating, deleting, type Endpoint, reading, searchQuery } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { ENVIRONMENT, environmentParams, inEnvironment, pathNames } from '../paths.ts'
-import { record } from '../record.ts'
-import { id, instant, name, recordFields, recordNames, timestamp } from '../scalars.ts'
+import { camelCaseRecord, record } from '../record.ts'
+import { id, instant, name, recordFields, timestamp } from '../scalars.ts'
 
 /** Lets a client evaluate one environment; the key itself is shown once and never stored. */
 export type SdkKey = z.output<typeof sdkKeyCodec>
@@ -15,8 +15,6 @@ const MAX_GRACE_SECONDS = 30 * 24 * 60 * 60
 
 /** Requests a minute. */
 const rateLimit = z.int().min(1).max(1_000_000_000)
-
-const inputNames = { expiresAt: 'expires_at', rateLimit: 'rate_limit' } as const
 
 const fields = {
   id,
@@ -34,54 +32,36 @@ const fields = {
   ...recordFields,
 }
 
-const names = {
-  environmentId: 'environment_id',
-  projectId: 'project_id',
-  revokedAt: 'revoked_at',
-  lastUsedAt: 'last_used_at',
-  ...inputNames,
-  ...recordNames,
-} as const
-
-export const sdkKeyCodec = record(fields, names)
+export const sdkKeyCodec = record(fields)
 
 /** A key in the answer that creates it; `key` is null when that request is repeated. */
 export type IssuedSdkKey = z.output<typeof issuedSdkKeyCodec>
 
-export const issuedSdkKeyCodec = record({ ...fields, key: z.string().nullable() }, names)
+export const issuedSdkKeyCodec = record({ ...fields, key: z.string().nullable() })
 
 export type NewSdkKey = z.output<typeof newSdkKeyCodec>
 
-export const newSdkKeyCodec = record(
-  {
-    name,
-    kind: sdkKeyKind,
-    expiresAt: instant.nullable().optional(),
-    rateLimit: rateLimit.nullable().optional(),
-  },
-  inputNames,
-)
+export const newSdkKeyCodec = record({
+  name,
+  kind: sdkKeyKind,
+  expiresAt: instant.nullable().optional(),
+  rateLimit: rateLimit.nullable().optional(),
+})
 
 export type SdkKeyRotation = z.output<typeof sdkKeyRotationCodec>
 
-export const sdkKeyRotationCodec = record(
-  {
-    /** How long the old key is still valid: 0 to 30 days; a day unless given. */
-    graceSeconds: z.int().min(0).max(MAX_GRACE_SECONDS).optional(),
-    /** Of the new key; that of the old one unless given. */
-    expiresAt: instant.nullable().optional(),
-  },
-  { graceSeconds: 'grace_seconds', expiresAt: 'expires_at' },
-)
+export const sdkKeyRotationCodec = record({
+  /** How long the old key is still valid: 0 to 30 days; a day unless given. */
+  graceSeconds: z.int().min(0).max(MAX_GRACE_SECONDS).optional(),
+  /** Of the new key; that of the old one unless given. */
+  expiresAt: instant.nullable().optional(),
+})
 
 /** A key that was rotated, and the key that takes its place. */
-export const rotatedSdkKeyCodec = record(
-  { key: sdkKeyCodec, successor: sdkKeyCodec.nullable() },
-  {},
-)
+export const rotatedSdkKeyCodec = record({ key: sdkKeyCodec, successor: sdkKeyCodec.nullable() })
 
 const SDK_KEYS = `${ENVIRONMENT}/sdk-keys` as const
-const sdkKeyParams = record({ ...inEnvironment, keyId: id }, pathNames)
+const sdkKeyParams = camelCaseRecord({ ...inEnvironment, keyId: id }, pathNames)
 const permission = 'projects.write'
 
 export const sdkKeyEndpoints = {

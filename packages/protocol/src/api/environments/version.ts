@@ -12,7 +12,7 @@ import { pageOf } from '../envelope.ts'
 import { evaluationQuestionCodec, explainedEvaluationCodec } from '../flags/explanation.ts'
 import { flagSetCodec } from '../flags/flag-set.ts'
 import { ENVIRONMENT, environmentParams, inEnvironment, pathNames } from '../paths.ts'
-import { record } from '../record.ts'
+import { camelCaseRecord, record } from '../record.ts'
 import { count, timestamp } from '../scalars.ts'
 import { auditActor } from '../users/audit-actor.ts'
 
@@ -22,19 +22,16 @@ export type Version = z.output<typeof versionCodec>
 /** `key` is null for a segment that was never published itself. */
 const changed = z.strictObject({ id: z.string(), key: z.string().nullable() })
 
-export const versionCodec = record(
-  {
-    version: count,
-    publishedAt: timestamp,
-    /** Of the audit event; null where no such event was kept. */
-    eventId: z.string().nullable(),
-    eventType: z.string().nullable(),
-    actor: auditActor.nullable(),
-    flags: z.array(changed),
-    segments: z.array(changed),
-  },
-  { publishedAt: 'published_at', eventId: 'event_id', eventType: 'event_type' },
-)
+export const versionCodec = record({
+  version: count,
+  publishedAt: timestamp,
+  /** Of the audit event; null where no such event was kept. */
+  eventId: z.string().nullable(),
+  eventType: z.string().nullable(),
+  actor: auditActor.nullable(),
+  flags: z.array(changed),
+  segments: z.array(changed),
+})
 
 /** The result of a restore. */
 export type Restoration = z.output<typeof restorationCodec>
@@ -57,22 +54,19 @@ const skipped = z.strictObject({
   ]),
 })
 
-export const restorationCodec = record(
-  {
-    restoredVersion: count,
-    /** The flags whose configuration was rewritten. */
-    flags: z.array(restored),
-    /** Flags and segments that belong to the project and were not restored. */
-    skipped: z.array(skipped),
-  },
-  { restoredVersion: 'restored_version' },
-)
+export const restorationCodec = record({
+  restoredVersion: count,
+  /** The flags whose configuration was rewritten. */
+  flags: z.array(restored),
+  /** Flags and segments that belong to the project and were not restored. */
+  skipped: z.array(skipped),
+})
 
 /** Which version an environment was at, or was restored to, and the flags that it changed. */
-export const restoredVersionCodec = record({ version: count, flags: z.array(restored) }, {})
+export const restoredVersionCodec = record({ version: count, flags: z.array(restored) })
 
 const VERSIONS = `${ENVIRONMENT}/versions` as const
-const versionParams = record(
+const versionParams = camelCaseRecord(
   { ...inEnvironment, version: wholeNumber(1, 2_147_483_647) },
   pathNames,
 )

@@ -11,7 +11,7 @@ const value = text(65_536)
 const negate = z.boolean().exactOptional()
 
 /** As it is stored and answered: the value is text. */
-export const condition = record({ attribute, operator, value, negate }, {})
+export const condition = record({ attribute, operator, value, negate })
 
 const anyValue = z.codec(z.json(), value.nullable(), {
   decode: (json, context) => {
@@ -38,7 +38,7 @@ const WITHOUT_VALUE: ReadonlySet<string> = new Set(['exists', 'not_exists'])
  * value may be absent or null for operators that need none.
  */
 export const conditionInput = z.codec(
-  record({ attribute, operator: operator.default('eq'), value: anyValue.optional(), negate }, {}),
+  record({ attribute, operator: operator.default('eq'), value: anyValue.optional(), negate }),
   z.custom<Condition>(),
   {
     decode: ({ value, ...input }, context) => {

@@ -7,16 +7,13 @@ import { count, instant, timestamp } from '../scalars.ts'
 /** What to evaluate: all flags unless one is named, the present version, now. */
 export type EvaluationQuestion = z.output<typeof evaluationQuestionCodec>
 
-export const evaluationQuestionCodec = record(
-  {
-    /** An evaluation context; validated by `@ff/core`. */
-    context: z.unknown(),
-    flagKey: z.string().optional(),
-    version: z.int().min(1).max(2_147_483_647).optional(),
-    at: instant.optional(),
-  },
-  { flagKey: 'flag_key' },
-)
+export const evaluationQuestionCodec = record({
+  /** An evaluation context; validated by `@ff/core`. */
+  context: z.unknown(),
+  flagKey: z.string().optional(),
+  version: z.int().min(1).max(2_147_483_647).optional(),
+  at: instant.optional(),
+})
 
 /** What one flag evaluated to, and the log of how it came to that. */
 export interface ExplainedFlag extends EvaluationDetail {
@@ -37,82 +34,56 @@ export interface ExplainedEvaluation {
 
 const range = z.strictObject({ from: count, to: count })
 
-const names = {
-  flagKey: 'flag_key',
-  variationId: 'variation_id',
-  variationKey: 'variation_key',
-  ruleId: 'rule_id',
-  segmentId: 'segment_id',
-  rolloutId: 'rollout_id',
-} as const
+export const explanationStepCodec: Wire<ExplanationStep> = record({
+  type: z.enum([
+    'flag',
+    'prerequisite',
+    'context',
+    'target',
+    'rule',
+    'condition',
+    'segment',
+    'rollout',
+    'answer',
+  ]),
+  outcome: z.enum(['held', 'not_held', 'skipped']),
+  text: z.string(),
+  flagKey: z.string().exactOptional(),
+  variationKey: z.string().nullable().exactOptional(),
+  ruleId: z.string().exactOptional(),
+  segmentId: z.string().exactOptional(),
+  rolloutId: z.string().exactOptional(),
+  attribute: z.string().exactOptional(),
+  operator: z.string().exactOptional(),
+  value: z.string().exactOptional(),
+  found: z.string().nullable().exactOptional(),
+  bucket: count.exactOptional(),
+  range: range.exactOptional(),
+  steps: z.lazy(() => z.array(explanationStepCodec).readonly()).exactOptional(),
+})
 
-export const explanationStepCodec: Wire<ExplanationStep> = record(
-  {
-    type: z.enum([
-      'flag',
-      'prerequisite',
-      'context',
-      'target',
-      'rule',
-      'condition',
-      'segment',
-      'rollout',
-      'answer',
-    ]),
-    outcome: z.enum(['held', 'not_held', 'skipped']),
-    text: z.string(),
-    flagKey: z.string().exactOptional(),
-    variationKey: z.string().nullable().exactOptional(),
-    ruleId: z.string().exactOptional(),
-    segmentId: z.string().exactOptional(),
-    rolloutId: z.string().exactOptional(),
-    attribute: z.string().exactOptional(),
-    operator: z.string().exactOptional(),
-    value: z.string().exactOptional(),
-    found: z.string().nullable().exactOptional(),
-    bucket: count.exactOptional(),
-    range: range.exactOptional(),
-    steps: z.lazy(() => z.array(explanationStepCodec).readonly()).exactOptional(),
-  },
-  {
-    flagKey: names.flagKey,
-    variationKey: names.variationKey,
-    ruleId: names.ruleId,
-    segmentId: names.segmentId,
-    rolloutId: names.rolloutId,
-  },
-)
+const explainedFlag: Wire<ExplainedFlag> = record({
+  flagKey: z.string(),
+  value: z.json(),
+  variationId: z.string().nullable(),
+  variationKey: z.string().nullable(),
+  reason: z.enum(['TARGETING_MATCH', 'SPLIT', 'STATIC', 'DEFAULT', 'DISABLED', 'ERROR']),
+  ruleId: z.string().exactOptional(),
+  segmentId: z.string().exactOptional(),
+  rolloutId: z.string().exactOptional(),
+  bucket: count.exactOptional(),
+  range: range.exactOptional(),
+  prerequisiteKey: z.string().exactOptional(),
+  errorCode: z
+    .enum(['FLAG_NOT_FOUND', 'MALFORMED_FLAG', 'TYPE_MISMATCH', 'TARGETING_KEY_MISSING'])
+    .exactOptional(),
+  prerequisiteChain: z.array(z.string()).readonly(),
+  attributesRead: z.array(z.string()).readonly().nullable(),
+  steps: z.array(explanationStepCodec).readonly().nullable(),
+})
 
-const explainedFlag: Wire<ExplainedFlag> = record(
-  {
-    flagKey: z.string(),
-    value: z.json(),
-    variationId: z.string().nullable(),
-    variationKey: z.string().nullable(),
-    reason: z.enum(['TARGETING_MATCH', 'SPLIT', 'STATIC', 'DEFAULT', 'DISABLED', 'ERROR']),
-    ruleId: z.string().exactOptional(),
-    segmentId: z.string().exactOptional(),
-    rolloutId: z.string().exactOptional(),
-    bucket: count.exactOptional(),
-    range: range.exactOptional(),
-    prerequisiteKey: z.string().exactOptional(),
-    errorCode: z
-      .enum(['FLAG_NOT_FOUND', 'MALFORMED_FLAG', 'TYPE_MISMATCH', 'TARGETING_KEY_MISSING'])
-      .exactOptional(),
-    prerequisiteChain: z.array(z.string()).readonly(),
-    attributesRead: z.array(z.string()).readonly().nullable(),
-    steps: z.array(explanationStepCodec).readonly().nullable(),
-  },
-  {
-    ...names,
-    prerequisiteKey: 'prerequisite_key',
-    errorCode: 'error_code',
-    prerequisiteChain: 'prerequisite_chain',
-    attributesRead: 'attributes_read',
-  },
-)
-
-export const explainedEvaluationCodec: Wire<ExplainedEvaluation> = record(
-  { version: count, at: timestamp, flags: z.array(explainedFlag).readonly() },
-  {},
-)
+export const explainedEvaluationCodec: Wire<ExplainedEvaluation> = record({
+  version: count,
+  at: timestamp,
+  flags: z.array(explainedFlag).readonly(),
+})

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Endpoint, reading } from '../endpoint.ts'
-import { record } from '../record.ts'
+import { camelCaseRecord, record } from '../record.ts'
 import { count, id } from '../scalars.ts'
 
 /** How a flag was used in one environment over the last 24 hours. */
@@ -8,12 +8,12 @@ export type FlagMetrics = z.output<typeof flagMetricsCodec>
 
 /** In percent of the 24 hours before: 0 when both are 0, 100 when only the earlier one is. */
 const change = z.number()
-const counted = record({ value: count, change }, {})
+const counted = record({ value: count, change })
 /** Such as `99.98%` and `0.42ms`. */
-const measured = record({ value: z.string(), change }, {})
+const measured = record({ value: z.string(), change })
 
 /** The interface spells its fields in camel case. */
-export const flagMetricsCodec = record(
+export const flagMetricsCodec = camelCaseRecord(
   {
     totalEvaluations: counted,
     /** Estimated, from the distinct keys of the contexts. */
@@ -26,10 +26,7 @@ export const flagMetricsCodec = record(
     /** Every variation that the flag has now, in its order; `percentage` of all evaluations. */
     variationPerformance: z
       .array(
-        record(
-          { key: z.string(), name: z.string(), evaluations: count, percentage: z.number() },
-          {},
-        ),
+        record({ key: z.string(), name: z.string(), evaluations: count, percentage: z.number() }),
       )
       .readonly(),
     /**
@@ -45,8 +42,8 @@ export const flagMetricsEndpoints = {
   getFlagMetrics: {
     ...reading,
     path: '/flags/{flagId}/metrics',
-    params: record({ flagId: id }, {}),
-    query: record({ environmentId: id, period: z.enum(['24h']).optional() }, {}),
+    params: camelCaseRecord({ flagId: id }),
+    query: camelCaseRecord({ environmentId: id, period: z.enum(['24h']).optional() }),
     response: flagMetricsCodec,
   },
 } as const satisfies Record<string, Endpoint>

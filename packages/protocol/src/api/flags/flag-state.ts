@@ -2,74 +2,48 @@ import * as z from 'zod'
 import { changing, type Endpoint, noQuery, reading } from '../endpoint.ts'
 import { FLAG_STATE, flagStateParams } from '../paths.ts'
 import { record } from '../record.ts'
-import { clearable, id, recordFields, recordNames, text } from '../scalars.ts'
+import { clearable, id, recordFields, text } from '../scalars.ts'
 
 /** A flag in one environment. */
 export type FlagState = z.output<typeof flagStateCodec>
 
 const contextKind = text(64).min(1)
 
-const target = record(
-  {
-    variationId: id,
-    kind: contextKind.refine((kind) => kind !== 'multi', 'must name one kind'),
-    keys: z.array(text(1024).min(1)).max(10_000),
-  },
-  { variationId: 'variation_id' },
-)
+const target = record({
+  variationId: id,
+  kind: contextKind.refine((kind) => kind !== 'multi', 'must name one kind'),
+  keys: z.array(text(1024).min(1)).max(10_000),
+})
 
-const prerequisite = record(
-  { flagId: id, variationIds: z.array(id).min(1).max(100) },
-  { flagId: 'flag_id', variationIds: 'variation_ids' },
-)
+const prerequisite = record({ flagId: id, variationIds: z.array(id).min(1).max(100) })
 
 const targets = z.array(target).max(100)
 const prerequisites = z.array(prerequisite).max(50)
 
-const names = {
-  flagId: 'flag_id',
-  environmentId: 'environment_id',
-  projectId: 'project_id',
-  isActive: 'is_active',
-  defaultVariationId: 'default_variation_id',
-  offVariationId: 'off_variation_id',
-  ...recordNames,
-} as const
-
-export const flagStateCodec = record(
-  {
-    id,
-    flagId: id,
-    environmentId: id,
-    projectId: id,
-    isActive: z.boolean(),
-    defaultVariationId: id.nullable(),
-    offVariationId: id.nullable(),
-    targets,
-    prerequisites,
-    ...recordFields,
-  },
-  names,
-)
+export const flagStateCodec = record({
+  id,
+  flagId: id,
+  environmentId: id,
+  projectId: id,
+  isActive: z.boolean(),
+  defaultVariationId: id.nullable(),
+  offVariationId: id.nullable(),
+  targets,
+  prerequisites,
+  ...recordFields,
+})
 
 export type FlagStateChanges = z.output<typeof flagStateChangesCodec>
 
-export const flagStateChangesCodec = record(
-  {
-    isActive: z.boolean().optional(),
-    /** null: the variation with `is_default`. */
-    defaultVariationId: id.nullable().optional(),
-    /** null: the default variation. */
-    offVariationId: id.nullable().optional(),
-    targets: clearable(targets, []),
-    prerequisites: clearable(prerequisites, []),
-  },
-  {
-    isActive: 'is_active',
-    defaultVariationId: 'default_variation_id',
-    offVariationId: 'off_variation_id',
-  },
-)
+export const flagStateChangesCodec = record({
+  isActive: z.boolean().optional(),
+  /** null: the variation with `is_default`. */
+  defaultVariationId: id.nullable().optional(),
+  /** null: the default variation. */
+  offVariationId: id.nullable().optional(),
+  targets: clearable(targets, []),
+  prerequisites: clearable(prerequisites, []),
+})
 
 export const flagStateEndpoints = {
   getFlagState: {

@@ -12,17 +12,7 @@ import {
 import { pageOf } from '../envelope.ts'
 import { FLAGS, flagParams, projectParams } from '../paths.ts'
 import { record } from '../record.ts'
-import {
-  clearable,
-  description,
-  id,
-  key,
-  name,
-  recordFields,
-  recordNames,
-  text,
-  timestamp,
-} from '../scalars.ts'
+import { clearable, description, id, key, name, recordFields, text, timestamp } from '../scalars.ts'
 import { newVariationCodec, variationCodec } from './variation.ts'
 
 /** A flag of a project; what differs by environment is its `FlagState`. */
@@ -49,17 +39,9 @@ const fields = {
   ...recordFields,
 }
 
-const names = {
-  projectId: 'project_id',
-  clientVisible: 'client_visible',
-  archivedAt: 'archived_at',
-  lastEvaluatedAt: 'last_evaluated_at',
-  ...recordNames,
-} as const
+export const flagCodec = record(fields)
 
-export const flagCodec = record(fields, names)
-
-export const flagViewCodec = record({ ...fields, variations: z.array(variationCodec) }, names)
+export const flagViewCodec = record({ ...fields, variations: z.array(variationCodec) })
 
 /**
  * The name is the key unless given, and `clientVisible` is what the project says. Only a boolean flag
@@ -67,32 +49,26 @@ export const flagViewCodec = record({ ...fields, variations: z.array(variationCo
  */
 export type NewFlag = z.output<typeof newFlagCodec>
 
-export const newFlagCodec = record(
-  {
-    key,
-    name: name.optional(),
-    description: description.optional(),
-    type: flagType,
-    tags: tags.optional(),
-    clientVisible: z.boolean().optional(),
-    variations: z.array(newVariationCodec).min(1).max(100).optional(),
-  },
-  { clientVisible: 'client_visible' },
-)
+export const newFlagCodec = record({
+  key,
+  name: name.optional(),
+  description: description.optional(),
+  type: flagType,
+  tags: tags.optional(),
+  clientVisible: z.boolean().optional(),
+  variations: z.array(newVariationCodec).min(1).max(100).optional(),
+})
 
 export type FlagChanges = z.output<typeof flagChangesCodec>
 
-export const flagChangesCodec = record(
-  {
-    name: name.optional(),
-    description: clearable(description, ''),
-    tags: clearable(tags, []),
-    /** `true` takes the flag out of all results, `false` brings it back. */
-    archived: z.boolean().optional(),
-    clientVisible: z.boolean().optional(),
-  },
-  { clientVisible: 'client_visible' },
-)
+export const flagChangesCodec = record({
+  name: name.optional(),
+  description: clearable(description, ''),
+  tags: clearable(tags, []),
+  /** `true` takes the flag out of all results, `false` brings it back. */
+  archived: z.boolean().optional(),
+  clientVisible: z.boolean().optional(),
+})
 
 const CREATE_NOTES =
   "Without `client_visible`, the project's `new_flags_client_visible` decides. Integers beyond 2^53 " +
@@ -106,16 +82,13 @@ export const flagEndpoints = {
     ...reading,
     path: FLAGS,
     params: projectParams,
-    query: record(
-      {
-        /** Occurs in the key, the name or the description, ignoring ASCII case. */
-        search: text(256).min(1).optional(),
-        tag: tag.optional(),
-        archived: truth.optional(),
-        ...paging,
-      },
-      {},
-    ),
+    query: record({
+      /** Occurs in the key, the name or the description, ignoring ASCII case. */
+      search: text(256).min(1).optional(),
+      tag: tag.optional(),
+      archived: truth.optional(),
+      ...paging,
+    }),
     response: pageOf(flagCodec),
   },
   createFlag: {

@@ -7,17 +7,14 @@ import { flagStateCodec } from './flag-state.ts'
 import { rolloutCodec } from './rollout.ts'
 import { targetingRuleCodec } from './targeting-rule.ts'
 
-const environmentNames = {
-  fromEnvironmentId: 'from_env_id',
-  toEnvironmentId: 'to_env_id',
-} as const
+const names = { fromEnvironmentId: 'from_env_id', toEnvironmentId: 'to_env_id' } as const
 
 /** From which environment to which; a dry run only answers the differences. */
 export type NewPromotion = z.output<typeof newPromotionCodec>
 
 export const newPromotionCodec = record(
   { fromEnvironmentId: id, toEnvironmentId: id, dryRun: z.boolean().optional() },
-  { ...environmentNames, dryRun: 'dry_run' },
+  names,
 )
 
 /** What a promotion changed, or would change. */
@@ -36,14 +33,11 @@ const difference = z.strictObject({
   after: fields,
 })
 
-export const promotionCodec = record(
-  {
-    /** Whether anything was written. */
-    applied: z.boolean(),
-    differences: z.array(difference),
-  },
-  {},
-)
+export const promotionCodec = record({
+  /** Whether anything was written. */
+  applied: z.boolean(),
+  differences: z.array(difference),
+})
 
 /** A flag in the environment it was promoted to, and the one it was promoted from. */
 export const promotedFlagCodec = record(
@@ -54,7 +48,7 @@ export const promotedFlagCodec = record(
     targetingRules: z.array(targetingRuleCodec),
     rollouts: z.array(rolloutCodec),
   },
-  { ...environmentNames, targetingRules: 'targeting_rules' },
+  names,
 )
 
 export const promotionEndpoints = {

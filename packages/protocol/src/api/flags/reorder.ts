@@ -5,6 +5,6 @@ import { count, id } from '../scalars.ts'
 /** The new places of some members of an ordered list; the others keep theirs. */
 export type Reorder = z.output<typeof reorderCodec>
 
-const place = record({ id, orderIndex: count }, { orderIndex: 'order_index' })
+const place = record({ id, orderIndex: count })
 
-export const reorderCodec = record({ orders: z.array(place).min(1).max(1000) }, {})
+export const reorderCodec = record({ orders: z.array(place).min(1).max(1000) })

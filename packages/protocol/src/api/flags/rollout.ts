@@ -10,7 +10,7 @@ import {
 } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { FLAG_STATE, flagStateParams, ofFlagState, pathNames } from '../paths.ts'
-import { record } from '../record.ts'
+import { camelCaseRecord, record } from '../record.ts'
 import {
   attributeReference,
   clearable,
@@ -18,7 +18,6 @@ import {
   instant,
   name,
   recordFields,
-  recordNames,
   text,
   timestamp,
 } from '../scalars.ts'
@@ -31,16 +30,14 @@ const rolloutStrategy = z.enum(['percentage', 'variant', 'gradual'])
 /** Percent with at most three decimals. */
 export const percentage = z.number().min(0).max(100).multipleOf(0.001)
 
-const variantWeight = record(
-  { variationId: id, weight: percentage },
-  { variationId: 'variation_id' },
-)
+const variantWeight = record({ variationId: id, weight: percentage })
 
 /** Half-open, in buckets 0…100 000. */
-const bucketRange = record(
-  { variationId: id, from: z.int().min(0).max(100_000), to: z.int().min(0).max(100_000) },
-  { variationId: 'variation_id' },
-)
+const bucketRange = record({
+  variationId: id,
+  from: z.int().min(0).max(100_000),
+  to: z.int().min(0).max(100_000),
+})
 
 const variants = z.array(variantWeight).min(1).max(100)
 const intervalHours = z.number().positive().max(87_600)
@@ -62,14 +59,6 @@ const BUCKETING_SCHEMES = [
 
 const saltInput = text(128)
 const schemeInput = z.enum(BUCKETING_SCHEMES)
-
-const inputNames = {
-  bucketBy: 'bucket_by',
-  variationId: 'variation_id',
-  targetPercentage: 'target_percentage',
-  intervalHours: 'interval_hours',
-  startAt: 'start_at',
-} as const
 
 const fields = {
   id,
@@ -97,23 +86,12 @@ const fields = {
   ...recordFields,
 }
 
-const names = {
-  flagId: 'flag_id',
-  environmentId: 'environment_id',
-  projectId: 'project_id',
-  ...inputNames,
-  ...recordNames,
-} as const
-
-export const rolloutCodec = record(fields, names)
+export const rolloutCodec = record(fields)
 
 /** A rollout after a change, and the percentage of users that the change has moved. */
 export type ChangedRollout = z.output<typeof changedRolloutCodec>
 
-export const changedRolloutCodec = record(
-  { ...fields, movedPercentage: percentage },
-  { ...names, movedPercentage: 'moved_percentage' },
-)
+export const changedRolloutCodec = record({ ...fields, movedPercentage: percentage })
 
 /**
  * What each strategy needs must be there and what belongs to another must not. Buckets by
@@ -121,47 +99,41 @@ export const changedRolloutCodec = record(
  */
 export type NewRollout = z.output<typeof newRolloutCodec>
 
-export const newRolloutCodec = record(
-  {
-    name,
-    strategy: rolloutStrategy,
-    bucketBy: attributeReference.optional(),
-    salt: saltInput.optional(),
-    scheme: schemeInput.optional(),
-    variationId: id.optional(),
-    percentage: percentage.optional(),
-    variants: variants.optional(),
-    targetPercentage: percentage.optional(),
-    increment: percentage.positive().optional(),
-    intervalHours: intervalHoursInput.optional(),
-    startAt: instant.optional(),
-  },
-  inputNames,
-)
+export const newRolloutCodec = record({
+  name,
+  strategy: rolloutStrategy,
+  bucketBy: attributeReference.optional(),
+  salt: saltInput.optional(),
+  scheme: schemeInput.optional(),
+  variationId: id.optional(),
+  percentage: percentage.optional(),
+  variants: variants.optional(),
+  targetPercentage: percentage.optional(),
+  increment: percentage.positive().optional(),
+  intervalHours: intervalHoursInput.optional(),
+  startAt: instant.optional(),
+})
 
 /** Fields of a strategy that is given up are cleared with it, unless they are given. */
 export type RolloutChanges = z.output<typeof rolloutChangesCodec>
 
-export const rolloutChangesCodec = record(
-  {
-    name: name.optional(),
-    strategy: rolloutStrategy.optional(),
-    bucketBy: clearable(attributeReference, 'user.key'),
-    salt: saltInput.optional(),
-    scheme: schemeInput.optional(),
-    variationId: id.nullable().optional(),
-    percentage: percentage.nullable().optional(),
-    variants: variants.nullable().optional(),
-    targetPercentage: percentage.nullable().optional(),
-    increment: percentage.positive().nullable().optional(),
-    intervalHours: intervalHoursInput.nullable().optional(),
-    startAt: instant.nullable().optional(),
-  },
-  inputNames,
-)
+export const rolloutChangesCodec = record({
+  name: name.optional(),
+  strategy: rolloutStrategy.optional(),
+  bucketBy: clearable(attributeReference, 'user.key'),
+  salt: saltInput.optional(),
+  scheme: schemeInput.optional(),
+  variationId: id.nullable().optional(),
+  percentage: percentage.nullable().optional(),
+  variants: variants.nullable().optional(),
+  targetPercentage: percentage.nullable().optional(),
+  increment: percentage.positive().nullable().optional(),
+  intervalHours: intervalHoursInput.nullable().optional(),
+  startAt: instant.nullable().optional(),
+})
 
 const ROLLOUTS = `${FLAG_STATE}/rollouts` as const
-const rolloutParams = record({ ...ofFlagState, rolloutId: id }, pathNames)
+const rolloutParams = camelCaseRecord({ ...ofFlagState, rolloutId: id }, pathNames)
 
 export const rolloutEndpoints = {
   listRollouts: {

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { creating, deleting, type Endpoint, paging, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { FLAG_STATE, flagStateParams, ofFlagState, pathNames } from '../paths.ts'
-import { record } from '../record.ts'
-import { id, instant, recordFields, recordNames, timestamp } from '../scalars.ts'
+import { camelCaseRecord, record } from '../record.ts'
+import { id, instant, recordFields, timestamp } from '../scalars.ts'
 import { auditActor } from '../users/audit-actor.ts'
 
 /** A change of a flag in an environment that is made at an instant. */
@@ -30,48 +30,37 @@ const author = z.strictObject({
   source: z.enum(['token', 'user', 'host']).exactOptional(),
 })
 
-const names = { applyAt: 'apply_at', targetId: 'target_id' } as const
-
-export const scheduledChangeCodec = record(
-  {
-    id,
-    flagId: id,
-    environmentId: id,
-    projectId: id,
-    applyAt: timestamp,
-    operation,
-    /** The rule or the rollout that is changed; null where there is none yet. */
-    targetId: id.nullable(),
-    body,
-    /** `failed` when it could not be made at its time; it is not tried again. */
-    status: z.enum(['pending', 'applied', 'failed']),
-    appliedAt: timestamp.nullable(),
-    /** Why it failed. */
-    failure: z.string().nullable(),
-    /** The actor that makes the change, and the credential that authenticated it. */
-    createdBy: author,
-    ...recordFields,
-  },
-  {
-    flagId: 'flag_id',
-    environmentId: 'environment_id',
-    projectId: 'project_id',
-    appliedAt: 'applied_at',
-    createdBy: 'created_by',
-    ...names,
-    ...recordNames,
-  },
-)
+export const scheduledChangeCodec = record({
+  id,
+  flagId: id,
+  environmentId: id,
+  projectId: id,
+  applyAt: timestamp,
+  operation,
+  /** The rule or the rollout that is changed; null where there is none yet. */
+  targetId: id.nullable(),
+  body,
+  /** `failed` when it could not be made at its time; it is not tried again. */
+  status: z.enum(['pending', 'applied', 'failed']),
+  appliedAt: timestamp.nullable(),
+  /** Why it failed. */
+  failure: z.string().nullable(),
+  /** The actor that makes the change, and the credential that authenticated it. */
+  createdBy: author,
+  ...recordFields,
+})
 
 export type NewScheduledChange = z.output<typeof newScheduledChangeCodec>
 
-export const newScheduledChangeCodec = record(
-  { applyAt: instant, operation, targetId: id.nullable().optional(), body: body.optional() },
-  names,
-)
+export const newScheduledChangeCodec = record({
+  applyAt: instant,
+  operation,
+  targetId: id.nullable().optional(),
+  body: body.optional(),
+})
 
 const SCHEDULED_CHANGES = `${FLAG_STATE}/scheduled-changes` as const
-const scheduledChangeParams = record({ ...ofFlagState, changeId: id }, pathNames)
+const scheduledChangeParams = camelCaseRecord({ ...ofFlagState, changeId: id }, pathNames)
 const status = z.enum(['pending', 'applied', 'failed']).optional()
 
 const AUTHOR_NOTES =
@@ -83,7 +72,7 @@ export const scheduledChangeEndpoints = {
     ...reading,
     path: SCHEDULED_CHANGES,
     params: flagStateParams,
-    query: record({ status, ...paging }, {}),
+    query: record({ status, ...paging }),
     response: pageOf(scheduledChangeCodec),
   },
   createScheduledChange: {

@@ -10,7 +10,7 @@ import {
 } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { inProject, PROJECT, projectParams } from '../paths.ts'
-import { record } from '../record.ts'
+import { camelCaseRecord, record } from '../record.ts'
 import {
   attributeReference,
   clearable,
@@ -20,7 +20,6 @@ import {
   key,
   name,
   recordFields,
-  recordNames,
   text,
 } from '../scalars.ts'
 import { CONDITION_NOTES, conditionInputs, conditions } from './condition.ts'
@@ -30,78 +29,58 @@ export type Segment = z.output<typeof segmentCodec>
 
 const segmentLogicalOp = z.enum(['AND', 'OR', 'NOT'])
 
-const inputNames = { logicalOp: 'logical_op', keyAttribute: 'key_attribute' } as const
-
-export const segmentCodec = record(
-  {
-    id,
-    projectId: id,
-    key,
-    name,
-    description,
-    rules: conditions,
-    logicalOp: segmentLogicalOp,
-    force: z.boolean(),
-    keyAttribute: attributeReference,
-    includedCount: count,
-    excludedCount: count,
-    ...recordFields,
-  },
-  {
-    projectId: 'project_id',
-    includedCount: 'included_count',
-    excludedCount: 'excluded_count',
-    ...inputNames,
-    ...recordNames,
-  },
-)
+export const segmentCodec = record({
+  id,
+  projectId: id,
+  key,
+  name,
+  description,
+  rules: conditions,
+  logicalOp: segmentLogicalOp,
+  force: z.boolean(),
+  keyAttribute: attributeReference,
+  includedCount: count,
+  excludedCount: count,
+  ...recordFields,
+})
 
 /** The name is the key unless given. */
 export type NewSegment = z.output<typeof newSegmentCodec>
 
-export const newSegmentCodec = record(
-  {
-    key,
-    name: name.optional(),
-    description: description.optional(),
-    rules: conditionInputs.optional(),
-    logicalOp: segmentLogicalOp.optional(),
-    force: z.boolean().optional(),
-    keyAttribute: attributeReference.optional(),
-  },
-  inputNames,
-)
+export const newSegmentCodec = record({
+  key,
+  name: name.optional(),
+  description: description.optional(),
+  rules: conditionInputs.optional(),
+  logicalOp: segmentLogicalOp.optional(),
+  force: z.boolean().optional(),
+  keyAttribute: attributeReference.optional(),
+})
 
 export type SegmentChanges = z.output<typeof segmentChangesCodec>
 
-export const segmentChangesCodec = record(
-  {
-    name: name.optional(),
-    description: clearable(description, ''),
-    rules: clearable(conditionInputs, []),
-    logicalOp: clearable(segmentLogicalOp, 'AND'),
-    force: clearable(z.boolean(), false),
-    keyAttribute: clearable(attributeReference, 'user.key'),
-  },
-  inputNames,
-)
+export const segmentChangesCodec = record({
+  name: name.optional(),
+  description: clearable(description, ''),
+  rules: clearable(conditionInputs, []),
+  logicalOp: clearable(segmentLogicalOp, 'AND'),
+  force: clearable(z.boolean(), false),
+  keyAttribute: clearable(attributeReference, 'user.key'),
+})
 
 /** Keys that join one of a segment's two lists, and keys that leave it. */
 export type SegmentKeys = z.output<typeof segmentKeysCodec>
 
 const listedKeys = z.array(text(1024).min(1)).max(10_000)
 
-export const segmentKeysCodec = record(
-  {
-    list: z.enum(['included', 'excluded']),
-    add: listedKeys.optional(),
-    remove: listedKeys.optional(),
-  },
-  {},
-)
+export const segmentKeysCodec = record({
+  list: z.enum(['included', 'excluded']),
+  add: listedKeys.optional(),
+  remove: listedKeys.optional(),
+})
 
 const SEGMENTS = `${PROJECT}/segments` as const
-const segmentParams = record({ ...inProject, segmentId: id }, {})
+const segmentParams = camelCaseRecord({ ...inProject, segmentId: id })
 
 export const segmentEndpoints = {
   listSegments: {

@@ -10,8 +10,8 @@ import {
 } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { FLAG_STATE, flagStateParams, ofFlagState, pathNames } from '../paths.ts'
-import { record } from '../record.ts'
-import { count, id, name, recordFields, recordNames } from '../scalars.ts'
+import { camelCaseRecord, record } from '../record.ts'
+import { count, id, name, recordFields } from '../scalars.ts'
 import { CONDITION_NOTES, conditionInputs, conditions } from './condition.ts'
 import { reorderCodec } from './reorder.ts'
 import { segmentCodec } from './segment.ts'
@@ -39,42 +39,17 @@ const fields = {
   ...recordFields,
 }
 
-const inputNames = {
-  segmentId: 'segment_id',
-  variationId: 'variation_id',
-  rolloutId: 'rollout_id',
-  orderIndex: 'order_index',
-} as const
+export const targetingRuleCodec = record(fields)
 
-const names = {
-  flagId: 'flag_id',
-  environmentId: 'environment_id',
-  projectId: 'project_id',
-  ...inputNames,
-  ...recordNames,
-} as const
-
-export const targetingRuleCodec = record(fields, names)
-
-export const targetingRuleViewCodec = record(
-  {
-    ...fields,
-    segmentName: z.string().optional(),
-    segmentDescription: z.string().optional(),
-    segmentKey: z.string().optional(),
-    segmentLogicalOp: z.string().optional(),
-    segmentRules: conditions.optional(),
-    segment: segmentCodec.optional(),
-  },
-  {
-    ...names,
-    segmentName: 'segment_name',
-    segmentDescription: 'segment_description',
-    segmentKey: 'segment_key',
-    segmentLogicalOp: 'segment_logical_op',
-    segmentRules: 'segment_rules',
-  },
-)
+export const targetingRuleViewCodec = record({
+  ...fields,
+  segmentName: z.string().optional(),
+  segmentDescription: z.string().optional(),
+  segmentKey: z.string().optional(),
+  segmentLogicalOp: z.string().optional(),
+  segmentRules: conditions.optional(),
+  segment: segmentCodec.optional(),
+})
 
 const inputFields = {
   kind: ruleKind.optional(),
@@ -88,14 +63,11 @@ const inputFields = {
 /** The kind is `segment` when a segment is given, else `custom`, unless it is said. */
 export type NewTargetingRule = z.output<typeof newTargetingRuleCodec>
 
-export const newTargetingRuleCodec = record({ name, ...inputFields }, inputNames)
+export const newTargetingRuleCodec = record({ name, ...inputFields })
 
 export type TargetingRuleChanges = z.output<typeof targetingRuleChangesCodec>
 
-export const targetingRuleChangesCodec = record(
-  { name: name.optional(), ...inputFields },
-  inputNames,
-)
+export const targetingRuleChangesCodec = record({ name: name.optional(), ...inputFields })
 
 const CREATE_NOTES =
   'A rule of the kind `custom`, which is the default, needs `conditions`; `[]` matches every context. ' +
@@ -107,7 +79,7 @@ const UPDATE_NOTES =
   CONDITION_NOTES
 
 const TARGETING_RULES = `${FLAG_STATE}/targeting-rules` as const
-const targetingRuleParams = record({ ...ofFlagState, ruleId: id }, pathNames)
+const targetingRuleParams = camelCaseRecord({ ...ofFlagState, ruleId: id }, pathNames)
 
 export const targetingRuleEndpoints = {
   listTargetingRules: {
@@ -145,7 +117,7 @@ export const targetingRuleEndpoints = {
     params: targetingRuleParams,
     body: targetingRuleChangesCodec,
     notes: UPDATE_NOTES,
-    response: record({ rule: targetingRuleViewCodec, message: z.string() }, {}),
+    response: record({ rule: targetingRuleViewCodec, message: z.string() }),
   },
   deleteTargetingRule: {
     ...deleting,

@@ -2,18 +2,8 @@ import * as z from 'zod'
 import { changing, creating, deleting, type Endpoint, pageQuery, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { FLAGS, flagParams, ofFlag } from '../paths.ts'
-import { record } from '../record.ts'
-import {
-  clearable,
-  count,
-  description,
-  id,
-  key,
-  name,
-  recordFields,
-  recordNames,
-  text,
-} from '../scalars.ts'
+import { camelCaseRecord, record } from '../record.ts'
+import { clearable, count, description, id, key, name, recordFields, text } from '../scalars.ts'
 import { reorderCodec } from './reorder.ts'
 
 /** One of the values a flag can take. */
@@ -22,60 +12,43 @@ export type Variation = z.output<typeof variationCodec>
 /** Text that is read by the flag's type. */
 const variationValue = text(65_536)
 
-export const variationCodec = record(
-  {
-    id,
-    flagId: id,
-    projectId: id,
-    key,
-    name,
-    description,
-    value: variationValue,
-    isDefault: z.boolean(),
-    orderIndex: count,
-    ...recordFields,
-  },
-  {
-    flagId: 'flag_id',
-    projectId: 'project_id',
-    isDefault: 'is_default',
-    orderIndex: 'order_index',
-    ...recordNames,
-  },
-)
-
-const inputNames = { isDefault: 'is_default', orderIndex: 'order_index' } as const
+export const variationCodec = record({
+  id,
+  flagId: id,
+  projectId: id,
+  key,
+  name,
+  description,
+  value: variationValue,
+  isDefault: z.boolean(),
+  orderIndex: count,
+  ...recordFields,
+})
 
 /** The name is the key unless given; the order is the last. */
 export type NewVariation = z.output<typeof newVariationCodec>
 
-export const newVariationCodec = record(
-  {
-    key,
-    name: name.optional(),
-    description: description.optional(),
-    value: variationValue,
-    isDefault: z.boolean().optional(),
-    orderIndex: count.optional(),
-  },
-  inputNames,
-)
+export const newVariationCodec = record({
+  key,
+  name: name.optional(),
+  description: description.optional(),
+  value: variationValue,
+  isDefault: z.boolean().optional(),
+  orderIndex: count.optional(),
+})
 
 export type VariationChanges = z.output<typeof variationChangesCodec>
 
-export const variationChangesCodec = record(
-  {
-    name: name.optional(),
-    description: clearable(description, ''),
-    value: variationValue.optional(),
-    isDefault: z.boolean().optional(),
-    orderIndex: count.optional(),
-  },
-  inputNames,
-)
+export const variationChangesCodec = record({
+  name: name.optional(),
+  description: clearable(description, ''),
+  value: variationValue.optional(),
+  isDefault: z.boolean().optional(),
+  orderIndex: count.optional(),
+})
 
 const VARIATIONS = `${FLAGS}/{flagId}/variations` as const
-const variationParams = record({ ...ofFlag, variationId: id }, {})
+const variationParams = camelCaseRecord({ ...ofFlag, variationId: id })
 
 const VALUE_NOTES = 'Integers beyond 2^53 are refused for flags of the type `number`.'
 

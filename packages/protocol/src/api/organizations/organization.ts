@@ -11,7 +11,7 @@ import {
 import { pageOf } from '../envelope.ts'
 import { noParams, ORGANIZATION, organizationParams } from '../paths.ts'
 import { record } from '../record.ts'
-import { count, email, id, name, recordFields, recordNames, text, timestamp } from '../scalars.ts'
+import { count, email, id, name, recordFields, text, timestamp } from '../scalars.ts'
 
 /** Owns projects, has members and a plan. */
 export type Organization = z.output<typeof organizationCodec>
@@ -19,62 +19,37 @@ export type Organization = z.output<typeof organizationCodec>
 const metadata = z.record(z.string(), z.json())
 const metadataKey = text(256).min(1)
 
-export const organizationCodec = record(
-  {
-    id,
-    name,
-    billingEmail: email.nullable(),
-    metadata,
-    planId: id.nullable(),
-    flagCount: count,
-    projectCount: count,
-    environmentCount: count,
-    trialStartsAt: timestamp.nullable(),
-    trialEndsAt: timestamp.nullable(),
-    currentPeriodEnd: timestamp.nullable(),
-    apiUsage: count,
-    hasUsedPaidTrial: z.boolean(),
-    ...recordFields,
-  },
-  {
-    billingEmail: 'billing_email',
-    planId: 'plan_id',
-    flagCount: 'flag_count',
-    projectCount: 'project_count',
-    environmentCount: 'environment_count',
-    trialStartsAt: 'trial_starts_at',
-    trialEndsAt: 'trial_ends_at',
-    currentPeriodEnd: 'current_period_end',
-    apiUsage: 'api_usage',
-    hasUsedPaidTrial: 'has_used_paid_trial',
-    ...recordNames,
-  },
-)
+export const organizationCodec = record({
+  id,
+  name,
+  billingEmail: email.nullable(),
+  metadata,
+  planId: id.nullable(),
+  flagCount: count,
+  projectCount: count,
+  environmentCount: count,
+  trialStartsAt: timestamp.nullable(),
+  trialEndsAt: timestamp.nullable(),
+  currentPeriodEnd: timestamp.nullable(),
+  apiUsage: count,
+  hasUsedPaidTrial: z.boolean(),
+  ...recordFields,
+})
 
 export type NewOrganization = z.output<typeof newOrganizationCodec>
 
-export const newOrganizationCodec = record(
-  { name, billingEmail: email.nullable().optional() },
-  { billingEmail: 'billing_email' },
-)
+export const newOrganizationCodec = record({ name, billingEmail: email.nullable().optional() })
 
 export type OrganizationChanges = z.output<typeof organizationChangesCodec>
 
-export const organizationChangesCodec = record(
-  {
-    name: name.optional(),
-    billingEmail: email.nullable().optional(),
-    /** Entries to set, each as a whole; the others stay. */
-    metadataUpdates: z.record(metadataKey, z.json()).optional(),
-    /** Keys to remove, whether they are there or not. */
-    metadataDeletes: z.array(metadataKey).max(1000).optional(),
-  },
-  {
-    billingEmail: 'billing_email',
-    metadataUpdates: 'metadata_updates',
-    metadataDeletes: 'metadata_deletes',
-  },
-)
+export const organizationChangesCodec = record({
+  name: name.optional(),
+  billingEmail: email.nullable().optional(),
+  /** Entries to set, each as a whole; the others stay. */
+  metadataUpdates: z.record(metadataKey, z.json()).optional(),
+  /** Keys to remove, whether they are there or not. */
+  metadataDeletes: z.array(metadataKey).max(1000).optional(),
+})
 
 const ORGANIZATIONS = '/organizations'
 

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { creating, deleting, type Endpoint, reading, searchQuery } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { inOrganization, ORGANIZATION, organizationParams } from '../paths.ts'
-import { record } from '../record.ts'
-import { id, instant, name, recordFields, recordNames, timestamp } from '../scalars.ts'
+import { camelCaseRecord, record } from '../record.ts'
+import { id, instant, name, recordFields, timestamp } from '../scalars.ts'
 
 /** A bearer token for management; the token itself is shown once and never stored. */
 export type AccessToken = z.output<typeof accessTokenCodec>
@@ -30,27 +30,16 @@ const fields = {
   ...recordFields,
 }
 
-const names = {
-  orgId: 'org_id',
-  expiresAt: 'expires_at',
-  lastUsedAt: 'last_used_at',
-  createdBy: 'created_by',
-  ...recordNames,
-} as const
-
-export const accessTokenCodec = record(fields, names)
+export const accessTokenCodec = record(fields)
 
 /** A token in the answer that creates it; `token` is null when that request is repeated. */
 export type IssuedAccessToken = z.output<typeof issuedAccessTokenCodec>
 
-export const issuedAccessTokenCodec = record({ ...fields, token: z.string().nullable() }, names)
+export const issuedAccessTokenCodec = record({ ...fields, token: z.string().nullable() })
 
 export type NewAccessToken = z.output<typeof newAccessTokenCodec>
 
-export const newAccessTokenCodec = record(
-  { name, role, expiresAt: instant.nullable().optional() },
-  { expiresAt: 'expires_at' },
-)
+export const newAccessTokenCodec = record({ name, role, expiresAt: instant.nullable().optional() })
 
 const TOKENS = `${ORGANIZATION}/tokens` as const
 const permission = 'tokens.write'
@@ -75,6 +64,6 @@ export const accessTokenEndpoints = {
     ...deleting,
     permission,
     path: `${TOKENS}/{tokenId}`,
-    params: record({ ...inOrganization, tokenId: id }, {}),
+    params: camelCaseRecord({ ...inOrganization, tokenId: id }),
   },
 } as const satisfies Record<string, Endpoint>

@@ -8,56 +8,45 @@ import { memberRole, role } from './access-token.ts'
 /** The credentials of a log-in; `email` need not be a valid address. */
 export type NewLogIn = z.output<typeof newLogInCodec>
 
-export const newLogInCodec = record(
-  { email: text(256).min(1).toLowerCase(), password: text(1024).min(1) },
-  {},
-)
+export const newLogInCodec = record({
+  email: text(256).min(1).toLowerCase(),
+  password: text(1024).min(1),
+})
 
 /** The caller: user or token, role and memberships. */
 export type LogIn = z.output<typeof logInCodec>
 
-const orgId = { orgId: 'org_id' } as const
-
-export const logInCodec = record(
-  {
-    user: record(
-      {
-        /** A user's, or a token's. */
-        id: z.string(),
-        /** Empty for a token. */
-        email: z.string(),
-        name: z.string(),
-        /** In the organization that `X-FF-Organization` names, else that of the oldest membership. */
-        role,
-        /** null only for the role `platform`. */
-        orgId: id.nullable(),
-      },
-      orgId,
-    ),
-    /** The values of `X-FF-Organization`, the oldest membership first; empty for a token. */
-    memberships: z.array(record({ orgId: id, name, role: memberRole }, orgId)),
-    /** The value of `X-CSRF-Token` that every changing request needs; null for a token. */
-    csrfToken: z.string().nullable(),
-    /** The end of the session, regardless of its use; null for a token. */
-    expiresAt: timestamp.nullable(),
-  },
-  { csrfToken: 'csrf_token', expiresAt: 'expires_at' },
-)
+export const logInCodec = record({
+  user: record({
+    /** A user's, or a token's. */
+    id: z.string(),
+    /** Empty for a token. */
+    email: z.string(),
+    name: z.string(),
+    /** In the organization that `X-FF-Organization` names, else that of the oldest membership. */
+    role,
+    /** null only for the role `platform`. */
+    orgId: id.nullable(),
+  }),
+  /** The values of `X-FF-Organization`, the oldest membership first; empty for a token. */
+  memberships: z.array(record({ orgId: id, name, role: memberRole })),
+  /** The value of `X-CSRF-Token` that every changing request needs; null for a token. */
+  csrfToken: z.string().nullable(),
+  /** The end of the session, regardless of its use; null for a token. */
+  expiresAt: timestamp.nullable(),
+})
 
 /** Exactly two of the three fields are set; see `changePassword`. */
 export type PasswordChange = z.output<typeof passwordChangeCodec>
 
 const password = text(1024).min(1).optional()
 
-export const passwordChangeCodec = record(
-  {
-    /** Of a one-time link. */
-    token: text(128).min(1).optional(),
-    oldPassword: password,
-    newPassword: password,
-  },
-  { oldPassword: 'old_password', newPassword: 'new_password' },
-)
+export const passwordChangeCodec = record({
+  /** Of a one-time link. */
+  token: text(128).min(1).optional(),
+  oldPassword: password,
+  newPassword: password,
+})
 
 const ours = { params: noParams, query: noQuery, status: 200 } as const
 

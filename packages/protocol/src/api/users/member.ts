@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { changing, creating, deleting, type Endpoint, reading, searchQuery } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { inOrganization, ORGANIZATION, organizationParams } from '../paths.ts'
-import { record } from '../record.ts'
-import { email, id, name, recordFields, recordNames } from '../scalars.ts'
+import { camelCaseRecord, record } from '../record.ts'
+import { email, id, name, recordFields } from '../scalars.ts'
 import { memberRole } from './access-token.ts'
 
 /** A user account, which may belong to several organizations. */
@@ -12,7 +12,7 @@ export type User = z.output<typeof userCodec>
 /** In lower case, so that one address is one user. */
 const userEmail = email.toLowerCase()
 
-export const userCodec = record({ id, email: userEmail, name, ...recordFields }, recordNames)
+export const userCodec = record({ id, email: userEmail, name, ...recordFields })
 
 /** A user in an organization. */
 export type Member = z.output<typeof memberCodec>
@@ -28,40 +28,29 @@ const fields = {
   ...recordFields,
 }
 
-const names = { userId: 'user_id', orgId: 'org_id', ...recordNames } as const
-
-export const memberCodec = record(fields, names)
+export const memberCodec = record(fields)
 
 /** The response to an invitation. The link is null if none was created or the request is repeated. */
 export type InvitedMember = z.output<typeof invitedMemberCodec>
 
-export const invitedMemberCodec = record(
-  { ...fields, oneTimeLink: z.string().nullable() },
-  { ...names, oneTimeLink: 'one_time_link' },
-)
+export const invitedMemberCodec = record({ ...fields, oneTimeLink: z.string().nullable() })
 
 /** The name is the e-mail address unless given. */
 export type NewMember = z.output<typeof newMemberCodec>
 
-export const newMemberCodec = record(
-  { email: userEmail, name: name.optional(), role: memberRole },
-  {},
-)
+export const newMemberCodec = record({ email: userEmail, name: name.optional(), role: memberRole })
 
 export type MemberChanges = z.output<typeof memberChangesCodec>
 
-export const memberChangesCodec = record(
-  {
-    name: name.optional(),
-    role: memberRole.optional(),
-    /** `true` creates a new one-time link and invalidates the previous one. */
-    newLink: z.boolean().optional(),
-  },
-  { newLink: 'new_link' },
-)
+export const memberChangesCodec = record({
+  name: name.optional(),
+  role: memberRole.optional(),
+  /** `true` creates a new one-time link and invalidates the previous one. */
+  newLink: z.boolean().optional(),
+})
 
 const MEMBERS = `${ORGANIZATION}/members` as const
-const memberParams = record({ ...inOrganization, userId: id }, {})
+const memberParams = camelCaseRecord({ ...inOrganization, userId: id })
 const permission = 'members.write'
 
 export const memberEndpoints = {

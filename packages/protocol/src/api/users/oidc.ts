@@ -25,7 +25,7 @@ export const oidcEndpoints = {
   startOidcLogIn: {
     ...going,
     path: '/auth/oidc/start',
-    query: record({ returnTo: ownPath.optional() }, { returnTo: 'return_to' }),
+    query: record({ returnTo: ownPath.optional() }),
   },
   /** Where the provider sends the browser back to. It may add other parameters. */
   finishOidcLogIn: {
