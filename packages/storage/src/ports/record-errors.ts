@@ -15,6 +15,11 @@ export function dataRefused(cause: unknown): FlagError {
   return new FlagError('INVALID_REQUEST', message, { cause })
 }
 
+/** The error for a field that records of the kind do not have. */
+export function unknownField(cause: unknown): FlagError {
+  return new FlagError('INTERNAL', 'A query or a record names an unknown field.', { cause })
+}
+
 export function staleRevision(kind: Kind, id: string): FlagError {
   return new FlagError('CONFLICT', `The ${kind} with id ${id} has been changed meanwhile.`)
 }

@@ -10,9 +10,8 @@ import {
 } from 'kysely'
 import type { ColumnDeclarations } from './migrations/migration.ts'
 import type { SqlValue } from './sql-driver.ts'
-import type { ColumnType } from './tables/table.ts'
 
-/** Table and column names are data here; the compiler checks them in `tables/`. */
+/** Table and column names are data here; `columns.ts` derives them from kinds and fields. */
 interface AnyTables {
   readonly [table: string]: { readonly [column: string]: SqlValue }
 }
@@ -27,8 +26,8 @@ export interface SqlDialect {
   readonly containsText: (column: string, text: string) => RawBuilder<SqlBool>
   /** Is the text an element of the column's JSON array? */
   readonly containsElement: (column: string, element: string) => RawBuilder<SqlBool>
-  /** The rows to insert that a JSON text holds: an array of arrays, with values of these types. */
-  readonly rowsOf: (types: readonly ColumnType[], json: string) => RawBuilder<unknown>
+  /** The rows to insert that a JSON text holds: an array of arrays, with one value for each column. */
+  readonly rowsOf: (columns: readonly string[], json: string) => RawBuilder<unknown>
 }
 
 export const sqliteDialect: SqlDialect = {
@@ -46,8 +45,8 @@ export const sqliteDialect: SqlDialect = {
   containsElement: (column, element) =>
     sql`exists (select 1 from json_each(${sql.ref(column)}) where json_each.value = ${element})`,
   // Without a condition, SQLite would read the `on conflict` that follows as one of a join.
-  rowsOf: (types, json) => {
-    const fields = types.map((_type, index) => sql`value ->> ${sql.lit(index)}`)
+  rowsOf: (columns, json) => {
+    const fields = columns.map((_column, index) => sql`value ->> ${sql.lit(index)}`)
     return sql`select ${sql.join(fields)} from json_each(${json}) where true`
   },
 }

@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
 import { assertFinite, storableWhere } from '../ports/storable.ts'
 import type { Changes, ListQuery, PurgeQuery } from '../ports/storage.ts'
+import { columnOf, hasTags, isDeletable, tableOf } from './columns.ts'
 import type { SqlDialect } from './dialect.ts'
-import { columnOf, toRow } from './rows.ts'
+import { toRow } from './rows.ts'
 import type { SqlRow, SqlStatement, SqlValue } from './sql-driver.ts'
 import { Placeholders, StatementTemplates } from './statement-templates.ts'
-import { TABLES } from './tables/tables.ts'
 
 /** What a query looks for, in columns; `undefined`: it does not ask. */
 interface Wanted {
@@ -64,7 +64,7 @@ export class RecordStatements {
     const placeholders = new Placeholders()
     const row = this.#row(kind, record, placeholders)
     return this.#templates.fill(`insert ${kind} ${Object.keys(row)}`, placeholders, () =>
-      this.#dialect.builder.insertInto(TABLES[kind].name).values(row),
+      this.#dialect.builder.insertInto(tableOf(kind)).values(row),
     )
   }
 
@@ -84,7 +84,7 @@ export class RecordStatements {
     const shape = `update ${kind} ${Object.keys(row)} ${revision !== undefined}`
     return this.#templates.fill(shape, placeholders, () => {
       const { builder } = this.#dialect
-      let update = builder.updateTable(TABLES[kind].name).set(row).where('id', '=', row.id)
+      let update = builder.updateTable(tableOf(kind)).set(row).where('id', '=', row.id)
       if (isDeletable(kind)) update = update.where('deleted_at', 'is', null)
       if (revision !== undefined) update = update.where('revision', '=', revision)
       return update.returningAll()
@@ -94,31 +94,33 @@ export class RecordStatements {
   /** Answers the revived row, if one was deleted; undefined: this kind is never deleted. */
   revive(kind: Kind, id: string): SqlStatement | undefined {
     if (!isDeletable(kind)) return undefined
-    const update = this.#dialect.builder.updateTable(TABLES[kind].name).set('deleted_at', null)
+    const update = this.#dialect.builder.updateTable(tableOf(kind)).set('deleted_at', null)
     return statement(update.where('id', '=', id).where('deleted_at', 'is not', null).returningAll())
   }
 
   /** Answers one row for each record that was removed. */
   purge<K extends Kind>(kind: K, query: PurgeQuery<K>): SqlStatement {
-    const { name } = TABLES[kind]
+    const table = tableOf(kind)
     const placeholders = new Placeholders()
     const wanted = this.#wanted(kind, query, placeholders)
     return this.#templates.fill(`purge ${kind} ${JSON.stringify(wanted)}`, placeholders, () => {
-      const matching = this.#matching(kind, wanted, this.#dialect.builder.selectFrom(name))
-      const purged = this.#dialect.builder.deleteFrom(name).where('id', 'in', matching.select('id'))
+      const matching = this.#matching(kind, wanted, this.#dialect.builder.selectFrom(table))
+      const purged = this.#dialect.builder
+        .deleteFrom(table)
+        .where('id', 'in', matching.select('id'))
       return purged.returning('id')
     })
   }
 
   #living(kind: Kind) {
-    const rows = this.#dialect.builder.selectFrom(TABLES[kind].name)
+    const rows = this.#dialect.builder.selectFrom(tableOf(kind))
     return isDeletable(kind) ? rows.where('deleted_at', 'is', null) : rows
   }
 
   #sorted<K extends Kind>(kind: K, wanted: Wanted, sort: ListQuery<K>['sort']) {
     const rows = this.#matching(kind, wanted).selectAll()
     if (sort === undefined) return rows.orderBy('id', 'asc')
-    const column = columnOf(kind, sort.field)
+    const column = columnOf(sort.field)
     const isAscending = sort.direction === 'asc'
     return rows
       .orderBy(column, (order) =>
@@ -149,7 +151,7 @@ export class RecordStatements {
         value === null ? null : placeholders.for(value),
       ]),
       range: range && {
-        column: columnOf(kind, range.field),
+        column: columnOf(range.field),
         from: placeholder(range.from),
         to: placeholder(range.to),
       },
@@ -165,7 +167,7 @@ export class RecordStatements {
     if (range?.from !== undefined) rows = rows.where(range.column, '>=', range.from)
     if (range?.to !== undefined) rows = rows.where(range.column, '<', range.to)
     if (search !== undefined) {
-      const columns = KIND_RULES[kind].searchable.map((field) => columnOf(kind, field))
+      const columns = KIND_RULES[kind].searchable.map((field) => columnOf(field))
       rows = rows.where(({ or }) =>
         or(columns.map((column) => this.#dialect.containsText(column, search))),
       )
@@ -177,14 +179,6 @@ export class RecordStatements {
     }
     return rows
   }
-}
-
-function isDeletable(kind: Kind): boolean {
-  return Object.hasOwn(TABLES[kind].columns, 'deletedAt')
-}
-
-function hasTags(kind: Kind): boolean {
-  return Object.hasOwn(TABLES[kind].columns, 'tags')
 }
 
 interface Compilable {

@@ -2,127 +2,11 @@ import { FlagError } from '@ff/core'
 import type { Kind, Records } from '../ports/records.ts'
 import type { EvaluationTotal, PublishedVersion } from '../ports/storage.ts'
 import type { LogEntry } from '../publication-log/publication-log.ts'
+import { type ColumnType, columnOf, columnTypeOf, fieldOf } from './columns.ts'
 import type { SqlDialect } from './dialect.ts'
 import type { SqlRow, SqlValue } from './sql-driver.ts'
-import type { ColumnType } from './tables/table.ts'
-import { TABLES } from './tables/tables.ts'
-
-/** Columns that are not spelled like their field. */
-const COLUMN_NAMES: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    acceptedAt: 'accepted_at',
-    actorId: 'actor_id',
-    amountDue: 'amount_due',
-    amountPaid: 'amount_paid',
-    apiUsage: 'api_usage',
-    appliedAt: 'applied_at',
-    applyAt: 'apply_at',
-    archivedAt: 'archived_at',
-    billingEmail: 'billing_email',
-    bodyHash: 'body_hash',
-    bucketBy: 'bucket_by',
-    clientVisible: 'client_visible',
-    contextJson: 'context_json',
-    contextPrivacy: 'context_privacy',
-    createdAt: 'created_at',
-    createdBy: 'created_by',
-    currentPeriodEnd: 'current_period_end',
-    customerId: 'customer_id',
-    defaultVariationId: 'default_variation_id',
-    deletedAt: 'deleted_at',
-    dueDate: 'due_date',
-    durationMs: 'duration_ms',
-    environmentCount: 'environment_count',
-    environmentId: 'environment_id',
-    eventId: 'event_id',
-    evaluationSuccess: 'evaluation_success',
-    eventType: 'event_type',
-    eventTypes: 'event_types',
-    excludedCount: 'excluded_count',
-    expiresAt: 'expires_at',
-    failingSince: 'failing_since',
-    firstSeen: 'first_seen',
-    flagCount: 'flag_count',
-    flagId: 'flag_id',
-    graceBufferPct: 'grace_buffer_pct',
-    hasUsedPaidTrial: 'has_used_paid_trial',
-    hostedInvoiceUrl: 'hosted_invoice_url',
-    includedCount: 'included_count',
-    instanceId: 'instance_id',
-    intervalHours: 'interval_hours',
-    invoicePdf: 'invoice_pdf',
-    isActive: 'is_active',
-    isDefault: 'is_default',
-    keyAttribute: 'key_attribute',
-    lastError: 'last_error',
-    lastEvaluatedAt: 'last_evaluated_at',
-    lastStatus: 'last_status',
-    lastSeen: 'last_seen',
-    lastUsedAt: 'last_used_at',
-    linkExpiresAt: 'link_expires_at',
-    linkHash: 'link_hash',
-    logicalOp: 'logical_op',
-    maxApiCalls: 'max_api_calls',
-    maxEnvironments: 'max_environments',
-    maxFlags: 'max_flags',
-    maxProjects: 'max_projects',
-    mostPopular: 'most_popular',
-    nextAttemptAt: 'next_attempt_at',
-    occurredAt: 'occurred_at',
-    offVariationId: 'off_variation_id',
-    orderIndex: 'order_index',
-    newFlagsClientVisible: 'new_flags_client_visible',
-    orgId: 'org_id',
-    overageBlockSize: 'overage_block_size',
-    overageRateEurCents: 'overage_rate_eur_cents',
-    paidAt: 'paid_at',
-    paymentCustomerId: 'payment_customer_id',
-    periodDay: 'period_day',
-    periodEnd: 'period_end',
-    periodStart: 'period_start',
-    passwordHash: 'password_hash',
-    planId: 'plan_id',
-    previousHash: 'previous_hash',
-    previousRanges: 'previous_ranges',
-    productLink: 'product_link',
-    projectCount: 'project_count',
-    projectId: 'project_id',
-    rateLimit: 'rate_limit',
-    receivedAt: 'received_at',
-    revokedAt: 'revoked_at',
-    rolloutId: 'rollout_id',
-    sealedSecret: 'sealed_secret',
-    seenCount: 'seen_count',
-    segmentId: 'segment_id',
-    settledEventId: 'settled_event_id',
-    startAt: 'start_at',
-    streamId: 'stream_id',
-    stripeAnnualPriceId: 'stripe_annual_price_id',
-    stripeInvoiceId: 'stripe_invoice_id',
-    stripeMonthlyPriceId: 'stripe_monthly_price_id',
-    stripePriceId: 'stripe_price_id',
-    stripeProductId: 'stripe_product_id',
-    stripeSubscriptionId: 'stripe_subscription_id',
-    targetId: 'target_id',
-    targetPercentage: 'target_percentage',
-    trialDays: 'trial_days',
-    trialEndsAt: 'trial_ends_at',
-    trialStartsAt: 'trial_starts_at',
-    updatedAt: 'updated_at',
-    userId: 'user_id',
-    variationId: 'variation_id',
-    variationResults: 'variation_results',
-    webhookId: 'webhook_id',
-  }),
-)
 
 const NO_VARIATION = ''
-
-/** The column that keeps a field of this kind of record. */
-export function columnOf(kind: Kind, field: string): string {
-  typeOf(kind, field)
-  return COLUMN_NAMES.get(field) ?? field
-}
 
 export interface FieldsToKeep<K extends Kind> {
   readonly kind: K
@@ -136,26 +20,39 @@ export function toRow<K extends Kind>({ kind, fields, dialect }: FieldsToKeep<K>
   const row: Record<string, SqlValue> = {}
   for (const [field, value] of Object.entries(fields)) {
     if (value === undefined) continue
-    const column = columnOf(kind, field)
-    const isText = typeOf(kind, field) === 'json' && value !== null
-    row[column] = isText ? JSON.stringify(value) : toColumn(value, dialect)
+    const isText = columnTypeOf(kind, field) === 'json' && value !== null
+    row[columnOf(field)] = isText ? JSON.stringify(value) : toColumn(value, dialect)
   }
   return row
 }
 
-/** The record in a row. Throws `INTERNAL`, naming the record, when it cannot be read any more. */
-export function fromRow<K extends Kind>(kind: K, row: SqlRow): Records[K] {
-  const record: Record<string, unknown> = {}
-  try {
-    for (const [field, type] of Object.entries<ColumnType>(TABLES[kind].columns)) {
-      record[field] = fromColumn(type, row[columnOf(kind, field)] ?? null)
+/**
+ * Returns the function that reads the record in a row; all its rows have the columns of `first`. It
+ * throws `INTERNAL`, naming the record, if the record cannot be read any more.
+ */
+export function rowReader<K extends Kind>(kind: K, first: SqlRow): (row: SqlRow) => Records[K] {
+  const columns = Object.keys(first).map((column) => {
+    const field = fieldOf(column)
+    return { column, field, type: columnTypeOf(kind, field) }
+  })
+  return (row) => {
+    const record: Record<string, unknown> = {}
+    try {
+      for (const { column, field, type } of columns) {
+        record[field] = fromColumn(row[column] ?? null, type)
+      }
+    } catch (cause) {
+      const message = `The ${kind} record ${String(row.id)} is damaged: restore a backup.`
+      throw new FlagError('INTERNAL', message, { cause })
     }
-  } catch (cause) {
-    const message = `The ${kind} record ${String(row.id)} is damaged: restore a backup.`
-    throw new FlagError('INTERNAL', message, { cause })
+    // A test compares the columns of each table with the fields of its records.
+    return record as unknown as Records[K]
   }
-  // The tables declare a column for each field, which the compiler checks.
-  return record as unknown as Records[K]
+}
+
+/** The record in a row; throws as `rowReader` does. */
+export function fromRow<K extends Kind>(kind: K, row: SqlRow): Records[K] {
+  return rowReader(kind, row)(row)
 }
 
 /** A row of the publication log, whose columns are named in `publication-statements.ts`. */
@@ -202,24 +99,7 @@ function toColumn(value: unknown, dialect: SqlDialect): SqlValue {
   throw new FlagError('INTERNAL', 'A field that is no JSON cannot hold an array or an object.')
 }
 
-function fromColumn(type: ColumnType, value: SqlValue): unknown {
-  if (value === null) return null
-  switch (type) {
-    case 'text':
-      return value
-    case 'integer':
-    case 'real':
-      return Number(value)
-    case 'boolean':
-      return Boolean(value)
-    case 'json':
-      return JSON.parse(String(value))
-  }
-}
-
-function typeOf(kind: Kind, field: string): ColumnType {
-  const columns: Readonly<Record<string, ColumnType>> = TABLES[kind].columns
-  const type = Object.hasOwn(columns, field) ? columns[field] : undefined
-  if (type === undefined) throw new FlagError('INTERNAL', `${kind} has no field ${field}.`)
-  return type
+function fromColumn(value: SqlValue, type: ColumnType | undefined): unknown {
+  if (value === null || type === undefined) return value
+  return type === 'json' ? JSON.parse(String(value)) : Boolean(value)
 }

@@ -1,3 +1,4 @@
+/** What a column holds; a driver returns whole numbers of every size as numbers. */
 export type SqlValue = string | number | boolean | null
 
 export type SqlRow = Readonly<Record<string, SqlValue>>

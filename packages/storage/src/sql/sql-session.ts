@@ -37,7 +37,7 @@ import type { SqlDialect } from './dialect.ts'
 import { assertIntact, EMPTY_DIGEST, nextDigest } from './present-digest.ts'
 import { PublicationStatements } from './publication-statements.ts'
 import { RecordStatements } from './record-statements.ts'
-import { fromRow, toEvaluationTotal, toLogEntry, toPublishedVersion } from './rows.ts'
+import { fromRow, rowReader, toEvaluationTotal, toLogEntry, toPublishedVersion } from './rows.ts'
 import type { SqlRow, SqlTransaction } from './sql-driver.ts'
 import { UsageStatements } from './usage-statements.ts'
 
@@ -216,8 +216,9 @@ function* recordsIn<K extends Kind>(
   rows: readonly SqlRow[],
 ): Interruptible<readonly Records[K][]> {
   const records: Records[K][] = []
+  const read = rowReader(kind, rows[0] ?? {})
   for (const row of rows) {
-    records.push(fromRow(kind, row))
+    records.push(read(row))
     yield
   }
   return records

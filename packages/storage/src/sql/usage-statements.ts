@@ -1,14 +1,24 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { ContextSample, EvaluationCount, EvaluationCountQuery } from '../ports/storage.ts'
+import { tableOf } from './columns.ts'
 import type { SqlDialect } from './dialect.ts'
-import { columnOf, toRow, toVariationColumn } from './rows.ts'
+import { toRow, toVariationColumn } from './rows.ts'
 import type { SqlStatement, SqlValue } from './sql-driver.ts'
-import { TABLES } from './tables/tables.ts'
 
-const { name: CONTEXTS, columns: CONTEXT_COLUMNS } = TABLES.observedContext
-const CONTEXT_FIELDS = Object.keys(CONTEXT_COLUMNS)
-/** The fields that identify a context, which never change. */
-const IDENTITY: readonly string[] = ['id', 'environmentId', 'hash', 'deletedAt']
+const CONTEXTS = tableOf('observedContext')
+/** The columns that identify a context, which never change. */
+const IDENTITY: readonly string[] = ['id', 'environment_id', 'hash', 'deleted_at']
+
+const COUNT_COLUMNS = [
+  'environment_id',
+  'flag_id',
+  'minute',
+  'variation_id',
+  'reason',
+  'source',
+  'count',
+  'micros',
+] as const
 
 /**
  * The statements for what evaluating leaves behind. However much is written, it is one statement
@@ -34,12 +44,8 @@ export class UsageStatements {
       count.micros,
     ])
     return this.#statement(sql`
-      insert into ff_evaluation_count
-        (environment_id, flag_id, minute, variation_id, reason, source, count, micros)
-      ${this.#dialect.rowsOf(
-        ['text', 'text', 'text', 'text', 'text', 'text', 'integer', 'integer'],
-        JSON.stringify(rows),
-      )}
+      insert into ff_evaluation_count (${sql.join(COUNT_COLUMNS.map((column) => sql.ref(column)))})
+      ${this.#dialect.rowsOf(COUNT_COLUMNS, JSON.stringify(rows))}
       on conflict (environment_id, flag_id, minute, variation_id, reason, source) do update set
         count = ff_evaluation_count.count + excluded.count,
         micros = ff_evaluation_count.micros + excluded.micros`)
@@ -63,14 +69,14 @@ export class UsageStatements {
   recordContextSamples(samples: readonly ContextSample[]): SqlStatement {
     const rows = samples.map((sample) => {
       const fields = { ...sample, deletedAt: null }
-      const row = toRow({ kind: 'observedContext', fields, dialect: this.#dialect })
-      return CONTEXT_FIELDS.map((field) => row[contextColumn(field)])
+      return toRow({ kind: 'observedContext', fields, dialect: this.#dialect })
     })
-    const columns = CONTEXT_FIELDS.map((field) => sql.ref(contextColumn(field)))
-    const changed = CONTEXT_FIELDS.filter((field) => !IDENTITY.includes(field))
+    const columns = Object.keys(rows[0] ?? {})
+    const values = rows.map((row) => columns.map((column) => row[column]))
+    const changed = columns.filter((column) => !IDENTITY.includes(column))
     return this.#statement(sql`
-      insert into ${sql.table(CONTEXTS)} (${sql.join(columns)})
-      ${this.#dialect.rowsOf(Object.values(CONTEXT_COLUMNS), JSON.stringify(rows))}
+      insert into ${sql.table(CONTEXTS)} (${sql.join(columns.map((column) => sql.ref(column)))})
+      ${this.#dialect.rowsOf(columns, JSON.stringify(values))}
       on conflict (environment_id, hash) where deleted_at is null do update set
         ${sql.join(changed.map(seenAgain))}`)
   }
@@ -81,19 +87,14 @@ export class UsageStatements {
   }
 }
 
-/** Returns the assignment of one field, equal to `addContextSample`. */
-function seenAgain(field: string): RawBuilder<unknown> {
-  const column = contextColumn(field)
+/** Returns the assignment of one column, equal to `addContextSample`. */
+function seenAgain(column: string): RawBuilder<unknown> {
   const known = sql.ref(`${CONTEXTS}.${column}`)
   const added = sql.ref(`excluded.${column}`)
-  if (field === 'seenCount') return sql`${sql.ref(column)} = ${known} + ${added}`
+  if (column === 'seen_count') return sql`${sql.ref(column)} = ${known} + ${added}`
   const isKept =
-    field === 'firstSeen'
+    column === 'first_seen'
       ? sql`${known} <= ${added}`
       : sql`${sql.table(CONTEXTS)}.last_seen > excluded.last_seen`
   return sql`${sql.ref(column)} = case when ${isKept} then ${known} else ${added} end`
-}
-
-function contextColumn(field: string): string {
-  return columnOf('observedContext', field)
 }

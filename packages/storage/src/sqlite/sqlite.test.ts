@@ -9,8 +9,7 @@ import { newId } from '../contract/samples/sample-fields.ts'
 import { SAMPLES, sample } from '../contract/samples/samples.ts'
 import { KIND_RULES, type Kind } from '../ports/records.ts'
 import type { Storage, StorageSession } from '../ports/storage.ts'
-import { columnOf } from '../sql/rows.ts'
-import { TABLES } from '../sql/tables/tables.ts'
+import { columnOf, fieldOf, tableOf } from '../sql/columns.ts'
 import { sqlite } from './sqlite.ts'
 
 const PAGE_BYTES = 4096
@@ -195,11 +194,12 @@ async function overwritePage(path: string, page: number): Promise<void> {
 describe('the schema', () => {
   it('has a column for every field, and unique indexes for every unique key', async () => {
     const database = openDirectly(await fileWith([]))
-    for (const kind of Object.keys(TABLES) as Kind[]) {
-      const { name, columns } = TABLES[kind]
+    for (const kind of Object.keys(SAMPLES) as Kind[]) {
+      const name = tableOf(kind)
       const inFile = database.prepare(`pragma table_info(${name})`).all()
-      const fields = Object.keys(columns).map((field) => columnOf(kind, field))
-      expect(inFile.map((column) => column.name).sort()).toEqual(fields.sort())
+      const columns = Object.keys(sample(kind)).map(columnOf)
+      expect(inFile.map((column) => column.name).sort()).toEqual(columns.sort())
+      expect(columns.map(fieldOf).sort()).toEqual(Object.keys(sample(kind)).sort())
       const indexes = database.prepare(`pragma index_list(${name})`).all()
       const uniqueIndexes = indexes.filter(({ unique, partial }) => unique === 1 && partial === 1)
       expect([kind, uniqueIndexes.length]).toEqual([kind, KIND_RULES[kind].unique.length])
