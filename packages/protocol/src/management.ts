@@ -55,7 +55,7 @@ export {
   type PlanChoice,
   planChoiceCodec,
 } from './api/billing/subscription.ts'
-export { type Endpoint, noBody, type Permission } from './api/endpoint.ts'
+export { type Endpoint, noBody } from './api/endpoint.ts'
 export {
   type Envelope,
   envelope,
@@ -192,13 +192,20 @@ export {
 } from './api/organizations/organization.ts'
 export { record, type Wire } from './api/record.ts'
 export {
+  hasPermission,
+  isRoleWithin,
+  type Permission,
+  ROLE_PERMISSIONS,
+  type Role,
+  rolesWith,
+} from './api/roles.ts'
+export {
   type AccessToken,
   accessTokenCodec,
   type IssuedAccessToken,
   issuedAccessTokenCodec,
   type NewAccessToken,
   newAccessTokenCodec,
-  type Role,
 } from './api/users/access-token.ts'
 export {
   type LogIn,

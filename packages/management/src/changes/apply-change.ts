@@ -1,12 +1,10 @@
 import { FlagError, isFlagError } from '@ff/core'
-import type { Organization } from '@ff/protocol/management'
-import { auditEvents } from '@ff/protocol/management'
+import { auditEvents, hasPermission, type Organization } from '@ff/protocol/management'
 import { timestampAt } from '@ff/server/plane'
 import type { FlagSetChange, StorageSession } from '@ff/storage'
 import type { AnyPath } from '../access/access-request.ts'
 import { type AccessRequest, loadPermitted } from '../access/access-request.ts'
 import type { Actor } from '../access/actors.ts'
-import { mayAs } from '../access/permissions.ts'
 import { appendAt, findPlace, type NewAuditEntry } from '../audit/audit-chain.ts'
 import type { ChangeEvent } from '../audit/change-event.ts'
 import { findEarlierResult, rememberResult } from '../requests/idempotency.ts'
@@ -63,7 +61,7 @@ async function lockOf<Params, Path extends AnyPath>(
   request: AccessRequest<Params, Path>,
 ): Promise<string> {
   const { actor } = management
-  const isOwn = actor.role !== 'platform' && mayAs(actor.role, request.permission)
+  const isOwn = actor.role !== 'platform' && hasPermission(actor.role, request.permission)
   if (isOwn && actor.orgId !== null) return actor.orgId
   return lockFor(await loadPermitted(management, request))
 }

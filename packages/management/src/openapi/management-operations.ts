@@ -1,5 +1,4 @@
-import { type Endpoint, endpoints, noBody } from '@ff/protocol/management'
-import { rolesWith } from '../access/permissions.ts'
+import { type Endpoint, endpoints, noBody, rolesWith } from '@ff/protocol/management'
 import { headersOf, jsonContent, managementErrors, rateLimitHeaders } from './answers.ts'
 import { type Example, exampleOf } from './examples.ts'
 import { type Json, refInto, type WireSchemas } from './schemas.ts'

@@ -1,39 +1,7 @@
 import * as z from 'zod'
 import { record } from './record.ts'
+import type { Permission } from './roles.ts'
 import { text } from './scalars.ts'
-
-/** A permission that an endpoint requires; a table of the server assigns permissions to roles. */
-export type Permission =
-  /** Read the organization, its members, tokens and projects, and all that they contain. */
-  | 'configuration.read'
-  /** Change flags, variations, targeting rules, rollouts and segments. */
-  | 'flags.write'
-  /** Change projects, environments and SDK keys. */
-  | 'projects.write'
-  /** Issue and delete access tokens up to the caller's own role. */
-  | 'tokens.write'
-  /** Add, change and remove members up to the caller's own role. */
-  | 'members.write'
-  /** Create, change and delete the webhooks of the organization. */
-  | 'webhooks.write'
-  /** Change the organization's own details. */
-  | 'organization.write'
-  /** Delete the organization and everything in it. */
-  | 'organization.delete'
-  /** Create organizations. */
-  | 'organizations.create'
-  /** Read invoices and billing data. */
-  | 'billing.read'
-  /** Choose and pay for a plan at the payment provider. */
-  | 'billing.write'
-  /** List plans. */
-  | 'plans.read'
-  /** Change plans, and assign them to organizations. */
-  | 'plans.write'
-  /** Read the audit log. */
-  | 'audit.read'
-  /** Delete observed contexts permanently. */
-  | 'contexts.forget'
 
 /** One management endpoint: the data for the router, clients and the reference documentation. */
 export interface Endpoint {

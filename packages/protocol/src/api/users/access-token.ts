@@ -3,17 +3,11 @@ import { creating, deleting, type Endpoint, reading, searchQuery } from '../endp
 import { pageOf } from '../envelope.ts'
 import { inOrganization, ORGANIZATION, organizationParams } from '../paths.ts'
 import { camelCaseRecord, record } from '../record.ts'
+import { role } from '../roles.ts'
 import { id, instant, name, recordFields, timestamp } from '../scalars.ts'
 
 /** A bearer token for management; the token itself is shown once and never stored. */
 export type AccessToken = z.output<typeof accessTokenCodec>
-
-/** What an actor may do in one organization; `platform` administers the whole installation. */
-export const role = z.enum(['platform', 'owner', 'admin', 'editor', 'viewer'])
-export type Role = z.output<typeof role>
-
-/** The roles that a member can have in an organization. */
-export const memberRole = role.exclude(['platform'])
 
 const fields = {
   id,

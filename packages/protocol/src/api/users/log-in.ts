@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { type Endpoint, noBody, noQuery } from '../endpoint.ts'
 import { noParams } from '../paths.ts'
 import { record } from '../record.ts'
+import { memberRole, role } from '../roles.ts'
 import { id, name, text, timestamp } from '../scalars.ts'
-import { memberRole, role } from './access-token.ts'
 
 /** The credentials of a log-in; `email` need not be a valid address. */
 export type NewLogIn = z.output<typeof newLogInCodec>

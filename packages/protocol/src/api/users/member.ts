@@ -3,8 +3,8 @@ import { changing, creating, deleting, type Endpoint, reading, searchQuery } fro
 import { pageOf } from '../envelope.ts'
 import { inOrganization, ORGANIZATION, organizationParams } from '../paths.ts'
 import { camelCaseRecord, record } from '../record.ts'
+import { memberRole } from '../roles.ts'
 import { email, id, name, recordFields } from '../scalars.ts'
-import { memberRole } from './access-token.ts'
 
 /** A user account, which may belong to several organizations. */
 export type User = z.output<typeof userCodec>
