@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import { type PathParams, pathParams } from './paths.ts'
 import { record } from './record.ts'
 import type { Permission } from './roles.ts'
-import { text } from './scalars.ts'
+import { text, wholeNumber } from './scalars.ts'
 
 /** One management endpoint: the data for the router, clients and the reference documentation. */
 export interface Endpoint {
@@ -13,7 +14,9 @@ export interface Endpoint {
    * endpoints that concern only the caller.
    */
   readonly permission: Permission | 'anyone' | 'oneself'
+  /** The parameters of the path. */
   readonly params: z.ZodType
+  /** `noQuery` if the endpoint has no query. */
   readonly query: z.ZodType
   /** `noBody` if the endpoint has no body. */
   readonly body: z.ZodType
@@ -31,15 +34,10 @@ export interface Endpoint {
   readonly notes?: string
 }
 
+/** The body of endpoints without a body. */
 export const noBody = z.undefined()
+/** The query of endpoints without a query. */
 export const noQuery = record({})
-
-/** A whole number in decimal, in a path or a query. */
-export const wholeNumber = (min: number, max: number) =>
-  z.codec(z.string().regex(/^\d{1,10}$/, 'must be a whole number'), z.int().min(min).max(max), {
-    decode: Number,
-    encode: String,
-  })
 
 /** `true` or `false` in a query. */
 export const truth = z.codec(z.enum(['true', 'false']), z.boolean(), {
@@ -52,34 +50,60 @@ export const paging = {
   page: wholeNumber(1, 1_000_000_000).optional().meta({ default: 1 }),
   limit: wholeNumber(1, 100).optional().meta({ default: 50 }),
 }
+/** The query of a list. */
 export const pageQuery = record(paging)
-/** `search` matches part of a name, a key or an e-mail address, ignoring ASCII case. */
+/** The query of a list with a search: `search` matches part of a name, a key or an e-mail address, ignoring ASCII case. */
 export const searchQuery = record({ search: text(256).min(1).optional(), ...paging })
 
-/** The common fields of endpoints of one kind; a row may override them. */
-export const reading = {
+type Row = Partial<Omit<Endpoint, 'path' | 'params'>>
+
+/** An endpoint with the fields of its row, and the defaults for the fields that the row lacks. */
+type Completed<Defaults, Path extends string, R> = Omit<Defaults, keyof R> &
+  R & { readonly path: Path; readonly params: z.ZodType<PathParams<Path>> }
+
+/**
+ * Returns the function that makes endpoints of one kind: a row of it names only the fields that
+ * differ from the defaults. The path parameters follow from the path.
+ */
+export function endpointsLike<const Defaults extends Row>(defaults: Defaults) {
+  return <const Path extends string, const R extends Row = Record<never, never>>(
+    path: Path,
+    row?: R & Record<Exclude<keyof R, keyof Row>, never>,
+  ): Completed<Defaults, Path, R> =>
+    ({ ...defaults, ...row, path, params: pathParams(path) }) as never
+}
+
+const withoutInput = { query: noQuery, body: noBody } as const
+
+/** An endpoint that reads. */
+export const reading = endpointsLike({
+  ...withoutInput,
   method: 'GET',
   permission: 'configuration.read',
-  body: noBody,
   status: 200,
-} as const
-export const creating = {
+})
+
+/** An endpoint that creates something. */
+export const creating = endpointsLike({
+  ...withoutInput,
   method: 'POST',
   permission: 'flags.write',
-  query: noQuery,
   status: 201,
-} as const
-export const changing = {
+})
+
+/** An endpoint that changes something. */
+export const changing = endpointsLike({
+  ...withoutInput,
   method: 'PUT',
   permission: 'flags.write',
-  query: noQuery,
   status: 200,
-} as const
-export const deleting = {
+})
+
+/** An endpoint that deletes something. */
+export const deleting = endpointsLike({
+  ...withoutInput,
   method: 'DELETE',
   permission: 'flags.write',
-  query: noQuery,
-  body: noBody,
   status: 200,
   response: z.null(),
-} as const
+})

@@ -1,25 +1,32 @@
+import type * as z from 'zod'
 import { camelCaseRecord } from './record.ts'
-import { id } from './scalars.ts'
+import { id, wholeNumber } from './scalars.ts'
 
 export const ORGANIZATION = '/organizations/{orgId}'
 export const PROJECT = '/projects/{projectId}'
 export const ENVIRONMENT = `${PROJECT}/envs/{envId}` as const
 export const FLAGS = `${PROJECT}/flags` as const
+export const FLAG = `${FLAGS}/{flagId}` as const
 /** The state of one flag in one environment. */
 export const FLAG_STATE = `${ENVIRONMENT}/flags/{flagId}` as const
 
-/** The ids in these paths; a deeper path adds its own. */
-export const inOrganization = { orgId: id } as const
-export const inProject = { projectId: id } as const
-export const inEnvironment = { ...inProject, environmentId: id } as const
-export const ofFlag = { ...inProject, flagId: id } as const
-export const ofFlagState = { ...inEnvironment, flagId: id } as const
-/** Path parameters whose names differ from the names of the fields. */
-export const pathNames = { environmentId: 'envId' } as const
+/** The parameters that stand in braces in a path: numbers of versions, and ids. */
+export type PathParams<Path extends string> = {
+  [Name in ParamIn<Path> as Name extends 'envId' ? 'environmentId' : Name]: Name extends 'version'
+    ? number
+    : string
+}
 
-export const noParams = camelCaseRecord({})
-export const organizationParams = camelCaseRecord(inOrganization)
-export const projectParams = camelCaseRecord(inProject)
-export const environmentParams = camelCaseRecord(inEnvironment, pathNames)
-export const flagParams = camelCaseRecord(ofFlag)
-export const flagStateParams = camelCaseRecord(ofFlagState, pathNames)
+type ParamIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamIn<Rest>
+  : never
+
+/** Returns the codec of the parameters of a path. */
+export function pathParams<Path extends string>(path: Path): z.ZodType<PathParams<Path>> {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const shape = names.map((name) => [
+    name === 'envId' ? 'environmentId' : name,
+    name === 'version' ? wholeNumber(1, 2_147_483_647) : id,
+  ])
+  return camelCaseRecord(Object.fromEntries(shape), { environmentId: 'envId' }) as never
+}

@@ -70,6 +70,13 @@ export const attributeReference = text(512).min(1)
 /** A count or an index that is never negative. */
 export const count = z.int().min(0)
 
+/** A whole number in decimal, in a path or a query. */
+export const wholeNumber = (min: number, max: number) =>
+  z.codec(z.string().regex(/^\d{1,10}$/, 'must be a whole number'), z.int().min(min).max(max), {
+    decode: Number,
+    encode: String,
+  })
+
 /** The four fields that end every record. */
 export const recordFields = {
   createdAt: timestamp,

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { billingCodec } from '../billing/checkout.ts'
 import { invoiceCodec } from '../billing/invoice.ts'
 import { planCodec } from '../billing/plan.ts'
-import { type Endpoint, paging, reading } from '../endpoint.ts'
+import { paging, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { environmentCodec } from '../environments/environment.ts'
 import { projectCodec } from '../environments/project.ts'
@@ -18,7 +18,6 @@ import { segmentCodec } from '../flags/segment.ts'
 import { targetingRuleCodec } from '../flags/targeting-rule.ts'
 import { variationCodec } from '../flags/variation.ts'
 import { organizationCodec } from '../organizations/organization.ts'
-import { noParams } from '../paths.ts'
 import { record } from '../record.ts'
 import { count, instant, text, timestamp } from '../scalars.ts'
 import { accessTokenCodec } from '../users/access-token.ts'
@@ -229,11 +228,8 @@ const auditSort = z.codec(z.enum(sortNames), z.custom<(typeof SORTS)[SortName]>(
 })
 
 export const auditLogEndpoints = {
-  listAuditLog: {
-    ...reading,
-    path: '/audit/logs',
+  listAuditLog: reading('/audit/logs', {
     permission: 'audit.read',
-    params: noParams,
     query: record({
       ...paging,
       ...filters,
@@ -242,22 +238,16 @@ export const auditLogEndpoints = {
       sort: auditSort.optional().meta({ default: 'created_at:desc' }),
     }),
     response: pageOf(auditEventCodec),
-  },
-  verifyAuditLog: {
-    ...reading,
-    path: '/audit/verify',
+  }),
+  verifyAuditLog: reading('/audit/verify', {
     permission: 'audit.read',
-    params: noParams,
     query: record({ orgId: filters.orgId }),
     response: auditVerificationCodec,
-  },
-  exportAuditLog: {
-    ...reading,
-    path: '/audit/export',
+  }),
+  exportAuditLog: reading('/audit/export', {
     permission: 'audit.read',
-    params: noParams,
     query: record(filters),
     lines: true,
     response: auditEventCodec,
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+}

@@ -1,16 +1,8 @@
 import * as z from 'zod'
-import {
-  changing,
-  creating,
-  deleting,
-  type Endpoint,
-  noQuery,
-  pageQuery,
-  reading,
-} from '../endpoint.ts'
+import { changing, creating, deleting, pageQuery, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
-import { inOrganization, ORGANIZATION, organizationParams } from '../paths.ts'
-import { camelCaseRecord, record } from '../record.ts'
+import { ORGANIZATION } from '../paths.ts'
+import { record } from '../record.ts'
 import { id, recordFields, text, timestamp } from '../scalars.ts'
 import { webhookDeliveryCodec } from './webhook-delivery.ts'
 
@@ -67,39 +59,23 @@ export const webhookChangesCodec = record(
 const WEBHOOKS = `${ORGANIZATION}/webhooks` as const
 const WEBHOOK = `${WEBHOOKS}/{webhookId}` as const
 const permission = 'webhooks.write'
-const params = camelCaseRecord({ ...inOrganization, webhookId: id })
 
 export const webhookEndpoints = {
-  listWebhooks: {
-    ...reading,
-    path: WEBHOOKS,
-    params: organizationParams,
-    query: pageQuery,
-    response: pageOf(webhookCodec),
-  },
-  createWebhook: {
-    ...creating,
+  listWebhooks: reading(WEBHOOKS, { query: pageQuery, response: pageOf(webhookCodec) }),
+  createWebhook: creating(WEBHOOKS, {
     permission,
-    path: WEBHOOKS,
-    params: organizationParams,
     body: newWebhookCodec,
     response: issuedWebhookCodec,
-  },
-  getWebhook: { ...reading, path: WEBHOOK, params, query: noQuery, response: webhookCodec },
-  updateWebhook: {
-    ...changing,
+  }),
+  getWebhook: reading(WEBHOOK, { response: webhookCodec }),
+  updateWebhook: changing(WEBHOOK, {
     permission,
-    path: WEBHOOK,
-    params,
     body: webhookChangesCodec,
     response: webhookCodec,
-  },
-  deleteWebhook: { ...deleting, permission, path: WEBHOOK, params },
-  listWebhookDeliveries: {
-    ...reading,
-    path: `${WEBHOOK}/deliveries`,
-    params,
+  }),
+  deleteWebhook: deleting(WEBHOOK, { permission }),
+  listWebhookDeliveries: reading(`${WEBHOOK}/deliveries`, {
     query: pageQuery,
     response: pageOf(webhookDeliveryCodec),
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+}

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { creating, type Endpoint } from '../endpoint.ts'
-import { noParams, organizationParams } from '../paths.ts'
+import { creating } from '../endpoint.ts'
 import { record } from '../record.ts'
 import { email, id } from '../scalars.ts'
 
@@ -34,20 +33,14 @@ export const billingCodec = record({
 })
 
 export const paymentEndpoints = {
-  createCheckout: {
-    ...creating,
+  createCheckout: creating('/billing/organizations/{orgId}/checkout', {
     permission: 'billing.write',
-    path: '/billing/organizations/{orgId}/checkout',
-    params: organizationParams,
     body: newCheckoutCodec,
     response: checkoutCodec,
-  },
+  }),
   /** Signed by Stripe in the header `stripe-signature`; answered 200 so that it is not sent again. */
-  receiveStripeEvent: {
-    ...creating,
+  receiveStripeEvent: creating('/billing/webhooks/stripe', {
     permission: 'anyone',
-    path: '/billing/webhooks/stripe',
-    params: noParams,
     body: z.string(),
     rawBody: true,
     notes:
@@ -56,5 +49,5 @@ export const paymentEndpoints = {
     maxBodyBytes: 1024 * 1024,
     status: 200,
     response: z.null(),
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+}

@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { changing, creating, deleting, type Endpoint, noQuery, reading } from '../endpoint.ts'
-import { noParams } from '../paths.ts'
-import { camelCaseRecord, record } from '../record.ts'
+import { changing, creating, deleting, reading } from '../endpoint.ts'
+import { record } from '../record.ts'
 import { clearable, count, id, name, recordFields } from '../scalars.ts'
 
 /** What organizations may have and use, and what they pay for using more. */
@@ -88,42 +87,13 @@ export const planChangesCodec = record({
 
 const PLANS = '/plan-limits/plans'
 const PLAN = `${PLANS}/{planId}` as const
-const planParams = camelCaseRecord({ planId: id })
 const permission = 'plans.write'
 
 export const planEndpoints = {
   /** All of them at once: an installation has a handful. */
-  listPlans: {
-    ...reading,
-    permission: 'plans.read',
-    path: PLANS,
-    params: noParams,
-    query: noQuery,
-    response: z.array(planCodec),
-  },
-  createPlan: {
-    ...creating,
-    permission,
-    path: PLANS,
-    params: noParams,
-    body: newPlanCodec,
-    response: planCodec,
-  },
-  getPlan: {
-    ...reading,
-    permission: 'plans.read',
-    path: PLAN,
-    params: planParams,
-    query: noQuery,
-    response: planCodec,
-  },
-  updatePlan: {
-    ...changing,
-    permission,
-    path: PLAN,
-    params: planParams,
-    body: planChangesCodec,
-    response: planCodec,
-  },
-  deletePlan: { ...deleting, permission, path: PLAN, params: planParams },
-} as const satisfies Record<string, Endpoint>
+  listPlans: reading(PLANS, { permission: 'plans.read', response: z.array(planCodec) }),
+  createPlan: creating(PLANS, { permission, body: newPlanCodec, response: planCodec }),
+  getPlan: reading(PLAN, { permission: 'plans.read', response: planCodec }),
+  updatePlan: changing(PLAN, { permission, body: planChangesCodec, response: planCodec }),
+  deletePlan: deleting(PLAN, { permission }),
+}

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { changing, type Endpoint, noQuery, reading } from '../endpoint.ts'
+import { changing, reading } from '../endpoint.ts'
 import { organizationCodec } from '../organizations/organization.ts'
-import { ORGANIZATION, organizationParams } from '../paths.ts'
+import { ORGANIZATION } from '../paths.ts'
 import { record } from '../record.ts'
 import { count, id, timestamp } from '../scalars.ts'
 import { invoicesCodec } from './invoice.ts'
@@ -48,28 +48,15 @@ export const organizationUsageCodec = record({
 })
 
 export const subscriptionEndpoints = {
-  getOrganizationUsage: {
-    ...reading,
-    path: `${ORGANIZATION}/usage`,
-    params: organizationParams,
-    query: noQuery,
-    response: organizationUsageCodec,
-  },
-  setOrganizationPlan: {
-    ...changing,
+  getOrganizationUsage: reading(`${ORGANIZATION}/usage`, { response: organizationUsageCodec }),
+  setOrganizationPlan: changing(`${ORGANIZATION}/plan`, {
     permission: 'plans.write',
-    path: `${ORGANIZATION}/plan`,
-    params: organizationParams,
     body: planChoiceCodec,
     response: organizationCodec,
-  },
+  }),
   /** All of them at once: there are twelve a year. */
-  listInvoices: {
-    ...reading,
+  listInvoices: reading('/billing/organizations/{orgId}/invoices', {
     permission: 'billing.read',
-    path: '/billing/organizations/{orgId}/invoices',
-    params: organizationParams,
-    query: noQuery,
     response: invoicesCodec,
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+}

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
-import { type Endpoint, noQuery, reading } from '../endpoint.ts'
-import { ENVIRONMENT, environmentParams } from '../paths.ts'
+import { reading } from '../endpoint.ts'
+import { ENVIRONMENT } from '../paths.ts'
 import { record } from '../record.ts'
 import { count, timestamp } from '../scalars.ts'
 
@@ -34,11 +34,5 @@ export const convergenceCodec = record({
 })
 
 export const convergenceEndpoints = {
-  getConvergence: {
-    ...reading,
-    path: `${ENVIRONMENT}/convergence`,
-    params: environmentParams,
-    query: noQuery,
-    response: convergenceCodec,
-  },
-} as const satisfies Record<string, Endpoint>
+  getConvergence: reading(`${ENVIRONMENT}/convergence`, { response: convergenceCodec }),
+}

@@ -1,15 +1,7 @@
 import * as z from 'zod'
-import {
-  changing,
-  creating,
-  deleting,
-  type Endpoint,
-  noQuery,
-  reading,
-  searchQuery,
-} from '../endpoint.ts'
+import { changing, creating, deleting, reading, searchQuery } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
-import { ENVIRONMENT, environmentParams, PROJECT, projectParams } from '../paths.ts'
+import { ENVIRONMENT, PROJECT } from '../paths.ts'
 import { record } from '../record.ts'
 import { clearable, id, key, name, recordFields } from '../scalars.ts'
 
@@ -53,35 +45,20 @@ const ENVIRONMENTS = `${PROJECT}/envs` as const
 const permission = 'projects.write'
 
 export const environmentEndpoints = {
-  listEnvironments: {
-    ...reading,
-    path: ENVIRONMENTS,
-    params: projectParams,
+  listEnvironments: reading(ENVIRONMENTS, {
     query: searchQuery,
     response: pageOf(environmentCodec),
-  },
-  createEnvironment: {
-    ...creating,
+  }),
+  createEnvironment: creating(ENVIRONMENTS, {
     permission,
-    path: ENVIRONMENTS,
-    params: projectParams,
     body: newEnvironmentCodec,
     response: environmentCodec,
-  },
-  getEnvironment: {
-    ...reading,
-    path: ENVIRONMENT,
-    params: environmentParams,
-    query: noQuery,
-    response: environmentCodec,
-  },
-  updateEnvironment: {
-    ...changing,
+  }),
+  getEnvironment: reading(ENVIRONMENT, { response: environmentCodec }),
+  updateEnvironment: changing(ENVIRONMENT, {
     permission,
-    path: ENVIRONMENT,
-    params: environmentParams,
     body: environmentChangesCodec,
     response: environmentCodec,
-  },
-  deleteEnvironment: { ...deleting, permission, path: ENVIRONMENT, params: environmentParams },
-} as const satisfies Record<string, Endpoint>
+  }),
+  deleteEnvironment: deleting(ENVIRONMENT, { permission }),
+}

@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { deleting, type Endpoint, paging, reading, truth } from '../endpoint.ts'
+import { deleting, paging, reading, truth } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
-import { noParams } from '../paths.ts'
 import { record } from '../record.ts'
 import { count, id, instant, text, timestamp } from '../scalars.ts'
 
@@ -36,10 +35,7 @@ export const observedContextCodec = record(
 const PATH = '/contexts/observed-contexts'
 
 export const observedContextEndpoints = {
-  listObservedContexts: {
-    ...reading,
-    path: PATH,
-    params: noParams,
+  listObservedContexts: reading(PATH, {
     query: record(
       {
         page: paging.page,
@@ -56,13 +52,10 @@ export const observedContextEndpoints = {
       { ...names, limit: 'perPage' },
     ),
     response: pageOf(observedContextCodec),
-  },
-  forgetObservedContexts: {
-    ...deleting,
-    path: PATH,
+  }),
+  forgetObservedContexts: deleting(PATH, {
     permission: 'contexts.forget',
-    params: noParams,
     /** Whose contexts: the key is compared exactly. Keys of contexts, unlike names, are any text. */
     query: record({ environmentId: id, key: z.string().min(1).max(1024) }, names),
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+}

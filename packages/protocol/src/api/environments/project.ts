@@ -1,15 +1,7 @@
 import * as z from 'zod'
-import {
-  changing,
-  creating,
-  deleting,
-  type Endpoint,
-  noQuery,
-  reading,
-  searchQuery,
-} from '../endpoint.ts'
+import { changing, creating, deleting, reading, searchQuery } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
-import { ORGANIZATION, organizationParams, PROJECT, projectParams } from '../paths.ts'
+import { ORGANIZATION, PROJECT } from '../paths.ts'
 import { record } from '../record.ts'
 import { clearable, description, id, key, name, recordFields } from '../scalars.ts'
 import { environmentCodec } from './environment.ts'
@@ -56,35 +48,17 @@ const PROJECTS = `${ORGANIZATION}/projects` as const
 const permission = 'projects.write'
 
 export const projectEndpoints = {
-  listProjects: {
-    ...reading,
-    path: PROJECTS,
-    params: organizationParams,
-    query: searchQuery,
-    response: pageOf(projectCodec),
-  },
-  createProject: {
-    ...creating,
+  listProjects: reading(PROJECTS, { query: searchQuery, response: pageOf(projectCodec) }),
+  createProject: creating(PROJECTS, {
     permission,
-    path: PROJECTS,
-    params: organizationParams,
     body: newProjectCodec,
     response: projectViewCodec,
-  },
-  getProject: {
-    ...reading,
-    path: PROJECT,
-    params: projectParams,
-    query: noQuery,
-    response: projectViewCodec,
-  },
-  updateProject: {
-    ...changing,
+  }),
+  getProject: reading(PROJECT, { response: projectViewCodec }),
+  updateProject: changing(PROJECT, {
     permission,
-    path: PROJECT,
-    params: projectParams,
     body: projectChangesCodec,
     response: projectViewCodec,
-  },
-  deleteProject: { ...deleting, permission, path: PROJECT, params: projectParams },
-} as const satisfies Record<string, Endpoint>
+  }),
+  deleteProject: deleting(PROJECT, { permission }),
+}

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { creating, deleting, type Endpoint, reading, searchQuery } from '../endpoint.ts'
+import { creating, deleting, reading, searchQuery } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
-import { ENVIRONMENT, environmentParams, inEnvironment, pathNames } from '../paths.ts'
-import { camelCaseRecord, record } from '../record.ts'
+import { ENVIRONMENT } from '../paths.ts'
+import { record } from '../record.ts'
 import { id, instant, name, recordFields, timestamp } from '../scalars.ts'
 
 /** Lets a client evaluate one environment; the key itself is shown once and never stored. */
@@ -61,33 +61,20 @@ export const sdkKeyRotationCodec = record({
 export const rotatedSdkKeyCodec = record({ key: sdkKeyCodec, successor: sdkKeyCodec.nullable() })
 
 const SDK_KEYS = `${ENVIRONMENT}/sdk-keys` as const
-const sdkKeyParams = camelCaseRecord({ ...inEnvironment, keyId: id }, pathNames)
 const permission = 'projects.write'
 
 export const sdkKeyEndpoints = {
-  listSdkKeys: {
-    ...reading,
-    path: SDK_KEYS,
-    params: environmentParams,
-    query: searchQuery,
-    response: pageOf(sdkKeyCodec),
-  },
-  createSdkKey: {
-    ...creating,
+  listSdkKeys: reading(SDK_KEYS, { query: searchQuery, response: pageOf(sdkKeyCodec) }),
+  createSdkKey: creating(SDK_KEYS, {
     permission,
-    path: SDK_KEYS,
-    params: environmentParams,
     body: newSdkKeyCodec,
     response: issuedSdkKeyCodec,
-  },
+  }),
   /** Ends the key at once; it stays in lists. */
-  revokeSdkKey: { ...deleting, permission, path: `${SDK_KEYS}/{keyId}`, params: sdkKeyParams },
-  rotateSdkKey: {
-    ...creating,
+  revokeSdkKey: deleting(`${SDK_KEYS}/{keyId}`, { permission }),
+  rotateSdkKey: creating(`${SDK_KEYS}/{keyId}/rotate`, {
     permission,
-    path: `${SDK_KEYS}/{keyId}/rotate`,
-    params: sdkKeyParams,
     body: sdkKeyRotationCodec,
     response: issuedSdkKeyCodec,
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+}

@@ -1,18 +1,10 @@
 import * as z from 'zod'
-import {
-  creating,
-  type Endpoint,
-  noBody,
-  noQuery,
-  pageQuery,
-  reading,
-  wholeNumber,
-} from '../endpoint.ts'
+import { creating, pageQuery, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { evaluationQuestionCodec, explainedEvaluationCodec } from '../flags/explanation.ts'
 import { flagSetCodec } from '../flags/flag-set.ts'
-import { ENVIRONMENT, environmentParams, inEnvironment, pathNames } from '../paths.ts'
-import { camelCaseRecord, record } from '../record.ts'
+import { ENVIRONMENT } from '../paths.ts'
+import { record } from '../record.ts'
 import { count, timestamp } from '../scalars.ts'
 import { auditActor } from '../users/audit-actor.ts'
 
@@ -66,42 +58,18 @@ export const restorationCodec = record({
 export const restoredVersionCodec = record({ version: count, flags: z.array(restored) })
 
 const VERSIONS = `${ENVIRONMENT}/versions` as const
-const versionParams = camelCaseRecord(
-  { ...inEnvironment, version: wholeNumber(1, 2_147_483_647) },
-  pathNames,
-)
 
 export const versionEndpoints = {
-  listVersions: {
-    ...reading,
-    path: VERSIONS,
-    params: environmentParams,
-    query: pageQuery,
-    response: pageOf(versionCodec),
-  },
-  getVersion: {
-    ...reading,
-    path: `${VERSIONS}/{version}`,
-    params: versionParams,
-    query: noQuery,
-    response: flagSetCodec,
-  },
-  restoreVersion: {
-    ...creating,
-    path: `${VERSIONS}/{version}/restore`,
-    params: versionParams,
-    body: noBody,
+  listVersions: reading(VERSIONS, { query: pageQuery, response: pageOf(versionCodec) }),
+  getVersion: reading(`${VERSIONS}/{version}`, { response: flagSetCodec }),
+  restoreVersion: creating(`${VERSIONS}/{version}/restore`, {
     status: 200,
     response: restorationCodec,
-  },
+  }),
   /** Writes nothing and counts nothing: a question too long for a query. */
-  explainEvaluation: {
-    ...reading,
+  explainEvaluation: reading(`${ENVIRONMENT}/evaluate`, {
     method: 'POST',
-    path: `${ENVIRONMENT}/evaluate`,
-    params: environmentParams,
-    query: noQuery,
     body: evaluationQuestionCodec,
     response: explainedEvaluationCodec,
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+}

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Endpoint, reading } from '../endpoint.ts'
+import { reading } from '../endpoint.ts'
 import { camelCaseRecord, record } from '../record.ts'
 import { count, id } from '../scalars.ts'
 
@@ -39,11 +39,8 @@ export const flagMetricsCodec = camelCaseRecord(
 )
 
 export const flagMetricsEndpoints = {
-  getFlagMetrics: {
-    ...reading,
-    path: '/flags/{flagId}/metrics',
-    params: camelCaseRecord({ flagId: id }),
+  getFlagMetrics: reading('/flags/{flagId}/metrics', {
     query: camelCaseRecord({ environmentId: id, period: z.enum(['24h']).optional() }),
     response: flagMetricsCodec,
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+}

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { changing, type Endpoint, noQuery, reading } from '../endpoint.ts'
-import { FLAG_STATE, flagStateParams } from '../paths.ts'
+import { changing, reading } from '../endpoint.ts'
+import { FLAG_STATE } from '../paths.ts'
 import { record } from '../record.ts'
 import { clearable, id, recordFields, text } from '../scalars.ts'
 
@@ -46,18 +46,6 @@ export const flagStateChangesCodec = record({
 })
 
 export const flagStateEndpoints = {
-  getFlagState: {
-    ...reading,
-    path: FLAG_STATE,
-    params: flagStateParams,
-    query: noQuery,
-    response: flagStateCodec,
-  },
-  updateFlagState: {
-    ...changing,
-    path: FLAG_STATE,
-    params: flagStateParams,
-    body: flagStateChangesCodec,
-    response: flagStateCodec,
-  },
-} as const satisfies Record<string, Endpoint>
+  getFlagState: reading(FLAG_STATE, { response: flagStateCodec }),
+  updateFlagState: changing(FLAG_STATE, { body: flagStateChangesCodec, response: flagStateCodec }),
+}

@@ -1,16 +1,7 @@
 import * as z from 'zod'
-import {
-  changing,
-  creating,
-  deleting,
-  type Endpoint,
-  noQuery,
-  paging,
-  reading,
-  truth,
-} from '../endpoint.ts'
+import { changing, creating, deleting, paging, reading, truth } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
-import { FLAGS, flagParams, projectParams } from '../paths.ts'
+import { FLAG, FLAGS } from '../paths.ts'
 import { record } from '../record.ts'
 import { clearable, description, id, key, name, recordFields, text, timestamp } from '../scalars.ts'
 import { newVariationCodec, variationCodec } from './variation.ts'
@@ -78,10 +69,7 @@ const UPDATE_NOTES =
   '`client_visible: false` hides the flag from SDK keys of the kind `client`. Equal tags are refused.'
 
 export const flagEndpoints = {
-  listFlags: {
-    ...reading,
-    path: FLAGS,
-    params: projectParams,
+  listFlags: reading(FLAGS, {
     query: record({
       /** Occurs in the key, the name or the description, ignoring ASCII case. */
       search: text(256).min(1).optional(),
@@ -90,29 +78,13 @@ export const flagEndpoints = {
       ...paging,
     }),
     response: pageOf(flagCodec),
-  },
-  createFlag: {
-    ...creating,
-    path: FLAGS,
-    params: projectParams,
-    body: newFlagCodec,
-    notes: CREATE_NOTES,
-    response: flagViewCodec,
-  },
-  getFlag: {
-    ...reading,
-    path: `${FLAGS}/{flagId}`,
-    params: flagParams,
-    query: noQuery,
-    response: flagViewCodec,
-  },
-  updateFlag: {
-    ...changing,
-    path: `${FLAGS}/{flagId}`,
-    params: flagParams,
+  }),
+  createFlag: creating(FLAGS, { body: newFlagCodec, notes: CREATE_NOTES, response: flagViewCodec }),
+  getFlag: reading(FLAG, { response: flagViewCodec }),
+  updateFlag: changing(FLAG, {
     body: flagChangesCodec,
     notes: UPDATE_NOTES,
     response: flagViewCodec,
-  },
-  deleteFlag: { ...deleting, path: `${FLAGS}/{flagId}`, params: flagParams },
-} as const satisfies Record<string, Endpoint>
+  }),
+  deleteFlag: deleting(FLAG),
+}

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { creating, type Endpoint } from '../endpoint.ts'
-import { FLAGS, flagParams } from '../paths.ts'
+import { creating } from '../endpoint.ts'
+import { FLAG } from '../paths.ts'
 import { record } from '../record.ts'
 import { id } from '../scalars.ts'
 import { flagStateCodec } from './flag-state.ts'
@@ -52,12 +52,9 @@ export const promotedFlagCodec = record(
 )
 
 export const promotionEndpoints = {
-  promoteFlag: {
-    ...creating,
-    path: `${FLAGS}/{flagId}/promote`,
-    params: flagParams,
+  promoteFlag: creating(`${FLAG}/promote`, {
     body: newPromotionCodec,
     status: 200,
     response: promotionCodec,
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+}

@@ -1,16 +1,8 @@
 import * as z from 'zod'
-import {
-  changing,
-  creating,
-  deleting,
-  type Endpoint,
-  noQuery,
-  pageQuery,
-  reading,
-} from '../endpoint.ts'
+import { changing, creating, deleting, pageQuery, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
-import { FLAG_STATE, flagStateParams, ofFlagState, pathNames } from '../paths.ts'
-import { camelCaseRecord, record } from '../record.ts'
+import { FLAG_STATE } from '../paths.ts'
+import { record } from '../record.ts'
 import {
   attributeReference,
   clearable,
@@ -133,36 +125,14 @@ export const rolloutChangesCodec = record({
 })
 
 const ROLLOUTS = `${FLAG_STATE}/rollouts` as const
-const rolloutParams = camelCaseRecord({ ...ofFlagState, rolloutId: id }, pathNames)
 
 export const rolloutEndpoints = {
-  listRollouts: {
-    ...reading,
-    path: ROLLOUTS,
-    params: flagStateParams,
-    query: pageQuery,
-    response: pageOf(rolloutCodec),
-  },
-  createRollout: {
-    ...creating,
-    path: ROLLOUTS,
-    params: flagStateParams,
-    body: newRolloutCodec,
-    response: rolloutCodec,
-  },
-  getRollout: {
-    ...reading,
-    path: `${ROLLOUTS}/{rolloutId}`,
-    params: rolloutParams,
-    query: noQuery,
-    response: rolloutCodec,
-  },
-  updateRollout: {
-    ...changing,
-    path: `${ROLLOUTS}/{rolloutId}`,
-    params: rolloutParams,
+  listRollouts: reading(ROLLOUTS, { query: pageQuery, response: pageOf(rolloutCodec) }),
+  createRollout: creating(ROLLOUTS, { body: newRolloutCodec, response: rolloutCodec }),
+  getRollout: reading(`${ROLLOUTS}/{rolloutId}`, { response: rolloutCodec }),
+  updateRollout: changing(`${ROLLOUTS}/{rolloutId}`, {
     body: rolloutChangesCodec,
     response: changedRolloutCodec,
-  },
-  deleteRollout: { ...deleting, path: `${ROLLOUTS}/{rolloutId}`, params: rolloutParams },
-} as const satisfies Record<string, Endpoint>
+  }),
+  deleteRollout: deleting(`${ROLLOUTS}/{rolloutId}`),
+}

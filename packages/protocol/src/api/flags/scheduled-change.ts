@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { creating, deleting, type Endpoint, paging, reading } from '../endpoint.ts'
+import { creating, deleting, paging, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
-import { FLAG_STATE, flagStateParams, ofFlagState, pathNames } from '../paths.ts'
-import { camelCaseRecord, record } from '../record.ts'
+import { FLAG_STATE } from '../paths.ts'
+import { record } from '../record.ts'
 import { id, instant, recordFields, timestamp } from '../scalars.ts'
 import { auditActor } from '../users/audit-actor.ts'
 
@@ -60,7 +60,6 @@ export const newScheduledChangeCodec = record({
 })
 
 const SCHEDULED_CHANGES = `${FLAG_STATE}/scheduled-changes` as const
-const scheduledChangeParams = camelCaseRecord({ ...ofFlagState, changeId: id }, pathNames)
 const status = z.enum(['pending', 'applied', 'failed']).optional()
 
 const AUTHOR_NOTES =
@@ -68,25 +67,15 @@ const AUTHOR_NOTES =
   'with that reason.'
 
 export const scheduledChangeEndpoints = {
-  listScheduledChanges: {
-    ...reading,
-    path: SCHEDULED_CHANGES,
-    params: flagStateParams,
+  listScheduledChanges: reading(SCHEDULED_CHANGES, {
     query: record({ status, ...paging }),
     response: pageOf(scheduledChangeCodec),
-  },
-  createScheduledChange: {
-    ...creating,
-    path: SCHEDULED_CHANGES,
-    params: flagStateParams,
+  }),
+  createScheduledChange: creating(SCHEDULED_CHANGES, {
     body: newScheduledChangeCodec,
     notes: AUTHOR_NOTES,
     response: scheduledChangeCodec,
-  },
+  }),
   /** Only while it is pending. */
-  deleteScheduledChange: {
-    ...deleting,
-    path: `${SCHEDULED_CHANGES}/{changeId}`,
-    params: scheduledChangeParams,
-  },
-} as const satisfies Record<string, Endpoint>
+  deleteScheduledChange: deleting(`${SCHEDULED_CHANGES}/{changeId}`),
+}

@@ -1,16 +1,8 @@
 import * as z from 'zod'
-import {
-  changing,
-  creating,
-  deleting,
-  type Endpoint,
-  noQuery,
-  pageQuery,
-  reading,
-} from '../endpoint.ts'
+import { changing, creating, deleting, pageQuery, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
-import { inProject, PROJECT, projectParams } from '../paths.ts'
-import { camelCaseRecord, record } from '../record.ts'
+import { PROJECT } from '../paths.ts'
+import { record } from '../record.ts'
 import {
   attributeReference,
   clearable,
@@ -80,48 +72,26 @@ export const segmentKeysCodec = record({
 })
 
 const SEGMENTS = `${PROJECT}/segments` as const
-const segmentParams = camelCaseRecord({ ...inProject, segmentId: id })
 
 export const segmentEndpoints = {
-  listSegments: {
-    ...reading,
-    path: SEGMENTS,
-    params: projectParams,
-    query: pageQuery,
-    response: pageOf(segmentCodec),
-  },
-  createSegment: {
-    ...creating,
-    path: SEGMENTS,
-    params: projectParams,
+  listSegments: reading(SEGMENTS, { query: pageQuery, response: pageOf(segmentCodec) }),
+  createSegment: creating(SEGMENTS, {
     body: newSegmentCodec,
     notes: CONDITION_NOTES,
     response: segmentCodec,
-  },
-  getSegment: {
-    ...reading,
-    path: `${SEGMENTS}/{segmentId}`,
-    params: segmentParams,
-    query: noQuery,
-    response: segmentCodec,
-  },
-  updateSegment: {
-    ...changing,
-    path: `${SEGMENTS}/{segmentId}`,
-    params: segmentParams,
+  }),
+  getSegment: reading(`${SEGMENTS}/{segmentId}`, { response: segmentCodec }),
+  updateSegment: changing(`${SEGMENTS}/{segmentId}`, {
     body: segmentChangesCodec,
     notes: CONDITION_NOTES,
     response: segmentCodec,
-  },
-  deleteSegment: { ...deleting, path: `${SEGMENTS}/{segmentId}`, params: segmentParams },
+  }),
+  deleteSegment: deleting(`${SEGMENTS}/{segmentId}`),
   /** At most 10 000 keys a call, added and removed together. */
-  changeSegmentKeys: {
-    ...changing,
+  changeSegmentKeys: changing(`${SEGMENTS}/{segmentId}/keys`, {
     method: 'POST',
-    path: `${SEGMENTS}/{segmentId}/keys`,
-    params: segmentParams,
     body: segmentKeysCodec,
     maxBodyBytes: 1024 * 1024,
     response: segmentCodec,
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+}

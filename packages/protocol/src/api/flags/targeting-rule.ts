@@ -1,16 +1,8 @@
 import * as z from 'zod'
-import {
-  changing,
-  creating,
-  deleting,
-  type Endpoint,
-  noQuery,
-  pageQuery,
-  reading,
-} from '../endpoint.ts'
+import { changing, creating, deleting, pageQuery, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
-import { FLAG_STATE, flagStateParams, ofFlagState, pathNames } from '../paths.ts'
-import { camelCaseRecord, record } from '../record.ts'
+import { FLAG_STATE } from '../paths.ts'
+import { record } from '../record.ts'
 import { count, id, name, recordFields } from '../scalars.ts'
 import { CONDITION_NOTES, conditionInputs, conditions } from './condition.ts'
 import { reorderCodec } from './reorder.ts'
@@ -79,49 +71,26 @@ const UPDATE_NOTES =
   CONDITION_NOTES
 
 const TARGETING_RULES = `${FLAG_STATE}/targeting-rules` as const
-const targetingRuleParams = camelCaseRecord({ ...ofFlagState, ruleId: id }, pathNames)
 
 export const targetingRuleEndpoints = {
-  listTargetingRules: {
-    ...reading,
-    path: TARGETING_RULES,
-    params: flagStateParams,
+  listTargetingRules: reading(TARGETING_RULES, {
     query: pageQuery,
     response: pageOf(targetingRuleViewCodec),
-  },
-  createTargetingRule: {
-    ...creating,
-    path: TARGETING_RULES,
-    params: flagStateParams,
+  }),
+  createTargetingRule: creating(TARGETING_RULES, {
     body: newTargetingRuleCodec,
     notes: CREATE_NOTES,
     response: targetingRuleViewCodec,
-  },
-  reorderTargetingRules: {
-    ...changing,
-    path: `${TARGETING_RULES}/reorder`,
-    params: flagStateParams,
+  }),
+  reorderTargetingRules: changing(`${TARGETING_RULES}/reorder`, {
     body: reorderCodec,
     response: z.array(targetingRuleViewCodec),
-  },
-  getTargetingRule: {
-    ...reading,
-    path: `${TARGETING_RULES}/{ruleId}`,
-    params: targetingRuleParams,
-    query: noQuery,
-    response: targetingRuleViewCodec,
-  },
-  updateTargetingRule: {
-    ...changing,
-    path: `${TARGETING_RULES}/{ruleId}`,
-    params: targetingRuleParams,
+  }),
+  getTargetingRule: reading(`${TARGETING_RULES}/{ruleId}`, { response: targetingRuleViewCodec }),
+  updateTargetingRule: changing(`${TARGETING_RULES}/{ruleId}`, {
     body: targetingRuleChangesCodec,
     notes: UPDATE_NOTES,
     response: record({ rule: targetingRuleViewCodec, message: z.string() }),
-  },
-  deleteTargetingRule: {
-    ...deleting,
-    path: `${TARGETING_RULES}/{ruleId}`,
-    params: targetingRuleParams,
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+  deleteTargetingRule: deleting(`${TARGETING_RULES}/{ruleId}`),
+}

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { changing, creating, deleting, type Endpoint, pageQuery, reading } from '../endpoint.ts'
+import { changing, creating, deleting, pageQuery, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
-import { FLAGS, flagParams, ofFlag } from '../paths.ts'
-import { camelCaseRecord, record } from '../record.ts'
+import { FLAG } from '../paths.ts'
+import { record } from '../record.ts'
 import { clearable, count, description, id, key, name, recordFields, text } from '../scalars.ts'
 import { reorderCodec } from './reorder.ts'
 
@@ -47,41 +47,25 @@ export const variationChangesCodec = record({
   orderIndex: count.optional(),
 })
 
-const VARIATIONS = `${FLAGS}/{flagId}/variations` as const
-const variationParams = camelCaseRecord({ ...ofFlag, variationId: id })
+const VARIATIONS = `${FLAG}/variations` as const
 
 const VALUE_NOTES = 'Integers beyond 2^53 are refused for flags of the type `number`.'
 
 export const variationEndpoints = {
-  listVariations: {
-    ...reading,
-    path: VARIATIONS,
-    params: flagParams,
-    query: pageQuery,
-    response: pageOf(variationCodec),
-  },
-  createVariation: {
-    ...creating,
-    path: VARIATIONS,
-    params: flagParams,
+  listVariations: reading(VARIATIONS, { query: pageQuery, response: pageOf(variationCodec) }),
+  createVariation: creating(VARIATIONS, {
     body: newVariationCodec,
     notes: VALUE_NOTES,
     response: variationCodec,
-  },
-  reorderVariations: {
-    ...changing,
-    path: `${VARIATIONS}/reorder`,
-    params: flagParams,
+  }),
+  reorderVariations: changing(`${VARIATIONS}/reorder`, {
     body: reorderCodec,
     response: z.array(variationCodec),
-  },
-  updateVariation: {
-    ...changing,
-    path: `${VARIATIONS}/{variationId}`,
-    params: variationParams,
+  }),
+  updateVariation: changing(`${VARIATIONS}/{variationId}`, {
     body: variationChangesCodec,
     notes: VALUE_NOTES,
     response: variationCodec,
-  },
-  deleteVariation: { ...deleting, path: `${VARIATIONS}/{variationId}`, params: variationParams },
-} as const satisfies Record<string, Endpoint>
+  }),
+  deleteVariation: deleting(`${VARIATIONS}/{variationId}`),
+}

@@ -1,15 +1,7 @@
 import * as z from 'zod'
-import {
-  changing,
-  creating,
-  deleting,
-  type Endpoint,
-  noQuery,
-  reading,
-  searchQuery,
-} from '../endpoint.ts'
+import { changing, creating, deleting, reading, searchQuery } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
-import { noParams, ORGANIZATION, organizationParams } from '../paths.ts'
+import { ORGANIZATION } from '../paths.ts'
 import { record } from '../record.ts'
 import { count, email, id, name, recordFields, text, timestamp } from '../scalars.ts'
 
@@ -55,40 +47,20 @@ const ORGANIZATIONS = '/organizations'
 
 export const organizationEndpoints = {
   /** The caller's own; for the role `platform`, all. */
-  listOrganizations: {
-    ...reading,
-    path: ORGANIZATIONS,
-    params: noParams,
+  listOrganizations: reading(ORGANIZATIONS, {
     query: searchQuery,
     response: pageOf(organizationCodec),
-  },
-  createOrganization: {
-    ...creating,
+  }),
+  createOrganization: creating(ORGANIZATIONS, {
     permission: 'organizations.create',
-    path: ORGANIZATIONS,
-    params: noParams,
     body: newOrganizationCodec,
     response: organizationCodec,
-  },
-  getOrganization: {
-    ...reading,
-    path: ORGANIZATION,
-    params: organizationParams,
-    query: noQuery,
-    response: organizationCodec,
-  },
-  updateOrganization: {
-    ...changing,
+  }),
+  getOrganization: reading(ORGANIZATION, { response: organizationCodec }),
+  updateOrganization: changing(ORGANIZATION, {
     permission: 'organization.write',
-    path: ORGANIZATION,
-    params: organizationParams,
     body: organizationChangesCodec,
     response: organizationCodec,
-  },
-  deleteOrganization: {
-    ...deleting,
-    permission: 'organization.delete',
-    path: ORGANIZATION,
-    params: organizationParams,
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+  deleteOrganization: deleting(ORGANIZATION, { permission: 'organization.delete' }),
+}

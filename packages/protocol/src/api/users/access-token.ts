@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { creating, deleting, type Endpoint, reading, searchQuery } from '../endpoint.ts'
+import { creating, deleting, reading, searchQuery } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
-import { inOrganization, ORGANIZATION, organizationParams } from '../paths.ts'
-import { camelCaseRecord, record } from '../record.ts'
+import { ORGANIZATION } from '../paths.ts'
+import { record } from '../record.ts'
 import { role } from '../roles.ts'
 import { id, instant, name, recordFields, timestamp } from '../scalars.ts'
 
@@ -39,25 +39,11 @@ const TOKENS = `${ORGANIZATION}/tokens` as const
 const permission = 'tokens.write'
 
 export const accessTokenEndpoints = {
-  listAccessTokens: {
-    ...reading,
-    path: TOKENS,
-    params: organizationParams,
-    query: searchQuery,
-    response: pageOf(accessTokenCodec),
-  },
-  createAccessToken: {
-    ...creating,
+  listAccessTokens: reading(TOKENS, { query: searchQuery, response: pageOf(accessTokenCodec) }),
+  createAccessToken: creating(TOKENS, {
     permission,
-    path: TOKENS,
-    params: organizationParams,
     body: newAccessTokenCodec,
     response: issuedAccessTokenCodec,
-  },
-  deleteAccessToken: {
-    ...deleting,
-    permission,
-    path: `${TOKENS}/{tokenId}`,
-    params: camelCaseRecord({ ...inOrganization, tokenId: id }),
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+  deleteAccessToken: deleting(`${TOKENS}/{tokenId}`, { permission }),
+}

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { type Endpoint, noBody, noQuery } from '../endpoint.ts'
-import { noParams } from '../paths.ts'
+import { creating, reading } from '../endpoint.ts'
 import { record } from '../record.ts'
 import { memberRole, role } from '../roles.ts'
 import { id, name, text, timestamp } from '../scalars.ts'
@@ -48,45 +47,25 @@ export const passwordChangeCodec = record({
   newPassword: password,
 })
 
-const ours = { params: noParams, query: noQuery, status: 200 } as const
-
 const ATTEMPT_NOTES =
   'Failed attempts are limited for each account and network, each network and each account; a ' +
   'device that is known for the account by its cookie has a limit of its own.'
 
 export const logInEndpoints = {
-  logIn: {
-    ...ours,
-    method: 'POST',
+  logIn: creating('/auth/login', {
     permission: 'anyone',
-    path: '/auth/login',
+    status: 200,
     body: newLogInCodec,
     notes: ATTEMPT_NOTES,
     response: logInCodec,
-  },
-  logOut: {
-    ...ours,
-    method: 'POST',
-    permission: 'oneself',
-    path: '/auth/logout',
-    body: noBody,
-    response: z.null(),
-  },
-  getLogIn: {
-    ...ours,
-    method: 'GET',
-    permission: 'oneself',
-    path: '/auth/me',
-    body: noBody,
-    response: logInCodec,
-  },
-  changePassword: {
-    ...ours,
-    method: 'POST',
+  }),
+  logOut: creating('/auth/logout', { permission: 'oneself', status: 200, response: z.null() }),
+  getLogIn: reading('/auth/me', { permission: 'oneself', response: logInCodec }),
+  changePassword: creating('/auth/password', {
     permission: 'anyone',
-    path: '/auth/password',
+    status: 200,
     body: passwordChangeCodec,
     notes: ATTEMPT_NOTES,
     response: z.null(),
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+}

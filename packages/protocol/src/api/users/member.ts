@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { changing, creating, deleting, type Endpoint, reading, searchQuery } from '../endpoint.ts'
+import { changing, creating, deleting, reading, searchQuery } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
-import { inOrganization, ORGANIZATION, organizationParams } from '../paths.ts'
-import { camelCaseRecord, record } from '../record.ts'
+import { ORGANIZATION } from '../paths.ts'
+import { record } from '../record.ts'
 import { memberRole } from '../roles.ts'
 import { email, id, name, recordFields } from '../scalars.ts'
 
@@ -50,32 +50,15 @@ export const memberChangesCodec = record({
 })
 
 const MEMBERS = `${ORGANIZATION}/members` as const
-const memberParams = camelCaseRecord({ ...inOrganization, userId: id })
 const permission = 'members.write'
 
 export const memberEndpoints = {
-  listMembers: {
-    ...reading,
-    path: MEMBERS,
-    params: organizationParams,
-    query: searchQuery,
-    response: pageOf(memberCodec),
-  },
-  addMember: {
-    ...creating,
+  listMembers: reading(MEMBERS, { query: searchQuery, response: pageOf(memberCodec) }),
+  addMember: creating(MEMBERS, { permission, body: newMemberCodec, response: invitedMemberCodec }),
+  updateMember: changing(`${MEMBERS}/{userId}`, {
     permission,
-    path: MEMBERS,
-    params: organizationParams,
-    body: newMemberCodec,
-    response: invitedMemberCodec,
-  },
-  updateMember: {
-    ...changing,
-    permission,
-    path: `${MEMBERS}/{userId}`,
-    params: memberParams,
     body: memberChangesCodec,
     response: invitedMemberCodec,
-  },
-  removeMember: { ...deleting, permission, path: `${MEMBERS}/{userId}`, params: memberParams },
-} as const satisfies Record<string, Endpoint>
+  }),
+  removeMember: deleting(`${MEMBERS}/{userId}`, { permission }),
+}

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { type Endpoint, noBody } from '../endpoint.ts'
-import { noParams } from '../paths.ts'
+import { endpointsLike, noBody, noQuery } from '../endpoint.ts'
 import { record } from '../record.ts'
 import { text } from '../scalars.ts'
 
@@ -8,29 +7,25 @@ import { text } from '../scalars.ts'
 export const OWN_PATH = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,511}$/
 
 /** Both endpoints are opened by a browser and redirect it. */
-const going = {
+const redirecting = endpointsLike({
   method: 'GET',
   permission: 'anyone',
-  params: noParams,
+  query: noQuery,
   body: noBody,
   status: 302,
   response: z.null(),
-} as const
+})
 
 const ownPath = text(512).regex(OWN_PATH, 'must be a path of this server, such as /docs')
 const answered = text(4096).optional()
 
 export const oidcEndpoints = {
   /** Sends the browser to the identity provider; `return_to` is where it ends up, logged in. */
-  startOidcLogIn: {
-    ...going,
-    path: '/auth/oidc/start',
+  startOidcLogIn: redirecting('/auth/oidc/start', {
     query: record({ returnTo: ownPath.optional() }),
-  },
+  }),
   /** Where the provider sends the browser back to. It may add other parameters. */
-  finishOidcLogIn: {
-    ...going,
-    path: '/auth/oidc/callback',
+  finishOidcLogIn: redirecting('/auth/oidc/callback', {
     query: z.object({
       code: answered,
       state: answered,
@@ -40,5 +35,5 @@ export const oidcEndpoints = {
         .regex(/^[\w.-]{1,128}$/, 'must be a code of an error')
         .optional(),
     }),
-  },
-} as const satisfies Record<string, Endpoint>
+  }),
+}

@@ -1,0 +1,50 @@
+import { expect, expectTypeOf, it } from 'vitest'
+import * as z from 'zod'
+import type { endpoints } from '../endpoint-table.ts'
+import { deleting, noBody, noQuery, reading } from './endpoint.ts'
+import { pathParams } from './paths.ts'
+
+const ID = '0b5c2f6e-8d0a-4f5b-9d53-3f3a5d4f9c11'
+
+it('a row names only what differs from the defaults of its kind', () => {
+  const response = z.string()
+  const endpoint = reading('/flags', { permission: 'audit.read', lines: true, response })
+  const { params: _, ...rest } = endpoint
+  expect(rest).toEqual({
+    method: 'GET',
+    path: '/flags',
+    permission: 'audit.read',
+    query: noQuery,
+    body: noBody,
+    status: 200,
+    lines: true,
+    response,
+  })
+  expectTypeOf(endpoint.permission).toEqualTypeOf<'audit.read'>()
+  expectTypeOf(endpoint.lines).toEqualTypeOf<true>()
+  expectTypeOf(deleting('/flags').response).toEqualTypeOf<z.ZodNull>()
+})
+
+it('a row cannot have a field that endpoints do not have', () => {
+  // @ts-expect-error The field is `notes`.
+  reading('/flags', { response: z.null(), note: 'x' })
+})
+
+it('path parameters follow from the path, with their types', () => {
+  const params = pathParams('/projects/{projectId}/envs/{envId}/versions/{version}')
+  const decoded = z.decode(params, {
+    projectId: ID.toUpperCase(),
+    envId: ID,
+    version: '7',
+  } as never)
+  expect(decoded).toEqual({ projectId: ID, environmentId: ID, version: 7 })
+  expect(z.safeDecode(params, { projectId: ID, envId: 'x', version: '0' } as never).success).toBe(
+    false,
+  )
+  expectTypeOf<z.output<typeof endpoints.getVersion.params>>().toEqualTypeOf<{
+    projectId: string
+    environmentId: string
+    version: number
+  }>()
+  expectTypeOf<z.output<typeof endpoints.listPlans.params>>().toEqualTypeOf<Record<never, never>>()
+})
