@@ -1,7 +1,27 @@
 import { isRefusal, storeClosed, transactionEnded } from '../ports/record-errors.ts'
 import { SerialQueue } from '../runtime/serial-queue.ts'
-import type { SqlConnection, SqlDriver, SqlStatement, SqlTransaction } from '../sql/sql-driver.ts'
-import { BEGIN, COMMIT, ROLLBACK, type SqliteChannel, type SqlRows } from './sqlite-channel.ts'
+import type {
+  SqlConnection,
+  SqlDriver,
+  SqlRow,
+  SqlStatement,
+  SqlTransaction,
+} from '../sql/sql-driver.ts'
+import { BEGIN, COMMIT, ROLLBACK } from './sqlite-connection.js'
+
+/** The rows of one statement after another. */
+export type SqlRows = readonly (readonly SqlRow[])[]
+
+/** The way to a database's connections: one that writes, and perhaps one that only reads. */
+export interface SqliteChannel {
+  /** Without a reader of its own, reading must wait while a transaction is open. */
+  readonly hasReader: boolean
+  /** Runs statements on the connection that writes; see `SqliteConnection.write`. */
+  write(statements: readonly SqlStatement[]): Promise<SqlRows>
+  /** Runs the statements on one committed state. */
+  read(statements: readonly SqlStatement[]): Promise<SqlRows>
+  close(): Promise<void>
+}
 
 /** One transaction at a time, whatever its lock: SQLite has one writer. */
 export class SqliteDriver implements SqlDriver {
@@ -88,14 +108,14 @@ class Transaction implements SqlTransaction {
     this.#refuseIfOver()
     this.#hasEnded = true
     await this.#finishing
-    if (this.#hasBegun || this.#deferred.length > 0) await this.#finish([COMMIT])
+    if (this.#hasBegun || this.#deferred.length > 0) await this.#finish([plain(COMMIT)])
   }
 
   async rollback(): Promise<void> {
     this.#hasEnded = true
     if (!this.#hasBegun) return
     // Some failures make SQLite roll back by itself, and then there is nothing left to do.
-    await this.#channel.write([ROLLBACK]).catch(() => undefined)
+    await this.#channel.write([plain(ROLLBACK)]).catch(() => undefined)
   }
 
   /** Runs the deferred statements, then these; any failure fails the transaction. */
@@ -113,7 +133,7 @@ class Transaction implements SqlTransaction {
   async #write(statements: readonly SqlStatement[]): Promise<SqlRows> {
     if (this.#hasBegun) return this.#channel.write(statements)
     this.#hasBegun = true
-    const [, ...rows] = await this.#channel.write([BEGIN, ...statements])
+    const [, ...rows] = await this.#channel.write([plain(BEGIN), ...statements])
     return rows
   }
 
@@ -121,4 +141,8 @@ class Transaction implements SqlTransaction {
     if (this.#failure !== undefined) throw this.#failure
     if (this.#hasEnded) throw transactionEnded()
   }
+}
+
+function plain(sql: string): SqlStatement {
+  return { sql, parameters: [] }
 }

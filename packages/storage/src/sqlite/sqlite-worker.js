@@ -4,93 +4,18 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
+import { BUSY_TIMEOUT_MS, messageOf, SqliteConnection } from './sqlite-connection.js'
 
 /**
- * @typedef {{ sql: string, parameters: unknown[] }} Statement
+ * @typedef {import('../sql/sql-driver.ts').SqlStatement} Statement
  * @typedef {{ id: number, type: 'read' | 'write', statements: Statement[] }} StatementsRequest
  * @typedef {{ id: number, type: 'close' }} CloseRequest
- * @typedef {{ all(...parameters: unknown[]): Record<string, unknown>[] }} PreparedStatement
- * @typedef {{ prepare(sql: string): PreparedStatement, close(): void }} Database
- * @typedef {new (path: string) => Database} Driver
+ * @typedef {new (path: string) => import('./sqlite-connection.js').OwnDatabase} Driver
  */
 
 const IN_MEMORY = ':memory:'
-const BUSY_TIMEOUT_MS = 5000
 const BUSY_RETRY_MS = 20
 const BUSY_MESSAGE = 'database is locked'
-const MAX_PREPARED = 500
-
-const BEGINS = 'begin immediate'
-const ROLLS_BACK = 'rollback'
-/** What SQLite says when it refuses a statement for its values, and undoes only that statement. */
-const REFUSALS = ['constraint failed', 'datatype mismatch', 'string or blob too big']
-
-/** A connection, and the statements prepared on it. */
-class Connection {
-  /** @type {Map<string, PreparedStatement>} */
-  #prepared = new Map()
-  #database
-  /**
-   * What the open transaction met.
-   * @type {unknown}
-   */
-  #failure
-
-  /** @param {Database} database */
-  constructor(database) {
-    this.#database = database
-    this.execute(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`)
-  }
-
-  /**
-   * @param {string} sql
-   * @param {unknown[]} parameters
-   */
-  execute(sql, parameters = []) {
-    let statement = this.#prepared.get(sql)
-    if (statement === undefined) {
-      statement = this.#database.prepare(sql)
-      if (this.#prepared.size >= MAX_PREPARED) this.#prepared.clear()
-      this.#prepared.set(sql, statement)
-    }
-    return statement.all(...parameters)
-  }
-
-  /** @param {Statement[]} statements */
-  write(statements) {
-    const first = statements[0]?.sql
-    if (first === BEGINS || first === ROLLS_BACK) this.#failure = undefined
-    if (this.#failure !== undefined) throw this.#failure
-    try {
-      return this.#executeAll(statements)
-    } catch (error) {
-      const { message } = toFailure(error)
-      if (!REFUSALS.some((words) => message.includes(words))) this.#failure = error
-      throw error
-    }
-  }
-
-  /** @param {Statement[]} statements */
-  #executeAll(statements) {
-    return statements.map(({ sql, parameters }) => this.execute(sql, parameters))
-  }
-
-  /** @param {Statement[]} statements */
-  read(statements) {
-    if (statements.length === 1) return this.#executeAll(statements)
-    this.execute('begin')
-    try {
-      return this.#executeAll(statements)
-    } finally {
-      this.execute('rollback')
-    }
-  }
-
-  close() {
-    this.#prepared.clear()
-    this.#database.close()
-  }
-}
 
 /** @returns {Promise<Driver>} */
 async function loadDriver() {
@@ -104,9 +29,19 @@ async function loadDriver() {
  * @param {Driver} Driver
  * @param {string} path
  */
+function connect(Driver, path) {
+  const connection = new SqliteConnection(new Driver(path))
+  connection.execute(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  return connection
+}
+
+/**
+ * @param {Driver} Driver
+ * @param {string} path
+ */
 function openWriter(Driver, path) {
   if (path !== IN_MEMORY) createPrivateFile(path)
-  const connection = new Connection(new Driver(path))
+  const connection = connect(Driver, path)
   try {
     if (path !== IN_MEMORY) {
       switchToWal(connection)
@@ -136,7 +71,7 @@ function createPrivateFile(path) {
  * @param {string} path
  */
 function openReader(Driver, path) {
-  const connection = new Connection(new Driver(path))
+  const connection = connect(Driver, path)
   connection.execute('pragma query_only = on')
   return connection
 }
@@ -145,7 +80,7 @@ function openReader(Driver, path) {
  * Two processes that open a new file at once get in each other's way here, and SQLite does not
  * wait for its busy timeout.
  *
- * @param {Connection} connection
+ * @param {SqliteConnection} connection
  */
 function switchToWal(connection) {
   const deadline = Date.now() + BUSY_TIMEOUT_MS
@@ -155,22 +90,17 @@ function switchToWal(connection) {
       if (row?.journal_mode !== 'wal') throw new Error('it cannot have a write-ahead log there')
       return
     } catch (error) {
-      if (toFailure(error).message !== BUSY_MESSAGE || Date.now() > deadline) throw error
+      if (messageOf(error) !== BUSY_MESSAGE || Date.now() > deadline) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_RETRY_MS)
     }
   }
 }
 
-/** @param {Connection} connection */
+/** @param {SqliteConnection} connection */
 function refuseIfDamaged(connection) {
   const [row] = connection.execute('pragma quick_check(1)')
   const verdict = row?.quick_check
   if (verdict !== 'ok') throw new Error(`it is damaged (${verdict})`)
-}
-
-/** @param {unknown} error */
-function toFailure(error) {
-  return { message: error instanceof Error ? error.message : String(error) }
 }
 
 /** @param {{ path: string, readsOnly: boolean }} file */
@@ -186,7 +116,7 @@ async function open({ path, readsOnly }) {
 }
 
 /**
- * @param {{ writer: Connection, reader: Connection }} connections
+ * @param {{ writer: SqliteConnection, reader: SqliteConnection }} connections
  * @param {StatementsRequest | CloseRequest} request
  */
 function handle({ writer, reader }, request) {
@@ -205,11 +135,11 @@ async function createAnswerer() {
       try {
         return { rows: handle(connections, request) }
       } catch (error) {
-        return { failure: toFailure(error) }
+        return { failure: messageOf(error) }
       }
     }
   } catch (error) {
-    const unusable = toFailure(error).message
+    const unusable = messageOf(error)
     return (request) => (request.type === 'close' ? { rows: [] } : { unusable })
   }
 }

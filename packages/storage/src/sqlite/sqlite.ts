@@ -2,10 +2,11 @@ import type { Capabilities } from '../ports/capabilities.ts'
 import { sqliteDialect } from '../sql/dialect.ts'
 import { createSqlStorage } from '../sql/sql-storage.ts'
 import { openDataFile } from './data-file.ts'
-import { InlineChannel, type SqliteDatabase } from './inline-channel.ts'
+import { InlineChannel } from './inline-channel.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
 
-export type { SqliteDatabase, SqliteStatement } from './inline-channel.ts'
+export type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts'
 
 export type SqliteOptions =
   | {

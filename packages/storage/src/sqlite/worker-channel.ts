@@ -1,8 +1,8 @@
 import type { Worker } from 'node:worker_threads'
 import { FlagError } from '@ff/core'
 import type { SqlStatement } from '../sql/sql-driver.ts'
-import type { SqliteChannel, SqlRows } from './sqlite-channel.ts'
-import { fromSqliteFailure, type SqliteFailure, unusableFile } from './sqlite-errors.ts'
+import type { SqliteChannel, SqlRows } from './sqlite-driver.ts'
+import { fromSqliteFailure, unusableFile } from './sqlite-errors.ts'
 
 export interface WorkerChannelOptions {
   readonly path: string
@@ -19,7 +19,7 @@ type Request =
 interface Answer {
   readonly id: number
   readonly rows?: SqlRows
-  readonly failure?: SqliteFailure
+  readonly failure?: string
   readonly unusable?: string
 }
 
@@ -109,7 +109,7 @@ export class WorkerChannel implements SqliteChannel {
     if (pending === undefined) return
     if (rows !== undefined) pending.resolve(rows)
     else if (unusable !== undefined) pending.reject(unusableFile(this.#path, unusable))
-    else pending.reject(fromSqliteFailure(failure ?? { message: 'the worker gave no reason' }))
+    else pending.reject(fromSqliteFailure(failure ?? 'the worker gave no reason'))
   }
 
   #fail(cause?: unknown): void {
