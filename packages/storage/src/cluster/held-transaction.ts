@@ -1,88 +1,96 @@
 import { FlagError } from '@ff/core'
-import type { SqlConnection, SqlDriver, SqlStatement, SqlTransaction } from '../sql/sql-driver.ts'
+import { storeClosed, transactionEnded } from '../ports/record-errors.ts'
+import { SerialQueue } from '../runtime/serial-queue.ts'
+import type { SqlStatement } from '../sql/sql-driver.ts'
+import { COMMIT, ROLLBACK } from '../sqlite/sqlite-connection.js'
+import type { SqliteChannel, SqlRows } from '../sqlite/sqlite-driver.ts'
 
-interface HeldTransactionOptions {
-  readonly driver: SqlDriver
-  readonly lock: string
-  /** The time without a statement after which the transaction is rolled back. */
-  readonly silenceMs: number
+/** The connection that writes, which transactions of all workers use one after another. */
+export class SharedWriter {
+  readonly #channel: SqliteChannel
+  readonly #turns = new SerialQueue()
+  #isClosed = false
+
+  constructor(channel: SqliteChannel) {
+    this.#channel = channel
+  }
+
+  /** Resolves when no other transaction is open, with the function that ends the turn. */
+  async nextTurn(): Promise<() => void> {
+    if (this.#isClosed) throw storeClosed()
+    return new Promise((resolve) => {
+      void this.#turns.run(() => new Promise<void>((endTurn) => resolve(endTurn)))
+    })
+  }
+
+  write(statements: readonly SqlStatement[]): Promise<SqlRows> {
+    return this.#channel.write(statements)
+  }
+
+  /** Lets the open transactions end, then refuses everything. */
+  close(): Promise<void> {
+    this.#isClosed = true
+    return this.#turns.run(() => this.#channel.close())
+  }
 }
 
-interface Statements {
-  /** The deferred statements, which run first. */
-  readonly deferred: readonly SqlStatement[]
-  readonly statements: readonly SqlStatement[]
-}
-
-/** A transaction that is open, or waits its turn, on behalf of another process. */
+/** A transaction of another process, which is open or waits for its turn. */
 export class HeldTransaction {
+  readonly #writer: SharedWriter
+  /** The time without a statement after which the transaction is rolled back. */
   readonly #silenceMs: number
-  readonly #begun: Promise<SqlTransaction>
-  readonly #ended: Promise<void>
-  #keep: () => void = () => undefined
-  #undo: (reason: FlagError) => void = () => undefined
+  readonly #turn: Promise<() => void>
   #timer: ReturnType<typeof setTimeout> | undefined
-  #isDecided = false
+  #lost: FlagError | undefined
+  #isOver = false
 
-  constructor({ driver, lock, silenceMs }: HeldTransactionOptions) {
+  constructor(writer: SharedWriter, silenceMs: number) {
+    this.#writer = writer
     this.#silenceMs = silenceMs
-    const decided = new Promise<void>((resolve, reject) => {
-      this.#keep = resolve
-      this.#undo = reject
-    })
-    // A decision before the transaction has begun has no listener yet.
-    decided.catch(() => undefined)
-    let begin: (connection: SqlTransaction) => void = () => undefined
-    const begun = new Promise<SqlTransaction>((resolve) => {
-      begin = resolve
-    })
-    this.#ended = driver.transaction(lock, (connection) => {
-      begin(connection)
-      return decided
-    })
-    this.#begun = Promise.race([begun, this.#ended.then(() => begun)])
+    this.#turn = writer.nextTurn()
   }
 
-  /** Resolves once it is its turn. */
-  async begin(): Promise<void> {
-    await this.#begun
-    this.#listen()
-  }
-
-  async run({ deferred, statements }: Statements): ReturnType<SqlConnection['run']> {
-    if (this.#isDecided) await this.#ended
-    const connection = await this.#begun
+  /** Runs statements, the first of which begin the transaction, and the last of which end it. */
+  async write(statements: readonly SqlStatement[]): Promise<SqlRows> {
+    const endTurn = await this.#turn
+    if (this.#lost !== undefined) throw this.#lost
+    if (this.#isOver) throw transactionEnded()
     clearTimeout(this.#timer)
+    const last = statements.at(-1)?.sql
+    let isLast = last === ROLLBACK
     try {
-      connection.defer(deferred)
-      return await connection.run(statements)
+      const rows = await this.#writer.write(statements)
+      // A failed commit leaves the transaction open, and a rollback follows.
+      isLast ||= last === COMMIT
+      return rows
     } finally {
-      this.#listen()
+      if (isLast) this.#end(endTurn)
+      else this.#listen()
     }
   }
 
-  /** Runs the deferred statements and commits. Throws if the commit fails. */
-  async keep(deferred: readonly SqlStatement[]): Promise<void> {
-    if (!this.#isDecided) (await this.#begun).defer(deferred)
-    this.#decide(() => this.#keep())
-    return this.#ended
+  /** Rolls the transaction back, at once or when it is its turn, and refuses the rest of it. */
+  async lose(reason: FlagError): Promise<void> {
+    if (this.#isOver) return
+    this.#lost ??= reason
+    const endTurn = await this.#turn
+    if (this.#isOver) return
+    // Whatever is answered, nothing is kept.
+    const rollback = this.#writer.write([{ sql: ROLLBACK, parameters: [] }])
+    await rollback.catch(() => undefined)
+    this.#end(endTurn)
   }
 
-  /** Resolves once it is rolled back, which is at once or when it is its turn. */
-  undo(reason: FlagError): Promise<void> {
-    this.#decide(() => this.#undo(reason))
-    return this.#ended.catch(() => undefined)
-  }
-
-  #decide(decision: () => void): void {
-    this.#isDecided = true
+  #end(endTurn: () => void): void {
+    this.#isOver = true
     clearTimeout(this.#timer)
-    decision()
+    endTurn()
   }
 
   #listen(): void {
+    if (this.#isOver || this.#lost !== undefined) return
     clearTimeout(this.#timer)
-    if (!this.#isDecided) this.#timer = setTimeout(() => this.undo(silent()), this.#silenceMs)
+    this.#timer = setTimeout(() => void this.lose(silent()), this.#silenceMs)
   }
 }
 

@@ -1,7 +1,8 @@
 import type { FlagErrorCode } from '@ff/core'
 import type { FlagSetChange, Resync } from '../ports/change-feed.ts'
 import type { RateWindow } from '../ports/rate-limiter.ts'
-import type { SqlRow, SqlStatement } from '../sql/sql-driver.ts'
+import type { SqlStatement } from '../sql/sql-driver.ts'
+import type { SqlRows } from '../sqlite/sqlite-driver.ts'
 
 /** The way between a worker and the primary: what is sent arrives, in order, while both live. */
 export interface Link<Sent, Received> {
@@ -17,20 +18,7 @@ export type BareLink = Link<object, unknown>
 
 /** What a worker asks of the primary. */
 export type Question =
-  | { readonly type: 'begin'; readonly lock: string }
-  | {
-      readonly type: 'run'
-      readonly transaction: string
-      /** The deferred statements, which run first. */
-      readonly deferred: readonly SqlStatement[]
-      readonly statements: readonly SqlStatement[]
-    }
-  | {
-      readonly type: 'end'
-      readonly transaction: string
-      readonly keep: boolean
-      readonly deferred: readonly SqlStatement[]
-    }
+  | { readonly type: 'write'; readonly statements: readonly SqlStatement[] }
   | { readonly type: 'publish'; readonly change: FlagSetChange }
   | {
       readonly type: 'lease'
@@ -39,11 +27,9 @@ export type Question =
       readonly amount: number
     }
 
-/** What the primary answers to each; to `begin` with the name of the transaction. */
+/** What the primary answers to each. */
 export interface Answers {
-  readonly begin: string
-  readonly run: readonly (readonly SqlRow[])[]
-  readonly end: undefined
+  readonly write: SqlRows
   readonly publish: undefined
   readonly lease: number
 }

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { SqliteDriver } from './sqlite-driver.ts'
 import { WorkerChannel } from './worker-channel.ts'
 
 const IN_MEMORY = ':memory:'
@@ -10,18 +9,17 @@ interface DataFileOptions {
   readonly readsOnly?: boolean
 }
 
-/** The driver of a data file, or of `:memory:`, whose connections live in a thread of their own. */
+/** The connections to a data file, or to `:memory:`, which live in a thread of their own. */
 export function openDataFile(
   path: string,
   { readsOnly = false }: DataFileOptions = {},
-): SqliteDriver {
+): WorkerChannel {
   const place = path === IN_MEMORY ? IN_MEMORY : resolve(path)
-  const channel = new WorkerChannel({
+  return new WorkerChannel({
     path: place,
     hasReader: place !== IN_MEMORY,
     start: () => startWorker(place, readsOnly),
   })
-  return new SqliteDriver(channel)
 }
 
 /** The URL must stand here: the worker lies beside this file, in the source and in the build. */

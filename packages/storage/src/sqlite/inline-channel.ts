@@ -13,6 +13,7 @@ const SETTINGS = [
 /** A database in the calling thread, which stands still while a statement runs. */
 export class InlineChannel implements SqliteChannel {
   readonly hasReader = false
+  readonly isShared = false
   readonly #connection: SqliteConnection
   #isSet = false
 

@@ -16,6 +16,8 @@ export type SqlRows = readonly (readonly SqlRow[])[]
 export interface SqliteChannel {
   /** Without a reader of its own, reading must wait while a transaction is open. */
   readonly hasReader: boolean
+  /** Whether other processes write by the same channel, so that a transaction waits for its turn. */
+  readonly isShared: boolean
   /** Runs statements on the connection that writes; see `SqliteConnection.write`. */
   write(statements: readonly SqlStatement[]): Promise<SqlRows>
   /** Runs the statements on one committed state. */
@@ -58,6 +60,7 @@ export class SqliteDriver implements SqlDriver {
   async #transact<T>(work: (connection: SqlTransaction) => Promise<T>): Promise<T> {
     const transaction = new Transaction(this.#channel)
     try {
+      if (this.#channel.isShared) await transaction.run([])
       const result = await work(transaction)
       await transaction.commit()
       return result

@@ -32,10 +32,7 @@ export type SqliteOptions =
  * createFlagServer({ ...sqlite({ path: './data/flags.db' }) })
  */
 export function sqlite(options: SqliteOptions): Required<Pick<Capabilities, 'storage'>> {
-  return { storage: createSqlStorage(openDriver(options), sqliteDialect) }
-}
-
-function openDriver(options: SqliteOptions): SqliteDriver {
-  if ('database' in options) return new SqliteDriver(new InlineChannel(options.database))
-  return openDataFile(options.path)
+  const isInline = 'database' in options
+  const channel = isInline ? new InlineChannel(options.database) : openDataFile(options.path)
+  return { storage: createSqlStorage(new SqliteDriver(channel), sqliteDialect) }
 }

@@ -34,6 +34,7 @@ interface Pending {
  */
 export class WorkerChannel implements SqliteChannel {
   readonly hasReader: boolean
+  readonly isShared = false
   readonly #path: string
   readonly #start: () => Worker
   readonly #pending = new Map<number, Pending>()
