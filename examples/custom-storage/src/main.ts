@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { appendFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Actor, createFlag, createOrganization, createProject } from '@ff/management'
+import type { Actor } from '@ff/management'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { startVitest } from 'vitest/node'
@@ -25,13 +25,13 @@ try {
   await flags.start()
   const me: Actor = { id: 'me', email: '', name: 'Set-up script', role: 'platform', orgId: null }
   const management = flags.as(me)
-  const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
-  const { id: projectId, environments } = await createProject(management, {
+  const { id: orgId } = await management.createOrganization({ body: { name: 'Example' } })
+  const { id: projectId, environments } = await management.createProject({
     params: { orgId },
     body: { key: 'site' },
   })
   const params = { projectId }
-  await createFlag(management, { params, body: { key: 'new-checkout', type: 'boolean' } })
+  await management.createFlag({ params, body: { key: 'new-checkout', type: 'boolean' } })
   const environmentId = environments[0]?.id ?? ''
   assert.equal((await flags.evaluate({ environmentId }, {}))['new-checkout'], false)
   await flags.close()

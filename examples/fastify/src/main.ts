@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
-import {
-  type Actor,
-  createFlag,
-  createOrganization,
-  createProject,
-  createSdkKey,
-} from '@ff/management'
+import type { Actor } from '@ff/management'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
@@ -39,15 +33,15 @@ attachWebSocket(app.server, flags)
 const me: Actor = { id: 'me', email: '', name: 'Set-up script', role: 'platform', orgId: null }
 await flags.start()
 const management = flags.as(me)
-const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
-const { id: projectId, environments } = await createProject(management, {
+const { id: orgId } = await management.createOrganization({ body: { name: 'Example' } })
+const { id: projectId, environments } = await management.createProject({
   params: { orgId },
   body: { key: 'site' },
 })
 const environmentId = environments[0]?.id ?? ''
 const params = { projectId, environmentId }
-await createFlag(management, { params, body: { key: 'maintenance', type: 'boolean' } })
-const { key: sdkKey } = await createSdkKey(management, {
+await management.createFlag({ params, body: { key: 'maintenance', type: 'boolean' } })
+const { key: sdkKey } = await management.createSdkKey({
   params,
   body: { name: 'Example', kind: 'client' },
 })

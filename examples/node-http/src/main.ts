@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import {
-  type Actor,
-  createFlag,
-  createOrganization,
-  createProject,
-  createTargetingRule,
-} from '@ff/management'
+import type { Actor } from '@ff/management'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
@@ -40,19 +34,19 @@ const me: Actor = { id: 'me', email: '', name: 'Set-up script', role: 'platform'
 const management = flags.as(me)
 await flags.start()
 
-const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
-const { id: projectId, environments } = await createProject(management, {
+const { id: orgId } = await management.createOrganization({ body: { name: 'Example' } })
+const { id: projectId, environments } = await management.createProject({
   params: { orgId },
   body: { key: 'site' },
 })
 const environmentId = environments[0]?.id ?? ''
 
-const flag = await createFlag(management, {
+const flag = await management.createFlag({
   params: { projectId },
   body: { key: 'new-greeting', type: 'boolean' },
 })
 const isTrue = flag.variations.find(({ key }) => key === 'true')
-await createTargetingRule(management, {
+await management.createTargetingRule({
   params: { projectId, environmentId, flagId: flag.id },
   body: {
     name: 'Paying customers',

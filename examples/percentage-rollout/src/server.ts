@@ -1,12 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import {
-  type Actor,
-  createAccessToken,
-  createOrganization,
-  createProject,
-  createSdkKey,
-} from '@ff/management'
+import type { Actor } from '@ff/management'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { toNodeHandler } from '@ff/server/node'
@@ -28,17 +22,17 @@ export async function startServer(): Promise<ExampleServer> {
   await flags.start()
   const me: Actor = { id: 'me', email: '', name: 'Example', role: 'platform', orgId: null }
   const management = flags.as(me)
-  const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
-  const { id: projectId, environments } = await createProject(management, {
+  const { id: orgId } = await management.createOrganization({ body: { name: 'Example' } })
+  const { id: projectId, environments } = await management.createProject({
     params: { orgId },
     body: { key: 'shop' },
   })
   const params = { projectId, environmentId: environments[0]?.id ?? '' }
-  const { token } = await createAccessToken(management, {
+  const { token } = await management.createAccessToken({
     params: { orgId },
     body: { name: 'Example', role: 'editor' },
   })
-  const { key: sdkKey } = await createSdkKey(management, {
+  const { key: sdkKey } = await management.createSdkKey({
     params,
     body: { name: 'Example', kind: 'client', rateLimit: 600_000 },
   })

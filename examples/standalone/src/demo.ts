@@ -1,16 +1,4 @@
-import {
-  type As,
-  createAccessToken,
-  createFlag,
-  createOrganization,
-  createProject,
-  createRollout,
-  createSdkKey,
-  createSegment,
-  createTargetingRule,
-  type Management,
-  updateFlagState,
-} from '@ff/management'
+import type { As, ManagementUseCases } from '@ff/management'
 import type { FlagServer } from '@ff/server'
 import { ADMINISTRATOR } from './administrator.ts'
 import {
@@ -42,7 +30,7 @@ const DEMO_RATE_LIMIT = 600_000
 type Ids = ReadonlyMap<string, string>
 
 interface Shop {
-  readonly management: Management
+  readonly management: ManagementUseCases
   readonly projectId: string
   readonly environmentIds: readonly string[]
   readonly segments: Ids
@@ -64,9 +52,9 @@ export async function createDemo(
 ): Promise<DemoSecrets> {
   await flags.start()
   const management = flags.as(ADMINISTRATOR)
-  const { id: orgId } = await createOrganization(management, { body: { name: 'Demo Shop' } })
+  const { id: orgId } = await management.createOrganization({ body: { name: 'Demo Shop' } })
   const body = { key: 'shop', name: 'Shop' }
-  const { id: projectId, environments } = await createProject(management, {
+  const { id: projectId, environments } = await management.createProject({
     params: { orgId },
     body,
   })
@@ -82,7 +70,7 @@ export async function createDemo(
   for (const environment of environments) {
     const params = { projectId, environmentId: environment.id }
     const body = { name: 'Demo', kind: 'client', rateLimit: DEMO_RATE_LIMIT } as const
-    const { key } = await createSdkKey(management, { params, body })
+    const { key } = await management.createSdkKey({ params, body })
     sdkKeys.push({ key, environment: environment.key, environmentId: environment.id })
   }
   const secrets = { projectId, sdkKeys }
@@ -90,17 +78,17 @@ export async function createDemo(
   return { ...secrets, adminToken: await createAdministratorToken(management) }
 }
 
-async function createAdministratorToken(management: Management): Promise<string> {
+async function createAdministratorToken(management: ManagementUseCases): Promise<string> {
   const body = { name: ADMINISTRATOR.name, role: 'platform' } as const
-  const { token } = await createAccessToken(management, { params: { orgId: null }, body })
+  const { token } = await management.createAccessToken({ params: { orgId: null }, body })
   return token
 }
 
-async function createDemoSegments(management: Management, projectId: string): Promise<Ids> {
+async function createDemoSegments(management: ManagementUseCases, projectId: string): Promise<Ids> {
   const ids = new Map<string, string>()
   for (const { rules, ...segment } of DEMO_SEGMENTS) {
     const body = { ...segment, rules: [...rules] }
-    ids.set(segment.key, (await createSegment(management, { params: { projectId }, body })).id)
+    ids.set(segment.key, (await management.createSegment({ params: { projectId }, body })).id)
   }
   return ids
 }
@@ -108,7 +96,7 @@ async function createDemoSegments(management: Management, projectId: string): Pr
 async function createDemoFlag(shop: Shop, demo: DemoFlag): Promise<void> {
   const { management, projectId } = shop
   const values = Object.entries(demo.variations ?? { true: 'true', false: 'false' })
-  const flag = await createFlag(management, {
+  const flag = await management.createFlag({
     params: { projectId },
     body: {
       key: demo.key,
@@ -157,7 +145,7 @@ async function describeState(shop: Shop, params: Place, demo: DemoFlag): Promise
       ],
     }),
   }
-  if (Object.keys(body).length > 0) await updateFlagState(shop.management, { params, body })
+  if (Object.keys(body).length > 0) await shop.management.updateFlagState({ params, body })
 }
 
 async function createDemoRule(
@@ -175,7 +163,7 @@ async function createDemoRule(
       ? { kind: 'custom' as const, conditions: [...(conditions ?? [])] }
       : { kind: 'segment' as const, segmentId: idOf(shop.segments.get(segment), segment) }
   const body = { name, orderIndex, ...matched, ...served }
-  await createTargetingRule(shop.management, { params, body })
+  await shop.management.createTargetingRule({ params, body })
 }
 
 async function createDemoRollout(
@@ -186,7 +174,7 @@ async function createDemoRollout(
   rollout: DemoRollout,
 ): Promise<string> {
   const body = { name, ...strategyOf(shop, flagKey, rollout) }
-  return (await createRollout(shop.management, { params, body })).id
+  return (await shop.management.createRollout({ params, body })).id
 }
 
 function strategyOf(shop: Shop, flagKey: string, rollout: DemoRollout) {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { compileFlagSet } from '@ff/core'
 import { findIssues } from '@ff/core/authoring'
-import { verifyAuditLog } from '@ff/management'
+import type { ManagementUseCases } from '@ff/management'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer, extensions } from '@ff/server'
 import { KIND_RULES, type Kind, type Storage } from '@ff/storage'
@@ -63,8 +63,8 @@ async function readFlagSet(storage: Storage, environmentId: string): Promise<voi
   if (issue !== undefined) throw new Error(`Environment ${environmentId}: ${issue.message}`)
 }
 
-async function readAuditLog(management: Parameters<typeof verifyAuditLog>[0]): Promise<void> {
-  const { firstBroken } = await verifyAuditLog(management, { query: {} })
+async function readAuditLog(management: ManagementUseCases): Promise<void> {
+  const { firstBroken } = await management.verifyAuditLog({})
   if (firstBroken === null) return
   throw new Error(`The audit entry ${firstBroken.id} is broken: ${firstBroken.reason}.`)
 }

@@ -1,13 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import {
-  type Actor,
-  createFlag,
-  createOrganization,
-  createProject,
-  createSdkKey,
-  createTargetingRule,
-} from '@ff/management'
+import type { Actor } from '@ff/management'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
@@ -26,17 +19,17 @@ export async function startServer(): Promise<ExampleServer> {
   await flags.start()
   const me: Actor = { id: 'me', email: '', name: 'Example', role: 'platform', orgId: null }
   const management = flags.as(me)
-  const { id: orgId } = await createOrganization(management, { body: { name: 'Example' } })
-  const { id: projectId, environments } = await createProject(management, {
+  const { id: orgId } = await management.createOrganization({ body: { name: 'Example' } })
+  const { id: projectId, environments } = await management.createProject({
     params: { orgId },
     body: { key: 'site' },
   })
   const params = { projectId, environmentId: environments[0]?.id ?? '' }
-  const { key: sdkKey } = await createSdkKey(management, {
+  const { key: sdkKey } = await management.createSdkKey({
     params,
     body: { name: 'Example', kind: 'client' },
   })
-  const flag = await createFlag(management, {
+  const flag = await management.createFlag({
     params,
     body: {
       key: 'theme',
@@ -47,7 +40,7 @@ export async function startServer(): Promise<ExampleServer> {
       ],
     },
   })
-  await createFlag(management, { params, body: { key: 'banner', type: 'boolean' } })
+  await management.createFlag({ params, body: { key: 'banner', type: 'boolean' } })
 
   const server = createServer(toNodeHandler(flags))
   attachWebSocket(server, flags)
@@ -57,7 +50,7 @@ export async function startServer(): Promise<ExampleServer> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sdkKey,
     async addRule(plan) {
-      await createTargetingRule(management, {
+      await management.createTargetingRule({
         params: { ...params, flagId: flag.id },
         body: {
           name: `Plan ${plan}`,

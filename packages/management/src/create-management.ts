@@ -13,12 +13,14 @@ import {
   tokenAuthenticator,
 } from './access/actors.ts'
 import { createManagementHandler } from './api/management-handler.ts'
+import { createUseCases, type UseCases } from './api/use-cases.ts'
 import { AuditWalks } from './audit/audit-walks.ts'
 import { CredentialAttempts } from './authentication/credential-attempts.ts'
-import { createLogInServices, endedSessionsJob } from './authentication/log-in-services.ts'
+import { endedSessionsJob, LogInService } from './authentication/log-in-service.ts'
 import { billingJob } from './billing/billing-job.ts'
-import type { Installation, Management } from './changes/management.ts'
+import type { ChangeServices } from './changes/apply-change.ts'
 import { PublishCheck } from './changes/publish-check.ts'
+import type { PermittedName, UseCase } from './changes/use-case.ts'
 import { retentionJob } from './organizations/retention.ts'
 import type { IdentityProvider } from './ports/identity-provider.ts'
 import type { PasswordHasher } from './ports/password-hasher.ts'
@@ -32,7 +34,7 @@ import {
   appointAdministrator,
   resolveAdministrator,
 } from './users/administrator.ts'
-import { oldDeliveriesJob, WebhookDispatcher } from './webhooks/webhook-dispatcher.ts'
+import { DISPATCHER, oldDeliveriesJob, WebhookDispatcher } from './webhooks/webhook-dispatcher.ts'
 
 /** What a host may set. `createManagement` of `@ff/management/node` brings what needs Node. */
 export interface ManagementOptions {
@@ -68,8 +70,15 @@ export interface ManagementOptions {
   readonly secretKey?: string | readonly string[]
 }
 
-/** Returns the first argument of the use cases, for changes in process as `actor`. */
-export type As = (actor: Actor) => Management
+/** The use cases for calls in process, by the names of their endpoints. */
+export type ManagementUseCases = {
+  readonly [N in PermittedName]: UseCases[N] extends UseCase<infer Input, infer Result>
+    ? (input: Input) => Promise<Result>
+    : never
+}
+
+/** Returns the use cases, for calls in process as `actor`. */
+export type As = (actor: Actor) => ManagementUseCases
 
 const DEFAULT_RATE_LIMIT = 600
 
@@ -127,65 +136,90 @@ function refused(message: string): FlagError {
   return new FlagError('INVALID_REQUEST', message)
 }
 
-function connect(options: CheckedOptions, services: ServerServices): ConnectedManagementPlane<As> {
-  const { administrator, managementRateLimit, authenticateBearer } = options
-  const { storage, clock, logger, basePath, metrics, rateLimiter } = services
-  // The dispatcher changes webhooks by use cases, and use cases wake the dispatcher.
-  const installation: Installation = {
-    ...installationOf(options, services),
+function connect(options: CheckedOptions, server: ServerServices): ConnectedManagementPlane<As> {
+  const { administrator, payments, passwordHasher, webhookSender, secretKeys } = options
+  const { storage, changeFeed, clock, logger, basePath, trustProxy, rateLimiter } = server
+  const publicUrl = options.publicUrl && options.publicUrl.replace(/\/$/, '') + basePath
+  const credentialAttempts = new CredentialAttempts({ clock, trustProxy })
+  const logIn = createLogIn(options, { ...server, publicUrl, credentialAttempts })
+  const secretBox = secretKeys && new SecretBox(secretKeys)
+  const auditWalks = new AuditWalks(clock)
+  const useCases = createUseCases({
+    ...{ logIn, payments, webhookSender, secretBox, auditWalks, publicUrl },
+    identityProvider: options.identityProvider,
+    instance: server.instance,
+  })
+  const changeServices: ChangeServices = {
+    ...{ storage, changeFeed, clock, logger },
+    publishCheck: new PublishCheck(),
+    // The dispatcher changes webhooks by a use case, and changes wake the dispatcher.
     wakeWebhooks: () => webhooks.wake(),
   }
-  const webhooks = new WebhookDispatcher(installation)
+  const as: As = (actor) => bindUseCases(useCases, changeServices, actor)
+  const webhooks = new WebhookDispatcher({
+    ...{ storage, clock, logger, webhookSender, secretBox },
+    switchOff: ({ id: webhookId, orgId, revision: expectedRevision }) => {
+      const params = { orgId, webhookId }
+      return as(DISPATCHER).updateWebhook({ params, body: { isActive: false }, expectedRevision })
+    },
+  })
   return {
-    as: (actor) => ({ ...installation, actor }),
-    jobs: [...jobsOf(installation), webhooks],
+    as,
+    jobs: [endedSessionsJob(logIn), ...jobsOf(changeServices, options), webhooks],
     handle: createManagementHandler({
-      ...installation,
-      ...{ basePath, metrics, rateLimiter, managementRateLimit },
-      authenticateBearer: authenticateBearer ?? tokenAuthenticator(storage, clock, logger),
+      ...{ useCases, changeServices, logIn, credentialAttempts, basePath, trustProxy },
+      ...{ storage, clock, logger, rateLimiter, metrics: server.metrics },
+      managementRateLimit: options.managementRateLimit,
+      authenticateBearer: options.authenticateBearer ?? tokenAuthenticator(storage, clock, logger),
     }),
     async start() {
-      if (administrator) await appointAdministrator(installation, administrator)
+      if (!administrator || !passwordHasher) return
+      await appointAdministrator({ storage, clock, passwordHasher }, administrator)
     },
     async close() {
       const sent = webhooks.stop()
-      await installation.logInServices?.logins.close()
+      await logIn?.logins.close()
       await sent
     },
   }
 }
 
-function installationOf(
-  options: CheckedOptions,
-  services: ServerServices,
-): Omit<Installation, 'wakeWebhooks'> {
-  const { users, passwordHasher, secretKeys, publicUrl } = options
-  const { storage, changeFeed, clock, logger, trustProxy, instance, basePath } = services
-  const keys = { secretKeys: secretKeys ?? randomSecretKeys(), cookiePath: basePath || '/' }
-  const logIn = { storage, clock, logger, ...keys }
-  const hasUsers = users !== false && passwordHasher !== undefined
-  return {
-    ...{ storage, changeFeed, clock, logger, trustProxy, instance },
-    logInServices: hasUsers ? createLogInServices({ ...logIn, passwordHasher }) : null,
-    credentialAttempts: new CredentialAttempts({ clock, trustProxy }),
-    findActor: options.findActor,
-    identityProvider: options.identityProvider,
-    publicUrl: publicUrl && publicUrl.replace(/\/$/, '') + basePath,
-    payments: options.payments,
-    secretBox: secretKeys && new SecretBox(secretKeys),
-    publishCheck: new PublishCheck(),
-    auditWalks: new AuditWalks(clock),
-    webhookSender: options.webhookSender,
-  }
+/** Returns the jobs that every instance runs periodically. */
+function jobsOf(
+  services: ChangeServices,
+  { findActor, payments }: ManagementOptions,
+): readonly Job[] {
+  const { storage, clock } = services
+  return [
+    dueChangesJob(services, findActor),
+    billingJob(services, payments),
+    oldDeliveriesJob(storage, clock),
+    retentionJob(storage, clock),
+  ]
 }
 
-/** What every instance does again and again, besides sending webhooks. */
-function jobsOf(installation: Installation): readonly Job[] {
-  return [
-    endedSessionsJob(installation),
-    dueChangesJob(installation),
-    billingJob(installation),
-    oldDeliveriesJob(installation),
-    retentionJob(installation),
-  ]
+interface LogInDependencies extends ServerServices {
+  readonly publicUrl: string | undefined
+  readonly credentialAttempts: CredentialAttempts
+}
+
+/** Returns `undefined` if users do not log in. */
+function createLogIn(
+  { users, passwordHasher, secretKeys = randomSecretKeys() }: CheckedOptions,
+  { basePath, ...dependencies }: LogInDependencies,
+): LogInService | undefined {
+  if (users === false || passwordHasher === undefined) return undefined
+  const cookiePath = basePath || '/'
+  return new LogInService({ ...dependencies, passwordHasher, secretKeys, cookiePath })
+}
+
+function bindUseCases(
+  useCases: UseCases,
+  services: ChangeServices,
+  actor: Actor,
+): ManagementUseCases {
+  const bound = Object.entries<UseCase<never, unknown>>(useCases).map(([name, useCase]) => {
+    return [name, (input: never) => useCase(services, { actor }, input)]
+  })
+  return Object.fromEntries(bound)
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { FlagDefinition, RolloutDefinition, RuleDefinition, SegmentDefinition } from '@ff/core'
-import { createAccessToken, createOrganization, createProject, createSdkKey } from '@ff/management'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import type { DefinitionChange, Records, StorageSession } from '@ff/storage'
@@ -32,16 +31,16 @@ export async function fillShop(path: string, flagCount: number): Promise<Shop> {
     role: 'platform',
     orgId: null,
   })
-  const { id: orgId } = await createOrganization(management, { body: { name: 'Bench' } })
+  const { id: orgId } = await management.createOrganization({ body: { name: 'Bench' } })
   const params = { orgId }
-  const project = await createProject(management, { params, body: { key: 'shop' } })
+  const project = await management.createProject({ params, body: { key: 'shop' } })
   const projectId = project.id
   const environmentId = project.environments[0]?.id ?? ''
-  const { token } = await createAccessToken(management, {
+  const { token } = await management.createAccessToken({
     params,
     body: { name: 'bench', role: 'editor' },
   })
-  const { key: sdkKey } = await createSdkKey(management, {
+  const { key: sdkKey } = await management.createSdkKey({
     params: { projectId, environmentId },
     body: { name: 'bench', kind: 'client', rateLimit: 1_000_000 },
   })

@@ -1,16 +1,22 @@
 import { assertOwnOrigin, type Exchange } from '@ff/server/plane'
+import type { Storage } from '@ff/storage'
 import { type Actor, type AuthenticateBearer, requireActor } from '../access/actors.ts'
 import { notFound, unauthenticated } from '../access/permissions.ts'
 import { actorOf } from '../authentication/accounts.ts'
-import { findSession } from '../authentication/log-in-services.ts'
+import type { CredentialAttempts } from '../authentication/credential-attempts.ts'
+import type { LogInService } from '../authentication/log-in-service.ts'
 import { assertCsrfToken } from '../authentication/login-sessions.ts'
-import type { Installation } from '../changes/management.ts'
 import { findAccountOf } from '../users/log-ins.ts'
 
 /** Names the organization in which a logged-in user acts. */
 const ORGANIZATION_HEADER = 'x-ff-organization'
 
-export interface IdentifyingServices extends Installation {
+/** What identifying the actor of a request depends on. */
+export interface IdentifyingServices {
+  readonly storage: Storage
+  readonly credentialAttempts: CredentialAttempts
+  /** `undefined` if users do not log in to this server. */
+  readonly logIn: LogInService | undefined
   readonly authenticateBearer: AuthenticateBearer
 }
 
@@ -30,8 +36,8 @@ export function assertNotForged(exchange: Exchange, trustProxy: boolean): void {
  * `X-CSRF-Token`, `RATE_LIMITED` if the caller's address has sent too many wrong credentials.
  */
 export async function identify(services: IdentifyingServices, exchange: Exchange): Promise<Actor> {
-  const { storage, credentialAttempts, authenticateBearer } = services
-  const session = await findSession({ ...services, caller: exchange })
+  const { storage, credentialAttempts, logIn, authenticateBearer } = services
+  const session = await logIn?.findSession(exchange)
   if (session === undefined) {
     return requireActor(exchange, (token) =>
       credentialAttempts.find(exchange, token, () => authenticateBearer(token, exchange)),

@@ -2,9 +2,11 @@ import { FlagError, isJsonObject } from '@ff/core'
 import { type Endpoint, type EndpointName, endpoints } from '@ff/protocol/management'
 import {
   answerGet,
+  type Clock,
   type Exchange,
   type Headers,
   JSON_TYPE,
+  type Logger,
   METRICS_PATH,
   type Metrics,
   methodNotAllowed,
@@ -20,31 +22,34 @@ import {
 } from '@ff/server/plane'
 import type { RateLimiter } from '@ff/storage'
 import * as z from 'zod'
-import { type Actor, ANONYMOUS, type AuthenticateBearer } from '../access/actors.ts'
+import { type Actor, ANONYMOUS } from '../access/actors.ts'
 import { assertPermittedOnInstallation } from '../access/permissions.ts'
-import {
-  type Installation,
-  type Management,
-  type UseCase,
-  WithHeaders,
-} from '../changes/management.ts'
+import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
+import type { UseCase } from '../changes/use-case.ts'
 import { OPENAPI_PATH, openApiReplier } from '../openapi/openapi.ts'
-import { assertNotForged, identify } from './identify.ts'
+import type { AnyInput } from '../requests/input.ts'
+import { WithHeaders } from '../requests/with-headers.ts'
+import { assertNotForged, type IdentifyingServices, identify } from './identify.ts'
 import { linesReply } from './lines-reply.ts'
 import { idempotentRequestOf, readInput, revisionTag } from './request-input.ts'
 import { findRoute } from './routes.ts'
-import { useCases } from './use-cases.ts'
+import type { UseCases } from './use-cases.ts'
 
-interface ManagementServices extends Installation {
+interface ManagementServices extends IdentifyingServices {
+  readonly changeServices: ChangeServices
+  readonly useCases: UseCases
   readonly basePath: string
-  readonly authenticateBearer: AuthenticateBearer
+  /** Whether a proxy in front of the server sets `X-Forwarded-*` in every request. */
+  readonly trustProxy: boolean
+  readonly logger: Logger
+  readonly clock: Clock
   readonly metrics: Metrics
   readonly rateLimiter: RateLimiter
   /** Requests a minute that each actor may send. */
   readonly managementRateLimit: number
 }
 
-/** What all requests share, and what the answer says of the limit, once the actor is known. */
+/** What all requests share, and the rate limit headers of this one, once the actor is known. */
 interface Answering {
   readonly openApi: ReturnType<typeof openApiReplier>
   readonly limiter: RequestLimiter
@@ -85,7 +90,7 @@ async function answer(
   const actor = isOpen ? ANONYMOUS : await identify(services, exchange)
   if (!isOpen) await takeRequest(services, answering, actor)
   if (name === undefined) throw methodNotAllowed([...route.methods.keys()])
-  return perform({ ...services, actor, caller: exchange }, name, { exchange, params: route.params })
+  return perform(services, { actor, caller: exchange }, { name, exchange, params: route.params })
 }
 
 /** Returns the metrics. Throws `FORBIDDEN` unless the caller has the role `platform`. */
@@ -109,23 +114,28 @@ async function takeRequest(
   if (!permit.granted) throw tooManyRequests({ of: 'user or access token' })
 }
 
+interface PerformInput {
+  readonly name: EndpointName
+  readonly exchange: Exchange
+  readonly params: Readonly<Record<string, string>>
+}
+
 async function perform(
-  management: Management,
-  name: EndpointName,
-  { exchange, params }: { exchange: Exchange; params: Readonly<Record<string, string>> },
+  { useCases, changeServices, logger }: ManagementServices,
+  call: ChangeCall,
+  { name, exchange, params }: PerformInput,
 ): Promise<Reply> {
   const endpoint: Endpoint = endpoints[name]
   // The table's type ties each use case to its own endpoint; here only that tie matters.
-  const useCase = useCases[name] as UseCase<Endpoint>
+  const useCase = useCases[name] as UseCase<AnyInput, unknown>
   const input = await readInput(endpoint, exchange, params)
   const key = endpoint.method === 'POST' ? exchange.header('idempotency-key') : undefined
   const idempotentRequest =
-    key === undefined ? undefined : await idempotentRequestOf(key, name, { ...management, input })
-  const outcome = await useCase({ ...management, idempotentRequest }, input)
+    key === undefined ? undefined : await idempotentRequestOf(key, name, { ...call, input })
+  const outcome = await useCase(changeServices, { ...call, idempotentRequest }, input)
   const { result, headers, cookies } =
-    outcome instanceof WithHeaders ? outcome : new WithHeaders(outcome, {})
-  if (endpoint.lines)
-    return linesReply(endpoint, result as AsyncIterable<unknown>, management.logger)
+    outcome instanceof WithHeaders ? outcome : new WithHeaders(outcome)
+  if (endpoint.lines) return linesReply(endpoint, result as AsyncIterable<unknown>, logger)
   const reply = await runInTimeSlices(toReply(endpoint, result, headers))
   return { ...reply, cookies }
 }

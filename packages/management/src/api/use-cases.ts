@@ -1,12 +1,15 @@
-import type { EndpointName, endpoints } from '@ff/protocol/management'
-import { exportAuditLog, listAuditLog } from '../audit/audit-log.ts'
-import { verifyAuditLog } from '../audit/audit-verification.ts'
-import { createCheckout } from '../billing/checkout.ts'
+import type { Endpoint, EndpointName, endpoints } from '@ff/protocol/management'
+import type { Instance } from '@ff/server/plane'
+import { createAuditExportUseCases, listAuditLog } from '../audit/audit-log.ts'
+import { createAuditVerificationUseCases } from '../audit/audit-verification.ts'
+import type { AuditWalks } from '../audit/audit-walks.ts'
+import type { LogInService } from '../authentication/log-in-service.ts'
+import { createCheckoutUseCases } from '../billing/checkout.ts'
 import { listInvoices } from '../billing/invoices.ts'
-import { receiveStripeEvent } from '../billing/payment-events.ts'
+import { createPaymentEventUseCases } from '../billing/payment-events.ts'
 import { createPlan, deletePlan, getPlan, listPlans, updatePlan } from '../billing/plans.ts'
 import { getOrganizationUsage, setOrganizationPlan } from '../billing/subscriptions.ts'
-import type { UseCase } from '../changes/management.ts'
+import type { ResultOf, UseCase } from '../changes/use-case.ts'
 import { getFlagState, updateFlagState } from '../flags/flag-states.ts'
 import { createFlag, deleteFlag, getFlag, listFlags, updateFlag } from '../flags/flags.ts'
 import { promoteFlag } from '../flags/promotions.ts'
@@ -42,7 +45,7 @@ import {
 } from '../flags/variations.ts'
 import { restoreVersion } from '../history/restore-version.ts'
 import { getVersion, listVersions } from '../history/versions.ts'
-import { getConvergence } from '../insights/convergence.ts'
+import { createConvergenceUseCases } from '../insights/convergence.ts'
 import { explainEvaluation } from '../insights/explanations.ts'
 import { getFlagMetrics } from '../insights/flag-metrics.ts'
 import { forgetObservedContexts, listObservedContexts } from '../insights/observed-contexts.ts'
@@ -68,27 +71,45 @@ import {
   updateProject,
 } from '../organizations/projects.ts'
 import { createSdkKey, listSdkKeys, revokeSdkKey, rotateSdkKey } from '../organizations/sdk-keys.ts'
+import type { IdentityProvider } from '../ports/identity-provider.ts'
+import type { Payments } from '../ports/payments.ts'
+import type { WebhookSender } from '../ports/webhook-sender.ts'
+import type { InputOf } from '../requests/input.ts'
+import type { WithHeaders } from '../requests/with-headers.ts'
 import {
   createScheduledChange,
   deleteScheduledChange,
   listScheduledChanges,
 } from '../scheduling/scheduled-changes.ts'
+import type { SecretBox } from '../secrets/secret-box.ts'
 import { createAccessToken, deleteAccessToken, listAccessTokens } from '../users/access-tokens.ts'
-import { getLogIn, logIn, logOut } from '../users/log-ins.ts'
+import { createLogInUseCases } from '../users/log-ins.ts'
 import { addMember, listMembers, removeMember, updateMember } from '../users/members.ts'
-import { finishOidcLogIn, startOidcLogIn } from '../users/oidc-log-ins.ts'
-import { changePassword } from '../users/passwords.ts'
+import { createOidcUseCases } from '../users/oidc-log-ins.ts'
+import { createPasswordUseCases } from '../users/passwords.ts'
 import {
-  createWebhook,
+  createWebhookUseCases,
   deleteWebhook,
   getWebhook,
   listWebhookDeliveries,
   listWebhooks,
-  updateWebhook,
 } from '../webhooks/webhooks.ts'
 
-/** What each endpoint does. A row of the endpoint table without a use case does not compile. */
-export const useCases: { readonly [N in EndpointName]: UseCase<(typeof endpoints)[N]> } = {
+/** What use cases depend on, besides the services of every change. */
+interface UseCaseServices {
+  /** `undefined` if users do not log in to this server. */
+  readonly logIn: LogInService | undefined
+  readonly identityProvider: IdentityProvider | undefined
+  readonly publicUrl: string | undefined
+  readonly payments: Payments | undefined
+  readonly webhookSender: WebhookSender
+  readonly secretBox: SecretBox | undefined
+  readonly auditWalks: AuditWalks
+  readonly instance: Instance | undefined
+}
+
+/** The use cases that need no services of their own. */
+const plainUseCases = {
   listOrganizations,
   createOrganization,
   getOrganization,
@@ -101,12 +122,6 @@ export const useCases: { readonly [N in EndpointName]: UseCase<(typeof endpoints
   addMember,
   updateMember,
   removeMember,
-  logIn,
-  logOut,
-  getLogIn,
-  changePassword,
-  startOidcLogIn,
-  finishOidcLogIn,
   listAccessTokens,
   createAccessToken,
   deleteAccessToken,
@@ -147,8 +162,6 @@ export const useCases: { readonly [N in EndpointName]: UseCase<(typeof endpoints
   getRollout,
   updateRollout,
   deleteRollout,
-  createCheckout,
-  receiveStripeEvent,
   listScheduledChanges,
   createScheduledChange,
   deleteScheduledChange,
@@ -169,16 +182,36 @@ export const useCases: { readonly [N in EndpointName]: UseCase<(typeof endpoints
   updatePlan,
   deletePlan,
   listAuditLog,
-  verifyAuditLog,
-  exportAuditLog,
   listWebhooks,
-  createWebhook,
   getWebhook,
-  updateWebhook,
   deleteWebhook,
   listWebhookDeliveries,
   getFlagMetrics,
   listObservedContexts,
   forgetObservedContexts,
-  getConvergence,
 }
+
+/** The use case of each endpoint. A row of the endpoint table without one does not compile. */
+export function createUseCases(services: UseCaseServices) {
+  const { logIn, payments, auditWalks } = services
+  return {
+    ...plainUseCases,
+    ...createLogInUseCases(logIn),
+    ...createPasswordUseCases(logIn),
+    ...createOidcUseCases({ ...services, service: logIn }),
+    ...createCheckoutUseCases(payments),
+    ...createPaymentEventUseCases(payments),
+    ...createWebhookUseCases(services),
+    ...createAuditExportUseCases(auditWalks),
+    ...createAuditVerificationUseCases(auditWalks),
+    ...createConvergenceUseCases(services.instance),
+  } satisfies { readonly [N in EndpointName]: EndpointUseCase<(typeof endpoints)[N]> }
+}
+
+type EndpointUseCase<E extends Endpoint> = UseCase<
+  InputOf<E>,
+  ResultOf<E> | WithHeaders<ResultOf<E>>
+>
+
+/** The use cases of a server, by the names of their endpoints. */
+export type UseCases = ReturnType<typeof createUseCases>

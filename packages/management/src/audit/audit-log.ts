@@ -1,20 +1,13 @@
 import { compareCodePoints } from '@ff/core'
-import type { AuditEvent, AuditLog, PageOf } from '@ff/protocol/management'
-import type { ListQuery, Records, Storage } from '@ff/storage'
-import { type AnyPath, type LoadPath, loadPermitted } from '../access/access-request.ts'
+import type { AuditEvent, AuditLog } from '@ff/protocol/management'
+import type { ListQuery, Records } from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
-import { loadInstallation, loadOrganizationPath } from '../access/organization-paths.ts'
+import type { NoIds } from '../access/paths.ts'
+import { defineQuery, type ReadableStorage } from '../changes/use-case.ts'
 import type { Input } from '../requests/input.ts'
 import { cutPage, pagingOf, toPage } from '../requests/pages.ts'
-import { entriesInOrder } from './audit-chain.ts'
+import { entriesInOrder } from './audit-entries.ts'
 import type { AuditWalks } from './audit-walks.ts'
-
-/** What reading the audit log needs. */
-export interface AuditServices {
-  readonly storage: Storage
-  readonly actor: Actor
-  readonly auditWalks: AuditWalks
-}
 
 type StoredEntry = Records['auditEvent']
 type Query = Input<'listAuditLog', 'query'>['query']
@@ -33,64 +26,60 @@ const RECENT = 1000
 
 const NEWEST_FIRST = { field: 'createdAt', direction: 'desc' } as const
 
+/** Returns the organization whose log is read; the role `platform` also reads that of deleted ones. */
+export function auditedOrganization(
+  { orgId }: { readonly orgId?: string | undefined },
+  actor: Actor,
+): { readonly orgId: string } | NoIds {
+  return actor.role === 'platform' ? {} : { orgId: orgId ?? actor.orgId ?? '' }
+}
+
+/** Returns the id of that organization; `undefined`: the log of all organizations. */
+export function auditedId(organization: { readonly id: string } | null, orgId: string | undefined) {
+  return organization?.id ?? orgId
+}
+
 /**
  * One page of the audit log, the newest entries first unless asked otherwise. Sorted by time, the
  * entries of a chain are in the order in which they were written, whatever the clock showed.
  */
-export async function listAuditLog(
-  services: AuditServices,
-  { query }: Input<'listAuditLog', 'query'>,
-): Promise<PageOf<AuditEvent>> {
-  const { storage } = services
-  const selection = await selectionOf(services, query)
-  const sort = sortOf(query.sort)
-  if (query.source === 'redis')
-    return cutPage(await recentEntries(services, selection, sort), query)
-  return toPage(await storage.list('auditEvent', { ...selection, sort, ...pagingOf(query) }), query)
+export const listAuditLog = defineQuery('listAuditLog', {
+  load: ({ query }, actor) => auditedOrganization(query, actor),
+  async run({ storage, organization, query }) {
+    const selection = selectionOf(query, auditedId(organization, query.orgId))
+    const sort = sortOf(query.sort)
+    if (query.source === 'redis')
+      return cutPage(await recentEntries(storage, selection, sort), query)
+    const found = await storage.list('auditEvent', { ...selection, sort, ...pagingOf(query) })
+    return toPage(found, query)
+  },
+})
+
+/** Creates the use case that exports the audit log. */
+export function createAuditExportUseCases(auditWalks: AuditWalks) {
+  return {
+    /**
+     * All entries asked for, chain by chain in the order of their numbers, while they are read. The
+     * caller must iterate to the end or return the iterator. Throws `RATE_LIMITED` while another
+     * request walks through the same log.
+     */
+    exportAuditLog: defineQuery('exportAuditLog', {
+      load: ({ query }, actor) => auditedOrganization(query, actor),
+      async run({ storage, organization, query }): Promise<AsyncIterable<AuditEvent>> {
+        const orgId = auditedId(organization, query.orgId)
+        const walk = auditWalks.begin(orgId)
+        // A filter in the store would keep it from answering others while it looks for rare entries.
+        const entries = entriesInOrder(storage, given({ orgId }), walk)
+        return walk.through(entriesWithin(entries, selectionOf(query, orgId)))
+      },
+    }),
+  }
 }
 
-/**
- * All entries asked for, chain by chain in the order of their numbers, while they are read. The
- * caller must iterate to the end or return the iterator. Throws `RATE_LIMITED` while another request
- * walks through the same log.
- */
-export async function exportAuditLog(
-  services: AuditServices,
-  { query }: Input<'exportAuditLog', 'query'>,
-): Promise<AsyncIterable<AuditEvent>> {
-  const { storage, auditWalks } = services
-  const selection = await selectionOf(services, query)
-  const { orgId } = selection.where
-  const walk = auditWalks.begin(orgId)
-  // The store is not asked to filter: looking for rare entries would keep it from answering others.
-  const entries = entriesInOrder(storage, given({ orgId }), walk)
-  return walk.through(entriesWithin(entries, selection))
-}
-
-/** Returns the organization whose entries the actor may see; `undefined`: of all organizations. */
-export async function auditedOrganization(
-  services: AuditServices,
+function selectionOf(
+  { eventType, actorId, projectId, fromDate, toDate }: Filters,
   orgId: string | undefined,
-): Promise<string | undefined> {
-  const request = { permission: 'audit.read', load: loadAudited, params: { orgId } } as const
-  const { organization } = await loadPermitted(services, request)
-  return organization?.id ?? orgId
-}
-
-/** The platform also sees the entries of organizations that are gone. */
-const loadAudited: LoadPath<{ readonly orgId: string | undefined }, AnyPath> = (
-  session,
-  access,
-  { orgId },
-) => {
-  const { actor } = access
-  if (actor.role === 'platform') return loadInstallation(session, access, {})
-  return loadOrganizationPath(session, access, { orgId: orgId ?? actor.orgId ?? '' })
-}
-
-async function selectionOf(services: AuditServices, filters: Filters): Promise<Selection> {
-  const { eventType, actorId, projectId, fromDate, toDate } = filters
-  const orgId = await auditedOrganization(services, filters.orgId)
+): Selection {
   return {
     where: given({ orgId, eventType, actorId, projectId }),
     // No timestamp sorts between one and the same with a `~`, so the range includes the last one.
@@ -105,7 +94,7 @@ function sortOf({ field, direction }: Query['sort'] = NEWEST_FIRST): Sort {
 
 /** Of both logs, so that many log-ins push no change out. */
 async function recentEntries(
-  { storage }: AuditServices,
+  storage: ReadableStorage,
   { where, range }: Selection,
   sort: Sort,
 ): Promise<readonly StoredEntry[]> {

@@ -1,40 +1,38 @@
 import type { AuditFault, AuditVerification } from '@ff/protocol/management'
 import type { AuditHead, Records, Storage } from '@ff/storage'
-import type { Input } from '../requests/input.ts'
-import {
-  chainIn,
-  chainName,
-  entriesInOrder,
-  entryId,
-  hashOf,
-  isDamage,
-  positionAfter,
-} from './audit-chain.ts'
-import { type AuditServices, auditedOrganization } from './audit-log.ts'
+import { chainIn, chainName, entryId, hashOf, positionAfter } from '../changes/audit-chain.ts'
+import { defineQuery } from '../changes/use-case.ts'
+import { entriesInOrder, isDamage } from './audit-entries.ts'
+import { auditedId, auditedOrganization } from './audit-log.ts'
+import type { AuditWalks } from './audit-walks.ts'
 
 type Reader = Pick<Storage, 'find' | 'list'>
 type StoredEntry = Records['auditEvent']
 type Broken = NonNullable<AuditVerification['firstBroken']>
 
-/**
- * Walks an organization's chains, or all there are, and names the first entry that is not as it
- * was written. Changes may go on meanwhile: what is added after the beginning may be left out.
- * Throws `RATE_LIMITED` while another request walks through the same log.
- */
-export async function verifyAuditLog(
-  services: AuditServices,
-  { query }: Input<'verifyAuditLog', 'query'>,
-): Promise<AuditVerification> {
-  const { storage, auditWalks } = services
-  const orgId = await auditedOrganization(services, query.orgId)
-  const walk = auditWalks.begin(orgId)
-  try {
-    const chains = new ChainWalk(storage, await headsOf(storage, orgId))
-    const where = orgId === undefined ? {} : { orgId }
-    const firstBroken = (await chains.through(entriesInOrder(storage, where, walk))) ?? null
-    return { valid: firstBroken === null, entries: chains.entries, firstBroken }
-  } finally {
-    walk.end()
+/** Creates the use case that verifies the audit log. */
+export function createAuditVerificationUseCases(auditWalks: AuditWalks) {
+  return {
+    /**
+     * Walks an organization's chains, or all there are, and names the first entry that is not as it
+     * was written. Changes may go on meanwhile: what is added after the beginning may be left out.
+     * Throws `RATE_LIMITED` while another request walks through the same log.
+     */
+    verifyAuditLog: defineQuery('verifyAuditLog', {
+      load: ({ query }, actor) => auditedOrganization(query, actor),
+      async run({ storage, organization, query }) {
+        const orgId = auditedId(organization, query.orgId)
+        const walk = auditWalks.begin(orgId)
+        try {
+          const chains = new ChainWalk(storage, await headsOf(storage, orgId))
+          const where = orgId === undefined ? {} : { orgId }
+          const firstBroken = (await chains.through(entriesInOrder(storage, where, walk))) ?? null
+          return { valid: firstBroken === null, entries: chains.entries, firstBroken }
+        } finally {
+          walk.end()
+        }
+      },
+    }),
   }
 }
 

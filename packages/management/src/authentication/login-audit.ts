@@ -2,8 +2,8 @@ import type { AuditEvent, AuditedFields } from '@ff/protocol/management'
 import { type Cancel, type Clock, type Logger, timestampAt } from '@ff/server/plane'
 import type { Storage } from '@ff/storage'
 import * as z from 'zod'
-import { appendAudit, chainName, type NewAuditEntry } from '../audit/audit-chain.ts'
-import { changeEvent } from '../audit/change-event.ts'
+import { appendAudit, chainName, type NewAuditEntry } from '../changes/audit-chain.ts'
+import { changeEvent } from '../changes/change-event.ts'
 
 type LoginEventType =
   | 'user.login_success'

@@ -2,10 +2,8 @@ import { isFlagError } from '@ff/core'
 import type { Invoice } from '@ff/protocol/management'
 import type { Job } from '@ff/server/plane'
 import { SYSTEM } from '../access/actors.ts'
-import { loadOrganizationPath } from '../access/organization-paths.ts'
-import { type ChangeEvent, changeEvent } from '../audit/change-event.ts'
-import { applyChange, type CompletedChange } from '../changes/apply-change.ts'
-import type { Installation, Management } from '../changes/management.ts'
+import { applyChange, type ChangeServices } from '../changes/apply-change.ts'
+import { type ChangeEvent, changeEvent } from '../changes/change-event.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
 import type { Payments } from '../ports/payments.ts'
 import { PENDING } from './invoices.ts'
@@ -15,53 +13,52 @@ const EVERY_MS = 60_000
 /** A timestamp before that of any record. */
 const BEFORE_ALL = '0000-01-01T00:00:00.000Z'
 
-const permission = 'billing.write'
-
 /**
  * Draws up the invoice of each period that has ended, also of those that ended while no server
  * ran, and has the payment provider charge what its customers owe for theirs.
  */
-export function billingJob(installation: Installation): Job {
-  const management = { ...installation, actor: SYSTEM }
+export function billingJob(services: ChangeServices, payments: Payments | undefined): Job {
   return {
     name: 'close billing periods',
     everyMs: EVERY_MS,
     run: async () => {
-      await closePeriods(management)
-      await chargePending(management)
+      await closePeriods(services)
+      if (payments !== undefined) await chargePending(services, payments)
     },
   }
 }
 
-async function closePeriods(management: Management): Promise<void> {
+async function closePeriods(services: ChangeServices): Promise<void> {
   // The range ends before `to`.
-  const to = new Date(management.clock.now() + 1).toISOString()
+  const to = new Date(services.clock.now() + 1).toISOString()
   const range = { field: 'currentPeriodEnd', from: BEFORE_ALL, to } as const
-  const due = await management.storage.list('organization', { range })
+  const due = await services.storage.list('organization', { range })
   for (const { id } of due.data) {
-    await attempt(management, id, async () => {
-      while (await closePeriod(management, id));
+    await attempt(services, id, async () => {
+      while (await closePeriod(services, id));
     })
   }
 }
 
 /** False when the organization's period has not ended yet, or another instance has closed it. */
-function closePeriod(management: Management, orgId: string): Promise<boolean> {
-  const request = { permission, load: loadOrganizationPath, params: { orgId } } as const
-  return applyChange(management, request, async (writer, { organization }) => {
+function closePeriod(services: ChangeServices, orgId: string): Promise<boolean> {
+  return applyChange(services, requestFor(orgId), async (writer, { organization }) => {
     const closed = await closeDuePeriod(writer, organization)
-    const fields = { before: null, after: closed?.invoice ?? null }
-    const event = changeEvent('invoice.created', closed?.invoice.id ?? '', fields)
-    return { event, result: closed !== undefined }
+    if (closed === undefined) return { result: false }
+    const { invoice } = closed
+    const event = changeEvent('invoice.created', invoice.id, { before: null, after: invoice })
+    return { event, result: true }
   })
 }
 
-async function chargePending(management: Management): Promise<void> {
-  const { payments, storage } = management
-  if (payments === undefined) return
-  const pending = await storage.list('invoice', { where: { status: PENDING } })
+function requestFor(orgId: string) {
+  return { actor: SYSTEM, permission: 'billing.write', ids: { orgId } } as const
+}
+
+async function chargePending(services: ChangeServices, payments: Payments): Promise<void> {
+  const pending = await services.storage.list('invoice', { where: { status: PENDING } })
   for (const invoice of pending.data) {
-    await attempt(management, invoice.orgId, () => charge(management, payments, invoice))
+    await attempt(services, invoice.orgId, () => charge(services, payments, invoice))
   }
 }
 
@@ -69,9 +66,13 @@ async function chargePending(management: Management): Promise<void> {
  * The amount was settled when the invoice was drawn up, and the key is the invoice's: however
  * often this is tried, and wherever it stops, it is charged once.
  */
-async function charge(management: Management, payments: Payments, invoice: Invoice): Promise<void> {
+async function charge(
+  services: ChangeServices,
+  payments: Payments,
+  invoice: Invoice,
+): Promise<void> {
   const { id, orgId, amountDue: amountCents, periodStart, periodEnd } = invoice
-  const organization = await management.storage.find('organization', orgId)
+  const organization = await services.storage.find('organization', orgId)
   if (organization === undefined) return
   const customerId = organization.paymentCustomerId
   const description = `API calls beyond the plan, ${periodStart.slice(0, 10)} – ${periodEnd.slice(0, 10)}`
@@ -79,7 +80,7 @@ async function charge(management: Management, payments: Payments, invoice: Invoi
   const isAccepted =
     customerId !== null &&
     (amountCents === 0 || (await isTaken(payments.chargeOverage({ customerId, ...order }))))
-  await settle(management, invoice, isAccepted ? handOver : keepAsDraft)
+  await settle(services, invoice, isAccepted ? handOver : keepAsDraft)
 }
 
 /** False when the provider refuses; throws when it cannot be asked. */
@@ -94,21 +95,17 @@ async function isTaken(charging: Promise<void>): Promise<boolean> {
 }
 
 async function settle(
-  management: Management,
+  services: ChangeServices,
   { id, orgId }: Invoice,
   finish: (writer: RecordWriter, invoice: Invoice) => Promise<ChangeEvent>,
 ): Promise<void> {
-  const request = { permission, load: loadOrganizationPath, params: { orgId } } as const
-  await applyChange(management, request, async (writer): Promise<CompletedChange<null>> => {
+  await applyChange(services, requestFor(orgId), async (writer) => {
     const invoice = await writer.reader.find('invoice', id)
-    const isPending = invoice?.status === PENDING
-    const event = isPending ? await finish(writer, invoice) : NOTHING
-    return { event, result: null }
+    // Another instance may have been faster.
+    if (invoice?.status !== PENDING) return { result: null }
+    return { event: await finish(writer, invoice), result: null }
   })
 }
-
-/** Of work that wrote nothing, because another instance was faster. */
-const NOTHING = changeEvent('invoice.charged', '', { before: null, after: null })
 
 /** From here on it is a part of an invoice of the provider's. */
 async function handOver(writer: RecordWriter, invoice: Invoice): Promise<ChangeEvent> {
@@ -124,7 +121,7 @@ async function keepAsDraft(writer: RecordWriter, before: Invoice): Promise<Chang
 
 /** One organization's trouble must not keep the others waiting; the next run tries again. */
 async function attempt(
-  { logger }: Management,
+  { logger }: ChangeServices,
   orgId: string,
   work: () => Promise<void>,
 ): Promise<void> {

@@ -1,53 +1,56 @@
 import { FlagError } from '@ff/core'
-import { type Checkout, endpoints, type NewCheckout, type Plan } from '@ff/protocol/management'
+import type { NewCheckout, Plan } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
-import { loadPermitted } from '../access/access-request.ts'
-import { loadOrganizationPath } from '../access/organization-paths.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Management } from '../changes/management.ts'
 import type { Reader } from '../changes/record-writer.ts'
+import { defineChange } from '../changes/use-case.ts'
 import type { Payments } from '../ports/payments.ts'
-import type { Input } from '../requests/input.ts'
 import { invalid } from '../requests/validation.ts'
 import { billingUpdated } from './payment-changes.ts'
 import { isLiving, lastSubscriptions, subjectOf } from './payment-subjects.ts'
 
 type Payer = Records['organization']
 
-/**
- * Where an organization can pay for a plan: a page of the payment provider's, else the plan's own
- * link. Throws `CONFLICT` when it pays for one already, `UNAVAILABLE` while the provider is away.
- */
-export async function createCheckout(
-  management: Management,
-  { params, body }: Input<'createCheckout', 'params' | 'body'>,
-): Promise<Checkout> {
-  const { storage, payments } = management
-  const { permission } = endpoints.createCheckout
-  const request = { permission, load: loadOrganizationPath, params }
-  const { organization: payer } = await loadPermitted(management, request)
-  const plan = await storage.find('plan', body.planId)
-  if (plan === undefined) throw invalid('plan_id', 'names no plan')
-  const priceId = priceOf(plan, body)
-  if (payments === undefined || priceId === null) return linkOf(plan, payer, management)
-  await assertNotPaying(storage, payer)
-  const customerId = await findCustomer(storage, payer, payments)
-  const { trialDays } = plan
-  const { url } = await payments.createCheckout({
-    orgId: payer.id,
-    customerId,
-    priceId,
-    trialDays: payer.hasUsedPaidTrial ? 0 : (trialDays ?? 0),
-    successUrl: body.successUrl,
-    cancelUrl: body.cancelUrl,
-  })
-  return applyChange(management, request, async (writer, { organization: before }) => {
-    // The first of two concurrent checkouts is kept; the provider's events decide in the end.
-    const isSame = before.paymentCustomerId === payer.paymentCustomerId
-    const changes = isSame ? { paymentCustomerId: customerId } : {}
-    const after = await writer.update('organization', before, changes)
-    return { event: billingUpdated(before, after), result: { url } }
-  })
+/** Creates the use case of checkouts; without a payment provider, plans have links only. */
+export function createCheckoutUseCases(payments: Payments | undefined) {
+  return {
+    /**
+     * Where an organization can pay for a plan: a page of the payment provider's, else the plan's
+     * own link. Throws `CONFLICT` when it pays for one already, `UNAVAILABLE` while the provider is
+     * away.
+     */
+    createCheckout: defineChange('createCheckout', {
+      async prepare({ storage, organization: payer, body }): Promise<PreparedCheckout> {
+        const plan = await storage.find('plan', body.planId)
+        if (plan === undefined) throw invalid('plan_id', 'names no plan')
+        const priceId = priceOf(plan, body)
+        if (payments === undefined || priceId === null) return linkOf(plan, payer, payments)
+        await assertNotPaying(storage, payer)
+        const customerId = await findCustomer(storage, payer, payments)
+        const { url } = await payments.createCheckout({
+          orgId: payer.id,
+          customerId,
+          priceId,
+          trialDays: payer.hasUsedPaidTrial ? 0 : (plan.trialDays ?? 0),
+          successUrl: body.successUrl,
+          cancelUrl: body.cancelUrl,
+        })
+        return { url, customer: { before: payer.paymentCustomerId, after: customerId } }
+      },
+      async run({ writer, organization: before, prepared: { url, customer } }) {
+        // The first of two concurrent checkouts is kept; the provider's events decide in the end.
+        if (customer?.before !== before.paymentCustomerId) return { result: { url } }
+        const changes = { paymentCustomerId: customer.after }
+        const after = await writer.update('organization', before, changes)
+        return { event: billingUpdated(before, after), result: { url } }
+      },
+    }),
+  }
+}
+
+interface PreparedCheckout {
+  readonly url: string
+  /** The ids of the organization's customer, if the checkout is at the payment provider. */
+  readonly customer?: { readonly before: string | null; readonly after: string }
 }
 
 function priceOf(plan: Plan, { interval = 'monthly' }: NewCheckout): string | null {
@@ -56,7 +59,11 @@ function priceOf(plan: Plan, { interval = 'monthly' }: NewCheckout): string | nu
 }
 
 /** The link names the organization, which the provider returns in the event of a payment. */
-function linkOf({ productLink }: Plan, { id }: Payer, { payments }: Management): Checkout {
+function linkOf(
+  { productLink }: Plan,
+  { id }: Payer,
+  payments: Payments | undefined,
+): PreparedCheckout {
   if (productLink === null) {
     const what = payments === undefined ? 'link' : 'price at the payment provider, and no link,'
     throw invalid('plan_id', `names a plan that has no ${what} to pay for it this way`)

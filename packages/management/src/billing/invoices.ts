@@ -1,36 +1,24 @@
-import {
-  endpoints,
-  type Invoice,
-  type Invoices,
-  overageMetadataCodec,
-} from '@ff/protocol/management'
+import { type Invoice, overageMetadataCodec } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
 import * as z from 'zod'
-import { loadPermitted } from '../access/access-request.ts'
-import { loadOrganizationPath } from '../access/organization-paths.ts'
-import type { Management } from '../changes/management.ts'
 import { findPlan } from '../changes/quotas.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
-import type { Input } from '../requests/input.ts'
+import { defineQuery } from '../changes/use-case.ts'
 import { overageOf } from './overage.ts'
 
 /** To be charged by the payment provider, and to be gone from here when it has been. */
 export const PENDING = 'pending'
 
 /** All invoices of an organization, the newest first. */
-export async function listInvoices(
-  management: Management,
-  { params }: Input<'listInvoices', 'params'>,
-): Promise<Invoices> {
-  const { permission } = endpoints.listInvoices
-  const request = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, request)
-  const { data } = await management.storage.list('invoice', {
-    where: { orgId: organization.id },
-    sort: { field: 'periodEnd', direction: 'desc' },
-  })
-  return { invoices: [...data] }
-}
+export const listInvoices = defineQuery('listInvoices', {
+  async run({ storage, organization }) {
+    const { data } = await storage.list('invoice', {
+      where: { orgId: organization.id },
+      sort: { field: 'periodEnd', direction: 'desc' },
+    })
+    return { invoices: [...data] }
+  },
+})
 
 /**
  * Draws up the invoice of an organization's present period, from its start until `end`: what the

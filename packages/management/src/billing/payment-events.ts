@@ -4,10 +4,9 @@ import { type LogFields, type Logger, timestampAt } from '@ff/server/plane'
 import type { LastPaymentEvent } from '@ff/storage'
 import * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
-import { loadOrganizationPath } from '../access/organization-paths.ts'
 import { notFound } from '../access/permissions.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Management } from '../changes/management.ts'
+import { applyChange, type ChangeRequest, type ChangeServices } from '../changes/apply-change.ts'
+import type { UseCase } from '../changes/use-case.ts'
 import type { PaymentDelivery, PaymentEvent, PaymentSubject, Payments } from '../ports/payments.ts'
 import type { Input } from '../requests/input.ts'
 import { takeIn } from './payment-changes.ts'
@@ -22,25 +21,27 @@ const LOCK = 'payments'
 /** How long an event is kept whose customer belongs to no known organization. */
 const UNCLAIMED_MS = 7 * 24 * 60 * 60 * 1000
 
-/**
- * Receives an event of the payment provider. The newest event of each object of the provider is
- * stored, and is applied once to the organization of its customer: a repeated or late event changes
- * nothing. An event whose customer belongs to no organization yet is kept for a week.
- */
-export async function receiveStripeEvent(
-  management: Management,
-  { body }: Input<'receiveStripeEvent', 'body'>,
-): Promise<null> {
-  const { payments, caller, clock, logger } = management
-  if (payments === undefined) throw notFound('path')
-  const signature = caller?.header('stripe-signature')
-  const delivery = { rawBody: body, signature, now: clock.now() }
-  const { id, occurredAt, subject } = await readEvent(payments, delivery, logger)
-  logger.debug('the payment provider sent an event', { id, occurredAt, subject: subject?.id })
-  if (subject === null) return null
-  await keep(management, { id, occurredAt, subject })
-  await settleAll(management, subject.customerId)
-  return null
+/** Creates the use case of payment events; without a payment provider, it throws `NOT_FOUND`. */
+export function createPaymentEventUseCases(payments: Payments | undefined) {
+  return {
+    /**
+     * Receives an event of the payment provider. The newest event of each object of the provider is
+     * stored, and is applied once to the organization of its customer: a repeated or late event
+     * changes nothing. An event whose customer belongs to no organization yet is kept for a week.
+     */
+    receiveStripeEvent: (async (services, { caller }, { body }) => {
+      const { clock, logger } = services
+      if (payments === undefined) throw notFound('path')
+      const signature = caller?.header('stripe-signature')
+      const delivery = { rawBody: body, signature, now: clock.now() }
+      const { id, occurredAt, subject } = await readEvent(payments, delivery, logger)
+      logger.debug('the payment provider sent an event', { id, occurredAt, subject: subject?.id })
+      if (subject === null) return null
+      await keep(services, { id, occurredAt, subject })
+      await settleAll(services, subject.customerId)
+      return null
+    }) satisfies UseCase<Input<'receiveStripeEvent', 'body'>, null>,
+  }
 }
 
 /** Throws `INVALID_REQUEST` for what is not signed, and, with a line in the log, for what cannot be read. */
@@ -62,7 +63,7 @@ async function readEvent(
 
 /** Stores an event unless a newer one of the same object is known. */
 async function keep(
-  { storage, clock }: Management,
+  { storage, clock }: ChangeServices,
   event: PaymentEvent & { readonly subject: PaymentSubject },
 ): Promise<void> {
   const { id: eventId, occurredAt, subject } = event
@@ -83,20 +84,20 @@ async function keep(
 }
 
 /** Applies all stored events of a customer to its organization. */
-async function settleAll(management: Management, customerId: string): Promise<void> {
-  const { data } = await management.storage.list('paymentEvent', { where: { customerId } })
+async function settleAll(services: ChangeServices, customerId: string): Promise<void> {
+  const { data } = await services.storage.list('paymentEvent', { where: { customerId } })
   const open = data.filter(({ eventId, settledEventId }) => eventId !== settledEventId)
   // Events that name the organization of the customer come first.
   const isClaim = (last: LastPaymentEvent) => claimOf(subjectOf(last)) !== null
   for (const last of [...open.filter(isClaim), ...open.filter((each) => !isClaim(each))]) {
-    const orgId = await findOrganization(management, last)
-    if (orgId !== undefined) await settle(management, last, orgId)
-    else management.logger.info('a payment event belongs to no organization yet', factsOf(last))
+    const orgId = await findOrganization(services, last)
+    if (orgId !== undefined) await settle(services, last, orgId)
+    else services.logger.info('a payment event belongs to no organization yet', factsOf(last))
   }
 }
 
 async function findOrganization(
-  { storage }: Management,
+  { storage }: ChangeServices,
   last: LastPaymentEvent,
 ): Promise<string | undefined> {
   const where = { paymentCustomerId: last.customerId }
@@ -114,22 +115,21 @@ function claimOf(subject: PaymentSubject): string | null {
 
 /** In one transaction: what the event changes, and that it has done so. */
 async function settle(
-  management: Management,
+  services: ChangeServices,
   last: LastPaymentEvent,
   orgId: string,
 ): Promise<void> {
   let taken: LastPaymentEvent | undefined
-  const asProvider: Management = {
-    ...management,
+  const request: ChangeRequest<{ readonly orgId: string }> = {
     actor: { ...PROVIDER, orgId },
-    idempotentRequest: undefined,
+    permission: PERMISSION,
+    ids: { orgId },
     async alongside(session) {
       if (taken === undefined) return
       await session.update('paymentEvent', taken.id, { settledEventId: taken.eventId })
     },
   }
-  const request = { permission: PERMISSION, load: loadOrganizationPath, params: { orgId } }
-  const isTaken = await applyChange(asProvider, request, async (writer, { organization }) => {
+  const isTaken = await applyChange(services, request, async (writer, { organization }) => {
     // Another delivery may have brought something newer meanwhile.
     const newest = (await writer.reader.find('paymentEvent', last.id)) ?? last
     const outcome = await takeIn(writer, organization, newest)
@@ -137,7 +137,7 @@ async function settle(
     return outcome
   })
   if (isTaken) return
-  management.logger.warn('another customer pays for this organization', { orgId, ...factsOf(last) })
+  services.logger.warn('another customer pays for this organization', { orgId, ...factsOf(last) })
 }
 
 function factsOf({ id, customerId, eventId }: LastPaymentEvent): LogFields {

@@ -1,20 +1,10 @@
 import { FlagError } from '@ff/core'
-import {
-  endpoints,
-  type Organization,
-  type OrganizationUsage,
-  type Plan,
-} from '@ff/protocol/management'
-import { timestampAt } from '@ff/server/plane'
+import type { Plan } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
-import { loadPermitted } from '../access/access-request.ts'
-import { loadOrganizationPath } from '../access/organization-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Management } from '../changes/management.ts'
+import { changeEvent } from '../changes/change-event.ts'
 import { findPlan, trialStateOf } from '../changes/quotas.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import type { Input } from '../requests/input.ts'
+import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { invalid } from '../requests/validation.ts'
 import { daysAfter } from './billing-period.ts'
 import { type ApiCallTerms, overageOf } from './overage.ts'
@@ -29,57 +19,46 @@ const UNLIMITED: ApiCallTerms = {
 }
 
 /** What an organization has and uses, and what its plan allows. */
-export async function getOrganizationUsage(
-  management: Management,
-  { params }: Input<'getOrganizationUsage', 'params'>,
-): Promise<OrganizationUsage> {
-  const { storage, clock } = management
-  const { permission } = endpoints.getOrganizationUsage
-  const request = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, request)
-  const { apiUsage, periodStart, currentPeriodEnd, trialStartsAt, trialEndsAt } = organization
-  const plan = await findPlan(storage, organization)
-  const trial = trialStateOf(organization, timestampAt(clock))
-  // A trial costs nothing, however much is used.
-  const terms = trial === 'none' ? plan : plan && { ...plan, overageRateEurCents: 0 }
-  const { freeCalls, blocks, eurCents } = overageOf(terms ?? UNLIMITED, apiUsage)
-  return {
-    planId: plan?.id ?? null,
-    projectCount: organization.projectCount,
-    maxProjects: plan?.maxProjects ?? null,
-    environmentCount: organization.environmentCount,
-    maxEnvironments: plan?.maxEnvironments ?? null,
-    flagCount: organization.flagCount,
-    maxFlags: plan?.maxFlags ?? null,
-    apiUsage,
-    maxApiCalls: plan?.maxApiCalls ?? null,
-    graceBufferPct: plan?.graceBufferPct ?? 0,
-    freeApiCalls: freeCalls,
-    overageBlocks: blocks,
-    overageEurCents: eurCents,
-    periodStart: periodStart ?? trialStartsAt,
-    periodEnd: currentPeriodEnd ?? trialEndsAt,
-    trial,
-  }
-}
+export const getOrganizationUsage = defineQuery('getOrganizationUsage', {
+  async run({ storage, now, organization }) {
+    const { apiUsage, periodStart, currentPeriodEnd, trialStartsAt, trialEndsAt } = organization
+    const plan = await findPlan(storage, organization)
+    const trial = trialStateOf(organization, new Date(now).toISOString())
+    // A trial costs nothing, however much is used.
+    const terms = trial === 'none' ? plan : plan && { ...plan, overageRateEurCents: 0 }
+    const { freeCalls, blocks, eurCents } = overageOf(terms ?? UNLIMITED, apiUsage)
+    return {
+      planId: plan?.id ?? null,
+      projectCount: organization.projectCount,
+      maxProjects: plan?.maxProjects ?? null,
+      environmentCount: organization.environmentCount,
+      maxEnvironments: plan?.maxEnvironments ?? null,
+      flagCount: organization.flagCount,
+      maxFlags: plan?.maxFlags ?? null,
+      apiUsage,
+      maxApiCalls: plan?.maxApiCalls ?? null,
+      graceBufferPct: plan?.graceBufferPct ?? 0,
+      freeApiCalls: freeCalls,
+      overageBlocks: blocks,
+      overageEurCents: eurCents,
+      periodStart: periodStart ?? trialStartsAt,
+      periodEnd: currentPeriodEnd ?? trialEndsAt,
+      trial,
+    }
+  },
+})
 
 /** Gives an organization a plan, for good or to be tried, or takes it away; only the platform does. */
-export async function setOrganizationPlan(
-  management: Management,
-  input: Input<'setOrganizationPlan', 'params' | 'body' | 'expectedRevision'>,
-): Promise<Organization> {
-  const { params, body, expectedRevision } = input
-  const { permission } = endpoints.setOrganizationPlan
-  const request = { permission, load: loadOrganizationPath, params }
-  return applyChange(management, request, async (writer, { organization: before }) => {
+export const setOrganizationPlan = defineChange('setOrganizationPlan', {
+  async run({ writer, organization: before, body, expectedRevision }) {
     writer.assertRevision('organization', before, expectedRevision)
     const plan = await requirePlan(writer.reader, body.planId)
     const trial = body.trial === true ? trialOf(before, plan, writer.now) : null
     const after = await changePlan(writer, before, { plan, trial })
     const event = changeEvent('organization.plan_changed', before.id, { before, after })
     return { event, result: after }
-  })
-}
+  },
+})
 
 /** The plan with this id, or which the payment provider calls so, itself or a price of it. */
 async function requirePlan(reader: Reader, identifier: string | null): Promise<Plan | null> {

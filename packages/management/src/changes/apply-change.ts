@@ -1,23 +1,56 @@
 import { FlagError, isFlagError } from '@ff/core'
 import { auditEvents, hasPermission, type Organization } from '@ff/protocol/management'
-import { timestampAt } from '@ff/server/plane'
-import type { FlagSetChange, StorageSession } from '@ff/storage'
-import type { AnyPath } from '../access/access-request.ts'
-import { type AccessRequest, loadPermitted } from '../access/access-request.ts'
+import { type Client, type Clock, type Logger, timestampAt } from '@ff/server/plane'
+import type { ChangeFeed, FlagSetChange, Storage, StorageSession } from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
-import { appendAt, findPlace, type NewAuditEntry } from '../audit/audit-chain.ts'
-import type { ChangeEvent } from '../audit/change-event.ts'
-import { findEarlierResult, rememberResult } from '../requests/idempotency.ts'
+import { type AnyPath, type Ids, loadPath, type PathOf } from '../access/paths.ts'
+import type { Access } from '../access/permissions.ts'
+import {
+  findEarlierResult,
+  type IdempotentRequest,
+  rememberResult,
+} from '../requests/idempotency.ts'
 import { invalid } from '../requests/validation.ts'
-import type { Management } from './management.ts'
+import { appendAt, findPlace, type NewAuditEntry } from './audit-chain.ts'
+import type { ChangeEvent } from './change-event.ts'
 import { publishAffected } from './publication.ts'
+import type { PublishCheck } from './publish-check.ts'
 import { assertWithinPlan } from './quotas.ts'
 import { RecordWriter } from './record-writer.ts'
 import { queueDeliveries } from './webhook-outbox.ts'
 
+/** The services that applying a change depends on. */
+export interface ChangeServices {
+  readonly storage: Storage
+  readonly changeFeed: ChangeFeed
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Checks changes before they are published. */
+  readonly publishCheck: PublishCheck
+  /** Notifies the dispatcher of this process that deliveries are due. */
+  wakeWebhooks(): void
+}
+
+/** The actor of a use case, and the request that it serves. */
+export interface ChangeCall {
+  readonly actor: Actor
+  /** Absent for a call in process. */
+  readonly caller?: Client
+  /** Runs last in the transaction of a change; rolls the change back if it throws. */
+  readonly alongside?: (session: StorageSession) => Promise<void>
+  /** Set if the request may be repeated; its change is applied once. */
+  readonly idempotentRequest?: IdempotentRequest | undefined
+}
+
+/** A call of a change with the permission that it requires, and the ids of the records to load. */
+export interface ChangeRequest<I extends Ids> extends ChangeCall, Access {
+  readonly ids: I
+}
+
 /** The result of a change, and what its audit event and its publication need. */
 export interface CompletedChange<T> {
-  readonly event: ChangeEvent
+  /** Required of work that has written something. */
+  readonly event?: ChangeEvent
   readonly result: T
   /** The wire field that an `INVALID_DEFINITION` error of the publication names. */
   readonly field?: string
@@ -32,22 +65,20 @@ export interface CompletedChange<T> {
  * Work that writes nothing adds neither a version nor an event; work that throws changes nothing. A
  * repeated idempotent request returns its first result.
  */
-export async function applyChange<Params, Path extends AnyPath, T>(
-  management: Management,
-  request: AccessRequest<Params, Path>,
-  work: (writer: RecordWriter, path: Path) => Promise<CompletedChange<T>>,
+export async function applyChange<I extends Ids, T>(
+  services: ChangeServices,
+  request: ChangeRequest<I>,
+  work: (writer: RecordWriter, path: PathOf<I>) => Promise<CompletedChange<T>>,
 ): Promise<T> {
-  const lock = await lockOf(management, request)
-  const { result, hints, hasDeliveries } = await management.storage.transaction(
-    lock,
-    async (session) => {
-      const made = await applyInTransaction({ session, management, request, lock }, work)
-      await management.alongside?.(session)
-      return made
-    },
-  )
-  if (hasDeliveries) management.wakeWebhooks()
-  await notifyChangeFeed(management, hints)
+  const { storage, wakeWebhooks } = services
+  const lock = await lockOf(storage, request)
+  const { result, hints, hasDeliveries } = await storage.transaction(lock, async (session) => {
+    const made = await applyInTransaction({ session, services, request, lock }, work)
+    await request.alongside?.(session)
+    return made
+  })
+  if (hasDeliveries) wakeWebhooks()
+  await notifyChangeFeed(services, hints)
   return result
 }
 
@@ -56,26 +87,23 @@ export async function applyChange<Params, Path extends AnyPath, T>(
  * right when the records are loaded again under it. Members change their own organization only, so
  * their lock needs no look-up; records of another organization are not found under it.
  */
-async function lockOf<Params, Path extends AnyPath>(
-  management: Management,
-  request: AccessRequest<Params, Path>,
-): Promise<string> {
-  const { actor } = management
-  const isOwn = actor.role !== 'platform' && hasPermission(actor.role, request.permission)
+async function lockOf(storage: Storage, request: ChangeRequest<Ids>): Promise<string> {
+  const { actor, permission, ids } = request
+  const isOwn = actor.role !== 'platform' && hasPermission(actor.role, permission)
   if (isOwn && actor.orgId !== null) return actor.orgId
-  return lockFor(await loadPermitted(management, request))
+  return lockFor(await loadPath(storage, request, ids))
 }
 
 function lockFor({ organization }: AnyPath): string {
   return organization?.id ?? 'platform'
 }
 
-interface ChangeInput<Params, Path extends AnyPath> {
+interface ChangeInput<I extends Ids> {
   /** The lock that the transaction holds. */
   readonly lock: string
   readonly session: StorageSession
-  readonly management: Management
-  readonly request: AccessRequest<Params, Path>
+  readonly services: ChangeServices
+  readonly request: ChangeRequest<I>
 }
 
 interface AppliedChange<T> {
@@ -88,33 +116,35 @@ interface AppliedChange<T> {
 const NOTHING_APPLIED = { hints: [], hasDeliveries: false } as const
 
 /** Does the part of a change that belongs to its transaction. */
-async function applyInTransaction<Params, Path extends AnyPath, T>(
-  { session, management, request, lock }: ChangeInput<Params, Path>,
-  work: (writer: RecordWriter, path: Path) => Promise<CompletedChange<T>>,
+async function applyInTransaction<I extends Ids, T>(
+  { session, services, request, lock }: ChangeInput<I>,
+  work: (writer: RecordWriter, path: PathOf<I>) => Promise<CompletedChange<T>>,
 ): Promise<AppliedChange<T>> {
-  const { clock, actor, idempotentRequest } = management
-  const { permission, load, params } = request
-  const path = await load(session, { actor, permission }, params)
+  const { clock, publishCheck } = services
+  const { permission, actor, idempotentRequest } = request
+  const loaded = await loadPath(session, request, request.ids)
+  const path: AnyPath = loaded
   if (lockFor(path) !== lock) throw new FlagError('INTERNAL', 'A change held the wrong lock.')
   const writer = new RecordWriter(session, timestampAt(clock))
   const earlier = await findEarlierResult(session, idempotentRequest, writer.now)
   if (earlier !== undefined) return { ...NOTHING_APPLIED, result: earlier.result as T }
-  const outcome = await work(writer, path)
+  const outcome = await work(writer, loaded)
   const answer = { result: withoutSecret(outcome), now: writer.now }
   await rememberResult(session, idempotentRequest, answer)
+  const { event } = outcome
   if (writer.kinds.size === 0) return { ...NOTHING_APPLIED, result: outcome.result }
+  if (event === undefined) throw new FlagError('INTERNAL', 'A change has no audit event.')
   await assertWithinPlan(session, path.organization, {
     permission,
-    eventType: outcome.event.type,
+    eventType: event.type,
     growthOf: (kind) => writer.balanceOf(kind),
     now: writer.now,
   })
   await updateCounts(session, path.organization, writer)
   // None of these depends on another's writes, so their queries travel together.
-  const entry = toNewEntry(outcome.event, path, actor, writer.now)
+  const entry = toNewEntry(event, path, actor, writer.now)
   const place = findPlace(session, entry)
   const eventId = async () => (await place).id
-  const { publishCheck } = management
   const [hints, hasDeliveries] = await Promise.all([
     publish(session, writer, { eventId, field: outcome.field, publishCheck, path }),
     queueDeliveries(session, entry, eventId),
@@ -152,7 +182,7 @@ function withoutSecret<T>({ result, shownOnce }: CompletedChange<T>): unknown {
   return shownOnce === undefined ? result : { ...result, [shownOnce]: null }
 }
 
-interface PublishInput extends Pick<Management, 'publishCheck'> {
+interface PublishInput extends Pick<ChangeServices, 'publishCheck'> {
   readonly eventId: () => Promise<string>
   readonly field: string | undefined
   readonly path: AnyPath
@@ -177,7 +207,7 @@ async function publish(
 
 /** Never throws: after the commit, a failing feed only delays other processes. */
 async function notifyChangeFeed(
-  { changeFeed, logger }: Management,
+  { changeFeed, logger }: ChangeServices,
   hints: readonly FlagSetChange[],
 ): Promise<void> {
   for (const hint of hints) {

@@ -1,7 +1,7 @@
 import { type AuditEventRow, type AuditEventType, auditEvents } from '@ff/protocol/management'
 import { newId } from '@ff/server/plane'
 import type { StorageSession } from '@ff/storage'
-import type { NewAuditEntry } from '../audit/audit-chain.ts'
+import type { NewAuditEntry } from './audit-chain.ts'
 
 /** The event types that webhooks receive: every change, but no log-ins. */
 const WEBHOOK_EVENT_TYPES = Object.entries<AuditEventRow>(auditEvents)

@@ -1,47 +1,32 @@
-import {
-  type Environment,
-  endpoints,
-  type Flag,
-  type FlagState,
-  type FlagStateChanges,
+import type {
+  Environment,
+  Flag,
+  FlagState,
+  FlagStateChanges,
+  Project,
 } from '@ff/protocol/management'
-import { loadPermitted } from '../access/access-request.ts'
-import { type FlagStatePath, loadFlagStatePath } from '../access/project-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Management } from '../changes/management.ts'
+import { changeEvent } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import type { Input } from '../requests/input.ts'
+import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { assertDistinct, invalid } from '../requests/validation.ts'
 import { loadVariations } from './variations.ts'
 
 /** A flag in an environment. */
-export async function getFlagState(
-  management: Management,
-  { params }: Input<'getFlagState', 'params'>,
-): Promise<FlagState> {
-  const { permission } = endpoints.getFlagState
-  const request = { permission, load: loadFlagStatePath, params }
-  return (await loadPermitted(management, request)).state
-}
+export const getFlagState = defineQuery('getFlagState', {
+  run: async ({ state }) => state,
+})
 
 /** Switches a flag, and sets its defaults, targets and prerequisites, in one environment. */
-export async function updateFlagState(
-  management: Management,
-  input: Input<'updateFlagState', 'params' | 'body' | 'expectedRevision'>,
-): Promise<FlagState> {
-  const { params, body, expectedRevision } = input
-  const { permission } = endpoints.updateFlagState
-  const request = { permission, load: loadFlagStatePath, params }
-  return applyChange(management, request, async (writer, path) => {
+export const updateFlagState = defineChange('updateFlagState', {
+  async run({ writer, body, expectedRevision, ...path }) {
     await assertVariations(writer.reader, path.flag, body)
     assertTargets(body)
     await assertPrerequisites(writer.reader, path, body)
     const after = await writer.update('flagState', path.state, body, expectedRevision)
     const event = changeEvent('flag_state.updated', after.id, { before: path.state, after })
     return { event, result: after, field: 'prerequisites' }
-  })
-}
+  },
+})
 
 interface NewFlagState {
   readonly flag: Flag
@@ -100,7 +85,7 @@ function assertTargets({ targets = [] }: FlagStateChanges): void {
 
 async function assertPrerequisites(
   reader: Reader,
-  { project, flag }: FlagStatePath,
+  { project, flag }: { readonly project: Project; readonly flag: Flag },
   { prerequisites = [] }: FlagStateChanges,
 ): Promise<void> {
   const flagIds = prerequisites.map(({ flagId }) => flagId)

@@ -1,19 +1,9 @@
-import {
-  endpoints,
-  type Flag,
-  type FlagView,
-  type NewVariation,
-  type PageOf,
-} from '@ff/protocol/management'
-import { loadPermitted } from '../access/access-request.ts'
-import { loadFlagPath, loadProjectPath } from '../access/project-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
+import type { Flag, FlagView, NewVariation } from '@ff/protocol/management'
+import { changeEvent } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfFlag } from '../changes/dependents.ts'
-import type { Management } from '../changes/management.ts'
 import type { Reader, RecordChanges, RecordWriter } from '../changes/record-writer.ts'
-import type { Input } from '../requests/input.ts'
-import { pagingOf, toPage } from '../requests/pages.ts'
+import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { listPage } from '../requests/pages.ts'
 import { assertDistinct, invalid } from '../requests/validation.ts'
 import { insertFlagState } from './flag-states.ts'
 import { initialOffVariationId, insertVariations, loadVariations } from './variations.ts'
@@ -28,42 +18,27 @@ const BOOLEAN_VARIATIONS: readonly NewVariation[] = [
 const BEFORE_ALL = '0000-01-01T00:00:00.000Z'
 
 /** One page of the project's flags, by key. */
-export async function listFlags(
-  management: Management,
-  { params, query }: Input<'listFlags', 'params' | 'query'>,
-): Promise<PageOf<Flag>> {
-  const { permission } = endpoints.listFlags
-  const { project } = await loadPermitted(management, { permission, load: loadProjectPath, params })
-  const { search, tag, archived } = query
-  const found = await management.storage.list('flag', {
-    where: { projectId: project.id, ...(archived === false && { archivedAt: null }) },
-    ...(archived === true && { range: { field: 'archivedAt', from: BEFORE_ALL } }),
-    ...(search !== undefined && { search }),
-    ...(tag !== undefined && { tag }),
-    sort: { field: 'key', direction: 'asc' },
-    ...pagingOf(query),
-  })
-  return toPage(found, query)
-}
+export const listFlags = defineQuery('listFlags', {
+  async run({ storage, project, query }) {
+    const { tag, archived } = query
+    return listPage(storage, 'flag', {
+      where: { projectId: project.id, ...(archived === false && { archivedAt: null }) },
+      ...(archived === true && { range: { field: 'archivedAt', from: BEFORE_ALL } }),
+      ...(tag !== undefined && { tag }),
+      sortBy: 'key',
+      query,
+    })
+  },
+})
 
 /** A flag with its variations. */
-export async function getFlag(
-  management: Management,
-  { params }: Input<'getFlag', 'params'>,
-): Promise<FlagView> {
-  const { permission } = endpoints.getFlag
-  const { flag } = await loadPermitted(management, { permission, load: loadFlagPath, params })
-  return viewFlag(management.storage, flag)
-}
+export const getFlag = defineQuery('getFlag', {
+  run: ({ storage, flag }) => viewFlag(storage, flag),
+})
 
 /** A new flag, active in every environment of its project, with its variations. */
-export async function createFlag(
-  management: Management,
-  { params, body }: Input<'createFlag', 'params' | 'body'>,
-): Promise<FlagView> {
-  const { permission } = endpoints.createFlag
-  const request = { permission, load: loadProjectPath, params }
-  return applyChange(management, request, async (writer, { project }) => {
+export const createFlag = defineChange('createFlag', {
+  async run({ writer, project, body }) {
     assertTags(body.tags)
     const flag = await writer.insert('flag', {
       projectId: project.id,
@@ -87,17 +62,12 @@ export async function createFlag(
     const result = await viewFlag(writer.reader, flag)
     const event = changeEvent('flag.created', flag.id, { before: null, after: result })
     return { event, result, field: 'variations' }
-  })
-}
+  },
+})
 
 /** Changes a flag; archiving takes it out of all results, which nothing may depend on. */
-export async function updateFlag(
-  management: Management,
-  { params, body, expectedRevision }: Input<'updateFlag', 'params' | 'body' | 'expectedRevision'>,
-): Promise<FlagView> {
-  const { permission } = endpoints.updateFlag
-  const request = { permission, load: loadFlagPath, params }
-  return applyChange(management, request, async (writer, { flag }) => {
+export const updateFlag = defineChange('updateFlag', {
+  async run({ writer, flag, body, expectedRevision }) {
     assertTags(body.tags)
     const { archived, ...fields } = body
     const changes: RecordChanges<'flag'> = {
@@ -111,24 +81,19 @@ export async function updateFlag(
     }
     const event = changeEvent('flag.updated', flag.id, { before: flag, after })
     return { event, result: await viewFlag(writer.reader, after), field: 'archived' }
-  })
-}
+  },
+})
 
 /** Deletes a flag and everything that belongs to it. */
-export async function deleteFlag(
-  management: Management,
-  { params, expectedRevision }: Input<'deleteFlag', 'params' | 'expectedRevision'>,
-): Promise<null> {
-  const { permission } = endpoints.deleteFlag
-  const request = { permission, load: loadFlagPath, params }
-  return applyChange(management, request, async (writer, { flag }) => {
+export const deleteFlag = defineChange('deleteFlag', {
+  async run({ writer, flag, expectedRevision }) {
     writer.assertRevision('flag', flag, expectedRevision)
     assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
     await removeFlag(writer, flag)
     const event = changeEvent('flag.deleted', flag.id, { before: flag, after: null })
     return { event, result: null }
-  })
-}
+  },
+})
 
 /** Removes the record and everything that belongs to it, whatever still refers to it. */
 export async function removeFlag(writer: RecordWriter, flag: Flag): Promise<void> {

@@ -2,22 +2,18 @@ import { compileIncrementally, type JsonValue, jsonEquals } from '@ff/core'
 import {
   type AuditedFields,
   type Environment,
-  endpoints,
+  type Flag,
   flagStateCodec,
   type NewPromotion,
   type Promotion,
   rolloutCodec,
   targetingRuleCodec,
 } from '@ff/protocol/management'
-import { assertNoNewFaults, extensions, runInTimeSlices, timestampAt } from '@ff/server/plane'
+import { assertNoNewFaults, extensions, runInTimeSlices } from '@ff/server/plane'
 import type * as z from 'zod'
-import { loadPermitted } from '../access/access-request.ts'
-import { type FlagPath, loadFlagPath } from '../access/project-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Management } from '../changes/management.ts'
+import { changeEvent } from '../changes/change-event.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import type { Input } from '../requests/input.ts'
+import { defineChange } from '../changes/use-case.ts'
 import { encodeWire, invalid } from '../requests/validation.ts'
 import { copyFlagConfiguration, type FlagCopy, planFlagCopy } from './copy-flag-configuration.ts'
 import { loadFlagConfiguration, type PartDifference, type PartKind } from './flag-configuration.ts'
@@ -25,34 +21,30 @@ import { loadFlagConfiguration, type PartDifference, type PartKind } from './fla
 type Difference = Promotion['differences'][number]
 
 /** Makes a flag behave in one environment as it does in another, or says what that would change. */
-export async function promoteFlag(
-  management: Management,
-  { params, body }: Input<'promoteFlag', 'params' | 'body'>,
-): Promise<Promotion> {
-  const { permission } = endpoints.promoteFlag
-  const request = { permission, load: loadFlagPath, params }
-  if (body.dryRun === true) {
-    const { storage, clock } = management
-    const copy = await loadCopy(storage, await loadPermitted(management, request), body)
+export const promoteFlag = defineChange('promoteFlag', {
+  async prepare({ storage, flag, body, now }) {
+    if (body.dryRun !== true) return undefined
+    const copy = await loadCopy(storage, flag, body)
     await assertSound(storage, copy)
-    const plan = await planFlagCopy(storage, copy, timestampAt(clock))
+    const plan = await planFlagCopy(storage, copy, new Date(now).toISOString())
     return { applied: false, differences: await runInTimeSlices(viewDifferences(plan)) }
-  }
-  return applyChange(management, request, async (writer, path) => {
-    const copy = await loadCopy(writer.reader, path, body)
+  },
+  async run({ writer, body, flag, prepared: rehearsed }) {
+    if (rehearsed !== undefined) return { result: rehearsed }
+    const copy = await loadCopy(writer.reader, flag, body)
     const before = await viewTarget(writer.reader, copy)
     const differences = await copyFlagConfiguration(writer, copy)
     const after = await viewTarget(writer.reader, copy)
-    const event = changeEvent('flag.promoted', path.flag.id, { before, after })
+    const event = changeEvent('flag.promoted', flag.id, { before, after })
     const views = await runInTimeSlices(viewDifferences(differences))
     const result = { applied: differences.length > 0, differences: views }
     return { event, result, field: 'from_env_id' }
-  })
-}
+  },
+})
 
 async function loadCopy(
   reader: Reader,
-  { flag }: FlagPath,
+  flag: Flag,
   { fromEnvironmentId, toEnvironmentId }: NewPromotion,
 ): Promise<FlagCopy> {
   if (fromEnvironmentId === toEnvironmentId) {

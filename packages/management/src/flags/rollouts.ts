@@ -7,16 +7,12 @@ import {
   reshuffledPercentage,
   type Share,
 } from '@ff/core/authoring'
-import { type ChangedRollout, endpoints, type PageOf, type Rollout } from '@ff/protocol/management'
+import type { Rollout } from '@ff/protocol/management'
 import { type Records, toRolloutDefinition } from '@ff/storage'
-import { loadPermitted } from '../access/access-request.ts'
-import { loadFlagStatePath, loadRolloutPath } from '../access/project-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
+import { changeEvent } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfRollout } from '../changes/dependents.ts'
-import type { Management } from '../changes/management.ts'
-import type { Input } from '../requests/input.ts'
-import { pagingOf, toPage } from '../requests/pages.ts'
+import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { listPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 import {
   assertRolloutSettings,
@@ -36,41 +32,22 @@ const SALT_LENGTH = 11
 const FAIR_BYTES = 256 - (256 % SALT_ALPHABET.length)
 
 /** One page of a flag's rollouts in an environment, by name. */
-export async function listRollouts(
-  management: Management,
-  { params, query }: Input<'listRollouts', 'params' | 'query'>,
-): Promise<PageOf<Rollout>> {
-  const { permission } = endpoints.listRollouts
-  const request = { permission, load: loadFlagStatePath, params }
-  const { flag, environment } = await loadPermitted(management, request)
-  const found = await management.storage.list('rollout', {
-    where: { flagId: flag.id, environmentId: environment.id },
-    sort: { field: 'name', direction: 'asc' },
-    ...pagingOf(query),
-  })
-  const now = management.clock.now()
-  return toPage({ ...found, data: found.data.map((rollout) => viewRollout(rollout, now)) }, query)
-}
+export const listRollouts = defineQuery('listRollouts', {
+  async run({ storage, flag, environment, now, query }) {
+    const where = { flagId: flag.id, environmentId: environment.id }
+    const page = await listPage(storage, 'rollout', { where, sortBy: 'name', query })
+    return { ...page, data: page.data.map((rollout) => viewRollout(rollout, now)) }
+  },
+})
 
 /** One rollout, with the ranges as they are now. */
-export async function getRollout(
-  management: Management,
-  { params }: Input<'getRollout', 'params'>,
-): Promise<Rollout> {
-  const { permission } = endpoints.getRollout
-  const request = { permission, load: loadRolloutPath, params }
-  const { rollout } = await loadPermitted(management, request)
-  return viewRollout(rollout, management.clock.now())
-}
+export const getRollout = defineQuery('getRollout', {
+  run: async ({ rollout, now }) => viewRollout(rollout, now),
+})
 
 /** A new rollout of a flag in an environment, for its rules to refer to. */
-export async function createRollout(
-  management: Management,
-  { params, body }: Input<'createRollout', 'params' | 'body'>,
-): Promise<Rollout> {
-  const { permission } = endpoints.createRollout
-  const request = { permission, load: loadFlagStatePath, params }
-  return applyChange(management, request, async (writer, { project, environment, flag }) => {
+export const createRollout = defineChange('createRollout', {
+  async run({ writer, project, environment, flag, body }) {
     const settings = mergeRolloutSettings(
       { ...NO_SETTINGS, strategy: body.strategy },
       body,
@@ -94,21 +71,15 @@ export async function createRollout(
     const after = viewRollout(rollout, Date.parse(writer.now))
     const event = changeEvent('rollout.created', rollout.id, { before: null, after })
     return { event, result: after }
-  })
-}
+  },
+})
 
 /**
  * Changes a rollout and says what percentage of users that moves, which is as few as can be. The
  * last change is undone by the weights from before it.
  */
-export async function updateRollout(
-  management: Management,
-  input: Input<'updateRollout', 'params' | 'body' | 'expectedRevision'>,
-): Promise<ChangedRollout> {
-  const { params, body, expectedRevision } = input
-  const { permission } = endpoints.updateRollout
-  const request = { permission, load: loadRolloutPath, params }
-  return applyChange(management, request, async (writer, { flag, rollout }) => {
+export const updateRollout = defineChange('updateRollout', {
+  async run({ writer, flag, rollout, body, expectedRevision }) {
     const now = Date.parse(writer.now)
     const settings = mergeRolloutSettings(rollout, body, writer.now)
     assertRolloutSettings(settings, await loadVariations(writer.reader, flag.id))
@@ -120,25 +91,20 @@ export async function updateRollout(
     const [before, after] = [viewRollout(rollout, now), viewRollout(written, now)]
     const event = changeEvent('rollout.updated', rollout.id, { before, after })
     return { event, result: { ...after, movedPercentage: movedBetween(before, after) } }
-  })
-}
+  },
+})
 
 /** Deletes a rollout that no rule serves. */
-export async function deleteRollout(
-  management: Management,
-  { params, expectedRevision }: Input<'deleteRollout', 'params' | 'expectedRevision'>,
-): Promise<null> {
-  const { permission } = endpoints.deleteRollout
-  const request = { permission, load: loadRolloutPath, params }
-  return applyChange(management, request, async (writer, { rollout }) => {
+export const deleteRollout = defineChange('deleteRollout', {
+  async run({ writer, rollout, expectedRevision }) {
     writer.assertRevision('rollout', rollout, expectedRevision)
     assertUnused('rollout', await findDependentsOfRollout(writer.reader, rollout))
     await writer.remove('rollout', rollout)
     const before = viewRollout(rollout, Date.parse(writer.now))
     const event = changeEvent('rollout.deleted', rollout.id, { before, after: null })
     return { event, result: null }
-  })
-}
+  },
+})
 
 /** Returns a random salt for a rollout: 11 base-62 characters. */
 export function newSalt(): string {

@@ -1,51 +1,34 @@
 import { FlagError } from '@ff/core'
-import { endpoints, type PageOf, type Segment, type SegmentKeys } from '@ff/protocol/management'
-import { loadPermitted } from '../access/access-request.ts'
-import { loadProjectPath, loadSegmentPath } from '../access/project-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
+import type { Segment, SegmentKeys } from '@ff/protocol/management'
+import { changeEvent } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfSegment } from '../changes/dependents.ts'
-import type { Management } from '../changes/management.ts'
-import type { Input } from '../requests/input.ts'
-import { pagingOf, toPage } from '../requests/pages.ts'
+import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { listPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 import { assertConditions } from './conditions.ts'
 
 const MOST_KEYS_A_CALL = 10_000
 
 /** One page of the project's segments, by key. */
-export async function listSegments(
-  management: Management,
-  { params, query }: Input<'listSegments', 'params' | 'query'>,
-): Promise<PageOf<Segment>> {
-  const { permission } = endpoints.listSegments
-  const { project } = await loadPermitted(management, { permission, load: loadProjectPath, params })
-  const found = await management.storage.list('segment', {
-    where: { projectId: project.id },
-    sort: { field: 'key', direction: 'asc' },
-    ...pagingOf(query),
-  })
-  return toPage(found, query)
-}
+export const listSegments = defineQuery('listSegments', {
+  run: ({ storage, project, query }) =>
+    listPage(storage, 'segment', {
+      where: { projectId: project.id },
+      sortBy: 'key',
+      query,
+    }),
+})
 
 /** One segment, with how many keys it lists. */
-export async function getSegment(
-  management: Management,
-  { params }: Input<'getSegment', 'params'>,
-): Promise<Segment> {
-  const { permission } = endpoints.getSegment
-  const request = { permission, load: loadSegmentPath, params }
-  return (await loadPermitted(management, request)).segment
-}
+export const getSegment = defineQuery('getSegment', {
+  async run({ segment }) {
+    return segment
+  },
+})
 
 /** A new segment, known in every environment of its project. */
-export async function createSegment(
-  management: Management,
-  { params, body }: Input<'createSegment', 'params' | 'body'>,
-): Promise<Segment> {
-  const { permission } = endpoints.createSegment
-  const request = { permission, load: loadProjectPath, params }
-  return applyChange(management, request, async (writer, { project }) => {
+export const createSegment = defineChange('createSegment', {
+  async run({ writer, project, body }) {
     const rules = body.rules ?? []
     await assertConditions(writer.reader, project.id, rules, 'rules')
     const segment = await writer.insert('segment', {
@@ -62,18 +45,12 @@ export async function createSegment(
     })
     const event = changeEvent('segment.created', segment.id, { before: null, after: segment })
     return { event, result: segment, field: 'rules' }
-  })
-}
+  },
+})
 
 /** Changes a segment; every flag that refers to it follows. */
-export async function updateSegment(
-  management: Management,
-  input: Input<'updateSegment', 'params' | 'body' | 'expectedRevision'>,
-): Promise<Segment> {
-  const { params, body, expectedRevision } = input
-  const { permission } = endpoints.updateSegment
-  const request = { permission, load: loadSegmentPath, params }
-  return applyChange(management, request, async (writer, { project, segment }) => {
+export const updateSegment = defineChange('updateSegment', {
+  async run({ writer, project, segment, body, expectedRevision }) {
     if (body.rules !== undefined) {
       await assertConditions(writer.reader, project.id, body.rules, 'rules')
     }
@@ -81,42 +58,31 @@ export async function updateSegment(
     if (after.keyAttribute !== segment.keyAttribute) assertNobodyListed(segment)
     const event = changeEvent('segment.updated', segment.id, { before: segment, after })
     return { event, result: after, field: 'rules' }
-  })
-}
+  },
+})
 
 /** Deletes a segment that nothing refers to. */
-export async function deleteSegment(
-  management: Management,
-  { params, expectedRevision }: Input<'deleteSegment', 'params' | 'expectedRevision'>,
-): Promise<null> {
-  const { permission } = endpoints.deleteSegment
-  const request = { permission, load: loadSegmentPath, params }
-  return applyChange(management, request, async (writer, { segment }) => {
+export const deleteSegment = defineChange('deleteSegment', {
+  async run({ writer, segment, expectedRevision }) {
     writer.assertRevision('segment', segment, expectedRevision)
     assertUnused('segment', await findDependentsOfSegment(writer.reader, segment))
     await writer.remove('segment', segment)
     const event = changeEvent('segment.deleted', segment.id, { before: segment, after: null })
     return { event, result: null }
-  })
-}
+  },
+})
 
 /** Adds keys to one of the two lists and removes others from it, in every environment. */
-export async function changeSegmentKeys(
-  management: Management,
-  input: Input<'changeSegmentKeys', 'params' | 'body' | 'expectedRevision'>,
-): Promise<Segment> {
-  const { params, body, expectedRevision } = input
-  assertKeys(body)
-  const { permission } = endpoints.changeSegmentKeys
-  const request = { permission, load: loadSegmentPath, params }
-  return applyChange(management, request, async (writer, { segment }) => {
+export const changeSegmentKeys = defineChange('changeSegmentKeys', {
+  async run({ writer, segment, body, expectedRevision }) {
+    assertKeys(body)
     writer.assertRevision('segment', segment, expectedRevision)
     const { list, add: added = [], remove: removed = [] } = body
     const after = await writer.updateListedKeys(segment, { list, added, removed })
     const event = changeEvent('segment.updated', segment.id, { before: segment, after })
     return { event, result: after }
-  })
-}
+  },
+})
 
 function assertKeys({ add = [], remove = [] }: SegmentKeys): void {
   if (add.length + remove.length > MOST_KEYS_A_CALL) {

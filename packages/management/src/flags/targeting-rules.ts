@@ -1,63 +1,40 @@
-import {
-  endpoints,
-  type PageOf,
-  type Segment,
-  type TargetingRule,
-  type TargetingRuleChanges,
-  type TargetingRuleView,
+import type {
+  Segment,
+  TargetingRule,
+  TargetingRuleChanges,
+  TargetingRuleView,
 } from '@ff/protocol/management'
-import { loadPermitted } from '../access/access-request.ts'
-import {
-  type FlagStatePath,
-  loadFlagStatePath,
-  loadTargetingRulePath,
-} from '../access/project-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Management } from '../changes/management.ts'
+import type { PathOf } from '../access/paths.ts'
+import { changeEvent } from '../changes/change-event.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import type { Input } from '../requests/input.ts'
+import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { cutPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 import { assertConditions } from './conditions.ts'
 import { inOrder } from './flag-configuration.ts'
 import { reorder } from './reorder.ts'
 
+/** The records of a flag in an environment. */
+type FlagStatePath = PathOf<Record<'projectId' | 'environmentId' | 'flagId', string>>
+
 const MOST_RULES = 500
 
 /** One page of a flag's rules in an environment, in the order in which they are tried. */
-export async function listTargetingRules(
-  management: Management,
-  { params, query }: Input<'listTargetingRules', 'params' | 'query'>,
-): Promise<PageOf<TargetingRuleView>> {
-  const { permission } = endpoints.listTargetingRules
-  const path = await loadPermitted(management, { permission, load: loadFlagStatePath, params })
-  const page = cutPage(await loadRules(management.storage, path), query)
-  return { ...page, data: await viewRules(management.storage, page.data) }
-}
+export const listTargetingRules = defineQuery('listTargetingRules', {
+  async run({ storage, query, ...path }) {
+    const page = cutPage(await loadRules(storage, path), query)
+    return { ...page, data: await viewRules(storage, page.data) }
+  },
+})
 
 /** One rule, with its segment. */
-export async function getTargetingRule(
-  management: Management,
-  { params }: Input<'getTargetingRule', 'params'>,
-): Promise<TargetingRuleView> {
-  const { permission } = endpoints.getTargetingRule
-  const { rule } = await loadPermitted(management, {
-    permission,
-    load: loadTargetingRulePath,
-    params,
-  })
-  return viewRule(management.storage, rule)
-}
+export const getTargetingRule = defineQuery('getTargetingRule', {
+  run: ({ storage, rule }) => viewRule(storage, rule),
+})
 
 /** One more rule; its `orderIndex` is 0 unless given, and among equals the oldest comes first. */
-export async function createTargetingRule(
-  management: Management,
-  { params, body }: Input<'createTargetingRule', 'params' | 'body'>,
-): Promise<TargetingRuleView> {
-  const { permission } = endpoints.createTargetingRule
-  const request = { permission, load: loadFlagStatePath, params }
-  return applyChange(management, request, async (writer, path) => {
+export const createTargetingRule = defineChange('createTargetingRule', {
+  async run({ writer, body, ...path }) {
     const { reader } = writer
     if ((await loadRules(reader, path)).length >= MOST_RULES) {
       throw invalid('', `A flag has at most ${MOST_RULES} targeting rules in an environment.`)
@@ -78,18 +55,12 @@ export async function createTargetingRule(
     })
     const event = changeEvent('targeting_rule.created', rule.id, { before: null, after: rule })
     return { event, result: await viewRule(reader, rule), field: 'conditions' }
-  })
-}
+  },
+})
 
 /** Changes the given fields of a rule. */
-export async function updateTargetingRule(
-  management: Management,
-  input: Input<'updateTargetingRule', 'params' | 'body' | 'expectedRevision'>,
-): Promise<{ rule: TargetingRuleView; message: string }> {
-  const { params, body, expectedRevision } = input
-  const { permission } = endpoints.updateTargetingRule
-  const request = { permission, load: loadTargetingRulePath, params }
-  return applyChange(management, request, async (writer, path) => {
+export const updateTargetingRule = defineChange('updateTargetingRule', {
+  async run({ writer, body, expectedRevision, ...path }) {
     await assertRule(writer.reader, path, body, path.rule)
     const changes = { ...segmentClearedBy(body, path.rule), ...body }
     const after = await writer.update('targetingRule', path.rule, changes, expectedRevision)
@@ -97,38 +68,28 @@ export async function updateTargetingRule(
     const message = after === path.rule ? 'Nothing changed' : 'Targeting rule updated'
     const rule = await viewRule(writer.reader, after)
     return { event, result: { rule, message }, field: 'conditions' }
-  })
-}
+  },
+})
 
 /** Deletes a rule. */
-export async function deleteTargetingRule(
-  management: Management,
-  { params, expectedRevision }: Input<'deleteTargetingRule', 'params' | 'expectedRevision'>,
-): Promise<null> {
-  const { permission } = endpoints.deleteTargetingRule
-  const request = { permission, load: loadTargetingRulePath, params }
-  return applyChange(management, request, async (writer, { rule }) => {
+export const deleteTargetingRule = defineChange('deleteTargetingRule', {
+  async run({ writer, rule, expectedRevision }) {
     writer.assertRevision('targetingRule', rule, expectedRevision)
     await writer.remove('targetingRule', rule)
     const event = changeEvent('targeting_rule.deleted', rule.id, { before: rule, after: null })
     return { event, result: null }
-  })
-}
+  },
+})
 
 /** Puts rules in order; those not listed keep their place. Answers all of the flag's here. */
-export async function reorderTargetingRules(
-  management: Management,
-  { params, body }: Input<'reorderTargetingRules', 'params' | 'body'>,
-): Promise<TargetingRuleView[]> {
-  const { permission } = endpoints.reorderTargetingRules
-  const request = { permission, load: loadFlagStatePath, params }
-  return applyChange(management, request, async (writer, path) => {
+export const reorderTargetingRules = defineChange('reorderTargetingRules', {
+  async run({ writer, body, ...path }) {
     const all = await loadRules(writer.reader, path)
     const moved = await reorder(writer, 'targetingRule', all, body)
     const event = changeEvent('targeting_rule.reordered', path.state.id, moved)
     return { event, result: await viewRules(writer.reader, await loadRules(writer.reader, path)) }
-  })
-}
+  },
+})
 
 function kindOf({ kind, segmentId }: TargetingRuleChanges): TargetingRule['kind'] {
   return kind ?? (typeof segmentId === 'string' ? 'segment' : 'custom')

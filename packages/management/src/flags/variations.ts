@@ -1,20 +1,10 @@
 import { FlagError, type FlagValue, isFlagError, parseFlagValue } from '@ff/core'
 import { isExactNumber } from '@ff/core/authoring'
-import {
-  endpoints,
-  type Flag,
-  type NewVariation,
-  type PageOf,
-  type Variation,
-} from '@ff/protocol/management'
-import { loadPermitted } from '../access/access-request.ts'
-import { loadFlagPath, loadVariationPath } from '../access/project-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
+import type { Flag, NewVariation, Variation } from '@ff/protocol/management'
+import { changeEvent } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfVariation } from '../changes/dependents.ts'
-import type { Management } from '../changes/management.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import type { Input } from '../requests/input.ts'
+import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { cutPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 import { reorder } from './reorder.ts'
@@ -22,23 +12,13 @@ import { reorder } from './reorder.ts'
 const MOST_VARIATIONS = 100
 
 /** One page of the flag's variations, in their order. */
-export async function listVariations(
-  management: Management,
-  { params, query }: Input<'listVariations', 'params' | 'query'>,
-): Promise<PageOf<Variation>> {
-  const { permission } = endpoints.listVariations
-  const { flag } = await loadPermitted(management, { permission, load: loadFlagPath, params })
-  return cutPage(await loadVariations(management.storage, flag.id), query)
-}
+export const listVariations = defineQuery('listVariations', {
+  run: async ({ storage, flag, query }) => cutPage(await loadVariations(storage, flag.id), query),
+})
 
 /** One more variation; the last in order and not the default, unless said otherwise. */
-export async function createVariation(
-  management: Management,
-  { params, body }: Input<'createVariation', 'params' | 'body'>,
-): Promise<Variation> {
-  const { permission } = endpoints.createVariation
-  const request = { permission, load: loadFlagPath, params }
-  return applyChange(management, request, async (writer, { flag }) => {
+export const createVariation = defineChange('createVariation', {
+  async run({ writer, flag, body }) {
     const siblings = await loadVariations(writer.reader, flag.id)
     if (siblings.length >= MOST_VARIATIONS) {
       throw invalid('', `A flag has at most ${MOST_VARIATIONS} variations.`)
@@ -49,18 +29,12 @@ export async function createVariation(
     const variation = await insertVariation(writer, flag, { orderIndex: last + 1, ...body })
     const event = changeEvent('variation.created', variation.id, { before: null, after: variation })
     return { event, result: variation }
-  })
-}
+  },
+})
 
 /** Changes a variation. Making it the default takes that from the one that was. */
-export async function updateVariation(
-  management: Management,
-  input: Input<'updateVariation', 'params' | 'body' | 'expectedRevision'>,
-): Promise<Variation> {
-  const { params, body, expectedRevision } = input
-  const { permission } = endpoints.updateVariation
-  const request = { permission, load: loadVariationPath, params }
-  return applyChange(management, request, async (writer, { flag, variation }) => {
+export const updateVariation = defineChange('updateVariation', {
+  async run({ writer, flag, variation, body, expectedRevision }) {
     if (body.value !== undefined) assertValue(flag, body.value, 'value')
     if (body.isDefault === false && variation.isDefault) {
       throw invalid('is_default', 'make another variation the default instead')
@@ -75,17 +49,12 @@ export async function updateVariation(
     }
     const event = changeEvent('variation.updated', variation.id, { before: variation, after })
     return { event, result: after }
-  })
-}
+  },
+})
 
 /** Deletes a variation that is neither the default nor in use. */
-export async function deleteVariation(
-  management: Management,
-  { params, expectedRevision }: Input<'deleteVariation', 'params' | 'expectedRevision'>,
-): Promise<null> {
-  const { permission } = endpoints.deleteVariation
-  const request = { permission, load: loadVariationPath, params }
-  return applyChange(management, request, async (writer, { flag, variation }) => {
+export const deleteVariation = defineChange('deleteVariation', {
+  async run({ writer, flag, variation, expectedRevision }) {
     writer.assertRevision('variation', variation, expectedRevision)
     if (variation.isDefault) {
       throw new FlagError('CONFLICT', 'The default variation cannot be deleted.')
@@ -94,23 +63,18 @@ export async function deleteVariation(
     await writer.remove('variation', variation)
     const event = changeEvent('variation.deleted', variation.id, { before: variation, after: null })
     return { event, result: null }
-  })
-}
+  },
+})
 
 /** Puts variations in order; those not listed keep their place. Answers all of the flag's. */
-export async function reorderVariations(
-  management: Management,
-  { params, body }: Input<'reorderVariations', 'params' | 'body'>,
-): Promise<Variation[]> {
-  const { permission } = endpoints.reorderVariations
-  const request = { permission, load: loadFlagPath, params }
-  return applyChange(management, request, async (writer, { flag }) => {
+export const reorderVariations = defineChange('reorderVariations', {
+  async run({ writer, flag, body }) {
     const all = await loadVariations(writer.reader, flag.id)
     const moved = await reorder(writer, 'variation', all, body)
     const event = changeEvent('variation.reordered', flag.id, moved)
     return { event, result: await loadVariations(writer.reader, flag.id) }
-  })
-}
+  },
+})
 
 /** All variations of a flag, in their order. */
 export async function loadVariations(reader: Reader, flagId: string): Promise<Variation[]> {

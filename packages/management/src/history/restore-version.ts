@@ -4,13 +4,10 @@ import {
   type FlagSetDefinition,
   type SegmentDefinition,
 } from '@ff/core'
-import { type Environment, endpoints, type Restoration } from '@ff/protocol/management'
-import { loadEnvironmentPath } from '../access/project-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Management } from '../changes/management.ts'
+import type { Environment, Restoration } from '@ff/protocol/management'
+import { changeEvent } from '../changes/change-event.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import type { Input } from '../requests/input.ts'
+import { defineChange } from '../changes/use-case.ts'
 import { type FlagRestoration, findLostReferences, isSame, restoreFlag } from './restore-flag.ts'
 import { loadVersion } from './versions.ts'
 
@@ -21,13 +18,8 @@ type Skipped = Restoration['skipped'][number]
  * what belongs to the project stays, and is answered as skipped where it was different. Throws
  * `CONFLICT`, and changes nothing, when something that was referred to is gone.
  */
-export async function restoreVersion(
-  management: Management,
-  { params }: Input<'restoreVersion', 'params'>,
-): Promise<Restoration> {
-  const { permission } = endpoints.restoreVersion
-  const request = { permission, load: loadEnvironmentPath, params }
-  return applyChange(management, request, async (writer, { environment }) => {
+export const restoreVersion = defineChange('restoreVersion', {
+  async run({ writer, environment, params }) {
     const past = await loadVersion(writer.reader, environment.id, params.version)
     const present = (await writer.reader.loadFlagSet(environment.id)) ?? past
     const restorations = restorationsOf(environment, past, present)
@@ -43,8 +35,8 @@ export async function restoreVersion(
       after: { version: past.version, flags },
     })
     return { event, result: { restoredVersion: past.version, flags, skipped }, field: 'version' }
-  })
-}
+  },
+})
 
 /** The flags that are in both and behave differently. */
 function restorationsOf(

@@ -6,14 +6,11 @@ import {
   parseContext,
 } from '@ff/core'
 import { type ExplanationStep, explainIncrementally, prepareExplanations } from '@ff/core/explain'
-import { type ExplainedEvaluation, type ExplainedFlag, endpoints } from '@ff/protocol/management'
-import { extensions, runInTimeSlices, timestampAt } from '@ff/server/plane'
-import { loadPermitted } from '../access/access-request.ts'
+import type { ExplainedFlag } from '@ff/protocol/management'
+import { extensions, runInTimeSlices } from '@ff/server/plane'
 import { notFound } from '../access/permissions.ts'
-import { loadEnvironmentPath } from '../access/project-paths.ts'
-import type { Management } from '../changes/management.ts'
+import { defineQuery, type ReadableStorage } from '../changes/use-case.ts'
 import { loadVersion } from '../history/versions.ts'
-import type { Input } from '../requests/input.ts'
 
 /** How many steps one answer holds; flags for which none are left are answered without theirs. */
 const MOST_STEPS = 20_000
@@ -22,26 +19,22 @@ const MOST_STEPS = 20_000
  * Returns the details and explanations of a context: for all flags or one, at any version and any
  * time. They are exactly what was served then, and are not counted.
  */
-export async function explainEvaluation(
-  management: Management,
-  { params, body }: Input<'explainEvaluation', 'params' | 'body'>,
-): Promise<ExplainedEvaluation> {
-  const { permission } = endpoints.explainEvaluation
-  const request = { permission, load: loadEnvironmentPath, params }
-  const { environment } = await loadPermitted(management, request)
-  const context = parseContext(body.context)
-  const flagSet = await loadCompiled(management, environment.id, body.version)
-  const { flagKey } = body
-  if (flagKey !== undefined && !flagSet.flags.has(flagKey)) throw notFound('flag')
-  const keys = flagKey === undefined ? [...flagSet.flags.keys()] : [flagKey]
-  const at = body.at ?? timestampAt(management.clock)
-  const question = { flagSet, context, now: Date.parse(at) }
-  const flags = await runInTimeSlices(explainAll(question, keys))
-  return { version: flagSet.version, at, flags }
-}
+export const explainEvaluation = defineQuery('explainEvaluation', {
+  async run({ storage, environment, body, now }) {
+    const context = parseContext(body.context)
+    const flagSet = await loadCompiled(storage, environment.id, body.version)
+    const { flagKey } = body
+    if (flagKey !== undefined && !flagSet.flags.has(flagKey)) throw notFound('flag')
+    const keys = flagKey === undefined ? [...flagSet.flags.keys()] : [flagKey]
+    const at = body.at ?? new Date(now).toISOString()
+    const question = { flagSet, context, now: Date.parse(at) }
+    const flags = await runInTimeSlices(explainAll(question, keys))
+    return { version: flagSet.version, at, flags }
+  },
+})
 
 async function loadCompiled(
-  { storage }: Management,
+  storage: ReadableStorage,
   environmentId: string,
   version: number | undefined,
 ): Promise<FlagSet> {

@@ -1,15 +1,7 @@
-import { endpoints, type Flag, type FlagMetrics } from '@ff/protocol/management'
+import type { Flag, FlagMetrics } from '@ff/protocol/management'
 import { countUniqueUsers } from '@ff/server/plane'
-import type { EvaluationTotal, Storage } from '@ff/storage'
-import { type LoadPath, loadPermitted } from '../access/access-request.ts'
-import { notFound } from '../access/permissions.ts'
-import {
-  type EnvironmentPath,
-  type FlagPath,
-  loadEnvironmentById,
-} from '../access/project-paths.ts'
-import type { Management } from '../changes/management.ts'
-import type { Input } from '../requests/input.ts'
+import type { EvaluationTotal } from '@ff/storage'
+import { defineQuery, type ReadableStorage } from '../changes/use-case.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
@@ -30,34 +22,17 @@ interface Day {
  * How a flag was used in one environment of its project over the last 24 hours, this minute
  * included, and how that differs from the 24 hours before.
  */
-export async function getFlagMetrics(
-  management: Management,
-  { params, query }: Input<'getFlagMetrics', 'params' | 'query'>,
-): Promise<FlagMetrics> {
-  const { storage, clock } = management
-  const request = {
-    permission: endpoints.getFlagMetrics.permission,
-    load: loadMeteredPath,
-    params: { ...params, environmentId: query.environmentId },
-  }
-  const { flag, environment } = await loadPermitted(management, request)
-  const end = (Math.floor(clock.now() / MINUTE_MS) + 1) * MINUTE_MS
-  const place = { environmentId: environment.id, flagId: flag.id }
-  const now = await loadDay(storage, { ...place, end })
-  const before = await loadDay(storage, { ...place, end: end - DAY_MS })
-  return { ...compare(now, before), variationPerformance: await performanceOf(storage, flag, now) }
-}
-
-/** A flag by its id alone, and an environment of the same project. */
-const loadMeteredPath: LoadPath<
-  { readonly flagId: string; readonly environmentId: string },
-  FlagPath & EnvironmentPath
-> = async (session, access, params) => {
-  const path = await loadEnvironmentById(session, access, params)
-  const flag = await session.find('flag', params.flagId)
-  if (flag?.projectId !== path.project.id) throw notFound('flag')
-  return { ...path, flag }
-}
+export const getFlagMetrics = defineQuery('getFlagMetrics', {
+  load: ({ params: { flagId }, query: { environmentId } }) => ({ flagId, environmentId }),
+  async run({ storage, now, flag, environment }) {
+    const end = (Math.floor(now / MINUTE_MS) + 1) * MINUTE_MS
+    const place = { environmentId: environment.id, flagId: flag.id }
+    const today = await loadDay(storage, { ...place, end })
+    const before = await loadDay(storage, { ...place, end: end - DAY_MS })
+    const variationPerformance = await performanceOf(storage, flag, today)
+    return { ...compare(today, before), variationPerformance }
+  },
+})
 
 interface DayQuery {
   readonly environmentId: string
@@ -66,7 +41,7 @@ interface DayQuery {
   readonly end: number
 }
 
-async function loadDay(storage: Storage, { end, ...place }: DayQuery): Promise<Day> {
+async function loadDay(storage: ReadableStorage, { end, ...place }: DayQuery): Promise<Day> {
   const query = {
     ...place,
     from: new Date(end - DAY_MS).toISOString(),
@@ -107,7 +82,7 @@ function compare(now: Day, before: Day): Omit<FlagMetrics, 'variationPerformance
 
 /** Every living variation, in its order. */
 async function performanceOf(
-  storage: Storage,
+  storage: ReadableStorage,
   flag: Flag,
   { totals, evaluations: all }: Day,
 ): Promise<FlagMetrics['variationPerformance']> {

@@ -1,17 +1,15 @@
-import { endpoints, type ObservedContext, type PageOf } from '@ff/protocol/management'
 import { sha256 } from '@ff/server/plane'
 import type { ListQuery, Records } from '@ff/storage'
-import { loadPermitted } from '../access/access-request.ts'
-import { loadInstallation, loadOrganizationPath } from '../access/organization-paths.ts'
-import { loadEnvironmentById } from '../access/project-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Management } from '../changes/management.ts'
+import { type NoIds, organizationOf } from '../access/paths.ts'
+import { changeEvent } from '../changes/change-event.ts'
+import { defineChange, defineQuery } from '../changes/use-case.ts'
 import type { Input } from '../requests/input.ts'
 import { toPage } from '../requests/pages.ts'
 
 type Query = Input<'listObservedContexts', 'query'>['query']
-type Where = Partial<Records['observedContext']>
+
+/** An environment, an organization, or all of the installation. */
+type ObservedIds = { readonly environmentId: string } | { readonly orgId: string } | NoIds
 
 const DEFAULT_LIMIT = 20
 
@@ -19,60 +17,38 @@ const DEFAULT_LIMIT = 20
  * One page of the contexts that were evaluated, those seen last first: of one environment, else of
  * the actor's organization, to `platform` of all.
  */
-export async function listObservedContexts(
-  management: Management,
-  { query }: Input<'listObservedContexts', 'query'>,
-): Promise<PageOf<ObservedContext>> {
-  const { kind, success, page = 1, limit = DEFAULT_LIMIT } = query
-  const where: Where = {
-    ...(await placeOf(management, query)),
-    ...(kind !== undefined && { kind }),
-    ...(success !== undefined && { evaluationSuccess: success }),
-  }
-  const found = await management.storage.list('observedContext', {
-    where,
-    range: rangeOf(query),
-    sort: { field: 'lastSeen', direction: 'desc' },
-    page,
-    limit,
-  })
-  return toPage(found, { page, limit })
-}
+export const listObservedContexts = defineQuery('listObservedContexts', {
+  load: ({ query: { environmentId } }, actor): ObservedIds => {
+    return environmentId === undefined ? organizationOf(actor) : { environmentId }
+  },
+  async run({ storage, organization, query }) {
+    const { environmentId, kind, success, page = 1, limit = DEFAULT_LIMIT } = query
+    const where: Partial<Records['observedContext']> = {
+      ...(environmentId !== undefined && { environmentId }),
+      ...(environmentId === undefined && organization !== null && { orgId: organization.id }),
+      ...(kind !== undefined && { kind }),
+      ...(success !== undefined && { evaluationSuccess: success }),
+    }
+    const range = rangeOf(query)
+    const sort = { field: 'lastSeen', direction: 'desc' } as const
+    const found = await storage.list('observedContext', { where, range, sort, page, limit })
+    return toPage(found, { page, limit })
+  },
+})
 
 /**
  * Permanently deletes every observed context of a user's key in an environment. Another instance
  * may still write contexts that it observed within the last seconds.
  */
-export async function forgetObservedContexts(
-  management: Management,
-  { query }: Input<'forgetObservedContexts', 'query'>,
-): Promise<null> {
-  const { permission } = endpoints.forgetObservedContexts
-  const { environmentId, key } = query
-  const request = { permission, load: loadEnvironmentById, params: { environmentId } }
-  return applyChange(management, request, async (writer, { environment: { id } }) => {
+export const forgetObservedContexts = defineChange('forgetObservedContexts', {
+  load: ({ query: { environmentId } }) => ({ environmentId }),
+  async run({ writer, environment: { id }, query: { key } }) {
     const contexts = await writer.forgetContexts({ environmentId: id, key })
     const before = { keyHash: await sha256(`${id}:${key}`), contexts }
     const event = changeEvent('observed_context.forgotten', id, { before, after: null })
     return { event, result: null }
-  })
-}
-
-async function placeOf(management: Management, { environmentId }: Query): Promise<Where> {
-  const { permission } = endpoints.listObservedContexts
-  const { actor } = management
-  if (environmentId !== undefined) {
-    const request = { permission, load: loadEnvironmentById, params: { environmentId } }
-    return { environmentId: (await loadPermitted(management, request)).environment.id }
-  }
-  if (actor.role === 'platform') {
-    await loadPermitted(management, { permission, load: loadInstallation, params: {} })
-    return {}
-  }
-  const params = { orgId: actor.orgId ?? '' }
-  const request = { permission, load: loadOrganizationPath, params }
-  return { orgId: (await loadPermitted(management, request)).organization.id }
-}
+  },
+})
 
 function rangeOf({ from, to }: Query): NonNullable<ListQuery<'observedContext'>['range']> {
   return {

@@ -1,65 +1,37 @@
 import { FlagError } from '@ff/core'
-import {
-  type Environment,
-  endpoints,
-  type NewEnvironment,
-  type PageOf,
-  type Project,
-} from '@ff/protocol/management'
-import { loadPermitted } from '../access/access-request.ts'
-import { loadEnvironmentPath, loadProjectPath } from '../access/project-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Management } from '../changes/management.ts'
+import type { Environment, NewEnvironment, Project } from '@ff/protocol/management'
+import { changeEvent } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
+import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { copyFlagConfiguration } from '../flags/copy-flag-configuration.ts'
 import { insertFlagState } from '../flags/flag-states.ts'
 import { initialOffVariationId, loadVariations } from '../flags/variations.ts'
-import type { Input } from '../requests/input.ts'
-import { pagingOf, toPage } from '../requests/pages.ts'
+import { listPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 
 /** One page of a project's environments, by key. */
-export async function listEnvironments(
-  management: Management,
-  { params, query }: Input<'listEnvironments', 'params' | 'query'>,
-): Promise<PageOf<Environment>> {
-  const { permission } = endpoints.listEnvironments
-  const { project } = await loadPermitted(management, { permission, load: loadProjectPath, params })
-  const { search } = query
-  const found = await management.storage.list('environment', {
-    where: { projectId: project.id },
-    ...(search !== undefined && { search }),
-    sort: { field: 'key', direction: 'asc' },
-    ...pagingOf(query),
-  })
-  return toPage(found, query)
-}
+export const listEnvironments = defineQuery('listEnvironments', {
+  run: ({ storage, project, query }) =>
+    listPage(storage, 'environment', {
+      where: { projectId: project.id },
+      sortBy: 'key',
+      query,
+    }),
+})
 
 /** An environment. */
-export async function getEnvironment(
-  management: Management,
-  { params }: Input<'getEnvironment', 'params'>,
-): Promise<Environment> {
-  const { permission } = endpoints.getEnvironment
-  const request = { permission, load: loadEnvironmentPath, params }
-  return (await loadPermitted(management, request)).environment
-}
+export const getEnvironment = defineQuery('getEnvironment', {
+  async run({ environment }) {
+    return environment
+  },
+})
 
 /**
  * Creates an environment in which every flag of the project is active and serves its default, or
  * evaluates as in the environment `copyFrom`.
  */
-export async function createEnvironment(
-  management: Management,
-  {
-    params,
-    body,
-  }: { readonly params: { readonly projectId: string }; readonly body: NewEnvironment },
-): Promise<Environment> {
-  const { permission } = endpoints.createEnvironment
-  const request = { permission, load: loadProjectPath, params }
-  return applyChange(management, request, async (writer, { project }) => {
+export const createEnvironment = defineChange('createEnvironment', {
+  async run({ writer, project, body }) {
     const from = await findSource(writer.reader, project, body)
     const environment = await insertEnvironment(writer, project, body)
     const flags = await writer.reader.list('flag', { where: { projectId: project.id } })
@@ -72,18 +44,12 @@ export async function createEnvironment(
     const fields = { before: null, after: environment }
     const event = changeEvent('environment.created', environment.id, fields)
     return { event, result: environment, field: from ? 'copy_from' : '' }
-  })
-}
+  },
+})
 
 /** Changes an environment. Making it the default takes that from the one that was. */
-export async function updateEnvironment(
-  management: Management,
-  input: Input<'updateEnvironment', 'params' | 'body' | 'expectedRevision'>,
-): Promise<Environment> {
-  const { params, body, expectedRevision } = input
-  const { permission } = endpoints.updateEnvironment
-  const request = { permission, load: loadEnvironmentPath, params }
-  return applyChange(management, request, async (writer, { project, environment: before }) => {
+export const updateEnvironment = defineChange('updateEnvironment', {
+  async run({ writer, project, environment: before, body, expectedRevision }) {
     if (body.isDefault === false && before.isDefault) {
       throw invalid('is_default', 'make another environment the default instead')
     }
@@ -91,17 +57,12 @@ export async function updateEnvironment(
     const after = await writer.update('environment', before, body, expectedRevision)
     const event = changeEvent('environment.updated', before.id, { before, after })
     return { event, result: after }
-  })
-}
+  },
+})
 
 /** Deletes an environment that is not the default one; its SDK keys end at once. */
-export async function deleteEnvironment(
-  management: Management,
-  { params, expectedRevision }: Input<'deleteEnvironment', 'params' | 'expectedRevision'>,
-): Promise<null> {
-  const { permission } = endpoints.deleteEnvironment
-  const request = { permission, load: loadEnvironmentPath, params }
-  return applyChange(management, request, async (writer, { environment }) => {
+export const deleteEnvironment = defineChange('deleteEnvironment', {
+  async run({ writer, environment, expectedRevision }) {
     writer.assertRevision('environment', environment, expectedRevision)
     if (environment.isDefault) {
       throw new FlagError('CONFLICT', 'Make another environment the default first.')
@@ -110,8 +71,8 @@ export async function deleteEnvironment(
     const fields = { before: environment, after: null }
     const event = changeEvent('environment.deleted', environment.id, fields)
     return { event, result: null }
-  })
-}
+  },
+})
 
 /** Writes the record alone: a new project has no flags yet. */
 export function insertEnvironment(

@@ -1,65 +1,34 @@
-import {
-  endpoints,
-  type NewOrganization,
-  type Organization,
-  type OrganizationChanges,
-  type PageOf,
-} from '@ff/protocol/management'
-import { loadPermitted } from '../access/access-request.ts'
-import { loadInstallation, loadOrganizationPath } from '../access/organization-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Management } from '../changes/management.ts'
+import type { Organization, OrganizationChanges } from '@ff/protocol/management'
+import { organizationOf } from '../access/paths.ts'
+import { changeEvent } from '../changes/change-event.ts'
 import type { RecordChanges, RecordWriter } from '../changes/record-writer.ts'
-import type { Input } from '../requests/input.ts'
-import { pagingOf, toPage } from '../requests/pages.ts'
+import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { listPage } from '../requests/pages.ts'
 import { endSessionsIfHomeless } from '../users/members.ts'
 import { mergeMetadata } from './metadata.ts'
 import { removeProject } from './projects.ts'
 
 /** One page of the organizations that the actor may see, by name: its own, or to `platform` all. */
-export async function listOrganizations(
-  management: Management,
-  { query }: Input<'listOrganizations', 'query'>,
-): Promise<PageOf<Organization>> {
-  const { permission } = endpoints.listOrganizations
-  const { actor, storage } = management
-  const where: { id?: string } = {}
-  if (actor.role === 'platform') {
-    await loadPermitted(management, { permission, load: loadInstallation, params: {} })
-  } else {
-    const params = { orgId: actor.orgId ?? '' }
-    const request = { permission, load: loadOrganizationPath, params }
-    where.id = (await loadPermitted(management, request)).organization.id
-  }
-  const { search } = query
-  const found = await storage.list('organization', {
-    where,
-    ...(search !== undefined && { search }),
-    sort: { field: 'name', direction: 'asc' },
-    ...pagingOf(query),
-  })
-  return toPage(found, query)
-}
+export const listOrganizations = defineQuery('listOrganizations', {
+  load: (_input, actor) => organizationOf(actor),
+  async run({ storage, organization, query }) {
+    const where = organization === null ? {} : { id: organization.id }
+    return listPage(storage, 'organization', {
+      where,
+      sortBy: 'name',
+      query,
+    })
+  },
+})
 
 /** An organization. */
-export async function getOrganization(
-  management: Management,
-  { params }: Input<'getOrganization', 'params'>,
-): Promise<Organization> {
-  const { permission } = endpoints.getOrganization
-  const request = { permission, load: loadOrganizationPath, params }
-  return (await loadPermitted(management, request)).organization
-}
+export const getOrganization = defineQuery('getOrganization', {
+  run: async ({ organization }) => organization,
+})
 
 /** A new organization; only the platform may found one. */
-export async function createOrganization(
-  management: Management,
-  { body }: { readonly body: NewOrganization },
-): Promise<Organization> {
-  const { permission } = endpoints.createOrganization
-  const request = { permission, load: loadInstallation, params: {} }
-  return applyChange(management, request, async (writer) => {
+export const createOrganization = defineChange('createOrganization', {
+  async run({ writer, body }) {
     const organization = await writer.insert('organization', {
       name: body.name,
       billingEmail: body.billingEmail ?? null,
@@ -80,41 +49,30 @@ export async function createOrganization(
     const fields = { before: null, after: organization }
     const event = changeEvent('organization.created', organization.id, fields)
     return { event, result: organization }
-  })
-}
+  },
+})
 
 /** Changes an organization's own details; of its metadata, only the entries that are named. */
-export async function updateOrganization(
-  management: Management,
-  input: Input<'updateOrganization', 'params' | 'body' | 'expectedRevision'>,
-): Promise<Organization> {
-  const { params, body, expectedRevision } = input
-  const { permission } = endpoints.updateOrganization
-  const request = { permission, load: loadOrganizationPath, params }
-  return applyChange(management, request, async (writer, { organization: before }) => {
+export const updateOrganization = defineChange('updateOrganization', {
+  async run({ writer, organization: before, body, expectedRevision }) {
     const changes = toRecordChanges(before, body)
     const after = await writer.update('organization', before, changes, expectedRevision)
     const event = changeEvent('organization.updated', before.id, { before, after })
     return { event, result: after }
-  })
-}
+  },
+})
 
 /** Deletes an organization with everything in it; its tokens and SDK keys end at once. */
-export async function deleteOrganization(
-  management: Management,
-  { params, expectedRevision }: Input<'deleteOrganization', 'params' | 'expectedRevision'>,
-): Promise<null> {
-  const { permission } = endpoints.deleteOrganization
-  const request = { permission, load: loadOrganizationPath, params }
-  return applyChange(management, request, async (writer, { organization }) => {
+export const deleteOrganization = defineChange('deleteOrganization', {
+  async run({ writer, organization, expectedRevision }) {
     writer.assertRevision('organization', organization, expectedRevision)
     await removeParts(writer, organization)
     await writer.remove('organization', organization)
     const fields = { before: organization, after: null }
     const event = changeEvent('organization.deleted', organization.id, fields)
     return { event, result: null }
-  })
-}
+  },
+})
 
 async function removeParts(writer: RecordWriter, { id: orgId }: Organization): Promise<void> {
   const projects = await writer.reader.list('project', { where: { orgId } })

@@ -1,6 +1,5 @@
-import { type Job, timestampAt } from '@ff/server/plane'
+import { type Clock, type Job, timestampAt } from '@ff/server/plane'
 import type { Storage } from '@ff/storage'
-import type { Installation } from '../changes/management.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
@@ -15,7 +14,7 @@ const COUNTS_MS = 3 * DAY_MS
 const PORTION_MS = 10 * 60 * 1000
 
 /** Removes for ever what is too old to be asked for. Doing it twice, or at once, does no harm. */
-export function retentionJob({ storage, clock }: Pick<Installation, 'storage' | 'clock'>): Job {
+export function retentionJob(storage: Storage, clock: Clock): Job {
   const ago = (ms: number) => new Date(clock.now() - ms).toISOString()
   return {
     name: 'remove what is too old',

@@ -1,53 +1,31 @@
 import { FlagError } from '@ff/core'
-import { endpoints, type NewSdkKey, type PageOf, type SdkKey } from '@ff/protocol/management'
+import type { SdkKey } from '@ff/protocol/management'
 import { SDK_KEY_PREFIX } from '@ff/protocol/sdk'
 import { hashSecret, newSecret } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
-import { loadPermitted } from '../access/access-request.ts'
-import { loadEnvironmentPath, loadSdkKeyPath } from '../access/project-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Management } from '../changes/management.ts'
+import { changeEvent } from '../changes/change-event.ts'
 import type { NewRecord, RecordChanges } from '../changes/record-writer.ts'
-import type { Input } from '../requests/input.ts'
-import { pagingOf, toPage } from '../requests/pages.ts'
+import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { listPage } from '../requests/pages.ts'
 import { assertInFuture } from '../requests/validation.ts'
 import { SECRET_PREFIX_LENGTH } from '../users/access-tokens.ts'
 
 const DEFAULT_GRACE_SECONDS = 24 * 60 * 60
 
-interface CreateSdkKeyInput {
-  readonly params: { readonly projectId: string; readonly environmentId: string }
-  readonly body: NewSdkKey
-}
-
 /** One page of an environment's SDK keys, by name, revoked ones included; never the keys themselves. */
-export async function listSdkKeys(
-  management: Management,
-  { params, query }: Input<'listSdkKeys', 'params' | 'query'>,
-): Promise<PageOf<SdkKey>> {
-  const { permission } = endpoints.listSdkKeys
-  const request = { permission, load: loadEnvironmentPath, params }
-  const { environment } = await loadPermitted(management, request)
-  const { search } = query
-  const found = await management.storage.list('sdkKey', {
-    where: { environmentId: environment.id },
-    ...(search !== undefined && { search }),
-    sort: { field: 'name', direction: 'asc' },
-    ...pagingOf(query),
-  })
-  return toPage(found, query)
-}
+export const listSdkKeys = defineQuery('listSdkKeys', {
+  run: ({ storage, environment, query }) =>
+    listPage(storage, 'sdkKey', {
+      where: { environmentId: environment.id },
+      sortBy: 'name',
+      query,
+    }),
+})
 
 /** A new SDK key of an environment. `key` is shown in this answer and never again. */
-export async function createSdkKey(
-  management: Management,
-  { params, body }: CreateSdkKeyInput,
-): Promise<SdkKey & { readonly key: string }> {
-  const secret = await newKey()
-  const { permission } = endpoints.createSdkKey
-  const request = { permission, load: loadEnvironmentPath, params }
-  return applyChange(management, request, async (writer, { project, environment }) => {
+export const createSdkKey = defineChange('createSdkKey', {
+  async run({ writer, project, environment, body }) {
+    const secret = await newKey()
     assertInFuture('expires_at', body.expiresAt, writer.now)
     const { hash: _, ...record } = await writer.insert('sdkKey', {
       ...secret.fields,
@@ -60,37 +38,27 @@ export async function createSdkKey(
     })
     const event = changeEvent('sdk_key.created', record.id, { before: null, after: record })
     return { event, result: { ...record, key: secret.key }, shownOnce: 'key' }
-  })
-}
+  },
+})
 
 /** Revokes an SDK key: requests with it are refused, and its connections are closed. */
-export async function revokeSdkKey(
-  management: Management,
-  { params, expectedRevision }: Input<'revokeSdkKey', 'params' | 'expectedRevision'>,
-): Promise<null> {
-  const { permission } = endpoints.revokeSdkKey
-  const request = { permission, load: loadSdkKeyPath, params }
-  return applyChange(management, request, async (writer, { sdkKey: before }) => {
+export const revokeSdkKey = defineChange('revokeSdkKey', {
+  async run({ writer, sdkKey: before, expectedRevision }) {
     const changes = { revokedAt: before.revokedAt ?? writer.now }
     const after = await writer.update('sdkKey', before, changes, expectedRevision)
     const event = changeEvent('sdk_key.revoked', before.id, { before, after })
     return { event, result: null }
-  })
-}
+  },
+})
 
 /**
  * A new key in the place of another, with its name, kind and rate limit. The old one is valid for
  * a grace period yet, unless it expires earlier; without grace it is revoked. Throws `CONFLICT`
  * for a key that has ended already.
  */
-export async function rotateSdkKey(
-  management: Management,
-  { params, body }: Input<'rotateSdkKey', 'params' | 'body'>,
-): Promise<SdkKey & { readonly key: string }> {
-  const secret = await newKey()
-  const { permission } = endpoints.rotateSdkKey
-  const request = { permission, load: loadSdkKeyPath, params }
-  return applyChange(management, request, async (writer, { sdkKey: before }) => {
+export const rotateSdkKey = defineChange('rotateSdkKey', {
+  async run({ writer, sdkKey: before, body }) {
+    const secret = await newKey()
     assertLiving(before, writer.now)
     const { graceSeconds = DEFAULT_GRACE_SECONDS, expiresAt = before.expiresAt } = body
     assertInFuture('expires_at', expiresAt, writer.now)
@@ -102,8 +70,8 @@ export async function rotateSdkKey(
     const fields = { before: { key: before, successor: null }, after: { key, successor } }
     const event = changeEvent('sdk_key.rotated', before.id, fields)
     return { event, result: { ...successor, key: secret.key }, shownOnce: 'key' }
-  })
-}
+  },
+})
 
 type SecretFields = Pick<NewRecord<'sdkKey'>, 'prefix' | 'hash' | 'revokedAt' | 'lastUsedAt'>
 

@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointName, endpoints } from '@ff/protocol/management'
 import type * as z from 'zod'
 
-/** The second argument of a use case: the decoded input of its endpoint, with camelCase names. */
+/** The decoded input of an endpoint, with camelCase names. */
 export interface InputOf<E extends Endpoint> {
   readonly params: z.output<E['params']>
   readonly query: z.output<E['query']>
@@ -10,7 +10,27 @@ export interface InputOf<E extends Endpoint> {
   readonly expectedRevision?: number | undefined
 }
 
-/** The fields of an endpoint's input that a use case needs. */
+/** The input of any endpoint. */
+export interface AnyInput {
+  readonly params: unknown
+  readonly query?: unknown
+  readonly body?: unknown
+}
+
+type OptionalField<Input, Field extends keyof Input> =
+  Record<never, never> extends Input[Field]
+    ? { readonly [F in Field]?: Input[F] }
+    : undefined extends Input[Field]
+      ? { readonly [F in Field]?: Input[F] }
+      : { readonly [F in Field]: Input[F] }
+
+/** The input of a call in process: a field that may be empty may be left out. */
+export type CallInput<Input extends AnyInput> = Omit<Input, 'params' | 'query' | 'body'> &
+  OptionalField<Input, Extract<keyof Input, 'params'>> &
+  OptionalField<Input, Extract<keyof Input, 'query'>> &
+  OptionalField<Input, Extract<keyof Input, 'body'>>
+
+/** The fields of an endpoint's input that a function needs. */
 export type Input<N extends EndpointName, Fields extends keyof InputOf<Endpoint>> = Pick<
   InputOf<(typeof endpoints)[N]>,
   Fields

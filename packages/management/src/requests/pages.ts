@@ -1,4 +1,5 @@
 import type { PageOf } from '@ff/protocol/management'
+import type { Kind, ListQuery, Records, StorageSession } from '@ff/storage'
 
 const DEFAULT_LIMIT = 50
 
@@ -28,4 +29,28 @@ export function cutPage<T>(all: readonly T[], paging: Paging): PageOf<T> {
   const { page, limit } = pagingOf(paging)
   const data = all.slice((page - 1) * limit, page * limit)
   return toPage({ data, total: all.length }, paging)
+}
+
+interface PageQuery<K extends Kind> extends Pick<ListQuery<K>, 'where' | 'range' | 'tag'> {
+  readonly sortBy: NonNullable<ListQuery<K>['sort']>['field']
+  /** Ascending by default. */
+  readonly direction?: 'asc' | 'desc'
+  /** The query of the request. */
+  readonly query: Paging & { readonly search?: string | undefined }
+}
+
+/** Reads the requested page of the records of a kind. */
+export async function listPage<K extends Kind>(
+  reader: Pick<StorageSession, 'list'>,
+  kind: K,
+  { sortBy, direction = 'asc', query, ...filters }: PageQuery<K>,
+): Promise<PageOf<Records[K]>> {
+  const { search } = query
+  const found = await reader.list(kind, {
+    ...filters,
+    ...(search !== undefined && { search }),
+    sort: { field: sortBy, direction },
+    ...pagingOf(query),
+  })
+  return toPage(found, query)
 }

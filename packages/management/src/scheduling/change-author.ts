@@ -1,9 +1,16 @@
 import { FlagError } from '@ff/core'
 import type { Role, ScheduledChange } from '@ff/protocol/management'
-import { timestampAt } from '@ff/server/plane'
-import type { Actor } from '../access/actors.ts'
+import { type Clock, timestampAt } from '@ff/server/plane'
+import type { Storage } from '@ff/storage'
+import type { Actor, FindActor } from '../access/actors.ts'
 import { actorOf, findAccount } from '../authentication/accounts.ts'
-import type { Installation } from '../changes/management.ts'
+
+interface AuthorServices {
+  readonly storage: Storage
+  readonly clock: Clock
+  /** Looks up actors of the host application; `undefined` if the host does not provide it. */
+  readonly findActor: FindActor | undefined
+}
 
 /**
  * Returns the author of a scheduled change with their present role. Throws `FORBIDDEN` if the
@@ -11,10 +18,10 @@ import type { Installation } from '../changes/management.ts'
  * had when they scheduled the change, unless the host provides `findActor`.
  */
 export async function presentAuthor(
-  installation: Installation,
+  services: AuthorServices,
   { createdBy, projectId }: ScheduledChange,
 ): Promise<Actor> {
-  const { storage, findActor } = installation
+  const { storage, findActor } = services
   const { source, ...author } = createdBy
   const orgId = (await storage.find('project', projectId))?.orgId ?? null
   const recorded: Actor = {
@@ -22,11 +29,11 @@ export async function presentAuthor(
     role: author.role as Role,
     orgId: author.role === 'platform' ? null : orgId,
   }
-  switch (source ?? (await sourceOf(installation, author.id))) {
+  switch (source ?? (await sourceOf(services, author.id))) {
     case 'token':
-      return present(await findTokenActor(installation, recorded), 'access token', recorded)
+      return present(await findTokenActor(services, recorded), 'access token', recorded)
     case 'user':
-      return present(await findUserActor(installation, author.id, orgId), 'membership', recorded)
+      return present(await findUserActor(services, author.id, orgId), 'membership', recorded)
     case 'host':
       return findActor === undefined
         ? recorded
@@ -35,13 +42,16 @@ export async function presentAuthor(
 }
 
 /** For changes that were scheduled before the source of their author was recorded. */
-async function sourceOf({ storage }: Installation, id: string): Promise<'token' | 'user' | 'host'> {
+async function sourceOf(
+  { storage }: AuthorServices,
+  id: string,
+): Promise<'token' | 'user' | 'host'> {
   if ((await storage.find('accessToken', id)) !== undefined) return 'token'
   return (await storage.find('user', id)) === undefined ? 'host' : 'user'
 }
 
 async function findTokenActor(
-  { storage, clock }: Installation,
+  { storage, clock }: AuthorServices,
   { id, email }: Actor,
 ): Promise<Actor | undefined> {
   const token = await storage.find('accessToken', id)
@@ -51,7 +61,7 @@ async function findTokenActor(
 }
 
 async function findUserActor(
-  { storage }: Installation,
+  { storage }: AuthorServices,
   id: string,
   orgId: string | null,
 ): Promise<Actor | undefined> {

@@ -2,11 +2,9 @@ import { FlagError, isFlagError } from '@ff/core'
 import { endpoints, type ScheduledChange } from '@ff/protocol/management'
 import { type Job, timestampAt } from '@ff/server/plane'
 import type { StorageSession } from '@ff/storage'
-import { SYSTEM } from '../access/actors.ts'
-import { loadScheduledChangePath } from '../access/project-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Installation, Management } from '../changes/management.ts'
+import { type Actor, type FindActor, SYSTEM } from '../access/actors.ts'
+import { applyChange, type ChangeServices } from '../changes/apply-change.ts'
+import { changeEvent } from '../changes/change-event.ts'
 import { presentAuthor } from './change-author.ts'
 import { isFinal } from './scheduled-changes.ts'
 import { performOperation } from './scheduled-operations.ts'
@@ -16,16 +14,19 @@ const EVERY_MS = 1000
 const MOST_AT_ONCE = 100
 
 /** Makes scheduled changes when their time has come, or as soon after as a server runs. */
-export function dueChangesJob(installation: Installation): Job {
+export function dueChangesJob(services: ChangeServices, findActor: FindActor | undefined): Job {
   return {
     name: 'apply scheduled changes',
     everyMs: EVERY_MS,
-    run: () => applyDueChanges(installation),
+    run: () => applyDueChanges(services, findActor),
   }
 }
 
-async function applyDueChanges(installation: Installation): Promise<void> {
-  const { storage, clock } = installation
+async function applyDueChanges(
+  services: ChangeServices,
+  findActor: FindActor | undefined,
+): Promise<void> {
+  const { storage, clock } = services
   // The range ends before `to`.
   const to = new Date(clock.now() + 1).toISOString()
   const due = await storage.list('scheduledChange', {
@@ -34,7 +35,10 @@ async function applyDueChanges(installation: Installation): Promise<void> {
     sort: { field: 'applyAt', direction: 'asc' },
     limit: MOST_AT_ONCE,
   })
-  for (const change of [...due.data].sort(byTime)) await applyDue(installation, change)
+  for (const change of [...due.data].sort(byTime)) {
+    const author = () => presentAuthor({ storage, clock, findActor }, change)
+    await applyDue(services, change, author)
+  }
 }
 
 /** Orders by `applyAt`, then by the time of scheduling. */
@@ -47,19 +51,27 @@ function byTime(left: ScheduledChange, right: ScheduledChange): number {
 const NO_LONGER_PENDING = new FlagError('CONFLICT', 'The change is no longer pending.')
 
 /** Makes a change as its author and marks it as applied, both or neither. */
-async function applyDue(installation: Installation, change: ScheduledChange): Promise<void> {
-  const alongside = (session: StorageSession) => settle(installation, session, change.id)
+async function applyDue(
+  services: ChangeServices,
+  change: ScheduledChange,
+  findAuthor: () => Promise<Actor>,
+): Promise<void> {
+  const alongside = (session: StorageSession) => settle(services, session, change.id)
   try {
-    const actor = await presentAuthor(installation, change)
-    await performOperation({ ...installation, actor, alongside }, change, change)
+    const call = { actor: await findAuthor(), alongside }
+    await performOperation(services, call, { place: change, change })
   } catch (error) {
     if (error === NO_LONGER_PENDING) return
     if (!isFinal(error)) throw error
-    await keepFailure({ ...installation, actor: SYSTEM }, change, (error as FlagError).message)
+    await keepFailure(services, change, (error as FlagError).message)
   }
 }
 
-async function settle({ clock }: Installation, session: StorageSession, id: string): Promise<void> {
+async function settle(
+  { clock }: ChangeServices,
+  session: StorageSession,
+  id: string,
+): Promise<void> {
   const change = await session.find('scheduledChange', id)
   if (change?.status !== 'pending') throw NO_LONGER_PENDING
   const now = timestampAt(clock)
@@ -69,15 +81,15 @@ async function settle({ clock }: Installation, session: StorageSession, id: stri
 }
 
 async function keepFailure(
-  management: Management,
-  { id: changeId, revision, ...place }: ScheduledChange,
+  services: ChangeServices,
+  { id: changeId, revision, projectId, environmentId, flagId }: ScheduledChange,
   failure: string,
 ): Promise<void> {
   const { permission } = endpoints.createScheduledChange
-  const request = { permission, load: loadScheduledChangePath, params: { ...place, changeId } }
+  const ids = { projectId, environmentId, flagId, changeId }
   const fields = { status: 'failed' as const, failure }
   try {
-    await applyChange(management, request, async (writer, { change }) => {
+    await applyChange(services, { actor: SYSTEM, permission, ids }, async (writer, { change }) => {
       const isPending = change.status === 'pending'
       const after = isPending ? await writer.update('scheduledChange', change, fields) : change
       const event = changeEvent('scheduled_change.failed', changeId, { before: change, after })
@@ -86,8 +98,8 @@ async function keepFailure(
   } catch (error) {
     if (!isFlagError(error) || !isFinal(error)) throw error
     // Its flag or environment is gone, which the audit log shows; or no change may be made.
-    const after = { ...fields, updatedAt: timestampAt(management.clock), revision: revision + 1 }
-    await management.storage
+    const after = { ...fields, updatedAt: timestampAt(services.clock), revision: revision + 1 }
+    await services.storage
       .update('scheduledChange', changeId, after, revision)
       .catch(ignoreConflict)
   }

@@ -1,53 +1,35 @@
 import { FlagError, isFlagError } from '@ff/core'
-import {
-  endpoints,
-  type NewScheduledChange,
-  type PageOf,
-  type ScheduledChange,
-} from '@ff/protocol/management'
-import { loadPermitted } from '../access/access-request.ts'
-import { loadFlagStatePath, loadScheduledChangePath } from '../access/project-paths.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Management } from '../changes/management.ts'
+import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
+import { changeEvent } from '../changes/change-event.ts'
+import { defineChange, defineQuery } from '../changes/use-case.ts'
 import type { Input } from '../requests/input.ts'
-import { pagingOf, toPage } from '../requests/pages.ts'
+import { listPage } from '../requests/pages.ts'
 import { assertInFuture, invalid } from '../requests/validation.ts'
 import { performOperation } from './scheduled-operations.ts'
 
 const MOST_PENDING = 100
 
 /** One page of what is and was scheduled for a flag in an environment, by its time. */
-export async function listScheduledChanges(
-  management: Management,
-  { params, query }: Input<'listScheduledChanges', 'params' | 'query'>,
-): Promise<PageOf<ScheduledChange>> {
-  const { permission } = endpoints.listScheduledChanges
-  await loadPermitted(management, { permission, load: loadFlagStatePath, params })
-  const { flagId, environmentId } = params
-  const { status } = query
-  const found = await management.storage.list('scheduledChange', {
-    where: { flagId, environmentId, ...(status !== undefined && { status }) },
-    sort: { field: 'applyAt', direction: 'asc' },
-    ...pagingOf(query),
-  })
-  return toPage(found, query)
-}
+export const listScheduledChanges = defineQuery('listScheduledChanges', {
+  async run({ storage, params, query }) {
+    const { flagId, environmentId } = params
+    const { status } = query
+    return listPage(storage, 'scheduledChange', {
+      where: { flagId, environmentId, ...(status !== undefined && { status }) },
+      sortBy: 'applyAt',
+      query,
+    })
+  },
+})
 
 /**
  * Schedules a change. It must be possible now, which is tried and undone; whether it still is
  * when its time has come is decided then.
  */
-export async function createScheduledChange(
-  management: Management,
-  { params, body }: Input<'createScheduledChange', 'params' | 'body'>,
-): Promise<ScheduledChange> {
-  const { permission } = endpoints.createScheduledChange
-  const request = { permission, load: loadFlagStatePath, params }
-  await loadPermitted(management, request)
-  await rehearse(management, params, body)
-  const { id, email, name, role, source = 'host' } = management.actor
-  return applyChange(management, request, async (writer) => {
+export const createScheduledChange = defineChange('createScheduledChange', {
+  prepare: ({ services, call, params, body }) => rehearse(services, call, { params, body }),
+  async run({ writer, params, body, actor }) {
+    const { id, email, name, role, source = 'host' } = actor
     assertInFuture('apply_at', body.applyAt, writer.now)
     const { flagId, environmentId, projectId } = params
     const where = { flagId, environmentId, status: 'pending' as const }
@@ -71,17 +53,12 @@ export async function createScheduledChange(
     const fields = { before: null, after: change }
     const event = changeEvent('scheduled_change.created', change.id, fields)
     return { event, result: change }
-  })
-}
+  },
+})
 
 /** Calls a pending change off; throws `CONFLICT` for one that was made, or failed. */
-export async function deleteScheduledChange(
-  management: Management,
-  { params, expectedRevision }: Input<'deleteScheduledChange', 'params' | 'expectedRevision'>,
-): Promise<null> {
-  const { permission } = endpoints.deleteScheduledChange
-  const request = { permission, load: loadScheduledChangePath, params }
-  return applyChange(management, request, async (writer, { change }) => {
+export const deleteScheduledChange = defineChange('deleteScheduledChange', {
+  async run({ writer, change, expectedRevision }) {
     writer.assertRevision('scheduledChange', change, expectedRevision)
     if (change.status !== 'pending') {
       throw new FlagError('CONFLICT', `The change has already ${pastOf(change.status)}.`)
@@ -90,8 +67,8 @@ export async function deleteScheduledChange(
     const fields = { before: change, after: null }
     const event = changeEvent('scheduled_change.deleted', change.id, fields)
     return { event, result: null }
-  })
-}
+  },
+})
 
 function pastOf(status: 'applied' | 'failed'): string {
   return status === 'applied' ? 'been applied' : 'failed'
@@ -102,16 +79,15 @@ const REHEARSED = new FlagError('CONFLICT', 'This was only a rehearsal.')
 
 /** Throws what making the change now would throw, with the fields named as they stand in the body. */
 async function rehearse(
-  management: Management,
-  params: Input<'createScheduledChange', 'params'>['params'],
-  change: NewScheduledChange,
-): Promise<void> {
-  const undo = async () => {
+  services: ChangeServices,
+  { actor }: ChangeCall,
+  { params, body }: Input<'createScheduledChange', 'params' | 'body'>,
+): Promise<undefined> {
+  const alongside = async () => {
     throw REHEARSED
   }
-  const { idempotentRequest: _, ...once } = management
   try {
-    await performOperation({ ...once, alongside: undo }, params, change)
+    await performOperation(services, { actor, alongside }, { place: params, change: body })
   } catch (error) {
     if (error !== REHEARSED) throw error
   }

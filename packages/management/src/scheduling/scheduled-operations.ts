@@ -6,7 +6,8 @@ import {
   noBody,
   type ScheduledOperation,
 } from '@ff/protocol/management'
-import type { Management, UseCase } from '../changes/management.ts'
+import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
+import type { UseCase } from '../changes/use-case.ts'
 import { updateFlagState } from '../flags/flag-states.ts'
 import { createRollout, deleteRollout, updateRollout } from '../flags/rollouts.ts'
 import {
@@ -15,17 +16,20 @@ import {
   reorderTargetingRules,
   updateTargetingRule,
 } from '../flags/targeting-rules.ts'
+import type { AnyInput } from '../requests/input.ts'
 import { decodeWire, invalid } from '../requests/validation.ts'
 
+type AnyUseCase = UseCase<AnyInput, unknown>
+
 interface Operation {
-  readonly useCase: UseCase<Endpoint>
+  readonly useCase: AnyUseCase
   /** The parameter that `target_id` is. */
   readonly target?: 'ruleId' | 'rolloutId'
 }
 
 /** The table's types tie each use case to its own endpoint; here only that tie matters. */
-function asUseCase(useCase: unknown): UseCase<Endpoint> {
-  return useCase as UseCase<Endpoint>
+function asUseCase(useCase: unknown): AnyUseCase {
+  return useCase as AnyUseCase
 }
 
 const OPERATIONS: Readonly<Record<ScheduledOperation, Operation>> = {
@@ -46,12 +50,18 @@ interface Place {
   readonly flagId: string
 }
 
+interface ScheduledOperationInput {
+  readonly place: Place
+  readonly change: Omit<NewScheduledChange, 'applyAt'>
+}
+
 /** Does what the operation's endpoint does, by its use case; faults name fields of `body`. */
 export async function performOperation(
-  management: Management,
-  place: Place,
-  { operation: name, targetId = null, body = null }: Omit<NewScheduledChange, 'applyAt'>,
+  services: ChangeServices,
+  call: ChangeCall,
+  { place, change }: ScheduledOperationInput,
 ): Promise<void> {
+  const { operation: name, targetId = null, body = null } = change
   const endpoint: Endpoint = endpoints[name]
   const { useCase, target } = OPERATIONS[name]
   if (target !== undefined && targetId === null) throw invalid('target_id', `is what ${name} needs`)
@@ -62,7 +72,7 @@ export async function performOperation(
   const params = { projectId, environmentId, flagId, ...(target && { [target]: targetId }) }
   try {
     const decoded = endpoint.body === noBody ? undefined : decodeWire(endpoint.body, body)
-    await useCase(management, { params, query: {}, body: decoded })
+    await useCase(services, call, { params, query: {}, body: decoded })
   } catch (error) {
     throw isFlagError(error) && error.code === 'INVALID_REQUEST' ? inBody(error) : error
   }

@@ -1,23 +1,10 @@
-import {
-  type AccessToken,
-  endpoints,
-  type NewAccessToken,
-  type PageOf,
-} from '@ff/protocol/management'
+import type { NewAccessToken } from '@ff/protocol/management'
 import { hashSecret, newSecret } from '@ff/server/plane'
-import { type AnyPath, type LoadPath, loadPermitted } from '../access/access-request.ts'
 import { ACCESS_TOKEN_PREFIX } from '../access/actors.ts'
-import {
-  loadAccessTokenPath,
-  loadInstallation,
-  loadOrganizationPath,
-} from '../access/organization-paths.ts'
 import { assertRoleWithin } from '../access/permissions.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Management } from '../changes/management.ts'
-import type { Input } from '../requests/input.ts'
-import { pagingOf, toPage } from '../requests/pages.ts'
+import { changeEvent } from '../changes/change-event.ts'
+import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { listPage } from '../requests/pages.ts'
 import { assertInFuture, invalid } from '../requests/validation.ts'
 
 /** How much of a secret is kept to recognise it by. */
@@ -34,42 +21,29 @@ interface CreateAccessTokenInput {
 const CHOSEN_TOKEN = /^[\x21-\x7e]{16,512}$/
 
 /** One page of an organization's tokens, by name; never the tokens themselves. */
-export async function listAccessTokens(
-  management: Management,
-  { params, query }: Input<'listAccessTokens', 'params' | 'query'>,
-): Promise<PageOf<AccessToken>> {
-  const { permission } = endpoints.listAccessTokens
-  const request = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, request)
-  const { search } = query
-  const found = await management.storage.list('accessToken', {
-    where: { orgId: organization.id },
-    ...(search !== undefined && { search }),
-    sort: { field: 'name', direction: 'asc' },
-    ...pagingOf(query),
-  })
-  return toPage(found, query)
-}
+export const listAccessTokens = defineQuery('listAccessTokens', {
+  run: ({ storage, organization, query }) =>
+    listPage(storage, 'accessToken', {
+      where: { orgId: organization.id },
+      sortBy: 'name',
+      query,
+    }),
+})
 
 /**
  * A new bearer token, of no higher role than the actor's own. `token` is shown in this answer
  * and never again.
  */
-export async function createAccessToken(
-  management: Management,
-  { params, body, token = newSecret(ACCESS_TOKEN_PREFIX) }: CreateAccessTokenInput,
-): Promise<AccessToken & { readonly token: string }> {
-  if (!CHOSEN_TOKEN.test(token)) {
-    throw invalid('token', 'must be 16 to 512 visible ASCII characters')
-  }
-  if ((body.role === 'platform') !== (params.orgId === null)) {
-    throw invalid('role', 'must be a role of an organization: owner, admin, editor or viewer')
-  }
-  const hash = await hashSecret(token)
-  const { permission } = endpoints.createAccessToken
-  const request = { permission, load: loadOwner, params }
-  return applyChange(management, request, async (writer) => {
-    const { actor } = management
+export const createAccessToken = defineChange('createAccessToken', {
+  load: ({ params: { orgId } }: CreateAccessTokenInput) => (orgId === null ? {} : { orgId }),
+  async run({ writer, params, body, token = newSecret(ACCESS_TOKEN_PREFIX), actor }) {
+    if (!CHOSEN_TOKEN.test(token)) {
+      throw invalid('token', 'must be 16 to 512 visible ASCII characters')
+    }
+    if ((body.role === 'platform') !== (params.orgId === null)) {
+      throw invalid('role', 'must be a role of an organization: owner, admin, editor or viewer')
+    }
+    const hash = await hashSecret(token)
     assertRoleWithin(body.role, actor)
     assertInFuture('expires_at', body.expiresAt, writer.now)
     const { hash: _, ...record } = await writer.insert('accessToken', {
@@ -84,32 +58,16 @@ export async function createAccessToken(
     })
     const event = changeEvent('token.created', record.id, { before: null, after: record })
     return { event, result: { ...record, token }, shownOnce: 'token' }
-  })
-}
+  },
+})
 
 /** Ends a token, of no higher role than the actor's own, at once. */
-export async function deleteAccessToken(
-  management: Management,
-  { params, expectedRevision }: Input<'deleteAccessToken', 'params' | 'expectedRevision'>,
-): Promise<null> {
-  const { permission } = endpoints.deleteAccessToken
-  const request = { permission, load: loadAccessTokenPath, params }
-  return applyChange(management, request, async (writer, { token }) => {
-    assertRoleWithin(token.role, management.actor)
+export const deleteAccessToken = defineChange('deleteAccessToken', {
+  async run({ writer, token, expectedRevision, actor }) {
+    assertRoleWithin(token.role, actor)
     writer.assertRevision('accessToken', token, expectedRevision)
     await writer.remove('accessToken', token)
     const event = changeEvent('token.deleted', token.id, { before: token, after: null })
     return { event, result: null }
-  })
-}
-
-const loadOwner: LoadPath<CreateAccessTokenInput['params'], AnyPath> = (
-  session,
-  access,
-  params,
-) => {
-  const { orgId } = params
-  return orgId === null
-    ? loadInstallation(session, access, params)
-    : loadOrganizationPath(session, access, { orgId })
-}
+  },
+})

@@ -1,10 +1,9 @@
-import { newId, timestampAt } from '@ff/server/plane'
-import type { Records, StorageSession } from '@ff/storage'
+import { type Clock, newId, timestampAt } from '@ff/server/plane'
+import type { Records, Storage, StorageSession } from '@ff/storage'
 import * as z from 'zod'
-import { appendAudit, chainName } from '../audit/audit-chain.ts'
-import { requireLogInServices } from '../authentication/log-in-services.ts'
 import { loginEntry } from '../authentication/login-audit.ts'
-import type { Installation } from '../changes/management.ts'
+import { appendAudit, chainName } from '../changes/audit-chain.ts'
+import type { PasswordHasher } from '../ports/password-hasher.ts'
 import { invalid } from '../requests/validation.ts'
 import { assertGoodPassword, setPassword } from './passwords.ts'
 
@@ -28,16 +27,20 @@ export function resolveAdministrator({ email, password }: Administrator): Admini
   return { email: address, password }
 }
 
+interface AdministratorServices {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly passwordHasher: PasswordHasher
+}
+
 /**
  * Makes the user with this address the only administrator of the installation, with this password;
  * inserts the user if necessary. Any other administrator loses the role and is logged out.
  */
 export async function appointAdministrator(
-  installation: Installation,
+  { storage, clock, passwordHasher }: AdministratorServices,
   { email, password }: Administrator,
 ): Promise<void> {
-  const { storage, clock } = installation
-  const { passwordHasher } = requireLogInServices(installation)
   const known = (await storage.list('user', { where: { email }, limit: 1 })).data[0]
   const verdict = await passwordHasher.verify(password, known?.passwordHash ?? null)
   const passwordHash = verdict === 'right' ? undefined : await passwordHasher.hash(password)

@@ -1,47 +1,78 @@
 import { isFlagError } from '@ff/core'
 import type { LogIn, NewLogIn } from '@ff/protocol/management'
-import { isByHttps } from '@ff/server/plane'
+import type { Client } from '@ff/server/plane'
 import type { LoginSession, Records, Storage } from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
 import { unauthenticated } from '../access/permissions.ts'
 import { type Account, actorOf, findAccount } from '../authentication/accounts.ts'
-import type { CookieSettings } from '../authentication/cookies.ts'
-import {
-  findSession,
-  type LogInServices,
-  requireLogInServices,
-  tryProof,
-} from '../authentication/log-in-services.ts'
+import { type LogInService, requireLogIn } from '../authentication/log-in-service.ts'
 import { type LoginRefusal, UNKNOWN_ACTOR } from '../authentication/login-audit.ts'
-import { type LiveSession, sessionCookie } from '../authentication/login-sessions.ts'
-import { type Management, WithHeaders } from '../changes/management.ts'
+import type { LiveSession } from '../authentication/login-sessions.ts'
+import type { UseCase } from '../changes/use-case.ts'
+import type { Input } from '../requests/input.ts'
+import { WithHeaders } from '../requests/with-headers.ts'
+
+/** Creates the use cases of sessions; each throws `NOT_FOUND` if users do not log in to the server. */
+export function createLogInUseCases(service: LogInService | undefined) {
+  return {
+    logIn: (async ({ storage }, { caller }, { body }) =>
+      logIn({ storage, service: requireLogIn(service), caller }, body)) satisfies UseCase<
+      Input<'logIn', 'body'>,
+      WithHeaders<LogIn>
+    >,
+
+    /** Ends the session that a request is sent with. A token is not ended by this. */
+    logOut: (async (_services, { caller }) => {
+      const required = requireLogIn(service)
+      const session = await required.findSession(caller)
+      if (session === undefined) return null
+      await required.sessions.end(session)
+      return new WithHeaders(null, { cookies: [required.sessionCookie(undefined, caller)] })
+    }) satisfies UseCase<unknown, null | WithHeaders<null>>,
+
+    /** Returns the actor, its memberships, and the CSRF token that a page must send with changes. */
+    getLogIn: (async ({ storage }, { actor, caller }) => {
+      const session = await requireLogIn(service).findSession(caller)
+      const account = session && (await findAccountOf(storage, session))
+      if (session === undefined || account === undefined) {
+        return { user: actor, memberships: [], csrfToken: null, expiresAt: null }
+      }
+      return toLogIn(storage, { actor, account, session })
+    }) satisfies UseCase<unknown, LogIn>,
+  }
+}
+
+/** What proving an identity depends on. */
+export interface LogInRequest {
+  readonly storage: Storage
+  readonly service: LogInService
+  readonly caller: Client | undefined
+}
 
 /**
  * Logs a user in by e-mail address and password, with a new session that a cookie names.
  * Throws `UNAUTHENTICATED`, with the same message and after the same work whether the address is
  * known or not, and `RATE_LIMITED` after too many failed attempts.
  */
-export async function logIn(
-  management: Management,
-  { body }: { readonly body: NewLogIn },
-): Promise<WithHeaders<LogIn>> {
-  const { email, password } = body
+async function logIn(request: LogInRequest, { email, password }: NewLogIn) {
+  const { storage, service, caller } = request
+  const { passwordHasher, logins } = service
   let user: Records['user'] | undefined
-  await tryProof(management, email, async (services) => {
-    const account = await findAccount(management.storage, { email }, 'password')
+  await service.tryProof(caller, email, async () => {
+    const account = await findAccount(storage, { email }, 'password')
     const known = account?.user.passwordHash ?? null
-    const verdict = await services.passwordHasher.verify(password, known)
+    const verdict = await passwordHasher.verify(password, known)
     if (account === undefined || verdict === 'wrong') {
       const reason = account === undefined ? 'unknown' : 'wrong password'
-      await services.logins.refuse(refusalOf(account, { email, method: 'password', reason }))
+      await logins.refuse(refusalOf(account, { email, method: 'password', reason }))
       return false
     }
-    if (verdict === 'outdated') await rehash(management, services, { user: account.user, password })
+    if (verdict === 'outdated') await rehash(request, { user: account.user, password })
     user = account.user
     return true
   })
   if (user === undefined) throw notLoggedIn()
-  return openLoginSession(management, user, 'password')
+  return openLoginSession(request, user, 'password')
 }
 
 /**
@@ -50,66 +81,27 @@ export async function logIn(
  * user is a member of no organization.
  */
 export async function openLoginSession(
-  management: Management,
+  { storage, service, caller }: LogInRequest,
   user: Records['user'],
   method: LoginSession['method'],
 ): Promise<WithHeaders<LogIn>> {
-  const services = requireLogInServices(management)
-  const { storage } = management
-  const account = await findAccount(storage, { id: user.id }, method)
+  const { logins, sessions } = service
+  const { id: userId, email } = user
+  const account = await findAccount(storage, { id: userId }, method)
   const actor = account && actorOf(account)
   if (account === undefined || actor === undefined) {
-    const fields = { email: user.email, method, reason: 'no membership' }
-    await services.logins.refuse(refusalOf(account, fields))
+    await logins.refuse(refusalOf(account, { email, method, reason: 'no membership' }))
     throw notLoggedIn()
   }
-  const session = await services.sessions.open({ userId: user.id, method })
+  const session = await sessions.open({ userId, method })
   const { orgId, ...auditedActor } = actor
-  const fields = { email: user.email, method }
-  await services.logins.record({
-    type: 'user.login_success',
-    fields,
-    actor: auditedActor,
-    orgId: orgId ?? '',
-  })
-  const before = await findSession(management)
-  if (before !== undefined) await services.sessions.end(before)
+  const event = { type: 'user.login_success', fields: { email, method } } as const
+  await logins.record({ ...event, actor: auditedActor, orgId: orgId ?? '' })
+  const before = await service.findSession(caller)
+  if (before !== undefined) await sessions.end(before)
   const result = await toLogIn(storage, { actor, account, session })
-  const settings = cookieSettings(management, services)
-  const device = await services.devices.cookieFor(user.email, settings)
-  return new WithHeaders(result, { cookies: [sessionCookie(session, settings), device] })
-}
-
-/** The reply to a proof of the account's password: it makes the browser a known device. */
-export async function withDeviceCookie(
-  management: Management,
-  email: string,
-): Promise<WithHeaders<null>> {
-  const services = requireLogInServices(management)
-  const settings = cookieSettings(management, services)
-  return new WithHeaders(null, { cookies: [await services.devices.cookieFor(email, settings)] })
-}
-
-/** Ends the session that a request is sent with. A token is not ended by this. */
-export async function logOut(management: Management): Promise<null | WithHeaders<null>> {
-  const services = requireLogInServices(management)
-  const session = await findSession(management)
-  if (session === undefined) return null
-  await services.sessions.end(session)
-  const cookie = sessionCookie(undefined, cookieSettings(management, services))
-  return new WithHeaders(null, { cookies: [cookie] })
-}
-
-/** Returns the actor, its memberships, and the CSRF token that a page must send with changes. */
-export async function getLogIn(management: Management): Promise<LogIn> {
-  const { storage, actor } = management
-  requireLogInServices(management)
-  const session = await findSession(management)
-  const account = session && (await findAccountOf(storage, session))
-  if (session === undefined || account === undefined) {
-    return { user: actor, memberships: [], csrfToken: null, expiresAt: null }
-  }
-  return toLogIn(storage, { actor, account, session })
+  const device = await service.deviceCookie(email, caller)
+  return new WithHeaders(result, { cookies: [service.sessionCookie(session, caller), device] })
 }
 
 /** Returns the account of a session; `undefined` if the user is deleted. */
@@ -148,26 +140,16 @@ async function toLogIn(
 
 /** Hashes a password that was just proven at the present cost, unless it was changed meanwhile. */
 async function rehash(
-  { storage }: Management,
-  { passwordHasher }: LogInServices,
+  { storage, service }: LogInRequest,
   { user, password }: { readonly user: Records['user']; readonly password: string },
 ): Promise<void> {
-  const passwordHash = await passwordHasher.hash(password)
+  const passwordHash = await service.passwordHasher.hash(password)
   try {
     await storage.update('user', user.id, { passwordHash }, user.revision)
   } catch (error) {
     // Changing the password changes the revision.
     if (!isFlagError(error) || error.code !== 'CONFLICT') throw error
   }
-}
-
-function cookieSettings(
-  { caller, trustProxy, publicUrl }: Management,
-  { cookiePath }: LogInServices,
-): CookieSettings {
-  const isPublic = publicUrl?.startsWith('https:') ?? false
-  const isSecure = isPublic || (caller !== undefined && isByHttps(caller, trustProxy))
-  return { path: cookiePath, isSecure }
 }
 
 function notLoggedIn() {

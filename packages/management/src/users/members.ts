@@ -1,57 +1,34 @@
 import { FlagError, isFlagError } from '@ff/core'
-import {
-  endpoints,
-  type InvitedMember,
-  type Member,
-  type NewMember,
-  type PageOf,
-} from '@ff/protocol/management'
+import type { Member, NewMember } from '@ff/protocol/management'
 import { hashSecret, newSecret } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
-import { loadPermitted } from '../access/access-request.ts'
-import { loadMemberPath, loadOrganizationPath } from '../access/organization-paths.ts'
 import { assertRoleWithin } from '../access/permissions.ts'
-import { changeEvent } from '../audit/change-event.ts'
-import { applyChange } from '../changes/apply-change.ts'
-import type { Management } from '../changes/management.ts'
+import { changeEvent } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import type { Input } from '../requests/input.ts'
-import { pagingOf, toPage } from '../requests/pages.ts'
+import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { listPage } from '../requests/pages.ts'
 
 const LINK_PREFIX = 'ffl_'
 const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000
 
 /** One page of an organization's members, by e-mail address. */
-export async function listMembers(
-  management: Management,
-  { params, query }: Input<'listMembers', 'params' | 'query'>,
-): Promise<PageOf<Member>> {
-  const { permission } = endpoints.listMembers
-  const request = { permission, load: loadOrganizationPath, params }
-  const { organization } = await loadPermitted(management, request)
-  const { search } = query
-  const found = await management.storage.list('member', {
-    where: { orgId: organization.id },
-    ...(search !== undefined && { search }),
-    sort: { field: 'email', direction: 'asc' },
-    ...pagingOf(query),
-  })
-  return toPage(found, query)
-}
+export const listMembers = defineQuery('listMembers', {
+  run: ({ storage, organization, query }) =>
+    listPage(storage, 'member', {
+      where: { orgId: organization.id },
+      sortBy: 'email',
+      query,
+    }),
+})
 
 /**
  * A new member, of no higher role than the actor's own. `oneTimeLink` is shown in this answer and
  * never again: with it, the user accepts and sets a first password.
  */
-export async function addMember(
-  management: Management,
-  { params, body }: Input<'addMember', 'params' | 'body'>,
-): Promise<InvitedMember> {
-  const { link: oneTimeLink, ...link } = await newLink(management)
-  const { permission } = endpoints.addMember
-  const request = { permission, load: loadOrganizationPath, params }
-  return applyChange(management, request, async (writer, { organization }) => {
-    assertRoleWithin(body.role, management.actor)
+export const addMember = defineChange('addMember', {
+  async run({ writer, organization, body, actor }) {
+    const { link: oneTimeLink, ...link } = await newLink(writer.now)
+    assertRoleWithin(body.role, actor)
     const user = await findOrInsertUser(writer, body)
     const where = { orgId: organization.id, userId: user.id }
     if ((await writer.reader.list('member', { where, limit: 1 })).total > 0) throw alreadyMember()
@@ -65,55 +42,44 @@ export async function addMember(
     })
     const event = changeEvent('member.added', member.id, { before: null, after: member })
     return { event, result: { ...member, oneTimeLink }, shownOnce: 'oneTimeLink' }
-  })
-}
+  },
+})
 
 /**
  * Changes a member's role, from and to no higher one than the actor's own, or name; or makes a new
  * link, in place of one that was lost or for a password that was forgotten.
  */
-export async function updateMember(
-  management: Management,
-  input: Input<'updateMember', 'params' | 'body' | 'expectedRevision'>,
-): Promise<InvitedMember> {
-  const { params, expectedRevision } = input
-  const { newLink: isInvited = false, ...fields } = input.body
-  const { link, ...linkFields } = await newLink(management)
-  const { permission } = endpoints.updateMember
-  const request = { permission, load: loadMemberPath, params }
-  return applyChange(management, request, async (writer, { member }) => {
-    assertRoleWithin(member.role, management.actor)
+export const updateMember = defineChange('updateMember', {
+  async run({ writer, member, body, expectedRevision, actor }) {
+    const { newLink: isInvited = false, ...fields } = body
+    const { link, ...linkFields } = await newLink(writer.now)
+    assertRoleWithin(member.role, actor)
     const after = await writer.update(
       'member',
       member,
       { ...fields, ...(isInvited && linkFields) },
       expectedRevision,
     )
-    assertRoleWithin(after.role, management.actor)
+    assertRoleWithin(after.role, actor)
     if (after.role !== 'owner') await assertOtherOwner(writer.reader, member)
     const type = isInvited ? 'member.invited' : 'member.updated'
     const event = changeEvent(type, member.id, { before: member, after })
     return { event, result: { ...after, oneTimeLink: isInvited ? link : null } }
-  })
-}
+  },
+})
 
 /** Takes a member of no higher role than the actor's own out of the organization. */
-export async function removeMember(
-  management: Management,
-  { params, expectedRevision }: Input<'removeMember', 'params' | 'expectedRevision'>,
-): Promise<null> {
-  const { permission } = endpoints.removeMember
-  const request = { permission, load: loadMemberPath, params }
-  return applyChange(management, request, async (writer, { member }) => {
-    assertRoleWithin(member.role, management.actor)
+export const removeMember = defineChange('removeMember', {
+  async run({ writer, member, expectedRevision, actor }) {
+    assertRoleWithin(member.role, actor)
     writer.assertRevision('member', member, expectedRevision)
     await writer.remove('member', member)
     await assertOtherOwner(writer.reader, member)
     await endSessionsIfHomeless(writer, member)
     const event = changeEvent('member.removed', member.id, { before: member, after: null })
     return { event, result: null }
-  })
-}
+  },
+})
 
 /**
  * Ends the sessions of a user without memberships, and unlinks their identities, because the e-mail
@@ -131,12 +97,12 @@ export async function endSessionsIfHomeless(
 }
 
 /** A one-time link, and what is kept of it. */
-async function newLink({ clock }: Management) {
+async function newLink(now: string) {
   const link = newSecret(LINK_PREFIX)
   return {
     link,
     linkHash: await hashSecret(link),
-    linkExpiresAt: new Date(clock.now() + LINK_LIFETIME_MS).toISOString(),
+    linkExpiresAt: new Date(Date.parse(now) + LINK_LIFETIME_MS).toISOString(),
   }
 }
 

@@ -1,16 +1,18 @@
 import { isFlagError } from '@ff/core'
 import { OWN_PATH } from '@ff/protocol/management'
-import { newId, timestampAt } from '@ff/server/plane'
+import { type Clock, newId, timestampAt } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import * as z from 'zod'
 import { notFound, unauthenticated } from '../access/permissions.ts'
 import { type Account, actorOf, findAccount } from '../authentication/accounts.ts'
 import { findCookie, setCookieText } from '../authentication/cookies.ts'
-import { requireLogInServices, tryProof } from '../authentication/log-in-services.ts'
-import { type Management, WithHeaders } from '../changes/management.ts'
+import type { LogInService } from '../authentication/log-in-service.ts'
+import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
+import type { UseCase } from '../changes/use-case.ts'
 import type { AuthorizationChecks, Identity, IdentityProvider } from '../ports/identity-provider.ts'
 import type { Input } from '../requests/input.ts'
-import { openLoginSession, refusalOf } from './log-ins.ts'
+import { WithHeaders } from '../requests/with-headers.ts'
+import { type LogInRequest, openLoginSession, refusalOf } from './log-ins.ts'
 
 const COOKIE = 'ff_oidc'
 /** The longest time between the redirect to the provider and the return. */
@@ -29,15 +31,52 @@ const keptCodec = z.strictObject({
 })
 type Kept = z.output<typeof keptCodec>
 
+/** What log-in by an identity provider depends on. */
+interface OidcOptions {
+  /** `undefined` if users do not log in to the server. */
+  readonly service: LogInService | undefined
+  /** `undefined` if there is no identity provider. */
+  readonly identityProvider: IdentityProvider | undefined
+  /** The URL of this server for browsers, without a trailing slash. */
+  readonly publicUrl: string | undefined
+}
+
+interface OidcRequest extends LogInRequest {
+  readonly clock: Clock
+  readonly provider: IdentityProvider
+  readonly redirectUri: string
+}
+
+/** Creates the use cases of log-in by an identity provider; without one, each throws `NOT_FOUND`. */
+export function createOidcUseCases({ service, identityProvider, publicUrl }: OidcOptions) {
+  const requestOf = ({ storage, clock }: ChangeServices, { caller }: ChangeCall): OidcRequest => {
+    const isOff = service === undefined || identityProvider === undefined || publicUrl === undefined
+    if (isOff) throw notFound('path')
+    const redirectUri = `${publicUrl}/auth/oidc/callback`
+    return { storage, clock, service, caller, provider: identityProvider, redirectUri }
+  }
+  return {
+    startOidcLogIn: (async (services, call, { query }) =>
+      startOidcLogIn(requestOf(services, call), query)) satisfies UseCase<
+      Input<'startOidcLogIn', 'query'>,
+      WithHeaders<null>
+    >,
+    finishOidcLogIn: (async (services, call, { query }) =>
+      finishOidcLogIn(requestOf(services, call), query)) satisfies UseCase<
+      Input<'finishOidcLogIn', 'query'>,
+      WithHeaders<null>
+    >,
+  }
+}
+
 /** Sends a browser to the identity provider. Throws `UNAVAILABLE` while that cannot be reached. */
-export async function startOidcLogIn(
-  management: Management,
-  { query }: Input<'startOidcLogIn', 'query'>,
+async function startOidcLogIn(
+  { provider, redirectUri, clock }: OidcRequest,
+  { returnTo = '/' }: Input<'startOidcLogIn', 'query'>['query'],
 ): Promise<WithHeaders<null>> {
-  const { provider, redirectUri } = requireProvider(management)
   const { url, checks } = await provider.begin(redirectUri)
-  const until = management.clock.now() + WITHIN_SECONDS * 1000
-  const cookie = cookieOf(redirectUri, { ...checks, returnTo: query.returnTo ?? '/', until })
+  const until = clock.now() + WITHIN_SECONDS * 1000
+  const cookie = cookieOf(redirectUri, { ...checks, returnTo, until })
   return new WithHeaders(null, { headers: { Location: url }, cookies: [cookie] })
 }
 
@@ -46,44 +85,35 @@ export async function startOidcLogIn(
  * `UNAUTHENTICATED` for an unknown identity, or if this browser did not begin the log-in here;
  * `RATE_LIMITED` after too many attempts.
  */
-export async function finishOidcLogIn(
-  management: Management,
-  { query }: Input<'finishOidcLogIn', 'query'>,
+async function finishOidcLogIn(
+  request: OidcRequest,
+  query: Input<'finishOidcLogIn', 'query'>['query'],
 ): Promise<WithHeaders<null>> {
-  const { provider, redirectUri } = requireProvider(management)
-  const { returnTo, ...checks } = findKept(management)
+  const { provider, redirectUri, service, caller } = request
+  const { returnTo, ...checks } = findKept(request)
   const callback = new URL(redirectUri)
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) callback.searchParams.set(name, value)
   }
   let user: Records['user'] | undefined
-  await tryProof(management, undefined, async () => {
-    const identity = await identify(management, provider.finish(callback.href, checks))
-    user = await findUser(management, identity)
+  await service.tryProof(caller, undefined, async () => {
+    const identity = await identify(request, provider.finish(callback.href, checks))
+    user = await findUser(request, identity)
     return true
   })
   if (user === undefined) throw unknownIdentity()
-  const { cookies } = await openLoginSession(management, user, 'oidc')
+  const { cookies } = await openLoginSession(request, user, 'oidc')
   return new WithHeaders(null, { headers: { Location: returnTo }, cookies })
 }
 
-function requireProvider({ identityProvider, publicUrl, logInServices }: Management): {
-  readonly provider: IdentityProvider
-  readonly redirectUri: string
-} {
-  const isOff = logInServices === null || identityProvider === undefined || publicUrl === undefined
-  if (isOff) throw notFound('path')
-  return { provider: identityProvider, redirectUri: `${publicUrl}/auth/oidc/callback` }
-}
-
 /** Returns the identity; records a refusal of the provider in the audit log. */
-async function identify(management: Management, asked: Promise<Identity>): Promise<Identity> {
+async function identify(request: OidcRequest, asked: Promise<Identity>): Promise<Identity> {
   try {
     return await asked
   } catch (error) {
     if (isFlagError(error) && error.code === 'UNAUTHENTICATED') {
       const reason = 'refused by the identity provider'
-      await audit(management, { account: undefined, email: '', reason })
+      await audit(request, { account: undefined, email: '', reason })
     }
     throw error
   }
@@ -93,8 +123,8 @@ async function identify(management: Management, asked: Promise<Identity>): Promi
  * Returns the user that the identity is linked to; otherwise the user with its verified address,
  * after linking them, because a provider may later give the address to another subject.
  */
-async function findUser(management: Management, identity: Identity): Promise<Records['user']> {
-  const { storage } = management
+async function findUser(request: OidcRequest, identity: Identity): Promise<Records['user']> {
+  const { storage } = request
   const { issuer, subject, isEmailVerified } = identity
   const where = { issuer, subject }
   const linked = (await storage.list('identity', { where, limit: 1 })).data[0]
@@ -103,10 +133,9 @@ async function findUser(management: Management, identity: Identity): Promise<Rec
   const isVouchedFor = linked !== undefined || isEmailVerified
   const reason = isVouchedFor ? reasonAgainst(account) : 'no verified address'
   if (account !== undefined && reason === undefined) {
-    if (linked !== undefined || (await link(management, account.user, identity)))
-      return account.user
+    if (linked !== undefined || (await link(request, account.user, identity))) return account.user
   }
-  await audit(management, { account, email, reason: reason ?? 'linked to another identity' })
+  await audit(request, { account, email, reason: reason ?? 'linked to another identity' })
   throw unknownIdentity()
 }
 
@@ -117,7 +146,7 @@ function reasonAgainst(account: Account | undefined): string | undefined {
 
 /** Links an identity to a user. Returns `false` if the user has another identity of the provider. */
 function link(
-  { storage, clock }: Management,
+  { storage, clock }: OidcRequest,
   { id: userId }: Records['user'],
   { issuer, subject }: Identity,
 ): Promise<boolean> {
@@ -137,9 +166,8 @@ interface Refusal {
   readonly reason: string
 }
 
-async function audit(management: Management, { account, email, reason }: Refusal): Promise<void> {
-  const { logins } = requireLogInServices(management)
-  await logins.refuse(refusalOf(account, { email, method: 'oidc', reason }))
+async function audit({ service }: OidcRequest, { account, email, reason }: Refusal): Promise<void> {
+  await service.logins.refuse(refusalOf(account, { email, method: 'oidc', reason }))
 }
 
 function cookieOf(redirectUri: string, kept: Kept): string {
@@ -156,7 +184,7 @@ function cookieOf(redirectUri: string, kept: Kept): string {
 function findKept({
   caller,
   clock,
-}: Management): AuthorizationChecks & { readonly returnTo: string } {
+}: OidcRequest): AuthorizationChecks & { readonly returnTo: string } {
   const text = findCookie(caller?.header('cookie'), COOKIE)
   const kept = text === undefined ? undefined : asKept(text)
   if (kept === undefined || kept.until <= clock.now()) {

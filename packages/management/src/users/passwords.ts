@@ -1,50 +1,60 @@
 import { FlagError } from '@ff/core'
 import type { PasswordChange } from '@ff/protocol/management'
-import { hashSecret, timestampAt } from '@ff/server/plane'
+import { type Clock, hashSecret, timestampAt } from '@ff/server/plane'
 import type { Records, StorageSession } from '@ff/storage'
 import { unauthenticated } from '../access/permissions.ts'
-import { appendAudit, chainName } from '../audit/audit-chain.ts'
 import { actorOf } from '../authentication/accounts.ts'
-import {
-  findSession,
-  type LogInServices,
-  requireLogInServices,
-  tryProof,
-} from '../authentication/log-in-services.ts'
+import { type LogInService, requireLogIn } from '../authentication/log-in-service.ts'
 import { loginEntry } from '../authentication/login-audit.ts'
 import { assertCsrfToken, type LiveSession } from '../authentication/login-sessions.ts'
-import type { Management, WithHeaders } from '../changes/management.ts'
+import { appendAudit, chainName } from '../changes/audit-chain.ts'
+import type { UseCase } from '../changes/use-case.ts'
+import type { Input } from '../requests/input.ts'
 import { invalid } from '../requests/validation.ts'
-import { findAccountOf, refusalOf, withDeviceCookie } from './log-ins.ts'
+import { WithHeaders } from '../requests/with-headers.ts'
+import { findAccountOf, type LogInRequest, refusalOf } from './log-ins.ts'
 
 const SHORTEST_PASSWORD = 12
 const LONGEST_PASSWORD = 256
+
+/** Creates the use case of passwords; it throws `NOT_FOUND` if users do not log in to the server. */
+export function createPasswordUseCases(service: LogInService | undefined) {
+  return {
+    changePassword: (async ({ storage, clock }, { caller }, { body }) => {
+      const required = requireLogIn(service)
+      const email = await changePassword({ storage, clock, service: required, caller }, body)
+      if (email === undefined) return null
+      return new WithHeaders(null, { cookies: [await required.deviceCookie(email, caller)] })
+    }) satisfies UseCase<Input<'changePassword', 'body'>, null | WithHeaders<null>>,
+  }
+}
+
+interface PasswordRequest extends LogInRequest {
+  readonly clock: Clock
+}
 
 /**
  * Changes a password, by the old one of the logged-in user or by a one-time link. A link also
  * accepts its membership. It cannot change the password of a user who is a member of another
  * organization: that user accepts the membership with the present password. A proven password
- * makes the browser a known device.
+ * makes the browser a known device: its e-mail address is returned, otherwise `undefined`.
  */
-export async function changePassword(
-  management: Management,
-  { body }: { readonly body: PasswordChange },
-): Promise<null | WithHeaders<null>> {
-  const services = requireLogInServices(management)
-  const { token, oldPassword, newPassword } = body
+async function changePassword(
+  request: PasswordRequest,
+  { token, oldPassword, newPassword }: PasswordChange,
+): Promise<string | undefined> {
   if (token !== undefined) {
     if ((oldPassword === undefined) === (newPassword === undefined)) {
       throw invalid('token', 'takes either new_password, or the password you have as old_password')
     }
     const password = newPassword ?? oldPassword ?? ''
     const isNew = newPassword !== undefined
-    const { email } = await acceptByLink(management, services, { token, password, isNew })
-    return isNew ? null : withDeviceCookie(management, email)
+    const { email } = await acceptByLink(request, { token, password, isNew })
+    return isNew ? undefined : email
   }
   if (oldPassword === undefined) throw invalid('old_password', 'is required without a token')
   if (newPassword === undefined) throw invalid('new_password', 'is required')
-  const { email } = await changeOwn(management, services, { oldPassword, newPassword })
-  return withDeviceCookie(management, email)
+  return (await changeOwn(request, { oldPassword, newPassword })).email
 }
 
 /**
@@ -76,12 +86,11 @@ export async function setPassword(
 }
 
 async function changeOwn(
-  management: Management,
-  { passwordHasher, logins }: LogInServices,
+  { storage, clock, service, caller }: PasswordRequest,
   { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },
 ): Promise<Records['user']> {
-  const { storage, clock, caller } = management
-  const live = await findSession(management)
+  const { passwordHasher, logins } = service
+  const live = await service.findSession(caller)
   const account = live && (await findAccountOf(storage, live))
   const actor = account && actorOf(account)
   if (!caller || !live || !account || !actor) throw unauthenticated('Log in first.')
@@ -89,7 +98,7 @@ async function changeOwn(
   const { user } = account
   const { email } = user
   assertGoodPassword(newPassword, 'new_password', email)
-  const isRight = await tryProof(management, email, async () => {
+  const isRight = await service.tryProof(caller, email, async () => {
     if ((await passwordHasher.verify(oldPassword, user.passwordHash)) !== 'wrong') return true
     const fields = { email, method: 'password', reason: 'wrong old password' } as const
     await logins.refuse(refusalOf(account, fields))
@@ -118,17 +127,16 @@ interface LinkUse {
 }
 
 async function acceptByLink(
-  management: Management,
-  services: LogInServices,
+  request: PasswordRequest,
   { token, password, isNew }: LinkUse,
 ): Promise<Records['user']> {
-  const { storage, clock } = management
+  const { storage, clock, service } = request
   const linkHash = await hashSecret(token)
   const { user, member } = await findInvited(storage, linkHash, timestampAt(clock))
   await assertUsable(storage, { user, member, isNew })
   const passwordHash = isNew
-    ? await newHash(services, { password, email: user.email })
-    : await provenHash(management, { user, member, password })
+    ? await newHash(service, { password, email: user.email })
+    : await provenHash(request, { user, member, password })
   const { orgId } = member
   await storage.transaction(chainName('logins', orgId), async (session) => {
     const now = timestampAt(clock)
@@ -187,7 +195,7 @@ async function assertUsable(
 }
 
 function newHash(
-  { passwordHasher }: LogInServices,
+  { passwordHasher }: LogInService,
   { password, email }: { readonly password: string; readonly email: string },
 ): Promise<string> {
   assertGoodPassword(password, 'new_password', email)
@@ -195,11 +203,12 @@ function newHash(
 }
 
 async function provenHash(
-  management: Management,
+  { service, caller }: PasswordRequest,
   { user, member, password }: Invited & { readonly password: string },
 ): Promise<string> {
+  const { passwordHasher, logins } = service
   const { email, passwordHash } = user
-  const isRight = await tryProof(management, email, async ({ passwordHasher, logins }) => {
+  const isRight = await service.tryProof(caller, email, async () => {
     if ((await passwordHasher.verify(password, passwordHash)) !== 'wrong') return true
     const fields = { email, method: 'password', reason: 'wrong password' } as const
     await logins.refuse(refusalOf({ user, memberships: [member] }, fields))

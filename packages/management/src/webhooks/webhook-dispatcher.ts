@@ -1,11 +1,10 @@
 import { isFlagError } from '@ff/core'
-import { CoalescedTask, type Job } from '@ff/server/plane'
+import { type Clock, CoalescedTask, type Job, type Logger } from '@ff/server/plane'
 import type { Records, Storage, StorageSession } from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
-import type { Installation } from '../changes/management.ts'
-import type { WebhookAnswer } from '../ports/webhook-sender.ts'
+import type { WebhookAnswer, WebhookSender } from '../ports/webhook-sender.ts'
+import type { SecretBox } from '../secrets/secret-box.ts'
 import { messageOf, signedHeaders } from './webhook-message.ts'
-import { updateWebhook } from './webhooks.ts'
 
 type Delivery = Records['webhookDelivery']
 type Webhook = Records['webhook']
@@ -43,12 +42,22 @@ const KEEP_DELIVERIES_MS = 7 * DAY
 const LOCK = 'webhook-deliveries'
 
 /** The actor that deactivates failing webhooks. */
-const DISPATCHER: Actor = {
+export const DISPATCHER: Actor = {
   id: 'webhooks',
   email: '',
   name: 'Webhooks',
   role: 'platform',
   orgId: null,
+}
+
+interface DispatcherServices {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly webhookSender: WebhookSender
+  readonly secretBox: SecretBox | undefined
+  /** Deactivates a webhook that has failed for too long, by the use case. */
+  switchOff(webhook: Webhook): Promise<unknown>
 }
 
 /**
@@ -58,15 +67,15 @@ const DISPATCHER: Actor = {
 export class WebhookDispatcher implements Job {
   readonly name = 'send webhooks'
   readonly everyMs = LOOK_EVERY_MS
-  readonly #installation: Installation
+  readonly #services: DispatcherServices
   readonly #looking = new CoalescedTask(() => this.#sendDue())
   readonly #sending = new Set<Promise<void>>()
   /** By webhook: how many of those are to it. */
   readonly #busy = new Map<string, number>()
   #isStopped = false
 
-  constructor(installation: Installation) {
-    this.#installation = installation
+  constructor(services: DispatcherServices) {
+    this.#services = services
   }
 
   /** Begins to send what is due, as far as there is room; resolves without waiting for the answers. */
@@ -77,7 +86,7 @@ export class WebhookDispatcher implements Job {
   /** Looks for due deliveries now; logs a failure. */
   wake(): void {
     this.run().catch((cause: unknown) => {
-      this.#installation.logger.warn('webhooks could not be looked at', { cause })
+      this.#services.logger.warn('webhooks could not be looked at', { cause })
     })
   }
 
@@ -89,7 +98,7 @@ export class WebhookDispatcher implements Job {
   }
 
   async #sendDue(): Promise<void> {
-    const { storage } = this.#installation
+    const { storage } = this.#services
     if (this.#isStopped || this.#sending.size >= MOST_AT_ONCE) return
     if ((await this.#findDue(storage, 1)).length === 0) return
     const claimed = await storage.transaction(LOCK, (session) => this.#claim(session))
@@ -130,7 +139,7 @@ export class WebhookDispatcher implements Job {
     const sending = this.#deliver(delivery)
       .catch((cause: unknown) => {
         const message = 'what became of a webhook delivery could not be kept'
-        this.#installation.logger.warn(message, { delivery: id, cause })
+        this.#services.logger.warn(message, { delivery: id, cause })
       })
       .then(() => {
         this.#sending.delete(sending)
@@ -143,7 +152,7 @@ export class WebhookDispatcher implements Job {
   }
 
   async #deliver(delivery: Delivery): Promise<void> {
-    const { storage, clock } = this.#installation
+    const { storage, clock } = this.#services
     const webhook = await storage.find('webhook', delivery.webhookId)
     if (webhook === undefined || !webhook.isActive) {
       const fields = { status: 'failed', nextAttemptAt: null, lastError: 'inactive' } as const
@@ -158,7 +167,7 @@ export class WebhookDispatcher implements Job {
   }
 
   async #attempt({ id, eventId }: Delivery, webhook: Webhook): Promise<WebhookAnswer> {
-    const { storage, clock, logger, secretBox, webhookSender } = this.#installation
+    const { storage, clock, logger, secretBox, webhookSender } = this.#services
     try {
       const event = await storage.find('auditEvent', eventId)
       if (event === undefined) throw new Error('the audit event is not there')
@@ -183,7 +192,7 @@ export class WebhookDispatcher implements Job {
 
   /** Writes nothing if another instance has claimed the delivery since. */
   #keep({ id, attempts }: Delivery, fields: Partial<Delivery>): Promise<void> {
-    return this.#installation.storage.transaction(LOCK, async (session) => {
+    return this.#services.storage.transaction(LOCK, async (session) => {
       const present = await session.find('webhookDelivery', id)
       if (present?.attempts === attempts) await session.update('webhookDelivery', id, fields)
     })
@@ -191,7 +200,7 @@ export class WebhookDispatcher implements Job {
 
   /** Not a change of the configuration: only deactivation is audited and changes the revision. */
   async #keepHealth(webhook: Webhook, isGood: boolean): Promise<void> {
-    const { storage, clock } = this.#installation
+    const { storage, clock } = this.#services
     const { id, failingSince, revision } = webhook
     try {
       if (isGood) {
@@ -200,7 +209,7 @@ export class WebhookDispatcher implements Job {
       } else if (failingSince === null) {
         await storage.update('webhook', id, { failingSince: this.#timestampIn(0) }, revision)
       } else if (clock.now() - Date.parse(failingSince) >= SWITCH_OFF_AFTER_MS) {
-        await this.#switchOff(webhook)
+        await this.#services.switchOff(webhook)
       }
     } catch (error) {
       // Deleted or changed meanwhile; the next delivery updates the health.
@@ -209,15 +218,8 @@ export class WebhookDispatcher implements Job {
     }
   }
 
-  async #switchOff({ id: webhookId, orgId, revision }: Webhook): Promise<void> {
-    const management = { ...this.#installation, actor: DISPATCHER }
-    const params = { orgId, webhookId }
-    const body = { isActive: false }
-    await updateWebhook(management, { params, body, expectedRevision: revision })
-  }
-
   #timestampIn(ms: number): string {
-    return new Date(this.#installation.clock.now() + ms).toISOString()
+    return new Date(this.#services.clock.now() + ms).toISOString()
   }
 }
 
@@ -226,7 +228,7 @@ const NO_ANSWER_YET = { lastStatus: null, lastError: null, durationMs: null } as
 const DELIVERED = { status: 'delivered', nextAttemptAt: null } as const
 
 /** Creates the job that deletes old deliveries. */
-export function oldDeliveriesJob({ storage, clock }: Installation): Job {
+export function oldDeliveriesJob(storage: Storage, clock: Clock): Job {
   return {
     name: 'delete old webhook deliveries',
     everyMs: HOUR,

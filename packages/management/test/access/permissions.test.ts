@@ -1,9 +1,7 @@
 import { isFlagError } from '@ff/core'
 import { type EndpointName, endpoints, type Role } from '@ff/protocol/management'
 import { describe, expect, it } from 'vitest'
-import type { Management } from '../../src/changes/management.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
-import { createAccessToken } from '../../src/users/access-tokens.ts'
+import type { ManagementUseCases } from '../../src/create-management.ts'
 import { GUARDED, PERSONAL } from '../world/refusals.ts'
 import { ask, createScene, NAMES, type Scene, tracesOf } from '../world/scene.ts'
 import type { Json } from '../world/world.ts'
@@ -226,9 +224,8 @@ describe('use cases in process', () => {
       () => 'done',
       (error: unknown) => (isFlagError(error) ? error.code : error),
     )
-  const as = ({ world }: Scene, role: Role, orgId: string | null): Management => {
-    const actor = { id: 'somebody', email: 'a@b.test', name: 'Somebody', role, orgId }
-    return { ...world.management, actor }
+  const as = ({ world }: Scene, role: Role, orgId: string | null): ManagementUseCases => {
+    return world.as({ id: 'somebody', email: 'a@b.test', name: 'Somebody', role, orgId })
   }
 
   it('only the platform founds organizations and issues tokens of its own role', async () => {
@@ -236,10 +233,10 @@ describe('use cases in process', () => {
     for (const role of ROLES) {
       const management = as(scene, role, role === 'platform' ? null : scene.mine.orgId)
       const expected = PLATFORM.has(role) ? 'done' : 'FORBIDDEN'
-      const founding = createOrganization(management, { body: { name: 'New' } })
+      const founding = management.createOrganization({ body: { name: 'New' } })
       expect(await codeOf(founding)).toBe(expected)
       const body = { name: 't', role: 'platform' as const }
-      const issuing = createAccessToken(management, { params: { orgId: null }, body })
+      const issuing = management.createAccessToken({ params: { orgId: null }, body })
       expect(await codeOf(issuing)).toBe(expected)
     }
   })
@@ -249,7 +246,7 @@ describe('use cases in process', () => {
     const params = { orgId: scene.mine.orgId }
     const issue = (by: Role, role: Role) =>
       codeOf(
-        createAccessToken(as(scene, by, scene.mine.orgId), { params, body: { name: 't', role } }),
+        as(scene, by, scene.mine.orgId).createAccessToken({ params, body: { name: 't', role } }),
       )
     expect(await issue('admin', 'owner')).toBe('FORBIDDEN')
     expect(await issue('admin', 'admin')).toBe('done')

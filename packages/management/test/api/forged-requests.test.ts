@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { call } from '../../../server/test/call.ts'
-import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
 import { type Browser, cookieIn, LogInWorld, PASSWORD } from '../world/log-in-world.ts'
 import { createManagedServer } from '../world/managed-server.ts'
 import type { Answer } from '../world/world.ts'
@@ -170,7 +169,7 @@ describe('a cookie', () => {
       projectId: logInWorld.tenant.project.id,
       environmentId: logInWorld.tenant.live.id,
     }
-    const { key } = await createSdkKey(management, { params, body: { name: 'k', kind: 'server' } })
+    const { key } = await management.createSdkKey({ params, body: { name: 'k', kind: 'server' } })
     expect((await call(server, '/evaluator/evaluate', { key, body: context })).status).toBe(200)
   })
 

@@ -1,7 +1,6 @@
 import type { EndpointName } from '@ff/protocol/management'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { call } from '../../../server/test/call.ts'
-import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
 import { createManagedServer } from '../world/managed-server.ts'
 import { expectRefused, GUARDED, OPEN_QUERIES, paramsIn, READS, table } from '../world/refusals.ts'
 import { addressOf, ask, createScene, NAMES, type Scene, tracesOf } from '../world/scene.ts'
@@ -255,5 +254,5 @@ function limitOf(name: EndpointName): string | undefined {
 async function sdkKeyOf({ world, mine }: Scene): Promise<string> {
   const params = { projectId: mine.project.id, environmentId: mine.live.id }
   const body = { name: crypto.randomUUID(), kind: 'server' } as const
-  return (await createSdkKey(world.management, { params, body })).key
+  return (await world.management.createSdkKey({ params, body })).key
 }

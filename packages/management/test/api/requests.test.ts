@@ -1,6 +1,5 @@
 import { memory, type Storage } from '@ff/storage'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createAccessToken } from '../../src/users/access-tokens.ts'
 import { type Answer, addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
 describe('a management request', () => {
@@ -261,7 +260,7 @@ describe('a management request', () => {
     const expiresAt = new Date(world.clock.now() + 1000).toISOString()
     const params = { orgId: tenant.orgId }
     const body = { name: 'brief', role: 'viewer' as const, expiresAt }
-    const brief = await createAccessToken(world.management, { params, body })
+    const brief = await world.management.createAccessToken({ params, body })
     expect((await world.call('GET', at.flags, { token: brief.token })).status).toBe(200)
     await world.clock.advance(1000)
     expect((await world.call('GET', at.flags, { token: brief.token })).status).toBe(401)

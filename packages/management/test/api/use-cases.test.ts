@@ -3,13 +3,7 @@ import { pickVariation } from '@ff/core/authoring'
 import type { NewRollout, NewSegment } from '@ff/protocol/management'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { hashSecret } from '../../../server/src/access/secrets.ts'
-import { createRollout, newSalt } from '../../src/flags/rollouts.ts'
-import { createSegment } from '../../src/flags/segments.ts'
-import { createEnvironment } from '../../src/organizations/environments.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
-import { createProject } from '../../src/organizations/projects.ts'
-import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
-import { createAccessToken } from '../../src/users/access-tokens.ts'
+import { newSalt } from '../../src/flags/rollouts.ts'
 import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
 const UNKNOWN = '99999999-9999-4999-8999-999999999999'
@@ -44,31 +38,31 @@ describe('use cases in process', () => {
   })
 
   const variationId = (index: number): string => flag.variations[index].id
-  const rollout = (body: NewRollout) => createRollout(world.management, { params: place, body })
+  const rollout = (body: NewRollout) => world.management.createRollout({ params: place, body })
   const segment = (body: NewSegment) =>
-    createSegment(world.management, { params: { projectId: tenant.project.id }, body })
+    world.management.createSegment({ params: { projectId: tenant.project.id }, body })
 
   it('check what they are given as strictly as the wire does', async () => {
     const { management } = world
     const project = (key: string, name?: string) =>
-      refusalOf(createProject(management, { params: { orgId: tenant.orgId }, body: { key, name } }))
+      refusalOf(management.createProject({ params: { orgId: tenant.orgId }, body: { key, name } }))
     expect(await project('two words')).toEqual(['INVALID_REQUEST', 'key'])
     expect(await project('fine', 'two\nlines')).toEqual(['INVALID_REQUEST', 'name'])
     expect(await project('shop')).toEqual(['CONFLICT', 'key'])
     const founding = (billingEmail: string) =>
-      refusalOf(createOrganization(management, { body: { name: 'New', billingEmail } }))
+      refusalOf(management.createOrganization({ body: { name: 'New', billingEmail } }))
     expect(await founding('x@y.test\r\nBcc: z@y.test')).toEqual([
       'INVALID_REQUEST',
       'billing_email',
     ])
     expect(await founding('billing@acme.test')).toMatchObject({ billingEmail: 'billing@acme.test' })
-    const environment = createEnvironment(management, { params: place, body: { key: 'live' } })
+    const environment = management.createEnvironment({ params: place, body: { key: 'live' } })
     expect(await refusalOf(environment)).toEqual(['CONFLICT', 'key'])
   })
 
   it('create projects with their own live and staging environments', async () => {
     const params = { orgId: tenant.orgId }
-    const created = await createProject(world.management, {
+    const created = await world.management.createProject({
       params,
       body: { key: 'blog', name: 'Blog' },
     })
@@ -82,7 +76,7 @@ describe('use cases in process', () => {
       ['live', true],
       ['staging', false],
     ])
-    const unknown = createProject(world.management, {
+    const unknown = world.management.createProject({
       params: { orgId: UNKNOWN },
       body: { key: 'p' },
     })
@@ -91,7 +85,7 @@ describe('use cases in process', () => {
 
   it('keep of secrets only their hash', async () => {
     const params = { ...place, orgId: tenant.orgId }
-    const key = await createSdkKey(world.management, {
+    const key = await world.management.createSdkKey({
       params,
       body: { name: 'k', kind: 'client', rateLimit: 600_000 },
     })
@@ -101,7 +95,7 @@ describe('use cases in process', () => {
     expect(stored?.hash).toBe(await hashSecret(key.key))
     expect(JSON.stringify(stored)).not.toContain(key.key)
     const body = { name: 't', role: 'owner' as const }
-    const chosen = await createAccessToken(world.management, {
+    const chosen = await world.management.createAccessToken({
       params,
       body,
       token: 'chosen-by-operator',
@@ -113,7 +107,7 @@ describe('use cases in process', () => {
     })
     expect(chosen).not.toHaveProperty('hash')
     for (const token of ['short', 'with space in between', `${'x'.repeat(513)}`]) {
-      const refused = createAccessToken(world.management, { params, body, token })
+      const refused = world.management.createAccessToken({ params, body, token })
       expect(await refusalOf(refused)).toEqual(['INVALID_REQUEST', 'token'])
     }
   })
@@ -137,7 +131,7 @@ describe('use cases in process', () => {
           theme: 'a',
         })
       }
-      const { key } = await createEnvironment(world.management, {
+      const { key } = await world.management.createEnvironment({
         params: place,
         body: { key: 'qa' },
       })
@@ -156,7 +150,7 @@ describe('use cases in process', () => {
       })
       expect(await refusalOf(unread)).toEqual(['INVALID_REQUEST', 'rules.1'])
       expect(await refusalOf(segment({ key: 'base' }))).toEqual(['CONFLICT', 'key'])
-      const whole = await createEnvironment(world.management, {
+      const whole = await world.management.createEnvironment({
         params: place,
         body: { key: 'qa' },
       })

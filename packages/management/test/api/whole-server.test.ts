@@ -2,10 +2,6 @@ import type { ProjectView } from '@ff/protocol/management'
 import { memory } from '@ff/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../server/test/fake-clock.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
-import { createProject } from '../../src/organizations/projects.ts'
-import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
-import { createAccessToken } from '../../src/users/access-tokens.ts'
 import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 
 const BASE = 'http://flags.test/flags'
@@ -21,15 +17,15 @@ describe('management through the whole server', () => {
     await server.start()
     const actor = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
     const management = server.as(actor)
-    const { id: orgId } = await createOrganization(management, { body: { name: 'Acme' } })
-    created = await createProject(management, { params: { orgId }, body: { key: 'shop' } })
+    const { id: orgId } = await management.createOrganization({ body: { name: 'Acme' } })
+    created = await management.createProject({ params: { orgId }, body: { key: 'shop' } })
     const body = { name: 'editor', role: 'editor' as const }
-    token = (await createAccessToken(management, { params: { orgId }, body })).token
+    token = (await management.createAccessToken({ params: { orgId }, body })).token
     const params = {
       projectId: created.id,
       environmentId: created.environments[0]?.id ?? '',
     }
-    sdkKey = (await createSdkKey(management, { params, body: { name: 'k', kind: 'client' } })).key
+    sdkKey = (await management.createSdkKey({ params, body: { name: 'k', kind: 'client' } })).key
   })
 
   afterEach(() => server.close())

@@ -5,8 +5,8 @@ import type { AuditVerification } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
 import { sqlite } from '@ff/storage/sqlite'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { chainName, entryId, hashOf, positionAfter } from '../../src/audit/audit-chain.ts'
 import { LoginAudit } from '../../src/authentication/login-audit.ts'
+import { chainName, entryId, hashOf, positionAfter } from '../../src/changes/audit-chain.ts'
 import { tamper } from '../world/intruder.ts'
 import { addressesOf, type Tenant, World } from '../world/world.ts'
 
@@ -277,7 +277,7 @@ describe('of a data file that an intruder has been at, verification names', () =
 it('nothing hides between the pages in which a long log is read', async () => {
   const world = await World.create()
   const tenant = await world.addTenant('Acme')
-  const logins = new LoginAudit(world.management)
+  const logins = new LoginAudit(world.services)
   const fields = { email: '', method: 'password', reason: 'unknown' } as const
   const nobody = { id: '', email: '', name: '', role: '' }
   const { orgId } = tenant

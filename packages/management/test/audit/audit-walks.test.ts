@@ -2,8 +2,7 @@ import { FlagError } from '@ff/core'
 import type { Records } from '@ff/storage'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { FakeClock } from '../../../server/test/fake-clock.ts'
-import { entriesInOrder } from '../../src/audit/audit-chain.ts'
-import { exportAuditLog } from '../../src/audit/audit-log.ts'
+import { entriesInOrder } from '../../src/audit/audit-entries.ts'
 import { AuditWalks } from '../../src/audit/audit-walks.ts'
 import { LoginAudit } from '../../src/authentication/login-audit.ts'
 import { type Tenant, World } from '../world/world.ts'
@@ -20,7 +19,7 @@ beforeEach(async () => {
   world = await World.create()
   acme = await world.addTenant('Acme')
   globex = await world.addTenant('Globex')
-  const logins = new LoginAudit(world.management)
+  const logins = new LoginAudit(world.services)
   const fields = { email: '', method: 'password', reason: 'unknown' } as const
   const actor = { id: '', email: '', name: '', role: '' }
   const attempts = [acme, globex].flatMap(({ orgId }) =>
@@ -36,7 +35,7 @@ const readAll = (token: string) => world.call('GET', '/audit/export', { token })
 
 /** An export in process, of which the test takes entry by entry. */
 async function beginExport({ orgId }: Tenant) {
-  const entries = await exportAuditLog(world.management, { query: { orgId } })
+  const entries = await world.management.exportAuditLog({ query: { orgId } })
   return entries[Symbol.asyncIterator]()
 }
 
@@ -111,7 +110,7 @@ describe('walks through the audit log', () => {
 
   it('stop looking for an entry when their export is left meanwhile', async () => {
     const query = { orgId: acme.orgId, eventType: 'no.such' }
-    const exported = (await exportAuditLog(world.management, { query }))[Symbol.asyncIterator]()
+    const exported = (await world.management.exportAuditLog({ query }))[Symbol.asyncIterator]()
     const looking = expect(exported.next()).rejects.toThrow()
     const left = exported.return?.()
     expect((await verify(acme.tokens.viewer)).status).toBe(200)

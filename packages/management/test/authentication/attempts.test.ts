@@ -35,7 +35,7 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
   })
 
   afterEach(async () => {
-    await logInWorld.services.logins.close()
+    await logInWorld.world.stop()
     await logInWorld.world.storage.close()
     clean()
   })
@@ -258,7 +258,7 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
 
   it('The count of refused log-ins is written when the server closes', async () => {
     for (let n = 0; n < 12; n += 1) await tryFrom(OFFICE, 'ada@acme.test')
-    await logInWorld.services.logins.close()
+    await logInWorld.world.stop()
     const [counted] = await logInWorld.audit('user.login_limited')
     expect((counted as Json).payload.after.attempts).toBe(2)
     expect(logInWorld.world.clock.timers).toBeLessThanOrEqual(1)

@@ -49,7 +49,7 @@ describe.each(stores)('log-ins in %s', (_name, open) => {
   async function scene() {
     const world = await World.create(open())
     const tenant = await world.addTenant('Acme')
-    const logins = new LoginAudit(world.management)
+    const logins = new LoginAudit(world.services)
     const read = async (path: string): Promise<Json> =>
       (await world.call('GET', path, { token: tenant.tokens.viewer })).data
     const createFlag = async (key: string) => {
@@ -142,7 +142,7 @@ describe.each(stores)('log-ins in %s', (_name, open) => {
 it('a store that is away refuses those that wait, and is asked again for the next', async () => {
   const { storage, ...store } = breakable(memory().storage)
   const world = await World.create(storage)
-  const logins = new LoginAudit(world.management)
+  const logins = new LoginAudit(world.services)
   store.break()
   const outcomes = await Promise.allSettled([1, 2, 3].map(() => logins.record(refused(''))))
   expect(outcomes.map(({ status }) => status)).toEqual(Array(3).fill('rejected'))
@@ -153,7 +153,7 @@ it('a store that is away refuses those that wait, and is asked again for the nex
 
 it('keeps no name that is not an e-mail address: people type passwords there', async () => {
   const world = await World.create()
-  await new LoginAudit(world.management).record(refused('', 'correct horse battery staple'))
+  await new LoginAudit(world.services).record(refused('', 'correct horse battery staple'))
   const [entry] = await world.audit()
   expect(entry?.payload['after']).toEqual({ email: '', method: 'password', reason: 'unknown' })
 })

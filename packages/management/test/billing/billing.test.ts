@@ -3,7 +3,6 @@ import type { Role } from '@ff/protocol/management'
 import { memory } from '@ff/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { settle } from '../../../server/test/fake-clock.ts'
-import { billingJob } from '../../src/billing/billing-job.ts'
 import type { OverageCharge, Payments } from '../../src/ports/payments.ts'
 import { createManagedServer } from '../world/managed-server.ts'
 import { stores } from '../world/stores.ts'
@@ -41,7 +40,7 @@ async function done(method: string, address: string, body?: Json, role?: Role): 
 
 const givePlan = (body: Json = { plan_id: planId }) => done('PUT', `${at}/plan`, body, 'platform')
 const use = (apiUsage: number) => world.storage.update('organization', tenant.orgId, { apiUsage })
-const bill = () => billingJob(world.management).run()
+const bill = () => world.runJob('close billing periods')
 const goTo = (date: string) => world.clock.set(Date.parse(`${date}T00:00:00.000Z`))
 const organization = () => done('GET', at)
 const usage = () => done('GET', `${at}/usage`)

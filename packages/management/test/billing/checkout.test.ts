@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createPlan } from '../../src/billing/plans.ts'
 import { stripePayments } from '../../src/stripe/stripe.ts'
 import { type Answer, type Json, World } from '../world/world.ts'
 import { FakeStripe } from './fake-stripe.ts'
@@ -161,7 +160,7 @@ describe('a checkout', () => {
 
   it('is the plan’s own link where it has no price, and says whose payment it will be', async () => {
     const body = { name: 'Link', productLink: 'https://buy.stripe.test/abc?locale=de' }
-    const { id } = await createPlan(world.management, { body })
+    const { id } = await world.management.createPlan({ body })
     const { orgId } = paying.tenant
     const url = `https://buy.stripe.test/abc?locale=de&client_reference_id=${orgId}`
     expect((await checkout({ plan_id: id })).data).toEqual({ url })
@@ -173,7 +172,7 @@ describe('a checkout', () => {
     [
       'a plan without a price and a link',
       async ({ world }) => ({
-        plan_id: (await createPlan(world.management, { body: { name: 'Free' } })).id,
+        plan_id: (await world.management.createPlan({ body: { name: 'Free' } })).id,
       }),
       'plan_id',
     ],
@@ -239,7 +238,7 @@ describe('a checkout', () => {
 
     it('does not know the price, is refused with 400', async () => {
       const body = { name: 'Typo', stripePriceId: 'price_unknown' }
-      const { id } = await createPlan(world.management, { body })
+      const { id } = await world.management.createPlan({ body })
       await expectUnchanged(() => checkout({ plan_id: id }), 400)
     })
 
@@ -306,9 +305,9 @@ describe('without a payment provider', () => {
     const address = `/billing/organizations/${orgId}/checkout`
     const ask = (body: Json) => world.call('POST', address, { token: tokens.owner, body })
     const link = { name: 'Link', productLink: 'https://pay.test/x', stripePriceId: 'price_1' }
-    const plan = await createPlan(world.management, { body: link })
+    const plan = await world.management.createPlan({ body: link })
     expect((await ask({ plan_id: plan.id })).data).toEqual({ url: 'https://pay.test/x' })
-    const none = await createPlan(world.management, { body: { name: 'None' } })
+    const none = await world.management.createPlan({ body: { name: 'None' } })
     expect((await ask({ plan_id: none.id })).status).toBe(400)
     expect((await deliver(world, event('customer.created', NOW, customer()))).status).toBe(404)
   })

@@ -1,6 +1,5 @@
-import type { Organization, Plan } from '@ff/protocol/management'
+import type { NewPlan, Organization, Plan } from '@ff/protocol/management'
 import type { Records, Storage } from '@ff/storage'
-import { createPlan } from '../../src/billing/plans.ts'
 import type { Payments } from '../../src/ports/payments.ts'
 import { stripePayments } from '../../src/stripe/stripe.ts'
 import { type Json, type Tenant, World } from '../world/world.ts'
@@ -23,8 +22,7 @@ export async function createPayingWorld(storage?: Storage): Promise<PayingWorld>
   const stripe = await FakeStripe.start()
   const world = await World.create(storage, { payments: paymentsWith(stripe) })
   const tenant = await world.addTenant('Acme')
-  const newPlan = (body: Parameters<typeof createPlan>[1]['body']) =>
-    createPlan(world.management, { body })
+  const newPlan = (body: NewPlan) => world.management.createPlan({ body })
   const team = await newPlan({
     name: 'Team',
     trialDays: 14,

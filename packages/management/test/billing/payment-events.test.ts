@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { billingJob } from '../../src/billing/billing-job.ts'
 import type { Json, World } from '../world/world.ts'
-import { createPayingWorld, type PayingWorld } from './paying-world.ts'
+import { createPayingWorld, type PayingWorld, paymentsWith } from './paying-world.ts'
 import {
   checkoutSession,
   customer,
@@ -374,7 +374,7 @@ describe('an organization is brought in step with', () => {
     }
     expect(await paying.organization()).toMatchObject(expected)
     world.clock.set(start * 1000 + 60_000)
-    await billingJob(world.management).run()
+    await billingJob(world.services, paymentsWith(paying.stripe)).run()
     await tell(again)
     expect(await paying.organization()).toMatchObject(expected)
     const entries = await world.storage.list('auditEvent', { where: { orgId } })

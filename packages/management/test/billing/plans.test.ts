@@ -1,6 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { setOrganizationPlan } from '../../src/billing/subscriptions.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
 import { stores } from '../world/stores.ts'
 import { type Json, type Tenant, World } from '../world/world.ts'
 
@@ -140,10 +138,10 @@ describe.each(stores)('plans in %s', (_name, openStore) => {
   it('are deleted when nobody has them, and name some of those who do', async () => {
     const { id } = await done('POST', PLANS, TEAM)
     for (let number = 10; number < 22; number += 1) {
-      const { id: orgId } = await createOrganization(world.management, {
+      const { id: orgId } = await world.management.createOrganization({
         body: { name: `Org ${number}` },
       })
-      await setOrganizationPlan(world.management, { params: { orgId }, body: { planId: id } })
+      await world.management.setOrganizationPlan({ params: { orgId }, body: { planId: id } })
     }
     const refused = await send('DELETE', `${PLANS}/${id}`)
     expect(refused.status).toBe(409)

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
+import type { Storage } from '@ff/storage'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { toNodeHandler } from '../../../server/src/node/http.ts'
 import { allInMemory } from '../../../server/test/capabilities.ts'
 import { type Listening, listen } from '../../../server/test/node/listening.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
 import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 import { customer, event, offlinePayments, signatureOf } from './stripe-events.ts'
 
@@ -14,13 +14,16 @@ let flags: ManagedServer
 let orgId: string
 /** Indented, and beyond ASCII: nothing that parses and writes it again gives the same bytes. */
 let body: string
+let storage: Storage
 const open: Listening[] = []
 
 beforeEach(async () => {
-  flags = createManagedServer({ ...allInMemory(), basePath: '/flags', payments: offlinePayments })
+  const parts = allInMemory()
+  storage = parts.storage
+  flags = createManagedServer({ ...parts, basePath: '/flags', payments: offlinePayments })
   await flags.start()
   const platform = { id: 'p', email: '', name: 'P', role: 'platform', orgId: null } as const
-  const { id } = await createOrganization(flags.as(platform), { body: { name: 'Acme' } })
+  const { id } = await flags.as(platform).createOrganization({ body: { name: 'Acme' } })
   orgId = id
   const fields = { name: 'Käse 漢字', metadata: { org_id: orgId } }
   body = JSON.stringify(event('customer.created', 1_893_456_000, customer(fields)), null, 3)
@@ -36,7 +39,6 @@ const headers = (signed = body) => ({
 })
 
 const customerId = async () => {
-  const { storage } = flags.as({ id: '', email: '', name: '', role: 'platform', orgId: null })
   return (await storage.find('organization', orgId))?.paymentCustomerId
 }
 

@@ -1,12 +1,8 @@
 import { memory, type Storage, type StorageSession } from '@ff/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createRollout } from '../../src/flags/rollouts.ts'
 import { createSegment } from '../../src/flags/segments.ts'
-import { createEnvironment } from '../../src/organizations/environments.ts'
-import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
-import { createAccessToken } from '../../src/users/access-tokens.ts'
 import { stores } from '../world/stores.ts'
-import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
+import { addressesOf, type Json, SYSTEM_ACTOR, type Tenant, World } from '../world/world.ts'
 
 describe.each(stores)('a change in %s', (_name, open) => {
   let world: World
@@ -58,7 +54,7 @@ describe.each(stores)('a change in %s', (_name, open) => {
     await done('PUT', yes, { value: 'false' })
     expect(await versions()).toEqual([3, 3])
     const params = { projectId: tenant.project.id }
-    await createSegment(world.management, { params, body: { key: 's', force: true } })
+    await world.management.createSegment({ params, body: { key: 's', force: true } })
     expect(await versions()).toEqual([4, 4])
     await done('PUT', at.flag(flag.id), { archived: true })
     expect(await versions()).toEqual([5, 5])
@@ -138,17 +134,17 @@ describe.each(stores)('a change in %s', (_name, open) => {
     await done('PUT', `${at.rules(flag.id)}/${rule.id}`, { name: 'R' })
     await done('PUT', `${at.rules(flag.id)}/reorder`, { orders: [{ id: rule.id, order_index: 9 }] })
     await done('DELETE', `${at.rules(flag.id)}/${rule.id}`)
-    await createEnvironment(management, { params, body: { key: 'qa' } })
-    await createSegment(management, { params, body: { key: 's' } })
+    await management.createEnvironment({ params, body: { key: 'qa' } })
+    await management.createSegment({ params, body: { key: 's' } })
     const split = {
       name: 'r',
       strategy: 'variant' as const,
       variants: [{ variationId: flag.variations[0].id, weight: 1 }],
     }
-    await createRollout(management, { params, body: split })
-    const { key } = await createSdkKey(management, { params, body: { name: 'k', kind: 'server' } })
+    await management.createRollout({ params, body: split })
+    const { key } = await management.createSdkKey({ params, body: { name: 'k', kind: 'server' } })
     const owner = { orgId: tenant.orgId }
-    const created = await createAccessToken(management, {
+    const created = await management.createAccessToken({
       params: owner,
       body: { name: 't', role: 'viewer' },
     })
@@ -354,13 +350,13 @@ it('a change is acknowledged even when the change feed is down', async () => {
   const tenant = await world.addTenant('Acme')
   const failure = () => Promise.reject(new Error('feed is down'))
   const warnings: string[] = []
-  const management = {
-    ...world.management,
+  const services = {
+    ...world.services,
     changeFeed: { publish: failure, subscribe: failure },
-    logger: { ...world.management.logger, warn: (message: string) => void warnings.push(message) },
+    logger: { ...world.services.logger, warn: (message: string) => void warnings.push(message) },
   }
   const params = { projectId: tenant.project.id }
-  await createSegment(management, { params, body: { key: 's' } })
+  await createSegment(services, { actor: SYSTEM_ACTOR }, { params, body: { key: 's' } })
   expect(await world.version(tenant.live)).toBe(1)
   expect(warnings.length).toBe(2)
 })

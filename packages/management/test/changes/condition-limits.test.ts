@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createTargetingRule } from '../../src/flags/targeting-rules.ts'
 import { dueChangesJob } from '../../src/scheduling/due-changes.ts'
 import { type Answer, addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
@@ -113,7 +112,7 @@ describe('all condition values of an environment', () => {
   const fillRule = (flag: Json, value: string) => {
     const conditions = conditionsOf(MOST_CONDITIONS, value)
     const body = { name: 'long', kind: 'custom', conditions } as const
-    return createTargetingRule(world.management, { params: params(flag), body })
+    return world.management.createTargetingRule({ params: params(flag), body })
   }
 
   /** Refused for the limit, naming the field, and without a trace. */
@@ -151,7 +150,7 @@ describe('all condition values of an environment', () => {
     )
     const { conditions } = first
     const again = { name: 'long', kind: 'custom', conditions: conditions.slice(2) } as const
-    await createTargetingRule(world.management, { params: params(full), body: again })
+    await world.management.createTargetingRule({ params: params(full), body: again })
     await expectFull(() => addRule(small, conditionsOf(1, 'x')), 'conditions')
   })
 
@@ -208,7 +207,7 @@ describe('all condition values of an environment', () => {
     expect((await as('PUT', `${at.segments}/${segment.id}`, { rules: [] })).status).toBe(200)
     expect((await archived(false)).status).toBe(200)
     await world.clock.advance(HOUR_MS)
-    await dueChangesJob(world.management).run()
+    await dueChangesJob(world.services, undefined).run()
     const [change] = (await as('GET', `${at.live(small.id)}/scheduled-changes`)).data.data
     expect([change.status, change.failure]).toEqual(['failed', expect.stringContaining('at most')])
     const rules = (await as('GET', at.rules(full.id))).data.data

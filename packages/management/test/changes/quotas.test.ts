@@ -2,7 +2,6 @@ import type { Role } from '@ff/protocol/management'
 import { memory } from '@ff/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { evaluate } from '../../../server/test/call.ts'
-import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
 import { createManagedServer } from '../world/managed-server.ts'
 import { stores } from '../world/stores.ts'
 import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
@@ -236,7 +235,7 @@ describe('evaluation', () => {
     await addFlag('a')
     const place = { projectId: tenant.project.id, environmentId: tenant.live.id }
     const body = { name: 'Web', kind: 'client' as const }
-    const { key } = await createSdkKey(world.management, { params: place, body })
+    const { key } = await world.management.createSdkKey({ params: place, body })
     await givePlan({
       max_api_calls: 0,
       max_flags: 0,

@@ -3,7 +3,6 @@ import { isFlagError } from '@ff/core'
 import { sqlite } from '@ff/storage/sqlite'
 import { describe, expect, it } from 'vitest'
 import { report, sized } from '../../../server/test/drills/scale.ts'
-import { createFlag } from '../../src/flags/flags.ts'
 import { createManagedServer } from '../world/managed-server.ts'
 import { World } from '../world/world.ts'
 import { createDataFile, withStorage } from './data-file.ts'
@@ -96,7 +95,7 @@ async function createScene(): Promise<Scene> {
     const flags: [string, boolean][] = []
     for (let n = 10; n < 10 + FLAGS; n += 1) {
       const key = `flag-${n}`
-      await createFlag(management, { params, body: { key, type: 'boolean' } })
+      await management.createFlag({ params, body: { key, type: 'boolean' } })
       flags.push([key, false])
       states.push(JSON.stringify(Object.fromEntries(flags)))
     }

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import type { Storage } from '@ff/storage'
 import { sqlite } from '@ff/storage/sqlite'
 import { onTestFinished } from 'vitest'
-import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
 import { type Json, type Tenant, World } from '../world/world.ts'
 
 /** A data file with an organization in it, and what is needed to use it over HTTP. */
@@ -37,7 +36,7 @@ export async function createDataFile(): Promise<DataFile> {
 async function addSdkKey(world: World, { project, live }: Tenant): Promise<string> {
   const params = { projectId: project.id, environmentId: live.id }
   const body = { name: 'drill', kind: 'client', rateLimit: 1_000_000 } as const
-  return (await createSdkKey(world.management, { params, body })).key
+  return (await world.management.createSdkKey({ params, body })).key
 }
 
 /** Opens the store of a data file that no server has open. */

@@ -4,7 +4,6 @@ import { expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import { IS_FULL, report, sized } from '../../../server/test/drills/scale.ts'
 import { evaluateRequest, RawConnection } from '../../../server/test/node/raw-connection.ts'
-import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
 import { World } from '../world/world.ts'
 import { createDataFile, type DataFile, withStorage } from './data-file.ts'
 import { pause, type ServerProcess, startServer } from './server-process.ts'
@@ -23,7 +22,7 @@ function addPublicKey({ path, tenant }: DataFile): Promise<string> {
     const world = await World.create(storage)
     const params = { projectId: tenant.project.id, environmentId: tenant.live.id }
     const body = { name: 'public', kind: 'client' } as const
-    return (await createSdkKey(world.management, { params, body })).key
+    return (await world.management.createSdkKey({ params, body })).key
   })
 }
 

@@ -9,7 +9,6 @@ import { sized } from '../../../server/test/drills/scale.ts'
 import { OCCASION } from '../../../server/test/seed.ts'
 import { publishAffected } from '../../src/changes/publication.ts'
 import { PublishCheck } from '../../src/changes/publish-check.ts'
-import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
 import { type Tenant, World } from '../world/world.ts'
 
 /** The longest value of a condition that is accepted on write. */
@@ -54,7 +53,7 @@ export async function createLargeEnvironment(): Promise<LargeEnvironment & { cle
   const world = await World.create(storage)
   const tenant = await world.addTenant('Large')
   const ids = await storage.transaction(tenant.orgId, (session) => fill(session, tenant))
-  const { key: sdkKey } = await createSdkKey(world.management, {
+  const { key: sdkKey } = await world.management.createSdkKey({
     params: { projectId: tenant.project.id, environmentId: tenant.live.id },
     body: { name: 'drill', kind: 'client', rateLimit: 1_000_000 },
   })

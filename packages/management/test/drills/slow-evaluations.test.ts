@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { IS_FULL, report, sized } from '../../../server/test/drills/scale.ts'
 import { evaluateRequest, RawConnection } from '../../../server/test/node/raw-connection.ts'
-import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
 import { World } from '../world/world.ts'
 import { createDataFile, type DataFile, withStorage } from './data-file.ts'
 import { pause, type ServerProcess, startServer } from './server-process.ts'
@@ -32,7 +31,7 @@ async function addStranger({ path, tenant }: DataFile, rules: readonly Rule[]): 
     }
     const params = { projectId: tenant.project.id, environmentId: tenant.live.id }
     const body = { name: 'public', kind: 'client' } as const
-    return (await createSdkKey(world.management, { params, body })).key
+    return (await world.management.createSdkKey({ params, body })).key
   })
 }
 

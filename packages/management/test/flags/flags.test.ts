@@ -1,6 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createSegment } from '../../src/flags/segments.ts'
-import { createEnvironment } from '../../src/organizations/environments.ts'
 import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
 const UNKNOWN = '99999999-9999-4999-8999-999999999999'
@@ -207,7 +205,7 @@ describe('flags', () => {
     const asking = { name: 'Asks', conditions: [condition] }
     const rule = await world.call('POST', at.rules(other.id), { token, body: asking })
     const inProject = { params: { projectId: tenant.project.id } }
-    const segment = await createSegment(world.management, {
+    const segment = await world.management.createSegment({
       ...inProject,
       body: { key: 's', rules: [condition] },
     })
@@ -233,7 +231,7 @@ describe('flags', () => {
     await create({ key: 'a', type: 'boolean' })
     const params = { projectId: tenant.project.id }
     const body = { key: 'preview' }
-    const environment = await createEnvironment(world.management, { params, body })
+    const environment = await world.management.createEnvironment({ params, body })
     expect(environment).toMatchObject({ key: 'preview', name: 'preview', isDefault: false })
     expect(await world.evaluate(environment)).toEqual({ a: false })
   })

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createEnvironment } from '../../src/organizations/environments.ts'
 import { stores } from '../world/stores.ts'
 import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
@@ -324,7 +323,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
       await keys(id, { list: 'excluded', add: ['bob'] })
       const params = { projectId: tenant.project.id }
       const body = { key: 'qa' }
-      const environment = await createEnvironment(world.management, { params, body })
+      const environment = await world.management.createEnvironment({ params, body })
       expect(await listed(id, environment)).toEqual({ included: ['ann', 'bob'], excluded: ['bob'] })
       expect(await listed(empty, environment)).toEqual({ included: [], excluded: [] })
       const { data } = await keys(id, { add: ['cy'] })

@@ -1,6 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createRollout } from '../../src/flags/rollouts.ts'
-import { createSegment } from '../../src/flags/segments.ts'
 import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
 const UNKNOWN = '99999999-9999-4999-8999-999999999999'
@@ -101,7 +99,7 @@ describe('targeting rules', () => {
       name: 'Team',
       rules: [{ attribute: 'email', operator: 'ends_with', value: '@acme.test' }],
     }
-    const segment = await createSegment(world.management, { ...inProject(), body })
+    const segment = await world.management.createSegment({ ...inProject(), body })
     const { data } = await post({ name: 'r', segment_id: segment.id, variation_id: yes })
     expect(data).toMatchObject({
       kind: 'segment',
@@ -129,7 +127,7 @@ describe('targeting rules', () => {
   it('serve the shares of their rollout', async () => {
     const params = { projectId: tenant.project.id, environmentId: tenant.live.id, flagId: flag.id }
     const body = { name: 'Half', strategy: 'percentage' as const, variationId: yes, percentage: 50 }
-    const rollout = await createRollout(world.management, { params, body })
+    const rollout = await world.management.createRollout({ params, body })
     expect(rollout.salt).toMatch(/^[0-9A-Za-z]{11}$/)
     expect(rollout.ranges).toEqual([{ variationId: yes, from: 0, to: 50_000 }])
     await post({ name: 'Half of all', conditions: [], rollout_id: rollout.id })
@@ -143,7 +141,7 @@ describe('targeting rules', () => {
 
   it('are judged as they will be, not as they are given', async () => {
     const body = { key: 's', rules: [isPro] }
-    const segment = await createSegment(world.management, { ...inProject(), body })
+    const segment = await world.management.createSegment({ ...inProject(), body })
     const refusals: [Json, string][] = [
       [{ name: 'r', kind: 'custom' }, 'conditions'],
       [{ name: 'r', kind: 'segment' }, 'segment_id'],
@@ -182,13 +180,13 @@ describe('targeting rules', () => {
     const other = (
       await world.call('POST', at.flags, { token, body: { key: 'b', type: 'boolean' } })
     ).data
-    const elsewhere = await createRollout(world.management, {
+    const elsewhere = await world.management.createRollout({
       params: { projectId: tenant.project.id, environmentId: tenant.staging.id, flagId: flag.id },
       body: { name: 'r', strategy: 'percentage', variationId: yes, percentage: 1 },
     })
     const foreign = await world.addTenant('Other')
     const params = { projectId: foreign.project.id }
-    const segment = await createSegment(world.management, { params, body: { key: 's' } })
+    const segment = await world.management.createSegment({ params, body: { key: 's' } })
     const condition = (operator: string, value: Json, attribute = 'x') => ({
       conditions: [isPro, { attribute, operator, value }],
     })

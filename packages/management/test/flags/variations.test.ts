@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createRollout } from '../../src/flags/rollouts.ts'
 import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
 const UNKNOWN = '99999999-9999-4999-8999-999999999999'
@@ -87,7 +86,7 @@ describe('variations', () => {
   it('in use are named with their users', async () => {
     const id = flag.variations[1].id
     const params = { projectId: tenant.project.id, environmentId: tenant.live.id, flagId: flag.id }
-    const rollout = await createRollout(world.management, {
+    const rollout = await world.management.createRollout({
       params,
       body: { name: 'Split', strategy: 'variant', variants: [{ variationId: id, weight: 10 }] },
     })

@@ -3,8 +3,6 @@ import { evaluate, poll } from '../../../server/test/call.ts'
 import { allInMemory, losable } from '../../../server/test/capabilities.ts'
 import { settle } from '../../../server/test/fake-clock.ts'
 import { TestSocket } from '../../../server/test/test-socket.ts'
-import { updateFlagState } from '../../src/flags/flag-states.ts'
-import { createTargetingRule } from '../../src/flags/targeting-rules.ts'
 import { type MetricsShop, openMetricsShop } from '../world/metrics-shop.ts'
 
 const SYSTEM = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
@@ -29,7 +27,7 @@ async function serveTheOther(): Promise<void> {
   const { projectId, live: environmentId, flag } = shop.mine
   const params = { projectId, environmentId, flagId: flag.id }
   const body = { name: 'all', conditions: [], variationId: flag.variations[1]?.id ?? '' }
-  await createTargetingRule(shop.flags.as(SYSTEM), { params, body })
+  await shop.flags.as(SYSTEM).createTargetingRule({ params, body })
   await settle()
 }
 
@@ -37,7 +35,7 @@ async function serveTheOther(): Promise<void> {
 async function change(isActive: boolean): Promise<void> {
   const { projectId, live: environmentId, flag } = shop.mine
   const params = { projectId, environmentId, flagId: flag.id }
-  await updateFlagState(shop.flags.as(SYSTEM), {
+  await shop.flags.as(SYSTEM).updateFlagState({
     ...{ params, body: { isActive }, expectedRevision: undefined },
   })
   await settle()

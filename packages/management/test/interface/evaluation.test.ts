@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { call } from '../../../server/test/call.ts'
 import { settle, until } from '../../../server/test/fake-clock.ts'
 import { TestSocket } from '../../../server/test/test-socket.ts'
-import { createAccessToken } from '../../src/users/access-tokens.ts'
 import { createManagedServer } from '../world/managed-server.ts'
 import { Installation, type Json } from './installation.ts'
 
@@ -383,7 +382,7 @@ it('organizations own projects, and projects environments and flags [GEN-4]', as
 it('a bearer token is refused by evaluation as it is by none of management [AUTH-3]', async () => {
   const actor = { id: 'x', email: '', name: 'x', role: 'platform', orgId: null } as const
   const owner = { params: { orgId: world.orgId }, body: { name: 't', role: 'viewer' } } as const
-  const { token } = await createAccessToken(world.flags.as(actor), owner)
+  const { token } = await world.flags.as(actor).createAccessToken(owner)
   const path = `/organizations/${world.orgId}`
   const as = (authorization: string) => world.send('GET', path, { authorization })
   expect((await as(`Bearer ${token}`)).status).toBe(200)

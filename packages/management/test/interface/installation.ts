@@ -2,7 +2,6 @@ import { type Capabilities, memory } from '@ff/storage'
 import { expect } from 'vitest'
 import { FakeClock, settle } from '../../../server/test/fake-clock.ts'
 import { openApiDocument } from '../../src/openapi/openapi.ts'
-import { createAccessToken } from '../../src/users/access-tokens.ts'
 import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 import { expectToFitOpenApi, isInOpenApi } from '../world/openapi.ts'
 
@@ -46,7 +45,7 @@ export class Installation {
     const made = new Installation(parts)
     await made.flags.start()
     const owner = { params: { orgId: null }, body: { name: 'test', role: 'platform' } } as const
-    made.token = (await createAccessToken(made.flags.as(SYSTEM), owner)).token ?? ''
+    made.token = (await made.flags.as(SYSTEM).createAccessToken(owner)).token ?? ''
     made.orgId = (await made.done('POST', '/organizations', { name: 'Acme' })).id
     const project = await made.done('POST', `/organizations/${made.orgId}/projects`, {
       key: 'shop',

@@ -7,9 +7,6 @@ import { attachWebSocket } from '../../../server/src/node/websocket.ts'
 import { allInMemory } from '../../../server/test/capabilities.ts'
 import { FakeClock, until } from '../../../server/test/fake-clock.ts'
 import { type Listening, listen } from '../../../server/test/node/listening.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
-import { createProject } from '../../src/organizations/projects.ts'
-import { createAccessToken } from '../../src/users/access-tokens.ts'
 import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 import type { Json } from '../world/world.ts'
 
@@ -32,11 +29,11 @@ beforeEach(async () => {
   listening = await listen(toNodeHandler(flags))
   attachWebSocket(listening.server, flags)
   const management = flags.as(actor)
-  orgId = (await createOrganization(management, { body: { name: 'Acme' } })).id
+  orgId = (await management.createOrganization({ body: { name: 'Acme' } })).id
   const params = { orgId }
   const body = { name: 'owner', role: 'owner' } as const
-  token = (await createAccessToken(management, { params, body })).token
-  project = await createProject(management, { params, body: { key: 'shop' } })
+  token = (await management.createAccessToken({ params, body })).token
+  project = await management.createProject({ params, body: { key: 'shop' } })
   environment = `/projects/${project.id}/envs/${project.environments[1].id}`
   await manage('POST', `/projects/${project.id}/flags`, { key: 'f', type: 'boolean' })
   return async () => {

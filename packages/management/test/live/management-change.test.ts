@@ -6,12 +6,6 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { call, evaluate, poll } from '../../../server/test/call.ts'
 import { FakeClock, until } from '../../../server/test/fake-clock.ts'
 import { TestSocket } from '../../../server/test/test-socket.ts'
-import { createFlag } from '../../src/flags/flags.ts'
-import { createTargetingRule } from '../../src/flags/targeting-rules.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
-import { createProject } from '../../src/organizations/projects.ts'
-import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
-import { createAccessToken } from '../../src/users/access-tokens.ts'
 import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 
 const actor = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
@@ -40,16 +34,16 @@ beforeEach(async () => {
 /** A shop with two boolean flags, a rule that serves `true` to `plan eq pro`, keys and a token. */
 async function shop() {
   const management = first.as(actor)
-  const { id: orgId } = await createOrganization(management, { body: { name: 'Shop' } })
-  const made = await createProject(management, { params: { orgId }, body: { key: 'shop' } })
+  const { id: orgId } = await management.createOrganization({ body: { name: 'Shop' } })
+  const made = await management.createProject({ params: { orgId }, body: { key: 'shop' } })
   const [live, staging] = made.environments
   if (live === undefined || staging === undefined) throw new Error('a project has environments')
   const projectId = made.id
   const params = { projectId }
-  const flag = await createFlag(management, { params, body: { key: 'checkout', type: 'boolean' } })
-  await createFlag(management, { params, body: { key: 'search', type: 'boolean' } })
+  const flag = await management.createFlag({ params, body: { key: 'checkout', type: 'boolean' } })
+  await management.createFlag({ params, body: { key: 'search', type: 'boolean' } })
   const variationId = flag.variations.find(({ value }) => value === 'true')?.id ?? ''
-  const rule = await createTargetingRule(management, {
+  const rule = await management.createTargetingRule({
     params: { projectId, environmentId: live.id, flagId: flag.id },
     body: {
       name: 'pro',
@@ -60,13 +54,13 @@ async function shop() {
   })
   const keyOf = async (environmentId: string) =>
     (
-      await createSdkKey(management, {
+      await management.createSdkKey({
         params: { projectId, environmentId },
         body: { name: 'app', kind: 'client' },
       })
     ).key
   const body = { name: 'editor', role: 'editor' as const }
-  const { token } = await createAccessToken(management, { params: { orgId }, body })
+  const { token } = await management.createAccessToken({ params: { orgId }, body })
   const rulePath = `/projects/${projectId}/envs/${live.id}/flags/${flag.id}/targeting-rules/${rule.id}`
   return { liveKey: await keyOf(live.id), stagingKey: await keyOf(staging.id), token, rulePath }
 }

@@ -7,12 +7,7 @@ import { evaluate } from '../../../server/test/call.ts'
 import { allInMemory } from '../../../server/test/capabilities.ts'
 import { until } from '../../../server/test/fake-clock.ts'
 import { type Listening, listen } from '../../../server/test/node/listening.ts'
-import type { Management } from '../../src/changes/management.ts'
-import { createFlag, deleteFlag } from '../../src/flags/flags.ts'
-import { createTargetingRule } from '../../src/flags/targeting-rules.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
-import { createProject } from '../../src/organizations/projects.ts'
-import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
+import type { ManagementUseCases } from '../../src/create-management.ts'
 import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 import type { Json } from '../world/world.ts'
 
@@ -22,7 +17,7 @@ const context = { kind: 'user', key: 'user-1' }
 
 let flags: ManagedServer
 let listening: Listening
-let management: Management
+let management: ManagementUseCases
 let place: { projectId: string; environmentId: string }
 let sdkKey: string
 
@@ -32,11 +27,11 @@ beforeEach(async () => {
   listening = await listen(toNodeHandler(flags))
   attachWebSocket(listening.server, flags)
   management = flags.as(actor)
-  const { id: orgId } = await createOrganization(management, { body: { name: 'Acme' } })
-  const made = await createProject(management, { params: { orgId }, body: { key: 'shop' } })
+  const { id: orgId } = await management.createOrganization({ body: { name: 'Acme' } })
+  const made = await management.createProject({ params: { orgId }, body: { key: 'shop' } })
   place = { projectId: made.id, environmentId: made.environments[0]?.id ?? '' }
   const body = { name: 'k', kind: 'client', rateLimit: 1_000_000 } as const
-  sdkKey = (await createSdkKey(management, { params: place, body })).key
+  sdkKey = (await management.createSdkKey({ params: place, body })).key
   return async () => {
     await flags.close()
     await listening.close()
@@ -46,11 +41,11 @@ beforeEach(async () => {
 /** A flag of the one key, which serves `default …` to everybody, but `rule …` to those of the rule. */
 async function createRound(round: number): Promise<string> {
   const variations = ['default', 'rule'].map((key) => ({ key, value: `${key} ${round}` }))
-  const flag = await createFlag(management, {
+  const flag = await management.createFlag({
     params: place,
     body: { key: 'same', type: 'string', variations },
   })
-  await createTargetingRule(management, {
+  await management.createTargetingRule({
     params: { ...place, flagId: flag.id },
     body: { name: 'all', conditions: [], variationId: flag.variations[1]?.id ?? null },
   })
@@ -88,7 +83,7 @@ it(`a flag made anew under its key ${ROUNDS} times never serves what an older on
     ids.add(flagId)
     await present().toEqual({ same: `rule ${round}` })
     const params = { ...place, flagId }
-    await deleteFlag(management, { params })
+    await management.deleteFlag({ params })
     await present().toEqual({})
   }
   const lastId = await createRound(ROUNDS)

@@ -6,11 +6,11 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import type { Reply } from '../../../server/src/http/exchange.ts'
 import { createFetch } from '../../../server/src/http/fetch.ts'
 import { toNodeHandler } from '../../../server/src/node/http.ts'
+import { systemClock } from '../../../server/src/runtime/clock.ts'
 import { silentLogger } from '../../../server/src/runtime/logger.ts'
 import { until } from '../../../server/test/fake-clock.ts'
 import { type Listening, listen } from '../../../server/test/node/listening.ts'
 import { LoginAudit } from '../../src/authentication/login-audit.ts'
-import { createAccessToken } from '../../src/users/access-tokens.ts'
 import { createManagedServer } from '../world/managed-server.ts'
 
 const PIECE = 'x'.repeat(16 * 1024)
@@ -214,12 +214,12 @@ describe('GET /audit/export over a socket', () => {
       orgId: null,
     } as const
     const management = flags.as(actor)
-    await createAccessToken(management, {
+    await management.createAccessToken({
       params: { orgId: null },
       body: { name: 'Platform', role: 'platform' },
       token,
     })
-    const logins = new LoginAudit(management)
+    const logins = new LoginAudit({ storage, clock: systemClock, logger })
     const fields = { email: '', method: 'password', reason: 'unknown' } as const
     const nobody = { id: '', email: '', name: '', role: '' }
     await Promise.all(

@@ -1,7 +1,5 @@
 import type { Storage } from '@ff/storage'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createOrganization } from '../../src/organizations/organizations.ts'
-import { addMember } from '../../src/users/members.ts'
 import { CALLBACK_QUERY, identityProviderFor } from '../world/fake-identity-provider.ts'
 import { stores } from '../world/stores.ts'
 import { World } from '../world/world.ts'
@@ -24,9 +22,9 @@ describe.each(stores)('an identity, in %s,', (_, open) => {
       clean()
     })
     const { management } = await World.create(storage)
-    const { id: orgId } = await createOrganization(management, { body: { name: 'Acme' } })
+    const { id: orgId } = await management.createOrganization({ body: { name: 'Acme' } })
     const body = { email: 'ada@acme.test', role: 'viewer' } as const
-    const { userId } = await addMember(management, { params: { orgId }, body })
+    const { userId } = await management.addMember({ params: { orgId }, body })
     return { storage, userId }
   }
 

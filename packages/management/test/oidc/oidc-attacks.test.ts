@@ -38,7 +38,7 @@ async function expectRefused(page: Page, message: string, by = browser, status =
   expect(page.headers.get('location')).toBeNull()
   expect(page.headers.get('set-cookie')).toBeNull()
   expect(by.cookies.has('ff_session')).toBe(false)
-  expect((await scene.management.storage.list('loginSession', {})).total).toBe(0)
+  expect((await scene.storage.list('loginSession', {})).total).toBe(0)
 }
 
 function changed(url: URL, name: string, value: string | undefined): URL {

@@ -14,7 +14,7 @@ beforeEach(async () => {
   return () => scene.close()
 })
 
-const identities = async () => (await scene.management.storage.list('identity', {})).data
+const identities = async () => (await scene.storage.list('identity', {})).data
 const me = async (browser: Browser): Promise<Json> => {
   const { status, text } = await browser.send('GET', `${scene.base}/auth/me`)
   return { status, ...JSON.parse(text).data }

@@ -1,15 +1,14 @@
 import type { Role } from '@ff/protocol/management'
+import type { Storage } from '@ff/storage'
 import type { Configuration } from 'oidc-provider'
 import { toNodeHandler } from '../../../server/src/node/http.ts'
 import type { LogFields } from '../../../server/src/runtime/logger.ts'
 import { allInMemory } from '../../../server/test/capabilities.ts'
 import { FakeClock } from '../../../server/test/fake-clock.ts'
 import { listen } from '../../../server/test/node/listening.ts'
-import type { Management } from '../../src/changes/management.ts'
+import type { ManagementUseCases } from '../../src/create-management.ts'
 import { ScryptPasswordHasher } from '../../src/node/password-hasher.ts'
 import { type OidcProviderOptions, oidcProvider } from '../../src/oidc/oidc.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
-import { addMember, removeMember } from '../../src/users/members.ts'
 import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 import type { Json } from '../world/world.ts'
 import type { Browser, Page } from './browser.ts'
@@ -21,7 +20,8 @@ export const ADMINISTRATOR = { email: 'root@acme.test', password: 'a password fo
 export interface OidcScene {
   readonly clock: FakeClock
   readonly flags: ManagedServer
-  readonly management: Management
+  readonly management: ManagementUseCases
+  readonly storage: Storage
   readonly provider: OidcServer
   /** Where browsers find the server, with its base path. */
   readonly base: string
@@ -54,8 +54,10 @@ export async function openScene({
   const web = await listen()
   const base = `${web.url}/flags`
   const provider = await OidcServer.open(`${base}/auth/oidc/callback`, more)
+  const parts = allInMemory()
+  const { storage } = parts
   const flags = createManagedServer({
-    ...allInMemory(),
+    ...parts,
     clock,
     basePath: '/flags',
     publicUrl: web.url,
@@ -73,26 +75,27 @@ export async function openScene({
   web.server.on('request', toNodeHandler(flags))
   const system = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
   const management = flags.as(system)
-  const { id: orgId } = await createOrganization(management, { body: { name: 'Acme' } })
+  const { id: orgId } = await management.createOrganization({ body: { name: 'Acme' } })
   const logIn: OidcScene['logIn'] = (browser, query = '') =>
     browser.visit(`${base}/auth/oidc/start${query}`)
   return {
     clock,
     flags,
     management,
+    storage,
     provider,
     base,
     orgId,
     errors,
-    addMember: (email, role) => addMember(management, { params: { orgId }, body: { email, role } }),
+    addMember: (email, role) => management.addMember({ params: { orgId }, body: { email, role } }),
     logIn,
-    removeMember: (params) => removeMember(management, { params }),
+    removeMember: (params) => management.removeMember({ params }),
     async goToProvider(browser, query = '') {
       const isBack = ({ href }: URL) => href.startsWith(`${base}/auth/oidc/callback`)
       return (await browser.visit(`${base}/auth/oidc/start${query}`, isBack)).url
     },
     async audit(type) {
-      const { data } = await management.storage.list('auditEvent', {
+      const { data } = await storage.list('auditEvent', {
         where: { eventType: type },
         sort: { field: 'position', direction: 'asc' },
       })

@@ -4,8 +4,6 @@ import { call } from '../../../server/test/call.ts'
 import { allInMemory } from '../../../server/test/capabilities.ts'
 import { listen } from '../../../server/test/node/listening.ts'
 import { oidcProvider } from '../../src/oidc/oidc.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
-import { addMember } from '../../src/users/members.ts'
 import { CALLBACK_QUERY, identityProviderFor } from '../world/fake-identity-provider.ts'
 import type { ManagedOptions } from '../world/managed-server.ts'
 import { createManagedServer } from '../world/managed-server.ts'
@@ -170,9 +168,9 @@ describe('the options', () => {
       publicUrl,
       basePath: '/flags',
     })
-    const { id: orgId } = await createOrganization(world.management, { body: { name: 'Acme' } })
+    const { id: orgId } = await world.management.createOrganization({ body: { name: 'Acme' } })
     const body = { email: 'ada@acme.test', role: 'viewer' } as const
-    await addMember(world.management, { params: { orgId }, body })
+    await world.management.addMember({ params: { orgId }, body })
     const begun = await world.call('GET', '/auth/oidc/start')
     const kept = begun.cookies[0] ?? ''
     expect(kept).toMatch(/; Path=\/flags\/auth\/oidc\/callback; .*; Secure$/)

@@ -1,6 +1,5 @@
 import type { Role } from '@ff/protocol/management'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createOrganization, updateOrganization } from '../../src/organizations/organizations.ts'
 import { stores } from '../world/stores.ts'
 import { type Json, type Tenant, World } from '../world/world.ts'
 
@@ -60,7 +59,7 @@ describe('an organization', () => {
 
   it('is listed by name, page by page, and found by a part of it', async () => {
     const names = ['Delta', 'Alpha', 'Charlie', 'Bravo']
-    for (const name of names) await createOrganization(world.management, { body: { name } })
+    for (const name of names) await world.management.createOrganization({ body: { name } })
     const list = async (query: string) =>
       (await done('GET', `/organizations?${query}`, undefined, 'platform')) as Json
     const seen: string[] = []
@@ -204,7 +203,7 @@ describe('metadata', () => {
     ]
     for (const body of bodies) expect((await send('PUT', at, body)).status).toBe(400)
     const metadataUpdates = JSON.parse('{"__proto__":{"polluted":1}}')
-    const inProcess = updateOrganization(world.management, {
+    const inProcess = world.management.updateOrganization({
       params: { orgId: tenant.orgId },
       body: { metadataUpdates },
     })

@@ -43,7 +43,7 @@ describe.each(stores)('what is too old, in %s', (_name, open) => {
     const minutes = [-3 * DAY - 60_000, -3 * DAY].map(at)
     await storage.addEvaluationCounts(minutes.map((minute) => ({ ...counted, minute })))
 
-    for (let twice = 0; twice < 2; twice += 1) await retentionJob({ storage, clock }).run()
+    for (let twice = 0; twice < 2; twice += 1) await retentionJob(storage, clock).run()
 
     const kept = async (kind: 'observedContext' | 'userSketch' | 'idempotencyRecord') =>
       (await storage.list(kind, {})).data
@@ -72,7 +72,7 @@ it('a running server removes it within the hour', async () => {
 it('a store that is away makes the job fail, which is counted, and the next run makes up for it', async () => {
   const { storage } = allInMemory()
   const clock = new FakeClock()
-  const job = retentionJob({ storage, clock })
+  const job = retentionJob(storage, clock)
   const jobs = new Jobs([job], { clock, logger: silentLogger })
   await jobs.runNow(job)
   expect([...jobs.failures]).toEqual([[job.name, 1]])

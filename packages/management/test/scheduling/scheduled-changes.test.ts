@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Job } from '../../../server/src/runtime/jobs.ts'
 import type { Actor } from '../../src/access/actors.ts'
 import { dueChangesJob } from '../../src/scheduling/due-changes.ts'
-import { createScheduledChange } from '../../src/scheduling/scheduled-changes.ts'
 import { stores } from '../world/stores.ts'
 import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
@@ -28,7 +27,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
     const body = { key: 'banner', type: 'boolean' }
     flag = (await world.call('POST', at.flags, { token, body })).data
     state = at.live(flag.id)
-    job = dueChangesJob(world.management)
+    job = dueChangesJob(world.services, undefined)
   })
 
   afterEach(async () => {
@@ -70,7 +69,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
       body: { name: 'Everybody', conditions: [] },
     })
     await world.clock.advance(MINUTE_MS)
-    const instances = Array.from({ length: 8 }, () => dueChangesJob(world.management))
+    const instances = Array.from({ length: 8 }, () => dueChangesJob(world.services, undefined))
     await Promise.all(instances.map((each) => each.run()))
     const rules = await world.call('GET', `${state}/targeting-rules`, { token })
     expect(rules.data.meta.total).toBe(1)
@@ -180,7 +179,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
       operation: 'updateFlagState' as const,
       body: { is_active: false },
     }
-    await createScheduledChange({ ...world.management, actor }, { params, body })
+    await world.as(actor).createScheduledChange({ params, body })
   }
 
   it.each([
@@ -215,7 +214,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
   it('asks the lookup of the host for the rights of its actor', async () => {
     await scheduleAs({ ...guest, orgId: tenant.orgId })
     await world.clock.advance(MINUTE_MS)
-    await dueChangesJob({ ...world.management, findActor: async () => undefined }).run()
+    await dueChangesJob(world.services, async () => undefined).run()
     const failure = 'The access of the author, "Guest", has ended.'
     expect((await failed()).change).toMatchObject({ status: 'failed', failure })
   })
@@ -257,14 +256,14 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
   it('waits while the store is away, and loses nothing', async () => {
     await switchOff()
     await world.clock.advance(MINUTE_MS)
-    const store = world.management.storage
+    const store = world.storage
     const away = new Proxy(store, {
       get: (_, name: keyof typeof store) =>
         name === 'transaction'
           ? async () => Promise.reject(new Error('the disk is full'))
           : store[name].bind(store),
     })
-    const broken = dueChangesJob({ ...world.management, storage: away })
+    const broken = dueChangesJob({ ...world.services, storage: away }, undefined)
     await expect(broken.run()).rejects.toThrow('the disk is full')
     expect((await list('?status=pending')).meta.total).toBe(1)
     await job.run()

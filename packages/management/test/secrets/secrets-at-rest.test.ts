@@ -6,9 +6,6 @@ import { expect, it } from 'vitest'
 import type { LogFields } from '../../../server/src/runtime/logger.ts'
 import { call, evaluate } from '../../../server/test/call.ts'
 import { ScryptPasswordHasher } from '../../src/node/password-hasher.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
-import { createProject } from '../../src/organizations/projects.ts'
-import { createAccessToken } from '../../src/users/access-tokens.ts'
 import { Receiver } from '../webhooks/receiver.ts'
 import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 import type { Json } from '../world/world.ts'
@@ -38,10 +35,10 @@ it('no secret is kept in clear by anything, in files or in logs', async () => {
   try {
     await flags.start()
     const management = flags.as(actor)
-    const { id: orgId } = await createOrganization(management, { body: { name: 'Acme' } })
+    const { id: orgId } = await management.createOrganization({ body: { name: 'Acme' } })
     const owner = { params: { orgId }, body: { name: 'first', role: 'owner' } } as const
-    const secrets = [(await createAccessToken(management, owner)).token]
-    const made = await createProject(management, { params: { orgId }, body: { key: 'shop' } })
+    const secrets = [(await management.createAccessToken(owner)).token]
+    const made = await management.createProject({ params: { orgId }, body: { key: 'shop' } })
     const manage = async (method: string, path: string, body?: Json, token = secrets[0]) => {
       const headers = { authorization: `Bearer ${token}`, 'idempotency-key': crypto.randomUUID() }
       const answer = await call(flags, path, { method, headers, body })

@@ -16,7 +16,6 @@ import {
   shared,
   TITLE,
 } from '../../../server/test/usage/usage-scene.ts'
-import { explainEvaluation } from '../../src/insights/explanations.ts'
 import { createManagedServer } from '../world/managed-server.ts'
 
 let scene: Scene
@@ -145,7 +144,7 @@ describe('an evaluation counts once per flag and variation', () => {
     const managed = createManagedServer({ ...memory, storage: shared(memory.storage) })
     const actor = { id: 'a', email: '', name: '', role: 'platform', orgId: null } as const
     const params = { projectId: live.projectId, environmentId: live.environmentId }
-    const explained = explainEvaluation(managed.as(actor), { params, body: { context: pro } })
+    const explained = managed.as(actor).explainEvaluation({ params, body: { context: pro } })
     expect((await explained).flags).toHaveLength(2)
     await written()
     expect(await countsOf(scene, BANNER)).toEqual({})

@@ -188,14 +188,13 @@ describe('a session', () => {
   })
 
   it('is forgotten by the store when it is over', async () => {
-    const { sessions } = logInWorld.services
     await logInWorld.world.clock.advance(HOUR_MS)
     await logInWorld.logIn('ada@acme.test')
     await logInWorld.world.clock.advance(HOUR_MS + 1000)
-    await sessions.forgetEnded()
+    await logInWorld.world.runJob('forget ended log-in sessions')
     expect((await logInWorld.world.storage.list('loginSession', {})).total).toBe(1)
     await logInWorld.world.clock.advance(12 * HOUR_MS)
-    await sessions.forgetEnded()
+    await logInWorld.world.runJob('forget ended log-in sessions')
     expect((await logInWorld.world.storage.list('loginSession', {})).total).toBe(0)
   })
 

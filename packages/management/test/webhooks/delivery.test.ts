@@ -5,9 +5,6 @@ import type { Storage } from '@ff/storage'
 import { Webhook as Verifier } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { createProject } from '../../src/organizations/projects.ts'
-import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.ts'
-import { deleteWebhook, updateWebhook } from '../../src/webhooks/webhooks.ts'
 import { stores } from '../world/stores.ts'
 import { eventually, HookedServer } from './hooked-server.ts'
 import { type Received, Receiver, status } from './receiver.ts'
@@ -97,7 +94,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       const off = await server.addWebhook(`${receiver.url}/off`, ['project.*'])
       await server.settled()
       const params = { orgId: server.orgId, webhookId: off.id }
-      await updateWebhook(server.management, { params, body: { isActive: false } })
+      await server.management.updateWebhook({ params, body: { isActive: false } })
       await server.settled()
       receiver.received.length = 0
       await server.change()
@@ -115,9 +112,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       const alongside = async () => {
         throw new Error('undone')
       }
-      const management = { ...server.management, alongside }
-      const params = { orgId: server.orgId }
-      const undone = createProject(management, { params, body: { key: 'undone' } })
+      const undone = server.changeIn({ alongside })
       await expect(undone).rejects.toThrow('undone')
       expect(await server.deliveries()).toEqual([])
       await server.after(MINUTE)
@@ -128,7 +123,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       await server.addWebhook(receiver.url, ['*'])
       const before = (await server.settled()).length
       const params = { orgId: server.orgId }
-      const refused = createProject(server.management, { params, body: { key: 'two words' } })
+      const refused = server.management.createProject({ params, body: { key: 'two words' } })
       await expect(refused).rejects.toSatisfy(isFlagError)
       expect(await server.deliveries()).toHaveLength(before)
     })
@@ -222,7 +217,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
         failingSince: new Date(server.clock.now() - 9 * DAY).toISOString(),
       })
       const params = { orgId: server.orgId, webhookId }
-      await updateWebhook(server.management, { params, body: { isActive: true } })
+      await server.management.updateWebhook({ params, body: { isActive: true } })
       receiver.answer = status(500)
       await server.change()
       await server.settled()
@@ -292,10 +287,9 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       await server.addWebhook(receiver.url)
       await server.changeAndDie()
       // What a process leaves that is killed between its claim and its sending.
-      const { management } = server
       const never = () => new Promise<never>(() => undefined)
       const webhookSender = { refusalOf: () => undefined, send: never }
-      await new WebhookDispatcher({ ...management, webhookSender }).run()
+      await server.dispatcher(webhookSender).run()
       const [claimed] = await server.deliveries()
       expect(claimed).toMatchObject({ status: 'pending', attempts: 1, lastError: null })
       await server.after(30 * SECOND - 1)
@@ -317,7 +311,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
         return { status: 500, fault: 'status' } as const
       }
       const webhookSender = { refusalOf: () => undefined, send }
-      const suspended = new WebhookDispatcher({ ...server.management, webhookSender })
+      const suspended = server.dispatcher(webhookSender)
       await suspended.run()
       await server.after(30 * SECOND)
       await server.settled()
@@ -359,7 +353,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       receiver.answer = status(500)
       await server.change()
       await server.settled()
-      await deleteWebhook(server.management, { params: { orgId: server.orgId, webhookId } })
+      await server.management.deleteWebhook({ params: { orgId: server.orgId, webhookId } })
       expect(await server.retry()).toMatchObject([{ status: 'failed', lastError: 'inactive' }])
       expect(receiver.received).toHaveLength(1)
     })

@@ -1,12 +1,15 @@
 import type { Webhook, WebhookDelivery } from '@ff/protocol/management'
-import type { Storage } from '@ff/storage'
-import { type LogFields, silentLogger } from '../../../server/src/runtime/logger.ts'
+import { memory, type Storage } from '@ff/storage'
+import { type LogFields, type Logger, silentLogger } from '../../../server/src/runtime/logger.ts'
 import { FakeClock, settle } from '../../../server/test/fake-clock.ts'
-import type { Management } from '../../src/changes/management.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
+import type { ChangeCall } from '../../src/changes/apply-change.ts'
+import { PublishCheck } from '../../src/changes/publish-check.ts'
+import { NodeWebhookSender } from '../../src/node/webhook-sender.ts'
 import { createProject } from '../../src/organizations/projects.ts'
+import type { WebhookSender } from '../../src/ports/webhook-sender.ts'
+import { SecretBox } from '../../src/secrets/secret-box.ts'
+import { parseSecretKeys } from '../../src/secrets/secret-keys.ts'
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.ts'
-import { createWebhook } from '../../src/webhooks/webhooks.ts'
 import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 
 const ACTOR = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
@@ -24,6 +27,7 @@ export class HookedServer {
   /** Another instance over the same store, that looks when a test wants it to. */
   readonly instance: WebhookDispatcher
   orgId = ''
+  readonly #logger: Logger
 
   constructor(
     storage: Storage,
@@ -32,10 +36,28 @@ export class HookedServer {
     this.storage = storage
     this.clock = clock
     const error = (message: string, fields?: LogFields) => void this.errors.push([message, fields])
-    const logger = { ...silentLogger, error }
+    this.#logger = { ...silentLogger, error }
+    const logger = this.#logger
     const webhooks = { allowLoopback: true }
     this.flags = createManagedServer({ storage, clock, logger, secretKey, webhooks })
-    this.instance = new WebhookDispatcher(this.management)
+    this.instance = this.dispatcher(new NodeWebhookSender({ allowLoopback: true }), secretKey)
+  }
+
+  /** A dispatcher of another instance, which sends in this way. */
+  dispatcher(webhookSender: WebhookSender, secretKey = SECRET_KEY): WebhookDispatcher {
+    const { storage, clock } = this
+    return new WebhookDispatcher({
+      ...{ storage, clock, webhookSender, logger: this.#logger },
+      secretBox: new SecretBox(parseSecretKeys(secretKey)),
+      switchOff: ({ id: webhookId, orgId, revision: expectedRevision }) => {
+        const params = { orgId, webhookId }
+        return this.management.updateWebhook({
+          params,
+          body: { isActive: false },
+          expectedRevision,
+        })
+      },
+    })
   }
 
   get management() {
@@ -48,7 +70,7 @@ export class HookedServer {
   }
 
   async addOrganization(name = 'Acme'): Promise<string> {
-    this.orgId = (await createOrganization(this.management, { body: { name } })).id
+    this.orgId = (await this.management.createOrganization({ body: { name } })).id
     return this.orgId
   }
 
@@ -58,22 +80,32 @@ export class HookedServer {
     eventTypes: readonly string[] = ['project.*'],
   ): Promise<Webhook & { readonly secret: string }> {
     const params = { orgId: this.orgId }
-    return createWebhook(this.management, { params, body: { url, eventTypes: [...eventTypes] } })
+    return this.management.createWebhook({ params, body: { url, eventTypes: [...eventTypes] } })
   }
 
   /** A change that webhooks are told of, as `project.created`. */
   change(): Promise<unknown> {
-    return this.#change(this.management)
+    return this.management.createProject(this.#newProject())
   }
 
   /** The same, by an instance that dies before it can send anything. */
   changeAndDie(): Promise<unknown> {
-    return this.#change({ ...this.management, wakeWebhooks: () => undefined })
+    return this.changeIn({})
   }
 
-  #change(management: Management): Promise<unknown> {
-    const body = { key: `p-${crypto.randomUUID()}` }
-    return createProject(management, { params: { orgId: this.orgId }, body })
+  /** The same, in a call with these fields. */
+  changeIn(call: Partial<ChangeCall>): Promise<unknown> {
+    const { storage, clock } = this
+    const services = {
+      ...{ storage, clock, logger: silentLogger, changeFeed: memory().changeFeed },
+      publishCheck: new PublishCheck(),
+      wakeWebhooks: () => undefined,
+    }
+    return createProject(services, { actor: ACTOR, ...call }, this.#newProject())
+  }
+
+  #newProject() {
+    return { params: { orgId: this.orgId }, body: { key: `p-${crypto.randomUUID()}` } }
   }
 
   async deliveries(where: Partial<WebhookDelivery> = {}): Promise<readonly WebhookDelivery[]> {

@@ -1,5 +1,4 @@
 import type { Role } from '@ff/protocol/management'
-import type { LogInServices } from '../../src/authentication/log-in-services.ts'
 import type { ManagedOptions } from './managed-server.ts'
 import { type Answer, type Call, type Json, type Tenant, World } from './world.ts'
 
@@ -36,12 +35,6 @@ export class LogInWorld {
     const world = await World.create(options.storage, options)
     await world.start()
     return new LogInWorld(world, await world.addTenant('Acme'))
-  }
-
-  get services(): LogInServices {
-    const { logInServices } = this.world.management
-    if (logInServices === null) throw new Error('users do not log in to this server')
-    return logInServices
   }
 
   /** Another server over the same store. */

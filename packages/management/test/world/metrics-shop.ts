@@ -3,11 +3,6 @@ import type { Storage } from '@ff/storage'
 import { type Called, call } from '../../../server/test/call.ts'
 import { allInMemory } from '../../../server/test/capabilities.ts'
 import { FakeClock } from '../../../server/test/fake-clock.ts'
-import { createFlag } from '../../src/flags/flags.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
-import { createProject } from '../../src/organizations/projects.ts'
-import { createSdkKey } from '../../src/organizations/sdk-keys.ts'
-import { createAccessToken } from '../../src/users/access-tokens.ts'
 import type { ManagedOptions } from './managed-server.ts'
 import { createManagedServer, type ManagedServer } from './managed-server.ts'
 
@@ -57,8 +52,8 @@ export async function openMetricsShop(options: ManagedOptions = {}): Promise<Met
 
 async function addTenant(flags: ManagedServer, name: string): Promise<ShopTenant> {
   const management = flags.as(SYSTEM)
-  const { id: orgId } = await createOrganization(management, { body: { name } })
-  const made = await createProject(management, { params: { orgId }, body: { key: 'shop' } })
+  const { id: orgId } = await management.createOrganization({ body: { name } })
+  const made = await management.createProject({ params: { orgId }, body: { key: 'shop' } })
   const [live, staging] = made.environments.map(({ id }) => id)
   if (live === undefined || staging === undefined) throw new Error('a project has environments')
   const projectId = made.id
@@ -67,14 +62,14 @@ async function addTenant(flags: ManagedServer, name: string): Promise<ShopTenant
     type: 'string' as const,
     variations: ['dark', 'light'].map((key) => ({ key, name: key.toUpperCase(), value: key })),
   }
-  const flag = await createFlag(management, { params: { projectId }, body })
+  const flag = await management.createFlag({ params: { projectId }, body })
   const keyOf = async (kind: 'client' | 'server') => {
     const params = { projectId, environmentId: live }
-    return (await createSdkKey(management, { params, body: { name: kind, kind } })).key
+    return (await management.createSdkKey({ params, body: { name: kind, kind } })).key
   }
   const tokenOf = async (role: Role) => {
     const params = { orgId: role === 'platform' ? null : orgId }
-    return (await createAccessToken(management, { params, body: { name: role, role } })).token
+    return (await management.createAccessToken({ params, body: { name: role, role } })).token
   }
   return {
     ...{ orgId, projectId, live, staging, flag },

@@ -12,16 +12,15 @@ import { Metrics } from '../../../server/src/http/metrics.ts'
 import { Instance } from '../../../server/src/instance.ts'
 import { SessionRegistry } from '../../../server/src/live/session-registry.ts'
 import { resolveOptions } from '../../../server/src/options.ts'
+import { silentLogger } from '../../../server/src/runtime/logger.ts'
 import { FakeClock } from '../../../server/test/fake-clock.ts'
 import type { Actor } from '../../src/access/actors.ts'
-import type { Management } from '../../src/changes/management.ts'
-import type { As } from '../../src/create-management.ts'
+import type { ChangeServices } from '../../src/changes/apply-change.ts'
+import { PublishCheck } from '../../src/changes/publish-check.ts'
+import type { As, ManagementUseCases } from '../../src/create-management.ts'
 import { createManagement } from '../../src/node/node.ts'
 import { ScryptPasswordHasher } from '../../src/node/password-hasher.ts'
 import { openApiDocument } from '../../src/openapi/openapi.ts'
-import { createOrganization } from '../../src/organizations/organizations.ts'
-import { createProject } from '../../src/organizations/projects.ts'
-import { createAccessToken } from '../../src/users/access-tokens.ts'
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.ts'
 import type { ManagedOptions } from './managed-server.ts'
 import { expectToFitOpenApi, isInOpenApi } from './openapi.ts'
@@ -60,7 +59,7 @@ export interface Tenant {
 }
 
 /** Who sets the scene. */
-const SYSTEM_ACTOR: Actor = {
+export const SYSTEM_ACTOR: Actor = {
   id: 'system',
   email: '',
   name: 'System',
@@ -79,7 +78,11 @@ export class World {
   readonly storage: Storage
   readonly clock = new FakeClock()
   readonly hints: FlagSetChange[] = []
-  readonly management: Management
+  /** The use cases of the platform's actor, and those of any other. */
+  readonly management: ManagementUseCases
+  readonly as: As
+  /** For use cases and jobs that a test runs by itself. */
+  readonly services: ChangeServices
   readonly #plane: ConnectedManagementPlane<As>
   readonly #handle: Handle
 
@@ -96,7 +99,13 @@ export class World {
     const services = servicesOf(options)
     const plane = createManagement(options).connect(services)
     this.storage = storage
+    this.as = plane.as
     this.management = plane.as(SYSTEM_ACTOR)
+    this.services = {
+      ...{ storage, changeFeed, clock, logger: silentLogger },
+      publishCheck: new PublishCheck(),
+      wakeWebhooks: () => undefined,
+    }
     this.#plane = plane
     stopWebhooks(plane)
     this.#handle = createHandler({
@@ -121,17 +130,29 @@ export class World {
     return this.#plane.start()
   }
 
+  /** Does what the close of a server does with its management plane. */
+  stop(): Promise<void> {
+    return this.#plane.close()
+  }
+
+  /** Runs a background job of the management plane once. */
+  async runJob(name: string): Promise<void> {
+    const job = this.#plane.jobs.find((each) => each.name === name)
+    if (job === undefined) throw new Error(`there is no job ${name}`)
+    await job.run()
+  }
+
   async addTenant(name: string): Promise<Tenant> {
     const { management } = this
-    const { id: orgId } = await createOrganization(management, { body: { name } })
+    const { id: orgId } = await management.createOrganization({ body: { name } })
     const params = { orgId }
-    const created = await createProject(management, { params, body: { key: 'shop' } })
+    const created = await management.createProject({ params, body: { key: 'shop' } })
     const [live, staging] = created.environments
     if (live === undefined || staging === undefined) throw new Error('no environments')
     const tokenOf = async (role: Role) => {
       const owner = { orgId: role === 'platform' ? null : orgId }
       const body = { name: `${name} ${role}`, role }
-      return (await createAccessToken(management, { params: owner, body })).token
+      return (await management.createAccessToken({ params: owner, body })).token
     }
     const tokens = {
       platform: await tokenOf('platform'),

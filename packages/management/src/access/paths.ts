@@ -1,0 +1,238 @@
+import type {
+  Environment,
+  Flag,
+  FlagState,
+  Plan,
+  Project,
+  ScheduledChange,
+  Segment,
+  TargetingRule,
+  Variation,
+} from '@ff/protocol/management'
+import type { Kind, Records, StorageSession } from '@ff/storage'
+import type { Actor } from './actors.ts'
+import {
+  type Access,
+  assertPermittedOnInstallation,
+  assertRoleMay,
+  notFound,
+  permitted,
+} from './permissions.ts'
+
+/** The records that the ids of a path name, by the name of the id. */
+interface RecordsById {
+  readonly orgId: { readonly organization: Records['organization'] }
+  readonly projectId: { readonly project: Project }
+  readonly environmentId: { readonly environment: Environment; readonly project: Project }
+  readonly flagId: { readonly flag: Flag }
+  readonly variationId: { readonly variation: Variation }
+  readonly ruleId: { readonly rule: TargetingRule }
+  readonly rolloutId: { readonly rollout: Records['rollout'] }
+  readonly changeId: { readonly change: ScheduledChange }
+  readonly segmentId: { readonly segment: Segment }
+  readonly keyId: { readonly sdkKey: Records['sdkKey'] }
+  readonly userId: { readonly member: Records['member'] }
+  readonly tokenId: { readonly token: Records['accessToken'] }
+  readonly webhookId: { readonly webhook: Records['webhook'] }
+  readonly planId: { readonly plan: Plan }
+}
+
+type IdName = keyof RecordsById
+
+/** The ids that a use case loads records by. Without any, it belongs to the installation. */
+export type Ids = { readonly [Name in IdName]?: string } & {
+  /** What belongs to no organization, and may be read in all of them. */
+  readonly catalogue?: true
+}
+
+/** The ids of what belongs to the installation. */
+export type NoIds = Readonly<Record<never, never>>
+
+type Intersection<Union> = (Union extends unknown ? (member: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never
+
+/** The ids by which records belong to an organization. */
+type OwnedId = 'orgId' | 'projectId' | 'environmentId'
+
+/** The loaded records of some ids. The state of a flag is loaded with its flag and environment. */
+export type PathOf<I> = I extends unknown
+  ? {
+      readonly organization: OwnedId & keyof I extends never ? null : Records['organization']
+    } & ([IdName & keyof I] extends [never]
+      ? unknown
+      : Intersection<RecordsById[IdName & keyof I]>) &
+      ('flagId' | 'environmentId' extends keyof I ? { readonly state: FlagState } : unknown)
+  : never
+
+/** The records that every path may have. `organization` is `null` for the installation's own. */
+export interface AnyPath {
+  readonly organization: Records['organization'] | null
+  readonly project?: Project
+  readonly environment?: Environment
+}
+
+interface Step {
+  /** The member of the path. */
+  readonly name: string
+  readonly kind: Kind
+  readonly thing: string
+  /** The id of the record; several: the fields that together belong to one record. */
+  readonly by: readonly IdName[]
+  /** The fields that name the records of the path that the record belongs to. */
+  readonly parents: readonly ('orgId' | 'projectId' | 'environmentId' | 'flagId')[]
+}
+
+const OF_FLAG_STATE = ['flagId', 'environmentId'] as const
+
+/** The records of paths, parents first, which is the order in which they are checked. */
+const STEPS: readonly Step[] = [
+  { name: 'project', kind: 'project', thing: 'project', by: ['projectId'], parents: ['orgId'] },
+  {
+    name: 'environment',
+    kind: 'environment',
+    thing: 'environment',
+    by: ['environmentId'],
+    parents: ['projectId'],
+  },
+  { name: 'flag', kind: 'flag', thing: 'flag', by: ['flagId'], parents: ['projectId'] },
+  { name: 'state', kind: 'flagState', thing: 'flag', by: OF_FLAG_STATE, parents: OF_FLAG_STATE },
+  {
+    name: 'variation',
+    kind: 'variation',
+    thing: 'variation',
+    by: ['variationId'],
+    parents: ['flagId'],
+  },
+  {
+    name: 'rule',
+    kind: 'targetingRule',
+    thing: 'targeting rule',
+    by: ['ruleId'],
+    parents: OF_FLAG_STATE,
+  },
+  { name: 'rollout', kind: 'rollout', thing: 'rollout', by: ['rolloutId'], parents: OF_FLAG_STATE },
+  {
+    name: 'change',
+    kind: 'scheduledChange',
+    thing: 'scheduled change',
+    by: ['changeId'],
+    parents: OF_FLAG_STATE,
+  },
+  { name: 'segment', kind: 'segment', thing: 'segment', by: ['segmentId'], parents: ['projectId'] },
+  { name: 'sdkKey', kind: 'sdkKey', thing: 'SDK key', by: ['keyId'], parents: ['environmentId'] },
+  { name: 'member', kind: 'member', thing: 'member', by: ['orgId', 'userId'], parents: ['orgId'] },
+  { name: 'token', kind: 'accessToken', thing: 'token', by: ['tokenId'], parents: ['orgId'] },
+  { name: 'webhook', kind: 'webhook', thing: 'webhook', by: ['webhookId'], parents: ['orgId'] },
+  { name: 'plan', kind: 'plan', thing: 'plan', by: ['planId'], parents: [] },
+]
+
+/** Any record, as far as a path depends on it. */
+type PathRecord = Readonly<Record<string, unknown>>
+
+/**
+ * Loads the records that ids name and decides access on their organization. Throws `NOT_FOUND` for
+ * a record that does not exist or does not belong to the records before it, and `FORBIDDEN` if the
+ * role lacks the permission. The records are read concurrently and checked parents first.
+ */
+export async function loadPath<I extends Ids>(
+  session: StorageSession,
+  access: Access,
+  ids: I,
+): Promise<PathOf<I>> {
+  const steps = STEPS.filter(({ by }) => by.every((id) => ids[id] !== undefined))
+  const [likely, ...records] = await Promise.all([
+    findOrganization(session, ids.orgId ?? access.actor.orgId),
+    ...steps.map((step) => findRecord(session, step, ids)),
+  ])
+  const found = new Map(steps.map(({ name }, index) => [name, records[index]]))
+  const root = await loadRoot(session, { ids, found, likely })
+  const organization = decideAccess(access, ids, {
+    ...root,
+    thing: ids.orgId === undefined ? steps[0]?.thing : undefined,
+  })
+  const owners = { ...ids, orgId: organization?.id, projectId: root.project?.id }
+  for (const { name, thing, parents } of steps) {
+    const record = found.get(name)
+    const isInPath = parents.every((parent) => record?.[parent] === owners[parent])
+    if (record === undefined || !isInPath) throw notFound(thing)
+  }
+  const project = root.project && { project: root.project }
+  // Each id has put its record into the path.
+  return { ...Object.fromEntries(found), ...project, organization } as unknown as PathOf<I>
+}
+
+async function findRecord(
+  session: StorageSession,
+  { kind, by }: Step,
+  ids: Ids,
+): Promise<PathRecord | undefined> {
+  const [id = 'planId', ...others] = by
+  if (others.length === 0) return asPathRecord(await session.find(kind, ids[id] ?? ''))
+  const where = Object.fromEntries(by.map((name) => [name, ids[name]]))
+  return asPathRecord((await session.list(kind, { where, limit: 1 })).data[0])
+}
+
+function asPathRecord(record: object | undefined): PathRecord | undefined {
+  return record as PathRecord | undefined
+}
+
+function findOrganization(
+  session: StorageSession,
+  id: string | null,
+): Promise<Records['organization'] | undefined> {
+  return id === null ? Promise.resolve(undefined) : session.find('organization', id)
+}
+
+interface Root {
+  readonly organization: Records['organization'] | undefined
+  readonly project: Project | undefined
+}
+
+/**
+ * Returns the project of a path, which an environment can name as well, and the organization, which
+ * most often is `likely`: that of the actor, or the one that the path names.
+ */
+async function loadRoot(
+  session: StorageSession,
+  {
+    ids,
+    found,
+    likely,
+  }: {
+    readonly ids: Ids
+    readonly found: ReadonlyMap<string, PathRecord | undefined>
+    readonly likely: Records['organization'] | undefined
+  },
+): Promise<Root> {
+  const named = found.get('project') as Project | undefined
+  const environment = found.get('environment') as Environment | undefined
+  const isByEnvironment = ids.projectId === undefined && environment !== undefined
+  const project = isByEnvironment ? await session.find('project', environment.projectId) : named
+  if (ids.orgId !== undefined || project === undefined) {
+    return { organization: ids.orgId === undefined ? undefined : likely, project }
+  }
+  const isLikely = likely?.id === project.orgId
+  const organization = isLikely ? likely : await session.find('organization', project.orgId)
+  return { organization, project }
+}
+
+/** Returns the organization of a path, `null` for the installation's own. */
+function decideAccess(
+  access: Access,
+  ids: Ids,
+  { organization, thing = 'organization' }: Root & { readonly thing: string | undefined },
+): Records['organization'] | null {
+  const isOwned = ['orgId', 'projectId', 'environmentId'].some((id) => id in ids)
+  if (isOwned) return permitted(access, organization, thing)
+  if (ids.planId !== undefined || ids.catalogue === true) assertRoleMay(access)
+  else assertPermittedOnInstallation(access)
+  return null
+}
+
+/** Returns the organization that an actor belongs to; for the role `platform`, the installation. */
+export function organizationOf({ role, orgId }: Actor): { readonly orgId: string } | NoIds {
+  return role === 'platform' ? {} : { orgId: orgId ?? '' }
+}

@@ -1,0 +1,123 @@
+import { isFlagError } from '@ff/core'
+import {
+  addressOf,
+  type Client,
+  type Clock,
+  isByHttps,
+  type Job,
+  type Logger,
+} from '@ff/server/plane'
+import type { LoginSession, Storage } from '@ff/storage'
+import { notFound } from '../access/permissions.ts'
+import type { PasswordHasher } from '../ports/password-hasher.ts'
+import type { SecretKeys } from '../secrets/secret-keys.ts'
+import type { CookieSettings } from './cookies.ts'
+import type { CredentialAttempts } from './credential-attempts.ts'
+import { KnownDevices } from './known-devices.ts'
+import { LogInAttempts } from './log-in-attempts.ts'
+import { LoginAudit } from './login-audit.ts'
+import { type LiveSession, LoginSessions, sessionCookie, sessionTokenOf } from './login-sessions.ts'
+
+interface LogInServiceOptions {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly passwordHasher: PasswordHasher
+  readonly credentialAttempts: CredentialAttempts
+  readonly secretKeys: SecretKeys
+  /** The path of the cookies of sessions and devices. */
+  readonly cookiePath: string
+  /** Whether a proxy in front of the server sets `X-Forwarded-*` in every request. */
+  readonly trustProxy: boolean
+  /** The URL of this server for browsers, without a trailing slash. */
+  readonly publicUrl: string | undefined
+}
+
+const FORGET_EVERY_MS = 10 * 60_000
+
+/** Proofs of identity, log-in sessions and their cookies, and the audit of log-ins. */
+export class LogInService {
+  readonly passwordHasher: PasswordHasher
+  readonly sessions: LoginSessions
+  readonly logins: LoginAudit
+  readonly #attempts: LogInAttempts
+  readonly #devices: KnownDevices
+  readonly #options: LogInServiceOptions
+
+  constructor(options: LogInServiceOptions) {
+    this.passwordHasher = options.passwordHasher
+    this.sessions = new LoginSessions(options)
+    this.logins = new LoginAudit(options)
+    this.#attempts = new LogInAttempts(options)
+    this.#devices = new KnownDevices(options)
+    this.#options = options
+  }
+
+  /**
+   * Returns the session of the caller's cookie. `undefined` if there is none, or if the request has a
+   * bearer token. Throws `RATE_LIMITED` if the caller's address has sent too many wrong credentials.
+   */
+  async findSession(caller: Client | undefined): Promise<LiveSession | undefined> {
+    if (caller === undefined || caller.header('authorization') !== undefined) return undefined
+    const token = sessionTokenOf(caller)
+    if (token === undefined) return undefined
+    return this.#options.credentialAttempts.find(caller, token, () => this.sessions.find(token))
+  }
+
+  /**
+   * Tries a proof of identity and returns whether it holds. Throws `RATE_LIMITED` before any work is
+   * done if there were too many failed attempts; see `LogInAttempts`. `account` is the e-mail
+   * address, or `undefined` if only the proof names the account, as that of an identity provider
+   * does. An attempt fails if it returns `false` or throws `UNAUTHENTICATED`; no other attempt counts.
+   */
+  async tryProof(
+    caller: Client | undefined,
+    account: string | undefined,
+    prove: () => Promise<boolean>,
+  ): Promise<boolean> {
+    const network = caller && addressOf(caller, this.#options.trustProxy)
+    const isOfAccount = caller !== undefined && account !== undefined
+    const device = isOfAccount ? await this.#devices.find(caller, account) : undefined
+    try {
+      return await this.#attempts.run({ network, account, device }, prove)
+    } catch (error) {
+      if (isFlagError(error) && error.code === 'RATE_LIMITED') this.logins.countRefused()
+      throw error
+    }
+  }
+
+  /** Returns the cookie of a session; with `undefined`, the one that removes it. */
+  sessionCookie(session: LiveSession | undefined, caller: Client | undefined): string {
+    return sessionCookie(session, this.#cookieSettings(caller))
+  }
+
+  /** Returns the cookie that makes the caller's browser a known device of the account. */
+  deviceCookie(email: string, caller: Client | undefined): Promise<string> {
+    return this.#devices.cookieFor(email, this.#cookieSettings(caller))
+  }
+
+  #cookieSettings(caller: Client | undefined): CookieSettings {
+    const { publicUrl, trustProxy, cookiePath } = this.#options
+    const isPublic = publicUrl?.startsWith('https:') ?? false
+    const isSecure = isPublic || (caller !== undefined && isByHttps(caller, trustProxy))
+    return { path: cookiePath, isSecure }
+  }
+}
+
+/** The way in which a user has logged in. */
+export type LogInMethod = LoginSession['method']
+
+/** Creates the job that deletes log-in sessions that have ended. */
+export function endedSessionsJob(service: LogInService | undefined): Job {
+  return {
+    name: 'forget ended log-in sessions',
+    everyMs: FORGET_EVERY_MS,
+    run: async () => service?.sessions.forgetEnded(),
+  }
+}
+
+/** Throws `NOT_FOUND`, as for an unknown path, if users do not log in to this server. */
+export function requireLogIn(service: LogInService | undefined): LogInService {
+  if (service === undefined) throw notFound('path')
+  return service
+}

@@ -1,0 +1,154 @@
+import { type Endpoint, endpoints, type Permission } from '@ff/protocol/management'
+import type { Storage } from '@ff/storage'
+import type * as z from 'zod'
+import type { Actor } from '../access/actors.ts'
+import { type Ids, loadPath, type PathOf } from '../access/paths.ts'
+import type { AnyInput, CallInput, InputOf } from '../requests/input.ts'
+import {
+  applyChange,
+  type ChangeCall,
+  type ChangeRequest,
+  type ChangeServices,
+  type CompletedChange,
+} from './apply-change.ts'
+import type { RecordWriter } from './record-writer.ts'
+
+type Table = typeof endpoints
+
+/** The name of an endpoint that requires a permission of the actor's role. */
+export type PermittedName = {
+  [N in keyof Table]: Table[N]['permission'] extends Permission ? N : never
+}[keyof Table]
+
+/** The result of an endpoint; for `lines`, an iterable of them. */
+export type ResultOf<E extends Endpoint> = E extends { readonly lines: true }
+  ? AsyncIterable<z.output<E['response']>>
+  : z.output<E['response']>
+
+/** The implementation of an endpoint. Throws `FlagError` for everything it refuses. */
+export type UseCase<Input, Result> = (
+  services: ChangeServices,
+  call: ChangeCall,
+  input: Input,
+) => Promise<Result>
+
+/** The methods of a storage that read. */
+export type ReadableStorage = Pick<
+  Storage,
+  'find' | 'list' | 'loadFlagSet' | 'listVersions' | 'loadEvaluationCounts'
+>
+
+/** What the work of a use case receives: the input, the records that its ids name, and the actor. */
+type Argument<Input, I> = Input & PathOf<I> & { readonly actor: Actor }
+
+interface ReadTools {
+  readonly storage: ReadableStorage
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+interface PrepareTools extends ReadTools {
+  /** The services and the call, for trying out another use case. */
+  readonly services: ChangeServices
+  readonly call: ChangeCall
+}
+
+interface ChangeTools<P> {
+  readonly writer: RecordWriter
+  /** The result of `prepare`. */
+  readonly prepared: P
+}
+
+interface IdLoader<Input, I> {
+  /** Returns the ids of the records to load; by default, the parameters of the path. */
+  readonly load?: ((input: Input, actor: Actor) => I) | undefined
+}
+
+interface QueryDefinition<E extends Endpoint, Input, I> extends IdLoader<Input, I> {
+  readonly run: (argument: Argument<Input, I> & ReadTools) => Promise<ResultOf<E>>
+}
+
+interface ChangeDefinition<Input, I, P, Result> extends IdLoader<Input, I> {
+  /** Does what must precede the transaction, such as a request to another service. */
+  readonly prepare?: (argument: Argument<Input, I> & PrepareTools) => Promise<P>
+  /** Makes the change, in the transaction, which may run it more than once. */
+  readonly run: (argument: Argument<Input, I> & ChangeTools<P>) => Promise<CompletedChange<Result>>
+}
+
+/**
+ * Creates the use case of an endpoint that only reads. The row of the endpoint table gives the
+ * permission. Before `run`, the records that the ids name are loaded and access to them is decided.
+ *
+ * @example
+ * export const getFlag = defineQuery('getFlag', {
+ *   run: ({ storage, flag }) => viewFlag(storage, flag),
+ * })
+ */
+export function defineQuery<
+  N extends PermittedName,
+  Input extends AnyInput = InputOf<Table[N]>,
+  I extends Ids = Input['params'] & Ids,
+>(
+  name: N,
+  { load, run }: QueryDefinition<Table[N], Input, I>,
+): UseCase<CallInput<Input>, ResultOf<Table[N]>> {
+  return async (services, { actor }, given) => {
+    const { storage, clock } = services
+    const { input, request } = requestOf(name, { actor }, { given, load })
+    const path = await loadPath(storage, request, request.ids)
+    return run({ ...input, ...path, actor, storage, now: clock.now() })
+  }
+}
+
+/**
+ * Creates the use case of an endpoint that changes configuration, by `applyChange`. The row of the
+ * endpoint table gives the permission. Before `run`, the records that the ids name are loaded under
+ * the lock of their organization and access to them is decided.
+ *
+ * @example
+ * export const deleteFlag = defineChange('deleteFlag', {
+ *   async run({ writer, flag, expectedRevision }) { … },
+ * })
+ */
+export function defineChange<
+  N extends PermittedName,
+  Input extends AnyInput = InputOf<Table[N]>,
+  I extends Ids = Input['params'] & Ids,
+  P = undefined,
+  Result extends ResultOf<Table[N]> = ResultOf<Table[N]>,
+>(
+  name: N,
+  { load, prepare, run }: ChangeDefinition<Input, I, P, Result>,
+): UseCase<CallInput<Input>, Result> {
+  return async (services, call, given) => {
+    const { storage, clock } = services
+    const { actor } = call
+    const { input, request } = requestOf(name, call, { given, load })
+    let prepared: P | undefined
+    if (prepare !== undefined) {
+      const path = await loadPath(storage, request, request.ids)
+      const tools = { actor, storage, now: clock.now(), services, call }
+      prepared = await prepare({ ...input, ...path, ...tools })
+    }
+    return applyChange(services, request, (writer, path) => {
+      return run({ ...input, ...path, actor, writer, prepared: prepared as P })
+    })
+  }
+}
+
+interface RequestInput<Input extends AnyInput, I> extends IdLoader<Input, I> {
+  readonly given: CallInput<Input>
+}
+
+/** Returns the whole input of a call, and the request with permission and ids. */
+function requestOf<Input extends AnyInput, I extends Ids>(
+  name: PermittedName,
+  call: ChangeCall,
+  { given, load }: RequestInput<Input, I>,
+): { readonly input: Input; readonly request: ChangeRequest<I> } {
+  // Fields that a caller may leave out are those that `{}` is valid for.
+  const input = { params: {}, query: {}, ...given } as unknown as Input
+  const ids = load === undefined ? (input.params as I) : load(input, call.actor)
+  const { permission } = endpoints[name]
+  return { input, request: { ...call, permission, ids } }
+}
