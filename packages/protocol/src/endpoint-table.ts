@@ -54,4 +54,5 @@ export const endpoints = {
   ...convergenceEndpoints,
 } as const satisfies Record<string, Endpoint>
 
+/** The name of an endpoint. */
 export type EndpointName = keyof typeof endpoints

@@ -32,6 +32,7 @@ export function pageOf<T>(item: z.ZodType<T>): z.ZodType<PageOf<T>> {
 /** `data` of a 409: what still uses the thing that was to be deleted or archived. */
 export type InUse = z.output<typeof inUseCodec>
 
+/** The codec of `InUse`. */
 export const inUseCodec = record({
   usedBy: z.array(z.strictObject({ resource: z.string(), id: z.string(), name: z.string() })),
 })

@@ -2,10 +2,15 @@ import type * as z from 'zod'
 import { camelCaseRecord } from './record.ts'
 import { id, wholeNumber } from './scalars.ts'
 
+/** One organization. */
 export const ORGANIZATION = '/organizations/{orgId}'
+/** One project. */
 export const PROJECT = '/projects/{projectId}'
+/** One environment. */
 export const ENVIRONMENT = `${PROJECT}/envs/{envId}` as const
+/** The flags of a project. */
 export const FLAGS = `${PROJECT}/flags` as const
+/** One flag. */
 export const FLAG = `${FLAGS}/{flagId}` as const
 /** The state of one flag in one environment. */
 export const FLAG_STATE = `${ENVIRONMENT}/flags/{flagId}` as const

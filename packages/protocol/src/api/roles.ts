@@ -2,6 +2,7 @@ import * as z from 'zod'
 
 /** What an actor may do in one organization; `platform` administers the whole installation. */
 export const role = z.enum(['platform', 'owner', 'admin', 'editor', 'viewer'])
+/** The name of a role. */
 export type Role = z.output<typeof role>
 
 /** The roles that a member can have in an organization. */

@@ -59,6 +59,7 @@ function nameFault(text: string): string | undefined {
   return BIDI_CONTROL.test(text) ? 'must not contain bidirectional control characters' : undefined
 }
 
+/** A description, which may be empty. */
 export const description = text(4096)
 
 /** One address, without a name and without comments. */

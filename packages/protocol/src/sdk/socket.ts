@@ -25,6 +25,7 @@ export interface PingMessage {
 /** What the server sends, as JSON text. */
 export type ServerMessage = FlagsMessage | PongMessage | ErrorMessage
 
+/** The values of flags, by key. */
 export interface FlagsMessage {
   readonly type: 'flags'
   /** Every flag when `full`, else only those whose value changed. */
@@ -36,6 +37,7 @@ export interface FlagsMessage {
   readonly removed?: readonly string[]
 }
 
+/** The reply to a `PingMessage`. */
 export interface PongMessage {
   readonly type: 'pong'
 }

@@ -5,11 +5,13 @@ import type { BareLink } from './link.ts'
 import { Primary } from './primary.ts'
 import { workerCapabilities } from './worker-capabilities.ts'
 
+/** The options of the primary and of its workers. */
 export interface ClusterOptions {
   /** The data file, the same for the primary and its workers. */
   readonly path: string
 }
 
+/** What the primary serves to its workers. */
 export interface ServedCluster {
   /** Closes the data file. Let the workers end first: what they ask afterwards is refused. */
   close(): Promise<void>

@@ -41,11 +41,13 @@ export interface Failure {
   readonly cause: string
 }
 
+/** A message of a worker. */
 export interface ToPrimary {
   readonly id: string
   readonly question: Question
 }
 
+/** A message of the primary. */
 export type ToWorker =
   | { readonly id: string; readonly answer: Answers[keyof Answers] }
   | { readonly id: string; readonly failure: Failure }

@@ -20,6 +20,7 @@ interface LogLink {
   readonly previous: LogLink | undefined
 }
 
+/** The log of an environment of which nothing was published. */
 export const EMPTY_LOG: EnvironmentLog = { version: 0, newest: undefined, topics: new Map() }
 
 /** The entries that make up a topic's present state, oldest first. */

@@ -17,6 +17,7 @@ export function pageOf<K extends Kind>(
   return { data, total: isCounted ? total : data.length }
 }
 
+/** Returns the value of a field of its own, or `undefined`. */
 export function fieldOf(record: object, field: string): unknown {
   return Object.hasOwn(record, field) ? Reflect.get(record, field) : undefined
 }

@@ -8,8 +8,10 @@ export interface Resync {
   readonly type: 'resync'
 }
 
+/** Receives each change. */
 export type ChangeListener = (change: FlagSetChange | Resync) => void
 
+/** Ends a subscription. */
 export type Unsubscribe = () => void
 
 /** Hints between processes. They may be late, doubled, out of order or lost. */

@@ -1,3 +1,4 @@
+/** A window of time with a limit of requests. */
 export interface RateWindow {
   /** Requests granted in one window. */
   readonly limit: number

@@ -22,12 +22,12 @@ import type {
   WebhookDelivery,
 } from '@ff/protocol/management'
 
-/** What is kept of a secret that was shown once: its SHA-256, in hexadecimal. */
+/** The stored form of a secret that was shown once: its SHA-256, in hexadecimal. */
 export interface Hashed {
   readonly hash: string
 }
 
-/** What is kept of a secret that must be read back: it, sealed under a key that is kept elsewhere. */
+/** The stored form of a secret that must be read back: encrypted with a key that is kept elsewhere. */
 export interface Sealed {
   readonly sealedSecret: string
 }
@@ -43,36 +43,32 @@ export interface Positioned {
   readonly position: string
 }
 
-/** Where an organization's present period lies; `null` in all three places while it has none. */
+/** The present period of an organization, `null` while it has none, and the customer that pays. */
 export interface Billed {
   readonly periodStart: string | null
   /** The day of the month on which its periods end, in months that have it, else on their last. */
   readonly periodDay: number | null
-}
-
-/** Who pays for an organization. */
-export interface Paying {
-  /** The payment provider's name for it; `null` until it is known there. */
+  /** The payment provider's name for the organization; `null` until it is known there. */
   readonly paymentCustomerId: string | null
 }
 
-/** The newest event that the payment provider sent about one of its things. */
+/** The newest event that the payment provider sent about one of its objects. */
 export interface LastPaymentEvent {
-  /** The provider's name for the thing. */
+  /** The provider's name for the object. */
   readonly id: string
   /** The provider's name for the customer it belongs to. */
   readonly customerId: string
   /** The provider's name for the event. */
   readonly eventId: string
   readonly occurredAt: string
-  /** How the thing was after the event. */
+  /** The state of the object after the event. */
   readonly subject: JsonValue
   /** The event that the customer's organization was last brought in step with; `null`: none. */
   readonly settledEventId: string | null
   readonly receivedAt: string
 }
 
-/** By what an observed context is found, besides what is shown of it. */
+/** The fields by which an observed context is found. */
 export interface Findable {
   /** `user`, `multi`, … ; empty for the empty context. */
   readonly kind: string
@@ -80,47 +76,45 @@ export interface Findable {
   readonly key: string
 }
 
-/** What opens the installation to a person; never answered to anybody. */
+/** The credentials of a user; no endpoint returns them. */
 export interface Credentials {
   /** As the password hasher writes it; null until a password is set. */
   readonly passwordHash: string | null
-  /** `platform` for the installation's own administrators. */
+  /** `platform` for the administrators of the installation. */
   readonly role: 'platform' | null
 }
 
-/** Whether a membership belongs to who logs in, and the link by which they say so. */
+/** Whether the user has accepted a membership, and the one-time link for that. */
 export interface Acceptable {
-  /** null until the person has used their one-time link. */
+  /** null until the one-time link was used. */
   readonly acceptedAt: string | null
-  /** Of the one-time link that may be used now: its SHA-256, in hexadecimal. */
+  /** The SHA-256, in hexadecimal, of the one-time link that is valid. */
   readonly linkHash: string | null
   readonly linkExpiresAt: string | null
 }
 
-/** The identity of a user at an identity provider. */
-export interface LinkedIdentity {
+/** The fields of records that have no resource. */
+interface StoredRecord {
   readonly id: string
-  readonly userId: string
-  readonly issuer: string
-  readonly subject: string
   readonly createdAt: string
   readonly updatedAt: string
   readonly deletedAt: string | null
   readonly revision: number
 }
 
-/** A log-in session; of the browser's secret only the hash is stored. */
-export interface LoginSession extends Hashed {
-  readonly id: string
+/** The identity of a user at an identity provider. */
+export interface LinkedIdentity extends StoredRecord {
   readonly userId: string
-  /** How they logged in. */
+  readonly issuer: string
+  readonly subject: string
+}
+
+/** A log-in session; of the browser's secret only the hash is stored. */
+export interface LoginSession extends StoredRecord, Hashed {
+  readonly userId: string
   readonly method: 'password' | 'oidc'
   readonly expiresAt: string
   readonly lastUsedAt: string
-  readonly createdAt: string
-  readonly updatedAt: string
-  readonly deletedAt: string | null
-  readonly revision: number
 }
 
 /** The newest entry of one chain of the audit log, kept apart from the entries themselves. */
@@ -133,28 +127,23 @@ export interface AuditHead extends Positioned {
   readonly hash: string
 }
 
-/** What was answered to a request that may be sent again, so that it is done only once. */
-export interface IdempotencyRecord {
-  readonly id: string
-  /** Names the request: a hash of who sent it, where to, and under which key. */
+/** The answer to a request that may be sent again, so that it is done only once. */
+export interface IdempotencyRecord extends StoredRecord {
+  /** Identifies the request: a hash of its sender, its address and its key. */
   readonly scope: string
-  /** A hash of what was sent. */
+  /** A hash of the body. */
   readonly bodyHash: string
-  /** What was answered, without its secret. */
+  /** The answer, without its secret. */
   readonly result: JsonValue
   /** From then on the request is a new one, and this record may be used for another. */
   readonly expiresAt: string
-  readonly createdAt: string
-  readonly updatedAt: string
-  readonly deletedAt: string | null
-  readonly revision: number
 }
 
-/** Which users one instance has seen in one hour: enough to count them, not to name them. */
+/** The users that one instance has seen in one hour: enough to count them, not to name them. */
 export interface UserSketch {
   readonly id: string
   readonly environmentId: string
-  /** null: those for whom all flags were evaluated together. */
+  /** null: users for which all flags were evaluated together. */
   readonly flagId: string | null
   /** The timestamp at which the hour begins. */
   readonly hour: string
@@ -165,7 +154,7 @@ export interface UserSketch {
 
 /** Every kind of record a store keeps. Adding a resource begins here. */
 export interface Records {
-  organization: Organization & Billed & Paying
+  organization: Organization & Billed
   plan: Plan
   invoice: Invoice
   paymentEvent: LastPaymentEvent
@@ -193,6 +182,7 @@ export interface Records {
   userSketch: UserSketch
 }
 
+/** The name of a kind of record. */
 export type Kind = keyof Records
 
 /** A living record's fields that no other living record of its kind may share, in combination. */
@@ -202,6 +192,7 @@ export interface KindRules<K extends Kind> {
   readonly searchable: readonly (keyof Records[K] & string)[]
 }
 
+/** The rules of every kind. */
 export const KIND_RULES: { readonly [K in Kind]: KindRules<K> } = {
   organization: { unique: [], searchable: ['name'] },
   plan: { unique: [], searchable: [] },

@@ -130,6 +130,7 @@ export interface EvaluationCount extends EvaluationOutcome {
   readonly micros: number
 }
 
+/** Which counts to add up. */
 export interface EvaluationCountQuery {
   readonly environmentId: string
   readonly flagId: string
@@ -138,6 +139,7 @@ export interface EvaluationCountQuery {
   readonly to: string
 }
 
+/** The evaluations of one outcome. */
 export interface EvaluationTotal extends EvaluationOutcome {
   readonly count: number
   readonly micros: number
@@ -170,6 +172,7 @@ export interface Storage extends StorageSession {
 /** Fields of a record that may change; `id` and `createdAt` never do. */
 export type Changes<K extends Kind> = Partial<Omit<Records[K], 'id' | 'createdAt'>>
 
+/** Which records to list, and in which order. */
 export interface ListQuery<K extends Kind> {
   /** Equality, `null` included, on fields that are not arrays or objects. */
   readonly where?: Partial<Records[K]>
@@ -199,6 +202,7 @@ export interface ListQuery<K extends Kind> {
 /** Which records to remove; of a whole kind they are never removed. */
 export type PurgeQuery<K extends Kind> = Pick<ListQuery<K>, 'where' | 'range'>
 
+/** One page of a list. */
 export interface Page<T> {
   readonly data: readonly T[]
   /** How many records match on all pages, unless the query says `isCounted: false`. */
@@ -223,6 +227,7 @@ export interface PublishMetadata {
   readonly affectsClients?: boolean
 }
 
+/** Which page of versions to list. */
 export interface VersionPage {
   /** From 1. */
   readonly page: number
@@ -238,6 +243,7 @@ export interface PublishedVersion extends Omit<PublishMetadata, 'affectsClients'
   readonly segments: readonly ChangedDefinition[]
 }
 
+/** A flag or a segment that a version changed. */
 export interface ChangedDefinition {
   readonly id: string
   /** As it was published last; null for listed keys of a segment that never was. */
@@ -259,6 +265,7 @@ export interface SegmentKeysChange {
   readonly removed: readonly string[]
 }
 
+/** The definitions that changed after a version. */
 export interface DefinitionChanges {
   /** The environment's version; 0 when nothing was ever published. */
   readonly version: number

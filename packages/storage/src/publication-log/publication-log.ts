@@ -42,6 +42,7 @@ export interface LogEntry extends LogTopic {
 /** What a version changed. */
 export type VersionContent = Pick<PublishedVersion, 'flags' | 'segments'>
 
+/** Returns the topic that a change is about. */
 export function topicOf(change: DefinitionChange): LogTopic {
   return change.kind === 'segmentKeys'
     ? { kind: change.list, id: change.segmentId }

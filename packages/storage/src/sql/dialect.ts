@@ -30,6 +30,7 @@ export interface SqlDialect {
   readonly rowsOf: (columns: readonly string[], json: string) => RawBuilder<unknown>
 }
 
+/** The dialect of SQLite. */
 export const sqliteDialect: SqlDialect = {
   builder: new Kysely<AnyTables>({
     dialect: {

@@ -6,7 +6,7 @@ import { columnOf, hasTags, isDeletable, tableOf } from './columns.ts'
 import type { SqlDialect } from './dialect.ts'
 import { toRow } from './rows.ts'
 import type { SqlRow, SqlStatement, SqlValue } from './sql-driver.ts'
-import { Placeholders, StatementTemplates } from './statement-templates.ts'
+import { Placeholders, StatementTemplates, toStatement } from './statement-templates.ts'
 
 /** What a query looks for, in columns; `undefined`: it does not ask. */
 interface Wanted {
@@ -95,7 +95,8 @@ export class RecordStatements {
   revive(kind: Kind, id: string): SqlStatement | undefined {
     if (!isDeletable(kind)) return undefined
     const update = this.#dialect.builder.updateTable(tableOf(kind)).set('deleted_at', null)
-    return statement(update.where('id', '=', id).where('deleted_at', 'is not', null).returningAll())
+    const deleted = update.where('id', '=', id).where('deleted_at', 'is not', null)
+    return toStatement(deleted.returningAll().compile())
   }
 
   /** Answers one row for each record that was removed. */
@@ -179,13 +180,4 @@ export class RecordStatements {
     }
     return rows
   }
-}
-
-interface Compilable {
-  compile(): { readonly sql: string; readonly parameters: readonly unknown[] }
-}
-
-function statement(query: Compilable): SqlStatement {
-  const { sql: text, parameters } = query.compile()
-  return { sql: text, parameters: parameters as readonly SqlValue[] }
 }

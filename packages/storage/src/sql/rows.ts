@@ -8,6 +8,7 @@ import type { SqlRow, SqlValue } from './sql-driver.ts'
 
 const NO_VARIATION = ''
 
+/** The fields of a record that a row keeps. */
 export interface FieldsToKeep<K extends Kind> {
   readonly kind: K
   /** Those that are `undefined` have no column. */

@@ -1,13 +1,16 @@
 /** What a column holds; a driver returns whole numbers of every size as numbers. */
 export type SqlValue = string | number | boolean | null
 
+/** A row, by column. */
 export type SqlRow = Readonly<Record<string, SqlValue>>
 
+/** A statement with its parameters. */
 export interface SqlStatement {
   readonly sql: string
   readonly parameters: readonly SqlValue[]
 }
 
+/** A connection that runs statements. */
 export interface SqlConnection {
   /**
    * Runs the statements one after another and answers the rows of each. The driver's own errors

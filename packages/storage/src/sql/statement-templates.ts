@@ -1,7 +1,17 @@
 import type { SqlStatement, SqlValue } from './sql-driver.ts'
 
+interface Compiled {
+  readonly sql: string
+  readonly parameters: readonly unknown[]
+}
+
 interface Composed {
-  compile(): { readonly sql: string; readonly parameters: readonly unknown[] }
+  compile(): Compiled
+}
+
+/** The statement of a query without placeholders. */
+export function toStatement({ sql, parameters }: Compiled): SqlStatement {
+  return { sql, parameters: parameters as readonly SqlValue[] }
 }
 
 /** A limit for the shapes, whose number depends on the fields that are changed together. */

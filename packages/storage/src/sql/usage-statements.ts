@@ -3,7 +3,8 @@ import type { ContextSample, EvaluationCount, EvaluationCountQuery } from '../po
 import { tableOf } from './columns.ts'
 import type { SqlDialect } from './dialect.ts'
 import { toRow, toVariationColumn } from './rows.ts'
-import type { SqlStatement, SqlValue } from './sql-driver.ts'
+import type { SqlStatement } from './sql-driver.ts'
+import { toStatement } from './statement-templates.ts'
 
 const CONTEXTS = tableOf('observedContext')
 /** The columns that identify a context, which never change. */
@@ -82,8 +83,7 @@ export class UsageStatements {
   }
 
   #statement(query: RawBuilder<unknown>): SqlStatement {
-    const { sql: text, parameters } = query.compile(this.#dialect.builder)
-    return { sql: text, parameters: parameters as readonly SqlValue[] }
+    return toStatement(query.compile(this.#dialect.builder))
   }
 }
 

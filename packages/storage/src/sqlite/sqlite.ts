@@ -8,6 +8,7 @@ import { SqliteDriver } from './sqlite-driver.ts'
 
 export type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts'
 
+/** The database of a store. */
 export type SqliteOptions =
   | {
       /** The data file, which is created, with its folder, when missing; or `:memory:`. */

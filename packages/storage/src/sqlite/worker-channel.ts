@@ -4,6 +4,7 @@ import type { SqlStatement } from '../sql/sql-driver.ts'
 import type { SqliteChannel, SqlRows } from './sqlite-driver.ts'
 import { fromSqliteFailure, unusableFile } from './sqlite-errors.ts'
 
+/** The options of a `WorkerChannel`. */
 export interface WorkerChannelOptions {
   readonly path: string
   /** Whether the worker has a second connection, for reading. */

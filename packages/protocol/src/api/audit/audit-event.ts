@@ -28,6 +28,7 @@ import { webhookCodec } from './webhook.ts'
 /** One committed change, log-in or refused log-in, with its actor. */
 export type AuditEvent = z.output<typeof auditEventCodec>
 
+/** The codec of `AuditEvent`. */
 export const auditEventCodec = record(
   {
     /** The name of its chain and its number there; see `docs/audit.md`. */
@@ -75,8 +76,10 @@ const auditFault = z.enum([
   /** The chain has no head. */
   'head_missing',
 ])
+/** The fault of an entry of the audit log. */
 export type AuditFault = z.output<typeof auditFault>
 
+/** The codec of `AuditVerification`. */
 export const auditVerificationCodec = record({
   valid: z.boolean(),
   /** The number of valid entries: all entries, or those before the first fault. */
@@ -189,6 +192,7 @@ export const auditEvents = {
   'user.password_changed': { stream: 'user', fields: changedPasswordCodec, log: 'logins' },
 } as const satisfies Record<string, AuditEventRow>
 
+/** The name of an audit event. */
 export type AuditEventType = keyof typeof auditEvents
 
 /** The fields that an event of this type shows. */
@@ -227,6 +231,7 @@ const auditSort = z.codec(z.enum(sortNames), z.custom<(typeof SORTS)[SortName]>(
   encode: (sort) => sortNames.find((name) => SORTS[name] === sort) ?? 'created_at:desc',
 })
 
+/** The endpoints of the audit log. */
 export const auditLogEndpoints = {
   listAuditLog: reading('/audit/logs', {
     permission: 'audit.read',

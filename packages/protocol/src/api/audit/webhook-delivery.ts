@@ -26,8 +26,10 @@ const webhookFault = z.enum([
   /** The message could not be created or signed; the server's log has the cause. */
   'internal',
 ])
+/** The reason why an attempt of a delivery failed. */
 export type WebhookFault = z.output<typeof webhookFault>
 
+/** The codec of `WebhookDelivery`. */
 export const webhookDeliveryCodec = record({
   /** Sent as `webhook-id`, the same with each attempt. */
   id,

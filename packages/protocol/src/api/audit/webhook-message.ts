@@ -6,6 +6,7 @@ import { auditEventCodec } from './audit-event.ts'
 /** The body of a request to a webhook. */
 export type WebhookMessage = z.output<typeof webhookMessageCodec>
 
+/** The codec of `WebhookMessage`. */
 export const webhookMessageCodec = record({
   /** The name of the event: a name of `auditEvents`. */
   type: z.string(),

@@ -38,19 +38,25 @@ const fields = {
 
 const names = { isActive: 'active' } as const
 
+/** The codec of `Webhook`. */
 export const webhookCodec = record(fields, names)
 
 /** A webhook in the answer that creates it; `secret` is null when that request is repeated. */
 export type IssuedWebhook = z.output<typeof issuedWebhookCodec>
 
+/** The codec of `IssuedWebhook`. */
 export const issuedWebhookCodec = record({ ...fields, secret: z.string().nullable() }, names)
 
+/** The body of `createWebhook`. */
 export type NewWebhook = z.output<typeof newWebhookCodec>
 
+/** The codec of `NewWebhook`. */
 export const newWebhookCodec = record({ url, eventTypes, isActive: z.boolean().optional() }, names)
 
+/** The body of `updateWebhook`; absent fields stay as they are. */
 export type WebhookChanges = z.output<typeof webhookChangesCodec>
 
+/** The codec of `WebhookChanges`. */
 export const webhookChangesCodec = record(
   { url: url.optional(), eventTypes: eventTypes.optional(), isActive: z.boolean().optional() },
   names,
@@ -60,6 +66,7 @@ const WEBHOOKS = `${ORGANIZATION}/webhooks` as const
 const WEBHOOK = `${WEBHOOKS}/{webhookId}` as const
 const permission = 'webhooks.write'
 
+/** The endpoints of webhooks. */
 export const webhookEndpoints = {
   listWebhooks: reading(WEBHOOKS, { query: pageQuery, response: pageOf(webhookCodec) }),
   createWebhook: creating(WEBHOOKS, {

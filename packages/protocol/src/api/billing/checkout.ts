@@ -11,6 +11,7 @@ const address = z
 /** A request to start a checkout. */
 export type NewCheckout = z.output<typeof newCheckoutCodec>
 
+/** The codec of `NewCheckout`. */
 export const newCheckoutCodec = record({
   planId: id,
   /** The billing interval; the default is `monthly`. */
@@ -23,6 +24,7 @@ export const newCheckoutCodec = record({
 /** The checkout page of the payment provider. */
 export type Checkout = z.output<typeof checkoutCodec>
 
+/** The codec of `Checkout`. */
 export const checkoutCodec = record({ url: z.string() })
 
 /** The billing contact of an organization. */
@@ -32,6 +34,7 @@ export const billingCodec = record({
   billingEmail: email.nullable(),
 })
 
+/** The endpoints of payments. */
 export const paymentEndpoints = {
   createCheckout: creating('/billing/organizations/{orgId}/checkout', {
     permission: 'billing.write',

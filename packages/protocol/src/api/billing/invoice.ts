@@ -5,6 +5,7 @@ import { count, id, recordFields, timestamp } from '../scalars.ts'
 /** An open or paid invoice of an organization for a period. */
 export type Invoice = z.output<typeof invoiceCodec>
 
+/** The codec of `Invoice`. */
 export const invoiceCodec = record({
   id,
   orgId: id,
@@ -31,11 +32,13 @@ export const invoiceCodec = record({
 /** All invoices of an organization, the newest first. */
 export type Invoices = z.output<typeof invoicesCodec>
 
+/** The codec of `Invoices`. */
 export const invoicesCodec = z.strictObject({ invoices: z.array(invoiceCodec) })
 
 /** The inputs of the calculation, in the metadata of an invoice created by this server. */
 export type OverageMetadata = z.output<typeof overageMetadataCodec>
 
+/** The codec of `OverageMetadata`. */
 export const overageMetadataCodec = record({
   /** The plan in force when the period ended. */
   planId: id.nullable(),

@@ -47,6 +47,7 @@ const fields = {
   graceBufferPct: count.max(1000),
 }
 
+/** The codec of `Plan`. */
 export const planCodec = record({ id, ...fields, ...recordFields })
 
 const clearableFields = {
@@ -65,6 +66,7 @@ const clearableFields = {
 /** Unless said otherwise nothing is limited, nothing costs and nothing can be tried. */
 export type NewPlan = z.output<typeof newPlanCodec>
 
+/** The codec of `NewPlan`. */
 export const newPlanCodec = record({
   name,
   ...clearableFields,
@@ -74,8 +76,10 @@ export const newPlanCodec = record({
   graceBufferPct: fields.graceBufferPct.optional(),
 })
 
+/** The body of `updatePlan`; absent fields stay as they are. */
 export type PlanChanges = z.output<typeof planChangesCodec>
 
+/** The codec of `PlanChanges`. */
 export const planChangesCodec = record({
   name: name.optional(),
   ...clearableFields,
@@ -89,6 +93,7 @@ const PLANS = '/plan-limits/plans'
 const PLAN = `${PLANS}/{planId}` as const
 const permission = 'plans.write'
 
+/** The endpoints of plans. */
 export const planEndpoints = {
   /** All of them at once: an installation has a handful. */
   listPlans: reading(PLANS, { permission: 'plans.read', response: z.array(planCodec) }),

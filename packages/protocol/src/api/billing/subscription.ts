@@ -9,6 +9,7 @@ import { invoicesCodec } from './invoice.ts'
 /** Which plan an organization is to have. */
 export type PlanChoice = z.output<typeof planChoiceCodec>
 
+/** The codec of `PlanChoice`. */
 export const planChoiceCodec = record({
   /** A plan's id, or what the payment provider calls it or a price of it; `null`: no plan. */
   planId: z.string().trim().min(1).max(255).nullable(),
@@ -21,6 +22,7 @@ export type OrganizationUsage = z.output<typeof organizationUsageCodec>
 
 const limit = count.nullable()
 
+/** The codec of `OrganizationUsage`. */
 export const organizationUsageCodec = record({
   /** `null` without a plan: then nothing is limited. */
   planId: id.nullable(),
@@ -47,6 +49,7 @@ export const organizationUsageCodec = record({
   trial: z.enum(['none', 'running', 'over']),
 })
 
+/** The endpoints of subscriptions. */
 export const subscriptionEndpoints = {
   getOrganizationUsage: reading(`${ORGANIZATION}/usage`, { response: organizationUsageCodec }),
   setOrganizationPlan: changing(`${ORGANIZATION}/plan`, {

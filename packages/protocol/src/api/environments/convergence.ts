@@ -23,6 +23,7 @@ const clients = record({
   behind: count,
 })
 
+/** The codec of `Convergence`. */
 export const convergenceCodec = record({
   /** The newest one in the store; 0 when nothing was ever published. */
   version: count,
@@ -33,6 +34,7 @@ export const convergenceCodec = record({
   clients,
 })
 
+/** The endpoint of the convergence of environments. */
 export const convergenceEndpoints = {
   getConvergence: reading(`${ENVIRONMENT}/convergence`, { response: convergenceCodec }),
 }

@@ -11,6 +11,7 @@ export type Environment = z.output<typeof environmentCodec>
 /** How much of an observed context is kept: what rules read, everything, nothing. */
 const contextPrivacy = z.enum(['minimal', 'all', 'none'])
 
+/** The codec of `Environment`. */
 export const environmentCodec = record({
   id,
   projectId: id,
@@ -24,6 +25,7 @@ export const environmentCodec = record({
 /** The name is the key unless given; the privacy `minimal`. */
 export type NewEnvironment = z.output<typeof newEnvironmentCodec>
 
+/** The codec of `NewEnvironment`. */
 export const newEnvironmentCodec = record({
   key,
   name: name.optional(),
@@ -32,8 +34,10 @@ export const newEnvironmentCodec = record({
   copyFrom: id.nullable().optional(),
 })
 
+/** The body of `updateEnvironment`; absent fields stay as they are. */
 export type EnvironmentChanges = z.output<typeof environmentChangesCodec>
 
+/** The codec of `EnvironmentChanges`. */
 export const environmentChangesCodec = record({
   name: name.optional(),
   /** `true` takes it from the environment that is the default one now. */
@@ -44,6 +48,7 @@ export const environmentChangesCodec = record({
 const ENVIRONMENTS = `${PROJECT}/envs` as const
 const permission = 'projects.write'
 
+/** The endpoints of environments. */
 export const environmentEndpoints = {
   listEnvironments: reading(ENVIRONMENTS, {
     query: searchQuery,

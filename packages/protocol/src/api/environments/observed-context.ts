@@ -9,6 +9,7 @@ export type ObservedContext = z.output<typeof observedContextCodec>
 
 const names = { environmentId: 'env_id' } as const
 
+/** The codec of `ObservedContext`. */
 export const observedContextCodec = record(
   {
     id,
@@ -34,6 +35,7 @@ export const observedContextCodec = record(
 
 const PATH = '/contexts/observed-contexts'
 
+/** The endpoints of observed contexts. */
 export const observedContextEndpoints = {
   listObservedContexts: reading(PATH, {
     query: record(

@@ -22,13 +22,16 @@ const fields = {
   ...recordFields,
 }
 
+/** The codec of `Project`. */
 export const projectCodec = record(fields)
 
+/** The codec of `ProjectView`. */
 export const projectViewCodec = record({ ...fields, environments: z.array(environmentCodec) })
 
 /** The name is the key unless given. */
 export type NewProject = z.output<typeof newProjectCodec>
 
+/** The codec of `NewProject`. */
 export const newProjectCodec = record({
   key,
   name: name.optional(),
@@ -36,8 +39,10 @@ export const newProjectCodec = record({
   newFlagsClientVisible: z.boolean().optional(),
 })
 
+/** The body of `updateProject`; absent fields stay as they are. */
 export type ProjectChanges = z.output<typeof projectChangesCodec>
 
+/** The codec of `ProjectChanges`. */
 export const projectChangesCodec = record({
   name: name.optional(),
   description: clearable(description, ''),
@@ -47,6 +52,7 @@ export const projectChangesCodec = record({
 const PROJECTS = `${ORGANIZATION}/projects` as const
 const permission = 'projects.write'
 
+/** The endpoints of projects. */
 export const projectEndpoints = {
   listProjects: reading(PROJECTS, { query: searchQuery, response: pageOf(projectCodec) }),
   createProject: creating(PROJECTS, {

@@ -32,15 +32,19 @@ const fields = {
   ...recordFields,
 }
 
+/** The codec of `SdkKey`. */
 export const sdkKeyCodec = record(fields)
 
 /** A key in the answer that creates it; `key` is null when that request is repeated. */
 export type IssuedSdkKey = z.output<typeof issuedSdkKeyCodec>
 
+/** The codec of `IssuedSdkKey`. */
 export const issuedSdkKeyCodec = record({ ...fields, key: z.string().nullable() })
 
+/** The body of `createSdkKey`. */
 export type NewSdkKey = z.output<typeof newSdkKeyCodec>
 
+/** The codec of `NewSdkKey`. */
 export const newSdkKeyCodec = record({
   name,
   kind: sdkKeyKind,
@@ -48,8 +52,10 @@ export const newSdkKeyCodec = record({
   rateLimit: rateLimit.nullable().optional(),
 })
 
+/** The body of `rotateSdkKey`. */
 export type SdkKeyRotation = z.output<typeof sdkKeyRotationCodec>
 
+/** The codec of `SdkKeyRotation`. */
 export const sdkKeyRotationCodec = record({
   /** How long the old key is still valid: 0 to 30 days; a day unless given. */
   graceSeconds: z.int().min(0).max(MAX_GRACE_SECONDS).optional(),
@@ -63,6 +69,7 @@ export const rotatedSdkKeyCodec = record({ key: sdkKeyCodec, successor: sdkKeyCo
 const SDK_KEYS = `${ENVIRONMENT}/sdk-keys` as const
 const permission = 'projects.write'
 
+/** The endpoints of SDK keys. */
 export const sdkKeyEndpoints = {
   listSdkKeys: reading(SDK_KEYS, { query: searchQuery, response: pageOf(sdkKeyCodec) }),
   createSdkKey: creating(SDK_KEYS, {

@@ -14,6 +14,7 @@ export type Version = z.output<typeof versionCodec>
 /** `key` is null for a segment that was never published itself. */
 const changed = z.strictObject({ id: z.string(), key: z.string().nullable() })
 
+/** The codec of `Version`. */
 export const versionCodec = record({
   version: count,
   publishedAt: timestamp,
@@ -46,6 +47,7 @@ const skipped = z.strictObject({
   ]),
 })
 
+/** The codec of `Restoration`. */
 export const restorationCodec = record({
   restoredVersion: count,
   /** The flags whose configuration was rewritten. */
@@ -59,6 +61,7 @@ export const restoredVersionCodec = record({ version: count, flags: z.array(rest
 
 const VERSIONS = `${ENVIRONMENT}/versions` as const
 
+/** The endpoints of versions. */
 export const versionEndpoints = {
   listVersions: reading(VERSIONS, { query: pageQuery, response: pageOf(versionCodec) }),
   getVersion: reading(`${VERSIONS}/{version}`, { response: flagSetCodec }),

@@ -60,6 +60,7 @@ function missingFault(value: string | null | undefined): string | undefined {
 
 /** The conditions of one rule, or of one segment. */
 export const conditions = z.array(condition).max(64)
+/** The conditions of one rule, or of one segment, as they may be written. */
 export const conditionInputs = z.array(conditionInput).max(64)
 
 /** What the schema of conditions does not show. */

@@ -7,6 +7,7 @@ import { count, instant, timestamp } from '../scalars.ts'
 /** What to evaluate: all flags unless one is named, the present version, now. */
 export type EvaluationQuestion = z.output<typeof evaluationQuestionCodec>
 
+/** The codec of `EvaluationQuestion`. */
 export const evaluationQuestionCodec = record({
   /** An evaluation context; validated by `@ff/core`. */
   context: z.unknown(),
@@ -34,6 +35,7 @@ export interface ExplainedEvaluation {
 
 const range = z.strictObject({ from: count, to: count })
 
+/** The codec of `ExplanationStep`. */
 export const explanationStepCodec: Wire<ExplanationStep> = record({
   type: z.enum([
     'flag',
@@ -82,6 +84,7 @@ const explainedFlag: Wire<ExplainedFlag> = record({
   steps: z.array(explanationStepCodec).readonly().nullable(),
 })
 
+/** The codec of `ExplainedEvaluation`. */
 export const explainedEvaluationCodec: Wire<ExplainedEvaluation> = record({
   version: count,
   at: timestamp,

@@ -38,6 +38,7 @@ export const flagMetricsCodec = camelCaseRecord(
   { clientReported: 'client_reported' },
 )
 
+/** The endpoint of the metrics of flags. */
 export const flagMetricsEndpoints = {
   getFlagMetrics: reading('/flags/{flagId}/metrics', {
     query: camelCaseRecord({ environmentId: id, period: z.enum(['24h']).optional() }),

@@ -20,6 +20,7 @@ const prerequisite = record({ flagId: id, variationIds: z.array(id).min(1).max(1
 const targets = z.array(target).max(100)
 const prerequisites = z.array(prerequisite).max(50)
 
+/** The codec of `FlagState`. */
 export const flagStateCodec = record({
   id,
   flagId: id,
@@ -33,8 +34,10 @@ export const flagStateCodec = record({
   ...recordFields,
 })
 
+/** The body of `updateFlagState`; absent fields stay as they are. */
 export type FlagStateChanges = z.output<typeof flagStateChangesCodec>
 
+/** The codec of `FlagStateChanges`. */
 export const flagStateChangesCodec = record({
   isActive: z.boolean().optional(),
   /** null: the variation with `is_default`. */
@@ -45,6 +48,7 @@ export const flagStateChangesCodec = record({
   prerequisites: clearable(prerequisites, []),
 })
 
+/** The endpoints of flag states. */
 export const flagStateEndpoints = {
   getFlagState: reading(FLAG_STATE, { response: flagStateCodec }),
   updateFlagState: changing(FLAG_STATE, { body: flagStateChangesCodec, response: flagStateCodec }),

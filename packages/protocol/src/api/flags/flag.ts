@@ -13,6 +13,7 @@ export type Flag = z.output<typeof flagCodec>
 export type FlagView = z.output<typeof flagViewCodec>
 
 const flagType = z.enum(['boolean', 'string', 'number', 'json'])
+/** A tag of a flag. */
 export const tag = text(64).trim().min(1)
 const tags = z.array(tag).max(64)
 
@@ -30,8 +31,10 @@ const fields = {
   ...recordFields,
 }
 
+/** The codec of `Flag`. */
 export const flagCodec = record(fields)
 
+/** The codec of `FlagView`. */
 export const flagViewCodec = record({ ...fields, variations: z.array(variationCodec) })
 
 /**
@@ -40,6 +43,7 @@ export const flagViewCodec = record({ ...fields, variations: z.array(variationCo
  */
 export type NewFlag = z.output<typeof newFlagCodec>
 
+/** The codec of `NewFlag`. */
 export const newFlagCodec = record({
   key,
   name: name.optional(),
@@ -50,8 +54,10 @@ export const newFlagCodec = record({
   variations: z.array(newVariationCodec).min(1).max(100).optional(),
 })
 
+/** The body of `updateFlag`; absent fields stay as they are. */
 export type FlagChanges = z.output<typeof flagChangesCodec>
 
+/** The codec of `FlagChanges`. */
 export const flagChangesCodec = record({
   name: name.optional(),
   description: clearable(description, ''),
@@ -68,6 +74,7 @@ const CREATE_NOTES =
 const UPDATE_NOTES =
   '`client_visible: false` hides the flag from SDK keys of the kind `client`. Equal tags are refused.'
 
+/** The endpoints of flags. */
 export const flagEndpoints = {
   listFlags: reading(FLAGS, {
     query: record({

@@ -12,6 +12,7 @@ const names = { fromEnvironmentId: 'from_env_id', toEnvironmentId: 'to_env_id' }
 /** From which environment to which; a dry run only answers the differences. */
 export type NewPromotion = z.output<typeof newPromotionCodec>
 
+/** The codec of `NewPromotion`. */
 export const newPromotionCodec = record(
   { fromEnvironmentId: id, toEnvironmentId: id, dryRun: z.boolean().optional() },
   names,
@@ -33,6 +34,7 @@ const difference = z.strictObject({
   after: fields,
 })
 
+/** The codec of `Promotion`. */
 export const promotionCodec = record({
   /** Whether anything was written. */
   applied: z.boolean(),
@@ -51,6 +53,7 @@ export const promotedFlagCodec = record(
   names,
 )
 
+/** The endpoint of promotions. */
 export const promotionEndpoints = {
   promoteFlag: creating(`${FLAG}/promote`, {
     body: newPromotionCodec,

@@ -7,4 +7,5 @@ export type Reorder = z.output<typeof reorderCodec>
 
 const place = record({ id, orderIndex: count })
 
+/** The codec of `Reorder`. */
 export const reorderCodec = record({ orders: z.array(place).min(1).max(1000) })

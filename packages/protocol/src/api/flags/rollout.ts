@@ -78,11 +78,13 @@ const fields = {
   ...recordFields,
 }
 
+/** The codec of `Rollout`. */
 export const rolloutCodec = record(fields)
 
 /** A rollout after a change, and the percentage of users that the change has moved. */
 export type ChangedRollout = z.output<typeof changedRolloutCodec>
 
+/** The codec of `ChangedRollout`. */
 export const changedRolloutCodec = record({ ...fields, movedPercentage: percentage })
 
 /**
@@ -91,6 +93,7 @@ export const changedRolloutCodec = record({ ...fields, movedPercentage: percenta
  */
 export type NewRollout = z.output<typeof newRolloutCodec>
 
+/** The codec of `NewRollout`. */
 export const newRolloutCodec = record({
   name,
   strategy: rolloutStrategy,
@@ -109,6 +112,7 @@ export const newRolloutCodec = record({
 /** Fields of a strategy that is given up are cleared with it, unless they are given. */
 export type RolloutChanges = z.output<typeof rolloutChangesCodec>
 
+/** The codec of `RolloutChanges`. */
 export const rolloutChangesCodec = record({
   name: name.optional(),
   strategy: rolloutStrategy.optional(),
@@ -126,6 +130,7 @@ export const rolloutChangesCodec = record({
 
 const ROLLOUTS = `${FLAG_STATE}/rollouts` as const
 
+/** The endpoints of rollouts. */
 export const rolloutEndpoints = {
   listRollouts: reading(ROLLOUTS, { query: pageQuery, response: pageOf(rolloutCodec) }),
   createRollout: creating(ROLLOUTS, { body: newRolloutCodec, response: rolloutCodec }),

@@ -20,6 +20,7 @@ const operation = z.enum([
   'updateRollout',
   'deleteRollout',
 ])
+/** An operation that can be scheduled. */
 export type ScheduledOperation = z.output<typeof operation>
 
 /** The body that the endpoint takes; null for a deletion. */
@@ -30,6 +31,7 @@ const author = z.strictObject({
   source: z.enum(['token', 'user', 'host']).exactOptional(),
 })
 
+/** The codec of `ScheduledChange`. */
 export const scheduledChangeCodec = record({
   id,
   flagId: id,
@@ -50,8 +52,10 @@ export const scheduledChangeCodec = record({
   ...recordFields,
 })
 
+/** The body of `createScheduledChange`. */
 export type NewScheduledChange = z.output<typeof newScheduledChangeCodec>
 
+/** The codec of `NewScheduledChange`. */
 export const newScheduledChangeCodec = record({
   applyAt: instant,
   operation,
@@ -66,6 +70,7 @@ const AUTHOR_NOTES =
   'The rights of the author are checked again when the change is due; without them the change fails ' +
   'with that reason.'
 
+/** The endpoints of scheduled changes. */
 export const scheduledChangeEndpoints = {
   listScheduledChanges: reading(SCHEDULED_CHANGES, {
     query: record({ status, ...paging }),

@@ -21,6 +21,7 @@ export type Segment = z.output<typeof segmentCodec>
 
 const segmentLogicalOp = z.enum(['AND', 'OR', 'NOT'])
 
+/** The codec of `Segment`. */
 export const segmentCodec = record({
   id,
   projectId: id,
@@ -39,6 +40,7 @@ export const segmentCodec = record({
 /** The name is the key unless given. */
 export type NewSegment = z.output<typeof newSegmentCodec>
 
+/** The codec of `NewSegment`. */
 export const newSegmentCodec = record({
   key,
   name: name.optional(),
@@ -49,8 +51,10 @@ export const newSegmentCodec = record({
   keyAttribute: attributeReference.optional(),
 })
 
+/** The body of `updateSegment`; absent fields stay as they are. */
 export type SegmentChanges = z.output<typeof segmentChangesCodec>
 
+/** The codec of `SegmentChanges`. */
 export const segmentChangesCodec = record({
   name: name.optional(),
   description: clearable(description, ''),
@@ -65,6 +69,7 @@ export type SegmentKeys = z.output<typeof segmentKeysCodec>
 
 const listedKeys = z.array(text(1024).min(1)).max(10_000)
 
+/** The codec of `SegmentKeys`. */
 export const segmentKeysCodec = record({
   list: z.enum(['included', 'excluded']),
   add: listedKeys.optional(),
@@ -73,6 +78,7 @@ export const segmentKeysCodec = record({
 
 const SEGMENTS = `${PROJECT}/segments` as const
 
+/** The endpoints of segments. */
 export const segmentEndpoints = {
   listSegments: reading(SEGMENTS, { query: pageQuery, response: pageOf(segmentCodec) }),
   createSegment: creating(SEGMENTS, {

@@ -31,8 +31,10 @@ const fields = {
   ...recordFields,
 }
 
+/** The codec of `TargetingRule`. */
 export const targetingRuleCodec = record(fields)
 
+/** The codec of `TargetingRuleView`. */
 export const targetingRuleViewCodec = record({
   ...fields,
   segmentName: z.string().optional(),
@@ -55,10 +57,13 @@ const inputFields = {
 /** The kind is `segment` when a segment is given, else `custom`, unless it is said. */
 export type NewTargetingRule = z.output<typeof newTargetingRuleCodec>
 
+/** The codec of `NewTargetingRule`. */
 export const newTargetingRuleCodec = record({ name, ...inputFields })
 
+/** The body of `updateTargetingRule`; absent fields stay as they are. */
 export type TargetingRuleChanges = z.output<typeof targetingRuleChangesCodec>
 
+/** The codec of `TargetingRuleChanges`. */
 export const targetingRuleChangesCodec = record({ name: name.optional(), ...inputFields })
 
 const CREATE_NOTES =
@@ -72,6 +77,7 @@ const UPDATE_NOTES =
 
 const TARGETING_RULES = `${FLAG_STATE}/targeting-rules` as const
 
+/** The endpoints of targeting rules. */
 export const targetingRuleEndpoints = {
   listTargetingRules: reading(TARGETING_RULES, {
     query: pageQuery,

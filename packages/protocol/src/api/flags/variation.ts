@@ -12,6 +12,7 @@ export type Variation = z.output<typeof variationCodec>
 /** Text that is read by the flag's type. */
 const variationValue = text(65_536)
 
+/** The codec of `Variation`. */
 export const variationCodec = record({
   id,
   flagId: id,
@@ -28,6 +29,7 @@ export const variationCodec = record({
 /** The name is the key unless given; the order is the last. */
 export type NewVariation = z.output<typeof newVariationCodec>
 
+/** The codec of `NewVariation`. */
 export const newVariationCodec = record({
   key,
   name: name.optional(),
@@ -37,8 +39,10 @@ export const newVariationCodec = record({
   orderIndex: count.optional(),
 })
 
+/** The body of `updateVariation`; absent fields stay as they are. */
 export type VariationChanges = z.output<typeof variationChangesCodec>
 
+/** The codec of `VariationChanges`. */
 export const variationChangesCodec = record({
   name: name.optional(),
   description: clearable(description, ''),
@@ -51,6 +55,7 @@ const VARIATIONS = `${FLAG}/variations` as const
 
 const VALUE_NOTES = 'Integers beyond 2^53 are refused for flags of the type `number`.'
 
+/** The endpoints of variations. */
 export const variationEndpoints = {
   listVariations: reading(VARIATIONS, { query: pageQuery, response: pageOf(variationCodec) }),
   createVariation: creating(VARIATIONS, {

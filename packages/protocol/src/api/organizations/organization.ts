@@ -11,6 +11,7 @@ export type Organization = z.output<typeof organizationCodec>
 const metadata = z.record(z.string(), z.json())
 const metadataKey = text(256).min(1)
 
+/** The codec of `Organization`. */
 export const organizationCodec = record({
   id,
   name,
@@ -28,12 +29,16 @@ export const organizationCodec = record({
   ...recordFields,
 })
 
+/** The body of `createOrganization`. */
 export type NewOrganization = z.output<typeof newOrganizationCodec>
 
+/** The codec of `NewOrganization`. */
 export const newOrganizationCodec = record({ name, billingEmail: email.nullable().optional() })
 
+/** The body of `updateOrganization`; absent fields stay as they are. */
 export type OrganizationChanges = z.output<typeof organizationChangesCodec>
 
+/** The codec of `OrganizationChanges`. */
 export const organizationChangesCodec = record({
   name: name.optional(),
   billingEmail: email.nullable().optional(),
@@ -45,6 +50,7 @@ export const organizationChangesCodec = record({
 
 const ORGANIZATIONS = '/organizations'
 
+/** The endpoints of organizations. */
 export const organizationEndpoints = {
   /** The caller's own; for the role `platform`, all. */
   listOrganizations: reading(ORGANIZATIONS, {

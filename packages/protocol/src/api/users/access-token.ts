@@ -24,20 +24,25 @@ const fields = {
   ...recordFields,
 }
 
+/** The codec of `AccessToken`. */
 export const accessTokenCodec = record(fields)
 
 /** A token in the answer that creates it; `token` is null when that request is repeated. */
 export type IssuedAccessToken = z.output<typeof issuedAccessTokenCodec>
 
+/** The codec of `IssuedAccessToken`. */
 export const issuedAccessTokenCodec = record({ ...fields, token: z.string().nullable() })
 
+/** The body of `createAccessToken`. */
 export type NewAccessToken = z.output<typeof newAccessTokenCodec>
 
+/** The codec of `NewAccessToken`. */
 export const newAccessTokenCodec = record({ name, role, expiresAt: instant.nullable().optional() })
 
 const TOKENS = `${ORGANIZATION}/tokens` as const
 const permission = 'tokens.write'
 
+/** The endpoints of access tokens. */
 export const accessTokenEndpoints = {
   listAccessTokens: reading(TOKENS, { query: searchQuery, response: pageOf(accessTokenCodec) }),
   createAccessToken: creating(TOKENS, {

@@ -7,6 +7,7 @@ import { id, name, text, timestamp } from '../scalars.ts'
 /** The credentials of a log-in; `email` need not be a valid address. */
 export type NewLogIn = z.output<typeof newLogInCodec>
 
+/** The codec of `NewLogIn`. */
 export const newLogInCodec = record({
   email: text(256).min(1).toLowerCase(),
   password: text(1024).min(1),
@@ -15,6 +16,7 @@ export const newLogInCodec = record({
 /** The caller: user or token, role and memberships. */
 export type LogIn = z.output<typeof logInCodec>
 
+/** The codec of `LogIn`. */
 export const logInCodec = record({
   user: record({
     /** A user's, or a token's. */
@@ -40,6 +42,7 @@ export type PasswordChange = z.output<typeof passwordChangeCodec>
 
 const password = text(1024).min(1).optional()
 
+/** The codec of `PasswordChange`. */
 export const passwordChangeCodec = record({
   /** Of a one-time link. */
   token: text(128).min(1).optional(),
@@ -51,6 +54,7 @@ const ATTEMPT_NOTES =
   'Failed attempts are limited for each account and network, each network and each account; a ' +
   'device that is known for the account by its cookie has a limit of its own.'
 
+/** The endpoints of log-ins. */
 export const logInEndpoints = {
   logIn: creating('/auth/login', {
     permission: 'anyone',

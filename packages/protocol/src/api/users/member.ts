@@ -12,6 +12,7 @@ export type User = z.output<typeof userCodec>
 /** In lower case, so that one address is one user. */
 const userEmail = email.toLowerCase()
 
+/** The codec of `User`. */
 export const userCodec = record({ id, email: userEmail, name, ...recordFields })
 
 /** A user in an organization. */
@@ -28,20 +29,25 @@ const fields = {
   ...recordFields,
 }
 
+/** The codec of `Member`. */
 export const memberCodec = record(fields)
 
 /** The response to an invitation. The link is null if none was created or the request is repeated. */
 export type InvitedMember = z.output<typeof invitedMemberCodec>
 
+/** The codec of `InvitedMember`. */
 export const invitedMemberCodec = record({ ...fields, oneTimeLink: z.string().nullable() })
 
 /** The name is the e-mail address unless given. */
 export type NewMember = z.output<typeof newMemberCodec>
 
+/** The codec of `NewMember`. */
 export const newMemberCodec = record({ email: userEmail, name: name.optional(), role: memberRole })
 
+/** The body of `updateMember`; absent fields stay as they are. */
 export type MemberChanges = z.output<typeof memberChangesCodec>
 
+/** The codec of `MemberChanges`. */
 export const memberChangesCodec = record({
   name: name.optional(),
   role: memberRole.optional(),
@@ -52,6 +58,7 @@ export const memberChangesCodec = record({
 const MEMBERS = `${ORGANIZATION}/members` as const
 const permission = 'members.write'
 
+/** The endpoints of members. */
 export const memberEndpoints = {
   listMembers: reading(MEMBERS, { query: searchQuery, response: pageOf(memberCodec) }),
   addMember: creating(MEMBERS, { permission, body: newMemberCodec, response: invitedMemberCodec }),

@@ -19,6 +19,7 @@ const redirecting = endpointsLike({
 const ownPath = text(512).regex(OWN_PATH, 'must be a path of this server, such as /docs')
 const answered = text(4096).optional()
 
+/** The endpoints of OpenID Connect. */
 export const oidcEndpoints = {
   /** Sends the browser to the identity provider; `return_to` is where it ends up, logged in. */
   startOidcLogIn: redirecting('/auth/oidc/start', {
