@@ -126,6 +126,19 @@ it('a worker that goes silent in a transaction loses it, and hears so', async ()
   await silent.storage.insert('flag', lost)
 })
 
+it('a worker whose transaction fails leaves the writer to the others at once', async () => {
+  const { fork } = await openCluster({ silenceMs: 3_600_000 })
+  const [failing, other] = [await fork(), await fork()]
+  const kept = sample('flag')
+  const failed = failing.storage.transaction(LOCK, async (tx) => {
+    await tx.insert('flag', sample('flag'))
+    throw new Error('The work failed.')
+  })
+  await expect(failed).rejects.toThrow('The work failed.')
+  await other.storage.insert('flag', kept)
+  expect((await failing.storage.list('flag', {})).data).toEqual([kept])
+})
+
 it('what the primary cannot do is said as it said it', async () => {
   const { fork } = await openCluster()
   const worker = await fork()
