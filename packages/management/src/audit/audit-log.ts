@@ -39,21 +39,24 @@ export function auditedId(organization: { readonly id: string } | null, orgId: s
   return organization?.id ?? orgId
 }
 
-/**
- * One page of the audit log, the newest entries first unless asked otherwise. Sorted by time, the
- * entries of a chain are in the order in which they were written, whatever the clock showed.
- */
-export const listAuditLog = defineQuery('listAuditLog', {
-  load: ({ query }, actor) => auditedOrganization(query, actor),
-  async run({ storage, organization, query }) {
-    const selection = selectionOf(query, auditedId(organization, query.orgId))
-    const sort = sortOf(query.sort)
-    if (query.source === 'redis')
-      return cutPage(await recentEntries(storage, selection, sort), query)
-    const found = await storage.list('auditEvent', { ...selection, sort, ...pagingOf(query) })
-    return toPage(found, query)
-  },
-})
+/** The use cases of audit log. */
+export const auditLogUseCases = {
+  /**
+   * One page of the audit log, the newest entries first unless asked otherwise. Sorted by time, the
+   * entries of a chain are in the order in which they were written, whatever the clock showed.
+   */
+  listAuditLog: defineQuery('listAuditLog', {
+    load: ({ query }, actor) => auditedOrganization(query, actor),
+    async run({ storage, organization, query }) {
+      const selection = selectionOf(query, auditedId(organization, query.orgId))
+      const sort = sortOf(query.sort)
+      if (query.source === 'redis')
+        return cutPage(await recentEntries(storage, selection, sort), query)
+      const found = await storage.list('auditEvent', { ...selection, sort, ...pagingOf(query) })
+      return toPage(found, query)
+    },
+  }),
+}
 
 /** Creates the use case that exports the audit log. */
 export function createAuditExportUseCases(auditWalks: AuditWalks) {

@@ -9,16 +9,19 @@ import { overageOf } from './overage.ts'
 /** To be charged by the payment provider, and to be gone from here when it has been. */
 export const PENDING = 'pending'
 
-/** All invoices of an organization, the newest first. */
-export const listInvoices = defineQuery('listInvoices', {
-  async run({ storage, organization }) {
-    const { data } = await storage.list('invoice', {
-      where: { orgId: organization.id },
-      sort: { field: 'periodEnd', direction: 'desc' },
-    })
-    return { invoices: [...data] }
-  },
-})
+/** The use cases of invoices. */
+export const invoiceUseCases = {
+  /** All invoices of an organization, the newest first. */
+  listInvoices: defineQuery('listInvoices', {
+    async run({ storage, organization }) {
+      const { data } = await storage.list('invoice', {
+        where: { orgId: organization.id },
+        sort: { field: 'periodEnd', direction: 'desc' },
+      })
+      return { invoices: [...data] }
+    },
+  }),
+}
 
 /**
  * Draws up the invoice of an organization's present period, from its start until `end`: what the

@@ -6,48 +6,51 @@ import { defineChange, defineQuery } from '../changes/use-case.ts'
 
 const MOST_NAMED = 10
 
-/** All plans, by name. */
-export const listPlans = defineQuery('listPlans', {
-  load: () => ({ catalogue: true }),
-  async run({ storage }) {
-    const sort = { field: 'name', direction: 'asc' } as const
-    return [...(await storage.list('plan', { sort })).data]
-  },
-})
+/** The use cases of plans. */
+export const planUseCases = {
+  /** All plans, by name. */
+  listPlans: defineQuery('listPlans', {
+    load: () => ({ catalogue: true }),
+    async run({ storage }) {
+      const sort = { field: 'name', direction: 'asc' } as const
+      return [...(await storage.list('plan', { sort })).data]
+    },
+  }),
 
-/** A plan. */
-export const getPlan = defineQuery('getPlan', {
-  run: async ({ plan }) => plan,
-})
+  /** A plan. */
+  getPlan: defineQuery('getPlan', {
+    run: async ({ plan }) => plan,
+  }),
 
-/** A new plan; only the platform makes any. */
-export const createPlan = defineChange('createPlan', {
-  async run({ writer, body }) {
-    const plan = await writer.insert('plan', toRecord(body))
-    const event = changeEvent('plan.created', plan.id, { before: null, after: plan })
-    return { event, result: plan }
-  },
-})
+  /** A new plan; only the platform makes any. */
+  createPlan: defineChange('createPlan', {
+    async run({ writer, body }) {
+      const plan = await writer.insert('plan', toRecord(body))
+      const event = changeEvent('plan.created', plan.id, { before: null, after: plan })
+      return { event, result: plan }
+    },
+  }),
 
-/** Changes a plan, at once and for every organization that has it. */
-export const updatePlan = defineChange('updatePlan', {
-  async run({ writer, plan: before, body, expectedRevision }) {
-    const after = await writer.update('plan', before, body, expectedRevision)
-    const event = changeEvent('plan.updated', before.id, { before, after })
-    return { event, result: after }
-  },
-})
+  /** Changes a plan, at once and for every organization that has it. */
+  updatePlan: defineChange('updatePlan', {
+    async run({ writer, plan: before, body, expectedRevision }) {
+      const after = await writer.update('plan', before, body, expectedRevision)
+      const event = changeEvent('plan.updated', before.id, { before, after })
+      return { event, result: after }
+    },
+  }),
 
-/** Deletes a plan that no organization has. */
-export const deletePlan = defineChange('deletePlan', {
-  async run({ writer, plan, expectedRevision }) {
-    writer.assertRevision('plan', plan, expectedRevision)
-    assertUnused('plan', await findDependentsOfPlan(writer.reader, plan))
-    await writer.remove('plan', plan)
-    const event = changeEvent('plan.deleted', plan.id, { before: plan, after: null })
-    return { event, result: null }
-  },
-})
+  /** Deletes a plan that no organization has. */
+  deletePlan: defineChange('deletePlan', {
+    async run({ writer, plan, expectedRevision }) {
+      writer.assertRevision('plan', plan, expectedRevision)
+      assertUnused('plan', await findDependentsOfPlan(writer.reader, plan))
+      await writer.remove('plan', plan)
+      const event = changeEvent('plan.deleted', plan.id, { before: plan, after: null })
+      return { event, result: null }
+    },
+  }),
+}
 
 /** Some of the organizations that have the plan: there may be thousands. */
 async function findDependentsOfPlan(

@@ -18,47 +18,50 @@ const UNLIMITED: ApiCallTerms = {
   overageRateEurCents: 0,
 }
 
-/** What an organization has and uses, and what its plan allows. */
-export const getOrganizationUsage = defineQuery('getOrganizationUsage', {
-  async run({ storage, now, organization }) {
-    const { apiUsage, periodStart, currentPeriodEnd, trialStartsAt, trialEndsAt } = organization
-    const plan = await findPlan(storage, organization)
-    const trial = trialStateOf(organization, new Date(now).toISOString())
-    // A trial costs nothing, however much is used.
-    const terms = trial === 'none' ? plan : plan && { ...plan, overageRateEurCents: 0 }
-    const { freeCalls, blocks, eurCents } = overageOf(terms ?? UNLIMITED, apiUsage)
-    return {
-      planId: plan?.id ?? null,
-      projectCount: organization.projectCount,
-      maxProjects: plan?.maxProjects ?? null,
-      environmentCount: organization.environmentCount,
-      maxEnvironments: plan?.maxEnvironments ?? null,
-      flagCount: organization.flagCount,
-      maxFlags: plan?.maxFlags ?? null,
-      apiUsage,
-      maxApiCalls: plan?.maxApiCalls ?? null,
-      graceBufferPct: plan?.graceBufferPct ?? 0,
-      freeApiCalls: freeCalls,
-      overageBlocks: blocks,
-      overageEurCents: eurCents,
-      periodStart: periodStart ?? trialStartsAt,
-      periodEnd: currentPeriodEnd ?? trialEndsAt,
-      trial,
-    }
-  },
-})
+/** The use cases of subscriptions. */
+export const subscriptionUseCases = {
+  /** What an organization has and uses, and what its plan allows. */
+  getOrganizationUsage: defineQuery('getOrganizationUsage', {
+    async run({ storage, now, organization }) {
+      const { apiUsage, periodStart, currentPeriodEnd, trialStartsAt, trialEndsAt } = organization
+      const plan = await findPlan(storage, organization)
+      const trial = trialStateOf(organization, new Date(now).toISOString())
+      // A trial costs nothing, however much is used.
+      const terms = trial === 'none' ? plan : plan && { ...plan, overageRateEurCents: 0 }
+      const { freeCalls, blocks, eurCents } = overageOf(terms ?? UNLIMITED, apiUsage)
+      return {
+        planId: plan?.id ?? null,
+        projectCount: organization.projectCount,
+        maxProjects: plan?.maxProjects ?? null,
+        environmentCount: organization.environmentCount,
+        maxEnvironments: plan?.maxEnvironments ?? null,
+        flagCount: organization.flagCount,
+        maxFlags: plan?.maxFlags ?? null,
+        apiUsage,
+        maxApiCalls: plan?.maxApiCalls ?? null,
+        graceBufferPct: plan?.graceBufferPct ?? 0,
+        freeApiCalls: freeCalls,
+        overageBlocks: blocks,
+        overageEurCents: eurCents,
+        periodStart: periodStart ?? trialStartsAt,
+        periodEnd: currentPeriodEnd ?? trialEndsAt,
+        trial,
+      }
+    },
+  }),
 
-/** Gives an organization a plan, for good or to be tried, or takes it away; only the platform does. */
-export const setOrganizationPlan = defineChange('setOrganizationPlan', {
-  async run({ writer, organization: before, body, expectedRevision }) {
-    writer.assertRevision('organization', before, expectedRevision)
-    const plan = await requirePlan(writer.reader, body.planId)
-    const trial = body.trial === true ? trialOf(before, plan, writer.now) : null
-    const after = await changePlan(writer, before, { plan, trial })
-    const event = changeEvent('organization.plan_changed', before.id, { before, after })
-    return { event, result: after }
-  },
-})
+  /** Gives an organization a plan, for good or to be tried, or takes it away; only the platform does. */
+  setOrganizationPlan: defineChange('setOrganizationPlan', {
+    async run({ writer, organization: before, body, expectedRevision }) {
+      writer.assertRevision('organization', before, expectedRevision)
+      const plan = await requirePlan(writer.reader, body.planId)
+      const trial = body.trial === true ? trialOf(before, plan, writer.now) : null
+      const after = await changePlan(writer, before, { plan, trial })
+      const event = changeEvent('organization.plan_changed', before.id, { before, after })
+      return { event, result: after }
+    },
+  }),
+}
 
 /** The plan with this id, or which the payment provider calls so, itself or a price of it. */
 async function requirePlan(reader: Reader, identifier: string | null): Promise<Plan | null> {

@@ -11,22 +11,25 @@ import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { assertDistinct, invalid } from '../requests/validation.ts'
 import { loadVariations } from './variations.ts'
 
-/** A flag in an environment. */
-export const getFlagState = defineQuery('getFlagState', {
-  run: async ({ state }) => state,
-})
+/** The use cases of flag states. */
+export const flagStateUseCases = {
+  /** A flag in an environment. */
+  getFlagState: defineQuery('getFlagState', {
+    run: async ({ state }) => state,
+  }),
 
-/** Switches a flag, and sets its defaults, targets and prerequisites, in one environment. */
-export const updateFlagState = defineChange('updateFlagState', {
-  async run({ writer, body, expectedRevision, ...path }) {
-    await assertVariations(writer.reader, path.flag, body)
-    assertTargets(body)
-    await assertPrerequisites(writer.reader, path, body)
-    const after = await writer.update('flagState', path.state, body, expectedRevision)
-    const event = changeEvent('flag_state.updated', after.id, { before: path.state, after })
-    return { event, result: after, field: 'prerequisites' }
-  },
-})
+  /** Switches a flag, and sets its defaults, targets and prerequisites, in one environment. */
+  updateFlagState: defineChange('updateFlagState', {
+    async run({ writer, body, expectedRevision, ...path }) {
+      await assertVariations(writer.reader, path.flag, body)
+      assertTargets(body)
+      await assertPrerequisites(writer.reader, path, body)
+      const after = await writer.update('flagState', path.state, body, expectedRevision)
+      const event = changeEvent('flag_state.updated', after.id, { before: path.state, after })
+      return { event, result: after, field: 'prerequisites' }
+    },
+  }),
+}
 
 interface NewFlagState {
   readonly flag: Flag

@@ -17,83 +17,89 @@ const BOOLEAN_VARIATIONS: readonly NewVariation[] = [
 /** A timestamp before that of any record. */
 const BEFORE_ALL = '0000-01-01T00:00:00.000Z'
 
-/** One page of the project's flags, by key. */
-export const listFlags = defineQuery('listFlags', {
-  async run({ storage, project, query }) {
-    const { tag, archived } = query
-    return listPage(storage, 'flag', {
-      where: { projectId: project.id, ...(archived === false && { archivedAt: null }) },
-      ...(archived === true && { range: { field: 'archivedAt', from: BEFORE_ALL } }),
-      ...(tag !== undefined && { tag }),
-      sortBy: 'key',
-      query,
-    })
-  },
-})
+/** The use cases of flags. */
+export const flagUseCases = {
+  /** One page of the project's flags, by key. */
+  listFlags: defineQuery('listFlags', {
+    async run({ storage, project, query }) {
+      const { tag, archived } = query
+      return listPage(storage, 'flag', {
+        where: { projectId: project.id, ...(archived === false && { archivedAt: null }) },
+        ...(archived === true && { range: { field: 'archivedAt', from: BEFORE_ALL } }),
+        ...(tag !== undefined && { tag }),
+        sortBy: 'key',
+        query,
+      })
+    },
+  }),
 
-/** A flag with its variations. */
-export const getFlag = defineQuery('getFlag', {
-  run: ({ storage, flag }) => viewFlag(storage, flag),
-})
+  /** A flag with its variations. */
+  getFlag: defineQuery('getFlag', {
+    run: ({ storage, flag }) => viewFlag(storage, flag),
+  }),
 
-/** A new flag, active in every environment of its project, with its variations. */
-export const createFlag = defineChange('createFlag', {
-  async run({ writer, project, body }) {
-    assertTags(body.tags)
-    const flag = await writer.insert('flag', {
-      projectId: project.id,
-      key: body.key,
-      name: body.name ?? body.key,
-      description: body.description ?? '',
-      type: body.type,
-      tags: body.tags ?? [],
-      clientVisible: body.clientVisible ?? project.newFlagsClientVisible,
-      archivedAt: null,
-      lastEvaluatedAt: null,
-    })
-    const given = body.variations ?? defaultVariationsOf(flag)
-    const offVariationId = initialOffVariationId(flag, await insertVariations(writer, flag, given))
-    const environments = await writer.reader.list('environment', {
-      where: { projectId: project.id },
-    })
-    for (const environment of environments.data) {
-      await insertFlagState(writer, { flag, environment, offVariationId })
-    }
-    const result = await viewFlag(writer.reader, flag)
-    const event = changeEvent('flag.created', flag.id, { before: null, after: result })
-    return { event, result, field: 'variations' }
-  },
-})
+  /** A new flag, active in every environment of its project, with its variations. */
+  createFlag: defineChange('createFlag', {
+    async run({ writer, project, body }) {
+      assertTags(body.tags)
+      const flag = await writer.insert('flag', {
+        projectId: project.id,
+        key: body.key,
+        name: body.name ?? body.key,
+        description: body.description ?? '',
+        type: body.type,
+        tags: body.tags ?? [],
+        clientVisible: body.clientVisible ?? project.newFlagsClientVisible,
+        archivedAt: null,
+        lastEvaluatedAt: null,
+      })
+      const given = body.variations ?? defaultVariationsOf(flag)
+      const offVariationId = initialOffVariationId(
+        flag,
+        await insertVariations(writer, flag, given),
+      )
+      const environments = await writer.reader.list('environment', {
+        where: { projectId: project.id },
+      })
+      for (const environment of environments.data) {
+        await insertFlagState(writer, { flag, environment, offVariationId })
+      }
+      const result = await viewFlag(writer.reader, flag)
+      const event = changeEvent('flag.created', flag.id, { before: null, after: result })
+      return { event, result, field: 'variations' }
+    },
+  }),
 
-/** Changes a flag; archiving takes it out of all results, which nothing may depend on. */
-export const updateFlag = defineChange('updateFlag', {
-  async run({ writer, flag, body, expectedRevision }) {
-    assertTags(body.tags)
-    const { archived, ...fields } = body
-    const changes: RecordChanges<'flag'> = {
-      ...fields,
-      ...(archived === true && { archivedAt: flag.archivedAt ?? writer.now }),
-      ...(archived === false && { archivedAt: null }),
-    }
-    const after = await writer.update('flag', flag, changes, expectedRevision)
-    if (flag.archivedAt === null && after.archivedAt !== null) {
+  /** Changes a flag; archiving takes it out of all results, which nothing may depend on. */
+  updateFlag: defineChange('updateFlag', {
+    async run({ writer, flag, body, expectedRevision }) {
+      assertTags(body.tags)
+      const { archived, ...fields } = body
+      const changes: RecordChanges<'flag'> = {
+        ...fields,
+        ...(archived === true && { archivedAt: flag.archivedAt ?? writer.now }),
+        ...(archived === false && { archivedAt: null }),
+      }
+      const after = await writer.update('flag', flag, changes, expectedRevision)
+      if (flag.archivedAt === null && after.archivedAt !== null) {
+        assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
+      }
+      const event = changeEvent('flag.updated', flag.id, { before: flag, after })
+      return { event, result: await viewFlag(writer.reader, after), field: 'archived' }
+    },
+  }),
+
+  /** Deletes a flag and everything that belongs to it. */
+  deleteFlag: defineChange('deleteFlag', {
+    async run({ writer, flag, expectedRevision }) {
+      writer.assertRevision('flag', flag, expectedRevision)
       assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
-    }
-    const event = changeEvent('flag.updated', flag.id, { before: flag, after })
-    return { event, result: await viewFlag(writer.reader, after), field: 'archived' }
-  },
-})
-
-/** Deletes a flag and everything that belongs to it. */
-export const deleteFlag = defineChange('deleteFlag', {
-  async run({ writer, flag, expectedRevision }) {
-    writer.assertRevision('flag', flag, expectedRevision)
-    assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
-    await removeFlag(writer, flag)
-    const event = changeEvent('flag.deleted', flag.id, { before: flag, after: null })
-    return { event, result: null }
-  },
-})
+      await removeFlag(writer, flag)
+      const event = changeEvent('flag.deleted', flag.id, { before: flag, after: null })
+      return { event, result: null }
+    },
+  }),
+}
 
 /** Removes the record and everything that belongs to it, whatever still refers to it. */
 export async function removeFlag(writer: RecordWriter, flag: Flag): Promise<void> {

@@ -20,27 +20,30 @@ import { loadFlagConfiguration, type PartDifference, type PartKind } from './fla
 
 type Difference = Promotion['differences'][number]
 
-/** Makes a flag behave in one environment as it does in another, or says what that would change. */
-export const promoteFlag = defineChange('promoteFlag', {
-  async prepare({ storage, flag, body, now }) {
-    if (body.dryRun !== true) return undefined
-    const copy = await loadCopy(storage, flag, body)
-    await assertSound(storage, copy)
-    const plan = await planFlagCopy(storage, copy, new Date(now).toISOString())
-    return { applied: false, differences: await runInTimeSlices(viewDifferences(plan)) }
-  },
-  async run({ writer, body, flag, prepared: rehearsed }) {
-    if (rehearsed !== undefined) return { result: rehearsed }
-    const copy = await loadCopy(writer.reader, flag, body)
-    const before = await viewTarget(writer.reader, copy)
-    const differences = await copyFlagConfiguration(writer, copy)
-    const after = await viewTarget(writer.reader, copy)
-    const event = changeEvent('flag.promoted', flag.id, { before, after })
-    const views = await runInTimeSlices(viewDifferences(differences))
-    const result = { applied: differences.length > 0, differences: views }
-    return { event, result, field: 'from_env_id' }
-  },
-})
+/** The use cases of promotions. */
+export const promotionUseCases = {
+  /** Makes a flag behave in one environment as it does in another, or says what that would change. */
+  promoteFlag: defineChange('promoteFlag', {
+    async prepare({ storage, flag, body, now }) {
+      if (body.dryRun !== true) return undefined
+      const copy = await loadCopy(storage, flag, body)
+      await assertSound(storage, copy)
+      const plan = await planFlagCopy(storage, copy, new Date(now).toISOString())
+      return { applied: false, differences: await runInTimeSlices(viewDifferences(plan)) }
+    },
+    async run({ writer, body, flag, prepared: rehearsed }) {
+      if (rehearsed !== undefined) return { result: rehearsed }
+      const copy = await loadCopy(writer.reader, flag, body)
+      const before = await viewTarget(writer.reader, copy)
+      const differences = await copyFlagConfiguration(writer, copy)
+      const after = await viewTarget(writer.reader, copy)
+      const event = changeEvent('flag.promoted', flag.id, { before, after })
+      const views = await runInTimeSlices(viewDifferences(differences))
+      const result = { applied: differences.length > 0, differences: views }
+      return { event, result, field: 'from_env_id' }
+    },
+  }),
+}
 
 async function loadCopy(
   reader: Reader,

@@ -9,80 +9,83 @@ import { assertConditions } from './conditions.ts'
 
 const MOST_KEYS_A_CALL = 10_000
 
-/** One page of the project's segments, by key. */
-export const listSegments = defineQuery('listSegments', {
-  run: ({ storage, project, query }) =>
-    listPage(storage, 'segment', {
-      where: { projectId: project.id },
-      sortBy: 'key',
-      query,
-    }),
-})
+/** The use cases of segments. */
+export const segmentUseCases = {
+  /** One page of the project's segments, by key. */
+  listSegments: defineQuery('listSegments', {
+    run: ({ storage, project, query }) =>
+      listPage(storage, 'segment', {
+        where: { projectId: project.id },
+        sortBy: 'key',
+        query,
+      }),
+  }),
 
-/** One segment, with how many keys it lists. */
-export const getSegment = defineQuery('getSegment', {
-  async run({ segment }) {
-    return segment
-  },
-})
+  /** One segment, with how many keys it lists. */
+  getSegment: defineQuery('getSegment', {
+    async run({ segment }) {
+      return segment
+    },
+  }),
 
-/** A new segment, known in every environment of its project. */
-export const createSegment = defineChange('createSegment', {
-  async run({ writer, project, body }) {
-    const rules = body.rules ?? []
-    await assertConditions(writer.reader, project.id, rules, 'rules')
-    const segment = await writer.insert('segment', {
-      projectId: project.id,
-      key: body.key,
-      name: body.name ?? body.key,
-      description: body.description ?? '',
-      rules,
-      logicalOp: body.logicalOp ?? 'AND',
-      force: body.force ?? false,
-      keyAttribute: body.keyAttribute ?? 'user.key',
-      includedCount: 0,
-      excludedCount: 0,
-    })
-    const event = changeEvent('segment.created', segment.id, { before: null, after: segment })
-    return { event, result: segment, field: 'rules' }
-  },
-})
+  /** A new segment, known in every environment of its project. */
+  createSegment: defineChange('createSegment', {
+    async run({ writer, project, body }) {
+      const rules = body.rules ?? []
+      await assertConditions(writer.reader, project.id, rules, 'rules')
+      const segment = await writer.insert('segment', {
+        projectId: project.id,
+        key: body.key,
+        name: body.name ?? body.key,
+        description: body.description ?? '',
+        rules,
+        logicalOp: body.logicalOp ?? 'AND',
+        force: body.force ?? false,
+        keyAttribute: body.keyAttribute ?? 'user.key',
+        includedCount: 0,
+        excludedCount: 0,
+      })
+      const event = changeEvent('segment.created', segment.id, { before: null, after: segment })
+      return { event, result: segment, field: 'rules' }
+    },
+  }),
 
-/** Changes a segment; every flag that refers to it follows. */
-export const updateSegment = defineChange('updateSegment', {
-  async run({ writer, project, segment, body, expectedRevision }) {
-    if (body.rules !== undefined) {
-      await assertConditions(writer.reader, project.id, body.rules, 'rules')
-    }
-    const after = await writer.update('segment', segment, body, expectedRevision)
-    if (after.keyAttribute !== segment.keyAttribute) assertNobodyListed(segment)
-    const event = changeEvent('segment.updated', segment.id, { before: segment, after })
-    return { event, result: after, field: 'rules' }
-  },
-})
+  /** Changes a segment; every flag that refers to it follows. */
+  updateSegment: defineChange('updateSegment', {
+    async run({ writer, project, segment, body, expectedRevision }) {
+      if (body.rules !== undefined) {
+        await assertConditions(writer.reader, project.id, body.rules, 'rules')
+      }
+      const after = await writer.update('segment', segment, body, expectedRevision)
+      if (after.keyAttribute !== segment.keyAttribute) assertNobodyListed(segment)
+      const event = changeEvent('segment.updated', segment.id, { before: segment, after })
+      return { event, result: after, field: 'rules' }
+    },
+  }),
 
-/** Deletes a segment that nothing refers to. */
-export const deleteSegment = defineChange('deleteSegment', {
-  async run({ writer, segment, expectedRevision }) {
-    writer.assertRevision('segment', segment, expectedRevision)
-    assertUnused('segment', await findDependentsOfSegment(writer.reader, segment))
-    await writer.remove('segment', segment)
-    const event = changeEvent('segment.deleted', segment.id, { before: segment, after: null })
-    return { event, result: null }
-  },
-})
+  /** Deletes a segment that nothing refers to. */
+  deleteSegment: defineChange('deleteSegment', {
+    async run({ writer, segment, expectedRevision }) {
+      writer.assertRevision('segment', segment, expectedRevision)
+      assertUnused('segment', await findDependentsOfSegment(writer.reader, segment))
+      await writer.remove('segment', segment)
+      const event = changeEvent('segment.deleted', segment.id, { before: segment, after: null })
+      return { event, result: null }
+    },
+  }),
 
-/** Adds keys to one of the two lists and removes others from it, in every environment. */
-export const changeSegmentKeys = defineChange('changeSegmentKeys', {
-  async run({ writer, segment, body, expectedRevision }) {
-    assertKeys(body)
-    writer.assertRevision('segment', segment, expectedRevision)
-    const { list, add: added = [], remove: removed = [] } = body
-    const after = await writer.updateListedKeys(segment, { list, added, removed })
-    const event = changeEvent('segment.updated', segment.id, { before: segment, after })
-    return { event, result: after }
-  },
-})
+  /** Adds keys to one of the two lists and removes others from it, in every environment. */
+  changeSegmentKeys: defineChange('changeSegmentKeys', {
+    async run({ writer, segment, body, expectedRevision }) {
+      assertKeys(body)
+      writer.assertRevision('segment', segment, expectedRevision)
+      const { list, add: added = [], remove: removed = [] } = body
+      const after = await writer.updateListedKeys(segment, { list, added, removed })
+      const event = changeEvent('segment.updated', segment.id, { before: segment, after })
+      return { event, result: after }
+    },
+  }),
+}
 
 function assertKeys({ add = [], remove = [] }: SegmentKeys): void {
   if (add.length + remove.length > MOST_KEYS_A_CALL) {

@@ -19,77 +19,80 @@ type FlagStatePath = PathOf<Record<'projectId' | 'environmentId' | 'flagId', str
 
 const MOST_RULES = 500
 
-/** One page of a flag's rules in an environment, in the order in which they are tried. */
-export const listTargetingRules = defineQuery('listTargetingRules', {
-  async run({ storage, query, ...path }) {
-    const page = cutPage(await loadRules(storage, path), query)
-    return { ...page, data: await viewRules(storage, page.data) }
-  },
-})
+/** The use cases of targeting rules. */
+export const targetingRuleUseCases = {
+  /** One page of a flag's rules in an environment, in the order in which they are tried. */
+  listTargetingRules: defineQuery('listTargetingRules', {
+    async run({ storage, query, ...path }) {
+      const page = cutPage(await loadRules(storage, path), query)
+      return { ...page, data: await viewRules(storage, page.data) }
+    },
+  }),
 
-/** One rule, with its segment. */
-export const getTargetingRule = defineQuery('getTargetingRule', {
-  run: ({ storage, rule }) => viewRule(storage, rule),
-})
+  /** One rule, with its segment. */
+  getTargetingRule: defineQuery('getTargetingRule', {
+    run: ({ storage, rule }) => viewRule(storage, rule),
+  }),
 
-/** One more rule; its `orderIndex` is 0 unless given, and among equals the oldest comes first. */
-export const createTargetingRule = defineChange('createTargetingRule', {
-  async run({ writer, body, ...path }) {
-    const { reader } = writer
-    if ((await loadRules(reader, path)).length >= MOST_RULES) {
-      throw invalid('', `A flag has at most ${MOST_RULES} targeting rules in an environment.`)
-    }
-    const kind = kindOf(body)
-    await assertRule(reader, path, { ...body, kind }, undefined)
-    const rule = await writer.insert('targetingRule', {
-      flagId: path.flag.id,
-      environmentId: path.environment.id,
-      projectId: path.project.id,
-      name: body.name,
-      kind,
-      conditions: body.conditions ?? [],
-      segmentId: body.segmentId ?? null,
-      variationId: body.variationId ?? null,
-      rolloutId: body.rolloutId ?? null,
-      orderIndex: body.orderIndex ?? 0,
-    })
-    const event = changeEvent('targeting_rule.created', rule.id, { before: null, after: rule })
-    return { event, result: await viewRule(reader, rule), field: 'conditions' }
-  },
-})
+  /** One more rule; its `orderIndex` is 0 unless given, and among equals the oldest comes first. */
+  createTargetingRule: defineChange('createTargetingRule', {
+    async run({ writer, body, ...path }) {
+      const { reader } = writer
+      if ((await loadRules(reader, path)).length >= MOST_RULES) {
+        throw invalid('', `A flag has at most ${MOST_RULES} targeting rules in an environment.`)
+      }
+      const kind = kindOf(body)
+      await assertRule(reader, path, { ...body, kind }, undefined)
+      const rule = await writer.insert('targetingRule', {
+        flagId: path.flag.id,
+        environmentId: path.environment.id,
+        projectId: path.project.id,
+        name: body.name,
+        kind,
+        conditions: body.conditions ?? [],
+        segmentId: body.segmentId ?? null,
+        variationId: body.variationId ?? null,
+        rolloutId: body.rolloutId ?? null,
+        orderIndex: body.orderIndex ?? 0,
+      })
+      const event = changeEvent('targeting_rule.created', rule.id, { before: null, after: rule })
+      return { event, result: await viewRule(reader, rule), field: 'conditions' }
+    },
+  }),
 
-/** Changes the given fields of a rule. */
-export const updateTargetingRule = defineChange('updateTargetingRule', {
-  async run({ writer, body, expectedRevision, ...path }) {
-    await assertRule(writer.reader, path, body, path.rule)
-    const changes = { ...segmentClearedBy(body, path.rule), ...body }
-    const after = await writer.update('targetingRule', path.rule, changes, expectedRevision)
-    const event = changeEvent('targeting_rule.updated', after.id, { before: path.rule, after })
-    const message = after === path.rule ? 'Nothing changed' : 'Targeting rule updated'
-    const rule = await viewRule(writer.reader, after)
-    return { event, result: { rule, message }, field: 'conditions' }
-  },
-})
+  /** Changes the given fields of a rule. */
+  updateTargetingRule: defineChange('updateTargetingRule', {
+    async run({ writer, body, expectedRevision, ...path }) {
+      await assertRule(writer.reader, path, body, path.rule)
+      const changes = { ...segmentClearedBy(body, path.rule), ...body }
+      const after = await writer.update('targetingRule', path.rule, changes, expectedRevision)
+      const event = changeEvent('targeting_rule.updated', after.id, { before: path.rule, after })
+      const message = after === path.rule ? 'Nothing changed' : 'Targeting rule updated'
+      const rule = await viewRule(writer.reader, after)
+      return { event, result: { rule, message }, field: 'conditions' }
+    },
+  }),
 
-/** Deletes a rule. */
-export const deleteTargetingRule = defineChange('deleteTargetingRule', {
-  async run({ writer, rule, expectedRevision }) {
-    writer.assertRevision('targetingRule', rule, expectedRevision)
-    await writer.remove('targetingRule', rule)
-    const event = changeEvent('targeting_rule.deleted', rule.id, { before: rule, after: null })
-    return { event, result: null }
-  },
-})
+  /** Deletes a rule. */
+  deleteTargetingRule: defineChange('deleteTargetingRule', {
+    async run({ writer, rule, expectedRevision }) {
+      writer.assertRevision('targetingRule', rule, expectedRevision)
+      await writer.remove('targetingRule', rule)
+      const event = changeEvent('targeting_rule.deleted', rule.id, { before: rule, after: null })
+      return { event, result: null }
+    },
+  }),
 
-/** Puts rules in order; those not listed keep their place. Answers all of the flag's here. */
-export const reorderTargetingRules = defineChange('reorderTargetingRules', {
-  async run({ writer, body, ...path }) {
-    const all = await loadRules(writer.reader, path)
-    const moved = await reorder(writer, 'targetingRule', all, body)
-    const event = changeEvent('targeting_rule.reordered', path.state.id, moved)
-    return { event, result: await viewRules(writer.reader, await loadRules(writer.reader, path)) }
-  },
-})
+  /** Puts rules in order; those not listed keep their place. Answers all of the flag's here. */
+  reorderTargetingRules: defineChange('reorderTargetingRules', {
+    async run({ writer, body, ...path }) {
+      const all = await loadRules(writer.reader, path)
+      const moved = await reorder(writer, 'targetingRule', all, body)
+      const event = changeEvent('targeting_rule.reordered', path.state.id, moved)
+      return { event, result: await viewRules(writer.reader, await loadRules(writer.reader, path)) }
+    },
+  }),
+}
 
 function kindOf({ kind, segmentId }: TargetingRuleChanges): TargetingRule['kind'] {
   return kind ?? (typeof segmentId === 'string' ? 'segment' : 'custom')

@@ -11,70 +11,79 @@ import { reorder } from './reorder.ts'
 
 const MOST_VARIATIONS = 100
 
-/** One page of the flag's variations, in their order. */
-export const listVariations = defineQuery('listVariations', {
-  run: async ({ storage, flag, query }) => cutPage(await loadVariations(storage, flag.id), query),
-})
+/** The use cases of variations. */
+export const variationUseCases = {
+  /** One page of the flag's variations, in their order. */
+  listVariations: defineQuery('listVariations', {
+    run: async ({ storage, flag, query }) => cutPage(await loadVariations(storage, flag.id), query),
+  }),
 
-/** One more variation; the last in order and not the default, unless said otherwise. */
-export const createVariation = defineChange('createVariation', {
-  async run({ writer, flag, body }) {
-    const siblings = await loadVariations(writer.reader, flag.id)
-    if (siblings.length >= MOST_VARIATIONS) {
-      throw invalid('', `A flag has at most ${MOST_VARIATIONS} variations.`)
-    }
-    assertValue(flag, body.value, 'value')
-    if (body.isDefault === true) await yieldDefault(writer, siblings)
-    const last = siblings.at(-1)?.orderIndex ?? -1
-    const variation = await insertVariation(writer, flag, { orderIndex: last + 1, ...body })
-    const event = changeEvent('variation.created', variation.id, { before: null, after: variation })
-    return { event, result: variation }
-  },
-})
-
-/** Changes a variation. Making it the default takes that from the one that was. */
-export const updateVariation = defineChange('updateVariation', {
-  async run({ writer, flag, variation, body, expectedRevision }) {
-    if (body.value !== undefined) assertValue(flag, body.value, 'value')
-    if (body.isDefault === false && variation.isDefault) {
-      throw invalid('is_default', 'make another variation the default instead')
-    }
-    const after = await writer.update('variation', variation, body, expectedRevision)
-    if (after.isDefault && !variation.isDefault) {
+  /** One more variation; the last in order and not the default, unless said otherwise. */
+  createVariation: defineChange('createVariation', {
+    async run({ writer, flag, body }) {
       const siblings = await loadVariations(writer.reader, flag.id)
-      await yieldDefault(
-        writer,
-        siblings.filter(({ id }) => id !== after.id),
-      )
-    }
-    const event = changeEvent('variation.updated', variation.id, { before: variation, after })
-    return { event, result: after }
-  },
-})
+      if (siblings.length >= MOST_VARIATIONS) {
+        throw invalid('', `A flag has at most ${MOST_VARIATIONS} variations.`)
+      }
+      assertValue(flag, body.value, 'value')
+      if (body.isDefault === true) await yieldDefault(writer, siblings)
+      const last = siblings.at(-1)?.orderIndex ?? -1
+      const variation = await insertVariation(writer, flag, { orderIndex: last + 1, ...body })
+      const event = changeEvent('variation.created', variation.id, {
+        before: null,
+        after: variation,
+      })
+      return { event, result: variation }
+    },
+  }),
 
-/** Deletes a variation that is neither the default nor in use. */
-export const deleteVariation = defineChange('deleteVariation', {
-  async run({ writer, flag, variation, expectedRevision }) {
-    writer.assertRevision('variation', variation, expectedRevision)
-    if (variation.isDefault) {
-      throw new FlagError('CONFLICT', 'The default variation cannot be deleted.')
-    }
-    assertUnused('variation', await findDependentsOfVariation(writer.reader, flag, variation))
-    await writer.remove('variation', variation)
-    const event = changeEvent('variation.deleted', variation.id, { before: variation, after: null })
-    return { event, result: null }
-  },
-})
+  /** Changes a variation. Making it the default takes that from the one that was. */
+  updateVariation: defineChange('updateVariation', {
+    async run({ writer, flag, variation, body, expectedRevision }) {
+      if (body.value !== undefined) assertValue(flag, body.value, 'value')
+      if (body.isDefault === false && variation.isDefault) {
+        throw invalid('is_default', 'make another variation the default instead')
+      }
+      const after = await writer.update('variation', variation, body, expectedRevision)
+      if (after.isDefault && !variation.isDefault) {
+        const siblings = await loadVariations(writer.reader, flag.id)
+        await yieldDefault(
+          writer,
+          siblings.filter(({ id }) => id !== after.id),
+        )
+      }
+      const event = changeEvent('variation.updated', variation.id, { before: variation, after })
+      return { event, result: after }
+    },
+  }),
 
-/** Puts variations in order; those not listed keep their place. Answers all of the flag's. */
-export const reorderVariations = defineChange('reorderVariations', {
-  async run({ writer, flag, body }) {
-    const all = await loadVariations(writer.reader, flag.id)
-    const moved = await reorder(writer, 'variation', all, body)
-    const event = changeEvent('variation.reordered', flag.id, moved)
-    return { event, result: await loadVariations(writer.reader, flag.id) }
-  },
-})
+  /** Deletes a variation that is neither the default nor in use. */
+  deleteVariation: defineChange('deleteVariation', {
+    async run({ writer, flag, variation, expectedRevision }) {
+      writer.assertRevision('variation', variation, expectedRevision)
+      if (variation.isDefault) {
+        throw new FlagError('CONFLICT', 'The default variation cannot be deleted.')
+      }
+      assertUnused('variation', await findDependentsOfVariation(writer.reader, flag, variation))
+      await writer.remove('variation', variation)
+      const event = changeEvent('variation.deleted', variation.id, {
+        before: variation,
+        after: null,
+      })
+      return { event, result: null }
+    },
+  }),
+
+  /** Puts variations in order; those not listed keep their place. Answers all of the flag's. */
+  reorderVariations: defineChange('reorderVariations', {
+    async run({ writer, flag, body }) {
+      const all = await loadVariations(writer.reader, flag.id)
+      const moved = await reorder(writer, 'variation', all, body)
+      const event = changeEvent('variation.reordered', flag.id, moved)
+      return { event, result: await loadVariations(writer.reader, flag.id) }
+    },
+  }),
+}
 
 /** All variations of a flag, in their order. */
 export async function loadVariations(reader: Reader, flagId: string): Promise<Variation[]> {

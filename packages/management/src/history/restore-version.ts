@@ -13,30 +13,33 @@ import { loadVersion } from './versions.ts'
 
 type Skipped = Restoration['skipped'][number]
 
-/**
- * Makes an environment evaluate as it did at a version, as far as that is the environment's own:
- * what belongs to the project stays, and is answered as skipped where it was different. Throws
- * `CONFLICT`, and changes nothing, when something that was referred to is gone.
- */
-export const restoreVersion = defineChange('restoreVersion', {
-  async run({ writer, environment, params }) {
-    const past = await loadVersion(writer.reader, environment.id, params.version)
-    const present = (await writer.reader.loadFlagSet(environment.id)) ?? past
-    const restorations = restorationsOf(environment, past, present)
-    await assertReferences(writer.reader, restorations)
-    const skipped = [
-      ...(await findSkippedFlags(writer.reader, past, present)),
-      ...findSkippedSegments(past, present),
-    ]
-    for (const restoration of restorations) await restoreFlag(writer, restoration)
-    const flags = restorations.map(({ past: { id, key } }) => ({ id, key }))
-    const event = changeEvent('environment.restored', environment.id, {
-      before: { version: present.version, flags },
-      after: { version: past.version, flags },
-    })
-    return { event, result: { restoredVersion: past.version, flags, skipped }, field: 'version' }
-  },
-})
+/** The use cases of restore version. */
+export const restoreUseCases = {
+  /**
+   * Makes an environment evaluate as it did at a version, as far as that is the environment's own:
+   * what belongs to the project stays, and is answered as skipped where it was different. Throws
+   * `CONFLICT`, and changes nothing, when something that was referred to is gone.
+   */
+  restoreVersion: defineChange('restoreVersion', {
+    async run({ writer, environment, params }) {
+      const past = await loadVersion(writer.reader, environment.id, params.version)
+      const present = (await writer.reader.loadFlagSet(environment.id)) ?? past
+      const restorations = restorationsOf(environment, past, present)
+      await assertReferences(writer.reader, restorations)
+      const skipped = [
+        ...(await findSkippedFlags(writer.reader, past, present)),
+        ...findSkippedSegments(past, present),
+      ]
+      for (const restoration of restorations) await restoreFlag(writer, restoration)
+      const flags = restorations.map(({ past: { id, key } }) => ({ id, key }))
+      const event = changeEvent('environment.restored', environment.id, {
+        before: { version: present.version, flags },
+        after: { version: past.version, flags },
+      })
+      return { event, result: { restoredVersion: past.version, flags, skipped }, field: 'version' }
+    },
+  }),
+}
 
 /** The flags that are in both and behave differently. */
 function restorationsOf(

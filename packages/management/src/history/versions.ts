@@ -6,20 +6,23 @@ import type { Reader } from '../changes/record-writer.ts'
 import { defineQuery } from '../changes/use-case.ts'
 import { pagingOf, toPage } from '../requests/pages.ts'
 
-/** One page of an environment's published versions, newest first. */
-export const listVersions = defineQuery('listVersions', {
-  async run({ storage, environment, query }) {
-    const { data, total } = await storage.listVersions(environment.id, pagingOf(query))
-    const versions: Version[] = []
-    for (const published of data) versions.push(await viewVersion(storage, published))
-    return toPage({ data: versions, total }, query)
-  },
-})
+/** The use cases of versions. */
+export const versionUseCases = {
+  /** One page of an environment's published versions, newest first. */
+  listVersions: defineQuery('listVersions', {
+    async run({ storage, environment, query }) {
+      const { data, total } = await storage.listVersions(environment.id, pagingOf(query))
+      const versions: Version[] = []
+      for (const published of data) versions.push(await viewVersion(storage, published))
+      return toPage({ data: versions, total }, query)
+    },
+  }),
 
-/** The whole flag set of an environment as it was published under a version. */
-export const getVersion = defineQuery('getVersion', {
-  run: ({ storage, environment, params }) => loadVersion(storage, environment.id, params.version),
-})
+  /** The whole flag set of an environment as it was published under a version. */
+  getVersion: defineQuery('getVersion', {
+    run: ({ storage, environment, params }) => loadVersion(storage, environment.id, params.version),
+  }),
+}
 
 /** A past or present flag set; throws `NOT_FOUND` for a version that was never published. */
 export async function loadVersion(

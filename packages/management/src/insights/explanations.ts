@@ -15,23 +15,26 @@ import { loadVersion } from '../history/versions.ts'
 /** How many steps one answer holds; flags for which none are left are answered without theirs. */
 const MOST_STEPS = 20_000
 
-/**
- * Returns the details and explanations of a context: for all flags or one, at any version and any
- * time. They are exactly what was served then, and are not counted.
- */
-export const explainEvaluation = defineQuery('explainEvaluation', {
-  async run({ storage, environment, body, now }) {
-    const context = parseContext(body.context)
-    const flagSet = await loadCompiled(storage, environment.id, body.version)
-    const { flagKey } = body
-    if (flagKey !== undefined && !flagSet.flags.has(flagKey)) throw notFound('flag')
-    const keys = flagKey === undefined ? [...flagSet.flags.keys()] : [flagKey]
-    const at = body.at ?? new Date(now).toISOString()
-    const question = { flagSet, context, now: Date.parse(at) }
-    const flags = await runInTimeSlices(explainAll(question, keys))
-    return { version: flagSet.version, at, flags }
-  },
-})
+/** The use cases of explanations. */
+export const explanationUseCases = {
+  /**
+   * Returns the details and explanations of a context: for all flags or one, at any version and any
+   * time. They are exactly what was served then, and are not counted.
+   */
+  explainEvaluation: defineQuery('explainEvaluation', {
+    async run({ storage, environment, body, now }) {
+      const context = parseContext(body.context)
+      const flagSet = await loadCompiled(storage, environment.id, body.version)
+      const { flagKey } = body
+      if (flagKey !== undefined && !flagSet.flags.has(flagKey)) throw notFound('flag')
+      const keys = flagKey === undefined ? [...flagSet.flags.keys()] : [flagKey]
+      const at = body.at ?? new Date(now).toISOString()
+      const question = { flagSet, context, now: Date.parse(at) }
+      const flags = await runInTimeSlices(explainAll(question, keys))
+      return { version: flagSet.version, at, flags }
+    },
+  }),
+}
 
 async function loadCompiled(
   storage: ReadableStorage,

@@ -18,21 +18,24 @@ interface Day {
   readonly micros: number
 }
 
-/**
- * How a flag was used in one environment of its project over the last 24 hours, this minute
- * included, and how that differs from the 24 hours before.
- */
-export const getFlagMetrics = defineQuery('getFlagMetrics', {
-  load: ({ params: { flagId }, query: { environmentId } }) => ({ flagId, environmentId }),
-  async run({ storage, now, flag, environment }) {
-    const end = (Math.floor(now / MINUTE_MS) + 1) * MINUTE_MS
-    const place = { environmentId: environment.id, flagId: flag.id }
-    const today = await loadDay(storage, { ...place, end })
-    const before = await loadDay(storage, { ...place, end: end - DAY_MS })
-    const variationPerformance = await performanceOf(storage, flag, today)
-    return { ...compare(today, before), variationPerformance }
-  },
-})
+/** The use cases of flag metrics. */
+export const flagMetricsUseCases = {
+  /**
+   * How a flag was used in one environment of its project over the last 24 hours, this minute
+   * included, and how that differs from the 24 hours before.
+   */
+  getFlagMetrics: defineQuery('getFlagMetrics', {
+    load: ({ params: { flagId }, query: { environmentId } }) => ({ flagId, environmentId }),
+    async run({ storage, now, flag, environment }) {
+      const end = (Math.floor(now / MINUTE_MS) + 1) * MINUTE_MS
+      const place = { environmentId: environment.id, flagId: flag.id }
+      const today = await loadDay(storage, { ...place, end })
+      const before = await loadDay(storage, { ...place, end: end - DAY_MS })
+      const variationPerformance = await performanceOf(storage, flag, today)
+      return { ...compare(today, before), variationPerformance }
+    },
+  }),
+}
 
 interface DayQuery {
   readonly environmentId: string

@@ -13,42 +13,45 @@ type ObservedIds = { readonly environmentId: string } | { readonly orgId: string
 
 const DEFAULT_LIMIT = 20
 
-/**
- * One page of the contexts that were evaluated, those seen last first: of one environment, else of
- * the actor's organization, to `platform` of all.
- */
-export const listObservedContexts = defineQuery('listObservedContexts', {
-  load: ({ query: { environmentId } }, actor): ObservedIds => {
-    return environmentId === undefined ? organizationOf(actor) : { environmentId }
-  },
-  async run({ storage, organization, query }) {
-    const { environmentId, kind, success, page = 1, limit = DEFAULT_LIMIT } = query
-    const where: Partial<Records['observedContext']> = {
-      ...(environmentId !== undefined && { environmentId }),
-      ...(environmentId === undefined && organization !== null && { orgId: organization.id }),
-      ...(kind !== undefined && { kind }),
-      ...(success !== undefined && { evaluationSuccess: success }),
-    }
-    const range = rangeOf(query)
-    const sort = { field: 'lastSeen', direction: 'desc' } as const
-    const found = await storage.list('observedContext', { where, range, sort, page, limit })
-    return toPage(found, { page, limit })
-  },
-})
+/** The use cases of observed contexts. */
+export const observedContextUseCases = {
+  /**
+   * One page of the contexts that were evaluated, those seen last first: of one environment, else of
+   * the actor's organization, to `platform` of all.
+   */
+  listObservedContexts: defineQuery('listObservedContexts', {
+    load: ({ query: { environmentId } }, actor): ObservedIds => {
+      return environmentId === undefined ? organizationOf(actor) : { environmentId }
+    },
+    async run({ storage, organization, query }) {
+      const { environmentId, kind, success, page = 1, limit = DEFAULT_LIMIT } = query
+      const where: Partial<Records['observedContext']> = {
+        ...(environmentId !== undefined && { environmentId }),
+        ...(environmentId === undefined && organization !== null && { orgId: organization.id }),
+        ...(kind !== undefined && { kind }),
+        ...(success !== undefined && { evaluationSuccess: success }),
+      }
+      const range = rangeOf(query)
+      const sort = { field: 'lastSeen', direction: 'desc' } as const
+      const found = await storage.list('observedContext', { where, range, sort, page, limit })
+      return toPage(found, { page, limit })
+    },
+  }),
 
-/**
- * Permanently deletes every observed context of a user's key in an environment. Another instance
- * may still write contexts that it observed within the last seconds.
- */
-export const forgetObservedContexts = defineChange('forgetObservedContexts', {
-  load: ({ query: { environmentId } }) => ({ environmentId }),
-  async run({ writer, environment: { id }, query: { key } }) {
-    const contexts = await writer.forgetContexts({ environmentId: id, key })
-    const before = { keyHash: await sha256(`${id}:${key}`), contexts }
-    const event = changeEvent('observed_context.forgotten', id, { before, after: null })
-    return { event, result: null }
-  },
-})
+  /**
+   * Permanently deletes every observed context of a user's key in an environment. Another instance
+   * may still write contexts that it observed within the last seconds.
+   */
+  forgetObservedContexts: defineChange('forgetObservedContexts', {
+    load: ({ query: { environmentId } }) => ({ environmentId }),
+    async run({ writer, environment: { id }, query: { key } }) {
+      const contexts = await writer.forgetContexts({ environmentId: id, key })
+      const before = { keyHash: await sha256(`${id}:${key}`), contexts }
+      const event = changeEvent('observed_context.forgotten', id, { before, after: null })
+      return { event, result: null }
+    },
+  }),
+}
 
 function rangeOf({ from, to }: Query): NonNullable<ListQuery<'observedContext'>['range']> {
   return {

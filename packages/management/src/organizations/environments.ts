@@ -9,70 +9,73 @@ import { initialOffVariationId, loadVariations } from '../flags/variations.ts'
 import { listPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 
-/** One page of a project's environments, by key. */
-export const listEnvironments = defineQuery('listEnvironments', {
-  run: ({ storage, project, query }) =>
-    listPage(storage, 'environment', {
-      where: { projectId: project.id },
-      sortBy: 'key',
-      query,
-    }),
-})
+/** The use cases of environments. */
+export const environmentUseCases = {
+  /** One page of a project's environments, by key. */
+  listEnvironments: defineQuery('listEnvironments', {
+    run: ({ storage, project, query }) =>
+      listPage(storage, 'environment', {
+        where: { projectId: project.id },
+        sortBy: 'key',
+        query,
+      }),
+  }),
 
-/** An environment. */
-export const getEnvironment = defineQuery('getEnvironment', {
-  async run({ environment }) {
-    return environment
-  },
-})
+  /** An environment. */
+  getEnvironment: defineQuery('getEnvironment', {
+    async run({ environment }) {
+      return environment
+    },
+  }),
 
-/**
- * Creates an environment in which every flag of the project is active and serves its default, or
- * evaluates as in the environment `copyFrom`.
- */
-export const createEnvironment = defineChange('createEnvironment', {
-  async run({ writer, project, body }) {
-    const from = await findSource(writer.reader, project, body)
-    const environment = await insertEnvironment(writer, project, body)
-    const flags = await writer.reader.list('flag', { where: { projectId: project.id } })
-    for (const flag of flags.data) {
-      const variations = await loadVariations(writer.reader, flag.id)
-      const offVariationId = initialOffVariationId(flag, variations)
-      await insertFlagState(writer, { flag, environment, offVariationId })
-      if (from) await copyFlagConfiguration(writer, { flag, from, to: environment })
-    }
-    const fields = { before: null, after: environment }
-    const event = changeEvent('environment.created', environment.id, fields)
-    return { event, result: environment, field: from ? 'copy_from' : '' }
-  },
-})
+  /**
+   * Creates an environment in which every flag of the project is active and serves its default, or
+   * evaluates as in the environment `copyFrom`.
+   */
+  createEnvironment: defineChange('createEnvironment', {
+    async run({ writer, project, body }) {
+      const from = await findSource(writer.reader, project, body)
+      const environment = await insertEnvironment(writer, project, body)
+      const flags = await writer.reader.list('flag', { where: { projectId: project.id } })
+      for (const flag of flags.data) {
+        const variations = await loadVariations(writer.reader, flag.id)
+        const offVariationId = initialOffVariationId(flag, variations)
+        await insertFlagState(writer, { flag, environment, offVariationId })
+        if (from) await copyFlagConfiguration(writer, { flag, from, to: environment })
+      }
+      const fields = { before: null, after: environment }
+      const event = changeEvent('environment.created', environment.id, fields)
+      return { event, result: environment, field: from ? 'copy_from' : '' }
+    },
+  }),
 
-/** Changes an environment. Making it the default takes that from the one that was. */
-export const updateEnvironment = defineChange('updateEnvironment', {
-  async run({ writer, project, environment: before, body, expectedRevision }) {
-    if (body.isDefault === false && before.isDefault) {
-      throw invalid('is_default', 'make another environment the default instead')
-    }
-    if (body.isDefault === true && !before.isDefault) await yieldDefault(writer, project)
-    const after = await writer.update('environment', before, body, expectedRevision)
-    const event = changeEvent('environment.updated', before.id, { before, after })
-    return { event, result: after }
-  },
-})
+  /** Changes an environment. Making it the default takes that from the one that was. */
+  updateEnvironment: defineChange('updateEnvironment', {
+    async run({ writer, project, environment: before, body, expectedRevision }) {
+      if (body.isDefault === false && before.isDefault) {
+        throw invalid('is_default', 'make another environment the default instead')
+      }
+      if (body.isDefault === true && !before.isDefault) await yieldDefault(writer, project)
+      const after = await writer.update('environment', before, body, expectedRevision)
+      const event = changeEvent('environment.updated', before.id, { before, after })
+      return { event, result: after }
+    },
+  }),
 
-/** Deletes an environment that is not the default one; its SDK keys end at once. */
-export const deleteEnvironment = defineChange('deleteEnvironment', {
-  async run({ writer, environment, expectedRevision }) {
-    writer.assertRevision('environment', environment, expectedRevision)
-    if (environment.isDefault) {
-      throw new FlagError('CONFLICT', 'Make another environment the default first.')
-    }
-    await removeEnvironment(writer, environment)
-    const fields = { before: environment, after: null }
-    const event = changeEvent('environment.deleted', environment.id, fields)
-    return { event, result: null }
-  },
-})
+  /** Deletes an environment that is not the default one; its SDK keys end at once. */
+  deleteEnvironment: defineChange('deleteEnvironment', {
+    async run({ writer, environment, expectedRevision }) {
+      writer.assertRevision('environment', environment, expectedRevision)
+      if (environment.isDefault) {
+        throw new FlagError('CONFLICT', 'Make another environment the default first.')
+      }
+      await removeEnvironment(writer, environment)
+      const fields = { before: environment, after: null }
+      const event = changeEvent('environment.deleted', environment.id, fields)
+      return { event, result: null }
+    },
+  }),
+}
 
 /** Writes the record alone: a new project has no flags yet. */
 export function insertEnvironment(

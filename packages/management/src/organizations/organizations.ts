@@ -8,71 +8,74 @@ import { endSessionsIfHomeless } from '../users/members.ts'
 import { mergeMetadata } from './metadata.ts'
 import { removeProject } from './projects.ts'
 
-/** One page of the organizations that the actor may see, by name: its own, or to `platform` all. */
-export const listOrganizations = defineQuery('listOrganizations', {
-  load: (_input, actor) => organizationOf(actor),
-  async run({ storage, organization, query }) {
-    const where = organization === null ? {} : { id: organization.id }
-    return listPage(storage, 'organization', {
-      where,
-      sortBy: 'name',
-      query,
-    })
-  },
-})
+/** The use cases of organizations. */
+export const organizationUseCases = {
+  /** One page of the organizations that the actor may see, by name: its own, or to `platform` all. */
+  listOrganizations: defineQuery('listOrganizations', {
+    load: (_input, actor) => organizationOf(actor),
+    async run({ storage, organization, query }) {
+      const where = organization === null ? {} : { id: organization.id }
+      return listPage(storage, 'organization', {
+        where,
+        sortBy: 'name',
+        query,
+      })
+    },
+  }),
 
-/** An organization. */
-export const getOrganization = defineQuery('getOrganization', {
-  run: async ({ organization }) => organization,
-})
+  /** An organization. */
+  getOrganization: defineQuery('getOrganization', {
+    run: async ({ organization }) => organization,
+  }),
 
-/** A new organization; only the platform may found one. */
-export const createOrganization = defineChange('createOrganization', {
-  async run({ writer, body }) {
-    const organization = await writer.insert('organization', {
-      name: body.name,
-      billingEmail: body.billingEmail ?? null,
-      metadata: {},
-      planId: null,
-      flagCount: 0,
-      projectCount: 0,
-      environmentCount: 0,
-      trialStartsAt: null,
-      trialEndsAt: null,
-      currentPeriodEnd: null,
-      apiUsage: 0,
-      hasUsedPaidTrial: false,
-      periodStart: null,
-      periodDay: null,
-      paymentCustomerId: null,
-    })
-    const fields = { before: null, after: organization }
-    const event = changeEvent('organization.created', organization.id, fields)
-    return { event, result: organization }
-  },
-})
+  /** A new organization; only the platform may found one. */
+  createOrganization: defineChange('createOrganization', {
+    async run({ writer, body }) {
+      const organization = await writer.insert('organization', {
+        name: body.name,
+        billingEmail: body.billingEmail ?? null,
+        metadata: {},
+        planId: null,
+        flagCount: 0,
+        projectCount: 0,
+        environmentCount: 0,
+        trialStartsAt: null,
+        trialEndsAt: null,
+        currentPeriodEnd: null,
+        apiUsage: 0,
+        hasUsedPaidTrial: false,
+        periodStart: null,
+        periodDay: null,
+        paymentCustomerId: null,
+      })
+      const fields = { before: null, after: organization }
+      const event = changeEvent('organization.created', organization.id, fields)
+      return { event, result: organization }
+    },
+  }),
 
-/** Changes an organization's own details; of its metadata, only the entries that are named. */
-export const updateOrganization = defineChange('updateOrganization', {
-  async run({ writer, organization: before, body, expectedRevision }) {
-    const changes = toRecordChanges(before, body)
-    const after = await writer.update('organization', before, changes, expectedRevision)
-    const event = changeEvent('organization.updated', before.id, { before, after })
-    return { event, result: after }
-  },
-})
+  /** Changes an organization's own details; of its metadata, only the entries that are named. */
+  updateOrganization: defineChange('updateOrganization', {
+    async run({ writer, organization: before, body, expectedRevision }) {
+      const changes = toRecordChanges(before, body)
+      const after = await writer.update('organization', before, changes, expectedRevision)
+      const event = changeEvent('organization.updated', before.id, { before, after })
+      return { event, result: after }
+    },
+  }),
 
-/** Deletes an organization with everything in it; its tokens and SDK keys end at once. */
-export const deleteOrganization = defineChange('deleteOrganization', {
-  async run({ writer, organization, expectedRevision }) {
-    writer.assertRevision('organization', organization, expectedRevision)
-    await removeParts(writer, organization)
-    await writer.remove('organization', organization)
-    const fields = { before: organization, after: null }
-    const event = changeEvent('organization.deleted', organization.id, fields)
-    return { event, result: null }
-  },
-})
+  /** Deletes an organization with everything in it; its tokens and SDK keys end at once. */
+  deleteOrganization: defineChange('deleteOrganization', {
+    async run({ writer, organization, expectedRevision }) {
+      writer.assertRevision('organization', organization, expectedRevision)
+      await removeParts(writer, organization)
+      await writer.remove('organization', organization)
+      const fields = { before: organization, after: null }
+      const event = changeEvent('organization.deleted', organization.id, fields)
+      return { event, result: null }
+    },
+  }),
+}
 
 async function removeParts(writer: RecordWriter, { id: orgId }: Organization): Promise<void> {
   const projects = await writer.reader.list('project', { where: { orgId } })

@@ -7,56 +7,59 @@ import { removeFlag } from '../flags/flags.ts'
 import { listPage } from '../requests/pages.ts'
 import { insertEnvironment, removeEnvironment } from './environments.ts'
 
-/** One page of an organization's projects, by key. */
-export const listProjects = defineQuery('listProjects', {
-  run: ({ storage, organization, query }) =>
-    listPage(storage, 'project', {
-      where: { orgId: organization.id },
-      sortBy: 'key',
-      query,
-    }),
-})
+/** The use cases of projects. */
+export const projectUseCases = {
+  /** One page of an organization's projects, by key. */
+  listProjects: defineQuery('listProjects', {
+    run: ({ storage, organization, query }) =>
+      listPage(storage, 'project', {
+        where: { orgId: organization.id },
+        sortBy: 'key',
+        query,
+      }),
+  }),
 
-/** A project with its environments. */
-export const getProject = defineQuery('getProject', {
-  run: ({ storage, project }) => viewProject(storage, project),
-})
+  /** A project with its environments. */
+  getProject: defineQuery('getProject', {
+    run: ({ storage, project }) => viewProject(storage, project),
+  }),
 
-/** A new project with its two environments, `live` (the default) and `staging`. */
-export const createProject = defineChange('createProject', {
-  async run({ writer, organization, body }) {
-    const project = await writer.insert('project', {
-      orgId: organization.id,
-      key: body.key,
-      name: body.name ?? body.key,
-      description: body.description ?? '',
-      newFlagsClientVisible: body.newFlagsClientVisible ?? true,
-    })
-    await insertEnvironment(writer, project, { key: 'live', name: 'Live', isDefault: true })
-    await insertEnvironment(writer, project, { key: 'staging', name: 'Staging' })
-    const event = changeEvent('project.created', project.id, { before: null, after: project })
-    return { event, result: await viewProject(writer.reader, project) }
-  },
-})
+  /** A new project with its two environments, `live` (the default) and `staging`. */
+  createProject: defineChange('createProject', {
+    async run({ writer, organization, body }) {
+      const project = await writer.insert('project', {
+        orgId: organization.id,
+        key: body.key,
+        name: body.name ?? body.key,
+        description: body.description ?? '',
+        newFlagsClientVisible: body.newFlagsClientVisible ?? true,
+      })
+      await insertEnvironment(writer, project, { key: 'live', name: 'Live', isDefault: true })
+      await insertEnvironment(writer, project, { key: 'staging', name: 'Staging' })
+      const event = changeEvent('project.created', project.id, { before: null, after: project })
+      return { event, result: await viewProject(writer.reader, project) }
+    },
+  }),
 
-/** Changes a project's name or description. */
-export const updateProject = defineChange('updateProject', {
-  async run({ writer, project: before, body, expectedRevision }) {
-    const after = await writer.update('project', before, body, expectedRevision)
-    const event = changeEvent('project.updated', before.id, { before, after })
-    return { event, result: await viewProject(writer.reader, after) }
-  },
-})
+  /** Changes a project's name or description. */
+  updateProject: defineChange('updateProject', {
+    async run({ writer, project: before, body, expectedRevision }) {
+      const after = await writer.update('project', before, body, expectedRevision)
+      const event = changeEvent('project.updated', before.id, { before, after })
+      return { event, result: await viewProject(writer.reader, after) }
+    },
+  }),
 
-/** Deletes a project with everything in it; its SDK keys end at once. */
-export const deleteProject = defineChange('deleteProject', {
-  async run({ writer, project, expectedRevision }) {
-    writer.assertRevision('project', project, expectedRevision)
-    await removeProject(writer, project)
-    const event = changeEvent('project.deleted', project.id, { before: project, after: null })
-    return { event, result: null }
-  },
-})
+  /** Deletes a project with everything in it; its SDK keys end at once. */
+  deleteProject: defineChange('deleteProject', {
+    async run({ writer, project, expectedRevision }) {
+      writer.assertRevision('project', project, expectedRevision)
+      await removeProject(writer, project)
+      const event = changeEvent('project.deleted', project.id, { before: project, after: null })
+      return { event, result: null }
+    },
+  }),
+}
 
 /** Removes the record and everything that belongs to it. */
 export async function removeProject(writer: RecordWriter, project: Project): Promise<void> {

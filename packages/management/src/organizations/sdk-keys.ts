@@ -12,66 +12,69 @@ import { SECRET_PREFIX_LENGTH } from '../users/access-tokens.ts'
 
 const DEFAULT_GRACE_SECONDS = 24 * 60 * 60
 
-/** One page of an environment's SDK keys, by name, revoked ones included; never the keys themselves. */
-export const listSdkKeys = defineQuery('listSdkKeys', {
-  run: ({ storage, environment, query }) =>
-    listPage(storage, 'sdkKey', {
-      where: { environmentId: environment.id },
-      sortBy: 'name',
-      query,
-    }),
-})
+/** The use cases of sdk keys. */
+export const sdkKeyUseCases = {
+  /** One page of an environment's SDK keys, by name, revoked ones included; never the keys themselves. */
+  listSdkKeys: defineQuery('listSdkKeys', {
+    run: ({ storage, environment, query }) =>
+      listPage(storage, 'sdkKey', {
+        where: { environmentId: environment.id },
+        sortBy: 'name',
+        query,
+      }),
+  }),
 
-/** A new SDK key of an environment. `key` is shown in this answer and never again. */
-export const createSdkKey = defineChange('createSdkKey', {
-  async run({ writer, project, environment, body }) {
-    const secret = await newKey()
-    assertInFuture('expires_at', body.expiresAt, writer.now)
-    const { hash: _, ...record } = await writer.insert('sdkKey', {
-      ...secret.fields,
-      environmentId: environment.id,
-      projectId: project.id,
-      name: body.name,
-      kind: body.kind,
-      expiresAt: body.expiresAt ?? null,
-      rateLimit: body.rateLimit ?? null,
-    })
-    const event = changeEvent('sdk_key.created', record.id, { before: null, after: record })
-    return { event, result: { ...record, key: secret.key }, shownOnce: 'key' }
-  },
-})
+  /** A new SDK key of an environment. `key` is shown in this answer and never again. */
+  createSdkKey: defineChange('createSdkKey', {
+    async run({ writer, project, environment, body }) {
+      const secret = await newKey()
+      assertInFuture('expires_at', body.expiresAt, writer.now)
+      const { hash: _, ...record } = await writer.insert('sdkKey', {
+        ...secret.fields,
+        environmentId: environment.id,
+        projectId: project.id,
+        name: body.name,
+        kind: body.kind,
+        expiresAt: body.expiresAt ?? null,
+        rateLimit: body.rateLimit ?? null,
+      })
+      const event = changeEvent('sdk_key.created', record.id, { before: null, after: record })
+      return { event, result: { ...record, key: secret.key }, shownOnce: 'key' }
+    },
+  }),
 
-/** Revokes an SDK key: requests with it are refused, and its connections are closed. */
-export const revokeSdkKey = defineChange('revokeSdkKey', {
-  async run({ writer, sdkKey: before, expectedRevision }) {
-    const changes = { revokedAt: before.revokedAt ?? writer.now }
-    const after = await writer.update('sdkKey', before, changes, expectedRevision)
-    const event = changeEvent('sdk_key.revoked', before.id, { before, after })
-    return { event, result: null }
-  },
-})
+  /** Revokes an SDK key: requests with it are refused, and its connections are closed. */
+  revokeSdkKey: defineChange('revokeSdkKey', {
+    async run({ writer, sdkKey: before, expectedRevision }) {
+      const changes = { revokedAt: before.revokedAt ?? writer.now }
+      const after = await writer.update('sdkKey', before, changes, expectedRevision)
+      const event = changeEvent('sdk_key.revoked', before.id, { before, after })
+      return { event, result: null }
+    },
+  }),
 
-/**
- * A new key in the place of another, with its name, kind and rate limit. The old one is valid for
- * a grace period yet, unless it expires earlier; without grace it is revoked. Throws `CONFLICT`
- * for a key that has ended already.
- */
-export const rotateSdkKey = defineChange('rotateSdkKey', {
-  async run({ writer, sdkKey: before, body }) {
-    const secret = await newKey()
-    assertLiving(before, writer.now)
-    const { graceSeconds = DEFAULT_GRACE_SECONDS, expiresAt = before.expiresAt } = body
-    assertInFuture('expires_at', expiresAt, writer.now)
-    const key = await writer.update('sdkKey', before, endAfter(graceSeconds, before, writer.now))
-    const { environmentId, projectId, name, kind, rateLimit } = before
-    const same = { environmentId, projectId, name, kind, rateLimit }
-    const inserted = await writer.insert('sdkKey', { ...secret.fields, ...same, expiresAt })
-    const { hash: _, ...successor } = inserted
-    const fields = { before: { key: before, successor: null }, after: { key, successor } }
-    const event = changeEvent('sdk_key.rotated', before.id, fields)
-    return { event, result: { ...successor, key: secret.key }, shownOnce: 'key' }
-  },
-})
+  /**
+   * A new key in the place of another, with its name, kind and rate limit. The old one is valid for
+   * a grace period yet, unless it expires earlier; without grace it is revoked. Throws `CONFLICT`
+   * for a key that has ended already.
+   */
+  rotateSdkKey: defineChange('rotateSdkKey', {
+    async run({ writer, sdkKey: before, body }) {
+      const secret = await newKey()
+      assertLiving(before, writer.now)
+      const { graceSeconds = DEFAULT_GRACE_SECONDS, expiresAt = before.expiresAt } = body
+      assertInFuture('expires_at', expiresAt, writer.now)
+      const key = await writer.update('sdkKey', before, endAfter(graceSeconds, before, writer.now))
+      const { environmentId, projectId, name, kind, rateLimit } = before
+      const same = { environmentId, projectId, name, kind, rateLimit }
+      const inserted = await writer.insert('sdkKey', { ...secret.fields, ...same, expiresAt })
+      const { hash: _, ...successor } = inserted
+      const fields = { before: { key: before, successor: null }, after: { key, successor } }
+      const event = changeEvent('sdk_key.rotated', before.id, fields)
+      return { event, result: { ...successor, key: secret.key }, shownOnce: 'key' }
+    },
+  }),
+}
 
 type SecretFields = Pick<NewRecord<'sdkKey'>, 'prefix' | 'hash' | 'revokedAt' | 'lastUsedAt'>
 

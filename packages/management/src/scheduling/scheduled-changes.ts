@@ -9,66 +9,69 @@ import { performOperation } from './scheduled-operations.ts'
 
 const MOST_PENDING = 100
 
-/** One page of what is and was scheduled for a flag in an environment, by its time. */
-export const listScheduledChanges = defineQuery('listScheduledChanges', {
-  async run({ storage, params, query }) {
-    const { flagId, environmentId } = params
-    const { status } = query
-    return listPage(storage, 'scheduledChange', {
-      where: { flagId, environmentId, ...(status !== undefined && { status }) },
-      sortBy: 'applyAt',
-      query,
-    })
-  },
-})
+/** The use cases of scheduled changes. */
+export const scheduledChangeUseCases = {
+  /** One page of what is and was scheduled for a flag in an environment, by its time. */
+  listScheduledChanges: defineQuery('listScheduledChanges', {
+    async run({ storage, params, query }) {
+      const { flagId, environmentId } = params
+      const { status } = query
+      return listPage(storage, 'scheduledChange', {
+        where: { flagId, environmentId, ...(status !== undefined && { status }) },
+        sortBy: 'applyAt',
+        query,
+      })
+    },
+  }),
 
-/**
- * Schedules a change. It must be possible now, which is tried and undone; whether it still is
- * when its time has come is decided then.
- */
-export const createScheduledChange = defineChange('createScheduledChange', {
-  prepare: ({ services, call, params, body }) => rehearse(services, call, { params, body }),
-  async run({ writer, params, body, actor }) {
-    const { id, email, name, role, source = 'host' } = actor
-    assertInFuture('apply_at', body.applyAt, writer.now)
-    const { flagId, environmentId, projectId } = params
-    const where = { flagId, environmentId, status: 'pending' as const }
-    const { total } = await writer.reader.list('scheduledChange', { where, limit: 1 })
-    if (total >= MOST_PENDING) {
-      throw invalid('', `At most ${MOST_PENDING} changes of a flag can be pending.`)
-    }
-    const change = await writer.insert('scheduledChange', {
-      flagId,
-      environmentId,
-      projectId,
-      applyAt: body.applyAt,
-      operation: body.operation,
-      targetId: body.targetId ?? null,
-      body: body.body ?? null,
-      status: 'pending',
-      appliedAt: null,
-      failure: null,
-      createdBy: { id, email, name, role, source },
-    })
-    const fields = { before: null, after: change }
-    const event = changeEvent('scheduled_change.created', change.id, fields)
-    return { event, result: change }
-  },
-})
+  /**
+   * Schedules a change. It must be possible now, which is tried and undone; whether it still is
+   * when its time has come is decided then.
+   */
+  createScheduledChange: defineChange('createScheduledChange', {
+    prepare: ({ services, call, params, body }) => rehearse(services, call, { params, body }),
+    async run({ writer, params, body, actor }) {
+      const { id, email, name, role, source = 'host' } = actor
+      assertInFuture('apply_at', body.applyAt, writer.now)
+      const { flagId, environmentId, projectId } = params
+      const where = { flagId, environmentId, status: 'pending' as const }
+      const { total } = await writer.reader.list('scheduledChange', { where, limit: 1 })
+      if (total >= MOST_PENDING) {
+        throw invalid('', `At most ${MOST_PENDING} changes of a flag can be pending.`)
+      }
+      const change = await writer.insert('scheduledChange', {
+        flagId,
+        environmentId,
+        projectId,
+        applyAt: body.applyAt,
+        operation: body.operation,
+        targetId: body.targetId ?? null,
+        body: body.body ?? null,
+        status: 'pending',
+        appliedAt: null,
+        failure: null,
+        createdBy: { id, email, name, role, source },
+      })
+      const fields = { before: null, after: change }
+      const event = changeEvent('scheduled_change.created', change.id, fields)
+      return { event, result: change }
+    },
+  }),
 
-/** Calls a pending change off; throws `CONFLICT` for one that was made, or failed. */
-export const deleteScheduledChange = defineChange('deleteScheduledChange', {
-  async run({ writer, change, expectedRevision }) {
-    writer.assertRevision('scheduledChange', change, expectedRevision)
-    if (change.status !== 'pending') {
-      throw new FlagError('CONFLICT', `The change has already ${pastOf(change.status)}.`)
-    }
-    await writer.remove('scheduledChange', change)
-    const fields = { before: change, after: null }
-    const event = changeEvent('scheduled_change.deleted', change.id, fields)
-    return { event, result: null }
-  },
-})
+  /** Calls a pending change off; throws `CONFLICT` for one that was made, or failed. */
+  deleteScheduledChange: defineChange('deleteScheduledChange', {
+    async run({ writer, change, expectedRevision }) {
+      writer.assertRevision('scheduledChange', change, expectedRevision)
+      if (change.status !== 'pending') {
+        throw new FlagError('CONFLICT', `The change has already ${pastOf(change.status)}.`)
+      }
+      await writer.remove('scheduledChange', change)
+      const fields = { before: change, after: null }
+      const event = changeEvent('scheduled_change.deleted', change.id, fields)
+      return { event, result: null }
+    },
+  }),
+}
 
 function pastOf(status: 'applied' | 'failed'): string {
   return status === 'applied' ? 'been applied' : 'failed'

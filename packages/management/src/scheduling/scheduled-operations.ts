@@ -8,14 +8,9 @@ import {
 } from '@ff/protocol/management'
 import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
 import type { UseCase } from '../changes/use-case.ts'
-import { updateFlagState } from '../flags/flag-states.ts'
-import { createRollout, deleteRollout, updateRollout } from '../flags/rollouts.ts'
-import {
-  createTargetingRule,
-  deleteTargetingRule,
-  reorderTargetingRules,
-  updateTargetingRule,
-} from '../flags/targeting-rules.ts'
+import { flagStateUseCases } from '../flags/flag-states.ts'
+import { rolloutUseCases } from '../flags/rollouts.ts'
+import { targetingRuleUseCases } from '../flags/targeting-rules.ts'
 import type { AnyInput } from '../requests/input.ts'
 import { decodeWire, invalid } from '../requests/validation.ts'
 
@@ -33,14 +28,20 @@ function asUseCase(useCase: unknown): AnyUseCase {
 }
 
 const OPERATIONS: Readonly<Record<ScheduledOperation, Operation>> = {
-  updateFlagState: { useCase: asUseCase(updateFlagState) },
-  createTargetingRule: { useCase: asUseCase(createTargetingRule) },
-  updateTargetingRule: { useCase: asUseCase(updateTargetingRule), target: 'ruleId' },
-  deleteTargetingRule: { useCase: asUseCase(deleteTargetingRule), target: 'ruleId' },
-  reorderTargetingRules: { useCase: asUseCase(reorderTargetingRules) },
-  createRollout: { useCase: asUseCase(createRollout) },
-  updateRollout: { useCase: asUseCase(updateRollout), target: 'rolloutId' },
-  deleteRollout: { useCase: asUseCase(deleteRollout), target: 'rolloutId' },
+  updateFlagState: { useCase: asUseCase(flagStateUseCases.updateFlagState) },
+  createTargetingRule: { useCase: asUseCase(targetingRuleUseCases.createTargetingRule) },
+  updateTargetingRule: {
+    useCase: asUseCase(targetingRuleUseCases.updateTargetingRule),
+    target: 'ruleId',
+  },
+  deleteTargetingRule: {
+    useCase: asUseCase(targetingRuleUseCases.deleteTargetingRule),
+    target: 'ruleId',
+  },
+  reorderTargetingRules: { useCase: asUseCase(targetingRuleUseCases.reorderTargetingRules) },
+  createRollout: { useCase: asUseCase(rolloutUseCases.createRollout) },
+  updateRollout: { useCase: asUseCase(rolloutUseCases.updateRollout), target: 'rolloutId' },
+  deleteRollout: { useCase: asUseCase(rolloutUseCases.deleteRollout), target: 'rolloutId' },
 }
 
 /** The flag and environment whose state, rules or rollouts change. */

@@ -20,54 +20,57 @@ interface CreateAccessTokenInput {
 
 const CHOSEN_TOKEN = /^[\x21-\x7e]{16,512}$/
 
-/** One page of an organization's tokens, by name; never the tokens themselves. */
-export const listAccessTokens = defineQuery('listAccessTokens', {
-  run: ({ storage, organization, query }) =>
-    listPage(storage, 'accessToken', {
-      where: { orgId: organization.id },
-      sortBy: 'name',
-      query,
-    }),
-})
+/** The use cases of access tokens. */
+export const accessTokenUseCases = {
+  /** One page of an organization's tokens, by name; never the tokens themselves. */
+  listAccessTokens: defineQuery('listAccessTokens', {
+    run: ({ storage, organization, query }) =>
+      listPage(storage, 'accessToken', {
+        where: { orgId: organization.id },
+        sortBy: 'name',
+        query,
+      }),
+  }),
 
-/**
- * A new bearer token, of no higher role than the actor's own. `token` is shown in this answer
- * and never again.
- */
-export const createAccessToken = defineChange('createAccessToken', {
-  load: ({ params: { orgId } }: CreateAccessTokenInput) => (orgId === null ? {} : { orgId }),
-  async run({ writer, params, body, token = newSecret(ACCESS_TOKEN_PREFIX), actor }) {
-    if (!CHOSEN_TOKEN.test(token)) {
-      throw invalid('token', 'must be 16 to 512 visible ASCII characters')
-    }
-    if ((body.role === 'platform') !== (params.orgId === null)) {
-      throw invalid('role', 'must be a role of an organization: owner, admin, editor or viewer')
-    }
-    const hash = await hashSecret(token)
-    assertRoleWithin(body.role, actor)
-    assertInFuture('expires_at', body.expiresAt, writer.now)
-    const { hash: _, ...record } = await writer.insert('accessToken', {
-      orgId: params.orgId,
-      name: body.name,
-      role: body.role,
-      prefix: token.slice(0, Math.min(SECRET_PREFIX_LENGTH, token.length / 4)),
-      expiresAt: body.expiresAt ?? null,
-      lastUsedAt: null,
-      createdBy: actor.id,
-      hash,
-    })
-    const event = changeEvent('token.created', record.id, { before: null, after: record })
-    return { event, result: { ...record, token }, shownOnce: 'token' }
-  },
-})
+  /**
+   * A new bearer token, of no higher role than the actor's own. `token` is shown in this answer
+   * and never again.
+   */
+  createAccessToken: defineChange('createAccessToken', {
+    load: ({ params: { orgId } }: CreateAccessTokenInput) => (orgId === null ? {} : { orgId }),
+    async run({ writer, params, body, token = newSecret(ACCESS_TOKEN_PREFIX), actor }) {
+      if (!CHOSEN_TOKEN.test(token)) {
+        throw invalid('token', 'must be 16 to 512 visible ASCII characters')
+      }
+      if ((body.role === 'platform') !== (params.orgId === null)) {
+        throw invalid('role', 'must be a role of an organization: owner, admin, editor or viewer')
+      }
+      const hash = await hashSecret(token)
+      assertRoleWithin(body.role, actor)
+      assertInFuture('expires_at', body.expiresAt, writer.now)
+      const { hash: _, ...record } = await writer.insert('accessToken', {
+        orgId: params.orgId,
+        name: body.name,
+        role: body.role,
+        prefix: token.slice(0, Math.min(SECRET_PREFIX_LENGTH, token.length / 4)),
+        expiresAt: body.expiresAt ?? null,
+        lastUsedAt: null,
+        createdBy: actor.id,
+        hash,
+      })
+      const event = changeEvent('token.created', record.id, { before: null, after: record })
+      return { event, result: { ...record, token }, shownOnce: 'token' }
+    },
+  }),
 
-/** Ends a token, of no higher role than the actor's own, at once. */
-export const deleteAccessToken = defineChange('deleteAccessToken', {
-  async run({ writer, token, expectedRevision, actor }) {
-    assertRoleWithin(token.role, actor)
-    writer.assertRevision('accessToken', token, expectedRevision)
-    await writer.remove('accessToken', token)
-    const event = changeEvent('token.deleted', token.id, { before: token, after: null })
-    return { event, result: null }
-  },
-})
+  /** Ends a token, of no higher role than the actor's own, at once. */
+  deleteAccessToken: defineChange('deleteAccessToken', {
+    async run({ writer, token, expectedRevision, actor }) {
+      assertRoleWithin(token.role, actor)
+      writer.assertRevision('accessToken', token, expectedRevision)
+      await writer.remove('accessToken', token)
+      const event = changeEvent('token.deleted', token.id, { before: token, after: null })
+      return { event, result: null }
+    },
+  }),
+}

@@ -11,75 +11,78 @@ import { listPage } from '../requests/pages.ts'
 const LINK_PREFIX = 'ffl_'
 const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000
 
-/** One page of an organization's members, by e-mail address. */
-export const listMembers = defineQuery('listMembers', {
-  run: ({ storage, organization, query }) =>
-    listPage(storage, 'member', {
-      where: { orgId: organization.id },
-      sortBy: 'email',
-      query,
-    }),
-})
+/** The use cases of members. */
+export const memberUseCases = {
+  /** One page of an organization's members, by e-mail address. */
+  listMembers: defineQuery('listMembers', {
+    run: ({ storage, organization, query }) =>
+      listPage(storage, 'member', {
+        where: { orgId: organization.id },
+        sortBy: 'email',
+        query,
+      }),
+  }),
 
-/**
- * A new member, of no higher role than the actor's own. `oneTimeLink` is shown in this answer and
- * never again: with it, the user accepts and sets a first password.
- */
-export const addMember = defineChange('addMember', {
-  async run({ writer, organization, body, actor }) {
-    const { link: oneTimeLink, ...link } = await newLink(writer.now)
-    assertRoleWithin(body.role, actor)
-    const user = await findOrInsertUser(writer, body)
-    const where = { orgId: organization.id, userId: user.id }
-    if ((await writer.reader.list('member', { where, limit: 1 })).total > 0) throw alreadyMember()
-    const member = await writer.insert('member', {
-      ...where,
-      email: user.email,
-      name: body.name ?? user.email,
-      role: body.role,
-      acceptedAt: null,
-      ...link,
-    })
-    const event = changeEvent('member.added', member.id, { before: null, after: member })
-    return { event, result: { ...member, oneTimeLink }, shownOnce: 'oneTimeLink' }
-  },
-})
+  /**
+   * A new member, of no higher role than the actor's own. `oneTimeLink` is shown in this answer and
+   * never again: with it, the user accepts and sets a first password.
+   */
+  addMember: defineChange('addMember', {
+    async run({ writer, organization, body, actor }) {
+      const { link: oneTimeLink, ...link } = await newLink(writer.now)
+      assertRoleWithin(body.role, actor)
+      const user = await findOrInsertUser(writer, body)
+      const where = { orgId: organization.id, userId: user.id }
+      if ((await writer.reader.list('member', { where, limit: 1 })).total > 0) throw alreadyMember()
+      const member = await writer.insert('member', {
+        ...where,
+        email: user.email,
+        name: body.name ?? user.email,
+        role: body.role,
+        acceptedAt: null,
+        ...link,
+      })
+      const event = changeEvent('member.added', member.id, { before: null, after: member })
+      return { event, result: { ...member, oneTimeLink }, shownOnce: 'oneTimeLink' }
+    },
+  }),
 
-/**
- * Changes a member's role, from and to no higher one than the actor's own, or name; or makes a new
- * link, in place of one that was lost or for a password that was forgotten.
- */
-export const updateMember = defineChange('updateMember', {
-  async run({ writer, member, body, expectedRevision, actor }) {
-    const { newLink: isInvited = false, ...fields } = body
-    const { link, ...linkFields } = await newLink(writer.now)
-    assertRoleWithin(member.role, actor)
-    const after = await writer.update(
-      'member',
-      member,
-      { ...fields, ...(isInvited && linkFields) },
-      expectedRevision,
-    )
-    assertRoleWithin(after.role, actor)
-    if (after.role !== 'owner') await assertOtherOwner(writer.reader, member)
-    const type = isInvited ? 'member.invited' : 'member.updated'
-    const event = changeEvent(type, member.id, { before: member, after })
-    return { event, result: { ...after, oneTimeLink: isInvited ? link : null } }
-  },
-})
+  /**
+   * Changes a member's role, from and to no higher one than the actor's own, or name; or makes a new
+   * link, in place of one that was lost or for a password that was forgotten.
+   */
+  updateMember: defineChange('updateMember', {
+    async run({ writer, member, body, expectedRevision, actor }) {
+      const { newLink: isInvited = false, ...fields } = body
+      const { link, ...linkFields } = await newLink(writer.now)
+      assertRoleWithin(member.role, actor)
+      const after = await writer.update(
+        'member',
+        member,
+        { ...fields, ...(isInvited && linkFields) },
+        expectedRevision,
+      )
+      assertRoleWithin(after.role, actor)
+      if (after.role !== 'owner') await assertOtherOwner(writer.reader, member)
+      const type = isInvited ? 'member.invited' : 'member.updated'
+      const event = changeEvent(type, member.id, { before: member, after })
+      return { event, result: { ...after, oneTimeLink: isInvited ? link : null } }
+    },
+  }),
 
-/** Takes a member of no higher role than the actor's own out of the organization. */
-export const removeMember = defineChange('removeMember', {
-  async run({ writer, member, expectedRevision, actor }) {
-    assertRoleWithin(member.role, actor)
-    writer.assertRevision('member', member, expectedRevision)
-    await writer.remove('member', member)
-    await assertOtherOwner(writer.reader, member)
-    await endSessionsIfHomeless(writer, member)
-    const event = changeEvent('member.removed', member.id, { before: member, after: null })
-    return { event, result: null }
-  },
-})
+  /** Takes a member of no higher role than the actor's own out of the organization. */
+  removeMember: defineChange('removeMember', {
+    async run({ writer, member, expectedRevision, actor }) {
+      assertRoleWithin(member.role, actor)
+      writer.assertRevision('member', member, expectedRevision)
+      await writer.remove('member', member)
+      await assertOtherOwner(writer.reader, member)
+      await endSessionsIfHomeless(writer, member)
+      const event = changeEvent('member.removed', member.id, { before: member, after: null })
+      return { event, result: null }
+    },
+  }),
+}
 
 /**
  * Ends the sessions of a user without memberships, and unlinks their identities, because the e-mail

@@ -14,19 +14,42 @@ import { newWebhookSecret } from './webhook-message.ts'
 /** Bounds the deliveries of one change. */
 const MOST_WEBHOOKS = 20
 
-/** One page of an organization's webhooks, in the order of their making; never their secrets. */
-export const listWebhooks = defineQuery('listWebhooks', {
-  async run({ storage, organization, query }) {
-    const where = { orgId: organization.id }
-    const page = await listPage(storage, 'webhook', { where, sortBy: 'createdAt', query })
-    return { ...page, data: page.data.map(withoutSecret) }
-  },
-})
+/** The use cases of webhooks. */
+export const webhookUseCases = {
+  /** One page of an organization's webhooks, in the order of their making; never their secrets. */
+  listWebhooks: defineQuery('listWebhooks', {
+    async run({ storage, organization, query }) {
+      const where = { orgId: organization.id }
+      const page = await listPage(storage, 'webhook', { where, sortBy: 'createdAt', query })
+      return { ...page, data: page.data.map(withoutSecret) }
+    },
+  }),
 
-/** A webhook. */
-export const getWebhook = defineQuery('getWebhook', {
-  run: async ({ webhook }) => withoutSecret(webhook),
-})
+  /** A webhook. */
+  getWebhook: defineQuery('getWebhook', {
+    run: async ({ webhook }) => withoutSecret(webhook),
+  }),
+
+  /** Deletes a webhook; its pending deliveries are not sent. */
+  deleteWebhook: defineChange('deleteWebhook', {
+    async run({ writer, webhook, expectedRevision }) {
+      writer.assertRevision('webhook', webhook, expectedRevision)
+      await writer.remove('webhook', webhook)
+      const event = changeEvent('webhook.deleted', webhook.id, { before: webhook, after: null })
+      return { event, result: null }
+    },
+  }),
+
+  /** Returns one page of a webhook's deliveries, sent and pending, the newest first. */
+  listWebhookDeliveries: defineQuery('listWebhookDeliveries', {
+    run: ({ storage, webhook, query }) => {
+      const where = { webhookId: webhook.id }
+      // An organization's events are numbered in the order in which they happened.
+      const order = { sortBy: 'eventId', direction: 'desc' } as const
+      return listPage(storage, 'webhookDelivery', { where, ...order, query })
+    },
+  }),
+}
 
 /** What writing webhooks depends on. */
 interface WebhookServices {
@@ -73,26 +96,6 @@ export function createWebhookUseCases({ webhookSender, secretBox }: WebhookServi
     }),
   }
 }
-
-/** Deletes a webhook; its pending deliveries are not sent. */
-export const deleteWebhook = defineChange('deleteWebhook', {
-  async run({ writer, webhook, expectedRevision }) {
-    writer.assertRevision('webhook', webhook, expectedRevision)
-    await writer.remove('webhook', webhook)
-    const event = changeEvent('webhook.deleted', webhook.id, { before: webhook, after: null })
-    return { event, result: null }
-  },
-})
-
-/** Returns one page of a webhook's deliveries, sent and pending, the newest first. */
-export const listWebhookDeliveries = defineQuery('listWebhookDeliveries', {
-  run: ({ storage, webhook, query }) => {
-    const where = { webhookId: webhook.id }
-    // An organization's events are numbered in the order in which they happened.
-    const order = { sortBy: 'eventId', direction: 'desc' } as const
-    return listPage(storage, 'webhookDelivery', { where, ...order, query })
-  },
-})
 
 function withoutSecret({ sealedSecret: _, ...webhook }: Records['webhook']): Webhook {
   return webhook

@@ -1,6 +1,6 @@
 import { memory, type Storage, type StorageSession } from '@ff/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createSegment } from '../../src/flags/segments.ts'
+import { segmentUseCases } from '../../src/flags/segments.ts'
 import { stores } from '../world/stores.ts'
 import { addressesOf, type Json, SYSTEM_ACTOR, type Tenant, World } from '../world/world.ts'
 
@@ -356,7 +356,11 @@ it('a change is acknowledged even when the change feed is down', async () => {
     logger: { ...world.services.logger, warn: (message: string) => void warnings.push(message) },
   }
   const params = { projectId: tenant.project.id }
-  await createSegment(services, { actor: SYSTEM_ACTOR }, { params, body: { key: 's' } })
+  await segmentUseCases.createSegment(
+    services,
+    { actor: SYSTEM_ACTOR },
+    { params, body: { key: 's' } },
+  )
   expect(await world.version(tenant.live)).toBe(1)
   expect(warnings.length).toBe(2)
 })

@@ -5,7 +5,7 @@ import { FakeClock, settle } from '../../../server/test/fake-clock.ts'
 import type { ChangeCall } from '../../src/changes/apply-change.ts'
 import { PublishCheck } from '../../src/changes/publish-check.ts'
 import { NodeWebhookSender } from '../../src/node/webhook-sender.ts'
-import { createProject } from '../../src/organizations/projects.ts'
+import { projectUseCases } from '../../src/organizations/projects.ts'
 import type { WebhookSender } from '../../src/ports/webhook-sender.ts'
 import { SecretBox } from '../../src/secrets/secret-box.ts'
 import { parseSecretKeys } from '../../src/secrets/secret-keys.ts'
@@ -101,7 +101,7 @@ export class HookedServer {
       publishCheck: new PublishCheck(),
       wakeWebhooks: () => undefined,
     }
-    return createProject(services, { actor: ACTOR, ...call }, this.#newProject())
+    return projectUseCases.createProject(services, { actor: ACTOR, ...call }, this.#newProject())
   }
 
   #newProject() {
