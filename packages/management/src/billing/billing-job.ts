@@ -3,7 +3,7 @@ import type { Invoice } from '@ff/protocol/management'
 import type { Job } from '@ff/server/plane'
 import { SYSTEM } from '../access/actors.ts'
 import { applyChange, type ChangeServices } from '../changes/apply-change.ts'
-import { type ChangeEvent, changeEvent } from '../changes/change-event.ts'
+import { type ChangeEvent, changeEvent, completed } from '../changes/change-event.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
 import type { Payments } from '../ports/payments.ts'
 import { PENDING } from './invoices.ts'
@@ -46,8 +46,7 @@ function closePeriod(services: ChangeServices, orgId: string): Promise<boolean> 
     const closed = await closeDuePeriod(writer, organization)
     if (closed === undefined) return { result: false }
     const { invoice } = closed
-    const event = changeEvent('invoice.created', invoice.id, { before: null, after: invoice })
-    return { event, result: true }
+    return completed('invoice.created', { after: invoice }, { result: true })
   })
 }
 

@@ -1,8 +1,12 @@
 import type { Plan } from '@ff/protocol/management'
 import type { LastPaymentEvent, Records } from '@ff/storage'
 import * as z from 'zod'
-import type { CompletedChange } from '../changes/apply-change.ts'
-import { type ChangeEvent, changeEvent } from '../changes/change-event.ts'
+import {
+  type ChangeEvent,
+  type CompletedChange,
+  changeEvent,
+  completed,
+} from '../changes/change-event.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
 import type { PaymentCustomer, PaymentInvoice, PaymentSubscription } from '../ports/payments.ts'
 import { monthOf } from './billing-period.ts'
@@ -86,8 +90,7 @@ async function takeSubscription(
   const hasTried = ours.some(({ trialStartsAt }) => trialStartsAt !== null)
   const hasUsedPaidTrial = changed.hasUsedPaidTrial || hasTried
   const after = await writer.update('organization', changed, { hasUsedPaidTrial })
-  const event = changeEvent('organization.plan_changed', before.id, { before, after })
-  return { event, result: true }
+  return completed('organization.plan_changed', { before, after }, { result: true })
 }
 
 interface Subscriptions {
@@ -161,5 +164,5 @@ async function takeInvoice(writer: RecordWriter, payer: Payer, invoice: PaymentI
   const isPaidNow = after.status === 'paid' && before?.status !== 'paid'
   const otherwise = before === null ? 'invoice.created' : 'invoice.updated'
   const type = isPaidNow ? 'invoice.paid' : otherwise
-  return { event: changeEvent(type, after.id, { before, after }), result: true }
+  return completed(type, { before, after }, { result: true })
 }

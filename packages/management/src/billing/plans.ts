@@ -1,5 +1,5 @@
 import { DEFAULT_OVERAGE_BLOCK_SIZE, type NewPlan, type Plan } from '@ff/protocol/management'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import { assertUnused, type Dependent } from '../changes/dependents.ts'
 import type { NewRecord, Reader } from '../changes/record-writer.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
@@ -26,8 +26,7 @@ export const planUseCases = {
   createPlan: defineChange('createPlan', {
     async run({ writer, body }) {
       const plan = await writer.insert('plan', toRecord(body))
-      const event = changeEvent('plan.created', plan.id, { before: null, after: plan })
-      return { event, result: plan }
+      return completed('plan.created', { after: plan })
     },
   }),
 
@@ -35,8 +34,7 @@ export const planUseCases = {
   updatePlan: defineChange('updatePlan', {
     async run({ writer, plan: before, body, expectedRevision }) {
       const after = await writer.update('plan', before, body, expectedRevision)
-      const event = changeEvent('plan.updated', before.id, { before, after })
-      return { event, result: after }
+      return completed('plan.updated', { before, after })
     },
   }),
 
@@ -46,8 +44,7 @@ export const planUseCases = {
       writer.assertRevision('plan', plan, expectedRevision)
       assertUnused('plan', await findDependentsOfPlan(writer.reader, plan))
       await writer.remove('plan', plan)
-      const event = changeEvent('plan.deleted', plan.id, { before: plan, after: null })
-      return { event, result: null }
+      return completed('plan.deleted', { before: plan })
     },
   }),
 }

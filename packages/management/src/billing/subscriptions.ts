@@ -1,7 +1,7 @@
 import { FlagError } from '@ff/core'
 import type { Plan } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import { findPlan, trialStateOf } from '../changes/quotas.ts'
 import type { Reader } from '../changes/record-writer.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
@@ -57,8 +57,7 @@ export const subscriptionUseCases = {
       const plan = await requirePlan(writer.reader, body.planId)
       const trial = body.trial === true ? trialOf(before, plan, writer.now) : null
       const after = await changePlan(writer, before, { plan, trial })
-      const event = changeEvent('organization.plan_changed', before.id, { before, after })
-      return { event, result: after }
+      return completed('organization.plan_changed', { before, after })
     },
   }),
 }

@@ -12,7 +12,7 @@ import {
 } from '../requests/idempotency.ts'
 import { invalid } from '../requests/validation.ts'
 import { appendAt, findPlace, type NewAuditEntry } from './audit-chain.ts'
-import type { ChangeEvent } from './change-event.ts'
+import type { ChangeEvent, CompletedChange } from './change-event.ts'
 import { publishAffected } from './publication.ts'
 import type { PublishCheck } from './publish-check.ts'
 import { assertWithinPlan } from './quotas.ts'
@@ -45,17 +45,6 @@ export interface ChangeCall {
 /** A call of a change with the permission that it requires, and the ids of the records to load. */
 export interface ChangeRequest<I extends Ids> extends ChangeCall, Access {
   readonly ids: I
-}
-
-/** The result of a change, and what its audit event and its publication need. */
-export interface CompletedChange<T> {
-  /** Required of work that has written something. */
-  readonly event?: ChangeEvent
-  readonly result: T
-  /** The wire field that an `INVALID_DEFINITION` error of the publication names. */
-  readonly field?: string
-  /** The field of `result` with a secret; `null` in the reply to a repeated request. */
-  readonly shownOnce?: keyof T & string
 }
 
 /**

@@ -9,8 +9,8 @@ import {
   type ChangeCall,
   type ChangeRequest,
   type ChangeServices,
-  type CompletedChange,
 } from './apply-change.ts'
+import type { CompletedChange } from './change-event.ts'
 import type { RecordWriter } from './record-writer.ts'
 
 type Table = typeof endpoints

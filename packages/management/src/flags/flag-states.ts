@@ -5,7 +5,7 @@ import type {
   FlagStateChanges,
   Project,
 } from '@ff/protocol/management'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { assertDistinct, invalid } from '../requests/validation.ts'
@@ -25,8 +25,11 @@ export const flagStateUseCases = {
       assertTargets(body)
       await assertPrerequisites(writer.reader, path, body)
       const after = await writer.update('flagState', path.state, body, expectedRevision)
-      const event = changeEvent('flag_state.updated', after.id, { before: path.state, after })
-      return { event, result: after, field: 'prerequisites' }
+      return completed(
+        'flag_state.updated',
+        { before: path.state, after },
+        { field: 'prerequisites' },
+      )
     },
   }),
 }

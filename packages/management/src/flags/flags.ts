@@ -1,5 +1,5 @@
 import type { Flag, FlagView, NewVariation } from '@ff/protocol/management'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfFlag } from '../changes/dependents.ts'
 import type { Reader, RecordChanges, RecordWriter } from '../changes/record-writer.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
@@ -64,9 +64,8 @@ export const flagUseCases = {
       for (const environment of environments.data) {
         await insertFlagState(writer, { flag, environment, offVariationId })
       }
-      const result = await viewFlag(writer.reader, flag)
-      const event = changeEvent('flag.created', flag.id, { before: null, after: result })
-      return { event, result, field: 'variations' }
+      const after = await viewFlag(writer.reader, flag)
+      return completed('flag.created', { after }, { field: 'variations' })
     },
   }),
 
@@ -84,8 +83,8 @@ export const flagUseCases = {
       if (flag.archivedAt === null && after.archivedAt !== null) {
         assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
       }
-      const event = changeEvent('flag.updated', flag.id, { before: flag, after })
-      return { event, result: await viewFlag(writer.reader, after), field: 'archived' }
+      const result = await viewFlag(writer.reader, after)
+      return completed('flag.updated', { before: flag, after }, { result, field: 'archived' })
     },
   }),
 
@@ -95,8 +94,7 @@ export const flagUseCases = {
       writer.assertRevision('flag', flag, expectedRevision)
       assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
       await removeFlag(writer, flag)
-      const event = changeEvent('flag.deleted', flag.id, { before: flag, after: null })
-      return { event, result: null }
+      return completed('flag.deleted', { before: flag })
     },
   }),
 }

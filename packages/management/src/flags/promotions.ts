@@ -11,7 +11,7 @@ import {
 } from '@ff/protocol/management'
 import { assertNoNewFaults, extensions, runInTimeSlices } from '@ff/server/plane'
 import type * as z from 'zod'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import type { Reader } from '../changes/record-writer.ts'
 import { defineChange } from '../changes/use-case.ts'
 import { encodeWire, invalid } from '../requests/validation.ts'
@@ -37,10 +37,10 @@ export const promotionUseCases = {
       const before = await viewTarget(writer.reader, copy)
       const differences = await copyFlagConfiguration(writer, copy)
       const after = await viewTarget(writer.reader, copy)
-      const event = changeEvent('flag.promoted', flag.id, { before, after })
       const views = await runInTimeSlices(viewDifferences(differences))
       const result = { applied: differences.length > 0, differences: views }
-      return { event, result, field: 'from_env_id' }
+      const completion = { id: flag.id, result, field: 'from_env_id' }
+      return completed('flag.promoted', { before, after }, completion)
     },
   }),
 }

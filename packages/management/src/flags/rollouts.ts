@@ -9,7 +9,7 @@ import {
 } from '@ff/core/authoring'
 import type { Rollout } from '@ff/protocol/management'
 import { type Records, toRolloutDefinition } from '@ff/storage'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfRollout } from '../changes/dependents.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
@@ -71,8 +71,7 @@ export const rolloutUseCases = {
         previousRanges: null,
       })
       const after = viewRollout(rollout, Date.parse(writer.now))
-      const event = changeEvent('rollout.created', rollout.id, { before: null, after })
-      return { event, result: after }
+      return completed('rollout.created', { after })
     },
   }),
 
@@ -91,8 +90,8 @@ export const rolloutUseCases = {
       const changes = { name, bucketBy, salt, scheme, ...settings, ...table }
       const written = await writer.update('rollout', rollout, changes, expectedRevision)
       const [before, after] = [viewRollout(rollout, now), viewRollout(written, now)]
-      const event = changeEvent('rollout.updated', rollout.id, { before, after })
-      return { event, result: { ...after, movedPercentage: movedBetween(before, after) } }
+      const result = { ...after, movedPercentage: movedBetween(before, after) }
+      return completed('rollout.updated', { before, after }, { result })
     },
   }),
 
@@ -103,8 +102,7 @@ export const rolloutUseCases = {
       assertUnused('rollout', await findDependentsOfRollout(writer.reader, rollout))
       await writer.remove('rollout', rollout)
       const before = viewRollout(rollout, Date.parse(writer.now))
-      const event = changeEvent('rollout.deleted', rollout.id, { before, after: null })
-      return { event, result: null }
+      return completed('rollout.deleted', { before })
     },
   }),
 }

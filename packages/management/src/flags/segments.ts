@@ -1,6 +1,6 @@
 import { FlagError } from '@ff/core'
 import type { Segment, SegmentKeys } from '@ff/protocol/management'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfSegment } from '../changes/dependents.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
@@ -45,8 +45,7 @@ export const segmentUseCases = {
         includedCount: 0,
         excludedCount: 0,
       })
-      const event = changeEvent('segment.created', segment.id, { before: null, after: segment })
-      return { event, result: segment, field: 'rules' }
+      return completed('segment.created', { after: segment }, { field: 'rules' })
     },
   }),
 
@@ -58,8 +57,7 @@ export const segmentUseCases = {
       }
       const after = await writer.update('segment', segment, body, expectedRevision)
       if (after.keyAttribute !== segment.keyAttribute) assertNobodyListed(segment)
-      const event = changeEvent('segment.updated', segment.id, { before: segment, after })
-      return { event, result: after, field: 'rules' }
+      return completed('segment.updated', { before: segment, after }, { field: 'rules' })
     },
   }),
 
@@ -69,8 +67,7 @@ export const segmentUseCases = {
       writer.assertRevision('segment', segment, expectedRevision)
       assertUnused('segment', await findDependentsOfSegment(writer.reader, segment))
       await writer.remove('segment', segment)
-      const event = changeEvent('segment.deleted', segment.id, { before: segment, after: null })
-      return { event, result: null }
+      return completed('segment.deleted', { before: segment })
     },
   }),
 
@@ -81,8 +78,7 @@ export const segmentUseCases = {
       writer.assertRevision('segment', segment, expectedRevision)
       const { list, add: added = [], remove: removed = [] } = body
       const after = await writer.updateListedKeys(segment, { list, added, removed })
-      const event = changeEvent('segment.updated', segment.id, { before: segment, after })
-      return { event, result: after }
+      return completed('segment.updated', { before: segment, after })
     },
   }),
 }

@@ -5,7 +5,7 @@ import type {
   TargetingRuleView,
 } from '@ff/protocol/management'
 import type { PathOf } from '../access/paths.ts'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import type { Reader } from '../changes/record-writer.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { cutPage } from '../requests/pages.ts'
@@ -55,8 +55,8 @@ export const targetingRuleUseCases = {
         rolloutId: body.rolloutId ?? null,
         orderIndex: body.orderIndex ?? 0,
       })
-      const event = changeEvent('targeting_rule.created', rule.id, { before: null, after: rule })
-      return { event, result: await viewRule(reader, rule), field: 'conditions' }
+      const result = await viewRule(reader, rule)
+      return completed('targeting_rule.created', { after: rule }, { result, field: 'conditions' })
     },
   }),
 
@@ -66,10 +66,10 @@ export const targetingRuleUseCases = {
       await assertRule(writer.reader, path, body, path.rule)
       const changes = { ...segmentClearedBy(body, path.rule), ...body }
       const after = await writer.update('targetingRule', path.rule, changes, expectedRevision)
-      const event = changeEvent('targeting_rule.updated', after.id, { before: path.rule, after })
       const message = after === path.rule ? 'Nothing changed' : 'Targeting rule updated'
-      const rule = await viewRule(writer.reader, after)
-      return { event, result: { rule, message }, field: 'conditions' }
+      const result = { rule: await viewRule(writer.reader, after), message }
+      const fields = { before: path.rule, after }
+      return completed('targeting_rule.updated', fields, { result, field: 'conditions' })
     },
   }),
 
@@ -78,8 +78,7 @@ export const targetingRuleUseCases = {
     async run({ writer, rule, expectedRevision }) {
       writer.assertRevision('targetingRule', rule, expectedRevision)
       await writer.remove('targetingRule', rule)
-      const event = changeEvent('targeting_rule.deleted', rule.id, { before: rule, after: null })
-      return { event, result: null }
+      return completed('targeting_rule.deleted', { before: rule })
     },
   }),
 
@@ -88,8 +87,8 @@ export const targetingRuleUseCases = {
     async run({ writer, body, ...path }) {
       const all = await loadRules(writer.reader, path)
       const moved = await reorder(writer, 'targetingRule', all, body)
-      const event = changeEvent('targeting_rule.reordered', path.state.id, moved)
-      return { event, result: await viewRules(writer.reader, await loadRules(writer.reader, path)) }
+      const result = await viewRules(writer.reader, await loadRules(writer.reader, path))
+      return completed('targeting_rule.reordered', moved, { id: path.state.id, result })
     },
   }),
 }

@@ -1,7 +1,7 @@
 import { FlagError, type FlagValue, isFlagError, parseFlagValue } from '@ff/core'
 import { isExactNumber } from '@ff/core/authoring'
 import type { Flag, NewVariation, Variation } from '@ff/protocol/management'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfVariation } from '../changes/dependents.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
@@ -29,11 +29,7 @@ export const variationUseCases = {
       if (body.isDefault === true) await yieldDefault(writer, siblings)
       const last = siblings.at(-1)?.orderIndex ?? -1
       const variation = await insertVariation(writer, flag, { orderIndex: last + 1, ...body })
-      const event = changeEvent('variation.created', variation.id, {
-        before: null,
-        after: variation,
-      })
-      return { event, result: variation }
+      return completed('variation.created', { after: variation })
     },
   }),
 
@@ -52,8 +48,7 @@ export const variationUseCases = {
           siblings.filter(({ id }) => id !== after.id),
         )
       }
-      const event = changeEvent('variation.updated', variation.id, { before: variation, after })
-      return { event, result: after }
+      return completed('variation.updated', { before: variation, after })
     },
   }),
 
@@ -66,11 +61,7 @@ export const variationUseCases = {
       }
       assertUnused('variation', await findDependentsOfVariation(writer.reader, flag, variation))
       await writer.remove('variation', variation)
-      const event = changeEvent('variation.deleted', variation.id, {
-        before: variation,
-        after: null,
-      })
-      return { event, result: null }
+      return completed('variation.deleted', { before: variation })
     },
   }),
 
@@ -79,8 +70,8 @@ export const variationUseCases = {
     async run({ writer, flag, body }) {
       const all = await loadVariations(writer.reader, flag.id)
       const moved = await reorder(writer, 'variation', all, body)
-      const event = changeEvent('variation.reordered', flag.id, moved)
-      return { event, result: await loadVariations(writer.reader, flag.id) }
+      const result = await loadVariations(writer.reader, flag.id)
+      return completed('variation.reordered', moved, { id: flag.id, result })
     },
   }),
 }

@@ -5,7 +5,7 @@ import {
   type SegmentDefinition,
 } from '@ff/core'
 import type { Environment, Restoration } from '@ff/protocol/management'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import type { Reader } from '../changes/record-writer.ts'
 import { defineChange } from '../changes/use-case.ts'
 import { type FlagRestoration, findLostReferences, isSame, restoreFlag } from './restore-flag.ts'
@@ -32,11 +32,11 @@ export const restoreUseCases = {
       ]
       for (const restoration of restorations) await restoreFlag(writer, restoration)
       const flags = restorations.map(({ past: { id, key } }) => ({ id, key }))
-      const event = changeEvent('environment.restored', environment.id, {
-        before: { version: present.version, flags },
-        after: { version: past.version, flags },
-      })
-      return { event, result: { restoredVersion: past.version, flags, skipped }, field: 'version' }
+      const before = { version: present.version, flags }
+      const after = { version: past.version, flags }
+      const result = { restoredVersion: past.version, flags, skipped }
+      const completion = { id: environment.id, result, field: 'version' }
+      return completed('environment.restored', { before, after }, completion)
     },
   }),
 }

@@ -1,7 +1,7 @@
 import { sha256 } from '@ff/server/plane'
 import type { ListQuery, Records } from '@ff/storage'
 import { type NoIds, organizationOf } from '../access/paths.ts'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import type { Input } from '../requests/input.ts'
 import { toPage } from '../requests/pages.ts'
@@ -47,8 +47,7 @@ export const observedContextUseCases = {
     async run({ writer, environment: { id }, query: { key } }) {
       const contexts = await writer.forgetContexts({ environmentId: id, key })
       const before = { keyHash: await sha256(`${id}:${key}`), contexts }
-      const event = changeEvent('observed_context.forgotten', id, { before, after: null })
-      return { event, result: null }
+      return completed('observed_context.forgotten', { before }, { id })
     },
   }),
 }

@@ -1,6 +1,6 @@
 import { FlagError } from '@ff/core'
 import type { Environment, NewEnvironment, Project } from '@ff/protocol/management'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { copyFlagConfiguration } from '../flags/copy-flag-configuration.ts'
@@ -43,9 +43,11 @@ export const environmentUseCases = {
         await insertFlagState(writer, { flag, environment, offVariationId })
         if (from) await copyFlagConfiguration(writer, { flag, from, to: environment })
       }
-      const fields = { before: null, after: environment }
-      const event = changeEvent('environment.created', environment.id, fields)
-      return { event, result: environment, field: from ? 'copy_from' : '' }
+      return completed(
+        'environment.created',
+        { after: environment },
+        { result: environment, field: from ? 'copy_from' : '' },
+      )
     },
   }),
 
@@ -57,8 +59,7 @@ export const environmentUseCases = {
       }
       if (body.isDefault === true && !before.isDefault) await yieldDefault(writer, project)
       const after = await writer.update('environment', before, body, expectedRevision)
-      const event = changeEvent('environment.updated', before.id, { before, after })
-      return { event, result: after }
+      return completed('environment.updated', { before, after })
     },
   }),
 
@@ -70,9 +71,7 @@ export const environmentUseCases = {
         throw new FlagError('CONFLICT', 'Make another environment the default first.')
       }
       await removeEnvironment(writer, environment)
-      const fields = { before: environment, after: null }
-      const event = changeEvent('environment.deleted', environment.id, fields)
-      return { event, result: null }
+      return completed('environment.deleted', { before: environment })
     },
   }),
 }

@@ -1,6 +1,6 @@
 import type { Organization, OrganizationChanges } from '@ff/protocol/management'
 import { organizationOf } from '../access/paths.ts'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import type { RecordChanges, RecordWriter } from '../changes/record-writer.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
@@ -48,9 +48,7 @@ export const organizationUseCases = {
         periodDay: null,
         paymentCustomerId: null,
       })
-      const fields = { before: null, after: organization }
-      const event = changeEvent('organization.created', organization.id, fields)
-      return { event, result: organization }
+      return completed('organization.created', { after: organization })
     },
   }),
 
@@ -59,8 +57,7 @@ export const organizationUseCases = {
     async run({ writer, organization: before, body, expectedRevision }) {
       const changes = toRecordChanges(before, body)
       const after = await writer.update('organization', before, changes, expectedRevision)
-      const event = changeEvent('organization.updated', before.id, { before, after })
-      return { event, result: after }
+      return completed('organization.updated', { before, after })
     },
   }),
 
@@ -70,9 +67,7 @@ export const organizationUseCases = {
       writer.assertRevision('organization', organization, expectedRevision)
       await removeParts(writer, organization)
       await writer.remove('organization', organization)
-      const fields = { before: organization, after: null }
-      const event = changeEvent('organization.deleted', organization.id, fields)
-      return { event, result: null }
+      return completed('organization.deleted', { before: organization })
     },
   }),
 }

@@ -1,6 +1,6 @@
 import { compareCodePoints } from '@ff/core'
 import type { Environment, Project, ProjectView } from '@ff/protocol/management'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { removeFlag } from '../flags/flags.ts'
@@ -36,8 +36,11 @@ export const projectUseCases = {
       })
       await insertEnvironment(writer, project, { key: 'live', name: 'Live', isDefault: true })
       await insertEnvironment(writer, project, { key: 'staging', name: 'Staging' })
-      const event = changeEvent('project.created', project.id, { before: null, after: project })
-      return { event, result: await viewProject(writer.reader, project) }
+      return completed(
+        'project.created',
+        { after: project },
+        { result: await viewProject(writer.reader, project) },
+      )
     },
   }),
 
@@ -45,8 +48,11 @@ export const projectUseCases = {
   updateProject: defineChange('updateProject', {
     async run({ writer, project: before, body, expectedRevision }) {
       const after = await writer.update('project', before, body, expectedRevision)
-      const event = changeEvent('project.updated', before.id, { before, after })
-      return { event, result: await viewProject(writer.reader, after) }
+      return completed(
+        'project.updated',
+        { before, after },
+        { result: await viewProject(writer.reader, after) },
+      )
     },
   }),
 
@@ -55,8 +61,7 @@ export const projectUseCases = {
     async run({ writer, project, expectedRevision }) {
       writer.assertRevision('project', project, expectedRevision)
       await removeProject(writer, project)
-      const event = changeEvent('project.deleted', project.id, { before: project, after: null })
-      return { event, result: null }
+      return completed('project.deleted', { before: project })
     },
   }),
 }

@@ -3,7 +3,7 @@ import type { SdkKey } from '@ff/protocol/management'
 import { SDK_KEY_PREFIX } from '@ff/protocol/sdk'
 import { hashSecret, newSecret } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import type { NewRecord, RecordChanges } from '../changes/record-writer.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
@@ -38,8 +38,8 @@ export const sdkKeyUseCases = {
         expiresAt: body.expiresAt ?? null,
         rateLimit: body.rateLimit ?? null,
       })
-      const event = changeEvent('sdk_key.created', record.id, { before: null, after: record })
-      return { event, result: { ...record, key: secret.key }, shownOnce: 'key' }
+      const result = { ...record, key: secret.key }
+      return completed('sdk_key.created', { after: record }, { result, shownOnce: 'key' })
     },
   }),
 
@@ -48,8 +48,7 @@ export const sdkKeyUseCases = {
     async run({ writer, sdkKey: before, expectedRevision }) {
       const changes = { revokedAt: before.revokedAt ?? writer.now }
       const after = await writer.update('sdkKey', before, changes, expectedRevision)
-      const event = changeEvent('sdk_key.revoked', before.id, { before, after })
-      return { event, result: null }
+      return completed('sdk_key.revoked', { before, after }, { result: null })
     },
   }),
 
@@ -70,8 +69,8 @@ export const sdkKeyUseCases = {
       const inserted = await writer.insert('sdkKey', { ...secret.fields, ...same, expiresAt })
       const { hash: _, ...successor } = inserted
       const fields = { before: { key: before, successor: null }, after: { key, successor } }
-      const event = changeEvent('sdk_key.rotated', before.id, fields)
-      return { event, result: { ...successor, key: secret.key }, shownOnce: 'key' }
+      const result = { ...successor, key: secret.key }
+      return completed('sdk_key.rotated', fields, { id: before.id, result, shownOnce: 'key' })
     },
   }),
 }

@@ -4,7 +4,7 @@ import { type Job, timestampAt } from '@ff/server/plane'
 import type { StorageSession } from '@ff/storage'
 import { type Actor, type FindActor, SYSTEM } from '../access/actors.ts'
 import { applyChange, type ChangeServices } from '../changes/apply-change.ts'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import { presentAuthor } from './change-author.ts'
 import { isFinal } from './scheduled-changes.ts'
 import { performOperation } from './scheduled-operations.ts'
@@ -92,8 +92,11 @@ async function keepFailure(
     await applyChange(services, { actor: SYSTEM, permission, ids }, async (writer, { change }) => {
       const isPending = change.status === 'pending'
       const after = isPending ? await writer.update('scheduledChange', change, fields) : change
-      const event = changeEvent('scheduled_change.failed', changeId, { before: change, after })
-      return { event, result: null }
+      return completed(
+        'scheduled_change.failed',
+        { before: change, after },
+        { id: changeId, result: null },
+      )
     })
   } catch (error) {
     if (!isFlagError(error) || !isFinal(error)) throw error

@@ -1,6 +1,6 @@
 import { FlagError, isFlagError } from '@ff/core'
 import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import type { Input } from '../requests/input.ts'
 import { listPage } from '../requests/pages.ts'
@@ -52,9 +52,7 @@ export const scheduledChangeUseCases = {
         failure: null,
         createdBy: { id, email, name, role, source },
       })
-      const fields = { before: null, after: change }
-      const event = changeEvent('scheduled_change.created', change.id, fields)
-      return { event, result: change }
+      return completed('scheduled_change.created', { after: change })
     },
   }),
 
@@ -66,9 +64,7 @@ export const scheduledChangeUseCases = {
         throw new FlagError('CONFLICT', `The change has already ${pastOf(change.status)}.`)
       }
       await writer.remove('scheduledChange', change)
-      const fields = { before: change, after: null }
-      const event = changeEvent('scheduled_change.deleted', change.id, fields)
-      return { event, result: null }
+      return completed('scheduled_change.deleted', { before: change })
     },
   }),
 }

@@ -2,7 +2,7 @@ import type { NewAccessToken } from '@ff/protocol/management'
 import { hashSecret, newSecret } from '@ff/server/plane'
 import { ACCESS_TOKEN_PREFIX } from '../access/actors.ts'
 import { assertRoleWithin } from '../access/permissions.ts'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
 import { assertInFuture, invalid } from '../requests/validation.ts'
@@ -58,8 +58,8 @@ export const accessTokenUseCases = {
         createdBy: actor.id,
         hash,
       })
-      const event = changeEvent('token.created', record.id, { before: null, after: record })
-      return { event, result: { ...record, token }, shownOnce: 'token' }
+      const result = { ...record, token }
+      return completed('token.created', { after: record }, { result, shownOnce: 'token' })
     },
   }),
 
@@ -69,8 +69,7 @@ export const accessTokenUseCases = {
       assertRoleWithin(token.role, actor)
       writer.assertRevision('accessToken', token, expectedRevision)
       await writer.remove('accessToken', token)
-      const event = changeEvent('token.deleted', token.id, { before: token, after: null })
-      return { event, result: null }
+      return completed('token.deleted', { before: token })
     },
   }),
 }

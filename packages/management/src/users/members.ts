@@ -3,7 +3,7 @@ import type { Member, NewMember } from '@ff/protocol/management'
 import { hashSecret, newSecret } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import { assertRoleWithin } from '../access/permissions.ts'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
@@ -42,8 +42,8 @@ export const memberUseCases = {
         acceptedAt: null,
         ...link,
       })
-      const event = changeEvent('member.added', member.id, { before: null, after: member })
-      return { event, result: { ...member, oneTimeLink }, shownOnce: 'oneTimeLink' }
+      const result = { ...member, oneTimeLink }
+      return completed('member.added', { after: member }, { result, shownOnce: 'oneTimeLink' })
     },
   }),
 
@@ -65,8 +65,8 @@ export const memberUseCases = {
       assertRoleWithin(after.role, actor)
       if (after.role !== 'owner') await assertOtherOwner(writer.reader, member)
       const type = isInvited ? 'member.invited' : 'member.updated'
-      const event = changeEvent(type, member.id, { before: member, after })
-      return { event, result: { ...after, oneTimeLink: isInvited ? link : null } }
+      const result = { ...after, oneTimeLink: isInvited ? link : null }
+      return completed(type, { before: member, after }, { result })
     },
   }),
 
@@ -78,8 +78,7 @@ export const memberUseCases = {
       await writer.remove('member', member)
       await assertOtherOwner(writer.reader, member)
       await endSessionsIfHomeless(writer, member)
-      const event = changeEvent('member.removed', member.id, { before: member, after: null })
-      return { event, result: null }
+      return completed('member.removed', { before: member })
     },
   }),
 }

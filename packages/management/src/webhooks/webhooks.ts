@@ -2,7 +2,7 @@ import { FlagError } from '@ff/core'
 import type { NewWebhook, Webhook, WebhookChanges } from '@ff/protocol/management'
 import { newId } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
-import { changeEvent } from '../changes/change-event.ts'
+import { completed } from '../changes/change-event.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { isEventPattern } from '../changes/webhook-outbox.ts'
 import type { WebhookSender } from '../ports/webhook-sender.ts'
@@ -35,8 +35,7 @@ export const webhookUseCases = {
     async run({ writer, webhook, expectedRevision }) {
       writer.assertRevision('webhook', webhook, expectedRevision)
       await writer.remove('webhook', webhook)
-      const event = changeEvent('webhook.deleted', webhook.id, { before: webhook, after: null })
-      return { event, result: null }
+      return completed('webhook.deleted', { before: webhook })
     },
   }),
 
@@ -77,8 +76,8 @@ export function createWebhookUseCases({ webhookSender, secretBox }: WebhookServi
         }
         const fields = { orgId, url, eventTypes, isActive, failingSince: null, sealedSecret }
         const record = withoutSecret(await writer.insert('webhook', fields, id))
-        const event = changeEvent('webhook.created', id, { before: null, after: record })
-        return { event, result: { ...record, secret }, shownOnce: 'secret' }
+        const result = { ...record, secret }
+        return completed('webhook.created', { after: record }, { result, shownOnce: 'secret' })
       },
     }),
 
@@ -90,8 +89,7 @@ export function createWebhookUseCases({ webhookSender, secretBox }: WebhookServi
         const startsAnew = isOther || (body.isActive === true && !before.isActive)
         const changes = startsAnew ? { ...body, failingSince: null } : body
         const after = await writer.update('webhook', before, changes, expectedRevision)
-        const event = changeEvent('webhook.updated', before.id, { before, after })
-        return { event, result: withoutSecret(after) }
+        return completed('webhook.updated', { before, after }, { result: withoutSecret(after) })
       },
     }),
   }
