@@ -15,7 +15,6 @@ export function withWorkerLabel(flags: Handling, worker: number): Handling {
 
 async function withLabel(asked: ReturnType<Handling['handle']>, label: string) {
   const reply = await asked
-  if (reply === 'pending') return reply
   if (reply.status !== 200 || typeof reply.body !== 'string') return reply
   return { ...reply, body: labelled(reply.body, label) }
 }

@@ -6,17 +6,17 @@ import { RequestLimiter } from './access/rate-limit.ts'
 import { SdkKeyVerifier } from './access/sdk-keys.ts'
 import { EvaluationScheduler } from './evaluation/evaluation-scheduler.ts'
 import { FlagSetCache } from './evaluation/flag-set-cache.ts'
-import type { Exchange, HandlerResult } from './http/exchange.ts'
+import type { Exchange, Reply } from './http/exchange.ts'
 import { createFetch } from './http/fetch.ts'
 import { createHandler } from './http/handler.ts'
+import { LongPolls } from './http/long-polls.ts'
 import { Metrics } from './http/metrics.ts'
-import { handleSdk } from './http/sdk.ts'
+import { SdkEndpoints } from './http/sdk.ts'
 import { toSocketRefusal } from './http/to-socket-refusal.ts'
 import { InProcessEvaluator } from './in-process-evaluator.ts'
 import { Instance } from './instance.ts'
 import { Broadcaster } from './live/broadcaster.ts'
 import { ClientBudget } from './live/client-budget.ts'
-import { LongPolls } from './live/long-polls.ts'
 import { PendingSockets } from './live/pending-sockets.ts'
 import { SessionRegistry } from './live/session-registry.ts'
 import type { SocketConnection, SocketConnectionOptions } from './live/socket-connection.ts'
@@ -54,8 +54,8 @@ export interface EnvironmentRef {
 export class FlagServer<As = unknown> {
   /** Web request → web response; may be passed on without the server. */
   readonly fetch: (request: Request) => Promise<Response>
-  /** Neutral request → reply, as platform bindings use it; `pending` if the request is held. */
-  readonly handle: (exchange: Exchange) => HandlerResult | Promise<HandlerResult>
+  /** Neutral request → reply, as platform bindings use it. Neither throws nor rejects. */
+  readonly handle: (exchange: Exchange) => Reply | Promise<Reply>
   /** Use cases in process, as the management plane offers them; `undefined` without one. */
   readonly as: As
   readonly #options: ResolvedOptions
@@ -102,16 +102,16 @@ export class FlagServer<As = unknown> {
     const [sockets, jobs] = [this.#sockets, this.#jobs]
     watchServer(metrics, { cache, sessions, budget, sockets, jobs, usage })
     this.#broadcaster = new Broadcaster({ changeFeed, cache, keys, sessions, clock })
-    const polls = new LongPolls(live)
-    const sdk = { ...live, polls }
-    const handle = createHandler({
+    const polls = new LongPolls({ ...live, logger })
+    const sdk = new SdkEndpoints({ ...live, polls, logger })
+    this.handle = createHandler({
       ...options,
       whenReady,
-      sdk: (exchange) => handleSdk(sdk, exchange),
+      sdk: (exchange) => sdk.handle(exchange),
       management: management?.handle,
       metrics,
+      inFlight: this.#inFlight,
     })
-    this.handle = (exchange) => this.#inFlight.add(handle(exchange))
     this.fetch = createFetch(basePath, this.handle)
   }
 

@@ -1,7 +1,7 @@
 export type { EnvironmentScope } from './access/sdk-keys.ts'
 export { extensions } from './evaluation/extensions.ts'
 export { createFlagServer, type EnvironmentRef, type FlagServer } from './flag-server.ts'
-export type { Exchange, HandlerResult, PendingRequest, Reply } from './http/exchange.ts'
+export type { Exchange, Reply } from './http/exchange.ts'
 export type { EndReason } from './live/flag-session.ts'
 export type { FlagUpdate, Message } from './live/flag-update.ts'
 export type { SocketConnection } from './live/socket-connection.ts'

@@ -9,7 +9,7 @@ export { type Exchange, type Headers, JSON_TYPE, type Reply } from './http/excha
 export { assertJson } from './http/json-body.ts'
 export { METRICS_PATH, type Metrics, metricsReply } from './http/metrics.ts'
 export { answerGet, methodNotAllowed, methodOf, privateReply } from './http/private-reply.ts'
-export { type RateLimitHeaders, setRateLimitHeaders } from './http/sdk-headers.ts'
+export { type RateLimitHeaders, setRateLimitHeaders } from './http/sdk-reply.ts'
 export type { Instance } from './instance.ts'
 export type {
   ConnectedManagementPlane,

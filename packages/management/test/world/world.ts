@@ -1,17 +1,18 @@
-import { compileFlagSet, type EvaluationContext, FlagError, type FlagValues } from '@ff/core'
+import { compileFlagSet, type EvaluationContext, type FlagValues } from '@ff/core'
 import { evaluateAll, valuesOf } from '@ff/core/all-flags'
 import type { AuditEvent, Environment, Project, Role } from '@ff/protocol/management'
 import type { ConnectedManagementPlane, ServerServices } from '@ff/server/plane'
 import { type FlagSetChange, memory, type Storage } from '@ff/storage'
 import { extensions } from '../../../server/src/evaluation/extensions.ts'
 import { FlagSetCache } from '../../../server/src/evaluation/flag-set-cache.ts'
-import type { Reply } from '../../../server/src/http/exchange.ts'
+import { jsonReply, type Reply } from '../../../server/src/http/exchange.ts'
 import { createHandler, type Handle } from '../../../server/src/http/handler.ts'
 import { bodyTooLarge, jsonBody } from '../../../server/src/http/json-body.ts'
 import { Metrics } from '../../../server/src/http/metrics.ts'
 import { Instance } from '../../../server/src/instance.ts'
 import { SessionRegistry } from '../../../server/src/live/session-registry.ts'
 import { resolveOptions } from '../../../server/src/options.ts'
+import { InFlight } from '../../../server/src/runtime/in-flight.ts'
 import { silentLogger } from '../../../server/src/runtime/logger.ts'
 import { FakeClock } from '../../../server/test/fake-clock.ts'
 import type { Actor } from '../../src/access/actors.ts'
@@ -111,9 +112,10 @@ export class World {
     this.#handle = createHandler({
       ...services,
       whenReady: () => undefined,
-      sdk: () => Promise.reject(new FlagError('NOT_FOUND', 'There is nothing at this path.')),
+      sdk: () => jsonReply(404, { error: 'There is nothing at this path.', statusCode: 404 }),
       management: plane.handle,
       metricsArePublic: options.metricsArePublic ?? false,
+      inFlight: new InFlight(),
     })
   }
 
@@ -191,10 +193,8 @@ export class World {
       address: from ?? '192.0.2.1',
       isEncrypted,
       hasBody: bytes !== undefined,
-      hold: () => undefined,
-      resume: () => undefined,
+      onClosed: () => undefined,
     })
-    if (reply === 'pending') throw new Error('a management request is never pending')
     const { status, headers: answered, cookies = [] } = reply
     const text = await textOf(reply.body)
     const isLines = answered['Content-Type']?.startsWith('application/x-ndjson')

@@ -1,6 +1,6 @@
 import { FlagError, type FlagErrorCode, isFlagError } from '@ff/core'
 import type { Logger } from '../runtime/logger.ts'
-import { jsonReply, type Reply } from './exchange.ts'
+import { type Headers, jsonReply, type Reply } from './exchange.ts'
 
 const MANAGEMENT_STATUS = {
   INVALID_REQUEST: 400,
@@ -33,10 +33,11 @@ export function sdkStatusOf(error: FlagError): number {
 }
 
 /** `{ error, statusCode }`, as the evaluation endpoints answer every failure. */
-export function sdkErrorReply(error: unknown, logger: Logger): Reply {
+export function sdkErrorReply(error: unknown, headers: Headers, logger: Logger): Reply {
   const known = toKnownError(error, logger)
   const statusCode = sdkStatusOf(known)
-  return jsonReply(statusCode, { error: known.message, statusCode }, headersOf(known, 'ApiKey'))
+  const body = { error: known.message, statusCode }
+  return jsonReply(statusCode, body, { ...headers, ...headersOf(known, 'ApiKey') })
 }
 
 /** The envelope, as the management endpoints answer every failure. */

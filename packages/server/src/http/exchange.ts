@@ -28,14 +28,10 @@ export interface Exchange {
   /** Whether a body was sent. */
   readonly hasBody: boolean
   /**
-   * Keeps the request pending, and releases its body. Calls `cancel` if the caller goes away before
-   * the reply has ended; at once if it has gone.
+   * Calls `listener` when the connection for the reply is closed or the whole reply was sent; at
+   * once if the caller has gone.
    */
-  hold(pending: PendingRequest): void
-  /** The argument of `hold`, also while the request is handled again; `undefined` before `hold`. */
-  readonly pending?: PendingRequest | undefined
-  /** Has a pending request handled again. */
-  resume(): void
+  onClosed(listener: () => void): void
 }
 
 /** A body that has arrived completely. */
@@ -45,18 +41,6 @@ export interface JsonBody {
   /** Throws `INVALID_REQUEST` if the body is empty or not JSON in UTF-8. */
   parse(): unknown
 }
-
-/** A request that is held until its reply is known. */
-export interface PendingRequest {
-  /** Called when the caller has gone. */
-  cancel(): void
-}
-
-/**
- * A reply, or `pending` if the request is held and will be handled again. Thousands of requests can
- * be pending: as no promise of their replies exists, the layers keep no memory for them.
- */
-export type HandlerResult = Reply | 'pending'
 
 /** Headers that are `undefined` are not sent. */
 export type Headers = Readonly<Record<string, string | undefined>>

@@ -1,7 +1,7 @@
 import { FlagError } from '@ff/core'
 import { silentLogger } from '../runtime/logger.ts'
 import { managementErrorReply } from './error-reply.ts'
-import type { Exchange, PendingRequest, Reply } from './exchange.ts'
+import type { Exchange, Reply } from './exchange.ts'
 import type { Handle } from './handler.ts'
 import { assertNotCompressed, bodyTooLarge, jsonBody } from './json-body.ts'
 import { type RequestTarget, targetBelow } from './request-target.ts'
@@ -17,29 +17,11 @@ export function createFetch(
       const outside = new FlagError('NOT_FOUND', 'There is nothing at this path.')
       return toResponse(managementErrorReply(outside, silentLogger), request.method)
     }
-    return toResponse(await replyTo(request, target, handle), request.method)
+    return toResponse(await handle(toExchange(request, target)), request.method)
   }
 }
 
-async function replyTo(request: Request, target: RequestTarget, handle: Handle): Promise<Reply> {
-  let resume = () => {}
-  const resumed = new Promise<void>((resolve) => {
-    resume = resolve
-  })
-  const exchange = toExchange(request, target, resume)
-  for (;;) {
-    const result = await handle(exchange)
-    if (result !== 'pending') return result
-    await resumed
-  }
-}
-
-function toExchange(
-  request: Request,
-  { path, query }: RequestTarget,
-  resume: () => void,
-): Exchange {
-  let held: PendingRequest | undefined
+function toExchange(request: Request, { path, query }: RequestTarget): Exchange {
   return {
     method: request.method.toUpperCase(),
     path,
@@ -50,15 +32,10 @@ function toExchange(
     address: undefined,
     isEncrypted: request.url.startsWith('https:'),
     hasBody: request.body !== null,
-    hold: (pending) => {
-      held = pending
-      if (request.signal.aborted) pending.cancel()
-      else request.signal.addEventListener('abort', () => pending.cancel(), { once: true })
+    onClosed: (listener) => {
+      if (request.signal.aborted) listener()
+      else request.signal.addEventListener('abort', listener, { once: true })
     },
-    get pending() {
-      return held
-    },
-    resume,
   }
 }
 

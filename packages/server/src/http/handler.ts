@@ -1,17 +1,18 @@
 import { FlagError } from '@ff/core'
+import { SDK_PATHS } from '@ff/protocol/sdk'
 import type { Storage } from '@ff/storage'
 import type { Clock } from '../runtime/clock.ts'
+import type { InFlight } from '../runtime/in-flight.ts'
 import type { Logger } from '../runtime/logger.ts'
-import { mapMaybeAsync } from '../runtime/map-maybe-async.ts'
 import { managementErrorReply, sdkErrorReply } from './error-reply.ts'
-import type { Exchange, HandlerResult, Reply } from './exchange.ts'
+import type { Exchange, Reply } from './exchange.ts'
 import { METRICS_PATH, type Metrics, metricsReply } from './metrics.ts'
 import { answerGet, privateReply } from './private-reply.ts'
 import { healthReply, PROBE_PATHS, readyReply } from './probes.ts'
 import { isSdkPath } from './sdk.ts'
 
-/** Handles a request; synchronously if nothing has to be loaded. */
-export type Handle = (exchange: Exchange) => HandlerResult | Promise<HandlerResult>
+/** Handles a request; synchronously if nothing has to be loaded. Neither throws nor rejects. */
+export type Handle = (exchange: Exchange) => Reply | Promise<Reply>
 
 interface HandlerOptions {
   /** Resolves once the server can answer; `undefined` when it can already. */
@@ -22,67 +23,55 @@ interface HandlerOptions {
   readonly metrics: Metrics
   /** Whether `GET /metrics` needs no credentials. */
   readonly metricsArePublic: boolean
+  readonly inFlight: InFlight
   readonly storage: Storage
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** Creates the handler of every path below the base path. It neither throws nor rejects. */
+/** Creates the handler of every path below the base path. */
 export function createHandler(options: HandlerOptions): Handle {
-  const { metrics, logger } = options
+  const { metrics, inFlight } = options
+  const endOf = (path: string) => (reply: Reply) => {
+    metrics.countRequest(path, reply.status)
+    inFlight.end()
+    return reply
+  }
+  // A closure for each request would take memory for as long as a poll is pending.
+  const ends = new Map(Object.values(SDK_PATHS).map((path) => [path as string, endOf(path)]))
+  const endOther = endOf('')
   return (exchange) => {
-    const { path } = exchange
-    const count = (result: HandlerResult) => {
-      if (result !== 'pending') metrics.countRequest(path, result.status)
-      return result
-    }
-    const refuse = (error: unknown) =>
-      count(isSdkPath(path) ? sdkErrorReply(error, logger) : managementErrorReply(error, logger))
-    try {
-      const result = answer(options, exchange)
-      return result instanceof Promise ? result.then(count, refuse) : count(result)
-    } catch (error) {
-      return refuse(error)
-    }
+    const end = ends.get(exchange.path) ?? endOther
+    inFlight.begin()
+    const reply = answer(options, exchange)
+    return reply instanceof Promise ? reply.then(end) : end(reply)
   }
 }
 
-function answer(
-  options: HandlerOptions,
-  exchange: Exchange,
-): HandlerResult | Promise<HandlerResult> {
-  const { whenReady, sdk, management } = options
-  const { path, pending } = exchange
+function answer(options: HandlerOptions, exchange: Exchange): Reply | Promise<Reply> {
+  const { whenReady, sdk, logger } = options
+  const isSdk = isSdkPath(exchange.path)
+  const route = () => (isSdk ? sdk(exchange) : ownReply(options, exchange))
   // Whether the process runs does not depend on whether the store can be read.
-  const starting = path === PROBE_PATHS.health || pending ? undefined : whenReady()
-  return mapMaybeAsync(starting, () => {
-    if (isSdkPath(path)) return sdk(exchange)
-    const own = ownAnswer(options, exchange)
-    if (own !== undefined) return privateReply(exchange, own, options)
-    return management === undefined ? refuse(exchange, options) : management(exchange)
-  })
+  const starting = exchange.path === PROBE_PATHS.health ? undefined : whenReady()
+  if (starting === undefined) return route()
+  return starting.then(route, (error: unknown) =>
+    isSdk ? sdkErrorReply(error, {}, logger) : managementErrorReply(error, logger),
+  )
 }
 
-/** Answers the paths of the server itself; `undefined` for all others. */
-function ownAnswer(
-  { metrics, metricsArePublic, storage, clock }: HandlerOptions,
-  exchange: Exchange,
-): (() => Reply | Promise<Reply>) | undefined {
+/** Answers the paths of the server itself; the management plane, if there is one, answers all others. */
+function ownReply(options: HandlerOptions, exchange: Exchange): Reply | Promise<Reply> {
+  const { management, metrics, metricsArePublic, storage, clock } = options
   const { path } = exchange
-  if (path === PROBE_PATHS.health) return () => answerGet(exchange, healthReply)
-  if (path === PROBE_PATHS.ready) {
-    return () => answerGet(exchange, () => readyReply(storage, clock))
-  }
-  if (path === METRICS_PATH && metricsArePublic) {
-    return () => answerGet(exchange, () => metricsReply(metrics))
-  }
-  return undefined
-}
-
-/** Answers the paths of a management plane when there is none. */
-function refuse(exchange: Exchange, options: HandlerOptions): Promise<Reply> {
+  const get = (reply: () => Reply | Promise<Reply>) =>
+    privateReply(exchange, () => answerGet(exchange, reply), options)
+  if (path === PROBE_PATHS.health) return get(healthReply)
+  if (path === PROBE_PATHS.ready) return get(() => readyReply(storage, clock))
+  if (path === METRICS_PATH && metricsArePublic) return get(() => metricsReply(metrics))
+  if (management !== undefined) return management(exchange)
   const error =
-    exchange.path === METRICS_PATH
+    path === METRICS_PATH
       ? new FlagError('UNAUTHENTICATED', 'The metrics of this server are not public.')
       : new FlagError('NOT_FOUND', 'There is no such path.')
   return privateReply(exchange, () => Promise.reject(error), options)

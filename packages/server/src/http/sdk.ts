@@ -7,10 +7,9 @@ import {
   SDK_KEY_HEADER,
   SDK_PATHS,
 } from '@ff/protocol/sdk'
-import type { ContextSample } from '@ff/storage'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import type { EnvironmentScope, FlagSetScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
-import { contextHashOf, contextTextIn, entityTagText } from '../evaluation/entity-tag.ts'
+import { contextHashOf, contextTextIn } from '../evaluation/entity-tag.ts'
 import {
   type EvaluationAnswer,
   evaluationAnswer,
@@ -18,25 +17,23 @@ import {
 } from '../evaluation/evaluation-answer.ts'
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
-import type { LongPolls } from '../live/long-polls.ts'
-import { PendingPoll, type PollAnswer, type PollHeaders } from '../live/pending-poll.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
-import { mapMaybeAsync } from '../runtime/map-maybe-async.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { sdkErrorReply } from './error-reply.ts'
 import { eventsReply } from './events-reply.ts'
-import type { Exchange, HandlerResult, JsonBody, Reply } from './exchange.ts'
+import type { Exchange, JsonBody, Reply } from './exchange.ts'
 import { flagSetReply } from './flag-set-reply.ts'
+import type { LongPolls, PollCaller } from './long-polls.ts'
 import {
+  evaluationReply,
   noHeaders,
   PREFLIGHT_HEADERS,
   type SdkHeaders,
   setRateLimitHeaders,
-} from './sdk-headers.ts'
+} from './sdk-reply.ts'
 
-/** The services that the SDK endpoints use. */
-export interface SdkOptions {
+interface SdkEndpointsOptions {
   readonly cache: FlagSetCache
   readonly scheduler: EvaluationScheduler
   readonly polls: LongPolls
@@ -52,96 +49,140 @@ export function isSdkPath(path: string): boolean {
   return path.startsWith('/evaluator/') || path.startsWith('/ws/')
 }
 
-/** Handles every request to an SDK path. Neither throws nor rejects. */
-export function handleSdk(
-  options: SdkOptions,
-  exchange: Exchange,
-): HandlerResult | Promise<HandlerResult> {
-  const { pending } = exchange
-  if (pending instanceof PendingPoll) return settledReply(options, pending)
-  const headers = noHeaders(isForPages(exchange.path))
-  const refuse = (error: unknown) => errorReply(error, headers, options.logger)
-  try {
-    const result = routeOf(exchange)(options, exchange, headers)
-    return result instanceof Promise ? result.catch(refuse) : result
-  } catch (error) {
-    return refuse(error)
-  }
-}
-
-function errorReply(error: unknown, headers: PollHeaders, logger: Logger): Reply {
-  const reply = sdkErrorReply(error, logger)
-  return { ...reply, headers: { ...headers, ...reply.headers } }
-}
-
-type Route = (
-  options: SdkOptions,
-  exchange: Exchange,
-  headers: SdkHeaders,
-) => HandlerResult | Promise<HandlerResult>
-
-interface Path {
-  readonly allowed: string
-  readonly route: Route
-}
-
-const PATHS: ReadonlyMap<string, Path> = new Map([
-  [SDK_PATHS.evaluate, { allowed: 'POST', route: evaluate }],
-  [SDK_PATHS.poll, { allowed: 'POST', route: poll }],
-  [SDK_PATHS.socket, { allowed: 'GET', route: refuseWithoutUpgrade }],
-  [SDK_PATHS.flagSet, { allowed: 'GET', route: flagSet }],
-  [SDK_PATHS.events, { allowed: 'POST', route: events }],
+const METHODS: ReadonlyMap<string, string> = new Map([
+  [SDK_PATHS.evaluate, 'POST'],
+  [SDK_PATHS.poll, 'POST'],
+  [SDK_PATHS.socket, 'GET'],
+  [SDK_PATHS.flagSet, 'GET'],
+  [SDK_PATHS.events, 'POST'],
 ])
 
-function routeOf({ method, path }: Exchange): Route {
-  const known = PATHS.get(path)
-  if (known === undefined) throw new FlagError('NOT_FOUND', 'There is nothing at this path.')
-  const { allowed, route } = known
-  if (method === allowed) return route
-  const allow = `${allowed}, OPTIONS`
-  if (method === 'OPTIONS') {
-    return (_options, _exchange, headers) => preflight(allow, headers, isForPages(path))
+/** The assumed size of a body that the host has parsed. */
+const ASSUMED_BYTES = 4096
+
+/** Handles the requests of the SDK family. */
+export class SdkEndpoints {
+  readonly #options: SdkEndpointsOptions
+
+  constructor(options: SdkEndpointsOptions) {
+    this.#options = options
   }
-  const message = `Use ${allowed} for this path.`
-  throw new FlagError('METHOD_NOT_ALLOWED', message, { details: { allow } })
+
+  /** Neither throws nor rejects. */
+  handle(exchange: Exchange): Reply | Promise<Reply> {
+    const headers = noHeaders(isForPages(exchange.path))
+    const refuse = (error: unknown) => sdkErrorReply(error, headers, this.#options.logger)
+    try {
+      const reply = this.#route(exchange, headers)
+      // The promise of a poll never rejects, and another one for each poll would take memory.
+      const mayReject = reply instanceof Promise && exchange.path !== SDK_PATHS.poll
+      return mayReject ? reply.catch(refuse) : reply
+    } catch (error) {
+      return refuse(error)
+    }
+  }
+
+  #route(exchange: Exchange, headers: SdkHeaders): Reply | Promise<Reply> {
+    const { method, path } = exchange
+    const allowed = METHODS.get(path)
+    if (allowed === undefined) throw new FlagError('NOT_FOUND', 'There is nothing at this path.')
+    const allow = `${allowed}, OPTIONS`
+    if (method === 'OPTIONS') return preflight(allow, headers, isForPages(path))
+    if (method !== allowed) {
+      const message = `Use ${allowed} for this path.`
+      throw new FlagError('METHOD_NOT_ALLOWED', message, { details: { allow } })
+    }
+    switch (path) {
+      case SDK_PATHS.evaluate:
+        return this.#evaluate(exchange, headers)
+      case SDK_PATHS.poll:
+        return this.#poll(exchange, headers)
+      case SDK_PATHS.flagSet:
+        return this.#flagSet(exchange, headers)
+      case SDK_PATHS.events:
+        return this.#events(exchange, headers)
+      default:
+        throw new FlagError('INVALID_REQUEST', 'Open a WebSocket at this path.')
+    }
+  }
+
+  #evaluate(exchange: Exchange, headers: SdkHeaders): Reply | Promise<Reply> {
+    const { cache, scheduler, usage, clock } = this.#options
+    return mapMaybeAsync(this.#admit(exchange, headers), (scope) =>
+      mapMaybeAsync(exchange.json(MAX_BODY_BYTES), (body) => {
+        const request = { scope, body, ifNoneMatch: exchange.header('if-none-match') }
+        return mapMaybeAsync(cache.find(scope) ?? loadFor(request, cache), (loaded) => {
+          // A slow request may wait, and then uses the flags of that later time.
+          const work = () => {
+            const flagSet = cache.find(scope) ?? loaded
+            const answer = answerTo(request, flagSet, clock.now())
+            usage.requested(scope)
+            usage.answered(scope, 'rest', answer)
+            return evaluationReply(answer, headers)
+          }
+          return scheduler.run(scope, sizeOf(body), work)
+        })
+      }),
+    )
+  }
+
+  /** However the poll begins, one promise is pending, which never rejects. */
+  #poll(exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
+    return new Promise((resolve) => {
+      this.#beginPoll({ exchange, headers, resolve }).catch((error: unknown) => {
+        resolve(sdkErrorReply(error, headers, this.#options.logger))
+      })
+    })
+  }
+
+  async #beginPoll({ exchange, headers, resolve }: PollCaller): Promise<void> {
+    const { scheduler, usage, polls } = this.#options
+    const scope = await this.#admit(exchange, headers)
+    const body = await exchange.json(MAX_POLL_BODY_BYTES)
+    await scheduler.run(scope, sizeOf(body), () => {
+      const request = asPollRequest(body.parse())
+      if (request === undefined) throw missingContext()
+      const context = parseContext(request.context)
+      usage.requested(scope)
+      return polls.wait({ scope, context, since: request.since, exchange, headers, resolve })
+    })
+  }
+
+  async #flagSet(exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
+    const scope = await this.#admit(exchange, headers)
+    return flagSetReply(this.#options.cache, { scope, exchange, headers })
+  }
+
+  async #events(exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
+    const scope = await this.#admit(exchange, headers)
+    return eventsReply(this.#options, { scope, exchange, headers })
+  }
+
+  /** Returns the scope of the SDK key. Throws `UNAUTHENTICATED` and `RATE_LIMITED`. */
+  #admit(exchange: Exchange, headers: SdkHeaders): EnvironmentScope | Promise<EnvironmentScope> {
+    const { keys, limiter, cache } = this.#options
+    const key = exchange.header(SDK_KEY_HEADER)
+    return mapMaybeAsync(keys.find(key) ?? keys.verify(key), (scope) => {
+      const version = cache.find(scope)?.version
+      if (version !== undefined) headers['X-FF-Version'] = String(version)
+      return mapMaybeAsync(limiter.take(scope), (permit) => {
+        setRateLimitHeaders(permit, headers)
+        if (!permit.granted) throw tooManyRequests()
+        return scope
+      })
+    })
+  }
+}
+
+/** Whether pages of other origins may read replies at a path: the flag set shows every rule. */
+function isForPages(path: string): boolean {
+  return path !== SDK_PATHS.flagSet
 }
 
 function preflight(allow: string, headers: SdkHeaders, isAllowed: boolean): Reply {
   const allowed = isAllowed && { ...PREFLIGHT_HEADERS, 'Access-Control-Allow-Methods': allow }
   return { status: 204, headers: { ...headers, ...allowed, Allow: allow }, body: null }
 }
-
-/** Whether pages of other origins may read answers at a path: the flag set shows every rule. */
-function isForPages(path: string): boolean {
-  return path !== SDK_PATHS.flagSet
-}
-
-function evaluate(
-  options: SdkOptions,
-  exchange: Exchange,
-  headers: SdkHeaders,
-): Reply | Promise<Reply> {
-  const { cache, scheduler, usage, clock } = options
-  return mapMaybeAsync(admit(options, exchange, headers), (scope) =>
-    mapMaybeAsync(exchange.json(MAX_BODY_BYTES), (body) => {
-      const request = { scope, body, ifNoneMatch: exchange.header('if-none-match') }
-      return mapMaybeAsync(cache.find(scope) ?? loadFor(request, cache), (loaded) => {
-        // A slow request may wait, and then uses the flags of that later time.
-        const work = () => {
-          const flagSet = cache.find(scope) ?? loaded
-          const answer = answerTo(request, flagSet, clock.now())
-          usage.requested(scope)
-          recordAnswer(usage, answer, { scope, source: 'rest' })
-          return toReply(answer, headers)
-        }
-        return scheduler.run(scope, sizeOf(body), work)
-      })
-    }),
-  )
-}
-
-/** The assumed size of a body that the host has parsed. */
-const ASSUMED_BYTES = 4096
 
 function sizeOf({ bytes }: JsonBody): number {
   return bytes?.byteLength ?? ASSUMED_BYTES
@@ -181,112 +222,17 @@ function contextIn(body: JsonBody): EvaluationContext {
   return parseContext(request.context)
 }
 
-function poll(
-  options: SdkOptions,
-  exchange: Exchange,
-  headers: SdkHeaders,
-): HandlerResult | Promise<HandlerResult> {
-  return mapMaybeAsync(admit(options, exchange, headers), (scope) =>
-    mapMaybeAsync(exchange.json(MAX_POLL_BODY_BYTES), (body) => {
-      const work = () => {
-        const request = asPollRequest(body.parse())
-        if (request === undefined) throw missingContext()
-        const context = parseContext(request.context)
-        options.usage.requested(scope)
-        return options.polls.wait({ scope, context, since: request.since, exchange, headers })
-      }
-      return mapMaybeAsync(options.scheduler.run(scope, sizeOf(body), work), (answer) => {
-        if (answer === 'pending') return answer
-        return pollReply(options.usage, answer, { scope, headers })
-      })
-    }),
-  )
-}
-
-/** The reply to a poll that was pending. */
-function settledReply({ usage, logger }: SdkOptions, poll: PendingPoll): Reply {
-  const { headers } = poll
-  try {
-    const answer = poll.takeAnswer()
-    // The caller has gone.
-    if (answer === undefined) return { status: 204, headers, body: null }
-    return pollReply(usage, answer, poll)
-  } catch (error) {
-    return errorReply(error, headers, logger)
-  }
-}
-
-function pollReply(
-  usage: UsageRecorder,
-  answer: PollAnswer,
-  { scope, headers }: { readonly scope: FlagSetScope; readonly headers: PollHeaders },
-): Reply {
-  recordAnswer(usage, answer, { scope, source: 'poll' })
-  return { ...toReply(answer, headers), body: answer.bytes }
-}
-
-interface AnswerOrigin {
-  readonly scope: FlagSetScope
-  readonly source: ContextSample['source']
-}
-
-/** Records nothing for a caller that had the values already: nothing was evaluated. */
-function recordAnswer(
-  usage: UsageRecorder,
-  { evaluated, tag }: EvaluationAnswer,
-  { scope, source }: AnswerOrigin,
-): void {
-  if (evaluated !== undefined) usage.evaluated(scope, source, evaluated, tag.contextHash)
-}
-
-async function flagSet(
-  options: SdkOptions,
-  exchange: Exchange,
-  headers: SdkHeaders,
-): Promise<Reply> {
-  const scope = await admit(options, exchange, headers)
-  return flagSetReply(options.cache, { scope, exchange, headers })
-}
-
-async function events(
-  options: SdkOptions,
-  exchange: Exchange,
-  headers: SdkHeaders,
-): Promise<Reply> {
-  const scope = await admit(options, exchange, headers)
-  return eventsReply(options, { scope, exchange, headers })
-}
-
-async function refuseWithoutUpgrade(): Promise<Reply> {
-  throw new FlagError('INVALID_REQUEST', 'Open a WebSocket at this path.')
-}
-
-/** Returns the scope of the SDK key. Throws `UNAUTHENTICATED` and `RATE_LIMITED`. */
-function admit(
-  { keys, limiter, cache }: SdkOptions,
-  exchange: Exchange,
-  headers: SdkHeaders,
-): EnvironmentScope | Promise<EnvironmentScope> {
-  const key = exchange.header(SDK_KEY_HEADER)
-  return mapMaybeAsync(keys.find(key) ?? keys.verify(key), (scope) => {
-    const version = cache.find(scope)?.version
-    if (version !== undefined) headers['X-FF-Version'] = String(version)
-    return mapMaybeAsync(limiter.take(scope), (permit) => {
-      setRateLimitHeaders(permit, headers)
-      if (!permit.granted) throw tooManyRequests()
-      return scope
-    })
-  })
-}
-
 function missingContext(): FlagError {
   return new FlagError('INVALID_REQUEST', 'The body must be an object with an object "context".')
 }
 
-function toReply({ tag, json }: EvaluationAnswer, headers: PollHeaders): Reply {
-  headers['ETag'] = entityTagText(tag)
-  headers['X-FF-Version'] = String(tag.version)
-  if (json === null) return { status: 304, headers, body: null }
-  headers['Content-Type'] = 'application/json; charset=utf-8'
-  return { status: 200, headers, body: json }
+/**
+ * Applies a function to a value, or to the result of a promise. A value is handled synchronously:
+ * most requests find everything in memory and do not wait for another turn of the event loop.
+ */
+function mapMaybeAsync<T, U>(
+  value: T | Promise<T>,
+  next: (value: T) => U | Promise<U>,
+): U | Promise<U> {
+  return value instanceof Promise ? value.then(next) : next(value)
 }

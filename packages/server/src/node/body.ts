@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import { FlagError } from '@ff/core'
 import type { JsonBody } from '../http/exchange.ts'
 import { assertNotCompressed, bodyTooLarge, jsonBody } from '../http/json-body.ts'
-import { mapMaybeAsync } from '../runtime/map-maybe-async.ts'
 
 /** A request whose host may have parsed the body already, as `express.json()` does. */
 export interface ParsedRequest extends IncomingMessage {
@@ -17,7 +16,6 @@ export class RequestBody {
   readonly #request: ParsedRequest
   /** What had arrived when the request was taken up. */
   #first: Buffer | null = null
-  #isUnwanted = false
 
   constructor(request: ParsedRequest) {
     this.#request = request
@@ -25,9 +23,7 @@ export class RequestBody {
 
   /** Whether the client announced a body. */
   get isAnnounced(): boolean {
-    const { headers } = this.#request
-    const length = headers['content-length']
-    return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
+    return isAnnounced(this.#request)
   }
 
   /** Whether there is a body that was not read yet. */
@@ -38,7 +34,6 @@ export class RequestBody {
   /** Takes what has arrived already: mostly that is the whole body. */
   takeUp(): void {
     this.#first = this.#request.read()
-    this.#isUnwanted = true
   }
 
   /** Returns the body as the host has parsed it; `undefined` if it has not. */
@@ -54,7 +49,6 @@ export class RequestBody {
   bytes(maxBytes: number): Uint8Array | Promise<Uint8Array> {
     const { headers, readableEnded } = this.#request
     assertNotCompressed(headers['content-encoding'])
-    this.#isUnwanted = false
     if (this.#announcedLength > maxBytes) {
       discard(this.#request)
       throw bodyTooLarge(maxBytes)
@@ -67,14 +61,19 @@ export class RequestBody {
     return readRest(this.#request, first, maxBytes)
   }
 
-  /** Reads an unused body to its end, so that the connection can be used again. */
-  discardUnwanted(): void {
-    if (this.#isUnwanted) discard(this.#request)
-  }
-
   get #announcedLength(): number {
     return Number(this.#request.headers['content-length'] ?? 0)
   }
+}
+
+function isAnnounced({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length']
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
+}
+
+/** Reads what is left of a body that nothing waits for, so that the connection can be used again. */
+export function discardRest(request: IncomingMessage): void {
+  if (!request.complete && isAnnounced(request)) discard(request)
 }
 
 /** Reads the body as JSON, up to `maxBytes`; synchronous if all of it has arrived. */
@@ -84,7 +83,8 @@ export function readJson(body: RequestBody, maxBytes: number): JsonBody | Promis
   if (typeof parsed === 'string') return jsonBody(Buffer.from(parsed))
   if (parsed instanceof Uint8Array) return jsonBody(parsed)
   if (parsed !== undefined) return { bytes: undefined, parse: () => parsed }
-  return mapMaybeAsync(body.bytes(maxBytes), jsonBody)
+  const bytes = body.bytes(maxBytes)
+  return bytes instanceof Promise ? bytes.then(jsonBody) : jsonBody(bytes)
 }
 
 /** Reads the body as bytes: those of the host if it has read bytes or text, or those read here. */

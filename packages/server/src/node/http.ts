@@ -3,18 +3,10 @@ import { pipeline, Readable } from 'node:stream'
 import { FlagError } from '@ff/core'
 import type { FlagServer } from '../flag-server.ts'
 import { managementErrorReply } from '../http/error-reply.ts'
-import {
-  discardBody,
-  type Exchange,
-  type HandlerResult,
-  type JsonBody,
-  type PendingRequest,
-  type Reply,
-} from '../http/exchange.ts'
+import { discardBody, type Exchange, type JsonBody, type Reply } from '../http/exchange.ts'
 import { type RequestTarget, targetBelow } from '../http/request-target.ts'
 import { silentLogger } from '../runtime/logger.ts'
-import { mapMaybeAsync } from '../runtime/map-maybe-async.ts'
-import { type ParsedRequest, RequestBody, readJson, readRaw } from './body.ts'
+import { discardRest, type ParsedRequest, RequestBody, readJson, readRaw } from './body.ts'
 
 /** The connection of a caller that reads nothing of a body from one check to the next is cut. */
 const STALL_MS = 30_000
@@ -46,7 +38,7 @@ export function toNodeHandler(flags: Pick<FlagServer, 'basePath' | 'handle'>): N
       const exchange = new NodeExchange({ flags, request, response, target })
       // Node delivers a body that arrives with the head after it.
       if (exchange.body.isUnread) process.nextTick(takeUp, exchange)
-      else exchange.resume()
+      else exchange.handle()
     } else if (next !== undefined) {
       next()
     } else {
@@ -58,7 +50,7 @@ export function toNodeHandler(flags: Pick<FlagServer, 'basePath' | 'handle'>): N
 
 function takeUp(exchange: NodeExchange): void {
   if (exchange.body.isUnread) exchange.body.takeUp()
-  exchange.resume()
+  exchange.handle()
 }
 
 interface NodeExchangeOptions {
@@ -72,7 +64,6 @@ class NodeExchange implements Exchange {
   readonly method: string
   readonly path: string
   readonly query: string
-  pending: PendingRequest | undefined
   #body: RequestBody | undefined
   readonly #flags: Pick<FlagServer, 'handle'>
   readonly #request: ParsedRequest
@@ -92,16 +83,13 @@ class NodeExchange implements Exchange {
     return this.#body
   }
 
-  /** Has the request handled, for the first time as well. */
-  resume(): void {
+  /** Has the request handled, and the reply written. */
+  handle(): void {
+    const response = this.#response
     // `handle` neither throws nor rejects.
-    void mapMaybeAsync(this.#flags.handle(this), (result) => this.#end(result))
-  }
-
-  #end(result: HandlerResult): void {
-    if (result === 'pending') return
-    this.#body?.discardUnwanted()
-    writeReply(this.#response, result)
+    const reply = this.#flags.handle(this)
+    if (reply instanceof Promise) void reply.then((settled) => respond(response, settled))
+    else respond(response, reply)
   }
 
   get address(): string | undefined {
@@ -117,16 +105,9 @@ class NodeExchange implements Exchange {
   }
 
   /** A caller that goes away causes `close` of the response, not of the request. */
-  hold(pending: PendingRequest): void {
-    const response = this.#response
-    this.pending = pending
-    this.#body = undefined
-    if (response.destroyed) pending.cancel()
-    else {
-      response.on('close', () => {
-        if (!response.writableFinished) pending.cancel()
-      })
-    }
+  onClosed(listener: () => void): void {
+    if (this.#response.destroyed) listener()
+    else this.#response.on('close', listener)
   }
 
   header(name: string): string | undefined {
@@ -141,6 +122,11 @@ class NodeExchange implements Exchange {
   bytes(maxBytes: number): Promise<Uint8Array> {
     return readRaw(this.body, maxBytes)
   }
+}
+
+function respond(response: ServerResponse, reply: Reply): void {
+  discardRest(response.req)
+  writeReply(response, reply)
 }
 
 function writeReply(response: ServerResponse, reply: Reply): void {

@@ -5,12 +5,15 @@ export class InFlight {
   #count = 0
   #whenNone: (() => void)[] = []
 
-  /** Counts a request, which must not reject, until it has ended. */
-  add<T>(request: T | Promise<T>): T | Promise<T> {
-    if (!(request instanceof Promise)) return request
+  /** Counts a request until `end` is called for it. */
+  begin(): void {
     this.#count += 1
-    void request.then(this.#ended)
-    return request
+  }
+
+  end(): void {
+    this.#count -= 1
+    if (this.#count > 0) return
+    for (const task of this.#whenNone.splice(0)) task()
   }
 
   /** Resolves when no request is in progress, or after `withinMs`. */
@@ -23,14 +26,5 @@ export class InFlight {
         resolve()
       })
     })
-  }
-
-  /** One function for all requests, to save memory. */
-  readonly #ended = (): void => {
-    this.#count -= 1
-    if (this.#count > 0) return
-    const tasks = this.#whenNone
-    this.#whenNone = []
-    for (const task of tasks) task()
   }
 }

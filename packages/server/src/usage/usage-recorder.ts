@@ -2,6 +2,7 @@ import type { ContextSample, EvaluationCount, Storage } from '@ff/storage'
 import type { FlagSetScope } from '../access/sdk-keys.ts'
 import { contextHashOf } from '../evaluation/entity-tag.ts'
 import type { Evaluated } from '../evaluation/evaluated.ts'
+import type { EvaluationAnswer } from '../evaluation/evaluation-answer.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
@@ -108,6 +109,15 @@ export class UsageRecorder {
   requested(scope: FlagSetScope): void {
     this.#environments.addRequest(scope)
     this.#arm()
+  }
+
+  /** Records an answer that was sent; nothing if the caller had the values: nothing was evaluated. */
+  answered(
+    scope: FlagSetScope,
+    source: ContextSample['source'],
+    { evaluated, tag }: EvaluationAnswer,
+  ): void {
+    if (evaluated !== undefined) this.evaluated(scope, source, evaluated, tag.contextHash)
   }
 
   /** Records an evaluation that was sent. `hash` is that of the context. */

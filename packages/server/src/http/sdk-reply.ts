@@ -1,5 +1,8 @@
 import { FLAG_SET_VERSION_HEADER, RATE_LIMIT_HEADERS, SDK_KEY_HEADER } from '@ff/protocol/sdk'
 import type { Permit } from '../access/rate-limit.ts'
+import { entityTagText } from '../evaluation/entity-tag.ts'
+import type { EvaluationAnswer } from '../evaluation/evaluation-answer.ts'
+import { JSON_TYPE, type Reply } from './exchange.ts'
 
 type HeaderName =
   | keyof typeof CORS_HEADERS
@@ -67,4 +70,13 @@ export function setRateLimitHeaders(
   headers['X-RateLimit-Remaining'] = remaining
   headers['X-RateLimit-Reset'] = reset
   headers['Retry-After'] = retryAfter
+}
+
+/** Returns the reply with the values of a context; with 304 if the caller has them. */
+export function evaluationReply({ tag, json }: EvaluationAnswer, headers: SdkHeaders): Reply {
+  headers['ETag'] = entityTagText(tag)
+  headers['X-FF-Version'] = String(tag.version)
+  if (json === null) return { status: 304, headers, body: null }
+  headers['Content-Type'] = JSON_TYPE
+  return { status: 200, headers, body: json }
 }

@@ -1,0 +1,269 @@
+import type { EvaluationContext, FlagError, FlagSet } from '@ff/core'
+import { POLL_HOLD_MS, POLL_SPREAD_MS } from '@ff/protocol/sdk'
+import { type EnvironmentScope, keyRefused } from '../access/sdk-keys.ts'
+import { asEntityTag, type EntityTag } from '../evaluation/entity-tag.ts'
+import { type EvaluationAnswer, evaluationAnswer } from '../evaluation/evaluation-answer.ts'
+import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
+import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
+import { type ClientBudget, gaveWay, type Reservation } from '../live/client-budget.ts'
+import {
+  type EndReason,
+  FlagSession,
+  type LiveTransport,
+  type SessionSink,
+} from '../live/flag-session.ts'
+import { FlagSetState } from '../live/flag-set-state.ts'
+import type { FlagUpdate } from '../live/flag-update.ts'
+import { contextOfText, type HeldContext, toHeldContext } from '../live/held-context.ts'
+import type { SessionRegistry } from '../live/session-registry.ts'
+import type { SubscriberGroup } from '../live/subscriber-group.ts'
+import { type Due, TICK_MS, TimerWheel } from '../live/timer-wheel.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { UsageRecorder } from '../usage/usage-recorder.ts'
+import { sdkErrorReply } from './error-reply.ts'
+import type { Exchange, Reply } from './exchange.ts'
+import { evaluationReply, type SdkHeaders } from './sdk-reply.ts'
+
+interface LongPollsOptions {
+  readonly cache: FlagSetCache
+  readonly sessions: SessionRegistry
+  readonly budget: ClientBudget
+  readonly scheduler: EvaluationScheduler
+  readonly usage: UsageRecorder
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** How a poll is answered. */
+export interface PollCaller {
+  readonly exchange: Exchange
+  /** The headers of the reply, as far as they are known when the request arrives. */
+  readonly headers: SdkHeaders
+  /** Settles the promise of the reply. */
+  readonly resolve: (reply: Reply) => void
+}
+
+interface PollRequest extends PollCaller {
+  readonly scope: EnvironmentScope
+  readonly context: EvaluationContext
+  /** The entity tag of the caller's values; `undefined`: wait for the next change. */
+  readonly since: string | undefined
+}
+
+/** A poll as it is kept until it can be compared: without the body, and with the context as text. */
+interface Arrival extends PollCaller {
+  readonly scope: EnvironmentScope
+  readonly held: HeldContext
+  /** The tag of the caller's values, if it is one; `undefined`: wait for the next change. */
+  readonly since: EntityTag | 'unknown' | undefined
+}
+
+/** What an answer is evaluated from. */
+interface AnswerInput {
+  readonly group: SubscriberGroup
+  readonly state: FlagSetState
+  /** The context of the group, if it was parsed just now. */
+  readonly context: EvaluationContext | undefined
+}
+
+/** An answer that several polls may share; its text is encoded once for all of them. */
+interface PollAnswer extends EvaluationAnswer {
+  readonly bytes: Uint8Array
+}
+
+const encoder = new TextEncoder()
+
+/** Keeps polls pending until their sessions have changes. */
+export class LongPolls {
+  readonly sessions: SessionRegistry
+  readonly budget: ClientBudget
+  readonly wheel: TimerWheel
+  readonly #cache: FlagSetCache
+  readonly #scheduler: EvaluationScheduler
+  readonly #usage: UsageRecorder
+  readonly #clock: Clock
+  readonly #logger: Logger
+  /** The last answer: clients with equal contexts are answered one after the other. */
+  #last:
+    | { readonly group: SubscriberGroup; readonly state: FlagSetState; readonly answer: PollAnswer }
+    | undefined
+
+  constructor({ cache, sessions, budget, scheduler, usage, clock, logger }: LongPollsOptions) {
+    this.sessions = sessions
+    this.budget = budget
+    this.wheel = new TimerWheel(clock)
+    this.#cache = cache
+    this.#scheduler = scheduler
+    this.#usage = usage
+    this.#clock = clock
+    this.#logger = logger
+  }
+
+  /**
+   * Resolves the reply with the values of the context if they differ from those of the caller. If
+   * not, the reply is pending until they do, until the hold time is over, until the key is revoked,
+   * or until the poll is ended to make room. Throws `UNAVAILABLE` if the caller has newer values
+   * than this process can load, `PAYLOAD_TOO_LARGE` if the context is too large to be held, and
+   * `RATE_LIMITED` if there is no room.
+   */
+  wait({ context, since, ...poll }: PollRequest): void | Promise<void> {
+    const arrival = {
+      ...poll,
+      held: toHeldContext(context),
+      since: since === undefined ? undefined : (asEntityTag(since) ?? 'unknown'),
+    } as const
+    const loaded = this.#cache.find(poll.scope)
+    if (loaded === undefined || isNewer(arrival.since, loaded)) return this.#waitForStore(arrival)
+    this.#begin(arrival, loaded, context)
+  }
+
+  /** A poll that waits for the store is charged to the budget as well. */
+  async #waitForStore(arrival: Arrival): Promise<void> {
+    const { scope, held, since } = arrival
+    let hasRoom = true
+    const end = () => {
+      hasRoom = false
+    }
+    const reservation = this.budget.reserve(scope, held.bytes, { end })
+    try {
+      const loaded = await this.#cache.get(scope)
+      if (isNewer(since, loaded)) await this.#cache.refresh(scope.environmentId, since.version)
+      await this.#scheduler.run(scope, held.bytes, () => {
+        if (!hasRoom) throw gaveWay()
+        this.budget.release(reservation)
+        this.#begin(arrival, loaded)
+      })
+    } finally {
+      this.budget.release(reservation)
+    }
+  }
+
+  /** Awaits nothing before the session is registered, so that it misses no change. */
+  #begin(arrival: Arrival, loaded: FlagSet, context?: EvaluationContext): void {
+    const { scope, held, since, exchange, headers, resolve } = arrival
+    const state = FlagSetState.of(this.#cache.find(scope) ?? loaded, this.#clock.now())
+    const group = this.sessions.groupOf(scope, held.text)
+    const input = { group, state, context }
+    if (since === undefined || this.#isUpToDate(since, input)) {
+      const poll = new PendingPoll(this, arrival, input)
+      exchange.onClosed(() => poll.cancel())
+    } else resolve(this.toReply(this.#answerTo(input), scope, headers))
+  }
+
+  /** Whether the caller has the values that this process would answer, or newer ones. */
+  #isUpToDate(since: EntityTag | 'unknown', input: AnswerInput): boolean {
+    const { group, state } = input
+    const { version, timestamps } = state.flagSet
+    if (since === 'unknown' || since.version > version) return false
+    const isOfContext = since.version === version && since.contextHash === group.contextHash
+    if (isOfContext && since.step >= state.step && since.step <= timestamps.length) return true
+    return since.valuesHash === this.#answerTo(input).tag.valuesHash
+  }
+
+  /** Returns the current answer to a session's client. A caller that has parsed the context passes it. */
+  currentAnswer(session: FlagSession, context?: EvaluationContext): PollAnswer {
+    const { scope, group, lastDelivered } = session
+    const flagSet = this.#cache.find(scope) ?? lastDelivered.flagSet
+    return this.#answerTo({ group, state: FlagSetState.of(flagSet, this.#clock.now()), context })
+  }
+
+  /** Records an answer and returns its reply. */
+  toReply(answer: PollAnswer, scope: EnvironmentScope, headers: SdkHeaders): Reply {
+    this.#usage.answered(scope, 'poll', answer)
+    return { ...evaluationReply(answer, headers), body: answer.bytes }
+  }
+
+  /** Returns the reply to a poll that the server ends. */
+  toRefusal(error: FlagError, headers: SdkHeaders): Reply {
+    return sdkErrorReply(error, headers, this.#logger)
+  }
+
+  #answerTo({ group, state, context }: AnswerInput): PollAnswer {
+    const last = this.#last
+    if (last?.group === group && last.state === state) return last.answer
+    const { text, contextHash } = group
+    const now = this.#clock.now()
+    const input = { context: context ?? contextOfText(text), contextHash, now }
+    const evaluated = evaluationAnswer(state.flagSet, input)
+    const answer = { ...evaluated, bytes: encoder.encode(evaluated.json ?? '') }
+    this.#last = { group, state, answer }
+    return answer
+  }
+}
+
+/** The reply to a caller that has gone; it is counted, but not sent. */
+const GONE: Reply = { status: 204, headers: {}, body: null }
+
+/** A request that waits for a change. There are thousands: it is one object, without closures. */
+class PendingPoll implements SessionSink, Due {
+  readonly #polls: LongPolls
+  readonly #headers: SdkHeaders
+  readonly #resolve: PollCaller['resolve']
+  /** The hash of the values that the caller has; `undefined`: those of its arrival. */
+  readonly #knownHash: string | undefined
+  readonly #reservation: Reservation
+  readonly #session: FlagSession
+  readonly #tick: number
+  #isSettled = false
+
+  /** Throws `RATE_LIMITED` if there is no room. */
+  constructor(polls: LongPolls, arrival: Arrival, { group, state }: AnswerInput) {
+    const { scope, held, since, headers, resolve } = arrival
+    this.#polls = polls
+    this.#headers = headers
+    this.#resolve = resolve
+    this.#knownHash = typeof since === 'object' ? since.valuesHash : undefined
+    this.#reservation = polls.budget.reserve(scope, held.bytes, this)
+    this.#session = new FlagSession({ scope, group, state, sink: this })
+    const holdMs = POLL_HOLD_MS + Math.random() * (POLL_SPREAD_MS - TICK_MS)
+    this.#tick = polls.wheel.add(this, holdMs)
+    polls.sessions.add(this.#session)
+  }
+
+  get transport(): LiveTransport {
+    return 'poll'
+  }
+
+  deliver({ evaluated }: FlagUpdate): boolean {
+    const answer = this.#polls.currentAnswer(this.#session, evaluated.context)
+    if (answer.tag.valuesHash !== this.#knownHash) this.#answer(answer)
+    return true
+  }
+
+  end(reason: EndReason): void {
+    if (reason === 'goingAway') this.fallDue()
+    else {
+      const error = reason === 'gaveWay' ? gaveWay() : keyRefused()
+      this.#settle(this.#polls.toRefusal(error, this.#headers))
+    }
+  }
+
+  fallDue(): void {
+    this.#answer(this.#polls.currentAnswer(this.#session))
+  }
+
+  /** Ends the poll without an answer: the caller has gone. Does nothing after the reply. */
+  cancel(): void {
+    this.#settle(GONE)
+  }
+
+  #answer(answer: PollAnswer): void {
+    if (this.#isSettled) return
+    this.#settle(this.#polls.toReply(answer, this.#session.scope, this.#headers))
+  }
+
+  #settle(reply: Reply): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.#polls.budget.release(this.#reservation)
+    this.#polls.sessions.remove(this.#session)
+    this.#polls.wheel.cancel(this, this.#tick)
+    this.#resolve(reply)
+  }
+}
+
+/** Whether the caller has a newer version than this one. */
+function isNewer(since: Arrival['since'], { version }: FlagSet): since is EntityTag {
+  return typeof since === 'object' && since.version > version
+}
