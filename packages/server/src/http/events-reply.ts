@@ -4,13 +4,14 @@ import {
   type EventsAnswer,
   findEventsFault,
   MAX_BODY_BYTES,
+  MAX_CLIENT_REPORTED_COUNT,
+  MAX_CLIENT_REPORTED_MICROS,
   type ReportedEvaluation,
 } from '@ff/protocol/sdk'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Clock } from '../runtime/clock.ts'
-import type { UsageRecorder } from '../usage/usage-recorder.ts'
-import { ClientReportLimit, type ReportedCount } from '../usage/usage-report.ts'
+import type { ReportedCount, UsageRecorder } from '../usage/usage-recorder.ts'
 import { type Exchange, type Headers, jsonReply, type Reply } from './exchange.ts'
 
 interface EventsReplyOptions {
@@ -76,4 +77,25 @@ function toCount(
   const variationId = variation?.id ?? null
   const flagId = flag.definition.id
   return { flagId, minute, variationId, reason, count, micros, contextKeys }
+}
+
+/** Bounds what one request with a client key adds to the counts: such a key is public. */
+class ClientReportLimit {
+  /** Evaluations counted so far, by flag id. */
+  readonly #counted = new Map<string, number>()
+
+  /**
+   * Returns the part of a count that its flag may still add, with its share of the time and at most
+   * one context key for each evaluation; `undefined` if the bound of the flag is reached.
+   */
+  apply(reported: ReportedCount): ReportedCount | undefined {
+    const { flagId, contextKeys } = reported
+    const counted = this.#counted.get(flagId) ?? 0
+    const count = Math.min(reported.count, MAX_CLIENT_REPORTED_COUNT - counted)
+    if (count === 0) return undefined
+    this.#counted.set(flagId, counted + count)
+    const share = Math.round((reported.micros * count) / reported.count)
+    const micros = Math.min(share, count * MAX_CLIENT_REPORTED_MICROS)
+    return { ...reported, count, micros, contextKeys: contextKeys.slice(0, count) }
+  }
 }

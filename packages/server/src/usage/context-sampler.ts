@@ -3,10 +3,10 @@ import { canonicalJson, hash128 } from '@ff/core/fingerprint'
 import type { Environment } from '@ff/protocol/management'
 import type { ContextSample, Storage } from '@ff/storage'
 import type { Evaluated } from '../evaluation/evaluated.ts'
+import type { Logger } from '../runtime/logger.ts'
+import { BatchBuffer } from './batch-buffer.ts'
 import { isLongerJson } from './json-length.ts'
-import { keepOutcomes, type PendingSample, toStoredSamples } from './pending-sample.ts'
-import { personOf } from './person.ts'
-import type { RowWriter } from './row-writer.ts'
+import { keepOutcomes, type PendingSample, personOf, toStoredSamples } from './pending-sample.ts'
 
 /** How many new contexts of one environment are kept in a batch. */
 const MAX_NEW = 100
@@ -60,35 +60,43 @@ interface ContextSamplerOptions {
   readonly privacyOf: (environmentId: string) => Environment['contextPrivacy']
   /** Returns the organization of an environment; `undefined` if it does not exist. */
   readonly organizationOf: (environmentId: string) => Promise<string | undefined>
-  readonly writer: RowWriter
+  readonly storage: Storage
+  readonly logger: Logger
 }
 
 /** Samples the contexts that were evaluated, and writes the samples. */
 export class ContextSampler {
   readonly #options: ContextSamplerOptions
   readonly #batches = new Map<string, Batch>()
-  /** By environment and hash: the samples of the next batch. */
-  readonly #pending = new Map<string, PendingSample>()
-  /** The samples that are being written. */
-  readonly #writing = new Set<PendingSample>()
-  /** About the memory of both, in bytes. */
-  #bytes = 0
+  /** By environment and hash. */
+  readonly #buffer: BatchBuffer<PendingSample>
   /** Names of samples that the store has, the oldest first. */
   readonly #known = new Set<string>()
   #dropped = 0
 
   constructor(options: ContextSamplerOptions) {
     this.#options = options
+    this.#buffer = new BatchBuffer<PendingSample>({
+      nameOf: ({ hash }) => hash,
+      merge: mergeSamples,
+      ...{ maxRows: MAX_PENDING, rowsACall: ROWS_A_CALL, logger: options.logger },
+      memory: { maxBytes: MAX_PENDING_BYTES, bytesOf: ({ bytes }) => bytes },
+      write: (samples) => this.#store(samples),
+      drop: (sample) => {
+        sample.isDropped = true
+        return sample.count
+      },
+    })
   }
 
   /** How many samples are pending, those being written included. */
   get size(): number {
-    return this.#pending.size + this.#writing.size
+    return this.#buffer.size
   }
 
   /** How many observations were dropped: there was no room, or the store refused the sample. */
   get dropped(): number {
-    return this.#dropped
+    return this.#dropped + this.#buffer.dropped
   }
 
   /** Adds a context to the samples. Returns false if it was observed in this batch before. */
@@ -99,8 +107,9 @@ export class ContextSampler {
     if (before === undefined && batch.decisions.size < MAX_DISTINCT) {
       batch.decisions.set(observation.contextHash, decision)
     }
-    if (decision === 'dropped') this.#dropped += 1
-    else if (decision !== 'unwanted') {
+    if (decision === 'unwanted') return before === undefined
+    if (decision === 'dropped' || decision.isDropped) this.#dropped += 1
+    else {
       decision.count += 1
       decision.lastSeen = observation.now
       decision.source = observation.source
@@ -110,29 +119,24 @@ export class ContextSampler {
   }
 
   /** Writes the pending samples. If the store is unavailable, those that are not written stay pending. */
-  async write(storage: Storage): Promise<void> {
-    for (const sample of this.#pending.values()) this.#writing.add(sample)
-    this.#pending.clear()
+  write(): Promise<void> {
+    // No sample that is being written may change.
     this.#batches.clear()
-    try {
-      const organizations = await this.#organizations()
-      await this.#options.writer.write({
-        rows: [...this.#writing],
-        rowsACall: ROWS_A_CALL,
-        write: async (batch) => {
-          await storage.recordContextSamples(await toStoredSamples(batch, organizations))
-          for (const sample of batch) {
-            this.#remember(nameOf(sample))
-            this.#release(sample)
-          }
-        },
-        drop: (sample) => this.#drop(sample),
-      })
-    } catch (error) {
-      for (const sample of this.#writing) this.#putBack(sample)
-      this.#writing.clear()
-      throw error
+    return this.#buffer.flush()
+  }
+
+  /** Returns the samples whose environment does not exist. */
+  async #store(samples: readonly PendingSample[]): Promise<readonly PendingSample[]> {
+    const { storage, organizationOf } = this.#options
+    const found = new Map<string, string>()
+    for (const { environmentId } of samples) {
+      const orgId = found.get(environmentId) ?? (await organizationOf(environmentId))
+      if (orgId !== undefined) found.set(environmentId, orgId)
     }
+    const kept = samples.filter(({ environmentId }) => found.has(environmentId))
+    if (kept.length > 0) await storage.recordContextSamples(await toStoredSamples(kept, found))
+    for (const sample of kept) this.#remember(nameOf(sample))
+    return samples.filter(({ environmentId }) => !found.has(environmentId))
   }
 
   #batchOf(environmentId: string): Batch {
@@ -159,67 +163,24 @@ export class ContextSampler {
     if (text === undefined || text.length > MAX_TEXT_LENGTH) return 'dropped'
     const hash = hash128(text)
     const name = nameOf({ environmentId, hash })
-    const pending = this.#pending.get(name)
+    const pending = this.#buffer.find(environmentId, hash)
     if (pending !== undefined) return pending
     const isNew = !this.#known.has(name)
     const person = personOf(context)
     const bytes =
       BYTES_A_CONTEXT + 2 * (text.length + person.key.length) + 4 * flagSet.ordered.length
-    if (!this.#hasRoom(bytes) || batch.kept >= MAX_KEPT) return 'dropped'
-    if (isNew && batch.added >= MAX_NEW) return 'dropped'
-    batch.kept += 1
-    if (isNew) batch.added += 1
-    const sample = {
+    if (batch.kept >= MAX_KEPT || (isNew && batch.added >= MAX_NEW)) return 'dropped'
+    const sample: PendingSample = {
       ...person,
       ...{ environmentId, hash, text, bytes },
       ...{ firstSeen: now, lastSeen: now, count: 0 },
-      ...{ flags: [], codes: new Int32Array(0), source },
+      ...{ flags: [], codes: new Int32Array(0), source, isDropped: false },
     }
-    this.#pending.set(name, sample)
-    this.#bytes += bytes
+    this.#buffer.add(sample)
+    if (sample.isDropped) return 'dropped'
+    batch.kept += 1
+    if (isNew) batch.added += 1
     return sample
-  }
-
-  #hasRoom(bytes: number): boolean {
-    return this.size < MAX_PENDING && this.#bytes + bytes <= MAX_PENDING_BYTES
-  }
-
-  /** Returns the organizations of the samples; drops samples whose environment does not exist. */
-  async #organizations(): Promise<ReadonlyMap<string, string>> {
-    const found = new Map<string, string>()
-    const environments = new Set([...this.#writing].map(({ environmentId }) => environmentId))
-    for (const environmentId of environments) {
-      const orgId = await this.#options.organizationOf(environmentId)
-      if (orgId !== undefined) found.set(environmentId, orgId)
-    }
-    for (const sample of this.#writing) {
-      if (!found.has(sample.environmentId)) this.#drop(sample)
-    }
-    return found
-  }
-
-  /** Makes a sample pending again after a failure; later observations are newer. */
-  #putBack(sample: PendingSample): void {
-    const name = nameOf(sample)
-    const newer = this.#pending.get(name)
-    if (newer === undefined) {
-      this.#pending.set(name, sample)
-      return
-    }
-    newer.firstSeen = sample.firstSeen
-    newer.count += sample.count
-    this.#bytes -= sample.bytes
-  }
-
-  #drop(sample: PendingSample): void {
-    this.#dropped += sample.count
-    this.#release(sample)
-  }
-
-  /** Frees a sample that is written or dropped. */
-  #release(sample: PendingSample): void {
-    this.#writing.delete(sample)
-    this.#bytes -= sample.bytes
   }
 
   #remember(name: string): void {
@@ -230,6 +191,13 @@ export class ContextSampler {
       break
     }
   }
+}
+
+/** The later sample may still be observed: it is the one that stays. */
+function mergeSamples(earlier: PendingSample, later: PendingSample): PendingSample {
+  later.firstSeen = earlier.firstSeen
+  later.count += earlier.count
+  return later
 }
 
 function nameOf({ environmentId, hash }: { environmentId: string; hash: string }): string {

@@ -9,7 +9,10 @@ const MINUTE_MS = 60_000
 interface EnvironmentUsageOptions {
   /** Receives counts that do not fit the next minute or flag set. */
   readonly addCount: (count: EvaluationCount) => void
-  readonly addRequests: (environmentId: string, requests: number) => void
+  readonly addRequests: (usage: {
+    readonly environmentId: string
+    readonly requests: number
+  }) => void
 }
 
 /** The usage of one environment and kind of key since it was last drained. */
@@ -62,7 +65,7 @@ export class EnvironmentUsage {
     for (const usage of [...usages.values()]) {
       const { environmentId, counters, requests } = usage
       usage.requests = 0
-      if (requests > 0) this.#options.addRequests(environmentId, requests)
+      if (requests > 0) this.#options.addRequests({ environmentId, requests })
       if (counters?.hasNews === true) {
         for (const count of counters.drain()) {
           yield { ...count, environmentId, minute: usage.timestamp }

@@ -1,17 +1,26 @@
 import type { Storage, StorageSession } from '@ff/storage'
-import type { RowWriter } from './row-writer.ts'
+import type { Logger } from '../runtime/logger.ts'
+import { BatchBuffer } from './batch-buffer.ts'
 
 /** The precision of the time of a flag's last evaluation. */
 const QUARTER_MS = 15 * 60_000
 
-/** How many flags are marked in one transaction. */
-const FLAGS_A_TRANSACTION = 200
+/** How many flags are marked at once. */
+const FLAGS_A_CALL = 200
 
-/** The usage that an environment adds to its organization and its flags. */
-interface Usage {
-  requests: number
-  /** By flag id: the quarter of an hour of the last evaluation, in epoch milliseconds. */
-  readonly flags: Map<string, number>
+/** The most environments with requests, and the most flags, that wait for the store. */
+const MAX_ROWS = 20_000
+
+interface Requests {
+  readonly environmentId: string
+  readonly requests: number
+}
+
+/** The quarter of an hour of a flag's last evaluation, in epoch milliseconds. */
+interface Mark {
+  readonly environmentId: string
+  readonly flagId: string
+  readonly quarter: number
 }
 
 /**
@@ -19,39 +28,33 @@ interface Usage {
  * their records. Revisions stay: usage is not a change of configuration.
  */
 export class OrganizationUsage {
+  readonly requests: BatchBuffer<Requests>
+  readonly marks: BatchBuffer<Mark>
   readonly #storage: Storage
-  readonly #writer: RowWriter
-  readonly #pending = new Map<string, Usage>()
   /** By environment; which organization it belongs to never changes. */
   readonly #organizations = new Map<string, string>()
   /** The flags that are marked for this quarter of an hour. */
   readonly #marked = new Set<string>()
   #quarter = 0
-  #dropped = 0
-  #droppedFlags = 0
 
-  constructor(storage: Storage, writer: RowWriter) {
+  constructor(storage: Storage, logger: Logger) {
     this.#storage = storage
-    this.#writer = writer
-  }
-
-  /** How many environments have pending usage. */
-  get size(): number {
-    return this.#pending.size
-  }
-
-  /** How many requests were dropped: their organization does not exist, or the store refused them. */
-  get dropped(): number {
-    return this.#dropped
-  }
-
-  /** How many times the store refused the time of a flag's last evaluation. */
-  get droppedFlags(): number {
-    return this.#droppedFlags
-  }
-
-  addRequests(environmentId: string, requests: number): void {
-    this.#usageOf(environmentId).requests += requests
+    this.requests = new BatchBuffer<Requests>({
+      nameOf: () => '',
+      merge: (earlier, { environmentId, requests }) => {
+        return { environmentId, requests: earlier.requests + requests }
+      },
+      ...{ maxRows: MAX_ROWS, rowsACall: 1, logger },
+      write: (rows) => this.#writeRequests(rows),
+      drop: ({ requests }) => requests,
+    })
+    this.marks = new BatchBuffer<Mark>({
+      nameOf: ({ flagId }) => flagId,
+      merge: (earlier, later) => (earlier.quarter > later.quarter ? earlier : later),
+      ...{ maxRows: MAX_ROWS, rowsACall: FLAGS_A_CALL, logger },
+      write: (rows) => this.#writeMarks(rows),
+      drop: () => 1,
+    })
   }
 
   /** Notes that a flag was evaluated at a time, in epoch milliseconds. */
@@ -61,7 +64,9 @@ export class OrganizationUsage {
       this.#quarter = quarter
       this.#marked.clear()
     }
-    if (!this.#marked.has(flagId)) putLater(this.#usageOf(environmentId).flags, flagId, quarter)
+    if (this.#marked.has(flagId)) return
+    if (quarter === this.#quarter) this.#marked.add(flagId)
+    this.marks.add({ environmentId, flagId, quarter })
   }
 
   /** Returns the organization of an environment; `undefined` if it does not exist. */
@@ -75,83 +80,36 @@ export class OrganizationUsage {
     return project?.orgId
   }
 
-  /** Writes the pending usage. Usage that cannot be written stays pending, behind later usage. */
-  async write(): Promise<void> {
-    for (const [environmentId, usage] of [...this.#pending]) {
-      this.#pending.delete(environmentId)
-      try {
-        await this.#writeOne(environmentId, usage)
-      } catch (error) {
-        // What failed goes last, so that it does not hold up the others.
-        this.#putBack(environmentId, usage)
-        throw error
-      }
+  async #writeRequests(rows: readonly Requests[]): Promise<readonly Requests[]> {
+    const gone: Requests[] = []
+    for (const row of rows) {
+      const orgId = await this.organizationOf(row.environmentId)
+      const isWritten =
+        orgId !== undefined &&
+        (await this.#storage.transaction(orgId, (tx) => addApiUsage(tx, orgId, row.requests)))
+      if (!isWritten) gone.push(row)
     }
+    return gone
   }
 
-  async #writeOne(environmentId: string, usage: Usage): Promise<void> {
-    const orgId = await this.organizationOf(environmentId)
-    if (orgId === undefined) {
-      this.#dropRequests(usage)
-      return
+  /** Marks of one organization share a transaction; a mark that is written twice does no harm. */
+  async #writeMarks(marks: readonly Mark[]): Promise<readonly Mark[]> {
+    const byOrganization = new Map<string, Mark[]>()
+    for (const mark of marks) {
+      const orgId = await this.organizationOf(mark.environmentId)
+      if (orgId === undefined) continue
+      const ofOrganization = byOrganization.get(orgId) ?? []
+      ofOrganization.push(mark)
+      byOrganization.set(orgId, ofOrganization)
     }
-    await this.#writer.write({
-      rows: usage.requests > 0 ? [usage.requests] : [],
-      rowsACall: 1,
-      write: () => this.#writeRequests(orgId, usage),
-      drop: () => this.#dropRequests(usage),
-    })
-    await this.#writer.write({
-      rows: [...usage.flags],
-      rowsACall: FLAGS_A_TRANSACTION,
-      write: async (marks) => {
-        await this.#storage.transaction(orgId, async (tx) => {
-          // Together, because every other writer waits for this transaction.
-          await Promise.all(marks.map(([flagId, quarter]) => markEvaluated(tx, flagId, quarter)))
-        })
-        for (const mark of marks) this.#setMarked(usage, mark)
-      },
-      drop: (mark) => {
-        this.#droppedFlags += 1
-        this.#setMarked(usage, mark)
-      },
-    })
+    for (const [orgId, ofOrganization] of byOrganization) {
+      await this.#storage.transaction(orgId, async (tx) => {
+        // Together, because every other writer waits for this transaction.
+        await Promise.all(ofOrganization.map((mark) => markEvaluated(tx, mark)))
+      })
+    }
+    return []
   }
-
-  async #writeRequests(orgId: string, usage: Usage): Promise<void> {
-    const { requests } = usage
-    const isKept = await this.#storage.transaction(orgId, (tx) => addApiUsage(tx, orgId, requests))
-    if (isKept) usage.requests = 0
-    else this.#dropRequests(usage)
-  }
-
-  #dropRequests(usage: Usage): void {
-    this.#dropped += usage.requests
-    usage.requests = 0
-  }
-
-  #setMarked(usage: Usage, [flagId, quarter]: readonly [string, number]): void {
-    usage.flags.delete(flagId)
-    if (quarter === this.#quarter) this.#marked.add(flagId)
-  }
-
-  #usageOf(environmentId: string): Usage {
-    const known = this.#pending.get(environmentId)
-    if (known !== undefined) return known
-    const usage = { requests: 0, flags: new Map() }
-    this.#pending.set(environmentId, usage)
-    return usage
-  }
-
-  #putBack(environmentId: string, { requests, flags }: Usage): void {
-    const usage = this.#usageOf(environmentId)
-    usage.requests += requests
-    for (const [flagId, quarter] of flags) putLater(usage.flags, flagId, quarter)
-  }
-}
-
-function putLater(quarters: Map<string, number>, flagId: string, quarter: number): void {
-  quarters.set(flagId, Math.max(quarter, quarters.get(flagId) ?? quarter))
 }
 
 /** `false` if the organization is gone. */
@@ -164,7 +122,7 @@ async function addApiUsage(tx: StorageSession, orgId: string, requests: number):
 }
 
 /** Another instance may have been later. */
-async function markEvaluated(tx: StorageSession, flagId: string, quarter: number): Promise<void> {
+async function markEvaluated(tx: StorageSession, { flagId, quarter }: Mark): Promise<void> {
   const flag = await tx.find('flag', flagId)
   const lastEvaluatedAt = new Date(quarter).toISOString()
   if (flag === undefined || (flag.lastEvaluatedAt ?? '') >= lastEvaluatedAt) return

@@ -1,9 +1,22 @@
-import { type CompiledFlag, reasonOf, servedBy } from '@ff/core'
+import {
+  type CompiledFlag,
+  type EvaluationContext,
+  type JsonValue,
+  reasonOf,
+  servedBy,
+} from '@ff/core'
 import type { ContextSample } from '@ff/storage'
 import type { Evaluated } from '../evaluation/evaluated.ts'
 import { newId } from '../runtime/ids.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
-import type { Person } from './person.ts'
+
+/** The kind and the key of a context. */
+export interface Person {
+  /** `user`, `multi`, … ; empty for the empty context. */
+  readonly kind: string
+  /** That of the user if there are several kinds; empty if the context has none. */
+  readonly key: string
+}
 
 /** A context that was evaluated, as far as it is kept, and its last outcomes. */
 export interface PendingSample extends Person {
@@ -20,6 +33,8 @@ export interface PendingSample extends Person {
   flags: readonly CompiledFlag[]
   codes: Int32Array
   source: ContextSample['source']
+  /** Whether it gave way to other samples; what is observed of it later is dropped, too. */
+  isDropped: boolean
 }
 
 /**
@@ -78,3 +93,19 @@ function membersOf(flag: CompiledFlag): readonly string[] {
 }
 
 const membersByFlag = new WeakMap<CompiledFlag, readonly string[]>()
+
+/** Returns the kind and the key of a context. */
+export function personOf(context: EvaluationContext): Person {
+  const { kind = '' } = context
+  return { kind, key: keyText(kind === 'multi' ? keyOf(context.user) : context.key) }
+}
+
+function keyOf(part: JsonValue | undefined): JsonValue | undefined {
+  if (typeof part !== 'object' || part === null || Array.isArray(part)) return undefined
+  return (part as { readonly key?: JsonValue }).key
+}
+
+/** A number and its decimal text are the same key, as for bucketing. */
+function keyText(key: unknown): string {
+  return typeof key === 'string' || typeof key === 'number' ? String(key) : ''
+}

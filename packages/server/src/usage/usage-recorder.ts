@@ -7,18 +7,21 @@ import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
+import { BatchBuffer } from './batch-buffer.ts'
 import { ContextSampler } from './context-sampler.ts'
 import { EnvironmentUsage } from './environment-usage.ts'
 import { OrganizationUsage } from './organization-usage.ts'
-import { PendingCounts } from './pending-counts.ts'
-import { personOf } from './person.ts'
-import { RowWriter } from './row-writer.ts'
+import { personOf } from './pending-sample.ts'
 import { HOUR_MS } from './unique-users.ts'
-import type { UsageReport } from './usage-report.ts'
 import { UserSketches } from './user-sketches.ts'
 
 /** How long usage is gathered before it is written. */
 const GATHER_MS = 1000
+
+/** The most rows of counts that wait for the store, and how many are written at once. */
+const MAX_COUNTS = 20_000
+const COUNTS_A_CALL = 250
+
 /** How long a stopping server waits for its last writes. */
 const CLOSE_WITHIN_MS = 3000
 
@@ -33,6 +36,20 @@ interface UsageRecorderOptions {
   readonly metrics: EvaluationMetrics
   readonly clock: Clock
   readonly logger: Logger
+}
+
+/** What an application has evaluated itself. */
+interface UsageReport {
+  readonly environmentId: string
+  /** `client` if the report was sent with a client key. */
+  readonly source: 'sdk' | 'client'
+  readonly counts: readonly ReportedCount[]
+}
+
+/** How often a flag had one outcome in a minute, as an application reports it. */
+export interface ReportedCount extends Omit<EvaluationCount, 'environmentId' | 'source'> {
+  /** The keys of the contexts, to be counted as users of the flag. */
+  readonly contextKeys: readonly string[]
 }
 
 /** The usage that is pending, and the usage that was dropped: there was no room, or the store refused it. */
@@ -55,12 +72,12 @@ export interface UsageStats {
  * usage is dropped and counted as dropped.
  */
 export class UsageRecorder {
-  readonly #storage: Storage
   readonly #metrics: EvaluationMetrics
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #environments: EnvironmentUsage
-  readonly #counts: PendingCounts
+  /** One row for each outcome and minute. */
+  readonly #counts: BatchBuffer<EvaluationCount>
   readonly #organizations: OrganizationUsage
   readonly #contexts: ContextSampler
   readonly #users: UserSketches
@@ -73,35 +90,45 @@ export class UsageRecorder {
   #isClosed = false
 
   constructor({ storage, cache, metrics, clock, logger }: UsageRecorderOptions) {
-    this.#storage = storage
     this.#metrics = metrics
     this.#clock = clock
     this.#logger = logger
-    const writer = new RowWriter(logger)
-    this.#counts = new PendingCounts(writer)
-    this.#organizations = new OrganizationUsage(storage, writer)
-    this.#users = new UserSketches(writer)
+    this.#counts = new BatchBuffer<EvaluationCount>({
+      nameOf: nameOfCount,
+      merge: ({ count, micros }, later) => {
+        return { ...later, count: count + later.count, micros: micros + later.micros }
+      },
+      ...{ maxRows: MAX_COUNTS, rowsACall: COUNTS_A_CALL, logger },
+      write: async (rows) => {
+        await storage.addEvaluationCounts(rows)
+        return []
+      },
+      drop: ({ count }) => count,
+    })
+    this.#organizations = new OrganizationUsage(storage, logger)
+    this.#users = new UserSketches(storage, logger)
     this.#environments = new EnvironmentUsage({
       addCount: (count) => this.#addCount(count),
-      addRequests: (...usage) => this.#organizations.addRequests(...usage),
+      addRequests: (row) => this.#organizations.requests.add(row),
     })
     this.#contexts = new ContextSampler({
-      writer,
+      ...{ storage, logger },
       privacyOf: (environmentId) => cache.privacyOf(environmentId),
       organizationOf: (environmentId) => this.#organizations.organizationOf(environmentId),
     })
   }
 
   get stats(): UsageStats {
+    const { requests, marks } = this.#organizations
     return {
       dropped: {
         evaluations: this.#counts.dropped,
         contexts: this.#contexts.dropped,
-        requests: this.#organizations.dropped,
-        flags: this.#organizations.droppedFlags,
+        requests: requests.dropped,
+        flags: marks.dropped,
         users: this.#users.dropped,
       },
-      pending: this.#counts.size + this.#contexts.size + this.#organizations.size,
+      pending: this.#counts.size + this.#contexts.size + requests.size,
     }
   }
 
@@ -214,7 +241,8 @@ export class UsageRecorder {
   #write(everything: boolean): Promise<void> {
     this.#flushing = this.#writeAll(everything).finally(() => {
       this.#flushing = undefined
-      if (this.stats.pending > 0 || this.#users.hasChanges) this.#arm()
+      const { marks } = this.#organizations
+      if (this.stats.pending > 0 || marks.size > 0 || this.#users.hasChanges) this.#arm()
     })
     return this.#flushing
   }
@@ -224,24 +252,18 @@ export class UsageRecorder {
     // The counts of a thousand flags take as long as some fifty requests.
     await forEachInTimeSlices(this.#environments.drain(), (count) => this.#addCount(count))
     const now = this.#clock.now()
-    const results = [
-      await this.#attempt(() => this.#counts.write(this.#storage)),
-      await this.#attempt(() => this.#contexts.write(this.#storage)),
-      await this.#attempt(() => this.#organizations.write()),
-      await this.#attempt(() => this.#users.write(this.#storage, now, everything)),
-    ]
-    const [failure] = results.filter((result) => result !== undefined)
-    this.#report(failure?.cause)
-  }
-
-  /** Returns `undefined` if the write succeeds. */
-  async #attempt(write: () => Promise<void>): Promise<{ readonly cause: unknown } | undefined> {
-    try {
-      await write()
-      return undefined
-    } catch (cause) {
-      return { cause }
+    const { requests, marks } = this.#organizations
+    const failures: unknown[] = []
+    for (const write of [
+      () => this.#counts.flush(),
+      () => this.#contexts.write(),
+      () => requests.flush(),
+      () => marks.flush(),
+      () => this.#users.write(now, everything),
+    ]) {
+      await write().catch((cause: unknown) => failures.push(cause))
     }
+    this.#report(failures[0])
   }
 
   /** Logs each failure once, and its end once. */
@@ -252,4 +274,9 @@ export class UsageRecorder {
     if (failure === undefined) this.#logger.info('usage can be written again')
     else this.#logger.error('usage could not be written; some of it waits', { cause })
   }
+}
+
+function nameOfCount(row: EvaluationCount): string {
+  const { flagId, minute, variationId, reason, source } = row
+  return `${flagId} ${minute} ${variationId} ${reason} ${source}`
 }

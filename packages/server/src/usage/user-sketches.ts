@@ -1,8 +1,9 @@
 import { isFlagError } from '@ff/core'
 import type { Records, Storage } from '@ff/storage'
 import { newId } from '../runtime/ids.ts'
+import type { Logger } from '../runtime/logger.ts'
+import { BatchBuffer } from './batch-buffer.ts'
 import { HyperLogLog } from './hyper-log-log.ts'
-import type { RowWriter } from './row-writer.ts'
 import { HOUR_MS, hourOf } from './unique-users.ts'
 
 /** How long users are added to a sketch before it is written again. */
@@ -29,15 +30,26 @@ interface PendingSketch extends SketchOwner {
 
 /** Counts the users of this instance, one sketch for each hour and flag, and writes the sketches. */
 export class UserSketches {
-  readonly #writer: RowWriter
+  readonly #buffer: BatchBuffer<PendingSketch>
+  readonly #storage: Storage
   readonly #instanceId = newId()
   readonly #sketches = new Map<string, PendingSketch>()
   /** By environment: the sketch that was used last, which mostly is used again. */
   readonly #latest = new Map<string, PendingSketch>()
   #dropped = 0
 
-  constructor(writer: RowWriter) {
-    this.#writer = writer
+  constructor(storage: Storage, logger: Logger) {
+    this.#storage = storage
+    this.#buffer = new BatchBuffer<PendingSketch>({
+      nameOf,
+      merge: (_earlier, later) => later,
+      ...{ maxRows: MAX_SKETCHES, rowsACall: 1, logger },
+      write: (sketches) => this.#store(sketches),
+      drop: (sketch) => {
+        this.#release(sketch)
+        return Math.round(sketch.users.estimate())
+      },
+    })
   }
 
   /** Whether anything is still to be written. */
@@ -48,7 +60,7 @@ export class UserSketches {
 
   /** How many users were dropped: there was no room, or the store refused their sketch. */
   get dropped(): number {
-    return this.#dropped
+    return this.#dropped + this.#buffer.dropped
   }
 
   /** Adds the user with this key at `now`, in epoch milliseconds. */
@@ -59,22 +71,17 @@ export class UserSketches {
   }
 
   /** Writes the sketches that are due, or all that have changed; frees those of past hours. */
-  async write(storage: Storage, now: number, all: boolean): Promise<void> {
+  async write(now: number, all: boolean): Promise<void> {
     const thisHour = Math.floor(now / HOUR_MS)
-    const isDue = ({ isChanged, hour, writtenAt }: PendingSketch) =>
-      isChanged && (all || hour !== thisHour || Math.abs(now - writtenAt) >= WRITE_EVERY_MS)
+    for (const sketch of this.#sketches.values()) {
+      const { isChanged, hour, writtenAt } = sketch
+      const isDue = all || hour !== thisHour || Math.abs(now - writtenAt) >= WRITE_EVERY_MS
+      if (!isChanged || !isDue) continue
+      sketch.writtenAt = now
+      this.#buffer.add(sketch)
+    }
     try {
-      await this.#writer.write({
-        rows: [...this.#sketches.values()].filter(isDue),
-        rowsACall: 1,
-        write: async (sketches) => {
-          for (const sketch of sketches) await this.#store(storage, sketch, now)
-        },
-        drop: (sketch) => {
-          this.#dropped += Math.round(sketch.users.estimate())
-          this.#release(sketch)
-        },
-      })
+      await this.#buffer.flush()
     } finally {
       for (const sketch of this.#sketches.values()) {
         if (sketch.hour !== thisHour && !sketch.isChanged) this.#release(sketch)
@@ -105,18 +112,21 @@ export class UserSketches {
     return sketch
   }
 
-  async #store(storage: Storage, sketch: PendingSketch, now: number): Promise<void> {
-    const { users, isChanged: _isChanged, writtenAt: _writtenAt, ...place } = sketch
-    const registers = users.toText()
-    const hour = hourOf(sketch.hour * HOUR_MS)
-    sketch.isChanged = false
-    try {
-      await put(storage, { ...place, hour, instanceId: this.#instanceId, registers })
-    } catch (error) {
-      sketch.isChanged = true
-      throw error
+  async #store(sketches: readonly PendingSketch[]): Promise<readonly PendingSketch[]> {
+    for (const sketch of sketches) {
+      const { id, environmentId, flagId } = sketch
+      const hour = hourOf(sketch.hour * HOUR_MS)
+      const registers = sketch.users.toText()
+      const place = { id, environmentId, flagId, hour, instanceId: this.#instanceId }
+      sketch.isChanged = false
+      try {
+        await put(this.#storage, { ...place, registers })
+      } catch (error) {
+        sketch.isChanged = true
+        throw error
+      }
     }
-    sketch.writtenAt = now
+    return []
   }
 }
 
