@@ -1,9 +1,9 @@
 export type { EnvironmentScope } from './access/sdk-keys.ts'
-export { extensions } from './evaluation/extensions.ts'
+export { extensions } from './evaluation/flag-set-cache.ts'
 export { createFlagServer, type EnvironmentRef, type FlagServer } from './flag-server.ts'
 export type { Exchange, Reply } from './http/exchange.ts'
 export type { EndReason } from './live/flag-session.ts'
-export type { FlagUpdate, Message } from './live/flag-update.ts'
+export type { FlagUpdate, Message } from './live/flag-set-diff.ts'
 export type { SocketConnection } from './live/socket-connection.ts'
 export type { SocketLike } from './live/socket-like.ts'
 export type {

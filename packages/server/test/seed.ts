@@ -1,7 +1,6 @@
 import type { FlagDefinition, RuleDefinition } from '@ff/core'
 import type { Capabilities, DefinitionChange, Records, Storage } from '@ff/storage'
-import { hashSecret, newSecret } from '../src/access/secrets.ts'
-import { newId } from '../src/runtime/ids.ts'
+import { hashSecret, newId, newSecret } from '../src/access/secrets.ts'
 
 const CREATED = '2029-12-31T00:00:00.000Z'
 

@@ -1,5 +1,5 @@
 import { asServerMessage, type ServerMessage } from '@ff/protocol/sdk'
-import type { Message } from '../src/live/flag-update.ts'
+import type { Message } from '../src/live/flag-set-diff.ts'
 import type { SocketLike } from '../src/live/socket-like.ts'
 
 /** A socket whose other end is the test: it takes what is sent, as slowly as it likes. */

@@ -1,5 +1,5 @@
 import { auditEvents, type EndpointName, endpoints } from '@ff/protocol/management'
-import { newId } from '../../../server/src/runtime/ids.ts'
+import { newId } from '../../../server/src/access/secrets.ts'
 import { isEventPattern } from '../../src/changes/webhook-outbox.ts'
 import { customer, event, signatureOf } from '../billing/stripe-events.ts'
 import type { Json } from '../world/world.ts'

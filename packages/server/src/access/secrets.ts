@@ -1,3 +1,7 @@
+/** A new random UUID in lower case. */
+export function newId(): string {
+  return crypto.randomUUID()
+}
 const SECRET_BYTES = 32
 
 /** Node's own, where there is one: it answers in a microsecond, the web's by way of a thread. */

@@ -2,7 +2,7 @@ import { FlagError } from '@ff/core'
 import type { RequestLimiter } from '../access/rate-limit.ts'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { inNextTurn } from '../runtime/next-turn.ts'
+import { inNextTurn } from '../runtime/time-slice.ts'
 
 /** A request counts once for each started period of this length that its evaluation takes. */
 const COUNTED_MS = 2

@@ -1,5 +1,6 @@
 import {
   compileIncrementally,
+  type Extensions,
   FlagError,
   type FlagSet,
   type FlagSetDefinition,
@@ -8,6 +9,8 @@ import {
 import { clientView, prepareIncrementally } from '@ff/core/all-flags'
 import { findErrors } from '@ff/core/authoring'
 import { mergeChanges } from '@ff/core/changes'
+import { re2 } from '@ff/core/regex'
+import { schemes } from '@ff/core/schemes'
 import type { Environment } from '@ff/protocol/management'
 import type { Storage } from '@ff/storage'
 import { type FlagSetScope, SDK_KEY_KINDS, type SdkKeyKind } from '../access/sdk-keys.ts'
@@ -15,8 +18,10 @@ import type { Clock } from '../runtime/clock.ts'
 import { CoalescedTask } from '../runtime/coalesced-task.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { runInTimeSlices } from '../runtime/time-slice.ts'
-import { extensions } from './extensions.ts'
 import { assertNoNewFaults, assertValidDefinition } from './valid-definition.ts'
+
+/** The extensions with which every flag set is compiled: to check, to explain and to evaluate it. */
+export const extensions: Extensions = { regex: re2, schemes }
 
 /** The flag set for SDK keys of each kind; one object if every flag is visible to clients. */
 export type FlagSetsByKind = Readonly<Record<SdkKeyKind, FlagSet>>

@@ -1,3 +1,5 @@
+import { FlagError } from '@ff/core'
+
 /**
  * One request, in the neutral form that the platform bindings create. Nothing in it depends on Node
  * or on web streams.
@@ -76,4 +78,66 @@ export function jsonReply(status: number, body: unknown, headers: Headers = {}):
     headers: { ...headers, 'Content-Type': JSON_TYPE },
     body: JSON.stringify(body),
   }
+}
+
+/** The path and the query of a request below the server's base path. */
+export interface RequestTarget {
+  /** Percent-encoded as it was sent; at least `/`. */
+  readonly path: string
+  /** Without the question mark; empty when there is none. */
+  readonly query: string
+}
+
+/**
+ * Returns the part of a request's address below `basePath`; `undefined` if the address is elsewhere.
+ * Takes a path or, as proxies send it, a whole URL.
+ */
+export function targetBelow(basePath: string, address: string): RequestTarget | undefined {
+  const local = address.startsWith('/') ? address : address.replace(/^https?:\/\/[^/?#]*/i, '')
+  const fragment = local.indexOf('#')
+  const shown = fragment === -1 ? local : local.slice(0, fragment)
+  const mark = shown.indexOf('?')
+  const whole = mark === -1 ? shown : shown.slice(0, mark)
+  const query = mark === -1 ? '' : shown.slice(mark + 1)
+  if (!whole.startsWith(basePath)) return undefined
+  const path = whole.slice(basePath.length)
+  if (path === '') return { path: '/', query }
+  return path.startsWith('/') ? { path, query } : undefined
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Creates a body from its bytes. */
+export function jsonBody(bytes: Uint8Array): JsonBody {
+  return { bytes, parse: () => parseJson(bytes) }
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.byteLength === 0) {
+    throw new FlagError('INVALID_REQUEST', 'The request has no body; send a JSON object.')
+  }
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch (cause) {
+    throw new FlagError('INVALID_REQUEST', 'The request body is not valid JSON.', { cause })
+  }
+}
+
+/** Throws `UNSUPPORTED_MEDIA_TYPE` for a compressed body: its size is not known before it is unpacked. */
+export function assertNotCompressed(contentEncoding: string | undefined): void {
+  if (contentEncoding === undefined || /^\s*(identity\s*)?$/i.test(contentEncoding)) return
+  throw new FlagError('UNSUPPORTED_MEDIA_TYPE', 'Send the request body without Content-Encoding.')
+}
+
+/** Throws `UNSUPPORTED_MEDIA_TYPE` if the content type is given and is not JSON. */
+export function assertJson(contentType: string | undefined): void {
+  if (contentType === undefined || contentType === '') return
+  if (/^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) return
+  throw new FlagError('UNSUPPORTED_MEDIA_TYPE', 'Send the request body as application/json.')
+}
+
+/** The refusal of a body that is too large. */
+export function bodyTooLarge(maxBytes: number): FlagError {
+  const message = `The request body is larger than ${maxBytes} bytes.`
+  return new FlagError('PAYLOAD_TOO_LARGE', message)
 }

@@ -2,9 +2,14 @@ import { FlagError } from '@ff/core'
 import { silentLogger } from '../runtime/logger.ts'
 import { managementErrorReply } from './error-reply.ts'
 import type { Exchange, Reply } from './exchange.ts'
+import {
+  assertNotCompressed,
+  bodyTooLarge,
+  jsonBody,
+  type RequestTarget,
+  targetBelow,
+} from './exchange.ts'
 import type { Handle } from './handler.ts'
-import { assertNotCompressed, bodyTooLarge, jsonBody } from './json-body.ts'
-import { type RequestTarget, targetBelow } from './request-target.ts'
 
 /** Creates a function from a web request to a web response, with the handler of every other binding. */
 export function createFetch(

@@ -1,7 +1,7 @@
 import { FLAG_SET_VERSION_HEADER, RATE_LIMIT_HEADERS, SDK_KEY_HEADER } from '@ff/protocol/sdk'
 import type { Permit } from '../access/rate-limit.ts'
 import { entityTagText } from '../evaluation/entity-tag.ts'
-import type { EvaluationAnswer } from '../evaluation/evaluation-answer.ts'
+import type { EvaluationAnswer } from '../evaluation/evaluated.ts'
 import { JSON_TYPE, type Reply } from './exchange.ts'
 
 type HeaderName =

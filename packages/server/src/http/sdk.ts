@@ -10,11 +10,7 @@ import {
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import type { EnvironmentScope, FlagSetScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
 import { contextHashOf, contextTextIn } from '../evaluation/entity-tag.ts'
-import {
-  type EvaluationAnswer,
-  evaluationAnswer,
-  findCurrentTag,
-} from '../evaluation/evaluation-answer.ts'
+import { type EvaluationAnswer, evaluationAnswer, findCurrentTag } from '../evaluation/evaluated.ts'
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Clock } from '../runtime/clock.ts'

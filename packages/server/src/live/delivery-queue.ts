@@ -1,10 +1,9 @@
 import type { FlagSet } from '@ff/core'
 import type { FlagSetScope } from '../access/sdk-keys.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { inNextTurn } from '../runtime/next-turn.ts'
-import { TimeSlice } from '../runtime/time-slice.ts'
+import { inNextTurn, TimeSlice } from '../runtime/time-slice.ts'
 import type { FlagSession } from './flag-session.ts'
-import { FlagSetState } from './flag-set-state.ts'
+import { FlagSetState } from './flag-set-diff.ts'
 import type { SessionRegistry } from './session-registry.ts'
 
 /** A delivery to the sessions of one environment and kind of SDK key. */

@@ -2,11 +2,10 @@ import type { EvaluationContext } from '@ff/core'
 import { jsonOf } from '@ff/core/all-flags'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { evaluateAllTimed } from '../evaluation/evaluated.ts'
+import type { FlagSetState, FlagUpdate } from './flag-set-diff.ts'
 import { flagSetDiffOf } from './flag-set-diff.ts'
-import type { FlagSetState } from './flag-set-state.ts'
-import type { FlagUpdate } from './flag-update.ts'
+import type { SubscriberGroup } from './held-context.ts'
 import { contextOfText } from './held-context.ts'
-import type { SubscriberGroup } from './subscriber-group.ts'
 
 /**
  * Why the server ends a session: its key is no longer valid, the server stops, or a client of

@@ -1,10 +1,49 @@
+import type { FlagSet } from '@ff/core'
 import { type Evaluation, evaluateSome, onlyFlags, valuesOf } from '@ff/core/all-flags'
-import { changedByGradualRollouts, changedFlags, changedValues } from '@ff/core/changes'
-import { evaluateSomeTimed } from '../evaluation/evaluated.ts'
-import type { FlagSetState } from './flag-set-state.ts'
-import type { FlagUpdate, Message } from './flag-update.ts'
-import { contextOfText } from './held-context.ts'
-import type { SubscriberGroup } from './subscriber-group.ts'
+import { changedByGradualRollouts, changedFlags, changedValues, stepAt } from '@ff/core/changes'
+import { type Evaluated, evaluateSomeTimed } from '../evaluation/evaluated.ts'
+import { contextOfText, type SubscriberGroup } from './held-context.ts'
+
+/** The last state of each flag set that was requested. */
+const latest = new WeakMap<FlagSet, FlagSetState>()
+
+/** A flag set between two of its timestamps: while a state lasts, the values of a context do not change. */
+export class FlagSetState {
+  readonly flagSet: FlagSet
+  /** How many of the flag set's timestamps have passed. */
+  readonly step: number
+  /** A time within the state; epoch milliseconds. */
+  readonly now: number
+
+  private constructor(flagSet: FlagSet, step: number, now: number) {
+    this.flagSet = flagSet
+    this.step = step
+    this.now = now
+  }
+
+  /** Returns the same object while the state lasts. */
+  static of(flagSet: FlagSet, now: number): FlagSetState {
+    const step = stepAt(flagSet, now)
+    const known = latest.get(flagSet)
+    if (known?.step === step) return known
+    const state = new FlagSetState(flagSet, step, now)
+    latest.set(flagSet, state)
+    return state
+  }
+}
+
+/** A text for sockets. Clients that receive the same text share one object, so that it is encoded only once. */
+export interface Message {
+  readonly text: string
+}
+
+/** What a client receives: all values, or those that differ from the last delivery. */
+export interface FlagUpdate {
+  readonly message: Message
+  readonly full: boolean
+  /** How the flags of the message were evaluated. */
+  readonly evaluated: Evaluated
+}
 
 /** How much text is cached for contexts that may have the same outcomes, in UTF-16 units. */
 const MAX_CACHED_LENGTH = 1024 * 1024

@@ -1,6 +1,15 @@
 import { type EvaluationContext, FlagError } from '@ff/core'
 import { MAX_HELD_CONTEXT_BYTES } from '@ff/protocol/sdk'
 
+/** The sessions of one flag-set scope whose contexts are equal; the same object while it has sessions. */
+export interface SubscriberGroup {
+  /** Unique among the groups of the scope. */
+  readonly name: string
+  /** The context, as `HeldContext` has it. */
+  readonly text: string
+  readonly contextHash: string
+}
+
 /** A context as the server holds it for a live client: as text, which takes far less than objects. */
 export interface HeldContext {
   /** JSON. */

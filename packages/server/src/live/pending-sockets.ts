@@ -1,5 +1,4 @@
-import { inNextTurn } from '../runtime/next-turn.ts'
-import { forEachInTimeSlices } from '../runtime/time-slice.ts'
+import { forEachInTimeSlices, inNextTurn } from '../runtime/time-slice.ts'
 
 /** A socket without a valid `init`, as far as the limit on such sockets needs it. */
 export interface PendingSocket {

@@ -1,4 +1,7 @@
-import type { Message } from './flag-update.ts'
+import type { FlagError } from '@ff/core'
+import type { ErrorMessage } from '@ff/protocol/sdk'
+import { overloaded, spreadSeconds } from '../access/connection-throttle.ts'
+import type { Message } from './flag-set-diff.ts'
 
 /** A WebSocket, as far as a connection needs one. */
 export interface SocketLike {
@@ -12,4 +15,20 @@ export interface SocketLike {
    * `isAnonymous`, it does not wait: clients without a key could keep many sockets open that way.
    */
   close(code: number, reason: string, isAnonymous: boolean): void
+}
+
+/** The last message to a client, and how its socket is closed. */
+export interface SocketRefusal {
+  readonly message: ErrorMessage
+  readonly closeCode: number
+  readonly closeReason: string
+}
+
+/** Displaced clients connect again at random times within this period. */
+const DISPLACED_SPREAD_SECONDS = 10
+
+/** The refusal of a client whose socket had no valid `init` when there were too many of these. */
+export function displaced(): FlagError {
+  const message = 'Too many sockets have not sent a valid init; connect again later.'
+  return overloaded(message, spreadSeconds(DISPLACED_SPREAD_SECONDS))
 }

@@ -1,6 +1,5 @@
 import type { Cancel, Clock } from '../runtime/clock.ts'
-import { inNextTurn } from '../runtime/next-turn.ts'
-import { TimeSlice } from '../runtime/time-slice.ts'
+import { inNextTurn, TimeSlice } from '../runtime/time-slice.ts'
 
 /** How much later than asked for something may fall due. */
 export const TICK_MS = 50

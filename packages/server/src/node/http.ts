@@ -3,8 +3,14 @@ import { pipeline, Readable } from 'node:stream'
 import { FlagError } from '@ff/core'
 import type { FlagServer } from '../flag-server.ts'
 import { managementErrorReply } from '../http/error-reply.ts'
-import { discardBody, type Exchange, type JsonBody, type Reply } from '../http/exchange.ts'
-import { type RequestTarget, targetBelow } from '../http/request-target.ts'
+import {
+  discardBody,
+  type Exchange,
+  type JsonBody,
+  type Reply,
+  type RequestTarget,
+  targetBelow,
+} from '../http/exchange.ts'
 import { silentLogger } from '../runtime/logger.ts'
 import { discardRest, type ParsedRequest, RequestBody, readJson, readRaw } from './body.ts'
 

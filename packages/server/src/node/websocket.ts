@@ -5,13 +5,12 @@ import { MAX_MESSAGE_BYTES, SDK_PATHS } from '@ff/protocol/sdk'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Client } from '../access/client.ts'
 import type { FlagServer } from '../flag-server.ts'
-import { targetBelow } from '../http/request-target.ts'
-import type { Message } from '../live/flag-update.ts'
+import { targetBelow } from '../http/exchange.ts'
+import type { Message } from '../live/flag-set-diff.ts'
 import type { SocketConnection } from '../live/socket-connection.ts'
 import type { SocketLike } from '../live/socket-like.ts'
 import type { Cancel } from '../runtime/clock.ts'
-import { forEachInTimeSlices } from '../runtime/time-slice.ts'
-import { UpgradeQueue } from './upgrade-queue.ts'
+import { forEachInTimeSlices, TimeSlice } from '../runtime/time-slice.ts'
 
 /** Stops accepting sockets, and the heartbeat; sockets that are open stay open. */
 export type Detach = () => void
@@ -226,3 +225,45 @@ function refuse(socket: Duplex, status: number, headers = ''): void {
     socket.destroy(),
   )
 }
+
+/** A request for an upgrade, as Node's `upgrade` event has it. */
+export interface Upgrade {
+  readonly request: IncomingMessage
+  readonly socket: Duplex
+  readonly head: Buffer
+}
+
+/** Handles upgrades in their order and in time slices, so that many of them delay nothing else. */
+export class UpgradeQueue {
+  readonly #handle: (upgrade: Upgrade) => void
+  readonly #queue: Upgrade[] = []
+
+  constructor(handle: (upgrade: Upgrade) => void) {
+    this.#handle = handle
+  }
+
+  /** How many upgrades are queued. */
+  get size(): number {
+    return this.#queue.length
+  }
+
+  add(upgrade: Upgrade): void {
+    // Until it is handled, no other listener exists for an error, which would end the process.
+    upgrade.socket.on('error', ignore)
+    this.#queue.push(upgrade)
+    if (this.#queue.length === 1) setImmediate(() => this.#work())
+  }
+
+  #work(): void {
+    const slice = new TimeSlice()
+    while (this.#queue.length > 0 && slice.take()) {
+      const upgrade = this.#queue.shift()
+      if (upgrade === undefined) break
+      this.#handle(upgrade)
+      upgrade.socket.off('error', ignore)
+    }
+    if (this.#queue.length > 0) setImmediate(() => this.#work())
+  }
+}
+
+function ignore(): void {}

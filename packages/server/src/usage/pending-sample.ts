@@ -6,8 +6,8 @@ import {
   servedBy,
 } from '@ff/core'
 import type { ContextSample } from '@ff/storage'
+import { newId } from '../access/secrets.ts'
 import type { Evaluated } from '../evaluation/evaluated.ts'
-import { newId } from '../runtime/ids.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 
 /** The kind and the key of a context. */

@@ -1,8 +1,7 @@
 import type { ContextSample, EvaluationCount, Storage } from '@ff/storage'
 import type { FlagSetScope } from '../access/sdk-keys.ts'
 import { contextHashOf } from '../evaluation/entity-tag.ts'
-import type { Evaluated } from '../evaluation/evaluated.ts'
-import type { EvaluationAnswer } from '../evaluation/evaluation-answer.ts'
+import type { Evaluated, EvaluationAnswer } from '../evaluation/evaluated.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
@@ -12,8 +11,7 @@ import { ContextSampler } from './context-sampler.ts'
 import { EnvironmentUsage } from './environment-usage.ts'
 import { OrganizationUsage } from './organization-usage.ts'
 import { personOf } from './pending-sample.ts'
-import { HOUR_MS } from './unique-users.ts'
-import { UserSketches } from './user-sketches.ts'
+import { HOUR_MS, UserSketches } from './user-sketches.ts'
 
 /** How long usage is gathered before it is written. */
 const GATHER_MS = 1000

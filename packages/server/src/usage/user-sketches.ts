@@ -1,10 +1,9 @@
 import { isFlagError } from '@ff/core'
-import type { Records, Storage } from '@ff/storage'
-import { newId } from '../runtime/ids.ts'
+import type { Records, Storage, StorageSession } from '@ff/storage'
+import { newId } from '../access/secrets.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { BatchBuffer } from './batch-buffer.ts'
 import { HyperLogLog } from './hyper-log-log.ts'
-import { HOUR_MS, hourOf } from './unique-users.ts'
 
 /** How long users are added to a sketch before it is written again. */
 const WRITE_EVERY_MS = 10_000
@@ -143,4 +142,37 @@ async function put(storage: Storage, record: Records['userSketch']): Promise<voi
     if (!isFlagError(error) || error.code !== 'NOT_FOUND') throw error
     await storage.insert('userSketch', record)
   }
+}
+
+/** A flag and a period, `from <= time < to`: timestamps, to the hour. */
+interface UniqueUsersQuery {
+  readonly environmentId: string
+  readonly flagId: string
+  readonly from: string
+  readonly to: string
+}
+
+/**
+ * Estimates for how many distinct context keys a flag was evaluated, alone or with all flags, on all
+ * instances. An hour that has begun before `from` counts as a whole.
+ */
+export async function countUniqueUsers(
+  storage: Pick<StorageSession, 'list'>,
+  { environmentId, flagId, from, to }: UniqueUsersQuery,
+): Promise<number> {
+  const range = { field: 'hour', from: hourOf(Date.parse(from)), to } as const
+  const users = HyperLogLog.empty()
+  for (const owner of [null, flagId]) {
+    const where = { environmentId, flagId: owner }
+    const { data } = await storage.list('userSketch', { where, range })
+    for (const { registers } of data) users.merge(HyperLogLog.parse(registers))
+  }
+  return Math.round(users.estimate())
+}
+
+export const HOUR_MS = 3_600_000
+
+/** Returns the timestamp at which the hour of a time begins. */
+export function hourOf(now: number): string {
+  return new Date(Math.floor(now / HOUR_MS) * HOUR_MS).toISOString()
 }

@@ -1,6 +1,6 @@
 import { memory, type Storage } from '@ff/storage'
 import { expect, it } from 'vitest'
-import { readyReply } from '../../src/http/probes.ts'
+import { readyReply } from '../../src/http/handler.ts'
 import { FakeClock, settle } from '../fake-clock.ts'
 
 it('a store that does not answer within two seconds makes the server not ready', async () => {

@@ -1,7 +1,7 @@
 import type { Records } from '@ff/storage'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFlagServer } from '../../src/flag-server.ts'
-import { countUniqueUsers } from '../../src/usage/unique-users.ts'
+import { countUniqueUsers } from '../../src/usage/user-sketches.ts'
 import { evaluate } from '../call.ts'
 import { flagChange, publish, textFlag } from '../seed.ts'
 import {

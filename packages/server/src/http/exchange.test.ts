@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { targetBelow } from './request-target.ts'
+import { targetBelow } from './exchange.ts'
 
 describe('targetBelow', () => {
   it.each([
