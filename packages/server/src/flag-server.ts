@@ -1,9 +1,18 @@
-import { type EvaluationContext, type EvaluationDetail, FlagError, parseContext } from '@ff/core'
+import {
+  type EvaluationContext,
+  type EvaluationDetail,
+  evaluateFlag,
+  FlagError,
+  type FlagSet,
+  parseContext,
+} from '@ff/core'
+import { detailsOf, valuesOf } from '@ff/core/all-flags'
 import { type FlagValues, SDK_PATHS } from '@ff/protocol/sdk'
 import { addressOf, type Client } from './access/client.ts'
 import { ConnectionThrottle, spreadSeconds } from './access/connection-throttle.ts'
 import { RequestLimiter } from './access/rate-limit.ts'
-import { SdkKeyVerifier } from './access/sdk-keys.ts'
+import { type FlagSetScope, SdkKeyVerifier } from './access/sdk-keys.ts'
+import { evaluateAllTimed, evaluateSomeTimed } from './evaluation/evaluated.ts'
 import { EvaluationScheduler } from './evaluation/evaluation-scheduler.ts'
 import { FlagSetCache } from './evaluation/flag-set-cache.ts'
 import { toSocketRefusal } from './http/error-reply.ts'
@@ -13,16 +22,14 @@ import { createHandler } from './http/handler.ts'
 import { LongPolls } from './http/long-polls.ts'
 import { Metrics } from './http/metrics.ts'
 import { SdkEndpoints } from './http/sdk.ts'
-import { InProcessEvaluator } from './in-process-evaluator.ts'
 import { Instance } from './instance.ts'
 import { Broadcaster } from './live/broadcaster.ts'
 import { ClientBudget } from './live/client-budget.ts'
 import { PendingSockets } from './live/pending-sockets.ts'
 import { SessionRegistry } from './live/session-registry.ts'
-import type { SocketConnection, SocketConnectionOptions } from './live/socket-connection.ts'
+import type { SocketConnection } from './live/socket-connection.ts'
 import { SocketConnections } from './live/socket-connections.ts'
-import type { SocketLike } from './live/socket-like.ts'
-import { SocketThrottle } from './live/socket-throttle.ts'
+import type { SocketLike, SocketRefusal } from './live/socket-like.ts'
 import type { ConnectedManagementPlane, ManagementPlane } from './management-plane.ts'
 import { type FlagServerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import type { Clock } from './runtime/clock.ts'
@@ -59,9 +66,9 @@ export class FlagServer<As = unknown> {
   /** Use cases in process, as the management plane offers them; `undefined` without one. */
   readonly as: As
   readonly #options: ResolvedOptions
-  readonly #metrics: Metrics
+  readonly #metrics = new Metrics()
+  readonly #cache: FlagSetCache
   readonly #keys: SdkKeyVerifier
-  readonly #evaluator: InProcessEvaluator
   readonly #usage: UsageRecorder
   readonly #sessions = new SessionRegistry()
   readonly #sockets: SocketConnections
@@ -74,45 +81,46 @@ export class FlagServer<As = unknown> {
   #closing: Promise<void> | undefined
 
   constructor(options: ResolvedOptions, plane?: ManagementPlane<As>) {
-    const metrics = new Metrics()
-    const { storage, changeFeed, rateLimiter, clock, logger, basePath } = options
+    const { storage, changeFeed, rateLimiter, clock, logger } = options
     const { maxLiveClients: clients, maxHeldContextBytes: bytes } = options
+    const metrics = this.#metrics
     const sessions = this.#sessions
     const cache = new FlagSetCache({ storage, logger, clock })
     const keys = new SdkKeyVerifier({ storage, clock, logger })
     const limiter = new RequestLimiter({ limiter: rateLimiter, clock, logger })
     const usage = new UsageRecorder({ storage, cache, metrics, clock, logger })
     const scheduler = new EvaluationScheduler({ clock, limiter })
-    const whenReady = () => this.#whenReady()
     const budget = new ClientBudget({ clients, bytes })
-    const held = { sessions, budget }
-    const work = { cache, scheduler, usage }
-    const live = { whenReady, ...work, keys, limiter, ...held, clock, logger }
-    this.#keys = keys
-    this.#evaluator = new InProcessEvaluator({ cache, usage, clock })
-    this.#usage = usage
-    this.#sockets = createSockets({ ...live, metrics }, options)
+    const whenReady = () => this.#whenReady()
+    const live = { cache, sessions, budget, scheduler, usage, clock }
+    const polls = new LongPolls({ ...live, logger })
+    const sdk = new SdkEndpoints({ cache, scheduler, polls, clock, usage, keys, limiter, logger })
+    const sockets = new SocketConnections({
+      ...{ ...live, whenReady, keys, limiter },
+      pending: new PendingSockets({ perAddress: options.maxPendingSocketsPerAddress }),
+      throttle: new ConnectionThrottle({ clock, perSecond: options.maxNewSocketsPerSecond }),
+      toRefusal: (error) => this.#toRefusal(error),
+    })
     const instance = new Instance({ cache, sessions })
     const management = plane?.connect({ ...options, metrics, instance })
+    const jobs = new Jobs(management?.jobs ?? [], { clock, logger })
+    watchServer(metrics, { cache, sessions, budget, sockets, jobs, usage })
     this.as = management?.as as As
     this.#options = options
-    this.#metrics = metrics
+    this.#cache = cache
+    this.#keys = keys
+    this.#usage = usage
+    this.#sockets = sockets
     this.#management = management
-    this.#jobs = new Jobs(management?.jobs ?? [], { clock, logger })
-    const [sockets, jobs] = [this.#sockets, this.#jobs]
-    watchServer(metrics, { cache, sessions, budget, sockets, jobs, usage })
+    this.#jobs = jobs
     this.#broadcaster = new Broadcaster({ changeFeed, cache, keys, sessions, clock })
-    const polls = new LongPolls({ ...live, logger })
-    const sdk = new SdkEndpoints({ ...live, polls, logger })
     this.handle = createHandler({
-      ...options,
-      whenReady,
+      ...{ storage, clock, logger, metrics, whenReady, inFlight: this.#inFlight },
+      metricsArePublic: options.metricsArePublic,
       sdk: (exchange) => sdk.handle(exchange),
       management: management?.handle,
-      metrics,
-      inFlight: this.#inFlight,
     })
-    this.fetch = createFetch(basePath, this.handle)
+    this.fetch = createFetch(options.basePath, this.handle)
   }
 
   get basePath(): string {
@@ -147,22 +155,32 @@ export class FlagServer<As = unknown> {
   }
 
   /** Returns every flag's value for a context. Throws `INVALID_CONTEXT`, `NOT_FOUND`. */
-  async evaluate(
-    { environmentId }: EnvironmentRef,
-    context: EvaluationContext,
-  ): Promise<FlagValues> {
+  async evaluate(environment: EnvironmentRef, context: EvaluationContext): Promise<FlagValues> {
     await this.#whenReady()
-    return this.#evaluator.values(environmentId, parseContext(context))
+    const parsed = parseContext(context)
+    const scope = inProcessScope(environment)
+    const flagSet = await this.#requested(scope)
+    const evaluated = evaluateAllTimed(flagSet, parsed, this.clock.now())
+    this.#usage.evaluated(scope, 'sdk', evaluated)
+    return valuesOf(evaluated.evaluation)
   }
 
   /** Returns one flag's value for a context, and why. Throws `INVALID_CONTEXT`, `NOT_FOUND`. */
   async evaluateFlag(
-    { environmentId }: EnvironmentRef,
+    environment: EnvironmentRef,
     flagKey: string,
     context: EvaluationContext,
   ): Promise<EvaluationDetail> {
     await this.#whenReady()
-    return this.#evaluator.detail(environmentId, flagKey, parseContext(context))
+    const parsed = parseContext(context)
+    const scope = inProcessScope(environment)
+    const flagSet = await this.#requested(scope)
+    const now = this.clock.now()
+    const evaluated = evaluateSomeTimed(flagSet, [flagKey], parsed, now)
+    const [detail] = detailsOf(evaluated.evaluation)
+    if (detail === undefined) return evaluateFlag(flagSet, flagKey, parsed, now)
+    this.#usage.evaluated(scope, 'sdk', evaluated)
+    return detail
   }
 
   /**
@@ -185,6 +203,19 @@ export class FlagServer<As = unknown> {
   close(): Promise<void> {
     this.#closing ??= this.#end()
     return this.#closing
+  }
+
+  async #requested(scope: FlagSetScope): Promise<FlagSet> {
+    const flagSet = await this.#cache.get(scope)
+    this.#usage.requested(scope)
+    return flagSet
+  }
+
+  #toRefusal(error: unknown): SocketRefusal {
+    const refusal = toSocketRefusal(error, this.#options.logger)
+    const { statusCode } = refusal.message
+    if (statusCode === 429) this.#metrics.countRequest(SDK_PATHS.socket, statusCode)
+    return refusal
   }
 
   #whenReady(): Promise<void> | undefined {
@@ -224,22 +255,8 @@ export function createFlagServer<As = undefined>(
   return new FlagServer(resolveOptions(options), options.management)
 }
 
-function createSockets(
-  live: Omit<SocketConnectionOptions, 'pending' | 'throttle' | 'countRefusal' | 'toRefusal'> & {
-    readonly metrics: Metrics
-  },
-  options: ResolvedOptions,
-): SocketConnections {
-  const { maxNewSocketsPerSecond, maxPendingSocketsPerAddress } = options
-  const { clock, limiter, metrics } = live
-  const connections = new ConnectionThrottle({ clock, perSecond: maxNewSocketsPerSecond })
-  return new SocketConnections({
-    ...live,
-    pending: new PendingSockets({ perAddress: maxPendingSocketsPerAddress }),
-    throttle: new SocketThrottle({ connections, limiter }),
-    countRefusal: () => metrics.countRequest(SDK_PATHS.socket, 429),
-    toRefusal: (error) => toSocketRefusal(error, options.logger),
-  })
+function inProcessScope({ environmentId }: EnvironmentRef): FlagSetScope {
+  return { environmentId, kind: 'server' }
 }
 
 function closedError(): FlagError {

@@ -21,80 +21,68 @@ interface ServerMetricsOptions {
 
 /** Adds the state of a server and of its process to the metrics. */
 export function watchServer(metrics: Metrics, options: ServerMetricsOptions): void {
-  for (const metric of serverMetrics(options)) metrics.watch(metric)
+  for (const metric of [...liveMetrics(options), ...serviceMetrics(options), ...processMetrics()]) {
+    metrics.watch(metric)
+  }
 }
 
 function liveMetrics({ sessions, budget, sockets }: ServerMetricsOptions): readonly Metric[] {
-  const live = () =>
-    labelled('transport', [
-      ['ws', sessions.count('ws')],
-      ['poll', sessions.count('poll')],
-    ])
-  return [
-    gauge('ff_live_clients', 'Clients that hear of changes at once, by transport.', live),
-    ...socketMetrics(sockets),
-    gauge('ff_held_context_bytes', 'Memory charged for contexts of live clients.', () => [
-      { value: budget.heldBytes },
-    ]),
-    counter('ff_live_clients_gave_way_total', 'Live clients ended to make room for others.', () => [
-      { value: budget.gaveWay },
-    ]),
+  const live = () => [
+    { labels: { transport: 'ws' }, value: sessions.count('ws') },
+    { labels: { transport: 'poll' }, value: sessions.count('poll') },
   ]
-}
-
-function serverMetrics(options: ServerMetricsOptions): readonly Metric[] {
-  const { cache, jobs, usage } = options
-  const delay = new EventLoopDelay()
-  const dropped = () => labelled('what', Object.entries(usage.stats.dropped))
-  return [
-    ...liveMetrics(options),
-    gauge('ff_flag_sets', 'Environments whose flag set is loaded.', () => [
-      { value: [...cache.loaded()].length },
-    ]),
-    gauge('ff_flag_sets_stale', 'Environments whose newest version is not taken over.', () => [
-      { value: cache.stale },
-    ]),
-    counter('ff_flag_set_versions_total', 'Versions of flag sets that were taken over.', () => [
-      { value: cache.swaps },
-    ]),
-    counter(
-      'ff_usage_dropped_total',
-      'Usage for which there was no room, or that the store refused.',
-      dropped,
-    ),
-    gauge('ff_usage_pending', 'What waits to be written about usage.', () => [
-      { value: usage.stats.pending },
-    ]),
-    counter('ff_job_failures_total', 'Runs of background jobs that failed.', () =>
-      labelled('job', [...jobs.failures]),
-    ),
-    gauge('ff_event_loop_delay_seconds', 'How late this process is, since the last reading.', () =>
-      labelled('quantile', delay.read()),
-    ),
-    gauge('process_resident_memory_bytes', 'Resident memory.', () => memorySample('rss')),
-    gauge('ff_heap_used_bytes', 'Memory used by JavaScript values.', () =>
-      memorySample('heapUsed'),
-    ),
-  ]
-}
-
-/** Returns one number of bytes; none on platforms that do not report memory. */
-function memorySample(of: 'rss' | 'heapUsed'): Sample[] {
-  const memory = globalThis.process?.memoryUsage?.()
-  return memory === undefined ? [] : [{ value: memory[of] }]
-}
-
-function socketMetrics(sockets: ServerMetricsOptions['sockets']): readonly Metric[] {
   const displaced = 'WebSockets without a valid init that were closed because there were too many.'
   return [
-    gauge('ff_sockets', 'Open WebSockets, those before init included.', () => [
-      { value: sockets.size },
-    ]),
-    gauge('ff_sockets_pending', 'Open WebSockets without a valid init.', () => [
-      { value: sockets.pending },
-    ]),
-    counter('ff_sockets_displaced_total', displaced, () => [{ value: sockets.displaced }]),
+    gauge('ff_live_clients', 'Clients that hear of changes at once, by transport.', live),
+    gauge('ff_sockets', 'Open WebSockets, those before init included.', () => sockets.size),
+    gauge('ff_sockets_pending', 'Open WebSockets without a valid init.', () => sockets.pending),
+    counter('ff_sockets_displaced_total', displaced, () => sockets.displaced),
+    gauge(
+      'ff_held_context_bytes',
+      'Memory charged for contexts of live clients.',
+      () => budget.heldBytes,
+    ),
+    counter(
+      'ff_live_clients_gave_way_total',
+      'Live clients ended to make room for others.',
+      () => budget.gaveWay,
+    ),
   ]
+}
+
+function serviceMetrics({ cache, jobs, usage }: ServerMetricsOptions): readonly Metric[] {
+  const loaded = () => [...cache.loaded()].length
+  const stale = 'Environments whose newest version is not taken over.'
+  const versions = 'Versions of flag sets that were taken over.'
+  const dropped = 'Usage for which there was no room, or that the store refused.'
+  const failures = 'Runs of background jobs that failed.'
+  return [
+    gauge('ff_flag_sets', 'Environments whose flag set is loaded.', loaded),
+    gauge('ff_flag_sets_stale', stale, () => cache.stale),
+    counter('ff_flag_set_versions_total', versions, () => cache.swaps),
+    counter('ff_usage_dropped_total', dropped, () =>
+      labelled('what', Object.entries(usage.stats.dropped)),
+    ),
+    gauge('ff_usage_pending', 'What waits to be written about usage.', () => usage.stats.pending),
+    counter('ff_job_failures_total', failures, () => labelled('job', [...jobs.failures])),
+  ]
+}
+
+function processMetrics(): readonly Metric[] {
+  const delay = new EventLoopDelay()
+  const late = 'How late this process is, since the last reading.'
+  const delays = () => labelled('quantile', delay.read())
+  const heap = 'Memory used by JavaScript values.'
+  return [
+    gauge('ff_event_loop_delay_seconds', late, delays),
+    gauge('process_resident_memory_bytes', 'Resident memory.', () => memoryUsed('rss')),
+    gauge('ff_heap_used_bytes', heap, () => memoryUsed('heapUsed')),
+  ]
+}
+
+/** Returns a number of bytes; nothing on platforms that do not report memory. */
+function memoryUsed(of: 'rss' | 'heapUsed'): number | readonly Sample[] {
+  return globalThis.process?.memoryUsage?.()[of] ?? []
 }
 
 function gauge(name: string, help: string, read: Metric['read']): Metric {

@@ -1,5 +1,7 @@
 import { FlagError } from '@ff/core'
 import type { Clock } from '../runtime/clock.ts'
+import { type RequestLimiter, tooManyRequests } from './rate-limit.ts'
+import type { EnvironmentScope } from './sdk-keys.ts'
 
 interface ConnectionThrottleOptions {
   readonly clock: Clock
@@ -30,6 +32,20 @@ export class ConnectionThrottle {
     this.#clock = clock
     this.#perSecond = perSecond
     this.#all = new Line(perSecond, burstOf(perSecond), clock.now())
+  }
+
+  /**
+   * Lets a client with this key connect, and takes one request from the key's window. Throws
+   * `RATE_LIMITED` as `overloaded` if too many clients connect, which takes nothing from the window;
+   * without it if the window is used up.
+   */
+  async admit(scope: EnvironmentScope, limiter: RequestLimiter): Promise<void> {
+    const seconds = this.take(scope.organizationId)
+    if (seconds > 0) throw overloaded('The server is overloaded; connect again later.', seconds)
+    const permit = await limiter.take(scope)
+    if (permit.granted) return
+    this.giveBack(scope.organizationId)
+    throw tooManyRequests({ seconds: Number(permit.retryAfter) })
   }
 
   /** Lets a client of the organization connect: 0; otherwise after how many whole seconds to try again. */

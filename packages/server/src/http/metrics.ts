@@ -9,8 +9,8 @@ export interface Metric {
   readonly name: string
   readonly type: 'counter' | 'gauge'
   readonly help: string
-  /** Returns the present values, one for each combination of labels. */
-  read(): readonly Sample[]
+  /** Returns the present value, or the values for each combination of labels. */
+  read(): number | readonly Sample[]
 }
 
 /** One value of a metric. */
@@ -100,7 +100,9 @@ export class Metrics {
 }
 
 function linesOf({ name, type, help, read }: Metric): string {
-  const lines = read().map(({ labels = {}, value }) => {
+  const values = read()
+  const samples = typeof values === 'number' ? [{ value: values }] : values
+  const lines = samples.map(({ labels = {}, value }: Sample) => {
     const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
     return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`
   })

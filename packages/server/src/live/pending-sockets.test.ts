@@ -7,7 +7,7 @@ function createScene(perAddress: number, total: number) {
   const pending = new PendingSockets({ perAddress, total })
   const displaced: string[] = []
   const open = (name: string, address: string | undefined) => {
-    const socket = { displace: () => void displaced.push(name) }
+    const socket = { refuse: () => void displaced.push(name) }
     pending.add(socket, address)
     return socket
   }
@@ -90,6 +90,6 @@ it('finds the address with the most after any sequence of sockets that come and 
 it('ignores a socket that is not pending', () => {
   const { pending, open } = createScene(2, 10)
   open('u1', undefined)
-  pending.remove({ displace: () => undefined })
+  pending.remove({ refuse: () => undefined })
   expect(pending.size).toBe(1)
 })

@@ -1,13 +1,25 @@
+import type { FlagError } from '@ff/core'
+import { overloaded, spreadSeconds } from '../access/connection-throttle.ts'
 import { forEachInTimeSlices, inNextTurn } from '../runtime/time-slice.ts'
+import { type Ranked, Ranking } from './ranking.ts'
 
 /** A socket without a valid `init`, as far as the limit on such sockets needs it. */
 export interface PendingSocket {
-  /** Closes the socket in favour of a newer one. It is no longer pending when this is called. */
-  displace(): void
+  /** Closes the socket with an error. It is no longer pending when this is called. */
+  refuse(error: unknown): void
 }
 
-/** The pending sockets of one network address, the oldest first. */
-type Group = Set<PendingSocket>
+/** The pending sockets of one network address, the oldest first; ranked by their number. */
+class Group implements Ranked {
+  amount = 0
+  rank = -1
+  readonly address: string | undefined
+  readonly sockets = new Set<PendingSocket>()
+
+  constructor(address: string | undefined) {
+    this.address = address
+  }
+}
 
 interface PendingSocketsOptions {
   readonly perAddress: number
@@ -27,10 +39,8 @@ export class PendingSockets {
   readonly #perAddress: number
   readonly #total: number
   readonly #byAddress = new Map<string | undefined, Group>()
-  readonly #addresses = new Map<PendingSocket, string | undefined>()
-  /** The groups by how many sockets they have, so that the largest is found at once. */
-  readonly #bySize = new Map<number, Set<Group>>()
-  #largest = 0
+  readonly #groups = new Map<PendingSocket, Group>()
+  readonly #ranking = new Ranking<Group>()
   /** The groups that may be beyond the limit of an address; a sweep is due while there are any. */
   readonly #crowded = new Set<Group>()
   #displaced = 0
@@ -42,7 +52,7 @@ export class PendingSockets {
 
   /** How many sockets are pending. */
   get size(): number {
-    return this.#addresses.size
+    return this.#groups.size
   }
 
   /** How many sockets were displaced so far. */
@@ -52,23 +62,28 @@ export class PendingSockets {
 
   /** Sockets of an unknown address count as those of one address. */
   add(socket: PendingSocket, address: string | undefined): void {
-    const group = this.#byAddress.get(address) ?? new Set()
+    const group = this.#byAddress.get(address) ?? new Group(address)
     this.#byAddress.set(address, group)
-    this.#addresses.set(socket, address)
-    group.add(socket)
-    this.#resize(group, group.size - 1)
-    if (this.size > this.#total) this.#displaceOldest(this.#largestGroup())
-    if (group.size > this.#perAddress) this.#sweepSoon(group)
+    this.#groups.set(socket, group)
+    group.sockets.add(socket)
+    this.#ranking.set(group, group.sockets.size)
+    const { largest } = this.#ranking
+    if (this.size > this.#total && largest !== undefined) this.#displaceOldest(largest)
+    if (group.amount > this.#perAddress) this.#sweepSoon(group)
   }
 
   /** Without effect if the socket is not pending. */
   remove(socket: PendingSocket): void {
-    const address = this.#addresses.get(socket)
-    const group = this.#byAddress.get(address)
-    if (group === undefined || !group.delete(socket)) return
-    this.#addresses.delete(socket)
-    this.#resize(group, group.size + 1)
-    if (group.size === 0) this.#byAddress.delete(address)
+    const group = this.#groups.get(socket)
+    if (group === undefined) return
+    this.#groups.delete(socket)
+    group.sockets.delete(socket)
+    if (group.sockets.size > 0) this.#ranking.set(group, group.sockets.size)
+    else {
+      this.#ranking.remove(group)
+      this.#byAddress.delete(group.address)
+      group.amount = 0
+    }
   }
 
   /**
@@ -84,42 +99,33 @@ export class PendingSockets {
   #sweep(): Promise<void> {
     return forEachInTimeSlices(this.#excess(), (group) => {
       // Some of its sockets may have left since the end of the last time slice.
-      if (group.size > this.#perAddress) this.#displaceOldest(group)
+      if (group.amount > this.#perAddress) this.#displaceOldest(group)
     })
   }
 
   /** Each crowded group as often as a socket of it is to be displaced. */
   *#excess(): Iterable<Group> {
     for (const group of this.#crowded) {
-      while (group.size > this.#perAddress) yield group
+      while (group.amount > this.#perAddress) yield group
       this.#crowded.delete(group)
     }
   }
 
   #displaceOldest(group: Group): void {
-    for (const oldest of group) {
+    for (const oldest of group.sockets) {
       this.#displaced += 1
       this.remove(oldest)
-      oldest.displace()
+      oldest.refuse(displaced())
       return
     }
   }
+}
 
-  #largestGroup(): Group {
-    for (const group of this.#bySize.get(this.#largest) ?? []) return group
-    return new Set()
-  }
+/** Displaced clients connect again at random times within this period. */
+const DISPLACED_SPREAD_SECONDS = 10
 
-  #resize(group: Group, before: number): void {
-    const { size } = group
-    const old = this.#bySize.get(before)
-    old?.delete(group)
-    if (old?.size === 0) this.#bySize.delete(before)
-    if (size > 0) {
-      const groups = this.#bySize.get(size) ?? new Set()
-      this.#bySize.set(size, groups.add(group))
-    }
-    if (size > this.#largest) this.#largest = size
-    else if (!this.#bySize.has(this.#largest)) this.#largest = size
-  }
+/** The refusal of a client whose socket had no valid `init` when there were too many of these. */
+function displaced(): FlagError {
+  const message = 'Too many sockets have not sent a valid init; connect again later.'
+  return overloaded(message, spreadSeconds(DISPLACED_SPREAD_SECONDS))
 }

@@ -6,6 +6,7 @@ import {
   MAX_MESSAGE_BYTES,
   type ServerMessage,
 } from '@ff/protocol/sdk'
+import type { ConnectionThrottle } from '../access/connection-throttle.ts'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import { type EnvironmentScope, keyRefused, type SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { Evaluated } from '../evaluation/evaluated.ts'
@@ -21,9 +22,7 @@ import { FlagSetState } from './flag-set-diff.ts'
 import { contextOfText, type HeldContext, toHeldContext } from './held-context.ts'
 import type { PendingSocket, PendingSockets } from './pending-sockets.ts'
 import type { SessionRegistry } from './session-registry.ts'
-import type { SocketLike } from './socket-like.ts'
-import { displaced, type SocketRefusal } from './socket-like.ts'
-import type { SocketThrottle } from './socket-throttle.ts'
+import type { SocketLike, SocketRefusal } from './socket-like.ts'
 
 /** What the connections of one server share. */
 export interface SocketConnectionOptions {
@@ -36,12 +35,10 @@ export interface SocketConnectionOptions {
   readonly budget: ClientBudget
   readonly scheduler: EvaluationScheduler
   readonly pending: PendingSockets
-  readonly throttle: SocketThrottle
-  /** Counts a socket that is refused with status 429. */
-  readonly countRefusal: () => void
+  readonly throttle: ConnectionThrottle
   readonly usage: UsageRecorder
   readonly clock: Clock
-  /** Converts an error to what the client receives. */
+  /** Converts an error to what the client receives, and counts it. */
   readonly toRefusal: (error: unknown) => SocketRefusal
 }
 
@@ -102,13 +99,8 @@ export class SocketConnection implements SessionSink, PendingSocket {
   refuse(error: unknown): void {
     if (!this.#isOpen) return
     const { message, closeCode, closeReason } = this.#options.toRefusal(error)
-    if (message.statusCode === 429) this.#options.countRefusal()
     this.#sendMessage(message)
     this.#close(closeCode, closeReason)
-  }
-
-  displace(): void {
-    this.refuse(displaced())
   }
 
   /** Frees what the client occupies; called when the socket is gone. */
@@ -183,12 +175,12 @@ export class SocketConnection implements SessionSink, PendingSocket {
     this.#cancelInit?.()
     this.#cancelInit = undefined
     await this.#options.whenReady()
-    const { throttle, keys, pending, scheduler } = this.#options
+    const { throttle, limiter, keys, pending, scheduler } = this.#options
     const scope = keys.find(message.sdkKey) ?? (await keys.verify(message.sdkKey))
     if (!this.#isOpen) return
     this.#isAnonymous = false
     pending.remove(this)
-    await throttle.admit(scope)
+    await throttle.admit(scope, limiter)
     await scheduler.run(scope, messageLength, () => this.#arrive(scope, message.context))
   }
 

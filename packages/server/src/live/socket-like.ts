@@ -1,6 +1,4 @@
-import type { FlagError } from '@ff/core'
 import type { ErrorMessage } from '@ff/protocol/sdk'
-import { overloaded, spreadSeconds } from '../access/connection-throttle.ts'
 import type { Message } from './flag-set-diff.ts'
 
 /** A WebSocket, as far as a connection needs one. */
@@ -22,13 +20,4 @@ export interface SocketRefusal {
   readonly message: ErrorMessage
   readonly closeCode: number
   readonly closeReason: string
-}
-
-/** Displaced clients connect again at random times within this period. */
-const DISPLACED_SPREAD_SECONDS = 10
-
-/** The refusal of a client whose socket had no valid `init` when there were too many of these. */
-export function displaced(): FlagError {
-  const message = 'Too many sockets have not sent a valid init; connect again later.'
-  return overloaded(message, spreadSeconds(DISPLACED_SPREAD_SECONDS))
 }
