@@ -35,11 +35,9 @@ import { type FlagServerOptions, type ResolvedOptions, resolveOptions } from './
 import type { Clock } from './runtime/clock.ts'
 import { InFlight } from './runtime/in-flight.ts'
 import { Jobs } from './runtime/jobs.ts'
+import { MAX_QUEUED_UPGRADES } from './runtime/memory-bounds.ts'
 import { watchServer } from './server-metrics.ts'
 import { UsageRecorder } from './usage/usage-recorder.ts'
-
-/** How many upgrades may be queued for their handshake. */
-const MAX_QUEUED_UPGRADES = 8192
 
 /** How long a stopping server waits for requests in progress. */
 const DRAIN_WITHIN_MS = 5000

@@ -4,6 +4,7 @@ import type { Records, Storage } from '@ff/storage'
 import type { Clock } from '../runtime/clock.ts'
 import { CoalescedTask } from '../runtime/coalesced-task.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { MAX_REMEMBERED_KEYS } from '../runtime/memory-bounds.ts'
 import { LastUse } from './last-use.ts'
 import { hashSecret } from './secrets.ts'
 
@@ -41,9 +42,6 @@ const UNKNOWN_KEY_REFRESH_MS = 1000
 
 /** How long no known key is accepted while the store is read because keys have changed. */
 const DOUBT_MS = 250
-
-/** How many verified keys are cached in plain text, so that they are not hashed again. */
-const MAX_REMEMBERED = 10_000
 
 interface SdkKeyVerifierOptions {
   readonly storage: Storage
@@ -199,7 +197,7 @@ export class SdkKeyVerifier {
   }
 
   #remember(key: string, known: ValidKey): void {
-    if (this.#remembered.size >= MAX_REMEMBERED) {
+    if (this.#remembered.size >= MAX_REMEMBERED_KEYS) {
       for (const oldest of this.#remembered.keys()) {
         this.#remembered.delete(oldest)
         break

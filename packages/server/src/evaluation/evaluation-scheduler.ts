@@ -2,6 +2,7 @@ import { FlagError } from '@ff/core'
 import type { RequestLimiter } from '../access/rate-limit.ts'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { MAX_QUEUED_BYTES, MAX_QUEUED_BYTES_OF_KEY } from '../runtime/memory-bounds.ts'
 import { inNextTurn } from '../runtime/time-slice.ts'
 
 /** A request counts once for each started period of this length that its evaluation takes. */
@@ -12,10 +13,6 @@ const TURN_MS = 4
 
 /** Shorter evaluations are not summed up: so many of them rarely come in one turn. */
 const SHORT_MS = 0.2
-
-/** How many bytes of bodies may be queued for one SDK key, and for all together. */
-const MAX_QUEUED_BYTES_OF_KEY = 4 * 1024 * 1024
-const MAX_QUEUED_BYTES = 64 * 1024 * 1024
 
 /** When a request for which the queue has no room may be sent again. */
 const RETRY_AFTER_SECONDS = 1

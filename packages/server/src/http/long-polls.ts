@@ -76,28 +76,16 @@ const encoder = new TextEncoder()
 
 /** Keeps polls pending until their sessions have changes. */
 export class LongPolls {
-  readonly sessions: SessionRegistry
-  readonly budget: ClientBudget
+  readonly options: LongPollsOptions
   readonly wheel: TimerWheel
-  readonly #cache: FlagSetCache
-  readonly #scheduler: EvaluationScheduler
-  readonly #usage: UsageRecorder
-  readonly #clock: Clock
-  readonly #logger: Logger
   /** The last answer: clients with equal contexts are answered one after the other. */
   #last:
     | { readonly group: SubscriberGroup; readonly state: FlagSetState; readonly answer: PollAnswer }
     | undefined
 
-  constructor({ cache, sessions, budget, scheduler, usage, clock, logger }: LongPollsOptions) {
-    this.sessions = sessions
-    this.budget = budget
-    this.wheel = new TimerWheel(clock)
-    this.#cache = cache
-    this.#scheduler = scheduler
-    this.#usage = usage
-    this.#clock = clock
-    this.#logger = logger
+  constructor(options: LongPollsOptions) {
+    this.options = options
+    this.wheel = new TimerWheel(options.clock)
   }
 
   /**
@@ -113,37 +101,39 @@ export class LongPolls {
       held: toHeldContext(context),
       since: since === undefined ? undefined : (asEntityTag(since) ?? 'unknown'),
     } as const
-    const loaded = this.#cache.find(poll.scope)
+    const loaded = this.options.cache.find(poll.scope)
     if (loaded === undefined || isNewer(arrival.since, loaded)) return this.#waitForStore(arrival)
     this.#begin(arrival, loaded, context)
   }
 
   /** A poll that waits for the store is charged to the budget as well. */
   async #waitForStore(arrival: Arrival): Promise<void> {
+    const { cache, budget, scheduler } = this.options
     const { scope, held, since } = arrival
     let hasRoom = true
     const end = () => {
       hasRoom = false
     }
-    const reservation = this.budget.reserve(scope, held.bytes, { end })
+    const reservation = budget.reserve(scope, held.bytes, { end })
     try {
-      const loaded = await this.#cache.get(scope)
-      if (isNewer(since, loaded)) await this.#cache.refresh(scope.environmentId, since.version)
-      await this.#scheduler.run(scope, held.bytes, () => {
+      const loaded = await cache.get(scope)
+      if (isNewer(since, loaded)) await cache.refresh(scope.environmentId, since.version)
+      await scheduler.run(scope, held.bytes, () => {
         if (!hasRoom) throw gaveWay()
-        this.budget.release(reservation)
+        budget.release(reservation)
         this.#begin(arrival, loaded)
       })
     } finally {
-      this.budget.release(reservation)
+      budget.release(reservation)
     }
   }
 
   /** Awaits nothing before the session is registered, so that it misses no change. */
   #begin(arrival: Arrival, loaded: FlagSet, context?: EvaluationContext): void {
+    const { cache, sessions, clock } = this.options
     const { scope, held, since, exchange, headers, resolve } = arrival
-    const state = FlagSetState.of(this.#cache.find(scope) ?? loaded, this.#clock.now())
-    const group = this.sessions.groupOf(scope, held.text)
+    const state = FlagSetState.of(cache.find(scope) ?? loaded, clock.now())
+    const group = sessions.groupOf(scope, held.text)
     const input = { group, state, context }
     if (since === undefined || this.#isUpToDate(since, input)) {
       const poll = new PendingPoll(this, arrival, input)
@@ -163,27 +153,28 @@ export class LongPolls {
 
   /** Returns the current answer to a session's client. A caller that has parsed the context passes it. */
   currentAnswer(session: FlagSession, context?: EvaluationContext): PollAnswer {
+    const { cache, clock } = this.options
     const { scope, group, lastDelivered } = session
-    const flagSet = this.#cache.find(scope) ?? lastDelivered.flagSet
-    return this.#answerTo({ group, state: FlagSetState.of(flagSet, this.#clock.now()), context })
+    const flagSet = cache.find(scope) ?? lastDelivered.flagSet
+    return this.#answerTo({ group, state: FlagSetState.of(flagSet, clock.now()), context })
   }
 
   /** Records an answer and returns its reply. */
   toReply(answer: PollAnswer, scope: EnvironmentScope, headers: SdkHeaders): Reply {
-    this.#usage.answered(scope, 'poll', answer)
+    this.options.usage.answered(scope, 'poll', answer)
     return { ...evaluationReply(answer, headers), body: answer.bytes }
   }
 
   /** Returns the reply to a poll that the server ends. */
   toRefusal(error: FlagError, headers: SdkHeaders): Reply {
-    return sdkErrorReply(error, headers, this.#logger)
+    return sdkErrorReply(error, headers, this.options.logger)
   }
 
   #answerTo({ group, state, context }: AnswerInput): PollAnswer {
     const last = this.#last
     if (last?.group === group && last.state === state) return last.answer
     const { text, contextHash } = group
-    const now = this.#clock.now()
+    const now = this.options.clock.now()
     const input = { context: context ?? contextOfText(text), contextHash, now }
     const evaluated = evaluationAnswer(state.flagSet, input)
     const answer = { ...evaluated, bytes: encoder.encode(evaluated.json ?? '') }
@@ -214,11 +205,11 @@ class PendingPoll implements SessionSink, Due {
     this.#headers = headers
     this.#resolve = resolve
     this.#knownHash = typeof since === 'object' ? since.valuesHash : undefined
-    this.#reservation = polls.budget.reserve(scope, held.bytes, this)
+    this.#reservation = polls.options.budget.reserve(scope, held.bytes, this)
     this.#session = new FlagSession({ scope, group, state, sink: this })
     const holdMs = POLL_HOLD_MS + Math.random() * (POLL_SPREAD_MS - TICK_MS)
     this.#tick = polls.wheel.add(this, holdMs)
-    polls.sessions.add(this.#session)
+    polls.options.sessions.add(this.#session)
   }
 
   get transport(): LiveTransport {
@@ -256,9 +247,10 @@ class PendingPoll implements SessionSink, Due {
   #settle(reply: Reply): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    this.#polls.budget.release(this.#reservation)
-    this.#polls.sessions.remove(this.#session)
-    this.#polls.wheel.cancel(this, this.#tick)
+    const { options, wheel } = this.#polls
+    options.budget.release(this.#reservation)
+    options.sessions.remove(this.#session)
+    wheel.cancel(this, this.#tick)
     this.#resolve(reply)
   }
 }

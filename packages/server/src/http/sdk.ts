@@ -45,13 +45,10 @@ export function isSdkPath(path: string): boolean {
   return path.startsWith('/evaluator/') || path.startsWith('/ws/')
 }
 
-const METHODS: ReadonlyMap<string, string> = new Map([
-  [SDK_PATHS.evaluate, 'POST'],
-  [SDK_PATHS.poll, 'POST'],
-  [SDK_PATHS.socket, 'GET'],
-  [SDK_PATHS.flagSet, 'GET'],
-  [SDK_PATHS.events, 'POST'],
-])
+interface Route {
+  readonly allowed: 'GET' | 'POST'
+  readonly reply: (exchange: Exchange, headers: SdkHeaders) => Reply | Promise<Reply>
+}
 
 /** The assumed size of a body that the host has parsed. */
 const ASSUMED_BYTES = 4096
@@ -59,6 +56,13 @@ const ASSUMED_BYTES = 4096
 /** Handles the requests of the SDK family. */
 export class SdkEndpoints {
   readonly #options: SdkEndpointsOptions
+  readonly #routes: ReadonlyMap<string, Route> = new Map<string, Route>([
+    [SDK_PATHS.evaluate, { allowed: 'POST', reply: (...call) => this.#evaluate(...call) }],
+    [SDK_PATHS.poll, { allowed: 'POST', reply: (...call) => this.#poll(...call) }],
+    [SDK_PATHS.flagSet, { allowed: 'GET', reply: (...call) => this.#flagSet(...call) }],
+    [SDK_PATHS.events, { allowed: 'POST', reply: (...call) => this.#events(...call) }],
+    [SDK_PATHS.socket, { allowed: 'GET', reply: refuseWithoutUpgrade }],
+  ])
 
   constructor(options: SdkEndpointsOptions) {
     this.#options = options
@@ -69,7 +73,7 @@ export class SdkEndpoints {
     const headers = noHeaders(isForPages(exchange.path))
     const refuse = (error: unknown) => sdkErrorReply(error, headers, this.#options.logger)
     try {
-      const reply = this.#route(exchange, headers)
+      const reply = this.#reply(exchange, headers)
       // The promise of a poll never rejects, and another one for each poll would take memory.
       const mayReject = reply instanceof Promise && exchange.path !== SDK_PATHS.poll
       return mayReject ? reply.catch(refuse) : reply
@@ -78,28 +82,18 @@ export class SdkEndpoints {
     }
   }
 
-  #route(exchange: Exchange, headers: SdkHeaders): Reply | Promise<Reply> {
+  #reply(exchange: Exchange, headers: SdkHeaders): Reply | Promise<Reply> {
     const { method, path } = exchange
-    const allowed = METHODS.get(path)
-    if (allowed === undefined) throw new FlagError('NOT_FOUND', 'There is nothing at this path.')
+    const route = this.#routes.get(path)
+    if (route === undefined) throw new FlagError('NOT_FOUND', 'There is nothing at this path.')
+    const { allowed, reply } = route
     const allow = `${allowed}, OPTIONS`
     if (method === 'OPTIONS') return preflight(allow, headers, isForPages(path))
     if (method !== allowed) {
       const message = `Use ${allowed} for this path.`
       throw new FlagError('METHOD_NOT_ALLOWED', message, { details: { allow } })
     }
-    switch (path) {
-      case SDK_PATHS.evaluate:
-        return this.#evaluate(exchange, headers)
-      case SDK_PATHS.poll:
-        return this.#poll(exchange, headers)
-      case SDK_PATHS.flagSet:
-        return this.#flagSet(exchange, headers)
-      case SDK_PATHS.events:
-        return this.#events(exchange, headers)
-      default:
-        throw new FlagError('INVALID_REQUEST', 'Open a WebSocket at this path.')
-    }
+    return reply(exchange, headers)
   }
 
   #evaluate(exchange: Exchange, headers: SdkHeaders): Reply | Promise<Reply> {
@@ -173,6 +167,10 @@ export class SdkEndpoints {
 /** Whether pages of other origins may read replies at a path: the flag set shows every rule. */
 function isForPages(path: string): boolean {
   return path !== SDK_PATHS.flagSet
+}
+
+function refuseWithoutUpgrade(): never {
+  throw new FlagError('INVALID_REQUEST', 'Open a WebSocket at this path.')
 }
 
 function preflight(allow: string, headers: SdkHeaders, isAllowed: boolean): Reply {

@@ -2,6 +2,7 @@ import type { FlagSet } from '@ff/core'
 import { type Evaluation, evaluateSome, onlyFlags, valuesOf } from '@ff/core/all-flags'
 import { changedByGradualRollouts, changedFlags, changedValues, stepAt } from '@ff/core/changes'
 import { type Evaluated, evaluateSomeTimed } from '../evaluation/evaluated.ts'
+import { MAX_DIFF_LENGTH } from '../runtime/memory-bounds.ts'
 import { contextOfText, type SubscriberGroup } from './held-context.ts'
 
 /** The last state of each flag set that was requested. */
@@ -44,9 +45,6 @@ export interface FlagUpdate {
   /** How the flags of the message were evaluated. */
   readonly evaluated: Evaluated
 }
-
-/** How much text is cached for contexts that may have the same outcomes, in UTF-16 units. */
-const MAX_CACHED_LENGTH = 1024 * 1024
 
 /** The update that contexts with the same outcomes share. */
 interface SharedUpdate {
@@ -125,7 +123,7 @@ export class FlagSetDiff {
 
   #cache(outcomes: string, shared: SharedUpdate | null): void {
     this.#cachedLength += outcomes.length + (shared?.message.text.length ?? 0)
-    if (this.#cachedLength > MAX_CACHED_LENGTH) {
+    if (this.#cachedLength > MAX_DIFF_LENGTH) {
       this.#shared.clear()
       this.#cachedLength = 0
     }

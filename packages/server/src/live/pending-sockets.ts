@@ -1,5 +1,6 @@
 import type { FlagError } from '@ff/core'
 import { overloaded, spreadSeconds } from '../access/connection-throttle.ts'
+import { MAX_PENDING_SOCKETS } from '../runtime/memory-bounds.ts'
 import { forEachInTimeSlices, inNextTurn } from '../runtime/time-slice.ts'
 import { type Ranked, Ranking } from './ranking.ts'
 
@@ -26,9 +27,6 @@ interface PendingSocketsOptions {
   /** The limit for all addresses together; `MAX_PENDING_SOCKETS` by default. */
   readonly total?: number
 }
-
-/** How many sockets of a process may be without a valid `init`. */
-const MAX_PENDING_SOCKETS = 4096
 
 /**
  * Bounds the sockets that have not sent a valid `init`. A new socket is always accepted. Beyond the

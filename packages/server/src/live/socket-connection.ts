@@ -3,7 +3,6 @@ import {
   CLOSE_CODES,
   type ClientMessage,
   INIT_WITHIN_MS,
-  MAX_MESSAGE_BYTES,
   type ServerMessage,
 } from '@ff/protocol/sdk'
 import type { ConnectionThrottle } from '../access/connection-throttle.ts'
@@ -13,6 +12,7 @@ import type { Evaluated } from '../evaluation/evaluated.ts'
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
+import { MAX_BUFFERED_BYTES, MAX_QUEUED_LENGTH } from '../runtime/memory-bounds.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { type ClientBudget, gaveWay, type Reservation } from './client-budget.ts'
 import { parseMessage } from './client-message.ts'
@@ -42,14 +42,8 @@ export interface SocketConnectionOptions {
   readonly toRefusal: (error: unknown) => SocketRefusal
 }
 
-/** A client with more than this on its way receives no updates until it has caught up. */
-const MAX_BUFFERED_BYTES = 256 * 1024
-
 /** The socket of a client that has not caught up by then is closed. */
 const STUCK_AFTER_MS = 10_000
-
-/** How much text may be queued while a message is processed, in UTF-16 units. */
-const MAX_QUEUED_LENGTH = MAX_MESSAGE_BYTES
 
 /**
  * The connection of one client, over any socket: `init`, its check, a session, and its end.

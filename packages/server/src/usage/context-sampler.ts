@@ -4,6 +4,7 @@ import type { Environment } from '@ff/protocol/management'
 import type { ContextSample, Storage } from '@ff/storage'
 import type { Evaluated } from '../evaluation/evaluated.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { MAX_KNOWN_SAMPLES, MAX_SAMPLE_BYTES, MAX_SAMPLES } from '../runtime/memory-bounds.ts'
 import { BatchBuffer } from './batch-buffer.ts'
 import { isLongerJson } from './json-length.ts'
 import { keepOutcomes, type PendingSample, personOf, toStoredSamples } from './pending-sample.ts'
@@ -17,20 +18,11 @@ const MAX_KEPT = 200
 /** How many different contexts of one environment are examined in a batch. */
 const MAX_DISTINCT = 300
 
-/** The most pending samples of all environments, those being written included. */
-const MAX_PENDING = 2000
-
-/** The memory that they may take together, in bytes. */
-const MAX_PENDING_BYTES = 8 * 1024 * 1024
-
 /** About the memory of a sample without its texts and outcomes, in bytes. */
 const BYTES_A_CONTEXT = 500
 
 /** The longest text of a context that is kept, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 16 * 1024
-
-/** How many contexts are known to be in the store. */
-const MAX_KNOWN = 10_000
 
 /** How many samples are written at once. */
 const ROWS_A_CALL = 20
@@ -79,8 +71,8 @@ export class ContextSampler {
     this.#buffer = new BatchBuffer<PendingSample>({
       nameOf: ({ hash }) => hash,
       merge: mergeSamples,
-      ...{ maxRows: MAX_PENDING, rowsACall: ROWS_A_CALL, logger: options.logger },
-      memory: { maxBytes: MAX_PENDING_BYTES, bytesOf: ({ bytes }) => bytes },
+      ...{ maxRows: MAX_SAMPLES, rowsACall: ROWS_A_CALL, logger: options.logger },
+      memory: { maxBytes: MAX_SAMPLE_BYTES, bytesOf: ({ bytes }) => bytes },
       write: (samples) => this.#store(samples),
       drop: (sample) => {
         sample.isDropped = true
@@ -185,7 +177,7 @@ export class ContextSampler {
 
   #remember(name: string): void {
     this.#known.add(name)
-    if (this.#known.size <= MAX_KNOWN) return
+    if (this.#known.size <= MAX_KNOWN_SAMPLES) return
     for (const oldest of this.#known) {
       this.#known.delete(oldest)
       break

@@ -1,5 +1,6 @@
 import type { Storage, StorageSession } from '@ff/storage'
 import type { Logger } from '../runtime/logger.ts'
+import { MAX_USAGE_ROWS } from '../runtime/memory-bounds.ts'
 import { BatchBuffer } from './batch-buffer.ts'
 
 /** The precision of the time of a flag's last evaluation. */
@@ -7,9 +8,6 @@ const QUARTER_MS = 15 * 60_000
 
 /** How many flags are marked at once. */
 const FLAGS_A_CALL = 200
-
-/** The most environments with requests, and the most flags, that wait for the store. */
-const MAX_ROWS = 20_000
 
 interface Requests {
   readonly environmentId: string
@@ -44,14 +42,14 @@ export class OrganizationUsage {
       merge: (earlier, { environmentId, requests }) => {
         return { environmentId, requests: earlier.requests + requests }
       },
-      ...{ maxRows: MAX_ROWS, rowsACall: 1, logger },
+      ...{ maxRows: MAX_USAGE_ROWS, rowsACall: 1, logger },
       write: (rows) => this.#writeRequests(rows),
       drop: ({ requests }) => requests,
     })
     this.marks = new BatchBuffer<Mark>({
       nameOf: ({ flagId }) => flagId,
       merge: (earlier, later) => (earlier.quarter > later.quarter ? earlier : later),
-      ...{ maxRows: MAX_ROWS, rowsACall: FLAGS_A_CALL, logger },
+      ...{ maxRows: MAX_USAGE_ROWS, rowsACall: FLAGS_A_CALL, logger },
       write: (rows) => this.#writeMarks(rows),
       drop: () => 1,
     })

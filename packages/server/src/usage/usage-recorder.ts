@@ -5,6 +5,7 @@ import type { Evaluated, EvaluationAnswer } from '../evaluation/evaluated.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { MAX_USAGE_ROWS } from '../runtime/memory-bounds.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 import { BatchBuffer } from './batch-buffer.ts'
 import { ContextSampler } from './context-sampler.ts'
@@ -16,8 +17,7 @@ import { HOUR_MS, UserSketches } from './user-sketches.ts'
 /** How long usage is gathered before it is written. */
 const GATHER_MS = 1000
 
-/** The most rows of counts that wait for the store, and how many are written at once. */
-const MAX_COUNTS = 20_000
+/** How many rows of counts are written at once. */
 const COUNTS_A_CALL = 250
 
 /** How long a stopping server waits for its last writes. */
@@ -96,7 +96,7 @@ export class UsageRecorder {
       merge: ({ count, micros }, later) => {
         return { ...later, count: count + later.count, micros: micros + later.micros }
       },
-      ...{ maxRows: MAX_COUNTS, rowsACall: COUNTS_A_CALL, logger },
+      ...{ maxRows: MAX_USAGE_ROWS, rowsACall: COUNTS_A_CALL, logger },
       write: async (rows) => {
         await storage.addEvaluationCounts(rows)
         return []

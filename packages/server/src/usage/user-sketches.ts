@@ -2,14 +2,12 @@ import { isFlagError } from '@ff/core'
 import type { Records, Storage, StorageSession } from '@ff/storage'
 import { newId } from '../access/secrets.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { MAX_SKETCHES } from '../runtime/memory-bounds.ts'
 import { BatchBuffer } from './batch-buffer.ts'
 import { HyperLogLog } from './hyper-log-log.ts'
 
 /** How long users are added to a sketch before it is written again. */
 const WRITE_EVERY_MS = 10_000
-
-/** How many sketches are in memory; each takes 16 KiB. */
-const MAX_SKETCHES = 1000
 
 /** What the users of a sketch were evaluated for. */
 interface SketchOwner {
