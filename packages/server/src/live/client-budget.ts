@@ -22,12 +22,12 @@ export interface BudgetClient {
 
 /** The place of one live client in a `ClientBudget`. */
 export interface Reservation extends Ranked {
-  readonly key: KeyAccount
+  readonly key: Account
   readonly client: BudgetClient
 }
 
 /** How much of a measure an account holds. */
-class Holding<Account> implements Ranked {
+class Holding implements Ranked {
   amount = 0
   rank = -1
   readonly account: Account
@@ -37,38 +37,27 @@ class Holding<Account> implements Ranked {
   }
 }
 
-class OrganizationAccount {
+/** What an SDK key, an organization or the server as a whole holds. */
+class Account {
   readonly id: string
-  readonly clients = new Holding<OrganizationAccount>(this)
-  readonly bytes = new Holding<OrganizationAccount>(this)
-  readonly keys = rankings<KeyAccount>()
-
-  constructor(id: string) {
-    this.id = id
-  }
-
-  /** The client of the organization that gives way first. */
-  firstToGiveWay(measure: Measure): Reservation | undefined {
-    return this.keys[measure].largest?.account.firstToGiveWay()
-  }
-}
-
-class KeyAccount {
-  readonly id: string
-  readonly organization: OrganizationAccount
-  readonly clients = new Holding<KeyAccount>(this)
-  readonly bytes = new Holding<KeyAccount>(this)
-  /** By the bytes of their contexts. */
+  /** The organization of an SDK key, the server of an organization. */
+  readonly parent: Account | undefined
+  readonly clients = new Holding(this)
+  readonly bytes = new Holding(this)
+  readonly children = new Map<string, Account>()
+  readonly ranked = { clients: new Ranking<Holding>(), bytes: new Ranking<Holding>() }
+  /** The clients of an SDK key, by the bytes of their contexts. */
   readonly reservations = new Ranking<Reservation>()
 
-  constructor(id: string, organization: OrganizationAccount) {
+  constructor(id: string, parent?: Account) {
     this.id = id
-    this.organization = organization
+    this.parent = parent
   }
 
-  /** The client with the largest context, so that few are ended. */
-  firstToGiveWay(): Reservation | undefined {
-    return this.reservations.largest
+  /** The client that gives way first: of the key that holds most, the one with the largest context. */
+  firstToGiveWay(measure: Measure): Reservation | undefined {
+    const { largest } = this.ranked[measure]
+    return largest?.account.firstToGiveWay(measure) ?? this.reservations.largest
   }
 }
 
@@ -86,10 +75,7 @@ class KeyAccount {
  */
 export class ClientBudget {
   readonly #limits: Amounts
-  readonly #total = { clients: 0, bytes: 0 }
-  readonly #organizations = new Map<string, OrganizationAccount>()
-  readonly #keys = new Map<string, KeyAccount>()
-  readonly #ranked = rankings<OrganizationAccount>()
+  readonly #total = new Account('')
   #gaveWay = 0
 
   /** The most that all live clients together may take. */
@@ -99,7 +85,7 @@ export class ClientBudget {
 
   /** Bytes of memory for which all contexts together are charged. */
   get heldBytes(): number {
-    return this.#total.bytes
+    return this.#total.bytes.amount
   }
 
   /** How many clients were ended to make room for others. */
@@ -125,7 +111,7 @@ export class ClientBudget {
     const { key, amount } = reservation
     if (!isHeld(reservation)) return
     const demand = { clients: 0, bytes: bytes - amount }
-    const owner = { keyId: key.id, organizationId: key.organization.id }
+    const owner = { keyId: key.id, organizationId: key.parent?.id ?? '' }
     if (bytes > amount) this.#makeRoom(owner, demand)
     this.#charge(key, demand)
     key.reservations.set(reservation, bytes)
@@ -137,7 +123,7 @@ export class ClientBudget {
     const { key, amount } = reservation
     key.reservations.remove(reservation)
     this.#charge(key, { clients: -1, bytes: -amount })
-    if (key.clients.amount === 0) this.#forget(key)
+    this.#forget(key)
   }
 
   /** Nothing is ended unless there is room for the demand afterwards. */
@@ -158,12 +144,13 @@ export class ClientBudget {
   }
 
   #lack(measure: Measure, demand: Amounts): number {
-    return this.#total[measure] + demand[measure] - this.#limits[measure]
+    return this.#total[measure].amount + demand[measure] - this.#limits[measure]
   }
 
   #assertWithinShares({ keyId, organizationId }: Owner, { bytes }: Amounts): void {
-    const ofKey = this.#keys.get(keyId)?.bytes.amount ?? 0
-    const ofOrganization = this.#organizations.get(organizationId)?.bytes.amount ?? 0
+    const organization = this.#total.children.get(organizationId)
+    const ofKey = organization?.children.get(keyId)?.bytes.amount ?? 0
+    const ofOrganization = organization?.bytes.amount ?? 0
     const limit = this.#limits.bytes
     if (ofKey + bytes > limit * KEY_SHARE)
       throw noRoom('The contexts held for this SDK key have reached its share')
@@ -177,60 +164,53 @@ export class ClientBudget {
    * always makes enough room; and it holds more than the new client's account will, so that the
    * two do not displace each other in turns.
    */
-  #accountToGiveWay(
-    measure: Measure,
-    { keyId, organizationId }: Owner,
-    demand: number,
-  ): OrganizationAccount | KeyAccount {
-    const largest = this.#ranked[measure].largest
-    const organization = this.#organizations.get(organizationId)
-    const ofOrganization = (organization?.[measure].amount ?? 0) + demand
-    if (largest !== undefined && ofOrganization < largest.amount) return largest.account
-    const largestKey = organization?.keys[measure].largest
-    const ofKey = (this.#keys.get(keyId)?.[measure].amount ?? 0) + demand
-    if (largestKey !== undefined && ofKey < largestKey.amount) return largestKey.account
+  #accountToGiveWay(measure: Measure, owner: Owner, demand: number): Account {
+    let parent: Account | undefined = this.#total
+    for (const id of [owner.organizationId, owner.keyId]) {
+      const largest: Holding | undefined = parent?.ranked[measure].largest
+      const own: Account | undefined = parent?.children.get(id)
+      const amount = (own?.[measure].amount ?? 0) + demand
+      if (largest !== undefined && amount < largest.amount) return largest.account
+      parent = own
+    }
     throw noRoom(FULL[measure])
   }
 
-  #charge(key: KeyAccount, more: Amounts): void {
-    const { organization } = key
-    for (const measure of MEASURES) {
-      this.#total[measure] += more[measure]
-      organization.keys[measure].set(key[measure], key[measure].amount + more[measure])
-      const ofOrganization = organization[measure]
-      this.#ranked[measure].set(ofOrganization, ofOrganization.amount + more[measure])
+  #charge(key: Account, more: Amounts): void {
+    for (let account: Account | undefined = key; account; account = account.parent) {
+      for (const measure of MEASURES) {
+        const holding = account[measure]
+        const amount = holding.amount + more[measure]
+        if (account.parent === undefined) holding.amount = amount
+        else account.parent.ranked[measure].set(holding, amount)
+      }
     }
   }
 
-  #keyOf({ keyId, organizationId }: Owner): KeyAccount {
-    const known = this.#keys.get(keyId)
-    if (known !== undefined) return known
-    const organization =
-      this.#organizations.get(organizationId) ?? new OrganizationAccount(organizationId)
-    const key = new KeyAccount(keyId, organization)
-    this.#organizations.set(organizationId, organization)
-    this.#keys.set(keyId, key)
-    return key
+  #keyOf({ keyId, organizationId }: Owner): Account {
+    return childOf(childOf(this.#total, organizationId), keyId)
   }
 
-  #forget(key: KeyAccount): void {
-    const { organization } = key
-    this.#keys.delete(key.id)
-    for (const measure of MEASURES) organization.keys[measure].remove(key[measure])
-    if (organization.clients.amount > 0) return
-    this.#organizations.delete(organization.id)
-    for (const measure of MEASURES) this.#ranked[measure].remove(organization[measure])
+  /** Removes an account without clients, and then perhaps the one above it. */
+  #forget(account: Account): void {
+    const { id, parent } = account
+    if (parent === undefined || account.clients.amount > 0) return
+    parent.children.delete(id)
+    for (const measure of MEASURES) parent.ranked[measure].remove(account[measure])
+    this.#forget(parent)
   }
+}
+
+function childOf(parent: Account, id: string): Account {
+  const child = parent.children.get(id) ?? new Account(id, parent)
+  parent.children.set(id, child)
+  return child
 }
 
 const FULL = {
   clients: 'The server has as many live clients as it may',
   bytes: 'The server holds as many contexts as it may',
 } as const satisfies Record<Measure, string>
-
-function rankings<Account>(): Readonly<Record<Measure, Ranking<Holding<Account>>>> {
-  return { clients: new Ranking(), bytes: new Ranking() }
-}
 
 function isHeld({ rank }: Reservation): boolean {
   return rank !== -1
