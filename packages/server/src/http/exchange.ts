@@ -57,7 +57,7 @@ export interface Reply {
    * null: no body, as for 204 and 304. Bytes are sent as they are, so that replies may share them.
    * Pieces are taken as fast as the caller receives them. If the caller goes away, their iterator is
    * returned, also if no piece was taken. If they fail, the connection is cut, so that the body does
-   * not look complete.
+   * not look complete. To be read once: the reply to a poll frees its bytes then.
    */
   readonly body: string | Uint8Array | null | AsyncIterable<string>
 }

@@ -53,25 +53,15 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   assertNotCompressed(request.headers.get('content-encoding') ?? undefined)
   if (Number(request.headers.get('content-length')) > maxBytes) throw bodyTooLarge(maxBytes)
   if (request.body === null) return new Uint8Array()
-  const chunks: Uint8Array[] = []
+  const chunks: Uint8Array<ArrayBuffer>[] = []
   let length = 0
   // Leaving the loop early cancels the stream: a body that is too large is not read to its end.
-  for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
+  for await (const chunk of request.body as AsyncIterable<Uint8Array<ArrayBuffer>>) {
     length += chunk.byteLength
     if (length > maxBytes) throw bodyTooLarge(maxBytes)
     chunks.push(chunk)
   }
-  return joined(chunks, length)
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return bytes
+  return new Uint8Array(await new Blob(chunks).arrayBuffer())
 }
 
 function toResponse(reply: Reply, method: string): Response {

@@ -162,7 +162,17 @@ export class LongPolls {
   /** Records an answer and returns its reply. */
   toReply(answer: PollAnswer, scope: EnvironmentScope, headers: SdkHeaders): Reply {
     this.options.usage.answered(scope, 'poll', answer)
-    return { ...evaluationReply(answer, headers), body: answer.bytes }
+    let bytes: Uint8Array | null = answer.bytes
+    return {
+      ...evaluationReply(answer, headers),
+      // The promise of the reply is old for the garbage collector: after a reply, it would keep the
+      // bytes until a full collection.
+      get body() {
+        const body = bytes
+        bytes = null
+        return body
+      },
+    }
   }
 
   /** Returns the reply to a poll that the server ends. */

@@ -41,18 +41,14 @@ function nextTurn(): Promise<void> {
 }
 
 /** Calls a function, which must not throw, for each item in time slices; for the first one at once. */
-export async function forEachInTimeSlices<T>(
-  items: Iterable<T>,
-  task: (item: T) => void,
-): Promise<void> {
-  let slice = new TimeSlice()
+export function forEachInTimeSlices<T>(items: Iterable<T>, task: (item: T) => void): Promise<void> {
+  return runInTimeSlices(forEach(items, task))
+}
+
+function* forEach<T>(items: Iterable<T>, task: (item: T) => void): Generator<undefined, void> {
   for (const item of items) {
-    if (!slice.take()) {
-      await nextTurn()
-      slice = new TimeSlice()
-      slice.take()
-    }
     task(item)
+    yield
   }
 }
 

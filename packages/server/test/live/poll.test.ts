@@ -271,10 +271,12 @@ describe('a poll in the neutral form', () => {
     expect(isSettled).toBe(false)
     await set('banner', 'changed')
     await set('banner', 'again')
-    expect(await reply).toMatchObject({
+    const { status, headers, body } = await reply
+    expect({ status, headers, body }).toMatchObject({
       ...{ status: 200, headers: { 'X-RateLimit-Limit': '6000' } },
       body: new TextEncoder().encode('{"banner":"again"}'),
     })
+    expect((await reply).body, 'the bytes are freed once they are read').toBeNull()
     const metrics = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
     expect(metrics).toMatch(/^ff_requests_total\{family="poll",status="200"\} 1$/m)
   })
