@@ -10,6 +10,7 @@ import { allInMemory } from '../capabilities.ts'
 import { until } from '../fake-clock.ts'
 import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
 import { type Listening, listen } from './listening.ts'
+import { evaluateRequest, RawConnection } from './raw-connection.ts'
 
 let memory: ReturnType<typeof allInMemory>
 let live: SeededEnvironment
@@ -54,6 +55,21 @@ describe('toNodeHandler under node:http', () => {
       expect(response.headers.get('transfer-encoding')).toBeNull()
       expect(await response.json()).toEqual({ banner: 'hello' })
     }
+  })
+
+  it('A connection serves a further request if the body of a refused one comes after the reply.', async () => {
+    const { port } = await serve(toNodeHandler(createFlags()))
+    const connection = await RawConnection.open(port)
+    const rest = 'x'.repeat(50_000)
+    for (let round = 0; round < 2; round += 1) {
+      const head = evaluateRequest(`ff_${'0'.repeat(64)}`, rest).subarray(0, -rest.length)
+      await connection.send(head)
+      expect((await connection.answer())?.status).toBe(401)
+      await connection.send(rest)
+    }
+    await connection.send(evaluateRequest(live.sdkKey, body))
+    expect(await connection.answer()).toMatchObject({ status: 200, text: '{"banner":"hello"}' })
+    connection.close()
   })
 
   it('answers 304 and preflights without a body', async () => {
