@@ -10,6 +10,7 @@ const { values: options } = parseArgs({
   options: { 'no-peers': { type: 'boolean' }, json: { type: 'string' } },
 })
 
+print('Node', process.version)
 const peers = options['no-peers'] === true ? [] : (await installedPeers()).map(aboutPeer)
 const names = peers.map(({ name }) => name)
 for (const each of peers) print(each.name, `${each.package} ${each.version}, ${each.license}`)

@@ -7,11 +7,14 @@ import { build } from 'tsup'
 
 /**
  * Builds the benchmark as a package is built, for the module system of a test runner would be part
- * of what is measured, and runs it. What is given on the command line is passed on.
+ * of what is measured, and runs it. `--node <binary>` runs it on another Node than this script; all
+ * other arguments are passed on.
  */
 const here = dirname(fileURLToPath(import.meta.url))
 const peers = join(here, 'peers')
 const args = process.argv.slice(2)
+const nodeAt = args.indexOf('--node')
+const [, node = process.execPath] = nodeAt === -1 ? [] : args.splice(nodeAt, 2)
 if (!args.includes('--no-peers') && !installPeers()) {
   process.stdout.write('The engines of others could not be installed, so this is without them.\n')
   args.push('--no-peers')
@@ -32,7 +35,7 @@ try {
     },
     noExternal: [/.*/],
   })
-  const { status } = spawnSync(process.execPath, [join(outDir, 'main.js'), ...args], {
+  const { status } = spawnSync(node, [join(outDir, 'main.js'), ...args], {
     stdio: 'inherit',
     // Engines of others leave out checks then.
     env: { ...process.env, NODE_ENV: 'production' },
