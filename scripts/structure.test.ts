@@ -17,7 +17,7 @@ const FOLDERS_WITHOUT_CYCLE = ['core', 'protocol', 'storage', 'server', 'managem
 const KNOWN = {
   cycles: [],
   largeFolders: [],
-  longFiles: ['core/src/batch/setters.ts'],
+  longFiles: [],
 }
 
 const name = (path: string) => relative(join(root, 'packages'), path)
