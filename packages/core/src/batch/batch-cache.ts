@@ -1,10 +1,9 @@
 import type { VersionedCache } from '../evaluation/evaluation-cache.ts'
-import type { Evaluator } from '../evaluation/evaluator.ts'
 import type { FlagSet } from '../evaluation/flag-set.ts'
 import { type Incremental, runToEnd } from '../model/incremental.ts'
 import { FlagSetView } from './flag-set-view.ts'
 import { compileRuleMatrix, type RuleMatrix } from './rule-matrix.ts'
-import { RuleMatrixEvaluator } from './rule-matrix-evaluator.ts'
+import type { RuleMatrixEvaluator } from './rule-matrix-evaluator.ts'
 
 /** The number of evaluations that share one array of outcome codes. */
 const EVALUATIONS_PER_ARRAY = 16
@@ -15,6 +14,7 @@ const EVALUATIONS_PER_ARRAY = 16
  */
 class BatchCache implements VersionedCache {
   matrix: RuleMatrix | undefined
+  /** `undefined` while it is in use: reading a context may run code that evaluates flags, too. */
   evaluator: RuleMatrixEvaluator | undefined
   view: FlagSetView | undefined
   /** Those of an earlier version, for reuse; `undefined` once they have been reused. */
@@ -64,15 +64,6 @@ export function* prepareRuleMatrix(flagSet: FlagSet): Incremental<RuleMatrix> {
   cache.matrix ??= compiled
   cache.previousMatrix = undefined
   return cache.matrix
-}
-
-/** The rule matrix evaluator of a flag set for this evaluator of single flags. */
-export function matrixEvaluatorOf(flagSet: FlagSet, evaluator: Evaluator): RuleMatrixEvaluator {
-  const cache = batchCacheOf(flagSet)
-  if (cache.evaluator?.scope !== evaluator) {
-    cache.evaluator = new RuleMatrixEvaluator(ruleMatrixOf(flagSet), evaluator)
-  }
-  return cache.evaluator
 }
 
 /** The view of a flag set; built on first use, from that of the previous version. */

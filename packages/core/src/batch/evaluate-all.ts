@@ -1,11 +1,12 @@
-import { giveBack, takeEvaluator } from '../evaluation/evaluation-cache.ts'
+import { Evaluator } from '../evaluation/evaluator.ts'
 import type { CompiledFlag } from '../evaluation/flag.ts'
 import type { FlagSet } from '../evaluation/flag-set.ts'
 import { compareCodePoints } from '../model/code-point.ts'
 import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
 import type { Incremental } from '../model/incremental.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
-import { batchCacheOf, matrixEvaluatorOf, prepareRuleMatrix, ruleMatrixOf } from './batch-cache.ts'
+import { batchCacheOf, prepareRuleMatrix, ruleMatrixOf } from './batch-cache.ts'
+import { RuleMatrixEvaluator } from './rule-matrix-evaluator.ts'
 
 /**
  * The outcome codes of flags for one context at one point in time, in the order of the flags' keys.
@@ -53,15 +54,17 @@ export function evaluateAll(flagSet: FlagSet, context: EvaluationContext, now: n
   const start = cache.reserve(flags.length)
   const { codes } = cache
   codes.set(matrix.initial, start)
-  const evaluator = takeEvaluator(flagSet, context, now)
+  const evaluator = new Evaluator(flagSet, context, now)
   if (!isEmptyContext(evaluator.context)) {
-    matrixEvaluatorOf(flagSet, evaluator).evaluate(codes, start)
+    const matrixEvaluator = cache.evaluator ?? new RuleMatrixEvaluator(matrix)
+    cache.evaluator = undefined
+    matrixEvaluator.evaluate(evaluator, codes, start)
+    cache.evaluator = matrixEvaluator
   }
   for (const position of matrix.others) {
     const flag = flags[position]
     if (flag !== undefined) codes[start + position] = evaluator.evaluate(flag).code
   }
-  giveBack(flagSet, evaluator)
   return { flagSet, flags, context, now, codes, start }
 }
 
@@ -82,9 +85,8 @@ export function evaluateSome(
     if (flag !== undefined) flags.push(flag)
   }
   flags.sort((left, right) => compareCodePoints(left.key, right.key))
-  const evaluator = takeEvaluator(flagSet, context, now)
+  const evaluator = new Evaluator(flagSet, context, now)
   const codes = Int32Array.from(flags, (flag) => evaluator.evaluate(flag).code)
-  giveBack(flagSet, evaluator)
   return { flagSet, flags, context, now, codes, start: 0 }
 }
 

@@ -1,5 +1,5 @@
 import type { EvaluationDetail, EvaluationReason } from '../evaluation/detail.ts'
-import { giveBack, takeEvaluator } from '../evaluation/evaluation-cache.ts'
+import { Evaluator } from '../evaluation/evaluator.ts'
 import { type CompiledVariation, reasonOf, servedBy } from '../evaluation/outcome.ts'
 import type { FlagValue, FlagValues } from '../model/value.ts'
 import { viewOf } from './batch-cache.ts'
@@ -41,10 +41,8 @@ export function detailsOf({
   context,
   now,
 }: Evaluation): readonly EvaluationDetail[] {
-  const evaluator = takeEvaluator(flagSet, context, now)
-  const details = flags.map((flag) => evaluator.detail(flag))
-  giveBack(flagSet, evaluator)
-  return details
+  const evaluator = new Evaluator(flagSet, context, now)
+  return flags.map((flag) => evaluator.detail(flag))
 }
 
 function servedAt({ codes, start }: Evaluation, index: number): number {

@@ -16,10 +16,18 @@ export interface RuleScope extends ConditionScope {
   serveRule(rule: CompiledRule): Outcome | undefined
 }
 
+const NO_SCOPE: RuleScope = {
+  context: {},
+  isInSegment: () => false,
+  servedVariation: () => undefined,
+  serveRule: () => undefined,
+}
+
 /** Evaluates all flags of a rule matrix, each time in the same scratch memory. */
 export class RuleMatrixEvaluator {
   readonly #matrix: RuleMatrix
-  readonly scope: RuleScope
+  /** That of the current evaluation. */
+  #scope = NO_SCOPE
   readonly #values: (JsonValue | undefined)[]
   /** The places of the words for the attribute values, in the current condition index. */
   readonly #places: Int32Array
@@ -35,11 +43,10 @@ export class RuleMatrixEvaluator {
   /** The bucketing keys of rollouts, mostly one; each is read once for a context. */
   readonly #keys: KeyReading[] = []
 
-  constructor(matrix: RuleMatrix, scope: RuleScope) {
+  constructor(matrix: RuleMatrix) {
     const { shards, references, segmentIds } = matrix
     const flags = shards.reduce((most, shard) => Math.max(most, shard.flags.length / 4), 0)
     this.#matrix = matrix
-    this.scope = scope
     this.#values = references.map(() => undefined)
     this.#places = new Int32Array(references.length + 2)
     this.#segments = new Int8Array(segmentIds.length)
@@ -54,7 +61,8 @@ export class RuleMatrixEvaluator {
   }
 
   /** Writes the outcome codes of all flags into `codes`; the first flag's place is `from`. */
-  evaluate(codes: Int32Array, from: number): void {
+  evaluate(scope: RuleScope, codes: Int32Array, from: number): void {
+    this.#scope = scope
     this.#read()
     this.#evaluateSegments()
     for (const shard of this.#matrix.shards) {
@@ -63,6 +71,7 @@ export class RuleMatrixEvaluator {
     }
     for (let slot = 0; slot < this.#values.length; slot += 1) this.#values[slot] = undefined
     for (const reading of this.#keys) reading.isRead = false
+    this.#scope = NO_SCOPE
   }
 
   #read(): void {
@@ -70,7 +79,7 @@ export class RuleMatrixEvaluator {
     for (let slot = 0; slot < references.length; slot += 1) {
       const reference = references[slot]
       if (reference === undefined) continue
-      this.#values[slot] = readAttribute(this.scope.context, reference)
+      this.#values[slot] = readAttribute(this.#scope.context, reference)
     }
   }
 
@@ -133,13 +142,13 @@ export class RuleMatrixEvaluator {
     }
     for (const { condition, ruleRows } of unindexed) {
       const isAsked = intersects(rows, ruleRows, 0)
-      if (isAsked && !matchesCondition(condition, this.scope)) subtract(rows, ruleRows, 0)
+      if (isAsked && !matchesCondition(condition, this.#scope)) subtract(rows, ruleRows, 0)
     }
   }
 
   #isIn(slot: number): boolean {
     if (this.#segments[slot] === 0) {
-      const isIn = this.scope.isInSegment(this.#matrix.segmentIds[slot] ?? '')
+      const isIn = this.#scope.isInSegment(this.#matrix.segmentIds[slot] ?? '')
       this.#segments[slot] = isIn ? 1 : -1
     }
     return this.#segments[slot] === 1
@@ -186,7 +195,7 @@ export class RuleMatrixEvaluator {
   #readKey(bucketBy: AttributeReference): BucketingKey | undefined {
     const reading = this.#readingOf(bucketBy.name)
     if (!reading.isRead) {
-      const text = readBucketingKey(this.scope.context, bucketBy)
+      const text = readBucketingKey(this.#scope.context, bucketBy)
       if (text !== undefined) reading.key.read(text)
       reading.isMissing = text === undefined
       reading.isRead = true
@@ -239,7 +248,7 @@ export class RuleMatrixEvaluator {
   }
 
   #serveElsewhere(rule: CompiledRule | undefined): number {
-    const outcome = rule === undefined ? undefined : this.scope.serveRule(rule)
+    const outcome = rule === undefined ? undefined : this.#scope.serveRule(rule)
     return outcome === undefined ? NOTHING : outcome.code
   }
 }

@@ -1,7 +1,7 @@
 import type { EvaluationContext } from '../model/context.ts'
 import type { FlagValue } from '../model/value.ts'
 import type { EvaluationDetail } from './detail.ts'
-import { giveBack, takeEvaluator } from './evaluation-cache.ts'
+import { Evaluator } from './evaluator.ts'
 import type { FlagSet } from './flag-set.ts'
 
 /** Evaluates one flag at `now` (epoch milliseconds). An unknown key is an `ERROR`, not an error. */
@@ -12,19 +12,20 @@ export function evaluateFlag(
   now: number,
 ): EvaluationDetail {
   const flag = flagSet.flags.get(flagKey)
-  if (flag === undefined) {
-    const nothing = { value: null, variationId: null, variationKey: null }
-    return { flagKey, ...nothing, reason: 'ERROR', errorCode: 'FLAG_NOT_FOUND' }
-  }
-  const evaluator = takeEvaluator(flagSet, context, now)
-  const detail = evaluator.detail(flag)
-  giveBack(flagSet, evaluator)
-  return detail
+  return flag === undefined
+    ? unknownFlagDetail(flagKey)
+    : new Evaluator(flagSet, context, now).detail(flag)
+}
+
+/** The detail of a key that no flag has. */
+export function unknownFlagDetail(flagKey: string): EvaluationDetail {
+  const nothing = { value: null, variationId: null, variationKey: null }
+  return { flagKey, ...nothing, reason: 'ERROR', errorCode: 'FLAG_NOT_FOUND' }
 }
 
 /**
- * The value of one flag at `now` (epoch milliseconds), and nothing else, not even garbage. It is
- * null when there is nothing to serve, and for an unknown key.
+ * The value of one flag at `now` (epoch milliseconds), and nothing else, which costs least. It is
+ * null if there is nothing to serve, and for an unknown key.
  */
 export function evaluateValue(
   flagSet: FlagSet,
@@ -34,8 +35,5 @@ export function evaluateValue(
 ): FlagValue {
   const flag = flagSet.flags.get(flagKey)
   if (flag === undefined) return null
-  const evaluator = takeEvaluator(flagSet, context, now)
-  const { variation } = evaluator.evaluate(flag)
-  giveBack(flagSet, evaluator)
-  return variation === undefined ? null : variation.value
+  return new Evaluator(flagSet, context, now).evaluate(flag).variation?.value ?? null
 }

@@ -1,27 +1,13 @@
 import { findContextKey, readBucketingKey } from '../model/attribute.ts'
 import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
 import type { ConditionScope } from '../operators/condition.ts'
-import {
-  bucketFor,
-  type CompiledRollout,
-  findRange,
-  placeIn,
-  rangeNumber,
-} from '../rollouts/rollout.ts'
+import { bucketFor, type CompiledRollout, placeIn, rangeNumber } from '../rollouts/rollout.ts'
 import type { EvaluationDetail } from './detail.ts'
 import type { CompiledFlag } from './flag.ts'
 import type { Outcome } from './outcome.ts'
 import { type CompiledRule, matchesRule } from './rule.ts'
 import { type CompiledSegment, matchesSegment } from './segment.ts'
-
-/** The facts about one evaluation that depend on the context. */
-interface EvaluationTrace {
-  bucket?: number
-  range?: { readonly from: number; readonly to: number }
-  prerequisiteKey?: string
-  /** A rollout was skipped because the context has no bucketing key for it. */
-  isSkipped?: true
-}
+import { detailOf, type EvaluationStep, type RolloutStep } from './trace.ts'
 
 /** What an evaluator reads of a flag set. */
 export interface EvaluatedFlags {
@@ -30,72 +16,60 @@ export interface EvaluatedFlags {
   readonly flagsById: ReadonlyMap<string, CompiledFlag>
   /** By id. */
   readonly segments: ReadonlyMap<string, CompiledSegment>
-  /** The keys of the active flags that cannot be evaluated. */
+  /** The keys of the active flags that cannot be evaluated; `NONE_MALFORMED` if there are none. */
   readonly malformed: ReadonlySet<string>
 }
 
-const EMPTY: EvaluationContext = {}
+/** An empty set, because a look into one costs as much as a look into a full one. */
+export const NONE_MALFORMED: ReadonlySet<string> = new Set()
+
+/** Receives the steps of the evaluated flag, but not those of the flags that it depends on. */
+type Trace = EvaluationStep[]
 
 /**
- * Evaluates flags for one context at one point in time and, after another `begin`, for the next.
- * Loops count through lists, because iterators would take a third of the time of a simple flag.
+ * Evaluates flags for one context at one point in time (epoch milliseconds). Loops count through
+ * lists, because iterators would take a third of the time of a simple flag.
  */
 export class Evaluator implements ConditionScope {
+  readonly context: EvaluationContext
   readonly #flagSet: EvaluatedFlags
-  /** `undefined` if no flag is: a look into an empty set costs as much as one into a full set. */
-  readonly #malformed: ReadonlySet<string> | undefined
-  #context = EMPTY
-  #now = 0
-  /** Entries of other turns are no longer valid. */
-  #turn = 0
-  /** The outcomes of flags and segments that others depend on. */
-  readonly #outcomes = new TurnMap<CompiledFlag, Outcome>()
-  readonly #segments = new TurnMap<string, boolean>()
+  readonly #now: number
+  /** The outcomes of the flags and segments that others depend on. */
+  #outcomes: Map<CompiledFlag, Outcome> | undefined
+  #segments: Map<string, boolean> | undefined
 
-  constructor(flagSet: EvaluatedFlags) {
+  constructor(flagSet: EvaluatedFlags, context: EvaluationContext, now: number) {
     this.#flagSet = flagSet
-    this.#malformed = flagSet.malformed.size === 0 ? undefined : flagSet.malformed
-  }
-
-  get context(): EvaluationContext {
-    return this.#context
-  }
-
-  begin(context: EvaluationContext, now: number): void {
     // Against its type, the context may be missing.
-    this.#context = context ?? EMPTY
+    this.context = context ?? {}
     this.#now = now
   }
 
-  /** Forgets the context and all outcomes for it. */
-  end(): void {
-    this.#context = EMPTY
-    this.#turn += 1
-  }
-
-  evaluate(flag: CompiledFlag, trace?: EvaluationTrace): Outcome {
-    if (!flag.isActive) return flag.disabled
-    // From here on no flag or segment depends on itself.
-    if (this.#malformed?.has(flag.key) === true) return flag.malformed
-    if (this.#hasUnmetPrerequisite(flag, trace)) return flag.unmet
-    if (isEmptyContext(this.#context)) return flag.fallback
-    return this.#findTarget(flag) ?? this.#followRules(flag, trace) ?? flag.fallback
-  }
-
-  detail(flag: CompiledFlag): EvaluationDetail {
-    const trace: EvaluationTrace = {}
-    const { variation, explanation } = this.evaluate(flag, trace)
-    const { isSkipped, ...others } = trace
-    const { errorCode = 'TARGETING_KEY_MISSING' } = explanation
-    return {
-      flagKey: flag.key,
-      value: variation?.value ?? null,
-      variationId: variation?.id ?? null,
-      variationKey: variation?.key ?? null,
-      ...explanation,
-      ...others,
-      ...(isSkipped && { errorCode }),
+  /** Evaluates the flag and adds each step to the trace. */
+  evaluate(flag: CompiledFlag, trace?: Trace): Outcome {
+    if (!flag.isActive) {
+      trace?.push({ kind: 'flag', state: 'inactive' })
+      return flag.disabled
     }
+    const { malformed } = this.#flagSet
+    if (malformed !== NONE_MALFORMED && malformed.has(flag.key)) {
+      trace?.push({ kind: 'flag', state: 'malformed' })
+      return flag.malformed
+    }
+    // From here on no flag or segment depends on itself.
+    trace?.push({ kind: 'flag', state: 'active' })
+    if (this.#hasUnmetPrerequisite(flag, trace)) return flag.unmet
+    if (isEmptyContext(this.context)) {
+      trace?.push({ kind: 'empty context' })
+      return flag.fallback
+    }
+    return this.#findTarget(flag, trace) ?? this.#followRules(flag, trace) ?? flag.fallback
+  }
+
+  /** Evaluates the flag and returns what it evaluated to, and why. */
+  detail(flag: CompiledFlag): EvaluationDetail {
+    const trace: Trace = []
+    return detailOf(flag, this.evaluate(flag, trace), trace)
   }
 
   servedVariation(flagKey: string): string | undefined {
@@ -103,56 +77,64 @@ export class Evaluator implements ConditionScope {
   }
 
   isInSegment(segmentId: string): boolean {
-    const known = this.#segments.get(segmentId, this.#turn)
+    const known = this.#segments?.get(segmentId)
     if (known !== undefined) return known
     const segment = this.#flagSet.segments.get(segmentId)
-    const isIn = segment !== undefined && matchesSegment(segment, this)
-    this.#segments.set(segmentId, isIn, this.#turn)
+    if (segment === undefined) return false
+    const isIn = matchesSegment(segment, this)
+    // Evaluating a segment without conditions costs no more than a look into a map.
+    if (segment.conditions.length === 0) return isIn
+    this.#segments ??= new Map()
+    this.#segments.set(segmentId, isIn)
     return isIn
   }
 
-  serveRule({ serve }: CompiledRule, trace?: EvaluationTrace): Outcome | undefined {
+  /** The outcome of a rule that matches; `undefined` if it serves nothing to this context. */
+  serveRule({ serve }: CompiledRule): Outcome | undefined {
     switch (serve.kind) {
       case 'variation':
       case 'broken':
         return serve.outcome
       case 'rollout':
-        if (trace !== undefined) this.#notePlace(serve.rollout, trace)
         return serve.outcomes[this.#rangeNumber(serve.rollout)]
       case 'nothing':
         return undefined
     }
   }
 
-  #hasUnmetPrerequisite({ prerequisites }: CompiledFlag, trace?: EvaluationTrace): boolean {
+  #hasUnmetPrerequisite({ prerequisites }: CompiledFlag, trace?: Trace): boolean {
     for (let at = 0; at < prerequisites.length; at += 1) {
       const prerequisite = prerequisites[at]
       if (prerequisite === undefined) continue
       const flag = this.#flagSet.flagsById.get(prerequisite.flagId)
-      const variation = this.#outcomeOf(flag)?.variation
-      if (variation !== undefined && prerequisite.variationIds.has(variation.id)) continue
-      if (trace !== undefined && flag !== undefined) {
-        trace.prerequisiteKey = flag.key
-      }
-      return true
+      const outcome = this.#outcomeOf(flag)
+      const variation = outcome?.variation
+      const isMet = variation !== undefined && prerequisite.variationIds.has(variation.id)
+      trace?.push({ kind: 'prerequisite', flag, outcome, isMet })
+      if (!isMet) return true
     }
     return false
   }
 
-  #findTarget({ targets }: CompiledFlag): Outcome | undefined {
+  #findTarget({ targets }: CompiledFlag, trace?: Trace): Outcome | undefined {
     for (let at = 0; at < targets.length; at += 1) {
       const target = targets[at]
-      const key = target && findContextKey(this.#context, target.kind)
-      if (key !== undefined && target?.keys.has(key)) return target.outcome
+      if (target === undefined) continue
+      const key = findContextKey(this.context, target.kind)
+      const isMatch = key !== undefined && target.keys.has(key)
+      trace?.push({ kind: 'target', target, key, isMatch })
+      if (isMatch) return target.outcome
     }
     return undefined
   }
 
-  #followRules({ rules }: CompiledFlag, trace?: EvaluationTrace): Outcome | undefined {
+  #followRules({ rules }: CompiledFlag, trace?: Trace): Outcome | undefined {
     for (let at = 0; at < rules.length; at += 1) {
       const rule = rules[at]
-      if (rule === undefined || !matchesRule(rule, this)) continue
-      const outcome = this.serveRule(rule, trace)
+      if (rule === undefined) continue
+      const isMatch = matchesRule(rule, this)
+      trace?.push({ kind: 'rule', rule, isMatch, rollout: isMatch ? this.#place(rule) : undefined })
+      const outcome = isMatch ? this.serveRule(rule) : undefined
       if (outcome !== undefined) return outcome
     }
     return undefined
@@ -161,50 +143,23 @@ export class Evaluator implements ConditionScope {
   /** The outcome of another flag for this context. */
   #outcomeOf(flag: CompiledFlag | undefined): Outcome | undefined {
     if (flag === undefined) return undefined
-    const known = this.#outcomes.get(flag, this.#turn)
+    const known = this.#outcomes?.get(flag)
     if (known !== undefined) return known
     const outcome = this.evaluate(flag)
-    this.#outcomes.set(flag, outcome, this.#turn)
+    this.#outcomes ??= new Map()
+    this.#outcomes.set(flag, outcome)
     return outcome
   }
 
   /** The number of the range that the context is in; -1 if there is none or the bucketing key is missing. */
   #rangeNumber(rollout: CompiledRollout): number {
-    const key = readBucketingKey(this.#context, rollout.bucketBy)
-    if (key === undefined) return -1
-    const bucket = bucketFor(rollout, key)
-    // Passing the time on makes garbage unless the call is inlined.
-    return rollout.gradual === undefined
-      ? findRange(rollout.ranges, bucket)
-      : rangeNumber(rollout, bucket, this.#now)
+    const key = readBucketingKey(this.context, rollout.bucketBy)
+    return key === undefined ? -1 : rangeNumber(rollout, bucketFor(rollout, key), this.#now)
   }
 
-  #notePlace(rollout: CompiledRollout, trace: EvaluationTrace): void {
-    const placement = placeIn(rollout, this.#context, this.#now)
-    if (placement === undefined) trace.isSkipped = true
-    else if (placement.range !== undefined) {
-      const { from, to } = placement.range
-      trace.bucket = placement.bucket
-      trace.range = { from, to }
-    }
-  }
-}
-
-/** A map whose entries are valid for one turn only. They expire without removal, which makes no garbage. */
-class TurnMap<Key, Value> {
-  readonly #entries = new Map<Key, { turn: number; value: Value }>()
-
-  get(key: Key, turn: number): Value | undefined {
-    const entry = this.#entries.get(key)
-    return entry !== undefined && entry.turn === turn ? entry.value : undefined
-  }
-
-  set(key: Key, value: Value, turn: number): void {
-    const entry = this.#entries.get(key)
-    if (entry === undefined) this.#entries.set(key, { turn, value })
-    else {
-      entry.turn = turn
-      entry.value = value
-    }
+  #place({ serve }: CompiledRule): RolloutStep | undefined {
+    if (serve.kind !== 'rollout') return undefined
+    const { rollout } = serve
+    return { rollout, placement: placeIn(rollout, this.context, this.#now) }
   }
 }

@@ -6,6 +6,7 @@ import { type JsonValue, jsonEquals } from '../model/json.ts'
 import { sharedConditions } from '../operators/condition.ts'
 import { type GradualRollout, timestampsOf } from '../rollouts/gradual-rollout.ts'
 import { EvaluationCache } from './evaluation-cache.ts'
+import { NONE_MALFORMED } from './evaluator.ts'
 import { type CompiledFlag, compileFlagIncrementally } from './flag.ts'
 import { type FlagDependencies, findDependencies } from './flag-dependencies.ts'
 import { flagName } from './references.ts'
@@ -245,8 +246,6 @@ function malformedAmong(
   ordered: readonly CompiledFlag[],
   unresolvable: ReadonlySet<string>,
 ): ReadonlySet<string> {
-  if (unresolvable.size === 0) return NOBODY
+  if (unresolvable.size === 0) return NONE_MALFORMED
   return new Set(ordered.map(({ key }) => key).filter((key) => unresolvable.has(flagName(key))))
 }
-
-const NOBODY: ReadonlySet<string> = new Set()

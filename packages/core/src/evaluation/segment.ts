@@ -4,7 +4,7 @@ import {
   readAttribute,
   toKeyText,
 } from '../model/attribute.ts'
-import { isEmptyContext } from '../model/context.ts'
+import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
 import type { ConditionDefinition, SegmentDefinition } from '../model/definition.ts'
 import { elementsOf } from '../model/json.ts'
 import {
@@ -45,13 +45,21 @@ export function compileSegment(
 /** Whether the scope's context is in the segment. */
 export function matchesSegment(segment: CompiledSegment, scope: ConditionScope): boolean {
   if (isEmptyContext(scope.context)) return false
-  const { included, excluded } = segment
-  if (included.size > 0 || excluded.size > 0) {
-    const key = toKeyText(readAttribute(scope.context, segment.keyAttribute))
-    if (key !== undefined && excluded.has(key)) return false
-    if (key !== undefined && included.has(key)) return true
-  }
+  const list = listWithKeyOf(segment, scope.context)
+  if (list !== undefined) return list === 'included'
   return segment.definition.force || matchesConditions(segment, scope)
+}
+
+/** The list of the segment that contains the key of the context; exclusion takes precedence. */
+export function listWithKeyOf(
+  { included, excluded, keyAttribute }: CompiledSegment,
+  context: EvaluationContext,
+): 'included' | 'excluded' | undefined {
+  if (included.size === 0 && excluded.size === 0) return undefined
+  const key = toKeyText(readAttribute(context, keyAttribute))
+  if (key === undefined) return undefined
+  if (excluded.has(key)) return 'excluded'
+  return included.has(key) ? 'included' : undefined
 }
 
 function matchesConditions(segment: CompiledSegment, scope: ConditionScope): boolean {

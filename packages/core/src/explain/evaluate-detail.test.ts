@@ -62,6 +62,14 @@ describe('the full detail', () => {
     expect(attributesRead).toEqual(['address.country', 'age', 'organization.key', 'plan'])
   })
 
+  it('Only rules that were tried count, even if a later rule has the same id.', () => {
+    const rules = [
+      ruleDefinition({ id: 'same', orderIndex: 0 }),
+      ruleDefinition({ id: 'same', orderIndex: 1, conditions: [eq('never')] }),
+    ]
+    expect(detail([flagDefinition('a', { rules })], user).attributesRead).toEqual([])
+  })
+
   it('names what segments and other flags asked for', () => {
     const conditions = [
       { attribute: '', operator: 'in_segment', value: 'inner' },

@@ -1,13 +1,12 @@
-import { MAX_DEPENDENCY_HOPS } from '../evaluation/dependency-graph.ts'
 import type { EvaluationDetail } from '../evaluation/detail.ts'
-import { evaluateFlag } from '../evaluation/evaluate.ts'
+import { unknownFlagDetail } from '../evaluation/evaluate.ts'
+import { Evaluator } from '../evaluation/evaluator.ts'
 import type { CompiledFlag } from '../evaluation/flag.ts'
 import type { FlagSet } from '../evaluation/flag-set.ts'
 import type { CompiledRule } from '../evaluation/rule.ts'
-import { findContextKey } from '../model/attribute.ts'
+import { detailOf, type EvaluationStep, unmetFlagOf } from '../evaluation/trace.ts'
 import { compareCodePoints } from '../model/code-point.ts'
-import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
-import { textOf } from '../model/quote.ts'
+import type { EvaluationContext } from '../model/context.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
 
 /** `EvaluationDetail`, and what the answer rests on. */
@@ -37,123 +36,85 @@ export function evaluateDetail(
   context: EvaluationContext,
   now: number,
 ): FullDetail {
-  const details = new Details(flagSet, context, now)
-  const detail = details.of(flagKey)
-  return {
-    ...detail,
-    version: flagSet.version,
-    prerequisiteChain: details.chainFrom(detail),
-    attributesRead: details.attributesReadBy(flagSet.flags.get(flagKey)),
-  }
+  const { version } = flagSet
+  const evaluation = new TracedEvaluation(flagSet, flagKey, new Evaluator(flagSet, context, now))
+  const { detail, prerequisiteChain, attributesRead } = evaluation
+  return { ...detail, version, prerequisiteChain, attributesRead }
 }
 
-/** The details of flags for one context at one point in time; each flag is evaluated once. */
-export class Details {
+/** The evaluation of a flag, traced, and of the flags that it depends on. */
+export class TracedEvaluation {
+  readonly detail: EvaluationDetail
+  /** None for an unknown flag. */
+  readonly steps: readonly EvaluationStep[] = []
   readonly #flagSet: FlagSet
-  readonly #context: EvaluationContext
-  readonly #now: number
-  readonly #known = new Map<string, EvaluationDetail>()
+  readonly #flag: CompiledFlag | undefined
+  readonly #evaluator: Evaluator
 
-  constructor(flagSet: FlagSet, context: EvaluationContext, now: number) {
+  constructor(flagSet: FlagSet, flagKey: string, evaluator: Evaluator) {
     this.#flagSet = flagSet
-    this.#context = context ?? {}
-    this.#now = now
-  }
-
-  of(flagKey: string): EvaluationDetail {
-    const known = this.#known.get(flagKey)
-    if (known !== undefined) return known
-    const detail = evaluateFlag(this.#flagSet, flagKey, this.#context, this.#now)
-    this.#known.set(flagKey, detail)
-    return detail
+    this.#flag = flagSet.flags.get(flagKey)
+    this.#evaluator = evaluator
+    if (this.#flag === undefined) this.detail = unknownFlagDetail(flagKey)
+    else {
+      const steps: EvaluationStep[] = []
+      this.detail = detailOf(this.#flag, evaluator.evaluate(this.#flag, steps), steps)
+      this.steps = steps
+    }
   }
 
   /** `FullDetail.prerequisiteChain` */
-  chainFrom({ prerequisiteKey }: EvaluationDetail): readonly string[] {
+  get prerequisiteChain(): readonly string[] {
     const chain: string[] = []
-    let key = prerequisiteKey
-    while (key !== undefined && chain.length < MAX_DEPENDENCY_HOPS) {
-      chain.push(key)
-      key = this.of(key).prerequisiteKey
+    let unmet = unmetFlagOf(this.steps)
+    while (unmet !== undefined) {
+      chain.push(unmet.key)
+      unmet = unmetFlagOf(this.#stepsOf(unmet))
     }
     return chain
   }
 
   /** `FullDetail.attributesRead` */
-  attributesReadBy(flag: CompiledFlag | undefined): readonly string[] {
-    const readings = new Readings(this.#flagSet, this.#context, this)
-    readings.addFlag(flag)
-    return [...readings.attributes].sort(compareCodePoints)
-  }
-}
-
-/** Up to and with the one that served, and all when none did. */
-function triedRules({ rules }: CompiledFlag, ruleId: string | undefined): readonly CompiledRule[] {
-  if (ruleId === undefined) return rules
-  // The last of that id: in a broken definition several rules may have it.
-  return rules.slice(0, rules.map(({ definition }) => definition.id).lastIndexOf(ruleId) + 1)
-}
-
-/** Gathers `FullDetail.attributesRead`. */
-class Readings {
-  readonly attributes = new Set<string>()
-  readonly #flagSet: FlagSet
-  readonly #context: EvaluationContext
-  readonly #details: Details
-  readonly #added = new Set<unknown>()
-
-  constructor(flagSet: FlagSet, context: EvaluationContext, details: Details) {
-    this.#flagSet = flagSet
-    this.#context = context
-    this.#details = details
-  }
-
-  addFlag(flag: CompiledFlag | undefined): void {
-    if (flag === undefined || !this.#isNew(flag) || !flag.definition.isActive) return
-    // From here on no flag or segment can lead back to itself.
-    if (this.#flagSet.malformed.has(flag.key)) return
-    const { prerequisiteKey, ruleId } = this.#details.of(flag.key)
-    for (const { flagId } of flag.prerequisites) {
-      const prerequisite = this.#flagSet.flagsById.get(flagId)
-      this.addFlag(prerequisite)
-      if (prerequisite?.key === prerequisiteKey) return
+  get attributesRead(): readonly string[] {
+    const attributes = new Set<string>()
+    const added = new Set<unknown>([this.#flag])
+    const isNew = (dependency: unknown) => !added.has(dependency) && added.add(dependency)
+    const addSteps = (steps: readonly EvaluationStep[]) => {
+      for (const step of steps) {
+        if (step.kind === 'prerequisite') addFlag(step.flag)
+        if (step.kind === 'target') attributes.add(`${step.target.kind}.key`)
+        if (step.kind === 'rule') addRule(step.rule)
+      }
     }
-    if (isEmptyContext(this.#context) || this.#addTargets(flag)) return
-    for (const { conditions, definition, serve } of triedRules(flag, ruleId)) {
-      this.#addConditions(conditions)
-      if (definition.segmentId !== null) this.#addSegment(definition.segmentId)
-      if (serve.kind === 'rollout') this.attributes.add(serve.rollout.bucketBy.name)
+    const addFlag = (flag: CompiledFlag | undefined) => {
+      if (flag !== undefined && isNew(flag)) addSteps(this.#stepsOf(flag))
     }
-  }
-
-  /** True: one of them serves. */
-  #addTargets({ targets }: CompiledFlag): boolean {
-    return targets.some(({ kind, keys }) => {
-      this.attributes.add(`${textOf(kind)}.key`)
-      const key = findContextKey(this.#context, kind)
-      return key !== undefined && keys.has(key)
-    })
-  }
-
-  #addConditions(conditions: readonly CompiledCondition[]): void {
-    for (const { reference, segmentIds, flagKey } of conditions) {
-      if (reference !== undefined) this.attributes.add(reference.name)
-      for (const id of segmentIds) this.#addSegment(id)
-      if (flagKey !== undefined) this.addFlag(this.#flagSet.flagsByKey.get(flagKey))
+    const addRule = ({ conditions, definition, serve }: CompiledRule) => {
+      addConditions(conditions)
+      if (definition.segmentId !== null) addSegment(definition.segmentId)
+      if (serve.kind === 'rollout') attributes.add(serve.rollout.bucketBy.name)
     }
+    const addConditions = (conditions: readonly CompiledCondition[]) => {
+      for (const { reference, segmentIds, flagKey } of conditions) {
+        if (reference !== undefined) attributes.add(reference.name)
+        for (const id of segmentIds) addSegment(id)
+        if (flagKey !== undefined) addFlag(this.#flagSet.flagsByKey.get(flagKey))
+      }
+    }
+    const addSegment = (id: string) => {
+      const segment = this.#flagSet.segments.get(id)
+      if (segment === undefined || !isNew(segment)) return
+      const { conditions, included, excluded, keyAttribute } = segment
+      if (included.size > 0 || excluded.size > 0) attributes.add(keyAttribute.name)
+      addConditions(conditions)
+    }
+    addSteps(this.steps)
+    return [...attributes].sort(compareCodePoints)
   }
 
-  #addSegment(id: string): void {
-    const segment = this.#flagSet.segments.get(id)
-    if (segment === undefined || !this.#isNew(segment)) return
-    const { conditions, included, excluded, keyAttribute } = segment
-    if (included.size > 0 || excluded.size > 0) this.attributes.add(keyAttribute.name)
-    this.#addConditions(conditions)
-  }
-
-  #isNew(part: unknown): boolean {
-    const isNew = !this.#added.has(part)
-    this.#added.add(part)
-    return isNew
+  #stepsOf(flag: CompiledFlag): readonly EvaluationStep[] {
+    const steps: EvaluationStep[] = []
+    this.#evaluator.evaluate(flag, steps)
+    return steps
   }
 }
