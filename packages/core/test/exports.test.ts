@@ -122,11 +122,13 @@ describe.each([
     name: 'authoring',
     entry: authoring,
     values: [
+      'PublishedDefinitions',
       'authoringFault',
       'conditionFault',
       'definitionFaultIncrementally',
       'findErrors',
       'findIssues',
+      'flagReferenceOf',
       'isExactNumber',
       'moveRanges',
       'movedPercentage',
@@ -134,8 +136,9 @@ describe.each([
       'rangesAt',
       'rangesOf',
       'reshuffledPercentage',
+      'segmentIdsOf',
     ],
-    types: ['FlagSetIssue', 'Share'],
+    types: ['DefinitionChange', 'FlagSetIssue', 'Share'],
   },
 ])('@ff/core/$name', ({ name, entry, values, types }) => {
   it('exports exactly these values', () => {

@@ -22,10 +22,8 @@ export function findDependencies(
   compiled: CompiledDefinitions,
   previous: FlagDependencies | undefined,
 ): FlagDependencies {
-  const nodes = [
-    ...Array.from(compiled.flags.values(), (flag) => flagNode(flag, compiled)),
-    ...Array.from(compiled.segments.values(), ({ references }) => withFlags(references, compiled)),
-  ]
+  const definitions = [...compiled.flags.values(), ...compiled.segments.values()]
+  const nodes = definitions.map(({ references }) => nodeOf(references, compiled))
   if (previous !== undefined && isSameList(nodes, previous.nodes, isSameNode)) return previous
   return { nodes, unresolvable: findUnresolvable(nodes, isHop) }
 }
@@ -49,23 +47,19 @@ function isSameList<Item>(
   )
 }
 
-/** An inactive flag depends on nothing. A prerequisite or a segment that is named must exist. */
-function flagNode(
-  { isActive, prerequisites, references }: CompiledFlag,
-  compiled: CompiledDefinitions,
+/**
+ * A prerequisite or a segment that is named must exist. A condition on a flag that does not exist
+ * never holds, which is no fault.
+ */
+function nodeOf(
+  { node, flagKeys, flagIds }: References,
+  { flags, flagsById }: CompiledDefinitions,
 ): DependencyNode {
-  const node = withFlags(references, compiled)
-  if (!isActive || prerequisites.length === 0) return node
-  const prerequisiteNames = prerequisites.map(({ flagId }) => {
-    const key = compiled.flagsById.get(flagId)?.key
-    return key === undefined ? flagIdName(flagId) : flagName(key)
+  if (flagKeys.length === 0 && flagIds.length === 0) return node
+  const prerequisiteNames = flagIds.map((id) => {
+    const key = flagsById.get(id)?.key
+    return key === undefined ? flagIdName(id) : flagName(key)
   })
-  return { name: node.name, dependsOn: [...prerequisiteNames, ...node.dependsOn] }
-}
-
-/** A condition on a flag that does not exist never holds, which is no fault. */
-function withFlags({ node, flagKeys }: References, { flags }: CompiledDefinitions): DependencyNode {
-  if (flagKeys.length === 0) return node
-  const known = flagKeys.filter((key) => flags.has(key))
-  return { name: node.name, dependsOn: [...node.dependsOn, ...known.map(flagName)] }
+  const known = flagKeys.filter((key) => flags.has(key)).map(flagName)
+  return { name: node.name, dependsOn: [...prerequisiteNames, ...node.dependsOn, ...known] }
 }

@@ -15,7 +15,7 @@ import type { GradualRollout } from '../rollouts/gradual-rollout.ts'
 import { compileRollout } from '../rollouts/rollout.ts'
 import type { Explanation } from './detail.ts'
 import { type CompiledVariation, fail, type Outcome, type Servable, serve } from './outcome.ts'
-import { flagName, type References, referencesOf } from './references.ts'
+import { type References, referencesOfFlag } from './references.ts'
 import { type CompiledRule, compileRule } from './rule.ts'
 
 /**
@@ -99,7 +99,7 @@ export function* compileFlagIncrementally(
   rules.sort(compareRules)
   const isLarge = rules.length + variations.length + targets.length > RULES_PER_CHUNK
   if (isLarge) yield
-  const references = isActive ? referencesOfRules(key, rules) : referencesOf(flagName(key), [], [])
+  const references = referencesOfFlag(definition, rules)
   const compiledTargets = compileTargets(flag, targets)
   if (isLarge) yield
   const values = [null, ...variations.map(({ value }) => value)]
@@ -131,17 +131,6 @@ export function* compileFlagIncrementally(
 
 function gradualRolloutOf({ serve }: CompiledRule): GradualRollout | [] {
   return (serve.kind === 'rollout' && serve.rollout.gradual) || []
-}
-
-function referencesOfRules(key: string, rules: readonly CompiledRule[]): References {
-  const segmentIds = rules.flatMap(({ definition: { segmentId } }) => {
-    return segmentId === null ? [] : segmentId
-  })
-  return referencesOf(
-    flagName(key),
-    rules.flatMap(({ conditions }) => conditions),
-    segmentIds,
-  )
 }
 
 /** The answers that are the same for every context. */

@@ -1,3 +1,5 @@
+import type { FlagDefinition } from '../model/definition.ts'
+import { elementsOf } from '../model/json.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
 import type { DependencyNode } from './dependency-graph.ts'
 
@@ -14,7 +16,7 @@ export function segmentName(id: string): string {
   return nameOf('segment', id)
 }
 
-/** The name of a flag of which only the id is known, because no flag has it. */
+/** The name of the id of a flag; the dependency of a flag on an id that no flag has. */
 export function flagIdName(id: string): string {
   return nameOf('flag id', id)
 }
@@ -48,22 +50,51 @@ export interface References {
   readonly node: DependencyNode
   /** The keys of the flags that conditions read; a flag may not exist. */
   readonly flagKeys: readonly string[]
+  /** The ids of the flags that are prerequisites. */
+  readonly flagIds: readonly string[]
 }
 
-/** The references of conditions, and of the segments that are named beside them. */
-export function referencesOf(
-  name: string,
-  conditions: readonly CompiledCondition[],
-  segmentIds: readonly string[],
+/** What the references of a flag depend on in a rule. */
+export interface ReferringRule {
+  readonly definition: { readonly segmentId: string | null }
+  readonly conditions: readonly CompiledCondition[]
+}
+
+/** The references of a flag with these rules; an inactive flag refers to nothing. */
+export function referencesOfFlag(
+  { key, isActive, prerequisites }: FlagDefinition,
+  rules: readonly ReferringRule[],
 ): References {
-  const others = conditions.flatMap((condition) => {
-    return [
-      ...condition.segmentIds.map(segmentName),
-      ...condition.missing.map((extension) => `extension:${extension}`),
-    ]
+  const name = flagName(key)
+  if (!isActive) return { node: { name, dependsOn: [] }, flagKeys: [], flagIds: [] }
+  const segmentNames = rules.flatMap(({ definition: { segmentId } }) => {
+    return segmentId === null ? [] : segmentName(segmentId)
   })
-  return {
-    node: { name, dependsOn: [...segmentIds.map(segmentName), ...others] },
-    flagKeys: conditions.flatMap(({ flagKey }) => flagKey ?? []),
-  }
+  const conditions = rules.flatMap((rule) => rule.conditions)
+  const { dependsOn, flagKeys } = referencesOfConditions(conditions)
+  const flagIds = elementsOf(prerequisites).map(({ flagId }) => flagId)
+  return { node: { name, dependsOn: [...segmentNames, ...dependsOn] }, flagKeys, flagIds }
+}
+
+/** The references of the segment with this id and these conditions. */
+export function referencesOfSegment(
+  id: string,
+  conditions: readonly CompiledCondition[],
+): References {
+  const { dependsOn, flagKeys } = referencesOfConditions(conditions)
+  return { node: { name: segmentName(id), dependsOn }, flagKeys, flagIds: [] }
+}
+
+/** An unreadable condition never holds, so it refers to nothing but the extensions that are missing. */
+function referencesOfConditions(conditions: readonly CompiledCondition[]) {
+  const dependsOn = conditions.flatMap(({ segmentIds, missing }) => [
+    ...segmentIds.map(segmentName),
+    ...missing.map((extension) => `extension:${extension}`),
+  ])
+  return { dependsOn, flagKeys: conditions.flatMap(({ flagKey }) => flagKey ?? []) }
+}
+
+/** The names that are referred to; of a flag that is a prerequisite, the name of its id. */
+export function namesIn({ node, flagKeys, flagIds }: References): readonly string[] {
+  return [...flagIds.map(flagIdName), ...node.dependsOn, ...flagKeys.map(flagName)]
 }

@@ -14,7 +14,7 @@ import {
   matchesAny,
   matchesNone,
 } from '../operators/condition.ts'
-import { type References, referencesOf, segmentName } from './references.ts'
+import { type References, referencesOfSegment } from './references.ts'
 
 /** A segment made ready for evaluation. Made by `compileSegment`. */
 export interface CompiledSegment {
@@ -38,7 +38,7 @@ export function compileSegment(
     keyAttribute: compileReference(definition.keyAttribute),
     included: new Set(definition.included),
     excluded: new Set(definition.excluded),
-    references: referencesOf(segmentName(definition.id), conditions, []),
+    references: referencesOfSegment(definition.id, conditions),
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { utf8 } from './utf8.ts'
+import { utf8, utf8Length } from './utf8.ts'
 
 describe('utf8', () => {
   it.each([
@@ -14,5 +14,6 @@ describe('utf8', () => {
     '\ud83d\ud83d\ude00',
   ])('writes %j as every encoder does, a lone surrogate as U+FFFD', (text) => {
     expect([...utf8(text)]).toEqual([...new TextEncoder().encode(text)])
+    expect(utf8Length(text)).toBe(new TextEncoder().encode(text).byteLength)
   })
 })

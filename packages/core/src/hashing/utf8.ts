@@ -24,3 +24,21 @@ function writePoint(bytes: Uint8Array, at: number, point: number): number {
   }
   return at + 1 + continuations
 }
+
+/** The number of UTF-8 bytes of a text; a lone surrogate counts as U+FFFD. */
+export function utf8Length(text: string): number {
+  let length = text.length
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    // Each half of a pair counts two bytes, a lone surrogate three.
+    if (unit >= 0x80) length += unit < 0x800 || isPaired(text, at, unit) ? 1 : 2
+  }
+  return length
+}
+
+function isPaired(text: string, at: number, unit: number): boolean {
+  const isHigh = (half: number) => half >= 0xd800 && half <= 0xdbff
+  const isLow = (half: number) => half >= 0xdc00 && half <= 0xdfff
+  if (isHigh(unit)) return isLow(text.charCodeAt(at + 1))
+  return isLow(unit) && isHigh(text.charCodeAt(at - 1))
+}

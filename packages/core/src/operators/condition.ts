@@ -85,7 +85,7 @@ export function compileCondition(
   const isOnAttribute = subject === 'attribute' || subject === 'key'
   const later = value.length > LONG_VALUE ? new LaterReader(definition, extensions) : undefined
   return {
-    segmentIds: subject === 'segment' ? (parseTexts(value) ?? NONE) : NONE,
+    segmentIds: segmentIdsOf(definition),
     flagKey: subject === 'flag' ? attribute : undefined,
     reference: isOnAttribute ? compileReference(attribute) : undefined,
     isKey: subject === 'key',
@@ -98,6 +98,25 @@ export function compileCondition(
     later,
     missing: NONE,
   }
+}
+
+/** The ids of the segments that a condition refers to; none if its value cannot be read. */
+export function segmentIdsOf(definition: ConditionDefinition): readonly string[] {
+  if (meaningOf(definition)?.subject !== 'segment') return NONE
+  return parseTexts(definition.value) ?? NONE
+}
+
+/** A reference of a condition to a flag. */
+export interface FlagReference {
+  readonly flagKey: string
+  /** None if the value of the condition cannot be read. */
+  readonly variationKeys: readonly string[]
+}
+
+/** The flag that a condition refers to; `undefined` if it refers to none. */
+export function flagReferenceOf(definition: ConditionDefinition): FlagReference | undefined {
+  if (meaningOf(definition)?.subject !== 'flag') return undefined
+  return { flagKey: definition.attribute, variationKeys: parseTexts(definition.value) ?? NONE }
 }
 
 /** What is read of longer values is kept only once it is needed: most answers come from an index. */

@@ -1,4 +1,5 @@
 import { FlagError } from '@ff/core'
+import { flagReferenceOf, segmentIdsOf } from '@ff/core/authoring'
 import {
   type Condition,
   type Flag,
@@ -10,7 +11,6 @@ import {
   type Variation,
 } from '@ff/protocol/management'
 import { encodeWire } from '../requests/validation.ts'
-import { flagReferenceOf, segmentIdsOf } from './condition-references.ts'
 import type { Reader } from './record-writer.ts'
 
 /** A resource that refers to another, which therefore cannot be deleted. */

@@ -9,7 +9,7 @@ import {
   toPublishedSegment,
 } from '@ff/storage'
 import { type ListedKeysChange, loadListedKeysElsewhere } from './listed-keys.ts'
-import type { PublishCheck } from './publish-check.ts'
+import { assertPublishable, type PublishCheck } from './publish-check.ts'
 
 /**
  * An entity whose definition may have changed: a flag, in one environment or in all environments of
@@ -134,7 +134,7 @@ async function publishIn(
   const affectsClients = present.affectsClients([...changes, ...keys])
   const published = { ...(await metadata()), affectsClients }
   const version = await session.publish(environment.id, changes, published)
-  if (version > present.version) await runInTimeSlices(present.assertPublishable(changes))
+  if (version > present.version) await runInTimeSlices(assertPublishable(present, changes))
   // Listed keys cannot make a definition invalid, so they need no check.
   return keys.length === 0 ? version : session.publish(environment.id, keys, published)
 }

@@ -1,5 +1,10 @@
+import { FlagError } from '@ff/core'
+import { type DefinitionChange, PublishedDefinitions } from '@ff/core/authoring'
+import { extensions } from '@ff/server/plane'
 import type { StorageSession } from '@ff/storage'
-import { PublishedDefinitions } from './published-definitions.ts'
+
+/** What a change of an environment must keep to. */
+const PUBLISH_RULES = { extensions, maxConditionValueBytes: 16 * 1024 * 1024 }
 
 /** The most cached environments; each holds all its definitions in memory. */
 const MAX_ENVIRONMENTS = 32
@@ -39,6 +44,19 @@ export class PublishCheck {
       if (changes.version >= known.version) return known.advance(changes)
     }
     const nothing = { version: 0, flags: [], segments: [] }
-    return PublishedDefinitions.of((await session.loadFlagSet(environmentId)) ?? nothing)
+    const present = (await session.loadFlagSet(environmentId)) ?? nothing
+    return new PublishedDefinitions(present, PUBLISH_RULES)
   }
+}
+
+/**
+ * Throws `INVALID_DEFINITION` if these changes would make a definition invalid. The work may be
+ * interrupted at each `yield`.
+ */
+export function* assertPublishable(
+  definitions: PublishedDefinitions,
+  changes: readonly DefinitionChange[],
+): Generator<undefined, void> {
+  const faults = yield* definitions.checkChange(changes)
+  if (faults.length > 0) throw new FlagError('INVALID_DEFINITION', faults.join(' '))
 }

@@ -1,8 +1,7 @@
 import type { Issue } from '@ff/core'
-import { authoringFault } from '@ff/core/authoring'
+import { authoringFault, flagReferenceOf, segmentIdsOf } from '@ff/core/authoring'
 import type { Condition, Flag } from '@ff/protocol/management'
 import { extensions } from '@ff/server/plane'
-import { flagReferenceOf, segmentIdsOf } from '../changes/condition-references.ts'
 import type { Reader } from '../changes/record-writer.ts'
 import { invalidRequest } from '../requests/validation.ts'
 

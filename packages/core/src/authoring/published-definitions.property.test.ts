@@ -1,17 +1,19 @@
-import {
-  type ConditionDefinition,
-  compileFlagSet,
-  type FlagDefinition,
-  type FlagSetDefinition,
-  type SegmentDefinition,
-} from '@ff/core'
-import { findErrors } from '@ff/core/authoring'
-import { mergeChanges } from '@ff/core/changes'
-import { extensions } from '@ff/server/plane'
-import type { DefinitionChange } from '@ff/storage'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { PublishedDefinitions } from './published-definitions.ts'
+import { EXTENSIONS } from '../../test/vector-files.ts'
+import { compileFlagSet } from '../evaluation/flag-set.ts'
+import type {
+  ConditionDefinition,
+  FlagDefinition,
+  FlagSetDefinition,
+  SegmentDefinition,
+} from '../model/definition.ts'
+import { runToEnd } from '../model/incremental.ts'
+import { mergeChanges } from './diff.ts'
+import { findErrors } from './issues.ts'
+import { type DefinitionChange, PublishedDefinitions } from './published-definitions.ts'
+
+const RULES = { extensions: EXTENSIONS, maxConditionValueBytes: 10_000 }
 
 const FLAGS = ['a', 'b', 'c', 'd', 'e']
 const SEGMENTS = ['s', 't', 'u']
@@ -98,9 +100,11 @@ const start: fc.Arbitrary<FlagSetDefinition> = fc
   .map(([flags, segments]) => ({ version: 0, flags, segments }))
 
 const sentences = (definition: FlagSetDefinition) =>
-  findErrors(compileFlagSet(definition, { extensions })).map(({ flagKey, segmentId, message }) => {
-    return `${flagKey ?? segmentId}: ${message}`
-  })
+  findErrors(compileFlagSet(definition, { extensions: EXTENSIONS })).map(
+    ({ flagKey, segmentId, message }) => {
+      return `${flagKey ?? segmentId}: ${message}`
+    },
+  )
 
 function toDelta(version: number, changes: readonly DefinitionChange[]) {
   const last = new Map(changes.map((each) => [topicOf(each), each]))
@@ -110,28 +114,22 @@ function toDelta(version: number, changes: readonly DefinitionChange[]) {
 }
 
 const topicOf = (each: DefinitionChange) =>
-  each.kind === 'segmentKeys' ? each.list : `${each.kind} ${each.id}`
-
-/** Runs work that may be interrupted without interrupting it. */
-function runToEnd(work: Generator<undefined, void>): void {
-  for (const _part of work);
-}
+  each.kind === 'segmentKeys' ? each.segmentId : `${each.kind} ${each.id}`
 
 it('A change is refused exactly if compiling the whole flag set finds an error that was not there before.', () => {
   let refused = 0
   let accepted = 0
   const check = (first: FlagSetDefinition, steps: readonly Step[]) => {
     let definition = first
-    const published = PublishedDefinitions.of(definition)
+    const published = new PublishedDefinitions(definition, RULES)
     for (const [index, changesOf] of steps.entries()) {
       const changes = changesOf(definition)
       const delta = toDelta(index + 1, changes)
       const after = mergeChanges(definition, delta)
       const known = new Set(sentences(definition))
       const isPublishable = sentences(after).every((sentence) => known.has(sentence))
-      const judge = () => runToEnd(published.assertPublishable(changes))
-      if (isPublishable) expect(judge).not.toThrow()
-      else expect(judge).toThrow()
+      const faults = runToEnd(published.checkChange(changes))
+      expect(faults.length === 0).toBe(isPublishable)
       if (isPublishable) accepted += 1
       else refused += 1
       // Sometimes a refused change is published nevertheless, as by a write to the store itself.
@@ -153,13 +151,36 @@ it('A damaged definition prevents neither the change of another definition nor i
   const base = { ...sound, isActive: true, prerequisites: [], rules: [] }
   const whole = { ...base, variations: [{ id: 'on', key: 'on', value: 'true' }] }
   const damaged = { ...whole, id: 'id-b', key: 'b', rules: null } as unknown as FlagDefinition
-  const published = PublishedDefinitions.of({ version: 1, flags: [whole, damaged], segments: [] })
-  const put = (definition: FlagDefinition) => {
-    runToEnd(published.assertPublishable([{ kind: 'flag', id: definition.id, definition }]))
+  const published = new PublishedDefinitions(
+    { version: 1, flags: [whole, damaged], segments: [] },
+    RULES,
+  )
+  const faultsOf = (definition: FlagDefinition) => {
+    return runToEnd(published.checkChange([{ kind: 'flag', id: definition.id, definition }]))
   }
-  put({ ...whole, isActive: false })
-  put({ ...whole, id: 'id-b', key: 'b' })
-  expect(() =>
-    put({ ...whole, prerequisites: [{ flagId: 'id-a', variationIds: ['on'] }] }),
-  ).toThrow()
+  expect(faultsOf({ ...whole, isActive: false })).toEqual([])
+  expect(faultsOf({ ...whole, id: 'id-b', key: 'b' })).toEqual([])
+  const prerequisites = [{ flagId: 'id-a', variationIds: ['on'] }]
+  expect(faultsOf({ ...whole, prerequisites })).not.toEqual([])
+})
+
+it('Condition values may not grow beyond the limit, but may shrink while they are above it.', () => {
+  const segmentOf = (value: string) => {
+    const rules = [{ attribute: 'plan', operator: 'eq', value }]
+    const texts = { id: 's', key: 's', keyAttribute: 'user.key', logicalOp: 'AND' as const }
+    return { ...texts, rules, force: false, included: [], excluded: [] }
+  }
+  const segments = [segmentOf('€€€€')]
+  const rules = { extensions: {}, maxConditionValueBytes: 10 }
+  const published = new PublishedDefinitions({ version: 1, flags: [], segments }, rules)
+  const faultsOf = (value: string) => {
+    const definition = segmentOf(value)
+    return runToEnd(published.checkChange([{ kind: 'segment', id: 's', definition }]))
+  }
+  expect(faultsOf('€€€a')).toEqual([])
+  expect(faultsOf('€€€ab')).toEqual([])
+  expect(faultsOf('€€€€a')).toEqual([
+    'The condition values of an environment must have at most 10 bytes of UTF-8 together (got 13); ' +
+      'segments count in every environment of the project.',
+  ])
 })

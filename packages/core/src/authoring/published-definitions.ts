@@ -1,0 +1,290 @@
+import { compileIncrementally } from '../evaluation/flag-set.ts'
+import {
+  flagIdName,
+  flagName,
+  namesIn,
+  referencesOfFlag,
+  referencesOfSegment,
+  segmentName,
+} from '../evaluation/references.ts'
+import { utf8Length } from '../hashing/utf8.ts'
+import type {
+  ConditionDefinition,
+  FlagDefinition,
+  FlagSetDefinition,
+  SegmentDefinition,
+} from '../model/definition.ts'
+import type { Extensions } from '../model/extensions.ts'
+import type { Incremental } from '../model/incremental.ts'
+import { type CompiledCondition, compileCondition } from '../operators/condition.ts'
+import { meaningOf } from '../operators/value-reader.ts'
+import type { DefinitionDelta } from './diff.ts'
+import { type FlagSetIssue, findErrors } from './issues.ts'
+
+/** A change that is to be published; `null` deletes the definition. */
+export type DefinitionChange =
+  | ({ readonly kind: 'flag' } & Changed<FlagDefinition>)
+  | ({ readonly kind: 'segment' } & Changed<SegmentWithoutKeys>)
+  /** The listed keys of a segment change. */
+  | { readonly kind: 'segmentKeys'; readonly segmentId: string }
+
+interface Changed<Definition> {
+  readonly id: string
+  readonly definition: Definition | null
+}
+
+type SegmentWithoutKeys = Omit<SegmentDefinition, 'included' | 'excluded'>
+
+/** What checking the changes of an environment depends on. */
+export interface PublishRules {
+  readonly extensions: Extensions
+  /** The size that all condition values may have together, in bytes of UTF-8. */
+  readonly maxConditionValueBytes: number
+}
+
+/** A published flag or segment, with the values that derive from its definition alone. */
+interface Entry {
+  readonly flags: readonly FlagDefinition[]
+  readonly segments: readonly SegmentDefinition[]
+  /** The names by which others refer to it. */
+  readonly names: readonly string[]
+  /** The names that it refers to. */
+  readonly references: readonly string[]
+  /** The size of all its condition values, in bytes of UTF-8. */
+  readonly valueBytes: number
+}
+
+type NamedEntry = readonly [name: string, entry: Entry | undefined]
+
+/** The changed entries after the change, by name; `undefined` if deleted. */
+type ChangedEntries = ReadonlyMap<string, Entry | undefined>
+
+/**
+ * The published definitions of one environment. A change is checked by compiling only what it can
+ * make invalid: the changed definitions, their dependents, and what all of these refer to. Listed
+ * keys cannot make a definition invalid, and are not kept.
+ */
+export class PublishedDefinitions {
+  readonly #rules: PublishRules
+  /** By the name of the id. */
+  readonly #entries = new Map<string, Entry>()
+  /** The entry that has a name. */
+  readonly #owners = new Map<string, string>()
+  /** The entries that refer to a name. */
+  readonly #dependents = new Map<string, Set<string>>()
+  /** The size of the condition values of all entries, in bytes of UTF-8. */
+  #valueBytes = 0
+  #version = 0
+
+  constructor({ version, flags, segments }: FlagSetDefinition, rules: PublishRules) {
+    this.#rules = rules
+    const named = <T extends { readonly id: string }>(definition: T) => {
+      return { id: definition.id, definition }
+    }
+    this.advance({ version, flags: flags.map(named), segments: segments.map(named) })
+  }
+
+  /** The version up to which changes have been applied. */
+  get version(): number {
+    return this.#version
+  }
+
+  /** Applies the changes that were published since `version`. */
+  advance({ version, flags, segments }: DefinitionDelta): this {
+    for (const change of flags) this.#replace(...this.#flagEntry(change))
+    for (const change of segments) this.#replace(...this.#segmentEntry(change))
+    this.#version = version
+    return this
+  }
+
+  /**
+   * Returns, as sentences, the faults that these changes would introduce: an unresolvable reference,
+   * a cycle, or an unreadable value; or that they would add to condition values that have more than
+   * `maxConditionValueBytes` together. Definitions that are invalid already are accepted.
+   */
+  *checkChange(changes: readonly DefinitionChange[]): Incremental<readonly string[]> {
+    const definitions = changes.filter(({ kind }) => kind !== 'segmentKeys')
+    const changed = new Map(definitions.map((change) => this.#changedEntry(change)))
+    const tooLarge = this.#valueBytesFault(changed)
+    if (tooLarge !== undefined) return [tooLarge]
+    const before: Entry[] = []
+    const after: Entry[] = []
+    for (const name of this.#affectedBy(changed)) {
+      const current = this.#entries.get(name)
+      const next = changed.has(name) ? changed.get(name) : current
+      if (current !== undefined) before.push(current)
+      if (next !== undefined) after.push(next)
+    }
+    const issues = yield* this.#issuesOf(after)
+    if (issues.length === 0) return issues
+    const known = new Set(yield* this.#issuesOf(before))
+    return issues.filter((issue) => !known.has(issue))
+  }
+
+  /**
+   * Returns whether a reply to an SDK key of kind `client` may differ after these changes: whether
+   * they affect a flag that is visible to clients, before or after, or something it refers to.
+   */
+  affectsClients(changes: readonly DefinitionChange[]): boolean {
+    const changed = new Map(changes.map((change) => this.#changedEntry(change)))
+    return [...this.#withDependents(changed)].some((name) => {
+      return isClientVisible(this.#entries.get(name)) || isClientVisible(changed.get(name))
+    })
+  }
+
+  /** Returns the entry of a change, after the change. */
+  #changedEntry(change: DefinitionChange): NamedEntry {
+    if (change.kind === 'flag') return this.#flagEntry(change)
+    if (change.kind === 'segment') return this.#segmentEntry(change)
+    const name = segmentName(change.segmentId)
+    return [name, this.#entries.get(name)]
+  }
+
+  #flagEntry({ id, definition }: Changed<FlagDefinition>): NamedEntry {
+    const name = flagIdName(id)
+    if (definition === null) return [name, undefined]
+    const names = [name, flagName(definition.key)]
+    const { rules } = definition
+    const referring = () => {
+      return rules.map((rule) => ({
+        definition: rule,
+        conditions: this.#referring(rule.conditions),
+      }))
+    }
+    const derived = readIfSound(() => ({
+      references: namesIn(referencesOfFlag(definition, referring())),
+      valueBytes: valueBytesOf(rules.flatMap(({ conditions }) => conditions)),
+    }))
+    return [name, { flags: [definition], segments: [], names, ...derived }]
+  }
+
+  #segmentEntry({ id, definition }: Changed<SegmentWithoutKeys>): NamedEntry {
+    const name = segmentName(id)
+    if (definition === null) return [name, undefined]
+    const segments = [{ ...definition, included: [], excluded: [] }]
+    const { rules } = definition
+    const derived = readIfSound(() => ({
+      references: namesIn(referencesOfSegment(id, this.#referring(rules))),
+      valueBytes: valueBytesOf(rules),
+    }))
+    return [name, { flags: [], segments, names: [name], ...derived }]
+  }
+
+  /** The conditions on segments and flags, compiled; all others refer to nothing. */
+  #referring(conditions: readonly ConditionDefinition[]): readonly CompiledCondition[] {
+    return conditions
+      .filter((condition) => REFERRING.has(meaningOf(condition)?.subject))
+      .map((condition) => compileCondition(condition, this.#rules.extensions))
+  }
+
+  #valueBytesFault(changed: ChangedEntries): string | undefined {
+    const { maxConditionValueBytes } = this.#rules
+    let bytes = this.#valueBytes
+    for (const [name, entry] of changed) bytes += this.#growth(name, entry)
+    if (bytes <= maxConditionValueBytes || bytes <= this.#valueBytes) return undefined
+    return (
+      `The condition values of an environment must have at most ${maxConditionValueBytes} bytes ` +
+      `of UTF-8 together (got ${bytes}); segments count in every environment of the project.`
+    )
+  }
+
+  /** Returns the number of bytes that an entry adds to the condition values. */
+  #growth(name: string, entry: Entry | undefined): number {
+    return (entry?.valueBytes ?? 0) - (this.#entries.get(name)?.valueBytes ?? 0)
+  }
+
+  #replace(name: string, entry: Entry | undefined): void {
+    this.#valueBytes += this.#growth(name, entry)
+    const before = this.#entries.get(name)
+    for (const own of before?.names ?? []) {
+      if (this.#owners.get(own) === name) this.#owners.delete(own)
+    }
+    for (const other of before?.references ?? []) this.#dependents.get(other)?.delete(name)
+    if (entry === undefined) this.#entries.delete(name)
+    else this.#entries.set(name, entry)
+    for (const own of entry?.names ?? []) this.#owners.set(own, name)
+    for (const other of entry?.references ?? []) {
+      const dependents = this.#dependents.get(other)
+      if (dependents === undefined) this.#dependents.set(other, new Set([name]))
+      else dependents.add(name)
+    }
+  }
+
+  /** Whether all names stay, so that every reference to a changed entry still resolves. */
+  #keepsNames(changed: ChangedEntries): boolean {
+    return [...changed].every(([name, after]) => {
+      return this.#entries.get(name)?.names.join() === after?.names.join()
+    })
+  }
+
+  /** The changed entries, their dependents, and everything that any of these refers to. */
+  #affectedBy(changed: ChangedEntries): ReadonlySet<string> {
+    // If names stay, dependents are unchanged, or in a cycle that the changed entries are part of.
+    const affected = this.#keepsNames(changed)
+      ? new Set(changed.keys())
+      : this.#withDependents(changed)
+    const owners = new Map<string, string>()
+    for (const [name, entry] of changed) for (const own of entry?.names ?? []) owners.set(own, name)
+    // A set that grows during iteration also visits its new members.
+    for (const name of affected) {
+      for (const other of this.#beforeAndAfter(name, changed, 'references')) {
+        for (const owner of [this.#owners.get(other), owners.get(other)])
+          if (owner !== undefined) affected.add(owner)
+      }
+    }
+    return affected
+  }
+
+  #withDependents(changed: ChangedEntries): Set<string> {
+    const found = new Set(changed.keys())
+    for (const name of found) {
+      for (const own of this.#beforeAndAfter(name, changed, 'names')) {
+        for (const dependent of this.#dependents.get(own) ?? []) found.add(dependent)
+      }
+    }
+    return found
+  }
+
+  #beforeAndAfter(name: string, changed: ChangedEntries, list: 'names' | 'references') {
+    const entries = [this.#entries.get(name), changed.get(name)]
+    return entries.flatMap((entry) => entry?.[list] ?? [])
+  }
+
+  *#issuesOf(entries: readonly Entry[]): Incremental<readonly string[]> {
+    const definition = {
+      version: 0,
+      flags: entries.flatMap(({ flags }) => flags),
+      segments: entries.flatMap(({ segments }) => segments),
+    }
+    const { extensions } = this.#rules
+    const flagSet = yield* compileIncrementally(definition, { extensions })
+    yield
+    return findErrors(flagSet).map(sentenceOf)
+  }
+}
+
+const REFERRING: ReadonlySet<string | undefined> = new Set(['segment', 'flag'])
+
+const NOTHING: Pick<Entry, 'references' | 'valueBytes'> = { references: [], valueBytes: 0 }
+
+/** Returns `NOTHING` for a damaged definition, which has not the shape of its type. */
+function readIfSound(read: () => typeof NOTHING): typeof NOTHING {
+  try {
+    return read()
+  } catch {
+    return NOTHING
+  }
+}
+
+function valueBytesOf(conditions: readonly ConditionDefinition[]): number {
+  return conditions.reduce((sum, { value }) => sum + utf8Length(value), 0)
+}
+
+function isClientVisible(entry: Entry | undefined): boolean {
+  return entry?.flags.some(({ clientVisible }) => clientVisible !== false) ?? false
+}
+
+function sentenceOf({ flagKey, segmentId, message }: FlagSetIssue): string {
+  if (flagKey !== undefined) return `Flag "${flagKey}": ${message}`
+  return segmentId === undefined ? message : `Segment ${segmentId}: ${message}`
+}
