@@ -4,7 +4,7 @@ import type { JsonArray, JsonValue } from '../model/json.ts'
 import { scalarText } from '../operators/comparison.ts'
 import { type CompiledCondition, holdsFor } from '../operators/condition.ts'
 import { holdsAfter } from '../operators/value-reader.ts'
-import { addTo, endOf } from './bit-set.ts'
+import { addTo, clear, endOf } from './bit-set.ts'
 
 /** A condition whose result depends only on whether the attribute is one of a few texts. */
 export interface TextCondition {
@@ -64,9 +64,13 @@ export function* indexAttribute(
       yield
     }
     const { unlisted: holds, missing: holdsWithout, differing } = evaluateTextConditions(conditions)
-    if (!holds) clear(unlisted, row)
-    if (!holdsWithout) clear(missing, row)
-    for (const text of differing) addTo(differencesOf(differences, text), row)
+    if (!holds) clear(unlisted, row, row + 1)
+    if (!holdsWithout) clear(missing, row, row + 1)
+    for (const text of differing)
+      addTo(
+        getOrMake(differences, text, () => []),
+        row,
+      )
     texts += differing.length
   }
   const all = rows.flatMap(({ row, conditions }) => conditions.map((each) => ({ row, ...each })))
@@ -114,16 +118,13 @@ function evaluateTextCondition({ condition, texts, isForOthers }: TextCondition)
   }
 }
 
-function differencesOf(differences: Map<string, number[]>, text: string): number[] {
-  const known = differences.get(text)
+/** The value of a key; made and kept if there is none. */
+export function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const known = map.get(key)
   if (known !== undefined) return known
-  const fresh: number[] = []
-  differences.set(text, fresh)
-  return fresh
-}
-
-function clear(words: number[], row: number): void {
-  words[row >>> 5] = (words[row >>> 5] ?? 0) & ~(1 << (row & 31))
+  const made = make()
+  map.set(key, made)
+  return made
 }
 
 /** Returns where the words are then. */

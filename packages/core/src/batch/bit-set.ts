@@ -41,7 +41,7 @@ export function subtract(words: Int32Array, sparse: SparseBits, at: number): voi
 }
 
 /** Takes the numbers from `start` to before `end` out of a set. */
-export function clear(words: Int32Array, start: number, end: number): void {
+export function clear(words: Int32Array | number[], start: number, end: number): void {
   for (let number = start; number < end; number += 1) {
     words[number >>> 5] = (words[number >>> 5] ?? 0) & ~(1 << (number & 31))
   }

@@ -5,6 +5,7 @@ import { isStringSetCondition, stringsOf } from '../operators/string-set-conditi
 import {
   type AttributeIndex,
   type AttributeRow,
+  getOrMake,
   indexAttribute,
   type TextCondition,
 } from './attribute-index.ts'
@@ -135,12 +136,4 @@ function textConditionOf(
   }
   if (!isStringSetCondition(definition)) return undefined
   return { condition, texts: stringsOf(definition), isForOthers: false }
-}
-
-function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const made = make()
-  map.set(key, made)
-  return made
 }

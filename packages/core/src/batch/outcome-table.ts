@@ -2,8 +2,9 @@ import type { Outcome } from '../evaluation/outcome.ts'
 import type { CompiledRule } from '../evaluation/rule.ts'
 import type { AttributeReference } from '../model/attribute.ts'
 import type { BucketRange } from '../model/definition.ts'
-import { BLOCK_PREFIX, BUCKETS } from '../rollouts/bucket.ts'
+import { BUCKETS } from '../rollouts/bucket.ts'
 import type { CompiledRollout } from '../rollouts/rollout.ts'
+import { BLOCK_PREFIX } from './bucketing-key.ts'
 
 /**
  * The outcomes of many rules as numbers that lie side by side: following objects from flag to flag

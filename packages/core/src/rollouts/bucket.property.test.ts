@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import murmurhash from 'murmurhash'
 import { describe, expect, it } from 'vitest'
-import { BUCKETS, BucketingKey, bucketOf, compileSalt, murmur3 } from './bucket.ts'
+import { BUCKETS, bucketOf, murmur3 } from './bucket.ts'
 
 const anyText = fc.oneof(
   fc.string(),
@@ -82,30 +82,6 @@ describe('bucketOf', () => {
     }
     expect(both / 100_000).toBeGreaterThan(0.245)
     expect(both / 100_000).toBeLessThan(0.255)
-  })
-})
-
-describe('BucketingKey', () => {
-  const key = new BucketingKey()
-  const generatedSalt = fc.string({ unit: 'grapheme-ascii', minLength: 11, maxLength: 11 })
-
-  it('is dealt the buckets of its text, all together', () => {
-    fc.assert(
-      fc.property(
-        fc.array(generatedSalt, { minLength: 1, maxLength: 9 }),
-        anyKey,
-        (salts, text) => {
-          key.read(text)
-          const expected = salts.map((salt) => bucketOf(salt, text))
-          if (!key.isMixed) return
-          const states = new Int32Array(salts.length + 3)
-          states.set(salts.map((salt) => compileSalt(salt).state ?? 0))
-          key.bucketAll(states, salts.length)
-          expect([...states.subarray(0, salts.length)]).toEqual(expected)
-        },
-      ),
-      { numRuns: 1_000 },
-    )
   })
 })
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import murmurhash from 'murmurhash'
 import { describe, expect, it } from 'vitest'
-import { BucketingKey, bucketOf, compileSalt, murmur3 } from './bucket.ts'
+import { bucketOf, murmur3 } from './bucket.ts'
 
 const KEYS = [
   ...['', 'a', 'ab', 'abc', 'abcd', 'user-1', '12345678', '\u007f', 'ab\u007f\u007f'],
@@ -55,44 +55,6 @@ describe('murmur3', () => {
     const rows = readTable(file)
     expect(rows.length).toBeGreaterThanOrEqual(500)
     for (const [seed, key, hash] of rows) expect([key, murmur3(key, seed)]).toEqual([key, hash])
-  })
-})
-
-describe('BucketingKey', () => {
-  it('finds the buckets of its text under any number of salts of the usual length together', () => {
-    const salts = Array.from({ length: 9 }, (_, index) => `salt-${index}-abcd`)
-    const key = new BucketingKey()
-    for (const text of [...KEYS, ...KEYS.toReversed()].filter((each) =>
-      /^[\0-\u007f]{0,256}$/.test(each),
-    )) {
-      key.read(text)
-      expect([text, key.isMixed]).toEqual([text, true])
-      for (let count = 0; count <= salts.length; count += 1) {
-        const states = Int32Array.from({ length: 12 }, (_, index) => {
-          return compileSalt(salts[index] ?? '').state ?? 0
-        })
-        key.bucketAll(states, count)
-        const expected = salts.slice(0, count).map((salt) => bucketOf(salt, text))
-        expect([...states.slice(0, count)]).toEqual(expected)
-      }
-    }
-  })
-
-  it('says of keys that are long or not ASCII that their buckets have to be asked one by one', () => {
-    const key = new BucketingKey()
-    expect(key.isMixed).toBe(false)
-    for (const text of [
-      'ключ',
-      'abcé',
-      'abcd\u0080',
-      '\u0080',
-      '\0\u0080',
-      'x'.repeat(257),
-      `${'x'.repeat(255)}é`,
-    ]) {
-      key.read(text)
-      expect([text, key.isMixed]).toEqual([text, false])
-    }
   })
 })
 
