@@ -184,3 +184,28 @@ it('Condition values may not grow beyond the limit, but may shrink while they ar
       'segments count in every environment of the project.',
   ])
 })
+
+const EMPTY_SEGMENT: SegmentDefinition = {
+  ...{ id: 's', key: 's', rules: [], logicalOp: 'AND', force: false, keyAttribute: 'user.key' },
+  ...{ included: [], excluded: [] },
+}
+
+it('A change of a segment affects clients exactly while a visible flag refers to it.', () => {
+  const [sound] = fc.sample(flag('a'), 1)
+  if (sound === undefined) throw new Error('no flag was made')
+  const rule = { id: 'rule', ...RULE, conditions: [], segmentId: 's' }
+  const visible = { ...sound, isActive: true, prerequisites: [], rules: [rule] }
+  const published = new PublishedDefinitions({ version: 1, flags: [visible], segments: [] }, RULES)
+  const affects = () => published.affectsClients([{ kind: 'segmentKeys', segmentId: 's' }])
+  const publish = (definition: FlagDefinition) => {
+    const flags = [{ id: definition.id, definition }]
+    published.advance({ version: published.version + 1, flags, segments: [] })
+  }
+  expect(affects()).toBe(false)
+  published.advance({ version: 2, flags: [], segments: [{ id: 's', definition: EMPTY_SEGMENT }] })
+  expect(affects()).toBe(true)
+  publish({ ...visible, rules: [] })
+  expect(affects()).toBe(false)
+  publish({ ...visible, clientVisible: false })
+  expect(affects()).toBe(false)
+})
