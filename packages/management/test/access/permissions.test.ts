@@ -254,4 +254,17 @@ describe('use cases in process', () => {
     expect(await issue('owner', 'platform')).toBe('INVALID_REQUEST')
     expect(await issue('editor', 'viewer')).toBe('FORBIDDEN')
   })
+
+  it('An id of the own organization beside that of another organization’s project opens nothing.', async () => {
+    const scene = await createScene()
+    const owner = as(scene, 'owner', scene.mine.orgId)
+    const { project, live } = scene.theirs
+    const ids = { orgId: scene.mine.orgId, projectId: project.id, environmentId: live.id }
+    const body = { name: 'key', kind: 'server' as const }
+    expect(await codeOf(owner.createSdkKey({ params: ids, body }))).toBe('NOT_FOUND')
+    expect(await codeOf(owner.getEnvironment({ params: ids }))).toBe('NOT_FOUND')
+    expect(await codeOf(owner.updateProject({ params: ids, body: { name: 'x' } }))).toBe(
+      'NOT_FOUND',
+    )
+  })
 })
