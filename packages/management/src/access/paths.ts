@@ -89,45 +89,27 @@ const OF_FLAG_STATE = ['flagId', 'environmentId'] as const
 
 /** The records of paths, parents first, which is the order in which they are checked. */
 const STEPS: readonly Step[] = [
-  { name: 'project', kind: 'project', thing: 'project', by: ['projectId'], parents: ['orgId'] },
-  {
-    name: 'environment',
-    kind: 'environment',
-    thing: 'environment',
-    by: ['environmentId'],
-    parents: ['projectId'],
-  },
-  { name: 'flag', kind: 'flag', thing: 'flag', by: ['flagId'], parents: ['projectId'] },
-  { name: 'state', kind: 'flagState', thing: 'flag', by: OF_FLAG_STATE, parents: OF_FLAG_STATE },
-  {
-    name: 'variation',
-    kind: 'variation',
-    thing: 'variation',
-    by: ['variationId'],
-    parents: ['flagId'],
-  },
-  {
-    name: 'rule',
-    kind: 'targetingRule',
-    thing: 'targeting rule',
-    by: ['ruleId'],
-    parents: OF_FLAG_STATE,
-  },
-  { name: 'rollout', kind: 'rollout', thing: 'rollout', by: ['rolloutId'], parents: OF_FLAG_STATE },
-  {
-    name: 'change',
-    kind: 'scheduledChange',
-    thing: 'scheduled change',
-    by: ['changeId'],
-    parents: OF_FLAG_STATE,
-  },
-  { name: 'segment', kind: 'segment', thing: 'segment', by: ['segmentId'], parents: ['projectId'] },
-  { name: 'sdkKey', kind: 'sdkKey', thing: 'SDK key', by: ['keyId'], parents: ['environmentId'] },
-  { name: 'member', kind: 'member', thing: 'member', by: ['orgId', 'userId'], parents: ['orgId'] },
-  { name: 'token', kind: 'accessToken', thing: 'token', by: ['tokenId'], parents: ['orgId'] },
-  { name: 'webhook', kind: 'webhook', thing: 'webhook', by: ['webhookId'], parents: ['orgId'] },
-  { name: 'plan', kind: 'plan', thing: 'plan', by: ['planId'], parents: [] },
+  step('project', ['orgId']),
+  step('environment', ['projectId']),
+  step('flag', ['projectId']),
+  step('state', OF_FLAG_STATE, { kind: 'flagState', thing: 'flag', by: OF_FLAG_STATE }),
+  step('variation', ['flagId']),
+  step('rule', OF_FLAG_STATE, { kind: 'targetingRule', thing: 'targeting rule' }),
+  step('rollout', OF_FLAG_STATE),
+  step('change', OF_FLAG_STATE, { kind: 'scheduledChange', thing: 'scheduled change' }),
+  step('segment', ['projectId']),
+  step('sdkKey', ['environmentId'], { thing: 'SDK key', by: ['keyId'] }),
+  step('member', ['orgId'], { by: ['orgId', 'userId'] }),
+  step('token', ['orgId'], { kind: 'accessToken' }),
+  step('webhook', ['orgId']),
+  step('plan', []),
 ]
+
+/** Returns a step; by default, kind and thing are called like the member, and its id ends in `Id`. */
+function step(name: string, parents: Step['parents'], special: Partial<Step> = {}): Step {
+  const by = [`${name}Id` as IdName]
+  return { name, kind: name as Kind, thing: name, by, parents, ...special }
+}
 
 /** Any record, as far as a path depends on it. */
 type PathRecord = Readonly<Record<string, unknown>>

@@ -25,35 +25,8 @@ import { encodeWire } from '../requests/validation.ts'
 import { countListedKeys, type ListedKeysChange } from './listed-keys.ts'
 import type { AffectedEntity } from './publication.ts'
 
-/** The kinds that use cases write; the audit log is written by `appendAudit` alone. */
-export type WritableKind = Exclude<
-  Kind,
-  | 'auditEvent'
-  | 'auditHead'
-  | 'identity'
-  | 'loginSession'
-  | 'idempotencyRecord'
-  | 'observedContext'
-  | 'paymentEvent'
-  | 'userSketch'
-  | 'webhookDelivery'
->
-
-/** The reading methods of a session. */
-export type Reader = Pick<StorageSession, 'find' | 'list' | 'loadFlagSet'>
-
-/** A record before it is written: the writer adds id, times and revision. */
-export type NewRecord<K extends WritableKind> = Omit<
-  Records[K],
-  'id' | 'createdAt' | 'updatedAt' | 'deletedAt' | 'revision'
->
-
-/** Fields of a record; those left undefined stay as they are. */
-export type RecordChanges<K extends WritableKind> = {
-  readonly [F in keyof NewRecord<K>]?: NewRecord<K>[F] | undefined
-}
-
-const CODECS: Readonly<Record<WritableKind, z.ZodType>> = {
+/** The codec of each kind that use cases write. */
+const CODECS = {
   organization: organizationCodec,
   plan: planCodec,
   invoice: invoiceCodec,
@@ -71,6 +44,23 @@ const CODECS: Readonly<Record<WritableKind, z.ZodType>> = {
   user: userCodec,
   member: memberCodec,
   webhook: webhookCodec,
+} satisfies { readonly [K in Kind]?: z.ZodType }
+
+/** The kinds that use cases write; `appendAudit` alone writes the audit log. */
+export type WritableKind = keyof typeof CODECS
+
+/** The reading methods of a session. */
+export type Reader = Pick<StorageSession, 'find' | 'list' | 'loadFlagSet'>
+
+/** A record before it is written: the writer adds id, times and revision. */
+export type NewRecord<K extends WritableKind> = Omit<
+  Records[K],
+  'id' | 'createdAt' | 'updatedAt' | 'deletedAt' | 'revision'
+>
+
+/** Fields of a record; those left undefined stay as they are. */
+export type RecordChanges<K extends WritableKind> = {
+  readonly [F in keyof NewRecord<K>]?: NewRecord<K>[F] | undefined
 }
 
 /**
@@ -245,7 +235,8 @@ const AFFECTED_ENTITIES: { readonly [K in WritableKind]?: (record: Records[K]) =
 
 /** Throws `INVALID_REQUEST` for a record that is not valid for its kind. */
 function toWire(kind: WritableKind, record: unknown): Readonly<Record<string, unknown>> {
-  return encodeWire(CODECS[kind], record) as Readonly<Record<string, unknown>>
+  const codec: z.ZodType = CODECS[kind]
+  return encodeWire(codec, record) as Readonly<Record<string, unknown>>
 }
 
 function changedFields(record: object, fields: object): Record<string, unknown> {
