@@ -1,8 +1,8 @@
-import { FlagError, isFlagError, type JsonValue } from '@ff/core'
+import { FlagError, type JsonValue } from '@ff/core'
 import { newId } from '@ff/server/plane'
-import type { Changes, IdempotencyRecord, StorageSession } from '@ff/storage'
+import type { IdempotencyRecord, StorageSession } from '@ff/storage'
 
-/** A request that may be sent again, and must be done only once. */
+/** A request that may be repeated and is applied once. */
 export interface IdempotentRequest {
   /** Identifies the request: a hash of its actor, endpoint, path and key. */
   readonly scope: string
@@ -10,19 +10,14 @@ export interface IdempotentRequest {
   readonly bodyHash: string
 }
 
-/** What a request was answered the first time. */
-export interface EarlierResult {
-  readonly result: JsonValue
-}
-
 const REMEMBERED_MS = 24 * 60 * 60 * 1000
 
-/** What this request was answered, if it was; throws `CONFLICT` if its key came with another body. */
+/** Returns the record of an earlier request; throws `CONFLICT` if that had another body. */
 export async function findEarlierResult(
   session: StorageSession,
   request: IdempotentRequest | undefined,
   now: string,
-): Promise<EarlierResult | undefined> {
+): Promise<IdempotencyRecord | undefined> {
   if (request === undefined) return undefined
   const { scope, bodyHash } = request
   const record = (await session.list('idempotencyRecord', { where: { scope }, limit: 1 })).data[0]
@@ -32,8 +27,8 @@ export async function findEarlierResult(
 }
 
 /**
- * Keeps what a request is answered, in the transaction of what it did. Expired records are used
- * again, so that there are never more of them than one day has needed.
+ * Stores the result of a request, in the transaction of its change, and deletes expired results, so
+ * that there are never more of them than one day needs.
  */
 export async function rememberResult(
   session: StorageSession,
@@ -41,36 +36,20 @@ export async function rememberResult(
   { result, now }: { readonly result: unknown; readonly now: string },
 ): Promise<void> {
   if (request === undefined) return
-  const expiresAt = new Date(Date.parse(now) + REMEMBERED_MS).toISOString()
-  const plain = JSON.parse(JSON.stringify(result)) as JsonValue
-  const fields = { ...request, result: plain, expiresAt, updatedAt: now }
-  const expired = await findExpired(session, request, now)
-  if (expired !== undefined && (await replace(session, expired, fields))) return
-  const frame = { id: newId(), createdAt: now, deletedAt: null, revision: 1 }
-  await session.insert('idempotencyRecord', { ...fields, ...frame })
+  await session.purge('idempotencyRecord', { range: { field: 'expiresAt', to: afterTime(now) } })
+  await session.insert('idempotencyRecord', {
+    ...request,
+    id: newId(),
+    result: JSON.parse(JSON.stringify(result)) as JsonValue,
+    expiresAt: new Date(Date.parse(now) + REMEMBERED_MS).toISOString(),
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+    revision: 1,
+  })
 }
 
-/** False when another organization's request, under a lock of its own, has just taken it. */
-async function replace(
-  session: StorageSession,
-  { id, revision }: IdempotencyRecord,
-  fields: Changes<'idempotencyRecord'>,
-): Promise<boolean> {
-  try {
-    const changes = { ...fields, revision: revision + 1 }
-    await session.update('idempotencyRecord', id, changes, revision)
-    return true
-  } catch (error) {
-    if (isFlagError(error) && error.code === 'CONFLICT') return false
-    throw error
-  }
-}
-
-/** One of its own scope, which no other may share, before any other. */
-async function findExpired(session: StorageSession, { scope }: IdempotentRequest, now: string) {
-  const own = await session.list('idempotencyRecord', { where: { scope }, limit: 1 })
-  if (own.data[0] !== undefined) return own.data[0]
-  const range = { field: 'expiresAt', to: now } as const
-  const sort = { field: 'expiresAt', direction: 'asc' } as const
-  return (await session.list('idempotencyRecord', { range, sort, limit: 1 })).data[0]
+/** Returns the end of a range that includes a time. */
+function afterTime(now: string): string {
+  return new Date(Date.parse(now) + 1).toISOString()
 }
