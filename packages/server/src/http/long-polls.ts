@@ -17,9 +17,9 @@ import { FlagSetState } from '../live/flag-set-diff.ts'
 import type { SubscriberGroup } from '../live/held-context.ts'
 import { contextOfText, type HeldContext, toHeldContext } from '../live/held-context.ts'
 import type { SessionRegistry } from '../live/session-registry.ts'
-import { type Due, TICK_MS, TimerWheel } from '../live/timer-wheel.ts'
-import type { Clock } from '../runtime/clock.ts'
+import type { Cancel, Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { sdkErrorReply } from './error-reply.ts'
 import type { Exchange, Reply } from './exchange.ts'
@@ -74,10 +74,16 @@ interface PollAnswer extends EvaluationAnswer {
 
 const encoder = new TextEncoder()
 
+/** How much later than its hold time ends a poll may be answered. */
+const CHECK_MS = 50
+
 /** Keeps polls pending until their sessions have changes. */
 export class LongPolls {
   readonly options: LongPollsOptions
-  readonly wheel: TimerWheel
+  /** In the order of arrival. */
+  readonly #pending = new Set<PendingPoll>()
+  /** Of the one timer for all pending polls. */
+  #cancelCheck: Cancel | undefined
   /** The last answer: clients with equal contexts are answered one after the other. */
   #last:
     | { readonly group: SubscriberGroup; readonly state: FlagSetState; readonly answer: PollAnswer }
@@ -85,7 +91,6 @@ export class LongPolls {
 
   constructor(options: LongPollsOptions) {
     this.options = options
-    this.wheel = new TimerWheel(options.clock)
   }
 
   /**
@@ -139,6 +144,39 @@ export class LongPolls {
       const poll = new PendingPoll(this, arrival, input)
       exchange.onClosed(() => poll.cancel())
     } else resolve(this.toReply(this.#answerTo(input), scope, headers))
+  }
+
+  /** Answers a poll when its hold time is over, unless it is removed before. */
+  add(poll: PendingPoll): void {
+    this.#pending.add(poll)
+    if (this.#cancelCheck === undefined) this.#checkIn(POLL_HOLD_MS)
+  }
+
+  remove(poll: PendingPoll): void {
+    this.#pending.delete(poll)
+    if (this.#pending.size > 0) return
+    this.#cancelCheck?.()
+    this.#cancelCheck = undefined
+  }
+
+  #checkIn(delayMs: number): void {
+    this.#cancelCheck = this.options.clock.schedule(delayMs, () => this.#answerDue())
+  }
+
+  /** Answers the polls whose hold time is over, in time slices. */
+  #answerDue(): void {
+    const now = this.options.clock.monotonicNow()
+    const due: PendingPoll[] = []
+    for (const poll of this.#pending) {
+      if (poll.dueAt <= now) due.push(poll)
+      // The hold times of later polls may be shorter, but not by more.
+      else if (poll.dueAt > now + POLL_SPREAD_MS) break
+    }
+    for (const poll of due) this.#pending.delete(poll)
+    const [oldest] = this.#pending
+    this.#cancelCheck = undefined
+    if (oldest !== undefined) this.#checkIn(Math.max(CHECK_MS, oldest.dueAt - POLL_SPREAD_MS - now))
+    void forEachInTimeSlices(due, (poll) => poll.answerNow())
   }
 
   /** Whether the caller has the values that this process would answer, or newer ones. */
@@ -197,7 +235,9 @@ export class LongPolls {
 const GONE: Reply = { status: 204, headers: {}, body: null }
 
 /** A request that waits for a change. There are thousands: it is one object, without closures. */
-class PendingPoll implements SessionSink, Due {
+class PendingPoll implements SessionSink {
+  /** When the hold time is over, as `Clock.monotonicNow` has it. */
+  readonly dueAt: number
   readonly #polls: LongPolls
   readonly #headers: SdkHeaders
   readonly #resolve: PollCaller['resolve']
@@ -205,7 +245,6 @@ class PendingPoll implements SessionSink, Due {
   readonly #knownHash: string | undefined
   readonly #reservation: Reservation
   readonly #session: FlagSession
-  readonly #tick: number
   #isSettled = false
 
   /** Throws `RATE_LIMITED` if there is no room. */
@@ -217,8 +256,9 @@ class PendingPoll implements SessionSink, Due {
     this.#knownHash = typeof since === 'object' ? since.valuesHash : undefined
     this.#reservation = polls.options.budget.reserve(scope, held.bytes, this)
     this.#session = new FlagSession({ scope, group, state, sink: this })
-    const holdMs = POLL_HOLD_MS + Math.random() * (POLL_SPREAD_MS - TICK_MS)
-    this.#tick = polls.wheel.add(this, holdMs)
+    const holdMs = POLL_HOLD_MS + Math.random() * (POLL_SPREAD_MS - CHECK_MS)
+    this.dueAt = polls.options.clock.monotonicNow() + holdMs
+    polls.add(this)
     polls.options.sessions.add(this.#session)
   }
 
@@ -233,14 +273,15 @@ class PendingPoll implements SessionSink, Due {
   }
 
   end(reason: EndReason): void {
-    if (reason === 'goingAway') this.fallDue()
+    if (reason === 'goingAway') this.answerNow()
     else {
       const error = reason === 'gaveWay' ? gaveWay() : keyRefused()
       this.#settle(this.#polls.toRefusal(error, this.#headers))
     }
   }
 
-  fallDue(): void {
+  /** Answers with the present values; does nothing after the reply. */
+  answerNow(): void {
     this.#answer(this.#polls.currentAnswer(this.#session))
   }
 
@@ -257,10 +298,10 @@ class PendingPoll implements SessionSink, Due {
   #settle(reply: Reply): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    const { options, wheel } = this.#polls
-    options.budget.release(this.#reservation)
-    options.sessions.remove(this.#session)
-    wheel.cancel(this, this.#tick)
+    const { budget, sessions } = this.#polls.options
+    budget.release(this.#reservation)
+    sessions.remove(this.#session)
+    this.#polls.remove(this)
     this.#resolve(reply)
   }
 }

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
 import type { Exchange } from '../../src/http/exchange.ts'
 import { type Called, evaluate, poll } from '../call.ts'
@@ -51,12 +51,16 @@ const set = (key: string, value: string, rules: Parameters<typeof textFlag>[2] =
   )
 
 /** A poll that was sent, and whether it is answered yet. */
-async function openPoll(body: unknown, key = live.sdkKey, signal?: AbortSignal) {
+async function openPoll(
+  body: unknown,
+  key = live.sdkKey,
+  { signal, server = flags }: { signal?: AbortSignal; server?: FlagServer } = {},
+) {
   // Once the key is known, nothing on a poll's way takes longer than `settle` waits.
-  await evaluate(flags, key, {})
+  await evaluate(server, key, {})
   const pending: { answer: Called | undefined; done: Promise<Called> } = {
     answer: undefined,
-    done: poll(flags, key, body, signal),
+    done: poll(server, key, body, signal),
   }
   void pending.done.then(
     (answer) => {
@@ -111,6 +115,40 @@ describe('a poll without since', () => {
     for (const { answer } of all) {
       expect(answer).toMatchObject({ status: 200, body: { banner: 'hello' } })
     }
+  })
+
+  it('is answered in time slices if the hold times of many polls end together', async () => {
+    const random = vi.spyOn(Math, 'random').mockReturnValue(0)
+    const all = await Promise.all(Array.from({ length: 200 }, () => openPoll({ context: user })))
+    random.mockRestore()
+    const answered = () => all.filter(({ answer }) => answer !== undefined).length
+    const moved = clock.advance(60_000)
+    while (answered() === 0) await new Promise((resolve) => setImmediate(resolve))
+    expect(answered()).toBeLessThan(200)
+    await moved
+    expect(answered()).toBe(200)
+  })
+
+  it('is answered after its hold time, also if the time of day is set back or forward', async () => {
+    let shiftMs = 0
+    const shifted = createFlagServer({
+      ...memory,
+      clock: {
+        now: () => clock.now() + shiftMs,
+        monotonicNow: () => clock.monotonicNow(),
+        schedule: (delayMs, task) => clock.schedule(delayMs, task),
+      },
+    })
+    for (const shift of [-3_600_000, 3_600_000]) {
+      shiftMs = 0
+      const pending = await openPoll({ context: user }, live.sdkKey, { server: shifted })
+      shiftMs = shift
+      await clock.advance(59_999)
+      expect(pending.answer).toBeUndefined()
+      await clock.advance(1001)
+      expect(pending.answer).toMatchObject({ status: 200, body: { banner: 'hello' } })
+    }
+    await shifted.close()
   })
 
   it('hears when a flag is removed', async () => {
@@ -295,7 +333,7 @@ describe('a pending poll', () => {
   it('frees its place when the caller goes away', async () => {
     flags = createFlagServer({ ...memory, clock, maxLiveClients: 1 })
     const leaver = new AbortController()
-    const pending = await openPoll({ context: user }, live.sdkKey, leaver.signal)
+    const pending = await openPoll({ context: user }, live.sdkKey, leaver)
     const refused = await poll(flags, live.sdkKey, { context: user })
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([
       429,
