@@ -1,13 +1,10 @@
-import type { FlagSet } from '@ff/core'
 import type { EvaluationCount, EvaluationSource } from '@ff/storage'
 import type { FlagSetScope, SdkKeyKind } from '../access/sdk-keys.ts'
 import type { Evaluated } from '../evaluation/evaluated.ts'
-import { EvaluationCounters, type FlagCount } from './evaluation-counters.ts'
-
-const MINUTE_MS = 60_000
+import { EvaluationCounters, minuteOf } from './evaluation-counters.ts'
 
 interface EnvironmentUsageOptions {
-  /** Receives counts that do not fit the next minute or flag set. */
+  /** Receives counts that are of an earlier minute or flag set. */
   readonly addCount: (count: EvaluationCount) => void
   readonly addRequests: (usage: {
     readonly environmentId: string
@@ -20,10 +17,6 @@ interface Usage {
   readonly environmentId: string
   requests: number
   counters: EvaluationCounters | undefined
-  /** The minute of `counters`, since the epoch. */
-  minute: number
-  /** The beginning of that minute. */
-  timestamp: string
 }
 
 /** Counts requests and evaluations for each environment in this minute. */
@@ -50,10 +43,12 @@ export class EnvironmentUsage {
     { source, now }: { readonly source: EvaluationSource; readonly now: number },
   ): void {
     const usage = this.#usageOf(scope)
-    const minute = Math.floor(now / MINUTE_MS)
-    const isCurrent = usage.counters?.flagSet === flagSet && usage.minute === minute
-    if (!isCurrent) this.#advance(usage, flagSet, minute)
-    usage.counters?.add(evaluation, source, micros)
+    if (usage.counters?.flagSet !== flagSet || usage.counters.minute !== minuteOf(now)) {
+      const earlier = usage.counters?.drain(scope.environmentId) ?? []
+      for (const count of earlier) this.#options.addCount(count)
+      usage.counters = new EvaluationCounters(flagSet, now)
+    }
+    usage.counters.add(evaluation, source, micros)
   }
 
   /** Takes out the counts, one flag after another, and passes on the requests. */
@@ -66,32 +61,16 @@ export class EnvironmentUsage {
       const { environmentId, counters, requests } = usage
       usage.requests = 0
       if (requests > 0) this.#options.addRequests({ environmentId, requests })
-      if (counters?.hasNews === true) {
-        for (const count of counters.drain()) {
-          yield { ...count, environmentId, minute: usage.timestamp }
-        }
-      } else if (requests === 0) usages.delete(environmentId)
+      if (counters?.hasNews === true) yield* counters.drain(environmentId)
+      else if (requests === 0) usages.delete(environmentId)
     }
   }
 
   #usageOf({ environmentId, kind }: FlagSetScope): Usage {
     const known = this.#usages[kind].get(environmentId)
     if (known !== undefined) return known
-    const usage = { environmentId, requests: 0, counters: undefined, minute: 0, timestamp: '' }
+    const usage = { environmentId, requests: 0, counters: undefined }
     this.#usages[kind].set(environmentId, usage)
     return usage
-  }
-
-  /** Begins to count for another minute, or another flag set, most flags of which are the same. */
-  #advance(usage: Usage, flagSet: FlagSet, minute: number): void {
-    const { environmentId, counters, timestamp } = usage
-    const pass = (count: FlagCount) =>
-      this.#options.addCount({ ...count, environmentId, minute: timestamp })
-    if (usage.minute !== minute) for (const count of counters?.drain() ?? []) pass(count)
-    if (counters === undefined) usage.counters = new EvaluationCounters(flagSet)
-    else if (counters.flagSet !== flagSet) counters.moveTo(flagSet).forEach(pass)
-    if (usage.minute === minute) return
-    usage.minute = minute
-    usage.timestamp = new Date(minute * MINUTE_MS).toISOString()
   }
 }

@@ -1,8 +1,10 @@
 import { compileFlagSet, type FlagSet } from '@ff/core'
 import { evaluateAll, evaluateSome } from '@ff/core/all-flags'
+import type { EvaluationCount } from '@ff/storage'
 import { describe, expect, it } from 'vitest'
 import { textFlag } from '../../test/seed.ts'
-import { EvaluationCounters, type FlagCount } from './evaluation-counters.ts'
+import { EnvironmentUsage } from './environment-usage.ts'
+import { EvaluationCounters } from './evaluation-counters.ts'
 
 const user = { kind: 'user', key: 'user-1' }
 
@@ -13,7 +15,7 @@ function versionOf(flags: Record<string, string>, previous?: FlagSet): FlagSet {
 }
 
 /** `id source: how often, how long`. */
-function linesOf(counts: Iterable<FlagCount>): string[] {
+function linesOf(counts: Iterable<EvaluationCount>): string[] {
   return [...counts]
     .map(({ flagId, source, count, micros }) => `${flagId} ${source}: ${count}, ${micros}`)
     .sort()
@@ -21,19 +23,34 @@ function linesOf(counts: Iterable<FlagCount>): string[] {
 
 const idOf = (flagSet: FlagSet, key: string) => flagSet.flags.get(key)?.definition.id
 
+/** Usage of one environment, and the counts that it has passed on or drained. */
+function usageOf() {
+  const counts: EvaluationCount[] = []
+  const usage = new EnvironmentUsage({
+    addCount: (count) => counts.push(count),
+    addRequests: () => undefined,
+  })
+  const evaluated = (flagSet: FlagSet, now = 0, keys?: readonly string[]) => {
+    const evaluation = keys ? evaluateSome(flagSet, keys, user, 0) : evaluateAll(flagSet, user, 0)
+    const scope = { environmentId: 'live', kind: 'server' } as const
+    usage.add(scope, { flagSet, context: user, evaluation, micros: 1 }, { source: 'rest', now })
+  }
+  return { usage, counts, evaluated }
+}
+
 describe('counting evaluations', () => {
   it('adds up equal outcomes that follow each other, and each outcome by itself', () => {
     const flagSet = versionOf({ banner: 'hello' })
     const banner = idOf(flagSet, 'banner')
-    const counters = new EvaluationCounters(flagSet)
+    const counters = new EvaluationCounters(flagSet, 0)
     const shared = evaluateAll(flagSet, user, 0)
     for (let times = 0; times < 3; times += 1) counters.add(shared, 'poll', 10)
     counters.add(shared, 'ws', 1)
     counters.add(evaluateAll(flagSet, user, 0), 'poll', 5)
     counters.add(evaluateSome(flagSet, ['banner'], user, 0), 'poll', 2)
-    const all = linesOf(counters.drain())
+    const all = linesOf(counters.drain('live'))
     expect(all).toEqual([`${banner} poll: 5, 37`, `${banner} ws: 1, 1`])
-    expect(linesOf(counters.drain())).toEqual([])
+    expect(linesOf(counters.drain('live'))).toEqual([])
   })
 
   it.each([
@@ -41,55 +58,52 @@ describe('counting evaluations', () => {
     ['a flag is removed', { alpha: '1', claim: '1' }],
     ['a flag is added before the others', { aaa: '1', alpha: '1', banner: 'other', claim: '1' }],
     ['a flag is added behind the others', { alpha: '1', banner: 'other', claim: '1', zzz: '1' }],
-  ])('goes on for the flags that are the same when %s', (_what, flags) => {
+  ])('counts each flag once for each evaluation when %s', (_what, flags) => {
     const before = versionOf({ alpha: '1', banner: '1', claim: '1' })
-    const counters = new EvaluationCounters(before)
-    counters.add(evaluateAll(before, user, 0), 'rest', 1)
     const after = versionOf(flags, before)
+    const { usage, counts, evaluated } = usageOf()
+    evaluated(before)
+    evaluated(after, 0, ['claim'])
+    counts.push(...usage.drain())
     const [alpha, banner, claim] = ['alpha', 'banner', 'claim'].map((key) => idOf(before, key))
-    expect(linesOf(counters.moveTo(after))).toEqual([`${banner} rest: 1, 1`])
-    counters.add(evaluateSome(after, ['claim'], user, 0), 'rest', 1)
-    const all = linesOf(counters.drain())
-    expect(all).toEqual([`${alpha} rest: 1, 1`, `${claim} rest: 2, 2`])
-    expect(linesOf(counters.drain())).toEqual([])
+    expect(linesOf(counts)).toEqual(
+      [alpha, banner, claim, claim].map((flagId) => `${flagId} rest: 1, 1`).sort(),
+    )
+    expect([...usage.drain()]).toEqual([])
+  })
+
+  it('notes the minute in which each evaluation was counted', () => {
+    const flagSet = versionOf({ banner: '1' })
+    const { usage, counts, evaluated } = usageOf()
+    for (const now of [0, 59_999, 60_000]) evaluated(flagSet, now)
+    counts.push(...usage.drain())
+    expect(
+      counts.map(({ environmentId, minute, count }) => [environmentId, minute, count]),
+    ).toEqual([
+      ['live', '1970-01-01T00:00:00.000Z', 2],
+      ['live', '1970-01-01T00:01:00.000Z', 1],
+    ])
   })
 
   it('loses nothing and counts nothing twice when more is counted during a drain', () => {
     const before = versionOf({ alpha: '1', banner: '1', claim: '1', dialog: '1' })
     const after = versionOf({ aaa: '1', alpha: '1', claim: '1', dialog: '1' }, before)
-    const counters = new EvaluationCounters(before)
-    const counts: FlagCount[] = []
-    counters.add(evaluateAll(before, user, 0), 'rest', 1)
-    const draining = counters.drain()
+    const { usage, counts, evaluated } = usageOf()
+    evaluated(before)
+    const draining = usage.drain()
     for (let turn = 0; turn < 2; turn += 1) {
       const next = draining.next()
       if (next.done !== true) counts.push(next.value)
     }
-    counters.add(evaluateAll(before, user, 0), 'rest', 1)
-    counts.push(...counters.moveTo(after))
-    counters.add(evaluateAll(after, user, 0), 'rest', 1)
+    evaluated(before)
+    evaluated(after)
     counts.push(...draining)
-    expect(counters.hasNews).toBe(true)
-    counts.push(...counters.drain())
-    expect(counters.hasNews).toBe(false)
+    counts.push(...usage.drain())
     const timesOf = (flagSet: FlagSet, key: string) =>
       counts
         .filter(({ flagId }) => flagId === idOf(flagSet, key))
         .reduce((sum, { count }) => sum + count, 0)
     const times = ['alpha', 'banner', 'claim', 'dialog'].map((key) => timesOf(before, key))
     expect([...times, timesOf(after, 'aaa')]).toEqual([3, 2, 3, 3, 1])
-  })
-
-  it('says that it has more when a removed flag has moved the others past the one looked at', () => {
-    const before = versionOf({ alpha: '1', banner: '1', claim: '1' })
-    const counters = new EvaluationCounters(before)
-    counters.add(evaluateAll(before, user, 0), 'rest', 1)
-    const draining = counters.drain()
-    draining.next()
-    draining.next()
-    counters.moveTo(versionOf({ banner: '1', claim: '1' }, before))
-    expect([...draining]).toEqual([])
-    expect(counters.hasNews).toBe(true)
-    expect(linesOf(counters.drain())).toEqual([`${idOf(before, 'claim')} rest: 1, 1`])
   })
 })

@@ -2,8 +2,7 @@ import { type CompiledFlag, codeCountOf, type FlagSet, reasonOf, servedBy } from
 import type { Evaluation } from '@ff/core/all-flags'
 import type { EvaluationCount, EvaluationSource } from '@ff/storage'
 
-/** The count of one flag under one code. */
-export type FlagCount = Omit<EvaluationCount, 'environmentId' | 'minute'>
+const MINUTE_MS = 60_000
 
 /** Two numbers for each slot: how often, and how long it took together. */
 interface Slots {
@@ -12,13 +11,15 @@ interface Slots {
 }
 
 /**
- * Counts the outcomes of one flag set: a slot for each code of each flag, laid out flag by
- * flag, so that counting an evaluation is nothing but additions to arrays.
+ * Counts the outcomes of one flag set in one minute: a slot for each code of each flag, laid out flag
+ * by flag, so that counting an evaluation is nothing but additions to arrays.
  */
 export class EvaluationCounters {
-  #flagSet: FlagSet
+  readonly flagSet: FlagSet
+  /** Since the epoch. */
+  readonly minute: number
   /** Where the slots of each flag begin, in the order of the flag set, and where the last ones end. */
-  #offsets: Int32Array
+  readonly #offsets: Int32Array
   /** By source; made when it is first needed. */
   readonly #bySource = new Map<EvaluationSource, Slots>()
   /**
@@ -33,13 +34,10 @@ export class EvaluationCounters {
   /** The position of each flag; made when some flags are first counted without the others. */
   #positions: ReadonlyMap<CompiledFlag, number> | undefined
 
-  constructor(flagSet: FlagSet) {
-    this.#flagSet = flagSet
+  constructor(flagSet: FlagSet, now: number) {
+    this.flagSet = flagSet
+    this.minute = minuteOf(now)
     this.#offsets = offsetsIn(flagSet)
-  }
-
-  get flagSet(): FlagSet {
-    return this.#flagSet
   }
 
   /** Counts every outcome of an evaluation under this flag set. */
@@ -56,86 +54,46 @@ export class EvaluationCounters {
     this.#lastTimes += 1
   }
 
-  /**
-   * Replaces the flag set by another version. Flags that are the same in both keep their counts; the
-   * counts of the others are taken out and returned.
-   */
-  moveTo(flagSet: FlagSet): readonly FlagCount[] {
-    this.#countLast()
-    this.#hasNews = true
-    const flags = this.#flagSet.ordered
-    const from = this.#offsets
-    const offsets = offsetsIn(flagSet)
-    const positions = new Map(flagSet.ordered.map((flag, position) => [flag, position]))
-    const isInPlace =
-      offsets.at(-1) === from.at(-1) &&
-      flags.every((flag, index) => offsets[positions.get(flag) ?? index] === from[index])
-    const taken: FlagCount[] = []
-    for (const [source, slots] of this.#bySource) {
-      const moved = isInPlace ? slots : emptySlots(offsets)
-      for (const [index, flag] of flags.entries()) {
-        const position = positions.get(flag)
-        if (position === undefined) {
-          taken.push(...this.#take(index, source))
-        } else if (!isInPlace) {
-          const [start = 0, end] = [from[index], from[index + 1]]
-          moved.counts.set(slots.counts.subarray(start, end), offsets[position])
-          moved.micros.set(slots.micros.subarray(start, end), offsets[position])
-        }
-      }
-      this.#bySource.set(source, moved)
-    }
-    this.#flagSet = flagSet
-    this.#offsets = offsets
-    this.#positions = positions
-    return taken
-  }
-
-  /** Whether anything was counted, or may have been passed over, since `drain` last began. */
+  /** Whether anything was counted since `drain` last began. */
   get hasNews(): boolean {
     return this.#hasNews
   }
 
-  /**
-   * Takes out what was counted, flag by flag. What is counted meanwhile, and what passes the place
-   * that is being looked at because another version is moved to, is taken out now or the next time.
-   */
-  *drain(): Generator<FlagCount, void> {
+  /** Takes out the counts, flag by flag. Later counts are taken out now or the next time. */
+  *drain(environmentId: string): Generator<EvaluationCount, void> {
     this.#countLast()
     this.#hasNews = false
-    for (const source of this.#bySource.keys()) {
-      for (let index = 0; index < this.#flagSet.ordered.length; index += 1) {
-        yield* this.#take(index, source)
+    const minute = new Date(this.minute * MINUTE_MS).toISOString()
+    for (const [source, { counts, micros }] of this.#bySource) {
+      for (const [index, flag] of this.flagSet.ordered.entries()) {
+        const start = this.#offsets[index] ?? 0
+        const end = this.#offsets[index + 1] ?? start
+        for (let slot = start; slot < end; slot += 1) {
+          const count = counts[slot] ?? 0
+          if (count === 0) continue
+          const taken = { count, micros: Math.round(micros[slot] ?? 0) }
+          counts[slot] = micros[slot] = 0
+          const variationId = flag.variations[servedBy(slot - start) - 1]?.id ?? null
+          const reason = reasonOf(slot - start)
+          yield {
+            environmentId,
+            flagId: flag.definition.id,
+            minute,
+            variationId,
+            reason,
+            source,
+            ...taken,
+          }
+        }
       }
     }
-  }
-
-  /** Takes out what one flag has counted. */
-  #take(index: number, source: EvaluationSource): readonly FlagCount[] {
-    const flag = this.#flagSet.ordered[index]
-    const start = this.#offsets[index] ?? 0
-    const end = this.#offsets[index + 1] ?? start
-    const { counts, micros } = this.#slotsOf(source)
-    const taken: FlagCount[] = []
-    for (let slot = start; slot < end; slot += 1) {
-      const count = counts[slot] ?? 0
-      if (flag === undefined || count === 0) continue
-      const variationId = flag.variations[servedBy(slot - start) - 1]?.id ?? null
-      taken.push({
-        ...{ flagId: flag.definition.id, variationId, reason: reasonOf(slot - start), source },
-        ...{ count, micros: Math.round(micros[slot] ?? 0) },
-      })
-      counts[slot] = 0
-      micros[slot] = 0
-    }
-    return taken
   }
 
   #countLast(): void {
     if (this.#last === undefined) return
     const { flags, codes, start } = this.#last
     const times = this.#lastTimes
-    const offsets = flags === this.#flagSet.ordered ? this.#offsets : this.#offsetsOf(flags)
+    const offsets = flags === this.flagSet.ordered ? this.#offsets : this.#offsetsOf(flags)
     const { counts, micros } = this.#slotsOf(this.#lastSource)
     for (let index = 0; index < flags.length; index += 1) {
       const slot = (offsets[index] ?? 0) + (codes[start + index] ?? 0)
@@ -156,10 +114,15 @@ export class EvaluationCounters {
 
   /** Of some flags of this flag set. */
   #offsetsOf(flags: readonly CompiledFlag[]): Int32Array {
-    this.#positions ??= new Map(this.#flagSet.ordered.map((each, position) => [each, position]))
+    this.#positions ??= new Map(this.flagSet.ordered.map((each, position) => [each, position]))
     const positions = this.#positions
     return Int32Array.from(flags, (flag) => this.#offsets[positions.get(flag) ?? 0] ?? 0)
   }
+}
+
+/** Returns the minute of a time in epoch milliseconds, since the epoch. */
+export function minuteOf(now: number): number {
+  return Math.floor(now / MINUTE_MS)
 }
 
 function offsetsIn({ ordered }: FlagSet): Int32Array {
