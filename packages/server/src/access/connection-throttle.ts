@@ -1,5 +1,6 @@
 import { FlagError } from '@ff/core'
 import type { Clock } from '../runtime/clock.ts'
+import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { type RequestLimiter, tooManyRequests } from './rate-limit.ts'
 import type { EnvironmentScope } from './sdk-keys.ts'
 
@@ -65,13 +66,11 @@ export class ConnectionThrottle {
   }
 
   #lineOf(organizationId: string): Line {
-    const known = this.#byOrganization.get(organizationId)
-    if (known !== undefined) return known
-    const perSecond = this.#perSecond * SHARE_OF_ONE
-    const burst = Math.max(1, Math.ceil(burstOf(this.#perSecond) * SHARE_OF_ONE))
-    const line = new Line(perSecond, burst, this.#clock.now())
-    this.#byOrganization.set(organizationId, line)
-    return line
+    return getOrInsert(this.#byOrganization, organizationId, () => {
+      const perSecond = this.#perSecond * SHARE_OF_ONE
+      const burst = Math.max(1, Math.ceil(burstOf(this.#perSecond) * SHARE_OF_ONE))
+      return new Line(perSecond, burst, this.#clock.now())
+    })
   }
 }
 

@@ -1,7 +1,7 @@
 import { FlagError } from '@ff/core'
 import { RATE_WINDOW_MS } from '@ff/protocol/sdk'
 import type { RateLimiter, RateWindow } from '@ff/storage'
-import type { Clock } from '../runtime/clock.ts'
+import { type Clock, within } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { EnvironmentScope } from './sdk-keys.ts'
 
@@ -130,21 +130,15 @@ export class RequestLimiter {
   /** Returns all of `amount` if the limiter fails or has failed lately: the caller knows the limit. */
   async #lease(keyId: string, window: RateWindow, amount: number): Promise<number> {
     if (Math.abs(this.#clock.now() - this.#failedAt) < REST_MS) return amount
-    let cancel: (() => void) | undefined
     try {
-      const late = new Promise<never>((_, reject) => {
-        cancel = this.#clock.schedule(ANSWER_WITHIN_MS, () =>
-          reject(new Error('no answer in time')),
-        )
-      })
-      const granted = await Promise.race([this.#limiter.lease(keyId, window, amount), late])
+      const lease = this.#limiter.lease(keyId, window, amount)
+      const granted = await within(lease, { clock: this.#clock, ms: ANSWER_WITHIN_MS })
+      if (granted === undefined) throw new Error('no answer in time')
       return Math.max(0, Math.min(granted, amount))
     } catch (cause) {
       this.#failedAt = this.#clock.now()
       this.#logger.error('the rate limiter fails; this process counts alone', { cause })
       return amount
-    } finally {
-      cancel?.()
     }
   }
 }

@@ -1,7 +1,7 @@
 import { FlagError } from '@ff/core'
 import { DEFAULT_RATE_LIMIT, SDK_KEY_PREFIX } from '@ff/protocol/sdk'
 import type { Records, Storage } from '@ff/storage'
-import type { Clock } from '../runtime/clock.ts'
+import { type Clock, within } from '../runtime/clock.ts'
 import { CoalescedTask } from '../runtime/coalesced-task.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { MAX_REMEMBERED_KEYS } from '../runtime/memory-bounds.ts'
@@ -96,13 +96,7 @@ export class SdkKeyVerifier {
    */
   recheck(): void {
     const read = this.refresh().catch(() => undefined)
-    const doubt = new Promise<void>((resolve) => {
-      const cancel = this.#clock.schedule(DOUBT_MS, resolve)
-      void read.then(() => {
-        cancel()
-        resolve()
-      })
-    }).then(() => {
+    const doubt = within(read, { clock: this.#clock, ms: DOUBT_MS }).then(() => {
       if (this.#doubt === doubt) this.#doubt = undefined
     })
     this.#doubt = doubt
@@ -197,13 +191,9 @@ export class SdkKeyVerifier {
   }
 
   #remember(key: string, known: ValidKey): void {
-    if (this.#remembered.size >= MAX_REMEMBERED_KEYS) {
-      for (const oldest of this.#remembered.keys()) {
-        this.#remembered.delete(oldest)
-        break
-      }
-    }
     this.#remembered.set(key, known)
+    const [oldest] = this.#remembered.keys()
+    if (this.#remembered.size > MAX_REMEMBERED_KEYS && oldest) this.#remembered.delete(oldest)
   }
 }
 

@@ -1,7 +1,7 @@
 import { FlagError } from '@ff/core'
 import { SDK_PATHS } from '@ff/protocol/sdk'
 import type { Storage } from '@ff/storage'
-import type { Clock } from '../runtime/clock.ts'
+import { type Clock, within } from '../runtime/clock.ts'
 import type { InFlight } from '../runtime/in-flight.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { managementErrorReply, sdkErrorReply } from './error-reply.ts'
@@ -93,12 +93,7 @@ export async function readyReply(storage: Storage, clock: Clock): Promise<Reply>
     () => true,
     () => false,
   )
-  let cancel = (): void => undefined
-  const tooLate = new Promise<boolean>((resolve) => {
-    cancel = clock.schedule(READY_WITHIN_MS, () => resolve(false))
-  })
-  const isReady = await Promise.race([answered, tooLate])
-  cancel()
+  const isReady = await within(answered, { clock, ms: READY_WITHIN_MS })
   if (!isReady) throw new FlagError('UNAVAILABLE', 'The server is not ready.')
   return statusReply('ready')
 }

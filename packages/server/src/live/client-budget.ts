@@ -1,6 +1,7 @@
 import type { FlagError } from '@ff/core'
 import { overloaded, spreadSeconds } from '../access/connection-throttle.ts'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { type Ranked, Ranking } from './ranking.ts'
 
 /** What is limited: each live client counts as one client, and its context takes bytes. */
@@ -202,9 +203,7 @@ export class ClientBudget {
 }
 
 function childOf(parent: Account, id: string): Account {
-  const child = parent.children.get(id) ?? new Account(id, parent)
-  parent.children.set(id, child)
-  return child
+  return getOrInsert(parent.children, id, () => new Account(id, parent))
 }
 
 const FULL = {

@@ -2,6 +2,7 @@ import type { FlagSet } from '@ff/core'
 import { type Evaluation, evaluateSome, onlyFlags, valuesOf } from '@ff/core/all-flags'
 import { changedByGradualRollouts, changedFlags, changedValues, stepAt } from '@ff/core/changes'
 import { type Evaluated, evaluateSomeTimed } from '../evaluation/evaluated.ts'
+import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { MAX_DIFF_LENGTH } from '../runtime/memory-bounds.ts'
 import { contextOfText, type SubscriberGroup } from './held-context.ts'
 
@@ -58,10 +59,8 @@ const diffs = new WeakMap<FlagSetState, WeakMap<FlagSetState, FlagSetDiff>>()
 
 /** Returns what has changed from one state to another, usually a later one. */
 export function flagSetDiffOf(before: FlagSetState, after: FlagSetState): FlagSetDiff {
-  const known = diffs.get(after) ?? new WeakMap<FlagSetState, FlagSetDiff>()
-  const diff = known.get(before) ?? new FlagSetDiff(before, after)
-  diffs.set(after, known.set(before, diff))
-  return diff
+  const toAfter = getOrInsert(diffs, after, () => new WeakMap<FlagSetState, FlagSetDiff>())
+  return getOrInsert(toAfter, before, () => new FlagSetDiff(before, after))
 }
 
 /**

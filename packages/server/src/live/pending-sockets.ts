@@ -1,5 +1,6 @@
 import type { FlagError } from '@ff/core'
 import { overloaded, spreadSeconds } from '../access/connection-throttle.ts'
+import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { MAX_PENDING_SOCKETS } from '../runtime/memory-bounds.ts'
 import { forEachInTimeSlices, inNextTurn } from '../runtime/time-slice.ts'
 import { type Ranked, Ranking } from './ranking.ts'
@@ -60,8 +61,7 @@ export class PendingSockets {
 
   /** Sockets of an unknown address count as those of one address. */
   add(socket: PendingSocket, address: string | undefined): void {
-    const group = this.#byAddress.get(address) ?? new Group(address)
-    this.#byAddress.set(address, group)
+    const group = getOrInsert(this.#byAddress, address, () => new Group(address))
     this.#groups.set(socket, group)
     group.sockets.add(socket)
     this.#ranking.set(group, group.sockets.size)
@@ -110,12 +110,11 @@ export class PendingSockets {
   }
 
   #displaceOldest(group: Group): void {
-    for (const oldest of group.sockets) {
-      this.#displaced += 1
-      this.remove(oldest)
-      oldest.refuse(displaced())
-      return
-    }
+    const [oldest] = group.sockets
+    if (oldest === undefined) return
+    this.#displaced += 1
+    this.remove(oldest)
+    oldest.refuse(displaced())
   }
 }
 

@@ -1,5 +1,6 @@
 import type { EnvironmentScope, FlagSetScope, SdkKeyKind } from '../access/sdk-keys.ts'
 import { contextHashOf } from '../evaluation/entity-tag.ts'
+import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 import type { EndReason, FlagSession, LiveTransport } from './flag-session.ts'
 import type { SubscriberGroup } from './held-context.ts'
@@ -138,10 +139,11 @@ export class SessionRegistry {
   }
 
   #groupsOf({ environmentId, kind }: FlagSetScope): SubscriberGroups {
-    const known = this.#byEnvironment[kind].get(environmentId)
-    if (known !== undefined) return known
-    const groups = new SubscriberGroups({ environmentId, kind })
-    this.#byEnvironment[kind].set(environmentId, groups)
-    return groups
+    const environments = this.#byEnvironment[kind]
+    return getOrInsert(
+      environments,
+      environmentId,
+      () => new SubscriberGroups({ environmentId, kind }),
+    )
   }
 }

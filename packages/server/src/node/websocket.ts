@@ -10,6 +10,7 @@ import type { Message } from '../live/flag-set-diff.ts'
 import type { SocketConnection } from '../live/socket-connection.ts'
 import type { SocketLike } from '../live/socket-like.ts'
 import type { Cancel } from '../runtime/clock.ts'
+import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { forEachInTimeSlices, TimeSlice } from '../runtime/time-slice.ts'
 
 /** Stops accepting sockets, and the heartbeat; sockets that are open stay open. */
@@ -112,12 +113,7 @@ class NodeSocket implements SocketLike {
 
   send(message: Message): void {
     if (this.#webSocket.readyState !== this.#webSocket.OPEN) return
-    let frame = FRAMES.get(message)
-    if (frame === undefined) {
-      frame = frameOf(message)
-      FRAMES.set(message, frame)
-    }
-    this.#stream.write(frame)
+    this.#stream.write(getOrInsert(FRAMES, message, () => frameOf(message)))
   }
 
   whenDrained(task: () => void): void {

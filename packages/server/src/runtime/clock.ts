@@ -23,6 +23,18 @@ export const systemClock: Clock = {
   },
 }
 
+/** Resolves and rejects as a promise does, but resolves with `undefined` after `ms`. */
+export async function within<T>(
+  promise: Promise<T>,
+  { clock, ms }: { readonly clock: Clock; readonly ms: number },
+): Promise<T | undefined> {
+  let cancel: Cancel | undefined
+  const late = new Promise<undefined>((resolve) => {
+    cancel = clock.schedule(ms, () => resolve(undefined))
+  })
+  return await Promise.race([promise, late]).finally(() => cancel?.())
+}
+
 /** Returns the clock's time as a timestamp: ISO-8601 UTC with milliseconds. */
 export function timestampAt(clock: Clock): string {
   return new Date(clock.now()).toISOString()

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import { type Clock, within } from './clock.ts'
 
 /** Counts the requests in progress, so that a stopping server can wait for them. */
 export class InFlight {
@@ -19,12 +19,7 @@ export class InFlight {
   /** Resolves when no request is in progress, or after `withinMs`. */
   async settled(clock: Clock, withinMs: number): Promise<void> {
     if (this.#count === 0) return
-    await new Promise<void>((resolve) => {
-      const cancel = clock.schedule(withinMs, resolve)
-      this.#whenNone.push(() => {
-        cancel()
-        resolve()
-      })
-    })
+    const none = new Promise<void>((resolve) => this.#whenNone.push(resolve))
+    await within(none, { clock, ms: withinMs })
   }
 }

@@ -3,6 +3,7 @@ import { canonicalJson, hash128 } from '@ff/core/fingerprint'
 import type { Environment } from '@ff/protocol/management'
 import type { ContextSample, Storage } from '@ff/storage'
 import type { Evaluated } from '../evaluation/evaluated.ts'
+import { getOrInsert } from '../runtime/get-or-insert.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { MAX_KNOWN_SAMPLES, MAX_SAMPLE_BYTES, MAX_SAMPLES } from '../runtime/memory-bounds.ts'
 import { BatchBuffer } from './batch-buffer.ts'
@@ -93,7 +94,9 @@ export class ContextSampler {
 
   /** Adds a context to the samples. Returns false if it was observed in this batch before. */
   observe(evaluated: Evaluated, observation: Observation): boolean {
-    const batch = this.#batchOf(observation.environmentId)
+    const batch = getOrInsert(this.#batches, observation.environmentId, () => {
+      return { decisions: new Map(), kept: 0, added: 0 }
+    })
     const before = batch.decisions.get(observation.contextHash)
     const decision = before ?? this.#decide(evaluated, observation, batch)
     if (before === undefined && batch.decisions.size < MAX_DISTINCT) {
@@ -129,14 +132,6 @@ export class ContextSampler {
     if (kept.length > 0) await storage.recordContextSamples(await toStoredSamples(kept, found))
     for (const sample of kept) this.#remember(nameOf(sample))
     return samples.filter(({ environmentId }) => !found.has(environmentId))
-  }
-
-  #batchOf(environmentId: string): Batch {
-    const known = this.#batches.get(environmentId)
-    if (known !== undefined) return known
-    const batch = { decisions: new Map(), kept: 0, added: 0 }
-    this.#batches.set(environmentId, batch)
-    return batch
   }
 
   /** Decides about a context that was not observed in this batch before. */
@@ -177,11 +172,8 @@ export class ContextSampler {
 
   #remember(name: string): void {
     this.#known.add(name)
-    if (this.#known.size <= MAX_KNOWN_SAMPLES) return
-    for (const oldest of this.#known) {
-      this.#known.delete(oldest)
-      break
-    }
+    const [oldest] = this.#known
+    if (this.#known.size > MAX_KNOWN_SAMPLES && oldest) this.#known.delete(oldest)
   }
 }
 

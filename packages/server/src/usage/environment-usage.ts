@@ -1,6 +1,7 @@
 import type { EvaluationCount, EvaluationSource } from '@ff/storage'
 import type { FlagSetScope, SdkKeyKind } from '../access/sdk-keys.ts'
 import type { Evaluated } from '../evaluation/evaluated.ts'
+import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { EvaluationCounters, minuteOf } from './evaluation-counters.ts'
 
 interface EnvironmentUsageOptions {
@@ -67,10 +68,8 @@ export class EnvironmentUsage {
   }
 
   #usageOf({ environmentId, kind }: FlagSetScope): Usage {
-    const known = this.#usages[kind].get(environmentId)
-    if (known !== undefined) return known
-    const usage = { environmentId, requests: 0, counters: undefined }
-    this.#usages[kind].set(environmentId, usage)
-    return usage
+    return getOrInsert(this.#usages[kind], environmentId, () => {
+      return { environmentId, requests: 0, counters: undefined }
+    })
   }
 }

@@ -1,6 +1,7 @@
 import { type CompiledFlag, codeCountOf, type FlagSet, reasonOf, servedBy } from '@ff/core'
 import type { Evaluation } from '@ff/core/all-flags'
 import type { EvaluationCount, EvaluationSource } from '@ff/storage'
+import { getOrInsert } from '../runtime/get-or-insert.ts'
 
 const MINUTE_MS = 60_000
 
@@ -94,7 +95,9 @@ export class EvaluationCounters {
     const { flags, codes, start } = this.#last
     const times = this.#lastTimes
     const offsets = flags === this.flagSet.ordered ? this.#offsets : this.#offsetsOf(flags)
-    const { counts, micros } = this.#slotsOf(this.#lastSource)
+    const { counts, micros } = getOrInsert(this.#bySource, this.#lastSource, () =>
+      emptySlots(this.#offsets),
+    )
     for (let index = 0; index < flags.length; index += 1) {
       const slot = (offsets[index] ?? 0) + (codes[start + index] ?? 0)
       counts[slot] = (counts[slot] ?? 0) + times
@@ -102,14 +105,6 @@ export class EvaluationCounters {
     }
     this.#last = undefined
     this.#lastTimes = 0
-  }
-
-  #slotsOf(source: EvaluationSource): Slots {
-    const known = this.#bySource.get(source)
-    if (known !== undefined) return known
-    const slots = emptySlots(this.#offsets)
-    this.#bySource.set(source, slots)
-    return slots
   }
 
   /** Of some flags of this flag set. */

@@ -1,4 +1,5 @@
 import type { Storage, StorageSession } from '@ff/storage'
+import { getOrInsert } from '../runtime/get-or-insert.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { MAX_USAGE_ROWS } from '../runtime/memory-bounds.ts'
 import { BatchBuffer } from './batch-buffer.ts'
@@ -96,9 +97,7 @@ export class OrganizationUsage {
     for (const mark of marks) {
       const orgId = await this.organizationOf(mark.environmentId)
       if (orgId === undefined) continue
-      const ofOrganization = byOrganization.get(orgId) ?? []
-      ofOrganization.push(mark)
-      byOrganization.set(orgId, ofOrganization)
+      getOrInsert<string, Mark[]>(byOrganization, orgId, () => []).push(mark)
     }
     for (const [orgId, ofOrganization] of byOrganization) {
       await this.#storage.transaction(orgId, async (tx) => {

@@ -8,6 +8,7 @@ import {
 import type { ContextSample } from '@ff/storage'
 import { newId } from '../access/secrets.ts'
 import type { Evaluated } from '../evaluation/evaluated.ts'
+import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 
 /** The kind and the key of a context. */
@@ -84,12 +85,10 @@ function variationsOf(flags: readonly CompiledFlag[], codes: Int32Array): string
 
 /** The member of the object for no variation and for each variation; cached. */
 function membersOf(flag: CompiledFlag): readonly string[] {
-  const known = membersByFlag.get(flag)
-  if (known !== undefined) return known
-  const served = [null, ...flag.variations.map(({ key }) => key)]
-  const members = served.map((key) => `${JSON.stringify(flag.key)}:${JSON.stringify(key)}`)
-  membersByFlag.set(flag, members)
-  return members
+  return getOrInsert(membersByFlag, flag, () => {
+    const served = [null, ...flag.variations.map(({ key }) => key)]
+    return served.map((key) => `${JSON.stringify(flag.key)}:${JSON.stringify(key)}`)
+  })
 }
 
 const membersByFlag = new WeakMap<CompiledFlag, readonly string[]>()

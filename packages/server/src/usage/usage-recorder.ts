@@ -3,7 +3,7 @@ import type { FlagSetScope } from '../access/sdk-keys.ts'
 import { contextHashOf } from '../evaluation/entity-tag.ts'
 import type { Evaluated, EvaluationAnswer } from '../evaluation/evaluated.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
-import type { Cancel, Clock } from '../runtime/clock.ts'
+import { type Cancel, type Clock, within } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { MAX_USAGE_ROWS } from '../runtime/memory-bounds.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
@@ -201,13 +201,7 @@ export class UsageRecorder {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#cancel?.()
-    await new Promise<void>((resolve) => {
-      const cancel = this.#clock.schedule(CLOSE_WITHIN_MS, resolve)
-      void this.flush().then(() => {
-        cancel()
-        resolve()
-      })
-    })
+    await within(this.flush(), { clock: this.#clock, ms: CLOSE_WITHIN_MS })
     const { stats } = this
     if (stats.pending > 0) this.#logger.warn('some usage could not be written', { ...stats })
   }

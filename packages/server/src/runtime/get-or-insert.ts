@@ -1,0 +1,17 @@
+interface MapLike<Key, Value> {
+  get(key: Key): Value | undefined
+  set(key: Key, value: Value): unknown
+}
+
+/** Returns the value of a key; inserts what `create` returns if there is none. */
+export function getOrInsert<Key, Value extends object | string>(
+  map: MapLike<Key, Value>,
+  key: Key,
+  create: () => Value,
+): Value {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const created = create()
+  map.set(key, created)
+  return created
+}
