@@ -3,7 +3,6 @@ import {
   type EvaluationDetail,
   evaluateFlag,
   FlagError,
-  type FlagSet,
   parseContext,
 } from '@ff/core'
 import { detailsOf, valuesOf } from '@ff/core/all-flags'
@@ -27,8 +26,7 @@ import { Broadcaster } from './live/broadcaster.ts'
 import { ClientBudget } from './live/client-budget.ts'
 import { PendingSockets } from './live/pending-sockets.ts'
 import { SessionRegistry } from './live/session-registry.ts'
-import type { SocketConnection } from './live/socket-connection.ts'
-import { SocketConnections } from './live/socket-connections.ts'
+import { SocketConnection, type SocketConnectionOptions } from './live/socket-connection.ts'
 import type { SocketLike, SocketRefusal } from './live/socket-like.ts'
 import type { ConnectedManagementPlane, ManagementPlane } from './management-plane.ts'
 import { type FlagServerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
@@ -36,6 +34,7 @@ import type { Clock } from './runtime/clock.ts'
 import { InFlight } from './runtime/in-flight.ts'
 import { Jobs } from './runtime/jobs.ts'
 import { MAX_QUEUED_UPGRADES } from './runtime/memory-bounds.ts'
+import { forEachInTimeSlices } from './runtime/time-slice.ts'
 import { watchServer } from './server-metrics.ts'
 import { UsageRecorder } from './usage/usage-recorder.ts'
 
@@ -69,7 +68,9 @@ export class FlagServer<As = unknown> {
   readonly #keys: SdkKeyVerifier
   readonly #usage: UsageRecorder
   readonly #sessions = new SessionRegistry()
-  readonly #sockets: SocketConnections
+  readonly #connectionOptions: SocketConnectionOptions
+  /** All sockets that are open, with or without a session. */
+  readonly #sockets = new Set<SocketConnection>()
   readonly #broadcaster: Broadcaster
   readonly #inFlight = new InFlight()
   readonly #jobs: Jobs
@@ -89,26 +90,27 @@ export class FlagServer<As = unknown> {
     const usage = new UsageRecorder({ storage, cache, metrics, clock, logger })
     const scheduler = new EvaluationScheduler({ clock, limiter })
     const budget = new ClientBudget({ clients, bytes })
+    const pending = new PendingSockets({ perAddress: options.maxPendingSocketsPerAddress })
     const whenReady = () => this.#whenReady()
     const live = { cache, sessions, budget, scheduler, usage, clock }
     const polls = new LongPolls({ ...live, logger })
     const sdk = new SdkEndpoints({ cache, scheduler, polls, clock, usage, keys, limiter, logger })
-    const sockets = new SocketConnections({
+    this.#connectionOptions = {
       ...{ ...live, whenReady, keys, limiter },
-      pending: new PendingSockets({ perAddress: options.maxPendingSocketsPerAddress }),
+      pending,
       throttle: new ConnectionThrottle({ clock, perSecond: options.maxNewSocketsPerSecond }),
       toRefusal: (error) => this.#toRefusal(error),
-    })
+    }
     const instance = new Instance({ cache, sessions })
     const management = plane?.connect({ ...options, metrics, instance })
     const jobs = new Jobs(management?.jobs ?? [], { clock, logger })
-    watchServer(metrics, { cache, sessions, budget, sockets, jobs, usage })
+    const sockets = this.#sockets
+    watchServer(metrics, { cache, sessions, budget, sockets, pending, jobs, usage })
     this.as = management?.as as As
     this.#options = options
     this.#cache = cache
     this.#keys = keys
     this.#usage = usage
-    this.#sockets = sockets
     this.#management = management
     this.#jobs = jobs
     this.#broadcaster = new Broadcaster({ changeFeed, cache, keys, sessions, clock })
@@ -154,10 +156,7 @@ export class FlagServer<As = unknown> {
 
   /** Returns every flag's value for a context. Throws `INVALID_CONTEXT`, `NOT_FOUND`. */
   async evaluate(environment: EnvironmentRef, context: EvaluationContext): Promise<FlagValues> {
-    await this.#whenReady()
-    const parsed = parseContext(context)
-    const scope = inProcessScope(environment)
-    const flagSet = await this.#requested(scope)
+    const { scope, flagSet, parsed } = await this.#request(environment, context)
     const evaluated = evaluateAllTimed(flagSet, parsed, this.clock.now())
     this.#usage.evaluated(scope, 'sdk', evaluated)
     return valuesOf(evaluated.evaluation)
@@ -169,10 +168,7 @@ export class FlagServer<As = unknown> {
     flagKey: string,
     context: EvaluationContext,
   ): Promise<EvaluationDetail> {
-    await this.#whenReady()
-    const parsed = parseContext(context)
-    const scope = inProcessScope(environment)
-    const flagSet = await this.#requested(scope)
+    const { scope, flagSet, parsed } = await this.#request(environment, context)
     const now = this.clock.now()
     const evaluated = evaluateSomeTimed(flagSet, [flagKey], parsed, now)
     const [detail] = detailsOf(evaluated.evaluation)
@@ -186,12 +182,17 @@ export class FlagServer<As = unknown> {
    * upgrade; without it, the socket counts as one of an unknown address.
    */
   acceptSocket(socket: SocketLike, client?: Client): SocketConnection {
-    return this.#sockets.accept(socket, client && addressOf(client, this.#options.trustProxy))
+    const connection = new SocketConnection(socket, this.#connectionOptions)
+    const address = client && addressOf(client, this.#options.trustProxy)
+    this.#sockets.add(connection)
+    this.#connectionOptions.pending.add(connection, address)
+    return connection
   }
 
   /** For bindings: frees a connection whose socket is gone. */
   releaseSocket(connection: SocketConnection): void {
-    this.#sockets.release(connection)
+    this.#sockets.delete(connection)
+    connection.closed()
   }
 
   /**
@@ -203,10 +204,14 @@ export class FlagServer<As = unknown> {
     return this.#closing
   }
 
-  async #requested(scope: FlagSetScope): Promise<FlagSet> {
+  /** Begins an evaluation in process, and counts it. */
+  async #request({ environmentId }: EnvironmentRef, context: EvaluationContext) {
+    await this.#whenReady()
+    const parsed = parseContext(context)
+    const scope: FlagSetScope = { environmentId, kind: 'server' }
     const flagSet = await this.#cache.get(scope)
     this.#usage.requested(scope)
-    return flagSet
+    return { scope, flagSet, parsed }
   }
 
   #toRefusal(error: unknown): SocketRefusal {
@@ -235,7 +240,8 @@ export class FlagServer<As = unknown> {
     await this.#starting?.catch(() => undefined)
     this.#broadcaster.stop()
     this.#keys.stop()
-    await Promise.all([this.#sockets.endAll(), this.#sessions.close()])
+    const end = (connection: SocketConnection) => connection.end('goingAway')
+    await Promise.all([forEachInTimeSlices(this.#sockets, end), this.#sessions.close()])
     await this.#inFlight.settled(this.#options.clock, DRAIN_WITHIN_MS)
     await Promise.all([this.#management?.close(), this.#jobs.stop()])
     await this.#usage.close()
@@ -251,10 +257,6 @@ export function createFlagServer<As = undefined>(
   options: FlagServerOptions<As> = {},
 ): FlagServer<As> {
   return new FlagServer(resolveOptions(options), options.management)
-}
-
-function inProcessScope({ environmentId }: EnvironmentRef): FlagSetScope {
-  return { environmentId, kind: 'server' }
 }
 
 function closedError(): FlagError {

@@ -1,22 +1,20 @@
 import type { FlagSetCache } from './evaluation/flag-set-cache.ts'
 import type { Metric, Metrics, Sample } from './http/metrics.ts'
 import type { ClientBudget } from './live/client-budget.ts'
+import type { PendingSockets } from './live/pending-sockets.ts'
 import type { SessionRegistry } from './live/session-registry.ts'
 import { EventLoopDelay } from './runtime/event-loop-delay.ts'
 import type { Jobs } from './runtime/jobs.ts'
-import type { UsageStats } from './usage/usage-recorder.ts'
+import type { UsageRecorder } from './usage/usage-recorder.ts'
 
 interface ServerMetricsOptions {
   readonly cache: FlagSetCache
   readonly sessions: SessionRegistry
   readonly budget: ClientBudget
-  readonly sockets: {
-    readonly size: number
-    readonly pending: number
-    readonly displaced: number
-  }
+  readonly sockets: { readonly size: number }
+  readonly pending: PendingSockets
   readonly jobs: Jobs
-  readonly usage: { readonly stats: UsageStats }
+  readonly usage: Pick<UsageRecorder, 'stats'>
 }
 
 /** Adds the state of a server and of its process to the metrics. */
@@ -26,17 +24,19 @@ export function watchServer(metrics: Metrics, options: ServerMetricsOptions): vo
   }
 }
 
-function liveMetrics({ sessions, budget, sockets }: ServerMetricsOptions): readonly Metric[] {
-  const live = () => [
-    { labels: { transport: 'ws' }, value: sessions.count('ws') },
-    { labels: { transport: 'poll' }, value: sessions.count('poll') },
-  ]
+function liveMetrics(options: ServerMetricsOptions): readonly Metric[] {
+  const { sessions, budget, sockets, pending } = options
+  const live = () =>
+    labelled('transport', [
+      ['ws', sessions.count('ws')],
+      ['poll', sessions.count('poll')],
+    ])
   const displaced = 'WebSockets without a valid init that were closed because there were too many.'
   return [
     gauge('ff_live_clients', 'Clients that hear of changes at once, by transport.', live),
     gauge('ff_sockets', 'Open WebSockets, those before init included.', () => sockets.size),
-    gauge('ff_sockets_pending', 'Open WebSockets without a valid init.', () => sockets.pending),
-    counter('ff_sockets_displaced_total', displaced, () => sockets.displaced),
+    gauge('ff_sockets_pending', 'Open WebSockets without a valid init.', () => pending.size),
+    counter('ff_sockets_displaced_total', displaced, () => pending.displaced),
     gauge(
       'ff_held_context_bytes',
       'Memory charged for contexts of live clients.',

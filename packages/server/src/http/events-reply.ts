@@ -8,22 +8,16 @@ import {
   MAX_CLIENT_REPORTED_MICROS,
   type ReportedEvaluation,
 } from '@ff/protocol/sdk'
-import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { ReportedCount, UsageRecorder } from '../usage/usage-recorder.ts'
-import { type Exchange, type Headers, jsonReply, type Reply } from './exchange.ts'
+import { jsonReply, type Reply } from './exchange.ts'
+import type { SdkRequest } from './sdk-reply.ts'
 
 interface EventsReplyOptions {
   readonly cache: FlagSetCache
   readonly usage: UsageRecorder
   readonly clock: Clock
-}
-
-interface EventsExchange {
-  readonly scope: EnvironmentScope
-  readonly exchange: Exchange
-  readonly headers: Headers
 }
 
 const MINUTE_MS = 60_000
@@ -34,7 +28,7 @@ const OLDEST_MS = 24 * 60 * MINUTE_MS
 /** Counts the evaluations that an application reports. The reply does not wait for the store. */
 export async function eventsReply(
   { cache, usage, clock }: EventsReplyOptions,
-  { scope, exchange, headers }: EventsExchange,
+  { scope, exchange, headers }: SdkRequest,
 ): Promise<Reply> {
   const body = (await exchange.json(MAX_BODY_BYTES)).parse()
   const request = asEventsRequest(body)
@@ -42,7 +36,7 @@ export async function eventsReply(
     const message = `${findEventsFault(body)}: is missing, or not what it must be.`
     throw new FlagError('INVALID_REQUEST', message)
   }
-  const { flags } = cache.find(scope) ?? (await cache.get(scope))
+  const { flags } = await cache.get(scope)
   const { environmentId, kind } = scope
   const now = clock.now()
   const limit = kind === 'client' ? new ClientReportLimit() : undefined

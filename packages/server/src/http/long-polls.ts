@@ -1,4 +1,4 @@
-import type { EvaluationContext, FlagError, FlagSet } from '@ff/core'
+import type { EvaluationContext, FlagSet } from '@ff/core'
 import { POLL_HOLD_MS, POLL_SPREAD_MS } from '@ff/protocol/sdk'
 import { type EnvironmentScope, keyRefused } from '../access/sdk-keys.ts'
 import { asEntityTag, type EntityTag } from '../evaluation/entity-tag.ts'
@@ -6,24 +6,22 @@ import { type EvaluationAnswer, evaluationAnswer } from '../evaluation/evaluated
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import { type ClientBudget, gaveWay, type Reservation } from '../live/client-budget.ts'
+import { type EndReason, FlagSession, type SessionSink } from '../live/flag-session.ts'
+import { FlagSetState, type FlagUpdate } from '../live/flag-set-diff.ts'
 import {
-  type EndReason,
-  FlagSession,
-  type LiveTransport,
-  type SessionSink,
-} from '../live/flag-session.ts'
-import type { FlagUpdate } from '../live/flag-set-diff.ts'
-import { FlagSetState } from '../live/flag-set-diff.ts'
-import type { SubscriberGroup } from '../live/held-context.ts'
-import { contextOfText, type HeldContext, toHeldContext } from '../live/held-context.ts'
+  contextOfText,
+  type HeldContext,
+  type SubscriberGroup,
+  toHeldContext,
+} from '../live/held-context.ts'
 import type { SessionRegistry } from '../live/session-registry.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { sdkErrorReply } from './error-reply.ts'
-import type { Exchange, Reply } from './exchange.ts'
-import { evaluationReply, type SdkHeaders } from './sdk-reply.ts'
+import type { Reply } from './exchange.ts'
+import { evaluationReply, type SdkHeaders, type SdkRequest } from './sdk-reply.ts'
 
 interface LongPollsOptions {
   readonly cache: FlagSetCache
@@ -35,25 +33,17 @@ interface LongPollsOptions {
   readonly logger: Logger
 }
 
-/** How a poll is answered. */
-export interface PollCaller {
-  readonly exchange: Exchange
-  /** The headers of the reply, as far as they are known when the request arrives. */
-  readonly headers: SdkHeaders
+/** A poll whose body was read. */
+export interface PollRequest extends SdkRequest {
   /** Settles the promise of the reply. */
   readonly resolve: (reply: Reply) => void
-}
-
-interface PollRequest extends PollCaller {
-  readonly scope: EnvironmentScope
   readonly context: EvaluationContext
   /** The entity tag of the caller's values; `undefined`: wait for the next change. */
   readonly since: string | undefined
 }
 
 /** A poll as it is kept until it can be compared: without the body, and with the context as text. */
-interface Arrival extends PollCaller {
-  readonly scope: EnvironmentScope
+interface Arrival extends Omit<PollRequest, 'context' | 'since'> {
   readonly held: HeldContext
   /** The tag of the caller's values, if it is one; `undefined`: wait for the next change. */
   readonly since: EntityTag | 'unknown' | undefined
@@ -85,9 +75,7 @@ export class LongPolls {
   /** Of the one timer for all pending polls. */
   #cancelCheck: Cancel | undefined
   /** The last answer: clients with equal contexts are answered one after the other. */
-  #last:
-    | { readonly group: SubscriberGroup; readonly state: FlagSetState; readonly answer: PollAnswer }
-    | undefined
+  #last: (Omit<AnswerInput, 'context'> & { readonly answer: PollAnswer }) | undefined
 
   constructor(options: LongPollsOptions) {
     this.options = options
@@ -213,11 +201,6 @@ export class LongPolls {
     }
   }
 
-  /** Returns the reply to a poll that the server ends. */
-  toRefusal(error: FlagError, headers: SdkHeaders): Reply {
-    return sdkErrorReply(error, headers, this.options.logger)
-  }
-
   #answerTo({ group, state, context }: AnswerInput): PollAnswer {
     const last = this.#last
     if (last?.group === group && last.state === state) return last.answer
@@ -240,7 +223,7 @@ class PendingPoll implements SessionSink {
   readonly dueAt: number
   readonly #polls: LongPolls
   readonly #headers: SdkHeaders
-  readonly #resolve: PollCaller['resolve']
+  readonly #resolve: PollRequest['resolve']
   /** The hash of the values that the caller has; `undefined`: those of its arrival. */
   readonly #knownHash: string | undefined
   readonly #reservation: Reservation
@@ -262,8 +245,8 @@ class PendingPoll implements SessionSink {
     polls.options.sessions.add(this.#session)
   }
 
-  get transport(): LiveTransport {
-    return 'poll'
+  get transport() {
+    return 'poll' as const
   }
 
   deliver({ evaluated }: FlagUpdate): boolean {
@@ -276,7 +259,7 @@ class PendingPoll implements SessionSink {
     if (reason === 'goingAway') this.answerNow()
     else {
       const error = reason === 'gaveWay' ? gaveWay() : keyRefused()
-      this.#settle(this.#polls.toRefusal(error, this.#headers))
+      this.#settle(sdkErrorReply(error, this.#headers, this.#polls.options.logger))
     }
   }
 

@@ -1,8 +1,12 @@
+import { FlagError, type FlagSet } from '@ff/core'
 import { FLAG_SET_VERSION_HEADER, RATE_LIMIT_HEADERS, SDK_KEY_HEADER } from '@ff/protocol/sdk'
 import type { Permit } from '../access/rate-limit.ts'
+import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { entityTagText } from '../evaluation/entity-tag.ts'
 import type { EvaluationAnswer } from '../evaluation/evaluated.ts'
-import { JSON_TYPE, type Reply } from './exchange.ts'
+import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
+import { getOrInsert } from '../runtime/get-or-insert.ts'
+import { type Exchange, JSON_TYPE, type Reply } from './exchange.ts'
 
 type HeaderName =
   | keyof typeof CORS_HEADERS
@@ -14,6 +18,14 @@ type HeaderName =
 
 /** The headers of a reply; filled in while the request is handled. */
 export type SdkHeaders = Record<HeaderName, string | undefined>
+
+/** A request whose SDK key is valid and within its rate limit. */
+export interface SdkRequest {
+  readonly scope: EnvironmentScope
+  readonly exchange: Exchange
+  /** Those of the reply, as far as they are known. */
+  readonly headers: SdkHeaders
+}
 
 /**
  * Creates headers with a property for every name, which makes setting them fast. `isForPages`: pages
@@ -79,4 +91,37 @@ export function evaluationReply({ tag, json }: EvaluationAnswer, headers: SdkHea
   if (json === null) return { status: 304, headers, body: null }
   headers['Content-Type'] = JSON_TYPE
   return { status: 200, headers, body: json }
+}
+
+/** The JSON text of each flag set in use: it is large and often requested. */
+const texts = new WeakMap<FlagSet, string>()
+
+/**
+ * Returns the definition of the flag set, as `compileFlagSet` takes it; 304 if the caller has it.
+ * Throws `FORBIDDEN` unless the key is of kind `server`.
+ */
+export async function flagSetReply(
+  cache: FlagSetCache,
+  { scope, exchange, headers }: SdkRequest,
+): Promise<Reply> {
+  if (scope.kind !== 'server') {
+    throw new FlagError('FORBIDDEN', 'Only an SDK key of kind "server" may fetch the flag set.')
+  }
+  const flagSet = await cache.get(scope)
+  // The path is the same for every environment, so that the version alone would not name one.
+  const tag = `"${flagSet.version}-${scope.environmentId}"`
+  headers['ETag'] = tag
+  headers['X-FF-Version'] = String(flagSet.version)
+  const about = { ...headers, 'Cache-Control': 'private, no-cache' }
+  if (isNamedIn(exchange.header('if-none-match'), tag)) {
+    return { status: 304, headers: about, body: null }
+  }
+  const body = getOrInsert(texts, flagSet, () => JSON.stringify(flagSet.definition))
+  return { status: 200, headers: { ...about, 'Content-Type': JSON_TYPE }, body }
+}
+
+/** Whether `If-None-Match` names a tag; weakly, as for a GET. */
+function isNamedIn(header: string | undefined, tag: string): boolean {
+  const named = (header ?? '').split(',').map((text) => text.trim())
+  return named.some((text) => text === '*' || text === tag || text === `W/${tag}`)
 }

@@ -19,10 +19,10 @@ import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { sdkErrorReply } from './error-reply.ts'
 import { eventsReply } from './events-reply.ts'
 import type { Exchange, JsonBody, Reply } from './exchange.ts'
-import { flagSetReply } from './flag-set-reply.ts'
-import type { LongPolls, PollCaller } from './long-polls.ts'
+import type { LongPolls, PollRequest } from './long-polls.ts'
 import {
   evaluationReply,
+  flagSetReply,
   noHeaders,
   PREFLIGHT_HEADERS,
   type SdkHeaders,
@@ -125,7 +125,11 @@ export class SdkEndpoints {
     })
   }
 
-  async #beginPoll({ exchange, headers, resolve }: PollCaller): Promise<void> {
+  async #beginPoll({
+    exchange,
+    headers,
+    resolve,
+  }: Omit<PollRequest, 'scope' | 'context' | 'since'>): Promise<void> {
     const { scheduler, usage, polls } = this.#options
     const scope = await this.#admit(exchange, headers)
     const body = await exchange.json(MAX_POLL_BODY_BYTES)

@@ -50,20 +50,6 @@ export interface ReportedCount extends Omit<EvaluationCount, 'environmentId' | '
   readonly contextKeys: readonly string[]
 }
 
-/** The usage that is pending, and the usage that was dropped: there was no room, or the store refused it. */
-export interface UsageStats {
-  readonly dropped: {
-    readonly evaluations: number
-    readonly contexts: number
-    readonly requests: number
-    /** Flags whose last evaluation was not noted. */
-    readonly flags: number
-    readonly users: number
-  }
-  /** Rows of counts, contexts, and environments with requests. */
-  readonly pending: number
-}
-
 /**
  * Records evaluations, and writes them in batches, at most every second. Recording never waits and
  * never fails. While the store is slow or unavailable, usage is pending up to fixed limits; further
@@ -116,16 +102,19 @@ export class UsageRecorder {
     })
   }
 
-  get stats(): UsageStats {
+  /** The usage that is pending, and the usage that was dropped: no room, or the store refused it. */
+  get stats() {
     const { requests, marks } = this.#organizations
     return {
       dropped: {
         evaluations: this.#counts.dropped,
         contexts: this.#contexts.dropped,
         requests: requests.dropped,
+        // Flags whose last evaluation was not noted.
         flags: marks.dropped,
         users: this.#users.dropped,
       },
+      // Rows of counts, contexts, and environments with requests.
       pending: this.#counts.size + this.#contexts.size + requests.size,
     }
   }
@@ -152,13 +141,10 @@ export class UsageRecorder {
     evaluated: Evaluated,
     hash = contextHashOf(scope, JSON.stringify(evaluated.context)),
   ): void {
-    const now = this.#clock.now()
+    const now = this.#count(scope, source, evaluated)
     const { environmentId } = scope
-    this.#environments.add(scope, evaluated, { source, now })
-    this.#metrics.observeEvaluation(evaluated.micros)
     const observation = { environmentId, contextHash: hash, source, now }
     if (this.#contexts.observe(evaluated, observation)) this.#addUser(environmentId, evaluated, now)
-    this.#arm()
   }
 
   /**
@@ -166,10 +152,8 @@ export class UsageRecorder {
    * this context.
    */
   pushed(scope: FlagSetScope, evaluated: Evaluated, group: WeakKey): void {
-    const now = this.#clock.now()
+    const now = this.#count(scope, 'ws', evaluated)
     const { environmentId } = scope
-    this.#environments.add(scope, evaluated, { source: 'ws', now })
-    this.#metrics.observeEvaluation(evaluated.micros)
     const hour = Math.floor(now / HOUR_MS)
     if (this.#counted.hour !== hour) this.#counted = { hour, groups: new WeakSet() }
     if (!this.#counted.groups.has(group)) {
@@ -177,7 +161,6 @@ export class UsageRecorder {
       const { key } = personOf(evaluated.context)
       if (key !== '') this.#users.add({ environmentId, flagId: null }, key, now)
     }
-    this.#arm()
   }
 
   /** Records evaluations that an application reports. */
@@ -204,6 +187,15 @@ export class UsageRecorder {
     await within(this.flush(), { clock: this.#clock, ms: CLOSE_WITHIN_MS })
     const { stats } = this
     if (stats.pending > 0) this.#logger.warn('some usage could not be written', { ...stats })
+  }
+
+  /** Returns the present time. */
+  #count(scope: FlagSetScope, source: ContextSample['source'], evaluated: Evaluated): number {
+    const now = this.#clock.now()
+    this.#environments.add(scope, evaluated, { source, now })
+    this.#metrics.observeEvaluation(evaluated.micros)
+    this.#arm()
+    return now
   }
 
   #addUser(environmentId: string, { flagSet, context, evaluation }: Evaluated, now: number): void {

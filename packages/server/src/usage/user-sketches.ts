@@ -31,8 +31,6 @@ export class UserSketches {
   readonly #storage: Storage
   readonly #instanceId = newId()
   readonly #sketches = new Map<string, PendingSketch>()
-  /** By environment: the sketch that was used last, which mostly is used again. */
-  readonly #latest = new Map<string, PendingSketch>()
   #dropped = 0
 
   constructor(storage: Storage, logger: Logger) {
@@ -88,15 +86,10 @@ export class UserSketches {
 
   #release(sketch: PendingSketch): void {
     this.#sketches.delete(nameOf(sketch))
-    if (this.#latest.get(sketch.environmentId) === sketch) {
-      this.#latest.delete(sketch.environmentId)
-    }
   }
 
   #sketchOf({ environmentId, flagId }: SketchOwner, now: number): PendingSketch | undefined {
     const hour = Math.floor(now / HOUR_MS)
-    const latest = this.#latest.get(environmentId)
-    if (latest?.flagId === flagId && latest.hour === hour) return latest
     const name = nameOf({ environmentId, flagId, hour })
     const known = this.#sketches.get(name)
     if (known === undefined && this.#sketches.size >= MAX_SKETCHES) return undefined
@@ -105,19 +98,17 @@ export class UserSketches {
       ...{ isChanged: false, writtenAt: Number.NEGATIVE_INFINITY },
     }
     this.#sketches.set(name, sketch)
-    this.#latest.set(environmentId, sketch)
     return sketch
   }
 
   async #store(sketches: readonly PendingSketch[]): Promise<readonly PendingSketch[]> {
     for (const sketch of sketches) {
-      const { id, environmentId, flagId } = sketch
+      const { id, environmentId, flagId, users } = sketch
       const hour = hourOf(sketch.hour * HOUR_MS)
-      const registers = sketch.users.toText()
       const place = { id, environmentId, flagId, hour, instanceId: this.#instanceId }
       sketch.isChanged = false
       try {
-        await put(this.#storage, { ...place, registers })
+        await put(this.#storage, { ...place, registers: users.toText() })
       } catch (error) {
         sketch.isChanged = true
         throw error

@@ -60,7 +60,7 @@ describe('toNodeHandler under node:http', () => {
   it('A connection serves a further request if the body of a refused one comes after the reply.', async () => {
     const { port } = await serve(toNodeHandler(createFlags()))
     const connection = await RawConnection.open(port)
-    const rest = 'x'.repeat(50_000)
+    const rest = 'x'.repeat(500_000)
     for (let round = 0; round < 2; round += 1) {
       const head = evaluateRequest(`ff_${'0'.repeat(64)}`, rest).subarray(0, -rest.length)
       await connection.send(head)
