@@ -11,7 +11,7 @@ import { addressOf, type Client } from './access/client.ts'
 import { ConnectionThrottle, spreadSeconds } from './access/connection-throttle.ts'
 import { RequestLimiter } from './access/rate-limit.ts'
 import { type FlagSetScope, SdkKeyVerifier } from './access/sdk-keys.ts'
-import { evaluateAllTimed, evaluateSomeTimed } from './evaluation/evaluated.ts'
+import { evaluateTimed } from './evaluation/evaluated.ts'
 import { EvaluationScheduler } from './evaluation/evaluation-scheduler.ts'
 import { FlagSetCache } from './evaluation/flag-set-cache.ts'
 import { toSocketRefusal } from './http/error-reply.ts'
@@ -157,7 +157,7 @@ export class FlagServer<As = unknown> {
   /** Returns every flag's value for a context. Throws `INVALID_CONTEXT`, `NOT_FOUND`. */
   async evaluate(environment: EnvironmentRef, context: EvaluationContext): Promise<FlagValues> {
     const { scope, flagSet, parsed } = await this.#request(environment, context)
-    const evaluated = evaluateAllTimed(flagSet, parsed, this.clock.now())
+    const evaluated = evaluateTimed({ flagSet, context: parsed, now: this.clock.now() })
     this.#usage.evaluated(scope, 'sdk', evaluated)
     return valuesOf(evaluated.evaluation)
   }
@@ -170,7 +170,7 @@ export class FlagServer<As = unknown> {
   ): Promise<EvaluationDetail> {
     const { scope, flagSet, parsed } = await this.#request(environment, context)
     const now = this.clock.now()
-    const evaluated = evaluateSomeTimed(flagSet, [flagKey], parsed, now)
+    const evaluated = evaluateTimed({ flagSet, context: parsed, now, flagKeys: [flagKey] })
     const [detail] = detailsOf(evaluated.evaluation)
     if (detail === undefined) return evaluateFlag(flagSet, flagKey, parsed, now)
     this.#usage.evaluated(scope, 'sdk', evaluated)

@@ -165,22 +165,17 @@ export class SdkKeyVerifier {
     const known = this.#organizations
     if (records.every(({ projectId }) => known.has(projectId))) return
     const { data } = await this.#storage.list('project', {})
-    const organizations = new Map(data.map(({ id, orgId }) => [id, orgId]))
-    for (const { projectId } of records) {
+    this.#organizations = new Map([
       // A project that was deleted meanwhile counts as an organization of its own.
-      const fallback = known.get(projectId) ?? projectId
-      if (!organizations.has(projectId)) organizations.set(projectId, fallback)
-    }
-    this.#organizations = organizations
+      ...records.map(({ projectId }) => [projectId, known.get(projectId) ?? projectId] as const),
+      ...data.map(({ id, orgId }) => [id, orgId] as const),
+    ])
   }
 
   #replace(records: readonly Records['sdkKey'][]): void {
     const valid = records
       .filter(({ revokedAt }) => revokedAt === null)
-      .map((record) => {
-        const organizationId = this.#organizations.get(record.projectId) ?? record.projectId
-        return toValidKey(record, organizationId)
-      })
+      .map((record) => toValidKey(record, this.#organizations))
     this.#byHash = new Map(valid.map((known) => [known.hash, known]))
     this.#byId = new Map(valid.map((known) => [known.keyId, known]))
     for (const [key, { hash }] of this.#remembered) {
@@ -197,10 +192,13 @@ export class SdkKeyVerifier {
   }
 }
 
-function toValidKey(record: Records['sdkKey'], organizationId: string): ValidKey {
+function toValidKey(
+  record: Records['sdkKey'],
+  organizations: ReadonlyMap<string, string>,
+): ValidKey {
   return {
     keyId: record.id,
-    organizationId,
+    organizationId: organizations.get(record.projectId) ?? record.projectId,
     environmentId: record.environmentId,
     kind: record.kind,
     rateLimit: record.rateLimit ?? DEFAULT_RATE_LIMIT,

@@ -16,6 +16,7 @@ import type { Storage } from '@ff/storage'
 import { type FlagSetScope, SDK_KEY_KINDS, type SdkKeyKind } from '../access/sdk-keys.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { CoalescedTask } from '../runtime/coalesced-task.ts'
+import { getOrInsert } from '../runtime/get-or-insert.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { runInTimeSlices } from '../runtime/time-slice.ts'
 import { assertNoNewFaults, assertValidDefinition } from './valid-definition.ts'
@@ -60,24 +61,29 @@ export interface LoadedFlagSets {
   readonly checkedAt: number
 }
 
-interface Entry {
+class Entry {
   readonly environmentId: string
   readonly refresh: CoalescedTask
   /** The first load, which all callers await. */
   first: Promise<void> | undefined
   flagSets: FlagSetsByKind | undefined
   /** When the store was last known to have nothing newer; epoch milliseconds. */
-  checkedAt: number
+  checkedAt = 0
   /** `none` until it has been read. */
-  privacy: Environment['contextPrivacy']
-  privacyReadAt: number
+  privacy: Environment['contextPrivacy'] = 'none'
+  privacyReadAt = Number.NEGATIVE_INFINITY
   /** Calls of `refreshAll` since the last use. */
-  idleRefreshes: number
+  idleRefreshes = 0
   /** How long loading versions has taken lately, as of `busyAt`. */
-  busyMs: number
-  busyAt: number
+  busyMs = 0
+  busyAt = 0
   /** The last failure, so that it is logged once and not every few seconds. */
   failure: string | undefined
+
+  constructor(environmentId: string, update: (entry: Entry) => Promise<void>) {
+    this.environmentId = environmentId
+    this.refresh = new CoalescedTask(() => update(this))
+  }
 }
 
 /**
@@ -141,7 +147,8 @@ export class FlagSetCache {
     const loaded = this.find(scope)
     if (loaded !== undefined) return loaded
     const { environmentId, kind } = scope
-    const entry = this.#entries.get(environmentId) ?? this.#enter(environmentId)
+    const create = () => new Entry(environmentId, (entered) => this.#update(entered))
+    const entry = getOrInsert(this.#entries, environmentId, create)
     entry.first ??= entry.refresh.run()
     try {
       await entry.first
@@ -179,24 +186,6 @@ export class FlagSetCache {
     for (const { environmentId, flagSets } of this.#entries.values()) {
       if (flagSets !== undefined) yield [environmentId, flagSets]
     }
-  }
-
-  #enter(environmentId: string): Entry {
-    const entry: Entry = {
-      environmentId,
-      refresh: new CoalescedTask(() => this.#update(entry)),
-      first: undefined,
-      flagSets: undefined,
-      checkedAt: 0,
-      privacy: 'none',
-      privacyReadAt: Number.NEGATIVE_INFINITY,
-      idleRefreshes: 0,
-      busyMs: 0,
-      busyAt: 0,
-      failure: undefined,
-    }
-    this.#entries.set(environmentId, entry)
-    return entry
   }
 
   /** Reads the store: everything at first, later only the changes. */

@@ -29,15 +29,10 @@ const SDK_STATUS = {
   UNAVAILABLE: 500,
 } as const satisfies Record<FlagErrorCode, number>
 
-/** Returns the status of an error at an evaluation endpoint or a socket. */
-export function sdkStatusOf(error: FlagError): number {
-  return SDK_STATUS[error.code]
-}
-
 /** `{ error, statusCode }`, as the evaluation endpoints answer every failure. */
 export function sdkErrorReply(error: unknown, headers: Headers, logger: Logger): Reply {
   const known = toKnownError(error, logger)
-  const statusCode = sdkStatusOf(known)
+  const statusCode = SDK_STATUS[known.code]
   const body = { error: known.message, statusCode }
   return jsonReply(statusCode, body, { ...headers, ...headersOf(known, 'ApiKey') })
 }
@@ -75,7 +70,11 @@ function headersOf(error: FlagError, scheme: 'ApiKey' | 'Bearer'): Record<string
 /** Converts an error to what the client of a socket receives; logs errors that it must not see. */
 export function toSocketRefusal(error: unknown, logger: Logger): SocketRefusal {
   const known = toKnownError(error, logger)
-  const message = { type: 'error', error: known.message, statusCode: sdkStatusOf(known) } as const
+  const message = {
+    type: 'error',
+    error: known.message,
+    statusCode: SDK_STATUS[known.code],
+  } as const
   const retryAfter = known.details?.['seconds']
   return {
     message: typeof retryAfter === 'number' ? { ...message, retryAfter } : message,

@@ -1,11 +1,12 @@
 import { FlagError } from '@ff/core'
 import { silentLogger } from '../runtime/logger.ts'
 import { managementErrorReply } from './error-reply.ts'
-import type { Exchange, Reply } from './exchange.ts'
 import {
   assertNotCompressed,
   bodyTooLarge,
+  type Exchange,
   jsonBody,
+  type Reply,
   type RequestTarget,
   targetBelow,
 } from './exchange.ts'
@@ -72,11 +73,8 @@ function toResponse(reply: Reply, method: string): Response {
   }
   for (const cookie of cookies) headers.append('Set-Cookie', cookie)
   if (method === 'HEAD' || body === null) return new Response(null, { status, headers })
-  return new Response(isWhole(body) ? body : toStream(body), { status, headers })
-}
-
-function isWhole(body: string | Uint8Array | AsyncIterable<string>): body is string | Uint8Array {
-  return typeof body === 'string' || body instanceof Uint8Array
+  const isWhole = typeof body === 'string' || body instanceof Uint8Array
+  return new Response(isWhole ? body : toStream(body), { status, headers })
 }
 
 function toStream(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {

@@ -16,15 +16,12 @@ export async function privateReply(
   answer: () => Reply | Promise<Reply>,
   { logger, more = {} }: { readonly logger: Logger; readonly more?: Headers },
 ): Promise<Reply> {
-  const reply = await attempt(answer).catch((error: unknown) => managementErrorReply(error, logger))
+  const reply = await Promise.resolve()
+    .then(answer)
+    .catch((error: unknown) => managementErrorReply(error, logger))
   const headers = { ...HEADERS, ...more, ...reply.headers }
   const body = exchange.method === 'HEAD' ? await headBodyOf(reply) : reply.body
   return { ...reply, headers, body }
-}
-
-/** Also turns what `answer` throws at once into a rejection. */
-async function attempt(answer: () => Reply | Promise<Reply>): Promise<Reply> {
-  return answer()
 }
 
 /** The bindings leave a body out but send its length; pieces would be made for nothing. */

@@ -57,7 +57,7 @@ export class Broadcaster {
   #receive(change: FlagSetChange | Resync): void {
     switch (change.type) {
       case 'flagSet':
-        this.#refresh(change.environmentId, change.version)
+        ignored(this.#options.cache.refresh(change.environmentId, change.version))
         break
       case 'sdkKeys':
         this.#options.keys.recheck()
@@ -75,18 +75,9 @@ export class Broadcaster {
   }
 
   #refreshEverything(): void {
-    const { cache, sessions } = this.#options
+    const { cache, keys, sessions } = this.#options
     void cache.refreshAll((environmentId) => sessions.has(environmentId))
-    this.#refreshKeys()
-  }
-
-  /** Ignores failures: they are logged where they occur, and the next check tries again. */
-  #refresh(environmentId: string, version: number): void {
-    this.#options.cache.refresh(environmentId, version).catch(() => undefined)
-  }
-
-  #refreshKeys(): void {
-    this.#options.keys.refresh().catch(() => undefined)
+    ignored(keys.refresh())
   }
 
   #endRefused(): void {
@@ -134,4 +125,9 @@ export class Broadcaster {
     if (next === Number.POSITIVE_INFINITY) return
     this.#cancelStep = clock.schedule(next - clock.now(), () => this.#publishSteps())
   }
+}
+
+/** Ignores a failure: it is logged where it occurs, and the next check tries again. */
+function ignored(refresh: Promise<void>): void {
+  refresh.catch(() => undefined)
 }

@@ -1,11 +1,9 @@
 import type { EvaluationContext } from '@ff/core'
 import { jsonOf } from '@ff/core/all-flags'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
-import { evaluateAllTimed } from '../evaluation/evaluated.ts'
-import type { FlagSetState, FlagUpdate } from './flag-set-diff.ts'
-import { flagSetDiffOf } from './flag-set-diff.ts'
-import type { SubscriberGroup } from './held-context.ts'
-import { contextOfText } from './held-context.ts'
+import { evaluateTimed } from '../evaluation/evaluated.ts'
+import { type FlagSetState, type FlagUpdate, flagSetDiffOf } from './flag-set-diff.ts'
+import { contextOfText, type SubscriberGroup } from './held-context.ts'
 
 /**
  * Why the server ends a session: its key is no longer valid, the server stops, or a client of
@@ -83,7 +81,7 @@ export class FlagSession {
   sendAll(current: FlagSetState, context?: EvaluationContext): void {
     const { flagSet, now } = current
     const parsed = context ?? contextOfText(this.#group.text)
-    const evaluated = evaluateAllTimed(flagSet, parsed, now)
+    const evaluated = evaluateTimed({ flagSet, context: parsed, now })
     const flags = jsonOf(evaluated.evaluation)
     const text = `{"type":"flags","flags":${flags},"version":${flagSet.version},"full":true}`
     const isTaken = this.#sink.deliver({ message: { text }, full: true, evaluated })

@@ -1,7 +1,7 @@
 import type { FlagSet } from '@ff/core'
 import { type Evaluation, evaluateSome, onlyFlags, valuesOf } from '@ff/core/all-flags'
 import { changedByGradualRollouts, changedFlags, changedValues, stepAt } from '@ff/core/changes'
-import { type Evaluated, evaluateSomeTimed } from '../evaluation/evaluated.ts'
+import { type Evaluated, evaluateTimed } from '../evaluation/evaluated.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { MAX_DIFF_LENGTH } from '../runtime/memory-bounds.ts'
 import { contextOfText, type SubscriberGroup } from './held-context.ts'
@@ -97,7 +97,12 @@ export class FlagSetDiff {
     const { flagSet, now } = this.#after
     const context = contextOfText(text)
     const old = evaluateSome(this.#before.flagSet, this.#flagKeys, context, this.#before.now)
-    const { evaluation, micros } = evaluateSomeTimed(flagSet, this.#flagKeys, context, now)
+    const { evaluation, micros } = evaluateTimed({
+      flagSet,
+      context,
+      now,
+      flagKeys: this.#flagKeys,
+    })
     const outcomes = `${old.codes.join()} ${evaluation.codes.join()}`
     let shared = this.#shared.get(outcomes)
     if (shared === undefined) {

@@ -33,11 +33,30 @@ export class RequestBody {
 
   /** Takes what has arrived already: mostly that is the whole body. */
   takeUp(): void {
-    this.#first = this.#request.read()
+    if (this.isUnread) this.#first = this.#request.read()
+  }
+
+  /** Reads the body as JSON, up to `maxBytes`; synchronous if all of it has arrived. */
+  json(maxBytes: number): JsonBody | Promise<JsonBody> {
+    const parsed = this.#parsed(maxBytes)
+    // A host that parses to text or bytes leaves the JSON to this server.
+    if (typeof parsed === 'string') return jsonBody(Buffer.from(parsed))
+    if (parsed instanceof Uint8Array) return jsonBody(parsed)
+    if (parsed !== undefined) return { bytes: undefined, parse: () => parsed }
+    const bytes = this.#bytes(maxBytes)
+    return bytes instanceof Promise ? bytes.then(jsonBody) : jsonBody(bytes)
+  }
+
+  /** Reads the body as bytes: those of the host if it has read bytes or text, or those read here. */
+  async raw(maxBytes: number): Promise<Uint8Array> {
+    const { bytes } = await this.json(maxBytes)
+    if (bytes !== undefined) return bytes
+    const message = 'The host has parsed this body; mount the server before its body parser.'
+    throw new FlagError('INTERNAL', message)
   }
 
   /** Returns the body as the host has parsed it; `undefined` if it has not. */
-  parsed(maxBytes: number): unknown {
+  #parsed(maxBytes: number): unknown {
     // It counts only once the stream was read: some parsers set `{}` without reading.
     if (this.#first !== null || !this.#request.readableDidRead) return undefined
     const { body } = this.#request
@@ -46,7 +65,7 @@ export class RequestBody {
   }
 
   /** Reads the bytes, up to `maxBytes`; synchronous if all of them have arrived. */
-  bytes(maxBytes: number): Uint8Array | Promise<Uint8Array> {
+  #bytes(maxBytes: number): Uint8Array | Promise<Uint8Array> {
     const { headers, readableEnded } = this.#request
     assertNotCompressed(headers['content-encoding'])
     if (this.#announcedLength > maxBytes) {
@@ -74,27 +93,6 @@ function isAnnounced({ headers }: IncomingMessage): boolean {
 /** Reads what is left of a body that nothing waits for, so that the connection can be used again. */
 export function discardRest(request: IncomingMessage): void {
   if (!request.complete && isAnnounced(request)) discard(request)
-}
-
-/** Reads the body as JSON, up to `maxBytes`; synchronous if all of it has arrived. */
-export function readJson(body: RequestBody, maxBytes: number): JsonBody | Promise<JsonBody> {
-  const parsed = body.parsed(maxBytes)
-  // A host that parses to text or bytes leaves the JSON to us.
-  if (typeof parsed === 'string') return jsonBody(Buffer.from(parsed))
-  if (parsed instanceof Uint8Array) return jsonBody(parsed)
-  if (parsed !== undefined) return { bytes: undefined, parse: () => parsed }
-  const bytes = body.bytes(maxBytes)
-  return bytes instanceof Promise ? bytes.then(jsonBody) : jsonBody(bytes)
-}
-
-/** Reads the body as bytes: those of the host if it has read bytes or text, or those read here. */
-export async function readRaw(body: RequestBody, maxBytes: number): Promise<Uint8Array> {
-  const parsed = body.parsed(maxBytes)
-  if (parsed === undefined) return body.bytes(maxBytes)
-  if (typeof parsed === 'string') return Buffer.from(parsed)
-  if (parsed instanceof Uint8Array) return parsed
-  const message = 'The host has parsed this body; mount the server before its body parser.'
-  throw new FlagError('INTERNAL', message)
 }
 
 function readRest(

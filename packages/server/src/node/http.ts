@@ -12,7 +12,7 @@ import {
   targetBelow,
 } from '../http/exchange.ts'
 import { silentLogger } from '../runtime/logger.ts'
-import { discardRest, type ParsedRequest, RequestBody, readJson, readRaw } from './body.ts'
+import { discardRest, type ParsedRequest, RequestBody } from './body.ts'
 
 /** The connection of a caller that reads nothing of a body from one check to the next is cut. */
 const STALL_MS = 30_000
@@ -41,10 +41,10 @@ export function toNodeHandler(flags: Pick<FlagServer, 'basePath' | 'handle'>): N
   return (request: MountedRequest, response, next) => {
     const target = targetBelow(flags.basePath, request.originalUrl ?? request.url ?? '/')
     if (target !== undefined) {
-      const exchange = new NodeExchange({ flags, request, response, target })
+      const exchange = new NodeExchange(response, target)
       // Node delivers a body that arrives with the head after it.
-      if (exchange.body.isUnread) process.nextTick(takeUp, exchange)
-      else exchange.handle()
+      if (exchange.body.isUnread) process.nextTick(takeUp, flags, exchange)
+      else serve(flags, exchange)
     } else if (next !== undefined) {
       next()
     } else {
@@ -54,48 +54,37 @@ export function toNodeHandler(flags: Pick<FlagServer, 'basePath' | 'handle'>): N
   }
 }
 
-function takeUp(exchange: NodeExchange): void {
-  if (exchange.body.isUnread) exchange.body.takeUp()
-  exchange.handle()
+function takeUp(flags: Pick<FlagServer, 'handle'>, exchange: NodeExchange): void {
+  exchange.body.takeUp()
+  serve(flags, exchange)
 }
 
-interface NodeExchangeOptions {
-  readonly flags: Pick<FlagServer, 'handle'>
-  readonly request: ParsedRequest
-  readonly response: ServerResponse
-  readonly target: RequestTarget
+/** Has the request handled, and the reply written. */
+function serve(flags: Pick<FlagServer, 'handle'>, exchange: NodeExchange): void {
+  // The reply of a poll is pending for long: its reaction keeps the response, but not the exchange.
+  const { response } = exchange
+  // `handle` neither throws nor rejects.
+  const reply = flags.handle(exchange)
+  if (reply instanceof Promise) void reply.then((settled) => respond(response, settled))
+  else respond(response, reply)
 }
 
 class NodeExchange implements Exchange {
   readonly method: string
   readonly path: string
   readonly query: string
-  #body: RequestBody | undefined
-  readonly #flags: Pick<FlagServer, 'handle'>
-  readonly #request: ParsedRequest
-  readonly #response: ServerResponse
+  readonly body: RequestBody
+  readonly response: ServerResponse
+  readonly #request: IncomingMessage
 
-  constructor({ flags, request, response, target }: NodeExchangeOptions) {
+  constructor(response: ServerResponse, { path, query }: RequestTarget) {
+    const request = response.req
     this.method = request.method ?? 'GET'
-    this.path = target.path
-    this.query = target.query
-    this.#flags = flags
+    this.path = path
+    this.query = query
+    this.body = new RequestBody(request)
+    this.response = response
     this.#request = request
-    this.#response = response
-  }
-
-  get body(): RequestBody {
-    this.#body ??= new RequestBody(this.#request)
-    return this.#body
-  }
-
-  /** Has the request handled, and the reply written. */
-  handle(): void {
-    const response = this.#response
-    // `handle` neither throws nor rejects.
-    const reply = this.#flags.handle(this)
-    if (reply instanceof Promise) void reply.then((settled) => respond(response, settled))
-    else respond(response, reply)
   }
 
   get address(): string | undefined {
@@ -112,8 +101,8 @@ class NodeExchange implements Exchange {
 
   /** A caller that goes away causes `close` of the response, not of the request. */
   onClosed(listener: () => void): void {
-    if (this.#response.destroyed) listener()
-    else this.#response.on('close', listener)
+    if (this.response.destroyed) listener()
+    else this.response.on('close', listener)
   }
 
   header(name: string): string | undefined {
@@ -122,11 +111,11 @@ class NodeExchange implements Exchange {
   }
 
   json(maxBytes: number): JsonBody | Promise<JsonBody> {
-    return readJson(this.body, maxBytes)
+    return this.body.json(maxBytes)
   }
 
   bytes(maxBytes: number): Promise<Uint8Array> {
-    return readRaw(this.body, maxBytes)
+    return this.body.raw(maxBytes)
   }
 }
 

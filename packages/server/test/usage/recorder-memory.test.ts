@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { compileFlagSet, type EvaluationContext } from '@ff/core'
 import { describe, expect, it } from 'vitest'
-import { evaluateAllTimed } from '../../src/evaluation/evaluated.ts'
+import { evaluateTimed } from '../../src/evaluation/evaluated.ts'
 import { silentLogger } from '../../src/runtime/logger.ts'
 import { UsageRecorder } from '../../src/usage/usage-recorder.ts'
 import { allInMemory, breakable } from '../capabilities.ts'
@@ -34,7 +34,7 @@ async function openScene() {
     logger: silentLogger,
   })
   const evaluate = (context: EvaluationContext, environmentId = live.environmentId) => {
-    const evaluated = evaluateAllTimed(flagSet, context, clock.now())
+    const evaluated = evaluateTimed({ flagSet, context, now: clock.now() })
     usage.evaluated({ environmentId, kind: 'server' }, 'rest', evaluated, String(context.key))
   }
   return { storage, store, usage, evaluate, live }

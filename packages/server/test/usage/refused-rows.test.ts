@@ -5,7 +5,7 @@ import { compileFlagSet, type EvaluationContext } from '@ff/core'
 import { sqlite } from '@ff/storage/sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { tamper } from '../../../management/test/world/intruder.ts'
-import { evaluateAllTimed, evaluateSomeTimed } from '../../src/evaluation/evaluated.ts'
+import { evaluateTimed } from '../../src/evaluation/evaluated.ts'
 import { silentLogger } from '../../src/runtime/logger.ts'
 import { UsageRecorder } from '../../src/usage/usage-recorder.ts'
 import { allInMemory } from '../capabilities.ts'
@@ -53,7 +53,7 @@ async function openScene({ table, refuses, event = 'insert' }: Constraint) {
   const scope = { environmentId: live.environmentId, kind: 'server' } as const
   const evaluate = (context: EvaluationContext) => {
     usage.requested(scope)
-    usage.evaluated(scope, 'rest', evaluateAllTimed(flagSet, context, clock.now()))
+    usage.evaluated(scope, 'rest', evaluateTimed({ flagSet, context, now: clock.now() }))
   }
   return {
     storage,
@@ -145,7 +145,12 @@ describe('usage that the store refuses because of its data', () => {
       ['banner', 'b'],
       ['title', 'c'],
     ] as const) {
-      const evaluated = evaluateSomeTimed(flagSet, [flag], { kind: 'user', key }, clock.now())
+      const evaluated = evaluateTimed({
+        flagSet,
+        context: { kind: 'user', key },
+        now: clock.now(),
+        flagKeys: [flag],
+      })
       usage.evaluated({ environmentId: live.environmentId, kind: 'server' }, 'sdk', evaluated)
     }
     await usage.flush()
