@@ -51,28 +51,27 @@ export class LastUse {
     this.#cancel?.()
   }
 
-  #report(cause: unknown): void {
-    this.#options.logger.warn('the last use of tokens and keys could not be kept', { cause })
-  }
-
   async #write(): Promise<void> {
+    const { storage, clock, logger } = this.#options
     const pending = this.#pending
     this.#pending = new Map()
     this.#cancel = undefined
-    const now = this.#options.clock.now()
+    const now = clock.now()
     for (const [id, usedAt] of this.#notedAt) {
       if (Math.abs(now - usedAt) >= PRECISION_MS) this.#notedAt.delete(id)
     }
     for (const [id, usedAt] of pending) {
       try {
         const lastUsedAt = new Date(usedAt).toISOString()
-        await this.#options.storage.update(this.#kind, id, { lastUsedAt })
+        await storage.update(this.#kind, id, { lastUsedAt })
       } catch (cause) {
         const code = isFlagError(cause) ? cause.code : undefined
         // Deleted since: the last use of a token may be its own deletion.
         if (code === 'NOT_FOUND') continue
         // An unavailable store is reported where it matters.
-        if (code !== 'UNAVAILABLE') this.#report(cause)
+        if (code !== 'UNAVAILABLE') {
+          logger.warn('the last use of tokens and keys could not be kept', { cause })
+        }
         return
       }
     }

@@ -51,17 +51,13 @@ interface RequestLimiterOptions {
  * limiter fails, this process counts alone: it never grants more than the limit.
  */
 export class RequestLimiter {
-  readonly #limiter: RateLimiter
-  readonly #clock: Clock
-  readonly #logger: Logger
+  readonly #options: RequestLimiterOptions
   readonly #shares = new Map<string, Share>()
   #windowStart = 0
   #failedAt = Number.NEGATIVE_INFINITY
 
-  constructor({ limiter, clock, logger }: RequestLimiterOptions) {
-    this.#limiter = limiter
-    this.#clock = clock
-    this.#logger = logger
+  constructor(options: RequestLimiterOptions) {
+    this.#options = options
   }
 
   /** Takes one request from the key's window; synchronous unless the limiter must be called. */
@@ -92,12 +88,12 @@ export class RequestLimiter {
     const { window, limit, reset, leased, exhausted, left } = share
     const remaining = String(Math.max(0, exhausted ? left : window.limit - leased + left))
     if (granted) return { granted, limit, remaining, reset }
-    const seconds = Math.ceil((endOf(window) - this.#clock.now()) / 1000)
+    const seconds = Math.ceil((endOf(window) - this.#options.clock.now()) / 1000)
     return { granted, limit, remaining, reset, retryAfter: String(Math.max(1, seconds)) }
   }
 
   #shareOf({ keyId, rateLimit }: RateLimited): Share {
-    const now = this.#clock.now()
+    const now = this.#options.clock.now()
     const startedAt = now - (now % RATE_WINDOW_MS)
     if (startedAt !== this.#windowStart) {
       this.#windowStart = startedAt
@@ -129,15 +125,15 @@ export class RequestLimiter {
 
   /** Returns all of `amount` if the limiter fails or has failed lately: the caller knows the limit. */
   async #lease(keyId: string, window: RateWindow, amount: number): Promise<number> {
-    if (Math.abs(this.#clock.now() - this.#failedAt) < REST_MS) return amount
+    if (Math.abs(this.#options.clock.now() - this.#failedAt) < REST_MS) return amount
     try {
-      const lease = this.#limiter.lease(keyId, window, amount)
-      const granted = await within(lease, { clock: this.#clock, ms: ANSWER_WITHIN_MS })
+      const lease = this.#options.limiter.lease(keyId, window, amount)
+      const granted = await within(lease, { clock: this.#options.clock, ms: ANSWER_WITHIN_MS })
       if (granted === undefined) throw new Error('no answer in time')
       return Math.max(0, Math.min(granted, amount))
     } catch (cause) {
-      this.#failedAt = this.#clock.now()
-      this.#logger.error('the rate limiter fails; this process counts alone', { cause })
+      this.#failedAt = this.#options.clock.now()
+      this.#options.logger.error('the rate limiter fails; this process counts alone', { cause })
       return amount
     }
   }

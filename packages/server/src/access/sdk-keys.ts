@@ -51,9 +51,7 @@ interface SdkKeyVerifierOptions {
 
 /** Caches the hashes of all valid SDK keys, so that no request reads the store. */
 export class SdkKeyVerifier {
-  readonly #storage: Storage
-  readonly #clock: Clock
-  readonly #logger: Logger
+  readonly #options: SdkKeyVerifierOptions
   readonly #refresh = new CoalescedTask(() => this.#load())
   readonly #lastUse: LastUse
   /** By project; the organization of a project never changes. */
@@ -68,11 +66,9 @@ export class SdkKeyVerifier {
   #doubt: Promise<void> | undefined
   #listener: () => void = () => undefined
 
-  constructor({ storage, clock, logger }: SdkKeyVerifierOptions) {
-    this.#storage = storage
-    this.#clock = clock
-    this.#logger = logger
-    this.#lastUse = new LastUse('sdkKey', { storage, clock, logger })
+  constructor(options: SdkKeyVerifierOptions) {
+    this.#options = options
+    this.#lastUse = new LastUse('sdkKey', options)
   }
 
   /** Sets the function that is called when keys may have changed. */
@@ -96,7 +92,7 @@ export class SdkKeyVerifier {
    */
   recheck(): void {
     const read = this.refresh().catch(() => undefined)
-    const doubt = within(read, { clock: this.#clock, ms: DOUBT_MS }).then(() => {
+    const doubt = within(read, { clock: this.#options.clock, ms: DOUBT_MS }).then(() => {
       if (this.#doubt === doubt) this.#doubt = undefined
     })
     this.#doubt = doubt
@@ -106,7 +102,7 @@ export class SdkKeyVerifier {
   find(key: string | undefined): EnvironmentScope | undefined {
     if (key === undefined || this.#doubt !== undefined) return undefined
     const known = this.#remembered.get(key)
-    if (known === undefined || known.expiresAt <= this.#clock.now()) return undefined
+    if (known === undefined || known.expiresAt <= this.#options.clock.now()) return undefined
     this.#lastUse.note(known.keyId)
     return known
   }
@@ -120,7 +116,7 @@ export class SdkKeyVerifier {
     await this.#doubt
     const hash = await hashSecret(key)
     const known = this.#byHash.get(hash) ?? (await this.#findAfterRefresh(hash))
-    if (known === undefined || known.expiresAt <= this.#clock.now()) throw keyRefused()
+    if (known === undefined || known.expiresAt <= this.#options.clock.now()) throw keyRefused()
     this.#remember(key, known)
     this.#lastUse.note(known.keyId)
     return known
@@ -129,13 +125,13 @@ export class SdkKeyVerifier {
   /** Whether the key of a scope is, as far as this process knows, neither revoked nor expired. */
   isValid({ keyId }: EnvironmentScope): boolean {
     const known = this.#byId.get(keyId)
-    return known !== undefined && known.expiresAt > this.#clock.now()
+    return known !== undefined && known.expiresAt > this.#options.clock.now()
   }
 
   async #findAfterRefresh(hash: string): Promise<ValidKey | undefined> {
-    const elapsed = Math.abs(this.#clock.now() - this.#refreshedAt)
+    const elapsed = Math.abs(this.#options.clock.now() - this.#refreshedAt)
     if (elapsed >= UNKNOWN_KEY_REFRESH_MS) {
-      this.#refreshedAt = this.#clock.now()
+      this.#refreshedAt = this.#options.clock.now()
       await this.refresh()
     } else {
       await this.#refresh.pending
@@ -146,13 +142,14 @@ export class SdkKeyVerifier {
 
   async #load(): Promise<void> {
     try {
-      const { data } = await this.#storage.list('sdkKey', {})
+      const { data } = await this.#options.storage.list('sdkKey', {})
       await this.#readOrganizations(data)
       this.#replace(data)
-      if (!this.#reachable) this.#logger.info('the SDK keys can be read again')
+      if (!this.#reachable) this.#options.logger.info('the SDK keys can be read again')
       this.#reachable = true
     } catch (error) {
-      if (this.#reachable) this.#logger.error('the SDK keys cannot be read', { cause: error })
+      if (this.#reachable)
+        this.#options.logger.error('the SDK keys cannot be read', { cause: error })
       this.#reachable = false
       throw notVerifiable(error)
     } finally {
@@ -164,7 +161,7 @@ export class SdkKeyVerifier {
   async #readOrganizations(records: readonly Records['sdkKey'][]): Promise<void> {
     const known = this.#organizations
     if (records.every(({ projectId }) => known.has(projectId))) return
-    const { data } = await this.#storage.list('project', {})
+    const { data } = await this.#options.storage.list('project', {})
     this.#organizations = new Map([
       // A project that was deleted meanwhile counts as an organization of its own.
       ...records.map(({ projectId }) => [projectId, known.get(projectId) ?? projectId] as const),

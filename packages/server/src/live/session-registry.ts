@@ -1,4 +1,4 @@
-import type { EnvironmentScope, FlagSetScope, SdkKeyKind } from '../access/sdk-keys.ts'
+import { type EnvironmentScope, type FlagSetScope, SDK_KEY_KINDS } from '../access/sdk-keys.ts'
 import { contextHashOf } from '../evaluation/entity-tag.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
@@ -58,10 +58,8 @@ export class SubscriberGroups implements Iterable<FlagSession> {
 
 /** The sessions of all live clients, by environment and kind of SDK key. */
 export class SessionRegistry {
-  readonly #byEnvironment: Readonly<Record<SdkKeyKind, Map<string, SubscriberGroups>>> = {
-    client: new Map(),
-    server: new Map(),
-  }
+  /** By the name of the scope. */
+  readonly #byScope = new Map<string, SubscriberGroups>()
   readonly #counts: Record<LiveTransport, number> = { ws: 0, poll: 0 }
   #isClosed = false
 
@@ -77,22 +75,23 @@ export class SessionRegistry {
 
   /** Registers a session; after `close` it is ended at once. */
   add(session: FlagSession): void {
-    this.#groupsOf(session.scope).add(session)
+    const { scope } = session
+    getOrInsert(this.#byScope, nameOf(scope), () => new SubscriberGroups(scope)).add(session)
     this.#counts[session.transport] += 1
     if (this.#isClosed) session.end('goingAway')
   }
 
   remove(session: FlagSession): void {
-    const { environmentId, kind } = session.scope
     const groups = this.#find(session.scope)
     if (groups?.remove(session) !== true) return
     this.#counts[session.transport] -= 1
-    if (groups.isEmpty) this.#byEnvironment[kind].delete(environmentId)
+    if (groups.isEmpty) this.#byScope.delete(nameOf(session.scope))
   }
 
   /** Gives a registered session the context with this text. */
   move(session: FlagSession, text: string): void {
-    const groups = this.#groupsOf(session.scope)
+    const groups = this.#find(session.scope)
+    if (groups === undefined) return
     const group = groups.of(text)
     groups.remove(session)
     session.moveTo(group)
@@ -105,9 +104,7 @@ export class SessionRegistry {
   }
 
   has(environmentId: string): boolean {
-    return Object.values(this.#byEnvironment).some((environments) =>
-      environments.has(environmentId),
-    )
+    return SDK_KEY_KINDS.some((kind) => this.#byScope.has(nameOf({ environmentId, kind })))
   }
 
   /** Sessions of one group follow each other. Sessions may be added and removed meanwhile. */
@@ -129,21 +126,14 @@ export class SessionRegistry {
   }
 
   *#all(): Iterable<FlagSession> {
-    for (const environments of Object.values(this.#byEnvironment)) {
-      for (const groups of environments.values()) yield* groups
-    }
+    for (const groups of this.#byScope.values()) yield* groups
   }
 
-  #find({ environmentId, kind }: FlagSetScope): SubscriberGroups | undefined {
-    return this.#byEnvironment[kind].get(environmentId)
+  #find(scope: FlagSetScope): SubscriberGroups | undefined {
+    return this.#byScope.get(nameOf(scope))
   }
+}
 
-  #groupsOf({ environmentId, kind }: FlagSetScope): SubscriberGroups {
-    const environments = this.#byEnvironment[kind]
-    return getOrInsert(
-      environments,
-      environmentId,
-      () => new SubscriberGroups({ environmentId, kind }),
-    )
-  }
+function nameOf({ environmentId, kind }: FlagSetScope): string {
+  return `${kind} ${environmentId}`
 }

@@ -8,7 +8,6 @@ import {
 import type { ConnectionThrottle } from '../access/connection-throttle.ts'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import { type EnvironmentScope, keyRefused, type SdkKeyVerifier } from '../access/sdk-keys.ts'
-import type { Evaluated } from '../evaluation/evaluated.ts'
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
@@ -123,7 +122,11 @@ export class SocketConnection implements SessionSink, PendingSocket {
       return false
     }
     this.#send(message)
-    this.#record(evaluated, full)
+    if (this.#session !== undefined) {
+      const { scope, group } = this.#session
+      if (full) this.#options.usage.evaluated(scope, 'ws', evaluated, group.contextHash)
+      else this.#options.usage.pushed(scope, evaluated, group)
+    }
     return true
   }
 
@@ -149,14 +152,15 @@ export class SocketConnection implements SessionSink, PendingSocket {
 
   async #handle(text: string): Promise<void> {
     const message = parseMessage(text)
-    if (this.#session === undefined) return this.#begin(message, text.length)
+    const session = this.#session
+    if (session === undefined) return this.#begin(message, text.length)
     // A newer client may send types that this release does not know.
     if (message === 'unknown') return
     switch (message.type) {
       case 'init':
         throw new FlagError('INVALID_REQUEST', 'init may be sent only once.')
       case 'context':
-        return this.#changeContext(message.context, text.length)
+        return this.#changeContext(session.scope, message.context, text.length)
       case 'ping':
         if (this.#socket.bufferedAmount <= MAX_BUFFERED_BYTES) this.#sendMessage({ type: 'pong' })
     }
@@ -212,11 +216,11 @@ export class SocketConnection implements SessionSink, PendingSocket {
     session.sendAll(state, parsed ?? contextOfText(held.text))
   }
 
-  async #changeContext(json: unknown, messageLength: number): Promise<void> {
-    if (this.#session === undefined) return
-    const { scope } = this.#session
-    await this.#count(scope)
-    await this.#options.scheduler.run(scope, messageLength, () => this.#move(json))
+  /** A message that causes an evaluation of all flags counts as a request. */
+  async #changeContext(scope: EnvironmentScope, json: unknown, length: number): Promise<void> {
+    const permit = await this.#options.limiter.take(scope)
+    if (!permit.granted) throw tooManyRequests({ seconds: Number(permit.retryAfter) })
+    await this.#options.scheduler.run(scope, length, () => this.#move(json))
   }
 
   #move(json: unknown): void {
@@ -234,20 +238,6 @@ export class SocketConnection implements SessionSink, PendingSocket {
   #currentState({ scope, lastDelivered }: FlagSession): FlagSetState {
     const { cache, clock } = this.#options
     return FlagSetState.of(cache.find(scope) ?? lastDelivered.flagSet, clock.now())
-  }
-
-  /** Counts a message that causes an evaluation of all flags as a request. */
-  async #count(scope: EnvironmentScope): Promise<void> {
-    const permit = await this.#options.limiter.take(scope)
-    if (!permit.granted) throw tooManyRequests({ seconds: Number(permit.retryAfter) })
-  }
-
-  #record(evaluated: Evaluated, full: boolean): void {
-    const { usage } = this.#options
-    if (this.#session === undefined) return
-    const { scope, group } = this.#session
-    if (full) usage.evaluated(scope, 'ws', evaluated, group.contextHash)
-    else usage.pushed(scope, evaluated, group)
   }
 
   #sendMessage(message: ServerMessage): void {

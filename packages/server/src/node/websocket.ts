@@ -11,7 +11,7 @@ import type { SocketConnection } from '../live/socket-connection.ts'
 import type { SocketLike } from '../live/socket-like.ts'
 import type { Cancel } from '../runtime/clock.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
-import { forEachInTimeSlices, TimeSlice } from '../runtime/time-slice.ts'
+import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 
 /** Stops accepting sockets, and the heartbeat; sockets that are open stay open. */
 export type Detach = () => void
@@ -232,7 +232,8 @@ export interface Upgrade {
 /** Handles upgrades in their order and in time slices, so that many of them delay nothing else. */
 export class UpgradeQueue {
   readonly #handle: (upgrade: Upgrade) => void
-  readonly #queue: Upgrade[] = []
+  /** In the order of arrival. */
+  readonly #queue = new Set<Upgrade>()
 
   constructor(handle: (upgrade: Upgrade) => void) {
     this.#handle = handle
@@ -240,25 +241,22 @@ export class UpgradeQueue {
 
   /** How many upgrades are queued. */
   get size(): number {
-    return this.#queue.length
+    return this.#queue.size
   }
 
   add(upgrade: Upgrade): void {
     // Until it is handled, no other listener exists for an error, which would end the process.
     upgrade.socket.on('error', ignore)
-    this.#queue.push(upgrade)
-    if (this.#queue.length === 1) setImmediate(() => this.#work())
+    this.#queue.add(upgrade)
+    if (this.#queue.size === 1) setImmediate(() => this.#handleAll())
   }
 
-  #work(): void {
-    const slice = new TimeSlice()
-    while (this.#queue.length > 0 && slice.take()) {
-      const upgrade = this.#queue.shift()
-      if (upgrade === undefined) break
+  #handleAll(): void {
+    void forEachInTimeSlices(this.#queue, (upgrade) => {
+      this.#queue.delete(upgrade)
       this.#handle(upgrade)
       upgrade.socket.off('error', ignore)
-    }
-    if (this.#queue.length > 0) setImmediate(() => this.#work())
+    })
   }
 }
 

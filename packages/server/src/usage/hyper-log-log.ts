@@ -17,12 +17,8 @@ const hash = new Int32Array(4)
 export class HyperLogLog {
   readonly #registers: Uint8Array
 
-  private constructor(registers: Uint8Array) {
+  constructor(registers: Uint8Array = new Uint8Array(REGISTERS)) {
     this.#registers = registers
-  }
-
-  static empty(): HyperLogLog {
-    return new HyperLogLog(new Uint8Array(REGISTERS))
   }
 
   /** The one whose `toText` this is. */

@@ -94,7 +94,7 @@ export class UserSketches {
     const known = this.#sketches.get(name)
     if (known === undefined && this.#sketches.size >= MAX_SKETCHES) return undefined
     const sketch = known ?? {
-      ...{ id: newId(), environmentId, flagId, hour, users: HyperLogLog.empty() },
+      ...{ id: newId(), environmentId, flagId, hour, users: new HyperLogLog() },
       ...{ isChanged: false, writtenAt: Number.NEGATIVE_INFINITY },
     }
     this.#sketches.set(name, sketch)
@@ -150,7 +150,7 @@ export async function countUniqueUsers(
   { environmentId, flagId, from, to }: UniqueUsersQuery,
 ): Promise<number> {
   const range = { field: 'hour', from: hourOf(Date.parse(from)), to } as const
-  const users = HyperLogLog.empty()
+  const users = new HyperLogLog()
   for (const owner of [null, flagId]) {
     const where = { environmentId, flagId: owner }
     const { data } = await storage.list('userSketch', { where, range })
