@@ -53,10 +53,11 @@ export class ConnectionThrottle {
   take(organizationId: string): number {
     const one = this.#lineOf(organizationId)
     const now = this.#clock.now()
-    for (const line of [this.#all, one]) line.count(now)
-    const full = [one, this.#all].find((line) => !line.hasPermit)
+    const lines = [one, this.#all]
+    for (const line of lines) line.count(now)
+    const full = lines.find((line) => !line.hasPermit)
     if (full !== undefined) return full.queue()
-    for (const line of [this.#all, one]) line.take()
+    for (const line of lines) line.take()
     return 0
   }
 

@@ -109,18 +109,17 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Creates a body from its bytes. */
 export function jsonBody(bytes: Uint8Array): JsonBody {
-  return { bytes, parse: () => parseJson(bytes) }
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  if (bytes.byteLength === 0) {
-    throw new FlagError('INVALID_REQUEST', 'The request has no body; send a JSON object.')
+  const parse = (): unknown => {
+    if (bytes.byteLength === 0) {
+      throw new FlagError('INVALID_REQUEST', 'The request has no body; send a JSON object.')
+    }
+    try {
+      return JSON.parse(utf8.decode(bytes))
+    } catch (cause) {
+      throw new FlagError('INVALID_REQUEST', 'The request body is not valid JSON.', { cause })
+    }
   }
-  try {
-    return JSON.parse(utf8.decode(bytes))
-  } catch (cause) {
-    throw new FlagError('INVALID_REQUEST', 'The request body is not valid JSON.', { cause })
-  }
+  return { bytes, parse }
 }
 
 /** Throws `UNSUPPORTED_MEDIA_TYPE` for a compressed body: its size is not known before it is unpacked. */

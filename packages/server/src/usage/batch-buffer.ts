@@ -14,10 +14,10 @@ interface BatchOptions<Row> {
   /** The most rows of one call of `write`. */
   readonly rowsACall: number
   /**
-   * Writes all of these rows or, if it rejects, none. Returns the rows that nothing can be written
-   * for, because their environment does not exist.
+   * Writes all of these rows or, if it rejects, none. Returns the rows, if any, that nothing can be
+   * written for, because their environment does not exist.
    */
-  readonly write: (rows: readonly Row[]) => Promise<readonly Row[]>
+  readonly write: (rows: readonly Row[]) => Promise<readonly Row[] | undefined>
   /** Receives a row that is dropped; returns how much usage it stands for. */
   readonly drop: (row: Row) => number
   readonly logger: Logger
@@ -90,7 +90,7 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
 
   async #write(batch: readonly Row[]): Promise<void> {
     try {
-      for (const row of await this.#options.write(batch)) this.#drop(row)
+      for (const row of (await this.#options.write(batch)) ?? []) this.#drop(row)
       for (const row of batch) if (this.#writing.delete(row)) this.#release(row)
       return
     } catch (error) {

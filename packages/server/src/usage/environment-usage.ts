@@ -7,10 +7,7 @@ import { EvaluationCounters, minuteOf } from './evaluation-counters.ts'
 interface EnvironmentUsageOptions {
   /** Receives counts that are of an earlier minute or flag set. */
   readonly addCount: (count: EvaluationCount) => void
-  readonly addRequests: (usage: {
-    readonly environmentId: string
-    readonly requests: number
-  }) => void
+  readonly addRequests: (usage: Pick<Usage, 'environmentId' | 'requests'>) => void
 }
 
 /** The usage of one environment and kind of key since it was last drained. */

@@ -92,7 +92,7 @@ export class OrganizationUsage {
   }
 
   /** Marks of one organization share a transaction; a mark that is written twice does no harm. */
-  async #writeMarks(marks: readonly Mark[]): Promise<readonly Mark[]> {
+  async #writeMarks(marks: readonly Mark[]): Promise<undefined> {
     const byOrganization = new Map<string, Mark[]>()
     for (const mark of marks) {
       const orgId = await this.organizationOf(mark.environmentId)
@@ -105,7 +105,6 @@ export class OrganizationUsage {
         await Promise.all(ofOrganization.map((mark) => markEvaluated(tx, mark)))
       })
     }
-    return []
   }
 }
 

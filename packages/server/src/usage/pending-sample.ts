@@ -95,13 +95,10 @@ const membersByFlag = new WeakMap<CompiledFlag, readonly string[]>()
 
 /** Returns the kind and the key of a context. */
 export function personOf(context: EvaluationContext): Person {
-  const { kind = '' } = context
-  return { kind, key: keyText(kind === 'multi' ? keyOf(context.user) : context.key) }
-}
-
-function keyOf(part: JsonValue | undefined): JsonValue | undefined {
-  if (typeof part !== 'object' || part === null || Array.isArray(part)) return undefined
-  return (part as { readonly key?: JsonValue }).key
+  const { kind = '', user } = context
+  if (kind !== 'multi') return { kind, key: keyText(context.key) }
+  const isUser = typeof user === 'object' && user !== null && !Array.isArray(user)
+  return { kind, key: keyText(isUser ? (user as { readonly key?: JsonValue }).key : undefined) }
 }
 
 /** A number and its decimal text are the same key, as for bucketing. */

@@ -83,10 +83,7 @@ export class UsageRecorder {
         return { ...later, count: count + later.count, micros: micros + later.micros }
       },
       ...{ maxRows: MAX_USAGE_ROWS, rowsACall: COUNTS_A_CALL, logger },
-      write: async (rows) => {
-        await storage.addEvaluationCounts(rows)
-        return []
-      },
+      write: (rows) => storage.addEvaluationCounts(rows).then(() => undefined),
       drop: ({ count }) => count,
     })
     this.#organizations = new OrganizationUsage(storage, logger)

@@ -101,7 +101,7 @@ export class UserSketches {
     return sketch
   }
 
-  async #store(sketches: readonly PendingSketch[]): Promise<readonly PendingSketch[]> {
+  async #store(sketches: readonly PendingSketch[]): Promise<undefined> {
     for (const sketch of sketches) {
       const { id, environmentId, flagId, users } = sketch
       const hour = hourOf(sketch.hour * HOUR_MS)
@@ -114,7 +114,6 @@ export class UserSketches {
         throw error
       }
     }
-    return []
   }
 }
 
