@@ -30,15 +30,13 @@ export class SubscriberGroups implements Iterable<FlagSession> {
     // Hashes can be forged: a client must not receive the values of another context.
     const isOther = found !== undefined && found.group.text !== text
     const name = isOther ? text : contextHash
-    const known = isOther ? this.#byName.get(name) : found
-    return known?.group ?? { name, text, contextHash }
+    return this.#byName.get(name)?.group ?? { name, text, contextHash }
   }
 
   add(session: FlagSession): void {
     const { group } = session
-    const entry = this.#byName.get(group.name) ?? { group, sessions: new Set() }
-    entry.sessions.add(session)
-    this.#byName.set(group.name, entry)
+    const create = () => ({ group, sessions: new Set<FlagSession>() })
+    getOrInsert(this.#byName, group.name, create).sessions.add(session)
   }
 
   /** Returns whether the session was registered. */
