@@ -13,16 +13,18 @@ export {
 export type { AuthorizationChecks, Identity, IdentityProvider } from './ports/identity-provider.ts'
 export type { PasswordHasher, PasswordVerdict } from './ports/password-hasher.ts'
 export type {
-  CheckoutOrder,
-  NewCustomer,
-  OverageCharge,
   PaymentCheckout,
   PaymentCustomer,
-  PaymentDelivery,
   PaymentEvent,
   PaymentInvoice,
   PaymentSubject,
   PaymentSubscription,
+} from './ports/payment-event.ts'
+export type {
+  CheckoutOrder,
+  NewCustomer,
+  OverageCharge,
+  PaymentDelivery,
   Payments,
 } from './ports/payments.ts'
 export type { WebhookAnswer, WebhookRequest, WebhookSender } from './ports/webhook-sender.ts'

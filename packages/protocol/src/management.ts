@@ -190,7 +190,7 @@ export {
   organizationChangesCodec,
   organizationCodec,
 } from './api/organizations/organization.ts'
-export { record, type Wire } from './api/record.ts'
+export { record, toSnakeCase, type Wire } from './api/record.ts'
 export {
   hasPermission,
   isRoleWithin,

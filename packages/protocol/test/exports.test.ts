@@ -100,6 +100,7 @@ it('@ff/protocol/management exports exactly these names', () => {
     'targetingRuleChangesCodec',
     'targetingRuleCodec',
     'targetingRuleViewCodec',
+    'toSnakeCase',
     'userCodec',
     'variationChangesCodec',
     'variationCodec',

@@ -4,6 +4,7 @@ import type { ListQuery, Records } from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
 import type { NoIds } from '../access/paths.ts'
 import { defineQuery, type ReadableStorage } from '../changes/use-case.ts'
+import { given, rangeOf } from '../requests/filters.ts'
 import type { Input } from '../requests/input.ts'
 import { cutPage, pagingOf, toPage } from '../requests/pages.ts'
 import { entriesInOrder } from './audit-entries.ts'
@@ -85,8 +86,7 @@ function selectionOf(
 ): Selection {
   return {
     where: given({ orgId, eventType, actorId, projectId }),
-    // No timestamp sorts between one and the same with a `~`, so the range includes the last one.
-    range: { field: 'createdAt', ...given({ from: fromDate, to: toDate && `${toDate}~` }) },
+    range: rangeOf<'auditEvent'>('createdAt', { from: fromDate, to: toDate }),
   }
 }
 
@@ -137,12 +137,4 @@ function isWithin(entry: StoredEntry, { where, range: { from, to } }: Selection)
     (from === undefined || createdAt >= from) &&
     (to === undefined || createdAt < to)
   )
-}
-
-type Given<T> = { [F in keyof T]?: Exclude<T[F], undefined> }
-
-function given<T extends object>(fields: T): Given<T> {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as Given<T>
 }

@@ -1,12 +1,12 @@
-import type { AuditFault, AuditVerification } from '@ff/protocol/management'
-import type { AuditHead, Records, Storage } from '@ff/storage'
+import type { AuditFault, AuditLog, AuditVerification } from '@ff/protocol/management'
+import type { AuditHead, Records } from '@ff/storage'
 import { chainIn, chainName, entryId, hashOf, positionAfter } from '../changes/audit-chain.ts'
+import type { Reader } from '../changes/record-writer.ts'
 import { defineQuery } from '../changes/use-case.ts'
 import { entriesInOrder, isDamage } from './audit-entries.ts'
 import { auditedId, auditedOrganization } from './audit-log.ts'
 import type { AuditWalks } from './audit-walks.ts'
 
-type Reader = Pick<Storage, 'find' | 'list'>
 type StoredEntry = Records['auditEvent']
 type Broken = NonNullable<AuditVerification['firstBroken']>
 
@@ -24,10 +24,10 @@ export function createAuditVerificationUseCases(auditWalks: AuditWalks) {
         const orgId = auditedId(organization, query.orgId)
         const walk = auditWalks.begin(orgId)
         try {
-          const chains = new ChainWalk(storage, await headsOf(storage, orgId))
+          const heads = await loadHeads(storage, orgId)
           const where = orgId === undefined ? {} : { orgId }
-          const firstBroken = (await chains.through(entriesInOrder(storage, where, walk))) ?? null
-          return { valid: firstBroken === null, entries: chains.entries, firstBroken }
+          const entries = entriesInOrder(storage, where, walk)
+          return await verifyEntries(entries, { reader: storage, heads })
         } finally {
           walk.end()
         }
@@ -36,111 +36,106 @@ export function createAuditVerificationUseCases(auditWalks: AuditWalks) {
   }
 }
 
-async function headsOf(
+async function loadHeads(
   reader: Reader,
   orgId: string | undefined,
 ): Promise<ReadonlyMap<string, AuditHead>> {
+  const ofOrganization = (log: AuditLog) => reader.find('auditHead', chainName(log, orgId ?? ''))
   const heads =
     orgId === undefined
       ? (await reader.list('auditHead', {})).data
-      : await Promise.all(
-          (['changes', 'logins'] as const).map((log) =>
-            reader.find('auditHead', chainName(log, orgId)),
-          ),
-        )
+      : [await ofOrganization('changes'), await ofOrganization('logins')]
   return new Map(heads.flatMap((head) => (head === undefined ? [] : [[head.id, head]])))
 }
 
-/** One way through all chains, from entry to entry. */
-class ChainWalk {
-  readonly #reader: Reader
+/** A place in a walk through all chains. */
+interface Place {
+  readonly chain: string
+  /** The last entry of the chain that was found to be sound. */
+  readonly last: StoredEntry | undefined
+}
+
+interface Chains {
+  readonly reader: Reader
   /** As they were before the walk, so that every entry they know of must be met. */
-  readonly #heads: ReadonlyMap<string, AuditHead>
-  readonly #unmet: Map<string, AuditHead>
-  #chain = ''
-  #last: StoredEntry | undefined
-  #entries = 0
+  readonly heads: ReadonlyMap<string, AuditHead>
+}
 
-  constructor(reader: Reader, heads: ReadonlyMap<string, AuditHead>) {
-    this.#reader = reader
-    this.#heads = heads
-    this.#unmet = new Map(heads)
+/** Counts the entries that are sound, until the first that is broken. */
+async function verifyEntries(
+  entries: AsyncIterable<StoredEntry>,
+  chains: Chains,
+): Promise<AuditVerification> {
+  const unmet = new Map(chains.heads)
+  let place: Place = { chain: '', last: undefined }
+  let count = 0
+  const result = (firstBroken: Broken | null = null) => {
+    return { valid: firstBroken === null, entries: count, firstBroken }
   }
-
-  /** How many entries were found to be sound. */
-  get entries(): number {
-    return this.#entries
-  }
-
-  /** The first that is broken, if one is. */
-  async through(entries: AsyncIterable<StoredEntry>): Promise<Broken | undefined> {
-    try {
-      for await (const entry of entries) {
-        const broken = (await this.#enter(chainIn(entry.id))) ?? (await this.#next(entry))
-        if (broken !== undefined) return broken
-        this.#last = entry
-        this.#entries += 1
+  try {
+    for await (const entry of entries) {
+      const chain = chainIn(entry.id)
+      let broken: Broken | undefined
+      if (chain !== place.chain || place.last === undefined) {
+        broken = await findBrokenEnd(place, chains)
+        place = { chain, last: undefined }
+        unmet.delete(chain)
       }
-    } catch (error) {
-      if (!isDamage(error)) throw error
-      return this.#expected('unreadable')
+      broken ??= await findBroken(entry, place, chains)
+      if (broken !== undefined) return result(broken)
+      place = { chain, last: entry }
+      count += 1
     }
-    return (await this.#end()) ?? this.#chainWithoutEntries()
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    return result(brokenAfter(place, 'unreadable'))
   }
+  return result((await findBrokenEnd(place, chains)) ?? chainWithoutEntries(unmet))
+}
 
-  /** What is wrong at the end of the chain before, when another one begins. */
-  async #enter(chain: string): Promise<Broken | undefined> {
-    if (chain === this.#chain && this.#last !== undefined) return undefined
-    const broken = await this.#end()
-    this.#chain = chain
-    this.#last = undefined
-    this.#unmet.delete(chain)
-    return broken
-  }
+/** What is wrong with the next entry of a chain, or before it. */
+async function findBroken(
+  entry: StoredEntry,
+  place: Place,
+  { heads }: Chains,
+): Promise<Broken | undefined> {
+  const { chain, last } = place
+  const { id, orgId, sequence, previousHash, hash, position } = entry
+  const actual = await hashOf(entry).catch(() => undefined)
+  if (actual !== hash) return brokenAt(entry, 'changed')
+  const chains = [chainName('changes', orgId), chainName('logins', orgId)]
+  if (!chains.includes(chain) || id !== entryId(chain, sequence)) return brokenAt(entry, 'inserted')
+  if (sequence !== (last?.sequence ?? 0) + 1) return brokenAfter(place, 'missing')
+  if (previousHash !== (last?.hash ?? '')) return brokenAt(last ?? entry, 'replaced')
+  if (position !== positionAfter(last?.position, entry)) return brokenAt(entry, 'changed')
+  const head = heads.get(chain)
+  const isKnown = sequence !== head?.sequence || isHead(entry, head)
+  return isKnown ? undefined : brokenAt(entry, 'replaced')
+}
 
-  async #next(entry: StoredEntry): Promise<Broken | undefined> {
-    const last = this.#last
-    const { id, orgId, sequence, previousHash, hash, position } = entry
-    const actual = await hashOf(entry).catch(() => undefined)
-    if (actual !== hash) return brokenAt(entry, 'changed')
-    const chains = [chainName('changes', orgId), chainName('logins', orgId)]
-    if (!chains.includes(this.#chain) || id !== entryId(this.#chain, sequence)) {
-      return brokenAt(entry, 'inserted')
-    }
-    if (sequence !== (last?.sequence ?? 0) + 1) return this.#expected('missing')
-    if (previousHash !== (last?.hash ?? '')) return brokenAt(last ?? entry, 'replaced')
-    if (position !== positionAfter(last?.position, entry)) return brokenAt(entry, 'changed')
-    const head = this.#heads.get(this.#chain)
-    const isKnown = sequence !== head?.sequence || isHead(entry, head)
-    return isKnown ? undefined : brokenAt(entry, 'replaced')
-  }
+/** Compares the end of a chain with its head. */
+async function findBrokenEnd(place: Place, { reader, heads }: Chains): Promise<Broken | undefined> {
+  const { chain, last } = place
+  if (last === undefined) return undefined
+  const before = heads.get(chain)
+  if (before !== undefined && last.sequence === before.sequence) return undefined
+  if (before !== undefined && last.sequence < before.sequence) return brokenAfter(place, 'tail_cut')
+  // Entries that were added meanwhile have moved the head in the same transaction.
+  const now = await reader.find('auditHead', chain)
+  if (now === undefined) return brokenAt(last, 'head_missing')
+  if (last.sequence < now.sequence || isHead(last, now)) return undefined
+  return brokenAt(last, last.sequence === now.sequence ? 'replaced' : 'inserted')
+}
 
-  /** Compares the end of the present chain with its head. */
-  async #end(): Promise<Broken | undefined> {
-    const last = this.#last
-    if (last === undefined) return undefined
-    const before = this.#heads.get(this.#chain)
-    if (before !== undefined && last.sequence === before.sequence) return undefined
-    if (before !== undefined && last.sequence < before.sequence) return this.#expected('tail_cut')
-    // Entries that were added meanwhile have moved the head in the same transaction.
-    const now = await this.#reader.find('auditHead', this.#chain)
-    if (now === undefined) return brokenAt(last, 'head_missing')
-    if (last.sequence < now.sequence || isHead(last, now)) return undefined
-    return brokenAt(last, last.sequence === now.sequence ? 'replaced' : 'inserted')
-  }
+function chainWithoutEntries(unmet: ReadonlyMap<string, AuditHead>): Broken | undefined {
+  const head = [...unmet.values()].find(({ sequence }) => sequence > 0)
+  return head && brokenAfter({ chain: head.id, last: undefined }, 'tail_cut')
+}
 
-  #chainWithoutEntries(): Broken | undefined {
-    for (const [chain, { sequence }] of this.#unmet) {
-      if (sequence > 0) return { id: entryId(chain, 1), sequence: 1, reason: 'tail_cut' }
-    }
-    return undefined
-  }
-
-  /** Something is wrong where the next entry of the present chain should be. */
-  #expected(reason: AuditFault): Broken {
-    const sequence = (this.#last?.sequence ?? 0) + 1
-    return { id: entryId(this.#chain, sequence), sequence, reason }
-  }
+/** Something is wrong where the next entry of a chain should be. */
+function brokenAfter({ chain, last }: Place, reason: AuditFault): Broken {
+  const sequence = (last?.sequence ?? 0) + 1
+  return { id: entryId(chain, sequence), sequence, reason }
 }
 
 function isHead({ sequence, hash, position }: StoredEntry, head: AuditHead): boolean {

@@ -68,16 +68,15 @@ export class AuditWalk {
    * is returned, even if no entry was taken.
    */
   through<T>(entries: AsyncGenerator<T, void>): AsyncIterable<T> {
-    const step = async (result: Promise<IteratorResult<T, void>>) => {
+    const step = async (pending: Promise<IteratorResult<T, void>>) => {
+      let isLast = true
       try {
-        const { done, value } = await result
-        if (done !== true) return { done: false as const, value }
-      } catch (error) {
-        this.end()
-        throw error
+        const result = await pending
+        isLast = result.done === true
+        return result
+      } finally {
+        if (isLast) this.end()
       }
-      this.end()
-      return { done: true as const, value: undefined }
     }
     const iterator = {
       next: () => step(entries.next()),

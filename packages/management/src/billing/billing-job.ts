@@ -3,8 +3,7 @@ import type { Invoice } from '@ff/protocol/management'
 import type { Job } from '@ff/server/plane'
 import { SYSTEM } from '../access/actors.ts'
 import { applyChange, type ChangeServices } from '../changes/apply-change.ts'
-import { type ChangeEvent, changeEvent, completed } from '../changes/change-event.ts'
-import type { RecordWriter } from '../changes/record-writer.ts'
+import { completed } from '../changes/change-event.ts'
 import type { Payments } from '../ports/payments.ts'
 import { PENDING } from './invoices.ts'
 import { closeDuePeriod } from './plan-change.ts'
@@ -79,7 +78,7 @@ async function charge(
   const isAccepted =
     customerId !== null &&
     (amountCents === 0 || (await isTaken(payments.chargeOverage({ customerId, ...order }))))
-  await settle(services, invoice, isAccepted ? handOver : keepAsDraft)
+  await settle(services, invoice, isAccepted)
 }
 
 /** False when the provider refuses; throws when it cannot be asked. */
@@ -93,29 +92,24 @@ async function isTaken(charging: Promise<void>): Promise<boolean> {
   }
 }
 
+/** Removes a pending invoice that the provider has accepted; keeps another as a draft. */
 async function settle(
   services: ChangeServices,
   { id, orgId }: Invoice,
-  finish: (writer: RecordWriter, invoice: Invoice) => Promise<ChangeEvent>,
+  isAccepted: boolean,
 ): Promise<void> {
   await applyChange(services, requestFor(orgId), async (writer) => {
-    const invoice = await writer.reader.find('invoice', id)
+    const before = await writer.reader.find('invoice', id)
     // Another instance may have been faster.
-    if (invoice?.status !== PENDING) return { result: null }
-    return { event: await finish(writer, invoice), result: null }
+    if (before?.status !== PENDING) return { result: null }
+    if (isAccepted) {
+      // From here on it is a part of an invoice of the provider's.
+      await writer.remove('invoice', before)
+      return completed('invoice.charged', { before })
+    }
+    const after = await writer.update('invoice', before, { status: 'draft' })
+    return completed('invoice.updated', { before, after }, { result: null })
   })
-}
-
-/** From here on it is a part of an invoice of the provider's. */
-async function handOver(writer: RecordWriter, invoice: Invoice): Promise<ChangeEvent> {
-  await writer.remove('invoice', invoice)
-  return changeEvent('invoice.charged', invoice.id, { before: invoice, after: null })
-}
-
-/** An invoice that the provider refuses to charge stays here as a draft. */
-async function keepAsDraft(writer: RecordWriter, before: Invoice): Promise<ChangeEvent> {
-  const after = await writer.update('invoice', before, { status: 'draft' })
-  return changeEvent('invoice.updated', before.id, { before, after })
 }
 
 /** One organization's trouble must not keep the others waiting; the next run tries again. */

@@ -34,12 +34,12 @@ export async function drawInvoice(
 ): Promise<Invoice> {
   const { id: orgId, planId, apiUsage, periodStart, paymentCustomerId } = organization
   const plan = await findPlan(writer.reader, organization)
-  const overage = plan && overageOf(plan, apiUsage)
+  const { freeCalls, blocks, eurCents } = overageOf(plan, apiUsage)
   const metadata = z.encode(overageMetadataCodec, {
     planId,
     apiUsage,
-    freeApiCalls: overage?.freeCalls ?? null,
-    overageBlocks: overage?.blocks ?? 0,
+    freeApiCalls: freeCalls,
+    overageBlocks: blocks,
     overageBlockSize: plan?.overageBlockSize ?? 0,
     overageRateEurCents: plan?.overageRateEurCents ?? 0,
   }) as Invoice['metadata']
@@ -47,7 +47,7 @@ export async function drawInvoice(
     orgId,
     stripeInvoiceId: null,
     stripeSubscriptionId: null,
-    amountDue: overage?.eurCents ?? 0,
+    amountDue: eurCents,
     amountPaid: 0,
     currency: 'eur',
     status: paymentCustomerId === null ? 'draft' : PENDING,

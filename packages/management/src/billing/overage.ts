@@ -17,11 +17,14 @@ export interface Overage {
 
 /**
  * What a number of API calls in one period costs. Whole numbers throughout: a fraction of a free
- * call is not free, and each block that was begun is paid for as a whole.
+ * call is not free, and each block that was begun is paid for as a whole. Without terms, all calls
+ * are free.
  */
-export function overageOf(terms: ApiCallTerms, apiCalls: number): Overage {
+export function overageOf(terms: ApiCallTerms | undefined, apiCalls: number): Overage {
+  if (terms === undefined || terms.maxApiCalls === null) {
+    return { freeCalls: null, blocks: 0, eurCents: 0 }
+  }
   const { maxApiCalls, graceBufferPct, overageBlockSize, overageRateEurCents } = terms
-  if (maxApiCalls === null) return { freeCalls: null, blocks: 0, eurCents: 0 }
   const freeCalls = Math.floor((maxApiCalls * (100 + graceBufferPct)) / 100)
   const blocks = Math.ceil(Math.max(0, apiCalls - freeCalls) / overageBlockSize)
   return { freeCalls, blocks, eurCents: blocks * overageRateEurCents }

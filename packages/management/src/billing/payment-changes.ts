@@ -8,7 +8,11 @@ import {
   completed,
 } from '../changes/change-event.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
-import type { PaymentCustomer, PaymentInvoice, PaymentSubscription } from '../ports/payments.ts'
+import type {
+  PaymentCustomer,
+  PaymentInvoice,
+  PaymentSubscription,
+} from '../ports/payment-event.ts'
 import { monthOf } from './billing-period.ts'
 import {
   hasLapsed,
@@ -18,6 +22,7 @@ import {
   subjectOf,
 } from './payment-subjects.ts'
 import { changePlan, closeDuePeriods } from './plan-change.ts'
+import { priceIdsOf } from './plans.ts'
 
 type Payer = Records['organization']
 
@@ -53,8 +58,7 @@ async function takeCustomer(
   before: Payer,
   { customerId, email }: Pick<PaymentCustomer, 'customerId' | 'email'>,
 ): Taken {
-  if (!(await mayPay(writer, before, customerId)))
-    return { event: billingUpdated(before, before), result: false }
+  if (!(await mayPay(writer, before, customerId))) return { result: false }
   const isEmail = z.email().max(254).safeParse(email).success
   const after = await writer.update('organization', before, {
     paymentCustomerId: customerId,
@@ -82,39 +86,38 @@ async function takeSubscription(
   subscription: PaymentSubscription,
 ): Taken {
   const { data: plans } = await writer.reader.list('plan', {})
-  const isOurs = (each: PaymentSubscription) => paidPlanOf(each, plans) !== undefined
   const all = await lastSubscriptions(writer.reader, subscription.customerId)
-  const ours = all.filter(isOurs)
-  const counts = isOurs(subscription) && (isLiving(subscription) || hasLapsed(subscription))
-  const changed = counts ? await takePlan(writer, before, { ours, plans }) : before
+  const ours = all.flatMap((each) => {
+    const paid = paidPlanOf(each, plans)
+    return paid === undefined ? [] : { ...each, ...paid }
+  })
+  const isOurs = paidPlanOf(subscription, plans) !== undefined
+  const counts = isOurs && (isLiving(subscription) || hasLapsed(subscription))
+  const changed = counts ? await takePlan(writer, before, ours) : before
   const hasTried = ours.some(({ trialStartsAt }) => trialStartsAt !== null)
   const hasUsedPaidTrial = changed.hasUsedPaidTrial || hasTried
   const after = await writer.update('organization', changed, { hasUsedPaidTrial })
   return completed('organization.plan_changed', { before, after }, { result: true })
 }
 
-interface Subscriptions {
-  readonly ours: readonly LastSubscription[]
-  readonly plans: readonly Plan[]
-}
+type OurSubscription = LastSubscription & NonNullable<ReturnType<typeof paidPlanOf>>
 
 /** What an organization has by all its subscriptions: that of the newest that lives, else nothing more. */
 async function takePlan(
   writer: RecordWriter,
   before: Payer,
-  { ours, plans }: Subscriptions,
+  ours: readonly OurSubscription[],
 ): Promise<Payer> {
   const living = newest(ours.filter(isLiving))
-  const paid = living && paidPlanOf(living, plans)
-  if (living === undefined || paid === undefined) return endPlan(writer, before, ours)
-  const { status, trialStartsAt: startsAt, trialEndsAt: endsAt } = living
+  if (living === undefined) return endPlan(writer, before, ours)
+  const { plan, price, status, trialStartsAt: startsAt, trialEndsAt: endsAt } = living
   if (status === 'trial' && startsAt !== null && endsAt !== null) {
-    return changePlan(writer, before, { plan: paid.plan, trial: { startsAt, endsAt } })
+    return changePlan(writer, before, { plan, trial: { startsAt, endsAt } })
   }
-  const period = monthOf(paid.price, writer.now)
+  const period = monthOf(price, writer.now)
   // The provider has said that the period before is over, even if our clock has not.
   const closed = await closeDuePeriods(writer, before, period.periodStart)
-  const changed = await changePlan(writer, closed, { plan: paid.plan, trial: null })
+  const changed = await changePlan(writer, closed, { plan, trial: null })
   return writer.update('organization', changed, period)
 }
 
@@ -136,7 +139,7 @@ async function endPlan(
   })
 }
 
-function newest(subscriptions: readonly LastSubscription[]): LastSubscription | undefined {
+function newest<S extends LastSubscription>(subscriptions: readonly S[]): S | undefined {
   const orderOf = ({ createdAt, id }: LastSubscription) => `${createdAt} ${id}`
   return [...subscriptions].sort((a, b) => (orderOf(a) < orderOf(b) ? 1 : -1))[0]
 }
@@ -144,9 +147,7 @@ function newest(subscriptions: readonly LastSubscription[]): LastSubscription | 
 /** The plan that one of the subscription's prices is of. */
 function paidPlanOf({ prices }: PaymentSubscription, plans: readonly Plan[]) {
   for (const price of prices) {
-    const plan = plans.find(({ stripePriceId, stripeMonthlyPriceId, stripeAnnualPriceId }) =>
-      [stripePriceId, stripeMonthlyPriceId, stripeAnnualPriceId].includes(price.id),
-    )
+    const plan = plans.find((each) => priceIdsOf(each).includes(price.id))
     if (plan !== undefined) return { plan, price }
   }
   return undefined

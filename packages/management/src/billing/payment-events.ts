@@ -7,10 +7,14 @@ import type { Actor } from '../access/actors.ts'
 import { notFound } from '../access/permissions.ts'
 import { applyChange, type ChangeRequest, type ChangeServices } from '../changes/apply-change.ts'
 import type { UseCase } from '../changes/use-case.ts'
-import type { PaymentDelivery, PaymentEvent, PaymentSubject, Payments } from '../ports/payments.ts'
+import {
+  assertReadableEvent,
+  type PaymentEvent,
+  type PaymentSubject,
+} from '../ports/payment-event.ts'
+import type { PaymentDelivery, Payments } from '../ports/payments.ts'
 import type { Input } from '../requests/input.ts'
 import { takeIn } from './payment-changes.ts'
-import { assertReadableEvent } from './payment-event-schema.ts'
 import { isNewer, subjectOf } from './payment-subjects.ts'
 
 /** The actor of changes that follow from events of the payment provider. */

@@ -1,29 +1,13 @@
 import type { LastPaymentEvent } from '@ff/storage'
 import type { Reader } from '../changes/record-writer.ts'
-import type { PaymentEvent, PaymentSubject, PaymentSubscription } from '../ports/payments.ts'
+import {
+  type PaymentEvent,
+  type PaymentSubject,
+  type PaymentSubscription,
+  rankOf,
+} from '../ports/payment-event.ts'
 
 type EventAbout = Omit<PaymentEvent, 'subject'> & { readonly subject: PaymentSubject }
-
-/** As far as something can come, from the beginning to the end. */
-const STATUSES: { readonly [T in PaymentSubject['type']]: readonly string[] } = {
-  customer: ['living', 'deleted'] satisfies Statuses<'customer'>,
-  checkout: ['completed'] satisfies Statuses<'checkout'>,
-  subscription: [
-    'pending',
-    'trial',
-    'active',
-    'overdue',
-    'suspended',
-    'abandoned',
-    'ended',
-  ] satisfies Statuses<'subscription'>,
-  invoice: ['draft', 'open', 'uncollectible', 'void', 'paid'] satisfies Statuses<'invoice'>,
-}
-
-type Statuses<T extends PaymentSubject['type']> = readonly Extract<
-  PaymentSubject,
-  { readonly type: T }
->['status'][]
 
 /** How the thing was after the last event about it. */
 export function subjectOf({ subject }: LastPaymentEvent): PaymentSubject {
@@ -39,10 +23,6 @@ export function isNewer(event: EventAbout, last: LastPaymentEvent): boolean {
   if (event.occurredAt !== last.occurredAt) return event.occurredAt > last.occurredAt
   const further = rankOf(event.subject) - rankOf(subjectOf(last))
   return further === 0 ? event.id > last.eventId : further > 0
-}
-
-function rankOf({ type, status }: PaymentSubject): number {
-  return STATUSES[type].indexOf(status)
 }
 
 /** A customer's subscription, and when something was last heard of it. */

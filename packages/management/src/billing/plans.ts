@@ -49,6 +49,11 @@ export const planUseCases = {
   }),
 }
 
+/** Returns the ids of a plan's prices at the payment provider; `null` for those it does not have. */
+export function priceIdsOf(plan: Plan): readonly (string | null)[] {
+  return [plan.stripePriceId, plan.stripeMonthlyPriceId, plan.stripeAnnualPriceId]
+}
+
 /** Some of the organizations that have the plan: there may be thousands. */
 async function findDependentsOfPlan(
   reader: Reader,

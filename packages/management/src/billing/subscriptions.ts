@@ -7,16 +7,9 @@ import type { Reader } from '../changes/record-writer.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { invalid } from '../requests/validation.ts'
 import { daysAfter } from './billing-period.ts'
-import { type ApiCallTerms, overageOf } from './overage.ts'
+import { overageOf } from './overage.ts'
 import { changePlan, type Trial } from './plan-change.ts'
-
-/** What nothing is limited by. */
-const UNLIMITED: ApiCallTerms = {
-  maxApiCalls: null,
-  graceBufferPct: 0,
-  overageBlockSize: 1,
-  overageRateEurCents: 0,
-}
+import { priceIdsOf } from './plans.ts'
 
 /** The use cases of subscriptions. */
 export const subscriptionUseCases = {
@@ -28,7 +21,7 @@ export const subscriptionUseCases = {
       const trial = trialStateOf(organization, new Date(now).toISOString())
       // A trial costs nothing, however much is used.
       const terms = trial === 'none' ? plan : plan && { ...plan, overageRateEurCents: 0 }
-      const { freeCalls, blocks, eurCents } = overageOf(terms ?? UNLIMITED, apiUsage)
+      const { freeCalls, blocks, eurCents } = overageOf(terms, apiUsage)
       return {
         planId: plan?.id ?? null,
         projectCount: organization.projectCount,
@@ -68,12 +61,7 @@ async function requirePlan(reader: Reader, identifier: string | null): Promise<P
   const known = await reader.find('plan', identifier.toLowerCase())
   if (known !== undefined) return known
   const [plan, ...others] = (await reader.list('plan', {})).data.filter((each) =>
-    [
-      each.stripeProductId,
-      each.stripePriceId,
-      each.stripeMonthlyPriceId,
-      each.stripeAnnualPriceId,
-    ].includes(identifier),
+    [each.stripeProductId, ...priceIdsOf(each)].includes(identifier),
   )
   if (plan !== undefined && others.length === 0) return plan
   throw invalid('plan_id', plan === undefined ? 'names no plan' : 'names several plans')

@@ -4,7 +4,7 @@ import { extensions } from '@ff/server/plane'
 import type { StorageSession } from '@ff/storage'
 
 /** What a change of an environment must keep to. */
-const PUBLISH_RULES = { extensions, maxConditionValueBytes: 16 * 1024 * 1024 }
+export const PUBLISH_RULES = { extensions, maxConditionValueBytes: 16 * 1024 * 1024 }
 
 /** The most cached environments; each holds all its definitions in memory. */
 const MAX_ENVIRONMENTS = 32

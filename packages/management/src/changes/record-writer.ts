@@ -233,13 +233,14 @@ const AFFECTED_ENTITIES: { readonly [K in WritableKind]?: (record: Records[K]) =
     segment: ({ id, projectId }) => ({ projectId, segmentId: id }),
   }
 
-/** Throws `INVALID_REQUEST` for a record that is not valid for its kind. */
-function toWire(kind: WritableKind, record: unknown): Readonly<Record<string, unknown>> {
+/** Returns a record as it is on the wire. Throws `INVALID_REQUEST` if it is not valid for its kind. */
+export function toWire(kind: WritableKind, record: unknown): Readonly<Record<string, unknown>> {
   const codec: z.ZodType = CODECS[kind]
   return encodeWire(codec, record) as Readonly<Record<string, unknown>>
 }
 
-function changedFields(record: object, fields: object): Record<string, unknown> {
+/** Returns the given fields that differ from those of the record. */
+export function changedFields(record: object, fields: object): Record<string, unknown> {
   const before = new Map<string, unknown>(Object.entries(record))
   const changed = Object.entries(fields).filter(
     ([name, value]) =>

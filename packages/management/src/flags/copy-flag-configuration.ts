@@ -1,4 +1,4 @@
-import { compareCodePoints, type JsonValue, jsonEquals } from '@ff/core'
+import { compareCodePoints, jsonEquals } from '@ff/core'
 import type { Environment, Flag, TargetingRule } from '@ff/protocol/management'
 import { newId, runInTimeSlices } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
@@ -64,10 +64,8 @@ export async function planFlagCopy(
 
 /** What stays of a record when all the rest is copied onto it; a new one's when there is none. */
 function frameOf(known: Records[PartKind] | null, { id: environmentId }: Environment, now: string) {
-  if (known === null) {
-    return { id: newId(), environmentId, createdAt: now, updatedAt: now, revision: 1 }
-  }
-  const { id, createdAt, updatedAt, revision } = known
+  const fresh = { id: newId(), createdAt: now, updatedAt: now, revision: 1 }
+  const { id, createdAt, updatedAt, revision } = known ?? fresh
   return { id, environmentId, createdAt, updatedAt, revision }
 }
 
@@ -88,36 +86,22 @@ function* pair<K extends 'targetingRule' | 'rollout'>(
   others: readonly Records[K][],
 ): Generator<undefined, { own: Records[K]; other: Records[K] | null }[]> {
   const remaining = new Set(others)
-  const take = (found: readonly Records[K][] = []) => {
-    const other = found.find((each) => remaining.has(each)) ?? null
-    if (other !== null) remaining.delete(other)
-    return other
+  const pairs = new Map<Records[K], Records[K]>()
+  for (const keyOf of [contentOf, ({ name }: Records[K]) => name]) {
+    const groups = new Map<string, Records[K][]>()
+    for (const other of remaining) {
+      const group = groups.get(keyOf(other)) ?? []
+      group.push(other)
+      groups.set(keyOf(other), group)
+      yield
+    }
+    for (const each of own) {
+      const other = pairs.has(each) ? undefined : groups.get(keyOf(each))?.shift()
+      if (other !== undefined && remaining.delete(other)) pairs.set(each, other)
+      yield
+    }
   }
-  const byContent = yield* groupedBy(contentOf, others)
-  const byName = yield* groupedBy(({ name }) => name, others)
-  const pairs: { own: Records[K]; other: Records[K] | null }[] = []
-  for (const each of own) {
-    pairs.push({ own: each, other: take(byContent.get(contentOf(each))) })
-    yield
-  }
-  return pairs.map(({ own: each, other }) => {
-    return { own: each, other: other ?? take(byName.get(each.name)) }
-  })
-}
-
-function* groupedBy<Item>(
-  nameOf: (item: Item) => string,
-  items: readonly Item[],
-): Generator<undefined, ReadonlyMap<string, readonly Item[]>> {
-  const groups = new Map<string, Item[]>()
-  for (const item of items) {
-    const name = nameOf(item)
-    const group = groups.get(name)
-    if (group === undefined) groups.set(name, [item])
-    else group.push(item)
-    yield
-  }
-  return groups
+  return own.map((each) => ({ own: each, other: pairs.get(each) ?? null }))
 }
 
 /** All that a copy takes over, as text. */
@@ -127,22 +111,17 @@ function contentOf(record: object): string {
   return JSON.stringify(content.sort(([left], [right]) => compareCodePoints(left, right)))
 }
 
-interface Pair<K extends PartKind> {
-  readonly before: Records[K] | null
-  readonly after: Records[K]
-}
-
 function differencesIn<K extends PartKind>(
   kind: K,
   present: readonly Records[K][],
-  pairs: readonly Pair<K>[],
+  pairs: readonly Omit<PartDifference<K>, 'kind'>[],
 ): PartDifference[] {
   const kept = new Set(pairs.map(({ before }) => before?.id))
-  const isDifferent = ({ before, after }: Pair<K>) =>
-    !jsonEquals(before as unknown as JsonValue, after as unknown as JsonValue)
   return [
     ...present.filter(({ id }) => !kept.has(id)).map((before) => ({ kind, before, after: null })),
-    ...pairs.filter(isDifferent).map(({ before, after }) => ({ kind, before, after })),
+    ...pairs
+      .filter(({ before, after }) => !jsonEquals(before as never, after as never))
+      .map(({ before, after }) => ({ kind, before, after })),
   ]
 }
 

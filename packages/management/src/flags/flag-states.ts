@@ -24,12 +24,9 @@ export const flagStateUseCases = {
       await assertVariations(writer.reader, path.flag, body)
       assertTargets(body)
       await assertPrerequisites(writer.reader, path, body)
-      const after = await writer.update('flagState', path.state, body, expectedRevision)
-      return completed(
-        'flag_state.updated',
-        { before: path.state, after },
-        { field: 'prerequisites' },
-      )
+      const { state: before } = path
+      const after = await writer.update('flagState', before, body, expectedRevision)
+      return completed('flag_state.updated', { before, after }, { field: 'prerequisites' })
     },
   }),
 }
@@ -60,14 +57,15 @@ export function insertFlagState(
 async function assertVariations(
   reader: Reader,
   flag: Flag,
-  { defaultVariationId, offVariationId, targets }: FlagStateChanges,
+  { defaultVariationId, offVariationId, targets = [] }: FlagStateChanges,
 ): Promise<void> {
   const references = [
     { field: 'default_variation_id', id: defaultVariationId },
     { field: 'off_variation_id', id: offVariationId },
-    ...(targets ?? []).map(({ variationId }, index) => {
-      return { field: `targets.${index}.variation_id`, id: variationId }
-    }),
+    ...targets.map(({ variationId: id }, index) => ({
+      field: `targets.${index}.variation_id`,
+      id,
+    })),
   ].filter(({ id }) => typeof id === 'string')
   if (references.length === 0) return
   const known = new Set<unknown>((await loadVariations(reader, flag.id)).map(({ id }) => id))

@@ -54,13 +54,10 @@ export const flagUseCases = {
         lastEvaluatedAt: null,
       })
       const given = body.variations ?? defaultVariationsOf(flag)
-      const offVariationId = initialOffVariationId(
-        flag,
-        await insertVariations(writer, flag, given),
-      )
-      const environments = await writer.reader.list('environment', {
-        where: { projectId: project.id },
-      })
+      const variations = await insertVariations(writer, flag, given)
+      const offVariationId = initialOffVariationId(flag, variations)
+      const where = { projectId: project.id }
+      const environments = await writer.reader.list('environment', { where })
       for (const environment of environments.data) {
         await insertFlagState(writer, { flag, environment, offVariationId })
       }

@@ -1,22 +1,20 @@
-import { compileIncrementally, type JsonValue, jsonEquals } from '@ff/core'
+import { PublishedDefinitions } from '@ff/core/authoring'
 import {
   type AuditedFields,
   type Environment,
   type Flag,
-  flagStateCodec,
   type NewPromotion,
   type Promotion,
-  rolloutCodec,
-  targetingRuleCodec,
+  toSnakeCase,
 } from '@ff/protocol/management'
-import { assertNoNewFaults, extensions, runInTimeSlices } from '@ff/server/plane'
-import type * as z from 'zod'
+import { runInTimeSlices } from '@ff/server/plane'
 import { completed } from '../changes/change-event.ts'
-import type { Reader } from '../changes/record-writer.ts'
+import { assertPublishable, PUBLISH_RULES } from '../changes/publish-check.ts'
+import { changedFields, type Reader, toWire } from '../changes/record-writer.ts'
 import { defineChange } from '../changes/use-case.ts'
-import { encodeWire, invalid } from '../requests/validation.ts'
+import { invalid } from '../requests/validation.ts'
 import { copyFlagConfiguration, type FlagCopy, planFlagCopy } from './copy-flag-configuration.ts'
-import { loadFlagConfiguration, type PartDifference, type PartKind } from './flag-configuration.ts'
+import { loadFlagConfiguration, type PartDifference } from './flag-configuration.ts'
 
 type Difference = Promotion['differences'][number]
 
@@ -27,7 +25,7 @@ export const promotionUseCases = {
     async prepare({ storage, flag, body, now }) {
       if (body.dryRun !== true) return undefined
       const copy = await loadCopy(storage, flag, body)
-      await assertSound(storage, copy)
+      await assertCopyPublishable(storage, copy)
       const plan = await planFlagCopy(storage, copy, new Date(now).toISOString())
       return { applied: false, differences: await runInTimeSlices(viewDifferences(plan)) }
     },
@@ -62,16 +60,14 @@ async function loadCopy(
   return { flag, from, to: await find(toEnvironmentId, 'to_env_id') }
 }
 
-/** Throws what publishing would: ids differ in a copy, but nothing that publishCheck depends on. */
-async function assertSound(reader: Reader, { flag, from, to }: FlagCopy): Promise<void> {
+/** Throws what publishing would: ids differ in a copy, but nothing that the check depends on. */
+async function assertCopyPublishable(reader: Reader, { flag, from, to }: FlagCopy): Promise<void> {
   const source = (await reader.loadFlagSet(from.id))?.flags.find(({ id }) => id === flag.id)
   const target = await reader.loadFlagSet(to.id)
   if (source === undefined || target === undefined) return
-  const before = await runInTimeSlices(compileIncrementally(target, { extensions }))
-  const flags = target.flags.map((each) => (each.id === flag.id ? source : each))
-  const options = { previous: before, extensions }
-  const after = await runInTimeSlices(compileIncrementally({ ...target, flags }, options))
-  assertNoNewFaults(after, before)
+  const change = { kind: 'flag', id: flag.id, definition: source } as const
+  const published = new PublishedDefinitions(target, PUBLISH_RULES)
+  await runInTimeSlices(assertPublishable(published, [change]))
 }
 
 async function viewTarget(
@@ -88,12 +84,6 @@ async function viewTarget(
   }
 }
 
-const RESOURCES = {
-  flagState: { resource: 'flag_state', codec: flagStateCodec },
-  targetingRule: { resource: 'targeting_rule', codec: targetingRuleCodec },
-  rollout: { resource: 'rollout', codec: rolloutCodec },
-} as const satisfies Record<PartKind, { resource: Difference['resource']; codec: z.ZodType }>
-
 /** The work may be interrupted at each `yield`. */
 function* viewDifferences(
   differences: readonly PartDifference[],
@@ -107,26 +97,12 @@ function* viewDifferences(
 }
 
 function viewDifference({ kind, before, after }: PartDifference): Difference {
-  const { resource, codec } = RESOURCES[kind]
-  const encode = (record: object | null) =>
-    record === null ? null : (encodeWire(codec as z.ZodType, record) as Record<string, JsonValue>)
-  const [was, becomes] = [encode(before), encode(after)]
+  const was = before && toWire(kind, before)
+  const becomes = after && toWire(kind, after)
   return {
-    resource,
+    resource: toSnakeCase(kind),
     id: before?.id ?? after?.id ?? '',
-    before: was && becomes ? differing(was, becomes) : was,
-    after: was && becomes ? differing(becomes, was) : becomes,
+    before: was && becomes ? changedFields(becomes, was) : was,
+    after: was && becomes ? changedFields(was, becomes) : becomes,
   } as Difference
-}
-
-/** The fields that the other does not have, or has otherwise. */
-function differing(
-  own: Readonly<Record<string, JsonValue>>,
-  other: Readonly<Record<string, JsonValue>>,
-): Readonly<Record<string, JsonValue>> {
-  const fields = Object.entries(own).filter(([name, value]) => {
-    const known = other[name]
-    return known === undefined || !jsonEquals(value, known)
-  })
-  return Object.fromEntries(fields)
 }

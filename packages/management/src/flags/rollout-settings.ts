@@ -1,40 +1,25 @@
 import { jsonEquals } from '@ff/core'
 import { rangesAt } from '@ff/core/authoring'
-import type { Rollout, RolloutChanges, Variation } from '@ff/protocol/management'
+import {
+  type Rollout,
+  type RolloutChanges,
+  toSnakeCase,
+  type Variation,
+} from '@ff/protocol/management'
 import { type Records, toRolloutDefinition } from '@ff/storage'
 import { invalid } from '../requests/validation.ts'
 
-/** The fields that only some strategies have. */
-type StrategyField =
-  | 'variationId'
-  | 'percentage'
-  | 'variants'
-  | 'targetPercentage'
-  | 'increment'
-  | 'intervalHours'
-  | 'startAt'
+/** The fields that each strategy has. */
+const FIELDS_OF = {
+  percentage: ['variationId', 'percentage'],
+  variant: ['variants'],
+  gradual: ['variationId', 'targetPercentage', 'increment', 'intervalHours', 'startAt'],
+} as const satisfies Record<Rollout['strategy'], readonly (keyof Rollout)[]>
+
+type StrategyField = (typeof FIELDS_OF)[Rollout['strategy']][number]
 
 /** The strategy and its fields; the fields of other strategies are `null`. */
 export type RolloutSettings = Pick<Rollout, 'strategy' | StrategyField>
-
-/** How callers spell them. */
-const WIRE_NAMES: Readonly<Record<StrategyField, string>> = {
-  variationId: 'variation_id',
-  percentage: 'percentage',
-  variants: 'variants',
-  targetPercentage: 'target_percentage',
-  increment: 'increment',
-  intervalHours: 'interval_hours',
-  startAt: 'start_at',
-}
-
-const FIELDS = Object.keys(WIRE_NAMES) as readonly StrategyField[]
-
-const FIELDS_OF: Readonly<Record<Rollout['strategy'], ReadonlySet<StrategyField>>> = {
-  percentage: new Set(['variationId', 'percentage']),
-  variant: new Set(['variants']),
-  gradual: new Set(['variationId', 'targetPercentage', 'increment', 'intervalHours', 'startAt']),
-}
 
 /** Of a rollout that has only a strategy yet. */
 export const NO_SETTINGS: Omit<RolloutSettings, 'strategy'> = {
@@ -45,6 +30,13 @@ export const NO_SETTINGS: Omit<RolloutSettings, 'strategy'> = {
   increment: null,
   intervalHours: null,
   startAt: null,
+}
+
+const FIELDS = Object.keys(NO_SETTINGS) as readonly StrategyField[]
+
+function hasField(strategy: Rollout['strategy'], field: StrategyField): boolean {
+  const fields: readonly StrategyField[] = FIELDS_OF[strategy]
+  return fields.includes(field)
 }
 
 /**
@@ -58,7 +50,7 @@ export function mergeRolloutSettings(
 ): RolloutSettings {
   const strategy = given.strategy ?? is.strategy
   const merged = FIELDS.map((field) => {
-    const kept = FIELDS_OF[strategy].has(field) ? is[field] : null
+    const kept = hasField(strategy, field) ? is[field] : null
     const begun = field === 'startAt' && strategy === 'gradual' ? now : null
     return [field, given[field] === undefined ? (kept ?? begun) : given[field]]
   })
@@ -73,11 +65,11 @@ export function assertRolloutSettings(
   const { strategy, variationId, variants } = settings
   for (const field of FIELDS) {
     const isGiven = settings[field] !== null
-    if (isGiven === FIELDS_OF[strategy].has(field)) continue
+    if (isGiven === hasField(strategy, field)) continue
     const fault = isGiven
       ? `does not belong to strategy ${strategy}`
       : `is required when strategy is ${strategy}`
-    throw invalid(WIRE_NAMES[field], fault)
+    throw invalid(toSnakeCase(field), fault)
   }
   const known = new Set(variations.map(({ id }) => id))
   if (variationId !== null && !known.has(variationId)) {

@@ -50,11 +50,8 @@ export const rolloutUseCases = {
   /** A new rollout of a flag in an environment, for its rules to refer to. */
   createRollout: defineChange('createRollout', {
     async run({ writer, project, environment, flag, body }) {
-      const settings = mergeRolloutSettings(
-        { ...NO_SETTINGS, strategy: body.strategy },
-        body,
-        writer.now,
-      )
+      const initial = { ...NO_SETTINGS, strategy: body.strategy }
+      const settings = mergeRolloutSettings(initial, body, writer.now)
       assertRolloutSettings(settings, await loadVariations(writer.reader, flag.id))
       const { salt = newSalt(), scheme = OWN_SCHEME } = body
       assertSalt(salt, scheme)

@@ -13,19 +13,13 @@ const MOST_KEYS_A_CALL = 10_000
 export const segmentUseCases = {
   /** One page of the project's segments, by key. */
   listSegments: defineQuery('listSegments', {
-    run: ({ storage, project, query }) =>
-      listPage(storage, 'segment', {
-        where: { projectId: project.id },
-        sortBy: 'key',
-        query,
-      }),
+    run: ({ storage, project: { id: projectId }, query }) =>
+      listPage(storage, 'segment', { where: { projectId }, sortBy: 'key', query }),
   }),
 
   /** One segment, with how many keys it lists. */
   getSegment: defineQuery('getSegment', {
-    async run({ segment }) {
-      return segment
-    },
+    run: async ({ segment }) => segment,
   }),
 
   /** A new segment, known in every environment of its project. */

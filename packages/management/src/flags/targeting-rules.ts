@@ -1,5 +1,4 @@
 import type {
-  Segment,
   TargetingRule,
   TargetingRuleChanges,
   TargetingRuleView,
@@ -134,8 +133,9 @@ async function assertReferences(
 ): Promise<void> {
   if (typeof segmentId === 'string') {
     const segment = await reader.find('segment', segmentId)
-    if (segment?.projectId !== project.id)
+    if (segment?.projectId !== project.id) {
       throw invalid('segment_id', 'names no segment of this project')
+    }
   }
   if (typeof variationId === 'string') {
     const variation = await reader.find('variation', variationId)
@@ -156,26 +156,18 @@ async function loadRules(
   { flag, environment }: FlagStatePath,
 ): Promise<TargetingRule[]> {
   const where = { flagId: flag.id, environmentId: environment.id }
-  const { data } = await reader.list('targetingRule', { where })
-  return [...data].sort(inOrder)
+  return [...(await reader.list('targetingRule', { where })).data].sort(inOrder)
 }
 
-async function viewRules(
-  reader: Reader,
-  rules: readonly TargetingRule[],
-): Promise<TargetingRuleView[]> {
-  const views: TargetingRuleView[] = []
-  for (const rule of rules) views.push(await viewRule(reader, rule))
-  return views
+function viewRules(reader: Reader, rules: readonly TargetingRule[]) {
+  return Promise.all(rules.map((rule) => viewRule(reader, rule)))
 }
 
 async function viewRule(reader: Reader, rule: TargetingRule): Promise<TargetingRuleView> {
   const segment = rule.segmentId === null ? undefined : await reader.find('segment', rule.segmentId)
-  return segment === undefined ? rule : { ...rule, ...segmentFieldsOf(segment) }
-}
-
-function segmentFieldsOf(segment: Segment) {
+  if (segment === undefined) return rule
   return {
+    ...rule,
     segmentName: segment.name,
     segmentDescription: segment.description,
     segmentKey: segment.key,

@@ -26,7 +26,7 @@ export const variationUseCases = {
         throw invalid('', `A flag has at most ${MOST_VARIATIONS} variations.`)
       }
       assertValue(flag, body.value, 'value')
-      if (body.isDefault === true) await yieldDefault(writer, siblings)
+      if (body.isDefault === true) await yieldDefault(writer, flag)
       const last = siblings.at(-1)?.orderIndex ?? -1
       const variation = await insertVariation(writer, flag, { orderIndex: last + 1, ...body })
       return completed('variation.created', { after: variation })
@@ -40,14 +40,8 @@ export const variationUseCases = {
       if (body.isDefault === false && variation.isDefault) {
         throw invalid('is_default', 'make another variation the default instead')
       }
+      if (body.isDefault === true && !variation.isDefault) await yieldDefault(writer, flag)
       const after = await writer.update('variation', variation, body, expectedRevision)
-      if (after.isDefault && !variation.isDefault) {
-        const siblings = await loadVariations(writer.reader, flag.id)
-        await yieldDefault(
-          writer,
-          siblings.filter(({ id }) => id !== after.id),
-        )
-      }
       return completed('variation.updated', { before: variation, after })
     },
   }),
@@ -78,11 +72,8 @@ export const variationUseCases = {
 
 /** All variations of a flag, in their order. */
 export async function loadVariations(reader: Reader, flagId: string): Promise<Variation[]> {
-  const { data } = await reader.list('variation', {
-    where: { flagId },
-    sort: { field: 'orderIndex', direction: 'asc' },
-  })
-  return [...data]
+  const sort = { field: 'orderIndex', direction: 'asc' } as const
+  return [...(await reader.list('variation', { where: { flagId }, sort })).data]
 }
 
 /** Inserts the variations of a new flag; the first is the default unless another is marked. */
@@ -101,10 +92,8 @@ export async function insertVariations(
     if (keys.has(variation.key)) throw invalid(`variations.${index}.key`, 'is already taken')
     keys.add(variation.key)
     assertValue(flag, variation.value, `variations.${index}.value`)
-    const isDefault = index === (marked[0] ?? 0)
-    inserted.push(
-      await insertVariation(writer, flag, { orderIndex: index, ...variation, isDefault }),
-    )
+    const fields = { orderIndex: index, ...variation, isDefault: index === (marked[0] ?? 0) }
+    inserted.push(await insertVariation(writer, flag, fields))
   }
   return inserted
 }
@@ -140,8 +129,9 @@ function insertVariation(
   })
 }
 
-async function yieldDefault(writer: RecordWriter, siblings: readonly Variation[]): Promise<void> {
-  for (const sibling of siblings) await writer.update('variation', sibling, { isDefault: false })
+async function yieldDefault(writer: RecordWriter, { id: flagId }: Flag): Promise<void> {
+  const { data } = await writer.reader.list('variation', { where: { flagId, isDefault: true } })
+  for (const each of data) await writer.update('variation', each, { isDefault: false })
 }
 
 function assertValue({ type }: Flag, text: string, field: string): void {

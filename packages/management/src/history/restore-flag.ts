@@ -5,11 +5,11 @@ import {
   type RolloutDefinition,
   type RuleDefinition,
 } from '@ff/core'
-import type { Environment, Flag, Variation } from '@ff/protocol/management'
+import type { Environment, Variation } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
 import type { Reader, RecordChanges, RecordWriter } from '../changes/record-writer.ts'
 import { findReferenceFault } from '../flags/conditions.ts'
-import { type FlagConfiguration, loadFlagConfiguration } from '../flags/flag-configuration.ts'
+import { loadFlagConfiguration } from '../flags/flag-configuration.ts'
 import { NO_SETTINGS, previousRangesOf } from '../flags/rollout-settings.ts'
 import { loadVariations } from '../flags/variations.ts'
 
@@ -31,14 +31,28 @@ export interface FlagRestoration {
  */
 export async function restoreFlag(
   writer: RecordWriter,
-  restoration: FlagRestoration,
+  { environment, past, present }: FlagRestoration,
 ): Promise<void> {
-  const { past, environment } = restoration
-  const is = await loadFlagConfiguration(writer.reader, past.id, environment.id)
+  const { state, rollouts, targetingRules } = await loadFlagConfiguration(
+    writer.reader,
+    past.id,
+    environment.id,
+  )
   const variations = await loadVariations(writer.reader, past.id)
-  await writer.update('flagState', is.state, stateFields(past, is.state, variations))
-  await restoreRollouts(writer, restoration, is)
-  await restoreRules(writer, restoration, is)
+  await writer.update('flagState', state, stateFields(past, state, variations))
+  const behaviour = { fallback: past.defaultVariationId, at: writer.now }
+  await restoreParts(writer, 'rollout', {
+    past: past.rollouts,
+    present: present.rollouts,
+    records: rollouts,
+    fieldsOf: (definition, rollout) => restoredRollout(definition, rollout, behaviour),
+  })
+  await restoreParts(writer, 'targetingRule', {
+    past: past.rules,
+    present: present.rules,
+    records: targetingRules,
+    fieldsOf: ruleFields,
+  })
 }
 
 /** What the flag referred to then and is gone now, as sentences. */
@@ -48,22 +62,18 @@ export async function findLostReferences(
   past: FlagDefinition,
 ): Promise<readonly string[]> {
   const variations = new Set((await loadVariations(reader, past.id)).map(({ id }) => id))
-  const conditions = past.rules.flatMap((rule) => rule.conditions)
-  const faults: (string | undefined)[] = [
-    ...variationsOf(past)
-      .filter((id) => !variations.has(id))
-      .map((id) => `The variation ${nameOf(past, id)} is deleted.`),
-  ]
+  const faults: (string | undefined)[] = variationsOf(past)
+    .filter((id) => !variations.has(id))
+    .map((id) => `The variation ${nameOf(past, id)} is deleted.`)
   for (const id of new Set(past.rules.flatMap(({ segmentId }) => segmentId ?? []))) {
     const segment = await reader.find('segment', id)
     if (segment?.projectId !== projectId) faults.push(`The segment ${id} is deleted.`)
   }
-  for (const condition of conditions) {
+  for (const condition of past.rules.flatMap(({ conditions }) => conditions)) {
     faults.push(await findReferenceFault(reader, projectId, condition))
   }
   for (const { flagId, variationIds } of past.prerequisites) {
-    const flag = await reader.find('flag', flagId)
-    faults.push(await findPrerequisiteFault(reader, flagId, { flag, variationIds }))
+    faults.push(await findPrerequisiteFault(reader, flagId, variationIds))
   }
   return [...new Set(faults.filter((fault) => fault !== undefined))]
 }
@@ -71,8 +81,9 @@ export async function findLostReferences(
 async function findPrerequisiteFault(
   reader: Reader,
   flagId: string,
-  { flag, variationIds }: { flag: Flag | undefined; variationIds: readonly string[] },
+  variationIds: readonly string[],
 ): Promise<string | undefined> {
+  const flag = await reader.find('flag', flagId)
   if (flag === undefined) return `The prerequisite ${flagId} is deleted.`
   if (flag.archivedAt !== null) return `The prerequisite "${flag.key}" is archived.`
   const known = new Set((await loadVariations(reader, flagId)).map(({ id }) => id))
@@ -120,58 +131,39 @@ function stateFields(
   }
 }
 
-async function restoreRules(
-  writer: RecordWriter,
-  { past, present }: FlagRestoration,
-  { targetingRules }: FlagConfiguration,
-): Promise<void> {
-  const living = new Map(targetingRules.map((rule) => [rule.id, rule]))
-  for (const rule of targetingRules.filter(({ id }) => !has(past.rules, id))) {
-    await writer.remove('targetingRule', rule)
-  }
-  for (const definition of changedParts(past.rules, present.rules)) {
-    const rule = living.get(definition.id)
-    if (rule !== undefined) await writer.update('targetingRule', rule, ruleFields(definition, rule))
-    else {
-      await writer.revive('targetingRule', definition.id, (gone) => ruleFields(definition, gone))
-    }
-  }
+interface PartRestoration<K extends 'targetingRule' | 'rollout', Definition> {
+  readonly past: readonly Definition[]
+  readonly present: readonly Definition[]
+  /** The records that the present definitions were published from. */
+  readonly records: readonly Records[K][]
+  readonly fieldsOf: (definition: Definition, record: Records[K]) => RecordChanges<K>
 }
 
-async function restoreRollouts(
+/** Removes the records without a past definition, and rewrites those whose definition differs. */
+async function restoreParts<
+  K extends 'targetingRule' | 'rollout',
+  Definition extends { readonly id: string },
+>(
   writer: RecordWriter,
-  { past, present }: FlagRestoration,
-  { rollouts }: FlagConfiguration,
+  kind: K,
+  { past, present, records, fieldsOf }: PartRestoration<K, Definition>,
 ): Promise<void> {
-  const living = new Map(rollouts.map((rollout) => [rollout.id, rollout]))
-  for (const rollout of rollouts.filter(({ id }) => !has(past.rollouts, id))) {
-    await writer.remove('rollout', rollout)
+  const kept = new Set(past.map(({ id }) => id))
+  for (const record of records) if (!kept.has(record.id)) await writer.remove(kind, record)
+  const living = new Map(records.map((record) => [record.id, record]))
+  const published = new Map(present.map((definition) => [definition.id, definition]))
+  for (const definition of past) {
+    const { id } = definition
+    if (isSame(definition, published.get(id))) continue
+    const record = living.get(id)
+    if (record !== undefined) await writer.update(kind, record, fieldsOf(definition, record))
+    else await writer.revive(kind, id, (deleted) => fieldsOf(definition, deleted))
   }
-  for (const definition of changedParts(past.rollouts, present.rollouts)) {
-    const fieldsOf = (rollout: Records['rollout']) =>
-      restoredRollout(definition, rollout, { fallback: past.defaultVariationId, at: writer.now })
-    const rollout = living.get(definition.id)
-    if (rollout !== undefined) await writer.update('rollout', rollout, fieldsOf(rollout))
-    else await writer.revive('rollout', definition.id, fieldsOf)
-  }
-}
-
-/** Returns the parts whose definition differs from the present one. */
-function changedParts<T extends { readonly id: string }>(
-  past: readonly T[],
-  present: readonly T[],
-): readonly T[] {
-  const known = new Map(present.map((part) => [part.id, part]))
-  return past.filter((part) => !isSame(part, known.get(part.id)))
 }
 
 /** Definitions are JSON, which their types do not say. */
 export function isSame(a: object, b: object | undefined): boolean {
   return b !== undefined && jsonEquals(a as never, b as never)
-}
-
-function has(parts: readonly { readonly id: string }[], id: string): boolean {
-  return parts.some((part) => part.id === id)
 }
 
 /** The name is not published: it stays what it is, or was when the rule was deleted. */

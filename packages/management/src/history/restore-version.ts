@@ -26,10 +26,7 @@ export const restoreUseCases = {
       const present = (await writer.reader.loadFlagSet(environment.id)) ?? past
       const restorations = restorationsOf(environment, past, present)
       await assertReferences(writer.reader, restorations)
-      const skipped = [
-        ...(await findSkippedFlags(writer.reader, past, present)),
-        ...findSkippedSegments(past, present),
-      ]
+      const skipped = await findSkipped(writer.reader, past, present)
       for (const restoration of restorations) await restoreFlag(writer, restoration)
       const flags = restorations.map(({ past: { id, key } }) => ({ id, key }))
       const before = { version: present.version, flags }
@@ -76,47 +73,37 @@ async function assertReferences(
   throw new FlagError('CONFLICT', message, { details: { issues } })
 }
 
-async function findSkippedFlags(
+/** What differs in the part that belongs to the project. */
+async function findSkipped(
   reader: Reader,
   past: FlagSetDefinition,
   present: FlagSetDefinition,
-): Promise<readonly Skipped[]> {
+): Promise<Skipped[]> {
   const skipped: Skipped[] = []
-  for (const { resource, id, key, reason } of differences('flag', past.flags, present.flags)) {
-    const isArchived = reason === 'deleted' && (await reader.find('flag', id)) !== undefined
-    skipped.push({ resource, id, key, reason: isArchived ? 'archived' : reason })
+  for (const resource of ['flag', 'segment'] as const) {
+    const before = definitionsOf(past, resource)
+    const now = definitionsOf(present, resource)
+    for (const [id, definition] of before) {
+      const known = now.get(id)
+      if (known && isSame(projectPart(definition), projectPart(known))) continue
+      const isArchived = known === undefined && (await reader.find(resource, id)) !== undefined
+      const absence = isArchived ? 'archived' : 'deleted'
+      skipped.push({ resource, id, key: definition.key, reason: known ? 'changed' : absence })
+    }
+    for (const [id, { key }] of now) {
+      if (!before.has(id)) skipped.push({ resource, id, key, reason: 'absent_then' })
+    }
   }
   return skipped
 }
 
-function findSkippedSegments(
-  past: FlagSetDefinition,
-  present: FlagSetDefinition,
-): readonly Skipped[] {
-  return differences('segment', past.segments, present.segments)
-}
-
-/** What differs in the part that belongs to the project. */
-function differences<T extends FlagDefinition | SegmentDefinition>(
+/** Returns the definitions of one kind by id. */
+function definitionsOf(
+  { flags, segments }: FlagSetDefinition,
   resource: Skipped['resource'],
-  past: readonly T[],
-  present: readonly T[],
-): readonly Skipped[] {
-  const before = new Set(past.map(({ id }) => id))
-  const now = new Map(present.map((each) => [each.id, each]))
-  const gone = past.flatMap((each): Skipped[] => {
-    const { id, key } = each
-    const known = now.get(id)
-    if (known === undefined) return [{ resource, id, key, reason: 'deleted' }]
-    return isSame(projectPart(each), projectPart(known))
-      ? []
-      : [{ resource, id, key, reason: 'changed' }]
-  })
-  const fresh = present.filter(({ id }) => !before.has(id))
-  return [
-    ...gone,
-    ...fresh.map(({ id, key }): Skipped => ({ resource, id, key, reason: 'absent_then' })),
-  ]
+): ReadonlyMap<string, FlagDefinition | SegmentDefinition> {
+  const definitions = resource === 'flag' ? flags : segments
+  return new Map(definitions.map((each) => [each.id, each]))
 }
 
 function projectPart(definition: FlagDefinition | SegmentDefinition): object {

@@ -1,4 +1,3 @@
-import type { Convergence } from '@ff/protocol/management'
 import type { Instance } from '@ff/server/plane'
 import { defineQuery } from '../changes/use-case.ts'
 
@@ -13,25 +12,19 @@ export function createConvergenceUseCases(instance: Instance | undefined) {
         const { data } = await storage.listVersions(environment.id, { page: 1, limit: 1 })
         const { version = 0, publishedAt = null } = data[0] ?? {}
         const served = instance?.findServed(environment.id)
+        const serving = served && {
+          version: served.version,
+          checkedAt: new Date(served.checkedAt).toISOString(),
+          // A clock that was set back makes nothing younger than it is.
+          ageMs: Math.max(0, now - served.checkedAt),
+        }
         return {
           version,
           publishedAt,
-          serving: served === undefined ? null : toServing(served, now),
+          serving: serving ?? null,
           clients: instance?.countClients(environment.id, version) ?? NO_CLIENTS,
         }
       },
     }),
-  }
-}
-
-function toServing(
-  { version, checkedAt }: { readonly version: number; readonly checkedAt: number },
-  now: number,
-): NonNullable<Convergence['serving']> {
-  return {
-    version,
-    checkedAt: new Date(checkedAt).toISOString(),
-    // A clock that was set back makes nothing younger than it is.
-    ageMs: Math.max(0, now - checkedAt),
   }
 }

@@ -2,21 +2,15 @@ import type { Flag, FlagMetrics } from '@ff/protocol/management'
 import { countUniqueUsers } from '@ff/server/plane'
 import type { EvaluationTotal } from '@ff/storage'
 import { defineQuery, type ReadableStorage } from '../changes/use-case.ts'
+import { loadVariations } from '../flags/variations.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 
+type CountsQuery = Parameters<ReadableStorage['loadEvaluationCounts']>[0]
+
 /** What was counted in 24 hours. */
-interface Day {
-  readonly totals: readonly EvaluationTotal[]
-  readonly evaluations: number
-  /** Those of `evaluations` that were reported with a client key. */
-  readonly clientReported: number
-  readonly errors: number
-  readonly users: number
-  /** Of all evaluations together. */
-  readonly micros: number
-}
+type Day = Awaited<ReturnType<typeof loadDay>>
 
 /** The use cases of flag metrics. */
 export const flagMetricsUseCases = {
@@ -28,58 +22,52 @@ export const flagMetricsUseCases = {
     load: ({ params: { flagId }, query: { environmentId } }) => ({ flagId, environmentId }),
     async run({ storage, now, flag, environment }) {
       const end = (Math.floor(now / MINUTE_MS) + 1) * MINUTE_MS
-      const place = { environmentId: environment.id, flagId: flag.id }
-      const today = await loadDay(storage, { ...place, end })
-      const before = await loadDay(storage, { ...place, end: end - DAY_MS })
+      const dayUntil = (time: number) => ({
+        environmentId: environment.id,
+        flagId: flag.id,
+        from: new Date(time - DAY_MS).toISOString(),
+        to: new Date(time).toISOString(),
+      })
+      const today = await loadDay(storage, dayUntil(end))
+      const before = await loadDay(storage, dayUntil(end - DAY_MS))
       const variationPerformance = await performanceOf(storage, flag, today)
       return { ...compare(today, before), variationPerformance }
     },
   }),
 }
 
-interface DayQuery {
-  readonly environmentId: string
-  readonly flagId: string
-  /** Epoch milliseconds. */
-  readonly end: number
-}
-
-async function loadDay(storage: ReadableStorage, { end, ...place }: DayQuery): Promise<Day> {
-  const query = {
-    ...place,
-    from: new Date(end - DAY_MS).toISOString(),
-    to: new Date(end).toISOString(),
-  }
+async function loadDay(storage: ReadableStorage, query: CountsQuery) {
   const totals = await storage.loadEvaluationCounts(query)
+  const evaluations = countOf(totals)
+  const errors = countOf(totals.filter(({ reason }) => reason === 'ERROR'))
+  const isUsed = evaluations > 0
+  // Rounded down: as long as anything fails it is less than 100.
+  const successRate = isUsed ? Math.floor(((evaluations - errors) * 10_000) / evaluations) / 100 : 0
   return {
     totals,
-    evaluations: countOf(totals),
+    evaluations,
+    /** Those of `evaluations` that were reported with a client key. */
     clientReported: countOf(totals.filter(({ source }) => source === 'client')),
-    errors: countOf(totals.filter(({ reason }) => reason === 'ERROR')),
     users: await countUniqueUsers(storage, query),
-    micros: sum(totals.map(({ micros }) => micros)),
+    /** In percent. */
+    successRate,
+    errorRate: isUsed ? round(100 - successRate) : 0,
+    /** Of an average evaluation. */
+    milliseconds: isUsed ? sum(totals.map(({ micros }) => micros)) / evaluations / 1000 : 0,
   }
 }
 
 function compare(now: Day, before: Day): Omit<FlagMetrics, 'variationPerformance'> {
-  const of = (measure: (day: Day) => number) => {
-    const value = measure(now)
-    return { value, change: changeOf(value, measure(before)) }
-  }
-  const text = (measure: (day: Day) => number, write: (value: number) => string) => {
-    const { value, change } = of(measure)
-    return { value: write(value), change }
+  const of = (measure: Exclude<keyof Day, 'totals'>) => {
+    return { value: now[measure], change: changeOf(now[measure], before[measure]) }
   }
   return {
-    totalEvaluations: of(({ evaluations }) => evaluations),
-    uniqueUsers: of(({ users }) => users),
-    successRate: text(successRateOf, percentText),
-    errorRate: text(
-      (day) => (day.evaluations === 0 ? 0 : round(100 - successRateOf(day))),
-      percentText,
-    ),
-    avgResponseTime: text(millisecondsOf, millisecondsText),
-    clientReported: of(({ clientReported }) => clientReported),
+    totalEvaluations: of('evaluations'),
+    uniqueUsers: of('users'),
+    successRate: { ...of('successRate'), value: `${now.successRate}%` },
+    errorRate: { ...of('errorRate'), value: `${now.errorRate}%` },
+    avgResponseTime: { ...of('milliseconds'), value: millisecondsText(now.milliseconds) },
+    clientReported: of('clientReported'),
   }
 }
 
@@ -89,33 +77,17 @@ async function performanceOf(
   flag: Flag,
   { totals, evaluations: all }: Day,
 ): Promise<FlagMetrics['variationPerformance']> {
-  const { data } = await storage.list('variation', {
-    where: { flagId: flag.id },
-    sort: { field: 'orderIndex', direction: 'asc' },
-  })
-  return data.map(({ id, key, name }) => {
+  const variations = await loadVariations(storage, flag.id)
+  return variations.map(({ id, key, name }) => {
     const evaluations = countOf(totals.filter(({ variationId }) => variationId === id))
     return { key, name, evaluations, percentage: all === 0 ? 0 : round((evaluations / all) * 100) }
   })
-}
-
-/** In percent, rounded down: as long as anything fails it is less than 100. */
-function successRateOf({ evaluations, errors }: Day): number {
-  return evaluations === 0 ? 0 : Math.floor(((evaluations - errors) * 10_000) / evaluations) / 100
-}
-
-function millisecondsOf({ evaluations, micros }: Day): number {
-  return evaluations === 0 ? 0 : micros / evaluations / 1000
 }
 
 /** In percent of what was before. */
 function changeOf(now: number, before: number): number {
   if (before === 0) return now === 0 ? 0 : 100
   return round(((now - before) / before) * 100)
-}
-
-function percentText(value: number): string {
-  return `${value}%`
 }
 
 /** Two decimals, or two digits of what is less than a hundredth. */

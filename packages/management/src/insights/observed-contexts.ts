@@ -1,12 +1,9 @@
 import { sha256 } from '@ff/server/plane'
-import type { ListQuery, Records } from '@ff/storage'
 import { type NoIds, organizationOf } from '../access/paths.ts'
 import { completed } from '../changes/change-event.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
-import type { Input } from '../requests/input.ts'
+import { given, rangeOf } from '../requests/filters.ts'
 import { toPage } from '../requests/pages.ts'
-
-type Query = Input<'listObservedContexts', 'query'>['query']
 
 /** An environment, an organization, or all of the installation. */
 type ObservedIds = { readonly environmentId: string } | { readonly orgId: string } | NoIds
@@ -25,13 +22,9 @@ export const observedContextUseCases = {
     },
     async run({ storage, organization, query }) {
       const { environmentId, kind, success, page = 1, limit = DEFAULT_LIMIT } = query
-      const where: Partial<Records['observedContext']> = {
-        ...(environmentId !== undefined && { environmentId }),
-        ...(environmentId === undefined && organization !== null && { orgId: organization.id }),
-        ...(kind !== undefined && { kind }),
-        ...(success !== undefined && { evaluationSuccess: success }),
-      }
-      const range = rangeOf(query)
+      const orgId = environmentId === undefined ? organization?.id : undefined
+      const where = given({ environmentId, orgId, kind, evaluationSuccess: success })
+      const range = rangeOf<'observedContext'>('lastSeen', query)
       const sort = { field: 'lastSeen', direction: 'desc' } as const
       const found = await storage.list('observedContext', { where, range, sort, page, limit })
       return toPage(found, { page, limit })
@@ -50,13 +43,4 @@ export const observedContextUseCases = {
       return completed('observed_context.forgotten', { before }, { id })
     },
   }),
-}
-
-function rangeOf({ from, to }: Query): NonNullable<ListQuery<'observedContext'>['range']> {
-  return {
-    field: 'lastSeen',
-    ...(from !== undefined && { from }),
-    // No timestamp sorts between one and the same with a `~`, so the range includes the last one.
-    ...(to !== undefined && { to: `${to}~` }),
-  }
 }

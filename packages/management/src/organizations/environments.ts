@@ -13,19 +13,13 @@ import { invalid } from '../requests/validation.ts'
 export const environmentUseCases = {
   /** One page of a project's environments, by key. */
   listEnvironments: defineQuery('listEnvironments', {
-    run: ({ storage, project, query }) =>
-      listPage(storage, 'environment', {
-        where: { projectId: project.id },
-        sortBy: 'key',
-        query,
-      }),
+    run: ({ storage, project: { id: projectId }, query }) =>
+      listPage(storage, 'environment', { where: { projectId }, sortBy: 'key', query }),
   }),
 
   /** An environment. */
   getEnvironment: defineQuery('getEnvironment', {
-    async run({ environment }) {
-      return environment
-    },
+    run: async ({ environment }) => environment,
   }),
 
   /**
@@ -43,11 +37,8 @@ export const environmentUseCases = {
         await insertFlagState(writer, { flag, environment, offVariationId })
         if (from) await copyFlagConfiguration(writer, { flag, from, to: environment })
       }
-      return completed(
-        'environment.created',
-        { after: environment },
-        { result: environment, field: from ? 'copy_from' : '' },
-      )
+      const field = from ? 'copy_from' : ''
+      return completed('environment.created', { after: environment }, { field })
     },
   }),
 

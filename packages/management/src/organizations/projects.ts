@@ -11,12 +11,8 @@ import { insertEnvironment, removeEnvironment } from './environments.ts'
 export const projectUseCases = {
   /** One page of an organization's projects, by key. */
   listProjects: defineQuery('listProjects', {
-    run: ({ storage, organization, query }) =>
-      listPage(storage, 'project', {
-        where: { orgId: organization.id },
-        sortBy: 'key',
-        query,
-      }),
+    run: ({ storage, organization: { id: orgId }, query }) =>
+      listPage(storage, 'project', { where: { orgId }, sortBy: 'key', query }),
   }),
 
   /** A project with its environments. */
@@ -36,11 +32,8 @@ export const projectUseCases = {
       })
       await insertEnvironment(writer, project, { key: 'live', name: 'Live', isDefault: true })
       await insertEnvironment(writer, project, { key: 'staging', name: 'Staging' })
-      return completed(
-        'project.created',
-        { after: project },
-        { result: await viewProject(writer.reader, project) },
-      )
+      const result = await viewProject(writer.reader, project)
+      return completed('project.created', { after: project }, { result })
     },
   }),
 
@@ -48,11 +41,8 @@ export const projectUseCases = {
   updateProject: defineChange('updateProject', {
     async run({ writer, project: before, body, expectedRevision }) {
       const after = await writer.update('project', before, body, expectedRevision)
-      return completed(
-        'project.updated',
-        { before, after },
-        { result: await viewProject(writer.reader, after) },
-      )
+      const result = await viewProject(writer.reader, after)
+      return completed('project.updated', { before, after }, { result })
     },
   }),
 

@@ -4,7 +4,7 @@ import { SDK_KEY_PREFIX } from '@ff/protocol/sdk'
 import { hashSecret, newSecret } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import { completed } from '../changes/change-event.ts'
-import type { NewRecord, RecordChanges } from '../changes/record-writer.ts'
+import type { RecordChanges } from '../changes/record-writer.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
 import { assertInFuture } from '../requests/validation.ts'
@@ -16,12 +16,8 @@ const DEFAULT_GRACE_SECONDS = 24 * 60 * 60
 export const sdkKeyUseCases = {
   /** One page of an environment's SDK keys, by name, revoked ones included; never the keys themselves. */
   listSdkKeys: defineQuery('listSdkKeys', {
-    run: ({ storage, environment, query }) =>
-      listPage(storage, 'sdkKey', {
-        where: { environmentId: environment.id },
-        sortBy: 'name',
-        query,
-      }),
+    run: ({ storage, environment: { id: environmentId }, query }) =>
+      listPage(storage, 'sdkKey', { where: { environmentId }, sortBy: 'name', query }),
   }),
 
   /** A new SDK key of an environment. `key` is shown in this answer and never again. */
@@ -75,10 +71,8 @@ export const sdkKeyUseCases = {
   }),
 }
 
-type SecretFields = Pick<NewRecord<'sdkKey'>, 'prefix' | 'hash' | 'revokedAt' | 'lastUsedAt'>
-
 /** Returns a new key and its stored fields. */
-async function newKey(): Promise<{ readonly key: string; readonly fields: SecretFields }> {
+async function newKey() {
   const key = newSecret(SDK_KEY_PREFIX)
   const prefix = key.slice(0, SECRET_PREFIX_LENGTH)
   const fields = { prefix, hash: await hashSecret(key), revokedAt: null, lastUsedAt: null }

@@ -1,11 +1,11 @@
 import { FlagError, isFlagError } from '@ff/core'
-import { endpoints, type ScheduledChange } from '@ff/protocol/management'
+import { endpoints, type Role, type ScheduledChange } from '@ff/protocol/management'
 import { type Job, timestampAt } from '@ff/server/plane'
-import type { StorageSession } from '@ff/storage'
+import type { Storage, StorageSession } from '@ff/storage'
 import { type Actor, type FindActor, SYSTEM } from '../access/actors.ts'
+import { actorOf, findAccount } from '../authentication/accounts.ts'
 import { applyChange, type ChangeServices } from '../changes/apply-change.ts'
 import { completed } from '../changes/change-event.ts'
-import { presentAuthor } from './change-author.ts'
 import { isFinal } from './scheduled-changes.ts'
 import { performOperation } from './scheduled-operations.ts'
 
@@ -13,19 +13,21 @@ import { performOperation } from './scheduled-operations.ts'
 const EVERY_MS = 1000
 const MOST_AT_ONCE = 100
 
+interface DueChangesServices extends ChangeServices {
+  /** Looks up actors of the host application; `undefined` if the host does not provide it. */
+  readonly findActor: FindActor | undefined
+}
+
 /** Makes scheduled changes when their time has come, or as soon after as a server runs. */
 export function dueChangesJob(services: ChangeServices, findActor: FindActor | undefined): Job {
   return {
     name: 'apply scheduled changes',
     everyMs: EVERY_MS,
-    run: () => applyDueChanges(services, findActor),
+    run: () => applyDueChanges({ ...services, findActor }),
   }
 }
 
-async function applyDueChanges(
-  services: ChangeServices,
-  findActor: FindActor | undefined,
-): Promise<void> {
+async function applyDueChanges(services: DueChangesServices): Promise<void> {
   const { storage, clock } = services
   // The range ends before `to`.
   const to = new Date(clock.now() + 1).toISOString()
@@ -35,10 +37,7 @@ async function applyDueChanges(
     sort: { field: 'applyAt', direction: 'asc' },
     limit: MOST_AT_ONCE,
   })
-  for (const change of [...due.data].sort(byTime)) {
-    const author = () => presentAuthor({ storage, clock, findActor }, change)
-    await applyDue(services, change, author)
-  }
+  for (const change of [...due.data].sort(byTime)) await applyDue(services, change)
 }
 
 /** Orders by `applyAt`, then by the time of scheduling. */
@@ -51,23 +50,19 @@ function byTime(left: ScheduledChange, right: ScheduledChange): number {
 const NO_LONGER_PENDING = new FlagError('CONFLICT', 'The change is no longer pending.')
 
 /** Makes a change as its author and marks it as applied, both or neither. */
-async function applyDue(
-  services: ChangeServices,
-  change: ScheduledChange,
-  findAuthor: () => Promise<Actor>,
-): Promise<void> {
-  const alongside = (session: StorageSession) => settle(services, session, change.id)
+async function applyDue(services: DueChangesServices, change: ScheduledChange): Promise<void> {
   try {
-    const call = { actor: await findAuthor(), alongside }
-    await performOperation(services, call, { place: change, change })
+    const actor = await presentAuthor(services, change)
+    const alongside = (session: StorageSession) => markApplied(services, session, change.id)
+    await performOperation(services, { actor, alongside }, { place: change, change })
   } catch (error) {
     if (error === NO_LONGER_PENDING) return
     if (!isFinal(error)) throw error
-    await keepFailure(services, change, (error as FlagError).message)
+    await keepFailure(services, change, error.message)
   }
 }
 
-async function settle(
+async function markApplied(
   { clock }: ChangeServices,
   session: StorageSession,
   id: string,
@@ -75,9 +70,9 @@ async function settle(
   const change = await session.find('scheduledChange', id)
   if (change?.status !== 'pending') throw NO_LONGER_PENDING
   const now = timestampAt(clock)
-  const changes = { status: 'applied' as const, appliedAt: now, updatedAt: now }
   const revision = change.revision + 1
-  await session.update('scheduledChange', id, { ...changes, revision }, change.revision)
+  const changes = { status: 'applied', appliedAt: now, updatedAt: now, revision } as const
+  await session.update('scheduledChange', id, changes, change.revision)
 }
 
 async function keepFailure(
@@ -92,14 +87,10 @@ async function keepFailure(
     await applyChange(services, { actor: SYSTEM, permission, ids }, async (writer, { change }) => {
       const isPending = change.status === 'pending'
       const after = isPending ? await writer.update('scheduledChange', change, fields) : change
-      return completed(
-        'scheduled_change.failed',
-        { before: change, after },
-        { id: changeId, result: null },
-      )
+      return completed('scheduled_change.failed', { before: change, after })
     })
   } catch (error) {
-    if (!isFlagError(error) || !isFinal(error)) throw error
+    if (!isFinal(error)) throw error
     // Its flag or environment is gone, which the audit log shows; or no change may be made.
     const after = { ...fields, updatedAt: timestampAt(services.clock), revision: revision + 1 }
     await services.storage
@@ -111,4 +102,58 @@ async function keepFailure(
 /** Another instance has applied the change meanwhile, or it was called off. */
 function ignoreConflict(error: unknown): void {
   if (!isFlagError(error) || (error.code !== 'CONFLICT' && error.code !== 'NOT_FOUND')) throw error
+}
+
+/** What an author had when the change was scheduled, by the source of the author. */
+const RIGHTS = { token: 'access token', user: 'membership', host: 'access' } as const
+
+/**
+ * Returns the author of a scheduled change with their present role. Throws `FORBIDDEN` if the
+ * author's token or membership has ended. Actors of the host application keep the role that they
+ * had when they scheduled the change, unless the host provides `findActor`.
+ */
+async function presentAuthor(
+  services: DueChangesServices,
+  { createdBy, projectId }: ScheduledChange,
+): Promise<Actor> {
+  const { storage, findActor } = services
+  const { source = await sourceOf(storage, createdBy.id), ...author } = createdBy
+  const orgId = (await storage.find('project', projectId))?.orgId ?? null
+  const role = author.role as Role
+  const recorded = { ...author, role, orgId: role === 'platform' ? null : orgId }
+  const find = {
+    token: () => findTokenActor(services, recorded),
+    user: () => findUserActor(storage, author.id, orgId),
+    host: async () => (findActor === undefined ? recorded : findActor(author.id)),
+  }
+  const actor = await find[source]()
+  if (actor !== undefined) return actor
+  const message = `The ${RIGHTS[source]} of the author, "${author.name}", has ended.`
+  throw new FlagError('FORBIDDEN', message)
+}
+
+/** For changes that were scheduled before the source of their author was recorded. */
+async function sourceOf(storage: Storage, id: string): Promise<keyof typeof RIGHTS> {
+  if ((await storage.find('accessToken', id)) !== undefined) return 'token'
+  return (await storage.find('user', id)) === undefined ? 'host' : 'user'
+}
+
+async function findTokenActor(
+  { storage, clock }: ChangeServices,
+  { id, email }: Actor,
+): Promise<Actor | undefined> {
+  const token = await storage.find('accessToken', id)
+  if (token === undefined) return undefined
+  if (token.expiresAt !== null && token.expiresAt <= timestampAt(clock)) return undefined
+  return { id, email, name: token.name, role: token.role, orgId: token.orgId }
+}
+
+async function findUserActor(
+  storage: Storage,
+  id: string,
+  orgId: string | null,
+): Promise<Actor | undefined> {
+  // How the author logged in does not matter here: what counts is the membership.
+  const account = await findAccount(storage, { id }, 'oidc')
+  return account && actorOf(account, orgId ?? '')
 }

@@ -2,6 +2,7 @@ import { FlagError, isFlagError } from '@ff/core'
 import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
 import { completed } from '../changes/change-event.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { given } from '../requests/filters.ts'
 import type { Input } from '../requests/input.ts'
 import { listPage } from '../requests/pages.ts'
 import { assertInFuture, invalid } from '../requests/validation.ts'
@@ -13,14 +14,9 @@ const MOST_PENDING = 100
 export const scheduledChangeUseCases = {
   /** One page of what is and was scheduled for a flag in an environment, by its time. */
   listScheduledChanges: defineQuery('listScheduledChanges', {
-    async run({ storage, params, query }) {
-      const { flagId, environmentId } = params
-      const { status } = query
-      return listPage(storage, 'scheduledChange', {
-        where: { flagId, environmentId, ...(status !== undefined && { status }) },
-        sortBy: 'applyAt',
-        query,
-      })
+    run({ storage, params: { flagId, environmentId }, query }) {
+      const where = given({ flagId, environmentId, status: query.status })
+      return listPage(storage, 'scheduledChange', { where, sortBy: 'applyAt', query })
     },
   }),
 
@@ -93,6 +89,6 @@ async function rehearse(
 }
 
 /** Whether an error says that the change itself cannot be made, rather than that it cannot be now. */
-export function isFinal(error: unknown): boolean {
+export function isFinal(error: unknown): error is FlagError {
   return isFlagError(error) && error.code !== 'UNAVAILABLE' && error.code !== 'INTERNAL'
 }

@@ -4,6 +4,7 @@ import {
   endpoints,
   type NewScheduledChange,
   noBody,
+  type ScheduledChange,
   type ScheduledOperation,
 } from '@ff/protocol/management'
 import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
@@ -14,42 +15,17 @@ import { targetingRuleUseCases } from '../flags/targeting-rules.ts'
 import type { AnyInput } from '../requests/input.ts'
 import { decodeWire, invalid } from '../requests/validation.ts'
 
-type AnyUseCase = UseCase<AnyInput, unknown>
-
-interface Operation {
-  readonly useCase: AnyUseCase
-  /** The parameter that `target_id` is. */
-  readonly target?: 'ruleId' | 'rolloutId'
-}
-
-/** The table's types tie each use case to its own endpoint; here only that tie matters. */
-function asUseCase(useCase: unknown): AnyUseCase {
-  return useCase as AnyUseCase
-}
-
-const OPERATIONS: Readonly<Record<ScheduledOperation, Operation>> = {
-  updateFlagState: { useCase: asUseCase(flagStateUseCases.updateFlagState) },
-  createTargetingRule: { useCase: asUseCase(targetingRuleUseCases.createTargetingRule) },
-  updateTargetingRule: {
-    useCase: asUseCase(targetingRuleUseCases.updateTargetingRule),
-    target: 'ruleId',
-  },
-  deleteTargetingRule: {
-    useCase: asUseCase(targetingRuleUseCases.deleteTargetingRule),
-    target: 'ruleId',
-  },
-  reorderTargetingRules: { useCase: asUseCase(targetingRuleUseCases.reorderTargetingRules) },
-  createRollout: { useCase: asUseCase(rolloutUseCases.createRollout) },
-  updateRollout: { useCase: asUseCase(rolloutUseCases.updateRollout), target: 'rolloutId' },
-  deleteRollout: { useCase: asUseCase(rolloutUseCases.deleteRollout), target: 'rolloutId' },
-}
+/** The use cases by name. Their types tie each one to its own endpoint, which here is any of them. */
+const USE_CASES = {
+  ...flagStateUseCases,
+  ...targetingRuleUseCases,
+  ...rolloutUseCases,
+} satisfies Record<ScheduledOperation, unknown> as unknown as Readonly<
+  Record<ScheduledOperation, UseCase<AnyInput, unknown>>
+>
 
 /** The flag and environment whose state, rules or rollouts change. */
-interface Place {
-  readonly projectId: string
-  readonly environmentId: string
-  readonly flagId: string
-}
+type Place = Pick<ScheduledChange, 'projectId' | 'environmentId' | 'flagId'>
 
 interface ScheduledOperationInput {
   readonly place: Place
@@ -64,7 +40,8 @@ export async function performOperation(
 ): Promise<void> {
   const { operation: name, targetId = null, body = null } = change
   const endpoint: Endpoint = endpoints[name]
-  const { useCase, target } = OPERATIONS[name]
+  // The parameter of the path that `target_id` is.
+  const target = (['ruleId', 'rolloutId'] as const).find((id) => endpoint.path.includes(`{${id}}`))
   if (target !== undefined && targetId === null) throw invalid('target_id', `is what ${name} needs`)
   if (target === undefined && targetId !== null) throw invalid('target_id', `is not for ${name}`)
   if (endpoint.body === noBody && body !== null) throw invalid('body', `is not for ${name}`)
@@ -73,7 +50,7 @@ export async function performOperation(
   const params = { projectId, environmentId, flagId, ...(target && { [target]: targetId }) }
   try {
     const decoded = endpoint.body === noBody ? undefined : decodeWire(endpoint.body, body)
-    await useCase(services, call, { params, query: {}, body: decoded })
+    await USE_CASES[name](services, call, { params, query: {}, body: decoded })
   } catch (error) {
     throw isFlagError(error) && error.code === 'INVALID_REQUEST' ? inBody(error) : error
   }

@@ -1,7 +1,7 @@
 import { FlagError } from '@ff/core'
 import type Stripe from 'stripe'
-import { unreadableEvent } from '../billing/payment-event-schema.ts'
-import type { CheckoutOrder, PaymentEvent, Payments } from '../ports/payments.ts'
+import { type PaymentEvent, unreadableEvent } from '../ports/payment-event.ts'
+import type { CheckoutOrder, Payments } from '../ports/payments.ts'
 import { invalid } from '../requests/validation.ts'
 import { toPaymentEvent } from './to-payment-event.ts'
 

@@ -1,12 +1,13 @@
 import type Stripe from 'stripe'
-import type {
-  PaymentCheckout,
-  PaymentCustomer,
-  PaymentEvent,
-  PaymentInvoice,
-  PaymentSubject,
-  PaymentSubscription,
-} from '../ports/payments.ts'
+import {
+  isInvoiceStatus,
+  type PaymentCheckout,
+  type PaymentCustomer,
+  type PaymentEvent,
+  type PaymentInvoice,
+  type PaymentSubject,
+  type PaymentSubscription,
+} from '../ports/payment-event.ts'
 
 /** Converts an event of Stripe. Throws a `TypeError` or a `RangeError` if a field is missing. */
 export function toPaymentEvent(event: Stripe.Event): PaymentEvent {
@@ -97,27 +98,19 @@ function periodOf(item: Partial<Period>, subscription: Stripe.Subscription & Par
 
 type Period = Pick<Stripe.SubscriptionItem, 'current_period_start' | 'current_period_end'>
 
-const INVOICE_STATUSES: readonly string[] = [
-  'draft',
-  'open',
-  'uncollectible',
-  'void',
-  'paid',
-] satisfies readonly PaymentInvoice['status'][]
-
 function toInvoice(
   invoice: Stripe.Invoice & { readonly subscription?: string | null },
 ): PaymentInvoice | null {
   const { id, status, parent, status_transitions, metadata } = invoice
   const customerId = idOf(invoice.customer)
-  if (customerId === null || status === null || !INVOICE_STATUSES.includes(status)) return null
+  if (customerId === null || status === null || !isInvoiceStatus(status)) return null
   return {
     type: 'invoice',
     id,
     customerId,
     // Older versions of the API name the subscription in the invoice itself.
     subscriptionId: idOf(parent?.subscription_details?.subscription ?? invoice.subscription),
-    status: status as PaymentInvoice['status'],
+    status,
     amountDue: invoice.amount_due,
     amountPaid: invoice.amount_paid,
     currency: invoice.currency,

@@ -170,6 +170,11 @@ describe('all condition values of an environment', () => {
     const body = { from_env_id: staging.id, to_env_id: live.id, dry_run: false }
     const promote = () => as('POST', `${addressesOf(tenant).flag(small.id)}/promote`, body)
     await expectFull(promote, 'from_env_id')
+    const dry = await as('POST', `${addressesOf(tenant).flag(small.id)}/promote`, {
+      ...body,
+      dry_run: true,
+    })
+    expect([dry.status, dry.message]).toEqual([400, expect.stringContaining(`${MOST_BYTES} bytes`)])
   })
 
   it('are counted when an environment is copied', async () => {

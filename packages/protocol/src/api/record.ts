@@ -46,7 +46,8 @@ export function camelCaseRecord<S extends Shape>(
   return renaming(shape, (field) => exceptions[field] ?? field)
 }
 
-function toSnakeCase(field: string): string {
+/** Returns the name on the wire of a field that has no exception: `orderIndex` is `order_index`. */
+export function toSnakeCase(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
