@@ -46,13 +46,15 @@ export function moveRanges(
   previous?: readonly BucketRange[],
 ): BucketRange[] {
   const wanted = sizesOf(rangesOf(shares))
-  if (isUnchanged(changesBetween(sizesOf(ranges), wanted))) return [...ranges]
-  if (previous !== undefined && isUnchanged(changesBetween(sizesOf(previous), wanted))) {
-    return [...previous]
+  for (const known of previous === undefined ? [ranges] : [ranges, previous]) {
+    if (isUnchanged(changesBetween(sizesOf(known), wanted))) return [...known]
   }
   const moved = moveTiles(tilesOf(ranges), changesBetween(sizesOf(ranges), wanted))
-  if (moved.length > MAX_RANGES) throw tooScattered()
-  return moved
+  if (moved.length <= MAX_RANGES) return moved
+  const message =
+    `The shares would be scattered over more than ${MAX_RANGES} ranges of buckets. ` +
+    'Create a new rollout with these weights and let the rules serve it instead; it deals everybody anew.'
+  throw new FlagError('INVALID_DEFINITION', message)
 }
 
 /** Percent of all buckets, to three decimals, that belong to another variation, or to none, afterwards. */
@@ -164,21 +166,18 @@ function bestMove(tiles: readonly Tile[], left: Changes): Move | undefined {
     if ((left.get(owner) ?? 0) >= 0) continue
     for (const taker of [tiles[index - 1]?.owner, tiles[index + 1]?.owner, neediest]) {
       const move = taker === undefined ? undefined : moveTo(taker, { tiles, index, left })
-      if (move !== undefined && (best === undefined || isBetter(move, best))) best = move
+      if (move === undefined) continue
+      if (best === undefined || (move.rank - best.rank || move.buckets - best.buckets) > 0)
+        best = move
     }
   }
   return best
 }
 
+/** The owner that has most buckets to gain; `undefined` if none gains any. */
 function neediestOf(left: Changes): Owner | undefined {
-  let neediest: Owner | undefined
-  let most = 0
-  for (const [owner, change] of left) {
-    if (change <= most) continue
-    most = change
-    neediest = owner
-  }
-  return neediest
+  const needy = [...left].filter(([, change]) => change > 0)
+  return needy.sort(([, change], [, other]) => other - change)[0]?.[0]
 }
 
 interface Situation {
@@ -200,16 +199,4 @@ function moveTo(taker: Owner, { tiles, index, left }: Situation): Move | undefin
   // Beside the taker if possible; else a variation keeps its beginning, and nobody the end.
   const isAtEnd = !isAfterTaker && (isBeforeTaker || tile.owner !== null)
   return { index, taker, buckets, isAtEnd, rank }
-}
-
-function isBetter(move: Move, other: Move): boolean {
-  if (move.rank !== other.rank) return move.rank > other.rank
-  return move.buckets > other.buckets
-}
-
-function tooScattered(): FlagError {
-  const message =
-    `The shares would be scattered over more than ${MAX_RANGES} ranges of buckets. ` +
-    'Create a new rollout with these weights and let the rules serve it instead; it deals everybody anew.'
-  return new FlagError('INVALID_DEFINITION', message)
 }
