@@ -117,11 +117,17 @@ function readAfterKind(context: Attributes, reference: AttributeReference): Json
   const { afterKind } = reference
   for (let at = 0; at < afterKind.length; at += 1) {
     const rest = afterKind[at]
-    if (rest === undefined || rest.kind !== context.kind) continue
-    const value = readRest(context, rest)
+    const part = rest && ofKind(context, rest.kind)
+    const value = part && readRest(part, rest)
     if (value !== undefined) return value
   }
   return undefined
+}
+
+/** The context itself or the part of a multi context; `undefined` if it has another kind. */
+function ofKind(context: Attributes, kind: string): Attributes | undefined {
+  if (context.kind === 'multi') return partOf(context, kind)
+  return context.kind === kind ? context : undefined
 }
 
 function readRest(part: Attributes, rest: KindReference): JsonValue | undefined {
@@ -138,13 +144,7 @@ function readFromKinds(context: Attributes, reference: AttributeReference): Json
     (reference.path.length === 0
       ? undefined
       : readFirstKind(context, reference, (part, { path }) => readPath(part, path)))
-  if (value !== undefined) return value
-  for (const rest of reference.afterKind) {
-    const part = partOf(context, rest.kind)
-    const found = part === undefined ? undefined : readRest(part, rest)
-    if (found !== undefined) return found
-  }
-  return undefined
+  return value ?? readAfterKind(context, reference)
 }
 
 /** The value of the first kind that has one: `user`, then the others by name. */
@@ -213,11 +213,8 @@ export function readBucketingKey(
 
 /** The key of the context of this kind, or of that part of a multi context. */
 export function findContextKey(context: EvaluationContext, kind: string): string | undefined {
-  if (context.kind === 'multi') {
-    const part = partOf(context, kind)
-    return part === undefined ? undefined : toKeyText(readName(part, 'key'))
-  }
-  return context.kind === kind ? toKeyText(readName(context, 'key')) : undefined
+  const part = ofKind(context, kind)
+  return part && toKeyText(readName(part, 'key'))
 }
 
 /** A key as text: text as it is, safe integers in decimal; anything else, and empty text, is no key. */
