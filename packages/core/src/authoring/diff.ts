@@ -1,9 +1,9 @@
 import { dependentsOf } from '../evaluation/dependency-graph.ts'
-import { type FlagSet, isSameDefinition } from '../evaluation/flag-set.ts'
+import type { FlagSet } from '../evaluation/flag-set.ts'
 import { flagName, segmentName } from '../evaluation/references.ts'
 import { compareCodePoints } from '../model/code-point.ts'
 import type { FlagDefinition, FlagSetDefinition, SegmentDefinition } from '../model/definition.ts'
-import { jsonEquals } from '../model/json.ts'
+import { isSameDefinition, jsonEquals } from '../model/json.ts'
 import type { FlagValue, FlagValues } from '../model/value.ts'
 
 /**

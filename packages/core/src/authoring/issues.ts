@@ -1,11 +1,13 @@
 import { MAX_DEPENDENCY_HOPS } from '../evaluation/dependency-graph.ts'
 import { type CompiledFlag, compileFlag } from '../evaluation/flag.ts'
-import { type FlagSet, isSameDefinition } from '../evaluation/flag-set.ts'
+import type { FlagSet } from '../evaluation/flag-set.ts'
 import { flagName, segmentName, wordsFor } from '../evaluation/references.ts'
 import type { CompiledRule } from '../evaluation/rule.ts'
 import { type CompiledSegment, compileSegment } from '../evaluation/segment.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
 import type { Extensions } from '../model/extensions.ts'
+import { getOrMake } from '../model/get-or-make.ts'
+import { isSameDefinition } from '../model/json.ts'
 import { clip, quote } from '../model/quote.ts'
 import { type CompiledCondition, sharedConditions } from '../operators/condition.ts'
 import { BUCKETS } from '../rollouts/bucket.ts'
@@ -48,18 +50,17 @@ export function findErrors(flagSet: FlagSet): readonly FlagSetIssue[] {
   const faultsOfUnresolvable = explainUnresolvable(flagSet)
   for (const flag of ordered) {
     const { key: flagKey } = flag
-    const faults = known.get(flag) ?? faultsOfFlag(flag, extensions)
-    known.set(flag, faults)
+    const own = getOrMake(known, flag, () => faultsOfFlag(flag, extensions))
+    const faults = [...own, ...faultsOfUnresolvable(flagName(flagKey))]
     for (const message of faults) found.push({ severity, flagKey, message })
-    for (const message of faultsOfUnresolvable(flagName(flagKey)))
-      found.push({ severity, flagKey, message })
   }
   for (const [segmentId, segment] of segments) {
-    const faults = known.get(segment) ?? faultsOfSegment(segment, extensions)
-    known.set(segment, faults)
+    const { conditions, definition } = segment
+    const own = getOrMake(known, segment, () => {
+      return faultsOfConditions(conditions, definition.rules, extensions)
+    })
+    const faults = [...own, ...faultsOfUnresolvable(segmentName(segmentId))]
     for (const message of faults) found.push({ severity, segmentId, message })
-    for (const message of faultsOfUnresolvable(segmentName(segmentId)))
-      found.push({ severity, segmentId, message })
   }
   return found
 }
@@ -140,13 +141,6 @@ function errorOf(run: () => unknown): string {
   }
 }
 
-function faultsOfSegment(
-  { definition, conditions }: CompiledSegment,
-  extensions: Extensions,
-): string[] {
-  return faultsOfConditions(conditions, definition.rules, extensions)
-}
-
 function faultsOfConditions(
   conditions: readonly CompiledCondition[],
   definitions: readonly ConditionDefinition[],
@@ -209,13 +203,11 @@ function rolloutFaults(
     const { serve, definition } = rule
     if (serve.kind !== 'rollout') return faultsOfBroken(flag, rule, extensions)
     const { gradual, ranges } = serve.rollout
-    const faults =
-      known.get(serve.rollout) ??
-      (gradual === undefined ? ranges : [gradual]).flatMap(({ variationId }) => {
-        return faultOfServing(flag, `The rollout ${quote(definition.rolloutId)}`, variationId)
-      })
-    known.set(serve.rollout, faults)
-    return faults
+    const name = `The rollout ${quote(definition.rolloutId)}`
+    return getOrMake(known, serve.rollout, () => {
+      const served = gradual === undefined ? ranges : [gradual]
+      return served.flatMap(({ variationId }) => faultOfServing(flag, name, variationId))
+    })
   }
 }
 
@@ -233,23 +225,17 @@ function faultsOfBroken(
   return [`The rollout ${quote(rolloutId)} cannot be followed. ${why}`]
 }
 
+const ROLLOUT_FAULTS: Readonly<Record<Exclude<RolloutFault, 'scheme'>, string>> = {
+  start: 'A ramp must start at an RFC 3339 instant with a time zone.',
+  interval: 'The interval of a ramp must be a positive number of hours.',
+  increment: 'The increment of a ramp must be at least 0.001 percent.',
+  target: 'The target of a ramp must be from 0 to 100 percent.',
+  weight: `The total weight must be a whole number from 1 to ${BUCKETS}.`,
+  range: `A range must be two whole numbers from 0 to ${BUCKETS}, the lower one first.`,
+  overlap: 'Ranges must not overlap.',
+}
+
 function rolloutFault(fault: RolloutFault, scheme: string): string {
-  switch (fault) {
-    case 'start':
-      return 'A ramp must start at an RFC 3339 instant with a time zone.'
-    case 'interval':
-      return 'The interval of a ramp must be a positive number of hours.'
-    case 'increment':
-      return 'The increment of a ramp must be at least 0.001 percent.'
-    case 'target':
-      return 'The target of a ramp must be from 0 to 100 percent.'
-    case 'scheme':
-      return `The bucketing scheme ${quote(scheme)} was not handed to the engine.`
-    case 'weight':
-      return `The total weight must be a whole number from 1 to ${BUCKETS}.`
-    case 'range':
-      return `A range must be two whole numbers from 0 to ${BUCKETS}, the lower one first.`
-    case 'overlap':
-      return 'Ranges must not overlap.'
-  }
+  if (fault !== 'scheme') return ROLLOUT_FAULTS[fault]
+  return `The bucketing scheme ${quote(scheme)} was not handed to the engine.`
 }

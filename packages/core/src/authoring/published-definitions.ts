@@ -15,6 +15,7 @@ import type {
   SegmentDefinition,
 } from '../model/definition.ts'
 import type { Extensions } from '../model/extensions.ts'
+import { getOrMake } from '../model/get-or-make.ts'
 import type { Incremental } from '../model/incremental.ts'
 import { type CompiledCondition, compileCondition } from '../operators/condition.ts'
 import { meaningOf } from '../operators/value-reader.ts'
@@ -204,9 +205,7 @@ export class PublishedDefinitions {
     else this.#entries.set(name, entry)
     for (const own of entry?.names ?? []) this.#owners.set(own, name)
     for (const other of entry?.references ?? []) {
-      const dependents = this.#dependents.get(other)
-      if (dependents === undefined) this.#dependents.set(other, new Set([name]))
-      else dependents.add(name)
+      getOrMake(this.#dependents, other, () => new Set()).add(name)
     }
   }
 

@@ -1,4 +1,5 @@
 import { type AttributeReference, compileReference } from '../model/attribute.ts'
+import { getOrMake } from '../model/get-or-make.ts'
 import type { Incremental } from '../model/incremental.ts'
 import type { JsonArray, JsonValue } from '../model/json.ts'
 import { scalarText } from '../operators/comparison.ts'
@@ -66,11 +67,7 @@ export function* indexAttribute(
     const { unlisted: holds, missing: holdsWithout, differing } = evaluateTextConditions(conditions)
     if (!holds) clear(unlisted, row, row + 1)
     if (!holdsWithout) clear(missing, row, row + 1)
-    for (const text of differing)
-      addTo(
-        getOrMake(differences, text, () => []),
-        row,
-      )
+    for (const text of differing) addTo(getOrMake(differences, text, newList), row)
     texts += differing.length
   }
   const all = rows.flatMap(({ row, conditions }) => conditions.map((each) => ({ row, ...each })))
@@ -118,13 +115,8 @@ function evaluateTextCondition({ condition, texts, isForOthers }: TextCondition)
   }
 }
 
-/** The value of a key; made and kept if there is none. */
-export function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const made = make()
-  map.set(key, made)
-  return made
+function newList(): number[] {
+  return []
 }
 
 /** Returns where the words are then. */

@@ -1,11 +1,11 @@
 import type { ConditionDefinition } from '../model/definition.ts'
+import { getOrMake } from '../model/get-or-make.ts'
 import type { Incremental } from '../model/incremental.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
 import { isStringSetCondition, stringsOf } from '../operators/string-set-condition.ts'
 import {
   type AttributeIndex,
   type AttributeRow,
-  getOrMake,
   indexAttribute,
   type TextCondition,
 } from './attribute-index.ts'
@@ -80,25 +80,18 @@ class IndexBuilder {
     // A condition that cannot be read never holds, and so neither does the row.
     if (conditions.some(({ test }) => test === undefined)) return
     this.#possible[row >>> 5] = (this.#possible[row >>> 5] ?? 0) | (1 << (row & 31))
-    if (segmentId !== null)
-      addTo(
-        getOrMake(this.#segments, segmentId, () => []),
-        row,
-      )
+    const newList = () => []
+    if (segmentId !== null) addTo(getOrMake(this.#segments, segmentId, newList), row)
     const asked = new Map<string, TextCondition[]>()
     for (const [index, condition] of conditions.entries()) {
       const definition = definitions[index]
       if (definition === undefined) continue
       const asks = textConditionOf(condition, definition)
-      if (asks === undefined)
-        addTo(
-          getOrMake(this.#unindexed, condition, () => []),
-          row,
-        )
-      else getOrMake(asked, definition.attribute, () => []).push(asks)
+      if (asks === undefined) addTo(getOrMake(this.#unindexed, condition, newList), row)
+      else getOrMake(asked, definition.attribute, newList).push(asks)
     }
     for (const [attribute, about] of asked) {
-      getOrMake(this.#attributes, attribute, () => []).push({ row, conditions: about })
+      getOrMake(this.#attributes, attribute, newList).push({ row, conditions: about })
     }
   }
 

@@ -3,6 +3,7 @@ import type { FlagSet } from '../evaluation/flag-set.ts'
 import type { Outcome } from '../evaluation/outcome.ts'
 import type { CompiledRule } from '../evaluation/rule.ts'
 import type { AttributeReference } from '../model/attribute.ts'
+import { getOrMake } from '../model/get-or-make.ts'
 import type { Incremental } from '../model/incremental.ts'
 import { clear } from './bit-set.ts'
 import { type ConditionIndex, indexRuleRows } from './condition-index.ts'
@@ -82,10 +83,17 @@ export function* compileRuleMatrix(
     if (!flag.isPlain) others.push(position)
     else if (flag.rules.length > 0) positions.set(flag, position)
   }
-  const references = new Numbering((reference: AttributeReference) => reference.name)
-  const segmentIds = new Numbering((id: string) => id)
+  const references: AttributeReference[] = []
+  const slots = new Map<string, number>()
   const slotsOf = ({ attributes }: ConditionIndex) => {
-    return attributes.map(({ reference }) => references.numberOf(reference))
+    return attributes.map(({ reference }) => {
+      return getOrMake(slots, reference.name, () => references.push(reference) - 1)
+    })
+  }
+  const segmentIds: string[] = []
+  const slotsOfSegments = new Map<string, number>()
+  const slotOfSegment = (id: string) => {
+    return getOrMake(slotsOfSegments, id, () => segmentIds.push(id) - 1)
   }
   const before = previous?.shards.map(({ group }) => group) ?? []
   const groups = yield* groupsOf([...positions.keys()], before)
@@ -95,15 +103,15 @@ export function* compileRuleMatrix(
       group,
       ...remainderOf(group, positions),
       attributeSlots: slotsOf(group.index),
-      segmentSlots: group.index.segmentIds.map((id) => segmentIds.numberOf(id)),
+      segmentSlots: group.index.segmentIds.map(slotOfSegment),
     }
   })
-  const asked = segmentIds.all.map((id) => segments.get(id))
+  const asked = segmentIds.map((id) => segments.get(id))
   const indexed = indexSegments(asked, previous?.segments)
   return {
     shards,
-    references: references.all,
-    segmentIds: segmentIds.all,
+    references,
+    segmentIds,
     segments: { ...indexed, attributeSlots: slotsOf(indexed.index) },
     initial,
     others,
@@ -111,25 +119,6 @@ export function* compileRuleMatrix(
 }
 
 type Positions = ReadonlyMap<CompiledFlag, number>
-
-/** Numbers things in the order of their first occurrence. */
-class Numbering<Thing> {
-  readonly all: Thing[] = []
-  readonly #numbers = new Map<string, number>()
-  readonly #nameOf: (thing: Thing) => string
-
-  constructor(nameOf: (thing: Thing) => string) {
-    this.#nameOf = nameOf
-  }
-
-  numberOf(thing: Thing): number {
-    const name = this.#nameOf(thing)
-    const known = this.#numbers.get(name)
-    if (known !== undefined) return known
-    this.#numbers.set(name, this.all.length)
-    return this.all.push(thing) - 1
-  }
-}
 
 function initialOf(flag: CompiledFlag, isMalformed: boolean): Outcome {
   if (!flag.isActive) return flag.disabled

@@ -1,3 +1,5 @@
+import { getOrMake } from '../model/get-or-make.ts'
+
 /** A flag or a segment, and the flags and segments that its result depends on, all by name. */
 export interface DependencyNode {
   readonly name: string
@@ -69,9 +71,7 @@ function dependentsByName(
   const dependents = new Map<string, Set<string>>()
   for (const { name, dependsOn } of nodes) {
     for (const dependency of dependsOn) {
-      const known = dependents.get(dependency)
-      if (known === undefined) dependents.set(dependency, new Set([name]))
-      else known.add(name)
+      getOrMake(dependents, dependency, () => new Set()).add(name)
     }
   }
   return dependents

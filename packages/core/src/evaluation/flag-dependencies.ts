@@ -1,3 +1,4 @@
+import { isSameDefinition } from '../model/json.ts'
 import { type DependencyNode, findUnresolvable } from './dependency-graph.ts'
 import type { CompiledFlag } from './flag.ts'
 import { flagIdName, flagName, isHop, type References } from './references.ts'
@@ -24,27 +25,8 @@ export function findDependencies(
 ): FlagDependencies {
   const definitions = [...compiled.flags.values(), ...compiled.segments.values()]
   const nodes = definitions.map(({ references }) => nodeOf(references, compiled))
-  if (previous !== undefined && isSameList(nodes, previous.nodes, isSameNode)) return previous
+  if (previous !== undefined && isSameDefinition(nodes, previous.nodes)) return previous
   return { nodes, unresolvable: findUnresolvable(nodes, isHop) }
-}
-
-function isSameNode(left: DependencyNode, right: DependencyNode): boolean {
-  if (left === right) return true
-  return left.name === right.name && isSameList(left.dependsOn, right.dependsOn, Object.is)
-}
-
-function isSameList<Item>(
-  left: readonly Item[],
-  right: readonly Item[],
-  isSame: (left: Item, right: Item) => boolean,
-): boolean {
-  return (
-    left.length === right.length &&
-    left.every((item, index) => {
-      const other = right[index]
-      return other !== undefined && isSame(item, other)
-    })
-  )
 }
 
 /**

@@ -2,7 +2,7 @@ import { compareCodePoints } from '../model/code-point.ts'
 import type { ConditionDefinition, FlagSetDefinition } from '../model/definition.ts'
 import type { Extensions } from '../model/extensions.ts'
 import { type Incremental, runToEnd } from '../model/incremental.ts'
-import { type JsonValue, jsonEquals } from '../model/json.ts'
+import { isSameDefinition } from '../model/json.ts'
 import { sharedConditions } from '../operators/condition.ts'
 import { type GradualRollout, timestampsOf } from '../rollouts/gradual-rollout.ts'
 import { EvaluationCache } from './evaluation-cache.ts'
@@ -214,11 +214,6 @@ function inOrder<Value>(map: ReadonlyMap<string, Value>): ReadonlyMap<string, Va
 function reusable(previous: FlagSet | undefined, extensions: Extensions): FlagSet | undefined {
   const { regex, schemes } = previous?.extensions ?? {}
   return regex === extensions.regex && schemes === extensions.schemes ? previous : undefined
-}
-
-/** Whether two definitions say the same; the order of names in them does not matter. */
-export function isSameDefinition(left: unknown, right: unknown): boolean {
-  return left === right || jsonEquals(left as JsonValue, right as JsonValue)
 }
 
 /** The timestamps of the gradual rollouts of these flags; those of `previous` if they are equal. */

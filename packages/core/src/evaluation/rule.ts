@@ -1,4 +1,5 @@
 import type { ConditionDefinition, RuleDefinition } from '../model/definition.ts'
+import { getOrMake } from '../model/get-or-make.ts'
 import { elementsOf } from '../model/json.ts'
 import { type CompiledCondition, type ConditionScope, matchesAll } from '../operators/condition.ts'
 import type { CompiledRollout } from '../rollouts/rollout.ts'
@@ -80,9 +81,7 @@ function rolloutOutcomes(
 ): readonly Outcome[] {
   const outcomes = new Map<string, Outcome>()
   return (gradual === undefined ? ranges : [gradual]).map(({ variationId }) => {
-    const outcome = outcomes.get(variationId) ?? serve(flag, variationId, explanation)
-    outcomes.set(variationId, outcome)
-    return outcome
+    return getOrMake(outcomes, variationId, () => serve(flag, variationId, explanation))
   })
 }
 

@@ -2,6 +2,7 @@ import type { FlagSet } from '../evaluation/flag-set.ts'
 import type { AttributeReference } from '../model/attribute.ts'
 import { compareCodePoints } from '../model/code-point.ts'
 import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
+import { getOrMake } from '../model/get-or-make.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../model/json.ts'
 
 /** The references of every attribute that some rule, segment or rollout reads, by code point. */
@@ -83,11 +84,7 @@ function isThere(from: JsonObject, path: readonly string[]): boolean {
 const gathered = new WeakMap<FlagSet, readonly AttributeReference[]>()
 
 function referencesOf(flagSet: FlagSet): readonly AttributeReference[] {
-  const known = gathered.get(flagSet)
-  if (known !== undefined) return known
-  const references = gather(flagSet)
-  gathered.set(flagSet, references)
-  return references
+  return getOrMake(gathered, flagSet, () => gather(flagSet))
 }
 
 function gather({ flagsByKey, segments }: FlagSet): readonly AttributeReference[] {

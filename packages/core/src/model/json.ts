@@ -49,6 +49,11 @@ function pushChildren(a: JsonValue, b: JsonValue, left: JsonValue[], right: Json
   return true
 }
 
+/** Whether two definitions say the same; the order of names in them does not matter. */
+export function isSameDefinition(left: unknown, right: unknown): boolean {
+  return jsonEquals(left as JsonValue, right as JsonValue)
+}
+
 /** Returns a list of a definition. Throws a `TypeError` unless it is one, without gaps. */
 export function elementsOf<Element>(list: readonly Element[]): readonly Element[] {
   if (Array.isArray(list) && !list.includes(undefined as Element)) return list

@@ -1,3 +1,4 @@
+import { getOrMake } from '../model/get-or-make.ts'
 import {
   isJsonObject,
   type JsonArray,
@@ -19,8 +20,8 @@ export class StructureSet {
 
   add(structure: Structure): void {
     if (this.has(structure)) return
-    addTo(this.#bySize, sizeOf(structure), structure)
-    addTo(this.#byText, textOf(structure), structure)
+    getOrMake(this.#bySize, sizeOf(structure), () => []).push(structure)
+    getOrMake(this.#byText, textOf(structure), () => []).push(structure)
   }
 
   /** Whether a structure equals the value. */
@@ -30,12 +31,6 @@ export class StructureSet {
     const similar = ofSize.length > FEW ? (this.#byText.get(textOf(value)) ?? []) : ofSize
     return similar.some((each) => jsonEquals(each, value))
   }
-}
-
-function addTo<Key>(map: Map<Key, Structure[]>, key: Key, structure: Structure): void {
-  const known = map.get(key)
-  if (known === undefined) map.set(key, [structure])
-  else known.push(structure)
 }
 
 /** Negative for objects. */
