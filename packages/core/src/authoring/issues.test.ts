@@ -49,6 +49,15 @@ describe('findIssues', () => {
     expect(messagesOf([flag])).toEqual([`The rollout "r" cannot be followed. ${why}`])
   })
 
+  it('says of a segment that one to which it refers does not exist', () => {
+    const inGone = { attribute: '', operator: 'in_segment', value: 'gone' }
+    const flagSet = compileFlagSet(
+      flagSetDefinition([], [segmentDefinition('s', { rules: [inGone] })]),
+    )
+    const message = 'The segment s needs the segment gone, which does not exist.'
+    expect(findErrors(flagSet)).toEqual([{ severity: 'error', segmentId: 's', message }])
+  })
+
   it('says of the variations of a rollout which cannot be served', () => {
     const rules = [ruleDefinition({ variationId: null, rolloutId: 'r' })]
     const wrong = [{ variationId: 'x', from: 0, to: 2 }]
