@@ -7,7 +7,7 @@ import {
   type Job,
   type Logger,
 } from '@ff/server/plane'
-import type { LoginSession, Storage } from '@ff/storage'
+import type { Storage } from '@ff/storage'
 import { notFound } from '../access/permissions.ts'
 import type { PasswordHasher } from '../ports/password-hasher.ts'
 import type { SecretKeys } from '../secrets/secret-keys.ts'
@@ -103,9 +103,6 @@ export class LogInService {
     return { path: cookiePath, isSecure }
   }
 }
-
-/** The way in which a user has logged in. */
-export type LogInMethod = LoginSession['method']
 
 /** Creates the job that deletes log-in sessions that have ended. */
 export function endedSessionsJob(service: LogInService | undefined): Job {
