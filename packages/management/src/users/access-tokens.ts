@@ -10,7 +10,8 @@ import { assertInFuture, invalid } from '../requests/validation.ts'
 /** How much of a secret is kept to recognise it by. */
 export const SECRET_PREFIX_LENGTH = 11
 
-interface CreateAccessTokenInput {
+/** The input of `createAccessToken`. */
+export interface CreateAccessTokenInput {
   /** null for a token of the role `platform`. */
   readonly params: { readonly orgId: string | null }
   readonly body: NewAccessToken
