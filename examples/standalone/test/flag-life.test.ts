@@ -119,8 +119,8 @@ it('takes a flag through its whole life over HTTP, and moves only who must move'
 
   await call('PUT', here, { is_active: false })
   await call('PUT', at, { variants: weights(0) })
-  const { version } = await call('POST', `${inLive}/versions/${beginning}/restore`, {})
-  expect(await layoutOfEach(sdkKey, 'layout', version)).toEqual(before)
+  await call('POST', `${inLive}/versions/${beginning}/restore`, {})
+  expect(await layoutOfEach(sdkKey, 'layout', await latest())).toEqual(before)
 
   const verify = () => call('GET', `/audit/verify?org_id=${org.id}`)
   expect(await verify()).toMatchObject({ valid: true, first_broken: null })
