@@ -130,7 +130,7 @@ export class LongPolls {
     const input = { group, state, context }
     if (since === undefined || this.#isUpToDate(since, input)) {
       const poll = new PendingPoll(this, arrival, input)
-      exchange.onClosed(() => poll.cancel())
+      exchange.onClosed(poll.cancel.bind(poll))
     } else resolve(this.toReply(this.#answerTo(input), scope, headers))
   }
 
@@ -240,7 +240,8 @@ class PendingPoll implements SessionSink {
     this.#reservation = polls.options.budget.reserve(scope, held.bytes, this)
     this.#session = new FlagSession({ scope, group, state, sink: this })
     const holdMs = POLL_HOLD_MS + Math.random() * (POLL_SPREAD_MS - CHECK_MS)
-    this.dueAt = polls.options.clock.monotonicNow() + holdMs
+    // A small integer takes no memory of its own.
+    this.dueAt = Math.trunc(polls.options.clock.monotonicNow() + holdMs)
     polls.add(this)
     polls.options.sessions.add(this.#session)
   }
