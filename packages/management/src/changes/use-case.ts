@@ -75,13 +75,55 @@ interface ChangeDefinition<Input, I, P, Result> extends IdLoader<Input, I> {
   readonly run: (argument: Argument<Input, I> & ChangeTools<P>) => Promise<CompletedChange<Result>>
 }
 
+/** The ids of the path of an endpoint. */
+type PathIds<N extends PermittedName> = InputOf<Table[N]>['params'] & Ids
+
+/** The work of an endpoint: with the method GET, it reads; with any other, it makes a change. */
+type Work<N extends PermittedName> = Table[N]['method'] extends 'GET'
+  ? QueryDefinition<Table[N], InputOf<Table[N]>, PathIds<N>>['run']
+  : ChangeDefinition<InputOf<Table[N]>, PathIds<N>, undefined, ResultOf<Table[N]>>['run']
+
+type Works = { readonly [N in PermittedName]?: Work<N> }
+
+/** The result of some work, which can be narrower than that of its endpoint. */
+type WorkResult<W> = W extends (argument: never) => Promise<infer Outcome>
+  ? Outcome extends CompletedChange<infer Result>
+    ? Result
+    : Outcome
+  : never
+
+/**
+ * Creates the use cases of endpoints by their names: queries of the endpoints with the method GET,
+ * changes of all others. A use case that does more than its work is created by `defineQuery` or
+ * `defineChange`.
+ *
+ * @example
+ * export const planUseCases = defineUseCases({
+ *   getPlan: async ({ plan }) => plan,
+ *   async deletePlan({ writer, plan, expectedRevision }) { … },
+ * })
+ */
+export function defineUseCases<W extends Works>(works: W) {
+  const useCases = Object.entries(works).map(([key, work]) => {
+    const name = key as PermittedName
+    // The type of each work is that of its own endpoint, which here is any of them.
+    const definition = { run: work as never }
+    const isQuery = endpoints[name].method === 'GET'
+    return [name, isQuery ? defineQuery(name, definition) : defineChange(name, definition)]
+  })
+  return Object.fromEntries(useCases) as {
+    readonly [N in keyof W & PermittedName]: UseCase<CallInput<InputOf<Table[N]>>, WorkResult<W[N]>>
+  }
+}
+
 /**
  * Creates the use case of an endpoint that only reads. The row of the endpoint table gives the
  * permission. Before `run`, the records that the ids name are loaded and access to them is decided.
  *
  * @example
- * export const getFlag = defineQuery('getFlag', {
- *   run: ({ storage, flag }) => viewFlag(storage, flag),
+ * const listPlans = defineQuery('listPlans', {
+ *   load: () => ({ catalogue: true }),
+ *   run: ({ storage }) => loadPlans(storage),
  * })
  */
 export function defineQuery<
@@ -106,8 +148,9 @@ export function defineQuery<
  * the lock of their organization and access to them is decided.
  *
  * @example
- * export const deleteFlag = defineChange('deleteFlag', {
- *   async run({ writer, flag, expectedRevision }) { … },
+ * const createCheckout = defineChange('createCheckout', {
+ *   prepare: ({ organization, body }) => payments.createCheckout(…),
+ *   async run({ writer, organization, prepared }) { … },
  * })
  */
 export function defineChange<
