@@ -1,9 +1,15 @@
-import { type Endpoint, endpoints, type Permission } from '@ff/protocol/management'
+import {
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+  type Permission,
+} from '@ff/protocol/management'
 import type { Storage } from '@ff/storage'
 import type * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
 import { type Ids, loadPath, type PathOf } from '../access/paths.ts'
 import type { AnyInput, CallInput, InputOf } from '../requests/input.ts'
+import type { WithHeaders } from '../requests/with-headers.ts'
 import {
   applyChange,
   type ChangeCall,
@@ -31,6 +37,14 @@ export type UseCase<Input, Result> = (
   call: ChangeCall,
   input: Input,
 ) => Promise<Result>
+
+/** A use case for each endpoint. */
+export type EndpointUseCases = {
+  readonly [N in EndpointName]: UseCase<
+    InputOf<Table[N]>,
+    ResultOf<Table[N]> | WithHeaders<ResultOf<Table[N]>>
+  >
+}
 
 /** The methods of a storage that read. */
 export type ReadableStorage = Pick<

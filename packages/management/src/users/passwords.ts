@@ -8,8 +8,7 @@ import { type LogInService, requireLogIn } from '../authentication/log-in-servic
 import { loginEntry } from '../authentication/login-audit.ts'
 import { assertCsrfToken, type LiveSession } from '../authentication/login-sessions.ts'
 import { appendAudit, chainName } from '../changes/audit-chain.ts'
-import type { UseCase } from '../changes/use-case.ts'
-import type { Input } from '../requests/input.ts'
+import type { EndpointUseCases } from '../changes/use-case.ts'
 import { invalid } from '../requests/validation.ts'
 import { WithHeaders } from '../requests/with-headers.ts'
 import { findAccountOf, type LogInRequest, refusalOf } from './log-ins.ts'
@@ -20,13 +19,13 @@ const LONGEST_PASSWORD = 256
 /** Creates the use case of passwords; it throws `NOT_FOUND` if users do not log in to the server. */
 export function createPasswordUseCases(service: LogInService | undefined) {
   return {
-    changePassword: (async ({ storage, clock }, { caller }, { body }) => {
+    async changePassword({ storage, clock }, { caller }, { body }) {
       const required = requireLogIn(service)
       const email = await changePassword({ storage, clock, service: required, caller }, body)
       if (email === undefined) return null
       return new WithHeaders(null, { cookies: [await required.deviceCookie(email, caller)] })
-    }) satisfies UseCase<Input<'changePassword', 'body'>, null | WithHeaders<null>>,
-  }
+    },
+  } satisfies Partial<EndpointUseCases>
 }
 
 interface PasswordRequest extends LogInRequest {
