@@ -35,9 +35,8 @@ export const planUseCases = {
 
     /** Deletes a plan that no organization has. */
     async deletePlan({ writer, plan, expectedRevision }) {
-      writer.assertRevision('plan', plan, expectedRevision)
+      await writer.remove('plan', plan, expectedRevision)
       assertUnused('plan', await findDependentsOfPlan(writer.reader, plan))
-      await writer.remove('plan', plan)
       return completed('plan.deleted', { before: plan })
     },
   }),

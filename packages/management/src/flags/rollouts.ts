@@ -86,9 +86,8 @@ export const rolloutUseCases = defineUseCases({
 
   /** Deletes a rollout that no rule serves. */
   async deleteRollout({ writer, rollout, expectedRevision }) {
-    writer.assertRevision('rollout', rollout, expectedRevision)
+    await writer.remove('rollout', rollout, expectedRevision)
     assertUnused('rollout', await findDependentsOfRollout(writer.reader, rollout))
-    await writer.remove('rollout', rollout)
     const before = viewRollout(rollout, Date.parse(writer.now))
     return completed('rollout.deleted', { before })
   },

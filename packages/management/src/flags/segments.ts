@@ -49,9 +49,8 @@ export const segmentUseCases = defineUseCases({
 
   /** Deletes a segment that nothing refers to. */
   async deleteSegment({ writer, segment, expectedRevision }) {
-    writer.assertRevision('segment', segment, expectedRevision)
+    await writer.remove('segment', segment, expectedRevision)
     assertUnused('segment', await findDependentsOfSegment(writer.reader, segment))
-    await writer.remove('segment', segment)
     return completed('segment.deleted', { before: segment })
   },
 

@@ -66,8 +66,7 @@ export const targetingRuleUseCases = defineUseCases({
 
   /** Deletes a rule. */
   async deleteTargetingRule({ writer, rule, expectedRevision }) {
-    writer.assertRevision('targetingRule', rule, expectedRevision)
-    await writer.remove('targetingRule', rule)
+    await writer.remove('targetingRule', rule, expectedRevision)
     return completed('targeting_rule.deleted', { before: rule })
   },
 

@@ -43,12 +43,11 @@ export const variationUseCases = defineUseCases({
 
   /** Deletes a variation that is neither the default nor in use. */
   async deleteVariation({ writer, flag, variation, expectedRevision }) {
-    writer.assertRevision('variation', variation, expectedRevision)
+    await writer.remove('variation', variation, expectedRevision)
     if (variation.isDefault) {
       throw new FlagError('CONFLICT', 'The default variation cannot be deleted.')
     }
     assertUnused('variation', await findDependentsOfVariation(writer.reader, flag, variation))
-    await writer.remove('variation', variation)
     return completed('variation.deleted', { before: variation })
   },
 

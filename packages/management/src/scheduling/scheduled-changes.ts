@@ -21,11 +21,10 @@ export const scheduledChangeUseCases = {
 
     /** Calls a pending change off; throws `CONFLICT` for one that was made, or failed. */
     async deleteScheduledChange({ writer, change, expectedRevision }) {
-      writer.assertRevision('scheduledChange', change, expectedRevision)
+      await writer.remove('scheduledChange', change, expectedRevision)
       if (change.status !== 'pending') {
         throw new FlagError('CONFLICT', `The change has already ${pastOf(change.status)}.`)
       }
-      await writer.remove('scheduledChange', change)
       return completed('scheduled_change.deleted', { before: change })
     },
   }),

@@ -35,8 +35,7 @@ export const accessTokenUseCases = {
     /** Ends a token, of no higher role than the actor's own, at once. */
     async deleteAccessToken({ writer, token, expectedRevision, actor }) {
       assertRoleWithin(token.role, actor)
-      writer.assertRevision('accessToken', token, expectedRevision)
-      await writer.remove('accessToken', token)
+      await writer.remove('accessToken', token, expectedRevision)
       return completed('token.deleted', { before: token })
     },
   }),

@@ -67,8 +67,7 @@ export const memberUseCases = defineUseCases({
   /** Takes a member of no higher role than the actor's own out of the organization. */
   async removeMember({ writer, member, expectedRevision, actor }) {
     assertRoleWithin(member.role, actor)
-    writer.assertRevision('member', member, expectedRevision)
-    await writer.remove('member', member)
+    await writer.remove('member', member, expectedRevision)
     await assertOtherOwner(writer.reader, member)
     await endSessionsIfHomeless(writer, member)
     return completed('member.removed', { before: member })

@@ -28,8 +28,7 @@ export const webhookUseCases = defineUseCases({
 
   /** Deletes a webhook; its pending deliveries are not sent. */
   async deleteWebhook({ writer, webhook, expectedRevision }) {
-    writer.assertRevision('webhook', webhook, expectedRevision)
-    await writer.remove('webhook', webhook)
+    await writer.remove('webhook', webhook, expectedRevision)
     return completed('webhook.deleted', { before: webhook })
   },
 
