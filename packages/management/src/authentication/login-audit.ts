@@ -75,9 +75,7 @@ interface LoginAuditOptions {
  * that it does not fill the disk.
  */
 export class LoginAudit {
-  readonly #storage: Storage
-  readonly #clock: Clock
-  readonly #logger: Logger
+  readonly #options: LoginAuditOptions
   readonly #waiting: Waiting[] = []
   #isWriting = false
   /** The refused log-ins of this minute: with an entry, and without. */
@@ -86,10 +84,8 @@ export class LoginAudit {
   #since = ''
   #minute: Cancel | undefined
 
-  constructor({ storage, clock, logger }: LoginAuditOptions) {
-    this.#storage = storage
-    this.#clock = clock
-    this.#logger = logger
+  constructor(options: LoginAuditOptions) {
+    this.#options = options
   }
 
   /**
@@ -128,8 +124,8 @@ export class LoginAudit {
 
   #startMinute(): void {
     if (this.#minute !== undefined) return
-    this.#since = timestampAt(this.#clock)
-    this.#minute = this.#clock.schedule(MINUTE_MS, () => void this.#endMinute())
+    this.#since = timestampAt(this.#options.clock)
+    this.#minute = this.#options.clock.schedule(MINUTE_MS, () => void this.#endMinute())
   }
 
   async #endMinute(): Promise<void> {
@@ -142,12 +138,12 @@ export class LoginAudit {
       const fields = { attempts, since }
       await this.#keep({ type: 'user.login_limited', fields, actor: UNKNOWN_ACTOR, orgId: '' })
     } catch (cause) {
-      this.#logger.error('refused log-ins could not be audited', { attempts, since, cause })
+      this.#options.logger.error('refused log-ins could not be audited', { attempts, since, cause })
     }
   }
 
   #keep(event: LoginEvent<LoginEventType>): Promise<void> {
-    const entry = loginEntry(event, timestampAt(this.#clock))
+    const entry = loginEntry(event, timestampAt(this.#options.clock))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ entry, resolve, reject })
       if (!this.#isWriting) void this.#writeAll()
@@ -172,7 +168,7 @@ export class LoginAudit {
   async #write(batch: readonly Waiting[]): Promise<void> {
     try {
       const lock = chainName('logins', batch[0]?.entry.orgId ?? '')
-      await this.#storage.transaction(lock, async (session) => {
+      await this.#options.storage.transaction(lock, async (session) => {
         for (const { entry } of batch) await appendAudit(session, entry)
       })
       for (const { resolve } of batch) resolve()
