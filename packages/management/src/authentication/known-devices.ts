@@ -1,4 +1,4 @@
-import { type Clock, newSecret, sha256 } from '@ff/server/plane'
+import { type Client, type Clock, newSecret, sha256 } from '@ff/server/plane'
 import { fromBase64, toBase64 } from '../secrets/base64.ts'
 import { deriveKeys, type SecretKeys } from '../secrets/secret-keys.ts'
 import { type CookieSettings, findCookie, setCookieText } from './cookies.ts'
@@ -18,10 +18,6 @@ type SigningKey = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>
 interface KnownDevicesOptions {
   readonly clock: Clock
   readonly secretKeys: SecretKeys
-}
-
-interface CookieCarrier {
-  header(name: string): string | undefined
 }
 
 /**
@@ -56,8 +52,8 @@ export class KnownDevices {
    * The id of the device that a request comes from; `undefined` if the account has no valid device
    * cookie in it.
    */
-  async find(carrier: CookieCarrier, email: string): Promise<string | undefined> {
-    const header = carrier.header('cookie')
+  async find(caller: Pick<Client, 'header'>, email: string): Promise<string | undefined> {
+    const header = caller.header('cookie')
     if (header === undefined) return undefined
     const value = findCookie(header, await cookieNameOf(email)) ?? ''
     const [, id = '', issuedAt = '', mac = ''] = COOKIE.exec(value) ?? []

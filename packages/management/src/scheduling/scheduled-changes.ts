@@ -23,7 +23,8 @@ export const scheduledChangeUseCases = {
     async deleteScheduledChange({ writer, change, expectedRevision }) {
       await writer.remove('scheduledChange', change, expectedRevision)
       if (change.status !== 'pending') {
-        throw new FlagError('CONFLICT', `The change has already ${pastOf(change.status)}.`)
+        const end = change.status === 'applied' ? 'been applied' : 'failed'
+        throw new FlagError('CONFLICT', `The change has already ${end}.`)
       }
       return completed('scheduled_change.deleted', { before: change })
     },
@@ -60,10 +61,6 @@ export const scheduledChangeUseCases = {
       return completed('scheduled_change.created', { after: change })
     },
   }),
-}
-
-function pastOf(status: 'applied' | 'failed'): string {
-  return status === 'applied' ? 'been applied' : 'failed'
 }
 
 /** Rolls a rehearsal back; thrown nowhere else. */
