@@ -27,6 +27,7 @@ type LoginEvent<T extends LoginEventType> = {
 /** The event of a successful or refused log-in. */
 export type LoginAttempt = LoginEvent<'user.login_success' | 'user.login_failed'>
 export type LoginRefusal = LoginEvent<'user.login_failed'>
+export type PasswordEvent = LoginEvent<'user.password_changed'>
 
 /** The actor of a log-in with an unknown address. */
 export const UNKNOWN_ACTOR: AuditEvent['actor'] = { id: '', email: '', name: '', role: '' }

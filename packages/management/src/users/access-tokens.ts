@@ -25,12 +25,8 @@ const CHOSEN_TOKEN = /^[\x21-\x7e]{16,512}$/
 export const accessTokenUseCases = {
   ...defineUseCases({
     /** One page of an organization's tokens, by name; never the tokens themselves. */
-    listAccessTokens: ({ storage, organization, query }) =>
-      listPage(storage, 'accessToken', {
-        where: { orgId: organization.id },
-        sortBy: 'name',
-        query,
-      }),
+    listAccessTokens: ({ storage, organization: { id: orgId }, query }) =>
+      listPage(storage, 'accessToken', { where: { orgId }, sortBy: 'name', query }),
 
     /** Ends a token, of no higher role than the actor's own, at once. */
     async deleteAccessToken({ writer, token, expectedRevision, actor }) {

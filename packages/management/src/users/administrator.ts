@@ -1,8 +1,7 @@
 import { type Clock, newId, timestampAt } from '@ff/server/plane'
 import type { Records, Storage, StorageSession } from '@ff/storage'
 import * as z from 'zod'
-import { loginEntry } from '../authentication/login-audit.ts'
-import { appendAudit, chainName } from '../changes/audit-chain.ts'
+import { chainName } from '../changes/audit-chain.ts'
 import type { PasswordHasher } from '../ports/password-hasher.ts'
 import { invalid } from '../requests/validation.ts'
 import { assertGoodPassword, setPassword } from './passwords.ts'
@@ -58,11 +57,8 @@ export async function appointAdministrator(
             user.revision,
           )
     if (passwordHash === undefined) return
-    await setPassword(session, updated, { passwordHash, now })
     const actor = { id: user.id, email, name: user.name, role: 'platform' }
-    const fields = { email, by: 'operator' } as const
-    const event = { type: 'user.password_changed', fields, actor, orgId: '' } as const
-    await appendAudit(session, loginEntry(event, now))
+    await setPassword(session, updated, { passwordHash, now, by: 'operator', actor, orgId: '' })
   })
 }
 

@@ -14,12 +14,8 @@ const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000
 /** The use cases of members. */
 export const memberUseCases = defineUseCases({
   /** One page of an organization's members, by e-mail address. */
-  listMembers: ({ storage, organization, query }) =>
-    listPage(storage, 'member', {
-      where: { orgId: organization.id },
-      sortBy: 'email',
-      query,
-    }),
+  listMembers: ({ storage, organization: { id: orgId }, query }) =>
+    listPage(storage, 'member', { where: { orgId }, sortBy: 'email', query }),
 
   /**
    * A new member, of no higher role than the actor's own. `oneTimeLink` is shown in this answer and

@@ -5,7 +5,7 @@ import type { Records, StorageSession } from '@ff/storage'
 import { unauthenticated } from '../access/permissions.ts'
 import { actorOf } from '../authentication/accounts.ts'
 import { type LogInService, requireLogIn } from '../authentication/log-in-service.ts'
-import { loginEntry } from '../authentication/login-audit.ts'
+import { loginEntry, type PasswordEvent } from '../authentication/login-audit.ts'
 import { assertCsrfToken, type LiveSession } from '../authentication/login-sessions.ts'
 import { appendAudit, chainName } from '../changes/audit-chain.ts'
 import type { EndpointUseCases } from '../changes/use-case.ts'
@@ -69,19 +69,31 @@ export function assertGoodPassword(password: string, field: string, email: strin
   if (normal.toLowerCase() === email) throw invalid(field, 'must not be the e-mail address')
 }
 
-/** Sets the password of a user and ends all their sessions except one. */
+interface NewPassword extends Pick<PasswordEvent, 'actor' | 'orgId'> {
+  readonly passwordHash: string
+  readonly now: string
+  readonly by: PasswordEvent['fields']['by']
+  /** The session that does not end. */
+  readonly except?: LiveSession
+}
+
+/** Sets the password of a user, ends all their sessions except one, and writes the audit event. */
 export async function setPassword(
   session: StorageSession,
   user: Records['user'],
-  change: { readonly passwordHash: string; readonly now: string; readonly except?: LiveSession },
+  { passwordHash, now, by, actor, orgId, except }: NewPassword,
 ): Promise<void> {
-  const { passwordHash, now, except } = change
-  const fields = { passwordHash, updatedAt: now, revision: user.revision + 1 }
-  await session.update('user', user.id, fields, user.revision)
+  const changes = { passwordHash, updatedAt: now, revision: user.revision + 1 }
+  await session.update('user', user.id, changes, user.revision)
   const { data } = await session.list('loginSession', { where: { userId: user.id } })
   for (const { id } of data) {
     if (id !== except?.record.id) await session.purge('loginSession', { where: { id } })
   }
+  const fields = { email: user.email, by }
+  await appendAudit(
+    session,
+    loginEntry({ type: 'user.password_changed', fields, actor, orgId }, now),
+  )
 }
 
 async function changeOwn(
@@ -108,12 +120,8 @@ async function changeOwn(
   const orgId = actor.orgId ?? ''
   await storage.transaction(chainName('logins', orgId), async (session) => {
     const now = timestampAt(clock)
-    await setPassword(session, user, { passwordHash, now, except: live })
-    const fields = { email, by: 'password' } as const
-    await appendAudit(
-      session,
-      loginEntry({ type: 'user.password_changed', fields, actor, orgId }, now),
-    )
+    const event = { by: 'password', actor, orgId } as const
+    await setPassword(session, user, { passwordHash, now, ...event, except: live })
   })
   return user
 }
@@ -148,10 +156,7 @@ async function acceptByLink(
     await appendAudit(session, loginEntry(entry, now))
     if (!isNew) return
     // Refused when another link has set a password since: that changes the user's revision.
-    await setPassword(session, user, { passwordHash, now })
-    const fields = { email: user.email, by: 'link' } as const
-    const change = { type: 'user.password_changed', fields, actor, orgId } as const
-    await appendAudit(session, loginEntry(change, now))
+    await setPassword(session, user, { passwordHash, now, by: 'link', actor, orgId })
   })
   return user
 }
