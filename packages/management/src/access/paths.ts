@@ -155,6 +155,12 @@ async function findRecord(
   return record as PathRecord | undefined
 }
 
+interface FoundRecords {
+  readonly ids: Ids
+  readonly found: ReadonlyMap<string, PathRecord | undefined>
+  readonly likely: Records['organization'] | undefined
+}
+
 interface Root {
   readonly organization: Records['organization'] | undefined
   readonly project: Records['project'] | undefined
@@ -166,15 +172,7 @@ interface Root {
  */
 async function loadRoot(
   session: StorageSession,
-  {
-    ids,
-    found,
-    likely,
-  }: {
-    readonly ids: Ids
-    readonly found: ReadonlyMap<string, PathRecord | undefined>
-    readonly likely: Records['organization'] | undefined
-  },
+  { ids, found, likely }: FoundRecords,
 ): Promise<Root> {
   const named = found.get('project') as Records['project'] | undefined
   const environment = found.get('environment') as Records['environment'] | undefined

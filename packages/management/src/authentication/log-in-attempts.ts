@@ -32,12 +32,8 @@ export interface LogInAttempt {
   readonly device: string | undefined
 }
 
-interface Limit {
-  /** Throws `RATE_LIMITED` if the name has reached the limit. */
-  assertLeft(name: string): void
-  take(name: string): void
-  giveBack(name: string): void
-}
+/** A limit of failed attempts, or of attempts in progress. */
+type Limit = Pick<Attempts, keyof Attempts>
 
 /** A limit and the name that an attempt has there. */
 type Counted = readonly [Limit, string]

@@ -1,9 +1,9 @@
 import type { AuditEvent, AuditedFields } from '@ff/protocol/management'
 import { type Cancel, type Clock, type Logger, timestampAt } from '@ff/server/plane'
 import type { Storage } from '@ff/storage'
-import * as z from 'zod'
 import { appendAudit, chainName, type NewAuditEntry } from '../changes/audit-chain.ts'
 import { changeEvent } from '../changes/change-event.ts'
+import { isEmail } from '../requests/validation.ts'
 
 type LoginEventType =
   | 'user.login_success'
@@ -177,8 +177,4 @@ export class LoginAudit {
       for (const { reject } of batch) reject(cause)
     }
   }
-}
-
-function isEmail(text: string): boolean {
-  return z.email().max(254).safeParse(text).success
 }

@@ -1,7 +1,7 @@
 import type { Organization, OrganizationChanges } from '@ff/protocol/management'
 import { organizationOf } from '../access/paths.ts'
 import { completed } from '../changes/change-event.ts'
-import type { RecordChanges, RecordWriter } from '../changes/record-writer.ts'
+import type { RecordWriter } from '../changes/record-writer.ts'
 import { defineQuery, defineUseCases } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
@@ -54,7 +54,9 @@ export const organizationUseCases = {
 
     /** Changes an organization's own details; of its metadata, only the entries that are named. */
     async updateOrganization({ writer, organization: before, body, expectedRevision }) {
-      const changes = toRecordChanges(before, body)
+      const { metadataUpdates, metadataDeletes, ...fields } = body
+      const metadata = mergeMetadata(before.metadata, { metadataUpdates, metadataDeletes })
+      const changes = { ...fields, metadata }
       const after = await writer.update('organization', before, changes, expectedRevision)
       return completed('organization.updated', { before, after })
     },
@@ -79,13 +81,6 @@ async function removeParts(writer: RecordWriter, { id: orgId }: Organization): P
       if ('userId' in part) await endSessionsIfHomeless(writer, part)
     }
   }
-}
-
-function toRecordChanges(
-  { metadata }: Organization,
-  { metadataUpdates, metadataDeletes, ...fields }: OrganizationChanges,
-): RecordChanges<'organization'> {
-  return { ...fields, metadata: mergeMetadata(metadata, { metadataUpdates, metadataDeletes }) }
 }
 
 /**

@@ -1,9 +1,8 @@
 import { type Clock, newId, timestampAt } from '@ff/server/plane'
 import type { Records, Storage, StorageSession } from '@ff/storage'
-import * as z from 'zod'
 import { chainName } from '../changes/audit-chain.ts'
 import type { PasswordHasher } from '../ports/password-hasher.ts'
-import { invalid } from '../requests/validation.ts'
+import { invalid, isEmail } from '../requests/validation.ts'
 import { assertGoodPassword, setPassword } from './passwords.ts'
 
 /** The administrator of the installation. */
@@ -19,7 +18,7 @@ export interface Administrator {
  */
 export function resolveAdministrator({ email, password }: Administrator): Administrator {
   const address = email.toLowerCase()
-  if (!z.email().max(254).safeParse(address).success) {
+  if (!isEmail(address)) {
     throw invalid('administrator.email', 'must be an e-mail address')
   }
   assertGoodPassword(password, 'administrator.password', address)

@@ -141,8 +141,9 @@ async function acceptByLink(
   const linkHash = await hashSecret(token)
   const { user, member } = await findInvited(storage, linkHash, timestampAt(clock))
   await assertUsable(storage, { user, member, isNew })
+  if (isNew) assertGoodPassword(password, 'new_password', user.email)
   const passwordHash = isNew
-    ? await newHash(service, { password, email: user.email })
+    ? await service.passwordHasher.hash(password)
     : await provenHash(request, { user, member, password })
   const { orgId } = member
   await storage.transaction(chainName('logins', orgId), async (session) => {
@@ -196,14 +197,6 @@ async function assertUsable(
     ? 'This person has a password already: send it as old_password.'
     : 'Send a password of your choice as new_password.'
   throw new FlagError('CONFLICT', message)
-}
-
-function newHash(
-  { passwordHasher }: LogInService,
-  { password, email }: { readonly password: string; readonly email: string },
-): Promise<string> {
-  assertGoodPassword(password, 'new_password', email)
-  return passwordHasher.hash(password)
 }
 
 async function provenHash(
