@@ -99,12 +99,12 @@ type Work<N extends PermittedName> = Table[N]['method'] extends 'GET'
 
 type Works = { readonly [N in PermittedName]?: Work<N> }
 
-/** The result of some work, which can be narrower than that of its endpoint. */
-type WorkResult<W> = W extends (argument: never) => Promise<infer Outcome>
-  ? Outcome extends CompletedChange<infer Result>
-    ? Result
-    : Outcome
-  : never
+/** The result of a use case; that of a change can be narrower than its endpoint's. */
+type WorkResult<N extends PermittedName, W> = W extends (
+  argument: never,
+) => Promise<CompletedChange<infer Result>>
+  ? Result
+  : ResultOf<Table[N]>
 
 /**
  * Creates the use cases of endpoints by their names: queries of the endpoints with the method GET,
@@ -126,7 +126,10 @@ export function defineUseCases<W extends Works>(works: W) {
     return [name, isQuery ? defineQuery(name, definition) : defineChange(name, definition)]
   })
   return Object.fromEntries(useCases) as {
-    readonly [N in keyof W & PermittedName]: UseCase<CallInput<InputOf<Table[N]>>, WorkResult<W[N]>>
+    readonly [N in keyof W & PermittedName]: UseCase<
+      CallInput<InputOf<Table[N]>>,
+      WorkResult<N, W[N]>
+    >
   }
 }
 
