@@ -1,6 +1,5 @@
 import type { AuditEvent, AuditedFields } from '@ff/protocol/management'
-import { type Cancel, type Clock, type Logger, timestampAt } from '@ff/server/plane'
-import type { Storage } from '@ff/storage'
+import { type Cancel, type ServerServices, timestampAt } from '@ff/server/plane'
 import { appendAudit, chainName, type NewAuditEntry } from '../changes/audit-chain.ts'
 import { changeEvent } from '../changes/change-event.ts'
 import { isEmail } from '../requests/validation.ts'
@@ -64,11 +63,7 @@ export function loginEntry(
   }
 }
 
-interface LoginAuditOptions {
-  readonly storage: Storage
-  readonly clock: Clock
-  readonly logger: Logger
-}
+type LoginAuditOptions = Pick<ServerServices, 'storage' | 'clock' | 'logger'>
 
 /**
  * Writes accepted and refused log-ins to their own chains. One transaction at a time writes a batch

@@ -5,9 +5,9 @@ import {
   equalSecrets,
   hashSecret,
   LastUse,
-  type Logger,
   newId,
   newSecret,
+  type ServerServices,
   sha256,
   timestampAt,
 } from '@ff/server/plane'
@@ -29,11 +29,7 @@ export interface LiveSession {
   readonly csrfToken: string
 }
 
-interface LoginSessionsOptions {
-  readonly storage: Storage
-  readonly clock: Clock
-  readonly logger: Logger
-}
+type LoginSessionsOptions = Pick<ServerServices, 'storage' | 'clock' | 'logger'>
 
 /** Stores log-in sessions, with the hash of their token only. */
 export class LoginSessions {
