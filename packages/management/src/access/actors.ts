@@ -26,14 +26,13 @@ export interface Actor {
 /** The actor of endpoints without credentials; it has no permission. */
 export const ANONYMOUS: Actor = { id: '', email: '', name: '', role: 'viewer', orgId: null }
 
-/** The actor of background jobs. */
-export const SYSTEM: Actor = {
-  id: 'system',
-  email: '',
-  name: 'System',
-  role: 'platform',
-  orgId: null,
+/** Returns an actor for a part of the server. */
+export function systemActor(id: string, name: string): Actor {
+  return { id, email: '', name, role: 'platform', orgId: null }
 }
+
+/** The actor of background jobs. */
+export const SYSTEM = systemActor('system', 'System')
 
 /** Returns the actor of a bearer token. A host may provide its own, for JWT, sessions or OIDC. */
 export type AuthenticateBearer = (

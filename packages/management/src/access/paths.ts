@@ -1,14 +1,3 @@
-import type {
-  Environment,
-  Flag,
-  FlagState,
-  Plan,
-  Project,
-  ScheduledChange,
-  Segment,
-  TargetingRule,
-  Variation,
-} from '@ff/protocol/management'
 import type { Kind, Records, StorageSession } from '@ff/storage'
 import type { Actor } from './actors.ts'
 import {
@@ -19,22 +8,27 @@ import {
   permitted,
 } from './permissions.ts'
 
+/** A loaded record, by the name that it has in a path: that of its kind, or another. */
+type Loaded<Name extends string, K extends Kind = Name & Kind> = {
+  readonly [N in Name]: Records[K]
+}
+
 /** The records that the ids of a path name, by the name of the id. */
 interface RecordsById {
-  readonly orgId: { readonly organization: Records['organization'] }
-  readonly projectId: { readonly project: Project }
-  readonly environmentId: { readonly environment: Environment; readonly project: Project }
-  readonly flagId: { readonly flag: Flag }
-  readonly variationId: { readonly variation: Variation }
-  readonly ruleId: { readonly rule: TargetingRule }
-  readonly rolloutId: { readonly rollout: Records['rollout'] }
-  readonly changeId: { readonly change: ScheduledChange }
-  readonly segmentId: { readonly segment: Segment }
-  readonly keyId: { readonly sdkKey: Records['sdkKey'] }
-  readonly userId: { readonly member: Records['member'] }
-  readonly tokenId: { readonly token: Records['accessToken'] }
-  readonly webhookId: { readonly webhook: Records['webhook'] }
-  readonly planId: { readonly plan: Plan }
+  readonly orgId: Loaded<'organization'>
+  readonly projectId: Loaded<'project'>
+  readonly environmentId: Loaded<'environment'> & Loaded<'project'>
+  readonly flagId: Loaded<'flag'>
+  readonly variationId: Loaded<'variation'>
+  readonly ruleId: Loaded<'rule', 'targetingRule'>
+  readonly rolloutId: Loaded<'rollout'>
+  readonly changeId: Loaded<'change', 'scheduledChange'>
+  readonly segmentId: Loaded<'segment'>
+  readonly keyId: Loaded<'sdkKey'>
+  readonly userId: Loaded<'member'>
+  readonly tokenId: Loaded<'token', 'accessToken'>
+  readonly webhookId: Loaded<'webhook'>
+  readonly planId: Loaded<'plan'>
 }
 
 type IdName = keyof RecordsById
@@ -64,14 +58,14 @@ export type PathOf<I> = I extends unknown
     } & ([IdName & keyof I] extends [never]
       ? unknown
       : Intersection<RecordsById[IdName & keyof I]>) &
-      ('flagId' | 'environmentId' extends keyof I ? { readonly state: FlagState } : unknown)
+      ('flagId' | 'environmentId' extends keyof I ? Loaded<'state', 'flagState'> : unknown)
   : never
 
 /** The records that every path may have. `organization` is `null` for the installation's own. */
 export interface AnyPath {
   readonly organization: Records['organization'] | null
-  readonly project?: Project
-  readonly environment?: Environment
+  readonly project?: Records['project']
+  readonly environment?: Records['environment']
 }
 
 interface Step {
@@ -125,8 +119,9 @@ export async function loadPath<I extends Ids>(
   ids: I,
 ): Promise<PathOf<I>> {
   const steps = STEPS.filter(({ by }) => by.every((id) => ids[id] !== undefined))
+  const likelyId = ids.orgId ?? access.actor.orgId
   const [likely, ...records] = await Promise.all([
-    findOrganization(session, ids.orgId ?? access.actor.orgId),
+    likelyId === null ? undefined : session.find('organization', likelyId),
     ...steps.map((step) => findRecord(session, step, ids)),
   ])
   const found = new Map(steps.map(({ name }, index) => [name, records[index]]))
@@ -152,25 +147,23 @@ async function findRecord(
   ids: Ids,
 ): Promise<PathRecord | undefined> {
   const [id = 'planId', ...others] = by
-  if (others.length === 0) return asPathRecord(await session.find(kind, ids[id] ?? ''))
   const where = Object.fromEntries(by.map((name) => [name, ids[name]]))
-  return asPathRecord((await session.list(kind, { where, limit: 1 })).data[0])
-}
-
-function asPathRecord(record: object | undefined): PathRecord | undefined {
+  const record: object | undefined =
+    others.length === 0
+      ? await session.find(kind, ids[id] ?? '')
+      : (await session.list(kind, { where, limit: 1 })).data[0]
   return record as PathRecord | undefined
 }
 
-function findOrganization(
-  session: StorageSession,
-  id: string | null,
-): Promise<Records['organization'] | undefined> {
-  return id === null ? Promise.resolve(undefined) : session.find('organization', id)
+interface FoundRecords {
+  readonly ids: Ids
+  readonly found: ReadonlyMap<string, PathRecord | undefined>
+  readonly likely: Records['organization'] | undefined
 }
 
 interface Root {
   readonly organization: Records['organization'] | undefined
-  readonly project: Project | undefined
+  readonly project: Records['project'] | undefined
 }
 
 /**
@@ -179,18 +172,10 @@ interface Root {
  */
 async function loadRoot(
   session: StorageSession,
-  {
-    ids,
-    found,
-    likely,
-  }: {
-    readonly ids: Ids
-    readonly found: ReadonlyMap<string, PathRecord | undefined>
-    readonly likely: Records['organization'] | undefined
-  },
+  { ids, found, likely }: FoundRecords,
 ): Promise<Root> {
-  const named = found.get('project') as Project | undefined
-  const environment = found.get('environment') as Environment | undefined
+  const named = found.get('project') as Records['project'] | undefined
+  const environment = found.get('environment') as Records['environment'] | undefined
   const isByEnvironment = ids.projectId === undefined && environment !== undefined
   const project = isByEnvironment ? await session.find('project', environment.projectId) : named
   if (ids.orgId !== undefined || project === undefined) {

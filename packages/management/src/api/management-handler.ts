@@ -2,13 +2,10 @@ import { FlagError, isJsonObject } from '@ff/core'
 import { type Endpoint, type EndpointName, endpoints } from '@ff/protocol/management'
 import {
   answerGet,
-  type Clock,
   type Exchange,
   type Headers,
   JSON_TYPE,
-  type Logger,
   METRICS_PATH,
-  type Metrics,
   methodNotAllowed,
   methodOf,
   metricsReply,
@@ -17,10 +14,10 @@ import {
   type Reply,
   RequestLimiter,
   runInTimeSlices,
+  type ServerServices,
   setRateLimitHeaders,
   tooManyRequests,
 } from '@ff/server/plane'
-import type { RateLimiter } from '@ff/storage'
 import * as z from 'zod'
 import { type Actor, ANONYMOUS } from '../access/actors.ts'
 import { assertPermittedOnInstallation } from '../access/permissions.ts'
@@ -35,16 +32,15 @@ import { idempotentRequestOf, readInput, revisionTag } from './request-input.ts'
 import { findRoute } from './routes.ts'
 import type { UseCases } from './use-cases.ts'
 
-interface ManagementServices extends IdentifyingServices {
+/** The services of the server that the handler uses. */
+type UsedServices = Pick<
+  ServerServices,
+  'basePath' | 'trustProxy' | 'logger' | 'clock' | 'metrics' | 'rateLimiter'
+>
+
+interface ManagementServices extends IdentifyingServices, UsedServices {
   readonly changeServices: ChangeServices
   readonly useCases: UseCases
-  readonly basePath: string
-  /** Whether a proxy in front of the server sets `X-Forwarded-*` in every request. */
-  readonly trustProxy: boolean
-  readonly logger: Logger
-  readonly clock: Clock
-  readonly metrics: Metrics
-  readonly rateLimiter: RateLimiter
   /** Requests a minute that each actor may send. */
   readonly managementRateLimit: number
 }

@@ -1,4 +1,3 @@
-import type { Endpoint, EndpointName, endpoints } from '@ff/protocol/management'
 import type { Instance } from '@ff/server/plane'
 import { auditLogUseCases, createAuditExportUseCases } from '../audit/audit-log.ts'
 import { createAuditVerificationUseCases } from '../audit/audit-verification.ts'
@@ -9,7 +8,7 @@ import { invoiceUseCases } from '../billing/invoices.ts'
 import { createPaymentEventUseCases } from '../billing/payment-events.ts'
 import { planUseCases } from '../billing/plans.ts'
 import { subscriptionUseCases } from '../billing/subscriptions.ts'
-import type { ResultOf, UseCase } from '../changes/use-case.ts'
+import type { EndpointUseCases } from '../changes/use-case.ts'
 import { flagStateUseCases } from '../flags/flag-states.ts'
 import { flagUseCases } from '../flags/flags.ts'
 import { promotionUseCases } from '../flags/promotions.ts'
@@ -30,8 +29,6 @@ import { sdkKeyUseCases } from '../organizations/sdk-keys.ts'
 import type { IdentityProvider } from '../ports/identity-provider.ts'
 import type { Payments } from '../ports/payments.ts'
 import type { WebhookSender } from '../ports/webhook-sender.ts'
-import type { InputOf } from '../requests/input.ts'
-import type { WithHeaders } from '../requests/with-headers.ts'
 import { scheduledChangeUseCases } from '../scheduling/scheduled-changes.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { accessTokenUseCases } from '../users/access-tokens.ts'
@@ -91,13 +88,8 @@ export function createUseCases(services: UseCaseServices) {
     ...createAuditExportUseCases(auditWalks),
     ...createAuditVerificationUseCases(auditWalks),
     ...createConvergenceUseCases(services.instance),
-  } satisfies { readonly [N in EndpointName]: EndpointUseCase<(typeof endpoints)[N]> }
+  } satisfies EndpointUseCases
 }
-
-type EndpointUseCase<E extends Endpoint> = UseCase<
-  InputOf<E>,
-  ResultOf<E> | WithHeaders<ResultOf<E>>
->
 
 /** The use cases of a server, by the names of their endpoints. */
 export type UseCases = ReturnType<typeof createUseCases>

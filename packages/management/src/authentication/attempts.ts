@@ -20,29 +20,26 @@ interface AttemptsOptions {
 
 /** Counts attempts by name, in windows of 15 minutes, within bounded memory. */
 export class Attempts {
-  readonly #clock: Clock
-  readonly #limit: number
-  readonly #forgetsOldest: boolean
+  readonly #options: AttemptsOptions
   /** The oldest name comes first. */
   readonly #counts = new Map<string, number>()
   #endsAt = Number.NEGATIVE_INFINITY
 
-  constructor({ clock, limit, whenFull = 'refuse' }: AttemptsOptions) {
-    this.#clock = clock
-    this.#limit = limit
-    this.#forgetsOldest = whenFull === 'forget oldest'
+  constructor(options: AttemptsOptions) {
+    this.#options = options
   }
 
   /** Throws `RATE_LIMITED` if the name has no attempts left. */
   assertLeft(name: string): void {
-    const now = this.#clock.now()
+    const { clock, limit, whenFull } = this.#options
+    const now = clock.now()
     if (now >= this.#endsAt || now < this.#endsAt - WINDOW_MS) {
       this.#endsAt = now + WINDOW_MS
       this.#counts.clear()
     }
-    const isFull = this.#counts.size >= MOST_NAMES && !this.#forgetsOldest
-    const used = this.#counts.get(name) ?? (isFull ? this.#limit : 0)
-    if (used >= this.#limit) throw tooManyAttempts(Math.ceil((this.#endsAt - now) / 1000))
+    const isFull = this.#counts.size >= MOST_NAMES && whenFull !== 'forget oldest'
+    const used = this.#counts.get(name) ?? (isFull ? limit : 0)
+    if (used >= limit) throw tooManyAttempts(Math.ceil((this.#endsAt - now) / 1000))
   }
 
   /** Counts an attempt. Throws `RATE_LIMITED` if the name has none left. */

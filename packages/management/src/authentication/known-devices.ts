@@ -1,6 +1,6 @@
-import { type Clock, newSecret, sha256 } from '@ff/server/plane'
+import { type Client, type Clock, newSecret, sha256 } from '@ff/server/plane'
 import { fromBase64, toBase64 } from '../secrets/base64.ts'
-import type { SecretKeys } from '../secrets/secret-keys.ts'
+import { deriveKeys, type SecretKeys } from '../secrets/secret-keys.ts'
 import { type CookieSettings, findCookie, setCookieText } from './cookies.ts'
 
 const COOKIE_PREFIX = 'ff_device_'
@@ -11,15 +11,13 @@ const COOKIE = /^([0-9a-f]{32})\.(\d{1,15})\.([A-Za-z0-9+/]{43}=)$/
 /** Keeps the derived keys apart from every other use of the secret keys. */
 const PURPOSE = 'ff device cookie v1'
 
+/** What a cookie proves: the device, its time of issue and the account. */
+type Signed = Readonly<Record<'id' | 'issuedAt' | 'email', string>>
 type SigningKey = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>
 
 interface KnownDevicesOptions {
   readonly clock: Clock
   readonly secretKeys: SecretKeys
-}
-
-interface CookieCarrier {
-  header(name: string): string | undefined
 }
 
 /**
@@ -33,11 +31,7 @@ export class KnownDevices {
 
   constructor({ clock, secretKeys }: KnownDevicesOptions) {
     this.#clock = clock
-    const [first, ...others] = secretKeys
-    const derived = Promise.all([deriveKey(first), ...others.map(deriveKey)])
-    // A failure is reported by every use of the keys.
-    derived.catch(() => undefined)
-    this.#keys = derived as Promise<readonly [SigningKey, ...SigningKey[]]>
+    this.#keys = deriveKeys(secretKeys, deriveKey)
   }
 
   /** The value of `Set-Cookie` that makes a browser a known device of the account, under a new id. */
@@ -58,8 +52,8 @@ export class KnownDevices {
    * The id of the device that a request comes from; `undefined` if the account has no valid device
    * cookie in it.
    */
-  async find(carrier: CookieCarrier, email: string): Promise<string | undefined> {
-    const header = carrier.header('cookie')
+  async find(caller: Pick<Client, 'header'>, email: string): Promise<string | undefined> {
+    const header = caller.header('cookie')
     if (header === undefined) return undefined
     const value = findCookie(header, await cookieNameOf(email)) ?? ''
     const [, id = '', issuedAt = '', mac = ''] = COOKIE.exec(value) ?? []
@@ -86,14 +80,6 @@ async function cookieNameOf(email: string): Promise<string> {
 }
 
 /** Unambiguous, because neither `id` nor `issuedAt` contains a full stop. */
-function signedBytes({
-  id,
-  issuedAt,
-  email,
-}: {
-  readonly id: string
-  readonly issuedAt: string
-  readonly email: string
-}): Uint8Array<ArrayBuffer> {
+function signedBytes({ id, issuedAt, email }: Signed): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`${id}.${issuedAt}.${email.toLowerCase()}`)
 }

@@ -2,24 +2,25 @@ import { isFlagError } from '@ff/core'
 import type { Clock } from '@ff/server/plane'
 import { Attempts, tooManyAttempts } from './attempts.ts'
 
-/** Failed attempts in a window. */
-const LIMITS = {
-  ofDevice: 10,
-  ofAccountInNetwork: 10,
-  /** A network may be a whole office. */
-  ofNetwork: 50,
-  /** Ends guessing from many networks. */
-  ofAccount: 100,
-  /** Bounds the hashing that unknown devices cause, and the names that are remembered of them. */
-  inTotal: 3000,
-} as const
-
-/**
- * Attempts of unknown devices in progress, in total and for each network. The total is less than
- * a password hasher lets wait, so that known devices and other networks find room.
- */
-const MOST_AT_ONCE = { inTotal: 8, ofNetwork: 4 } as const
 const BUSY_SECONDS = 2
+
+/** The limits of failed attempts in a window, and of attempts of unknown devices in progress. */
+function createLimits(clock: Clock) {
+  return {
+    // Each name has once logged in, so a stranger cannot make the table forget.
+    devices: new Attempts({ clock, limit: 10, whenFull: 'forget oldest' }),
+    accountsInNetworks: new Attempts({ clock, limit: 10 }),
+    // A network may be a whole office.
+    networks: new Attempts({ clock, limit: 50 }),
+    // Ends guessing from many networks.
+    accounts: new Attempts({ clock, limit: 100 }),
+    // Bounds the hashing that unknown devices cause, and the names that are remembered of them.
+    total: new Attempts({ clock, limit: 3000 }),
+    networksAtOnce: new AttemptsAtOnce(4),
+    // Less than a password hasher lets wait, so that known devices and other networks find room.
+    totalAtOnce: new AttemptsAtOnce(8),
+  }
+}
 
 /** What is known of an attempt before anything is tried. */
 export interface LogInAttempt {
@@ -31,12 +32,8 @@ export interface LogInAttempt {
   readonly device: string | undefined
 }
 
-interface Limit {
-  /** Throws `RATE_LIMITED` if the name has reached the limit. */
-  assertLeft(name: string): void
-  take(name: string): void
-  giveBack(name: string): void
-}
+/** A limit of failed attempts, or of attempts in progress. */
+type Limit = Pick<Attempts, keyof Attempts>
 
 /** A limit and the name that an attempt has there. */
 type Counted = readonly [Limit, string]
@@ -48,21 +45,10 @@ type Counted = readonly [Limit, string]
  * only. Everything is in memory, and bounded.
  */
 export class LogInAttempts {
-  readonly #devices: Attempts
-  readonly #accountsInNetworks: Attempts
-  readonly #networks: Attempts
-  readonly #accounts: Attempts
-  readonly #total: Attempts
-  readonly #networksAtOnce = new AttemptsAtOnce(MOST_AT_ONCE.ofNetwork)
-  readonly #totalAtOnce = new AttemptsAtOnce(MOST_AT_ONCE.inTotal)
+  readonly #limits: ReturnType<typeof createLimits>
 
   constructor({ clock }: { readonly clock: Clock }) {
-    // Each name has once logged in, so a stranger cannot make the table forget.
-    this.#devices = new Attempts({ clock, limit: LIMITS.ofDevice, whenFull: 'forget oldest' })
-    this.#accountsInNetworks = new Attempts({ clock, limit: LIMITS.ofAccountInNetwork })
-    this.#networks = new Attempts({ clock, limit: LIMITS.ofNetwork })
-    this.#accounts = new Attempts({ clock, limit: LIMITS.ofAccount })
-    this.#total = new Attempts({ clock, limit: LIMITS.inTotal })
+    this.#limits = createLimits(clock)
   }
 
   /**
@@ -89,22 +75,23 @@ export class LogInAttempts {
   }
 
   #failuresOf({ network = '', account, device }: LogInAttempt): readonly Counted[] {
-    if (device !== undefined) return [[this.#devices, device]]
-    if (account === undefined) return [[this.#networks, network]]
+    const { devices, networks, accountsInNetworks, accounts, total } = this.#limits
+    if (device !== undefined) return [[devices, device]]
+    if (account === undefined) return [[networks, network]]
     return [
-      [this.#networks, network],
+      [networks, network],
       // No header, and so no network, contains a line break.
-      [this.#accountsInNetworks, `${network}\n${account}`],
-      [this.#accounts, account],
-      [this.#total, ''],
+      [accountsInNetworks, `${network}\n${account}`],
+      [accounts, account],
+      [total, ''],
     ]
   }
 
   #placesOf({ network = '', account, device }: LogInAttempt): readonly Counted[] {
     if (device !== undefined || account === undefined) return []
     return [
-      [this.#networksAtOnce, network],
-      [this.#totalAtOnce, ''],
+      [this.#limits.networksAtOnce, network],
+      [this.#limits.totalAtOnce, ''],
     ]
   }
 }

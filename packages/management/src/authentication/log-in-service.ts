@@ -1,13 +1,5 @@
 import { isFlagError } from '@ff/core'
-import {
-  addressOf,
-  type Client,
-  type Clock,
-  isByHttps,
-  type Job,
-  type Logger,
-} from '@ff/server/plane'
-import type { Storage } from '@ff/storage'
+import { addressOf, type Client, isByHttps, type Job, type ServerServices } from '@ff/server/plane'
 import { notFound } from '../access/permissions.ts'
 import type { PasswordHasher } from '../ports/password-hasher.ts'
 import type { SecretKeys } from '../secrets/secret-keys.ts'
@@ -18,17 +10,13 @@ import { LogInAttempts } from './log-in-attempts.ts'
 import { LoginAudit } from './login-audit.ts'
 import { type LiveSession, LoginSessions, sessionCookie, sessionTokenOf } from './login-sessions.ts'
 
-interface LogInServiceOptions {
-  readonly storage: Storage
-  readonly clock: Clock
-  readonly logger: Logger
+interface LogInServiceOptions
+  extends Pick<ServerServices, 'storage' | 'clock' | 'logger' | 'trustProxy'> {
   readonly passwordHasher: PasswordHasher
   readonly credentialAttempts: CredentialAttempts
   readonly secretKeys: SecretKeys
   /** The path of the cookies of sessions and devices. */
   readonly cookiePath: string
-  /** Whether a proxy in front of the server sets `X-Forwarded-*` in every request. */
-  readonly trustProxy: boolean
   /** The URL of this server for browsers, without a trailing slash. */
   readonly publicUrl: string | undefined
 }

@@ -1,9 +1,8 @@
 import type { AuditEvent, AuditedFields } from '@ff/protocol/management'
-import { type Cancel, type Clock, type Logger, timestampAt } from '@ff/server/plane'
-import type { Storage } from '@ff/storage'
-import * as z from 'zod'
+import { type Cancel, type ServerServices, timestampAt } from '@ff/server/plane'
 import { appendAudit, chainName, type NewAuditEntry } from '../changes/audit-chain.ts'
 import { changeEvent } from '../changes/change-event.ts'
+import { isEmail } from '../requests/validation.ts'
 
 type LoginEventType =
   | 'user.login_success'
@@ -27,6 +26,7 @@ type LoginEvent<T extends LoginEventType> = {
 /** The event of a successful or refused log-in. */
 export type LoginAttempt = LoginEvent<'user.login_success' | 'user.login_failed'>
 export type LoginRefusal = LoginEvent<'user.login_failed'>
+export type PasswordEvent = LoginEvent<'user.password_changed'>
 
 /** The actor of a log-in with an unknown address. */
 export const UNKNOWN_ACTOR: AuditEvent['actor'] = { id: '', email: '', name: '', role: '' }
@@ -63,11 +63,7 @@ export function loginEntry(
   }
 }
 
-interface LoginAuditOptions {
-  readonly storage: Storage
-  readonly clock: Clock
-  readonly logger: Logger
-}
+type LoginAuditOptions = Pick<ServerServices, 'storage' | 'clock' | 'logger'>
 
 /**
  * Writes accepted and refused log-ins to their own chains. One transaction at a time writes a batch
@@ -75,9 +71,7 @@ interface LoginAuditOptions {
  * that it does not fill the disk.
  */
 export class LoginAudit {
-  readonly #storage: Storage
-  readonly #clock: Clock
-  readonly #logger: Logger
+  readonly #options: LoginAuditOptions
   readonly #waiting: Waiting[] = []
   #isWriting = false
   /** The refused log-ins of this minute: with an entry, and without. */
@@ -86,10 +80,8 @@ export class LoginAudit {
   #since = ''
   #minute: Cancel | undefined
 
-  constructor({ storage, clock, logger }: LoginAuditOptions) {
-    this.#storage = storage
-    this.#clock = clock
-    this.#logger = logger
+  constructor(options: LoginAuditOptions) {
+    this.#options = options
   }
 
   /**
@@ -128,8 +120,8 @@ export class LoginAudit {
 
   #startMinute(): void {
     if (this.#minute !== undefined) return
-    this.#since = timestampAt(this.#clock)
-    this.#minute = this.#clock.schedule(MINUTE_MS, () => void this.#endMinute())
+    this.#since = timestampAt(this.#options.clock)
+    this.#minute = this.#options.clock.schedule(MINUTE_MS, () => void this.#endMinute())
   }
 
   async #endMinute(): Promise<void> {
@@ -142,12 +134,12 @@ export class LoginAudit {
       const fields = { attempts, since }
       await this.#keep({ type: 'user.login_limited', fields, actor: UNKNOWN_ACTOR, orgId: '' })
     } catch (cause) {
-      this.#logger.error('refused log-ins could not be audited', { attempts, since, cause })
+      this.#options.logger.error('refused log-ins could not be audited', { attempts, since, cause })
     }
   }
 
   #keep(event: LoginEvent<LoginEventType>): Promise<void> {
-    const entry = loginEntry(event, timestampAt(this.#clock))
+    const entry = loginEntry(event, timestampAt(this.#options.clock))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ entry, resolve, reject })
       if (!this.#isWriting) void this.#writeAll()
@@ -172,7 +164,7 @@ export class LoginAudit {
   async #write(batch: readonly Waiting[]): Promise<void> {
     try {
       const lock = chainName('logins', batch[0]?.entry.orgId ?? '')
-      await this.#storage.transaction(lock, async (session) => {
+      await this.#options.storage.transaction(lock, async (session) => {
         for (const { entry } of batch) await appendAudit(session, entry)
       })
       for (const { resolve } of batch) resolve()
@@ -180,8 +172,4 @@ export class LoginAudit {
       for (const { reject } of batch) reject(cause)
     }
   }
-}
-
-function isEmail(text: string): boolean {
-  return z.email().max(254).safeParse(text).success
 }

@@ -1,12 +1,13 @@
 import { FlagError } from '@ff/core'
 import {
+  type Client,
   type Clock,
   equalSecrets,
   hashSecret,
   LastUse,
-  type Logger,
   newId,
   newSecret,
+  type ServerServices,
   sha256,
   timestampAt,
 } from '@ff/server/plane'
@@ -28,15 +29,7 @@ export interface LiveSession {
   readonly csrfToken: string
 }
 
-interface LoginSessionsOptions {
-  readonly storage: Storage
-  readonly clock: Clock
-  readonly logger: Logger
-}
-
-interface CookieCarrier {
-  header(name: string): string | undefined
-}
+type LoginSessionsOptions = Pick<ServerServices, 'storage' | 'clock' | 'logger'>
 
 /** Stores log-in sessions, with the hash of their token only. */
 export class LoginSessions {
@@ -99,8 +92,8 @@ export class LoginSessions {
 }
 
 /** Throws `FORBIDDEN` unless the request has the CSRF token of the session. */
-export function assertCsrfToken({ csrfToken }: LiveSession, carrier: CookieCarrier): void {
-  if (equalSecrets(carrier.header('x-csrf-token') ?? '', csrfToken)) return
+export function assertCsrfToken({ csrfToken }: LiveSession, caller: Pick<Client, 'header'>): void {
+  if (equalSecrets(caller.header('x-csrf-token') ?? '', csrfToken)) return
   throw new FlagError('FORBIDDEN', 'X-CSRF-Token must be the one that GET /auth/me answers.')
 }
 
@@ -115,8 +108,8 @@ export function sessionCookie(session: LiveSession | undefined, settings: Cookie
 }
 
 /** The session's token that a request is sent with; `undefined` if it has none or not the form of one. */
-export function sessionTokenOf(carrier: CookieCarrier): string | undefined {
-  const token = findCookie(carrier.header('cookie'), SESSION_COOKIE)
+export function sessionTokenOf(caller: Pick<Client, 'header'>): string | undefined {
+  const token = findCookie(caller.header('cookie'), SESSION_COOKIE)
   return token !== undefined && SESSION.test(token) ? token : undefined
 }
 

@@ -3,25 +3,23 @@ import type { Records } from '@ff/storage'
 import * as z from 'zod'
 import { findPlan } from '../changes/quotas.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
-import { defineQuery } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { overageOf } from './overage.ts'
 
 /** To be charged by the payment provider, and to be gone from here when it has been. */
 export const PENDING = 'pending'
 
 /** The use cases of invoices. */
-export const invoiceUseCases = {
+export const invoiceUseCases = defineUseCases({
   /** All invoices of an organization, the newest first. */
-  listInvoices: defineQuery('listInvoices', {
-    async run({ storage, organization }) {
-      const { data } = await storage.list('invoice', {
-        where: { orgId: organization.id },
-        sort: { field: 'periodEnd', direction: 'desc' },
-      })
-      return { invoices: [...data] }
-    },
-  }),
-}
+  async listInvoices({ storage, organization }) {
+    const { data } = await storage.list('invoice', {
+      where: { orgId: organization.id },
+      sort: { field: 'periodEnd', direction: 'desc' },
+    })
+    return { invoices: [...data] }
+  },
+})
 
 /**
  * Draws up the invoice of an organization's present period, from its start until `end`: what the

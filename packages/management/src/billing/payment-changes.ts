@@ -1,6 +1,5 @@
 import type { Plan } from '@ff/protocol/management'
 import type { LastPaymentEvent, Records } from '@ff/storage'
-import * as z from 'zod'
 import {
   type ChangeEvent,
   type CompletedChange,
@@ -13,6 +12,7 @@ import type {
   PaymentInvoice,
   PaymentSubscription,
 } from '../ports/payment-event.ts'
+import { isEmail } from '../requests/validation.ts'
 import { monthOf } from './billing-period.ts'
 import {
   hasLapsed,
@@ -59,10 +59,9 @@ async function takeCustomer(
   { customerId, email }: Pick<PaymentCustomer, 'customerId' | 'email'>,
 ): Taken {
   if (!(await mayPay(writer, before, customerId))) return { result: false }
-  const isEmail = z.email().max(254).safeParse(email).success
   const after = await writer.update('organization', before, {
     paymentCustomerId: customerId,
-    ...(isEmail && { billingEmail: email }),
+    ...(isEmail(email) && { billingEmail: email }),
   })
   return { event: billingUpdated(before, after), result: true }
 }

@@ -6,14 +6,13 @@ import * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
 import { notFound } from '../access/permissions.ts'
 import { applyChange, type ChangeRequest, type ChangeServices } from '../changes/apply-change.ts'
-import type { UseCase } from '../changes/use-case.ts'
+import type { EndpointUseCases } from '../changes/use-case.ts'
 import {
   assertReadableEvent,
   type PaymentEvent,
   type PaymentSubject,
 } from '../ports/payment-event.ts'
 import type { PaymentDelivery, Payments } from '../ports/payments.ts'
-import type { Input } from '../requests/input.ts'
 import { takeIn } from './payment-changes.ts'
 import { isNewer, subjectOf } from './payment-subjects.ts'
 
@@ -33,7 +32,7 @@ export function createPaymentEventUseCases(payments: Payments | undefined) {
      * stored, and is applied once to the organization of its customer: a repeated or late event
      * changes nothing. An event whose customer belongs to no organization yet is kept for a week.
      */
-    receiveStripeEvent: (async (services, { caller }, { body }) => {
+    async receiveStripeEvent(services, { caller }, { body }) {
       const { clock, logger } = services
       if (payments === undefined) throw notFound('path')
       const signature = caller?.header('stripe-signature')
@@ -44,8 +43,8 @@ export function createPaymentEventUseCases(payments: Payments | undefined) {
       await keep(services, { id, occurredAt, subject })
       await settleAll(services, subject.customerId)
       return null
-    }) satisfies UseCase<Input<'receiveStripeEvent', 'body'>, null>,
-  }
+    },
+  } satisfies Partial<EndpointUseCases>
 }
 
 /** Throws `INVALID_REQUEST` for what is not signed, and, with a line in the log, for what cannot be read. */

@@ -2,7 +2,7 @@ import { DEFAULT_OVERAGE_BLOCK_SIZE, type NewPlan, type Plan } from '@ff/protoco
 import { completed } from '../changes/change-event.ts'
 import { assertUnused, type Dependent } from '../changes/dependents.ts'
 import type { NewRecord, Reader } from '../changes/record-writer.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineQuery, defineUseCases } from '../changes/use-case.ts'
 
 const MOST_NAMED = 10
 
@@ -17,33 +17,26 @@ export const planUseCases = {
     },
   }),
 
-  /** A plan. */
-  getPlan: defineQuery('getPlan', {
-    run: async ({ plan }) => plan,
-  }),
+  ...defineUseCases({
+    /** A plan. */
+    getPlan: async ({ plan }) => plan,
 
-  /** A new plan; only the platform makes any. */
-  createPlan: defineChange('createPlan', {
-    async run({ writer, body }) {
+    /** A new plan; only the platform makes any. */
+    async createPlan({ writer, body }) {
       const plan = await writer.insert('plan', toRecord(body))
       return completed('plan.created', { after: plan })
     },
-  }),
 
-  /** Changes a plan, at once and for every organization that has it. */
-  updatePlan: defineChange('updatePlan', {
-    async run({ writer, plan: before, body, expectedRevision }) {
+    /** Changes a plan, at once and for every organization that has it. */
+    async updatePlan({ writer, plan: before, body, expectedRevision }) {
       const after = await writer.update('plan', before, body, expectedRevision)
       return completed('plan.updated', { before, after })
     },
-  }),
 
-  /** Deletes a plan that no organization has. */
-  deletePlan: defineChange('deletePlan', {
-    async run({ writer, plan, expectedRevision }) {
-      writer.assertRevision('plan', plan, expectedRevision)
+    /** Deletes a plan that no organization has. */
+    async deletePlan({ writer, plan, expectedRevision }) {
+      await writer.remove('plan', plan, expectedRevision)
       assertUnused('plan', await findDependentsOfPlan(writer.reader, plan))
-      await writer.remove('plan', plan)
       return completed('plan.deleted', { before: plan })
     },
   }),

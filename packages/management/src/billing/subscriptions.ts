@@ -4,7 +4,7 @@ import type { Records } from '@ff/storage'
 import { completed } from '../changes/change-event.ts'
 import { findPlan, trialStateOf } from '../changes/quotas.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { invalid } from '../requests/validation.ts'
 import { daysAfter } from './billing-period.ts'
 import { overageOf } from './overage.ts'
@@ -12,48 +12,44 @@ import { changePlan, type Trial } from './plan-change.ts'
 import { priceIdsOf } from './plans.ts'
 
 /** The use cases of subscriptions. */
-export const subscriptionUseCases = {
+export const subscriptionUseCases = defineUseCases({
   /** What an organization has and uses, and what its plan allows. */
-  getOrganizationUsage: defineQuery('getOrganizationUsage', {
-    async run({ storage, now, organization }) {
-      const { apiUsage, periodStart, currentPeriodEnd, trialStartsAt, trialEndsAt } = organization
-      const plan = await findPlan(storage, organization)
-      const trial = trialStateOf(organization, new Date(now).toISOString())
-      // A trial costs nothing, however much is used.
-      const terms = trial === 'none' ? plan : plan && { ...plan, overageRateEurCents: 0 }
-      const { freeCalls, blocks, eurCents } = overageOf(terms, apiUsage)
-      return {
-        planId: plan?.id ?? null,
-        projectCount: organization.projectCount,
-        maxProjects: plan?.maxProjects ?? null,
-        environmentCount: organization.environmentCount,
-        maxEnvironments: plan?.maxEnvironments ?? null,
-        flagCount: organization.flagCount,
-        maxFlags: plan?.maxFlags ?? null,
-        apiUsage,
-        maxApiCalls: plan?.maxApiCalls ?? null,
-        graceBufferPct: plan?.graceBufferPct ?? 0,
-        freeApiCalls: freeCalls,
-        overageBlocks: blocks,
-        overageEurCents: eurCents,
-        periodStart: periodStart ?? trialStartsAt,
-        periodEnd: currentPeriodEnd ?? trialEndsAt,
-        trial,
-      }
-    },
-  }),
+  async getOrganizationUsage({ storage, now, organization }) {
+    const { apiUsage, periodStart, currentPeriodEnd, trialStartsAt, trialEndsAt } = organization
+    const plan = await findPlan(storage, organization)
+    const trial = trialStateOf(organization, new Date(now).toISOString())
+    // A trial costs nothing, however much is used.
+    const terms = trial === 'none' ? plan : plan && { ...plan, overageRateEurCents: 0 }
+    const { freeCalls, blocks, eurCents } = overageOf(terms, apiUsage)
+    return {
+      planId: plan?.id ?? null,
+      projectCount: organization.projectCount,
+      maxProjects: plan?.maxProjects ?? null,
+      environmentCount: organization.environmentCount,
+      maxEnvironments: plan?.maxEnvironments ?? null,
+      flagCount: organization.flagCount,
+      maxFlags: plan?.maxFlags ?? null,
+      apiUsage,
+      maxApiCalls: plan?.maxApiCalls ?? null,
+      graceBufferPct: plan?.graceBufferPct ?? 0,
+      freeApiCalls: freeCalls,
+      overageBlocks: blocks,
+      overageEurCents: eurCents,
+      periodStart: periodStart ?? trialStartsAt,
+      periodEnd: currentPeriodEnd ?? trialEndsAt,
+      trial,
+    }
+  },
 
   /** Gives an organization a plan, for good or to be tried, or takes it away; only the platform does. */
-  setOrganizationPlan: defineChange('setOrganizationPlan', {
-    async run({ writer, organization: before, body, expectedRevision }) {
-      writer.assertRevision('organization', before, expectedRevision)
-      const plan = await requirePlan(writer.reader, body.planId)
-      const trial = body.trial === true ? trialOf(before, plan, writer.now) : null
-      const after = await changePlan(writer, before, { plan, trial })
-      return completed('organization.plan_changed', { before, after })
-    },
-  }),
-}
+  async setOrganizationPlan({ writer, organization: before, body, expectedRevision }) {
+    writer.assertRevision('organization', before, expectedRevision)
+    const plan = await requirePlan(writer.reader, body.planId)
+    const trial = body.trial === true ? trialOf(before, plan, writer.now) : null
+    const after = await changePlan(writer, before, { plan, trial })
+    return completed('organization.plan_changed', { before, after })
+  },
+})
 
 /** The plan with this id, or which the payment provider calls so, itself or a price of it. */
 async function requirePlan(reader: Reader, identifier: string | null): Promise<Plan | null> {

@@ -35,12 +35,13 @@ export interface CompletedChange<Result> {
   /** The wire field that an `INVALID_DEFINITION` error of the publication names. */
   readonly field?: string
   /** The field of `result` with a secret; `null` in the reply to a repeated request. */
-  readonly shownOnce?: keyof Result & string
+  readonly shownOnce?: string
 }
 
-interface Completion<Result> extends Omit<CompletedChange<Result>, 'event' | 'result'> {
+interface Completion<Result> extends Pick<CompletedChange<Result>, 'field'> {
   /** The thing that the event is about; by default the record after the change, or before it. */
   readonly id?: string
+  readonly shownOnce?: keyof Result & string
 }
 
 interface CompletionWithResult<Result> extends Completion<Result> {

@@ -1,23 +1,5 @@
 import { FlagError, isFlagError, type JsonValue, jsonEquals } from '@ff/core'
-import {
-  accessTokenCodec,
-  environmentCodec,
-  flagCodec,
-  flagStateCodec,
-  invoiceCodec,
-  memberCodec,
-  organizationCodec,
-  planCodec,
-  projectCodec,
-  rolloutCodec,
-  scheduledChangeCodec,
-  sdkKeyCodec,
-  segmentCodec,
-  targetingRuleCodec,
-  userCodec,
-  variationCodec,
-  webhookCodec,
-} from '@ff/protocol/management'
+import * as wire from '@ff/protocol/management'
 import { newId } from '@ff/server/plane'
 import type { Changes, Kind, Records, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
@@ -27,23 +9,23 @@ import type { AffectedEntity } from './publication.ts'
 
 /** The codec of each kind that use cases write. */
 const CODECS = {
-  organization: organizationCodec,
-  plan: planCodec,
-  invoice: invoiceCodec,
-  project: projectCodec,
-  environment: environmentCodec,
-  flag: flagCodec,
-  flagState: flagStateCodec,
-  variation: variationCodec,
-  targetingRule: targetingRuleCodec,
-  segment: segmentCodec,
-  rollout: rolloutCodec,
-  scheduledChange: scheduledChangeCodec,
-  sdkKey: sdkKeyCodec,
-  accessToken: accessTokenCodec,
-  user: userCodec,
-  member: memberCodec,
-  webhook: webhookCodec,
+  organization: wire.organizationCodec,
+  plan: wire.planCodec,
+  invoice: wire.invoiceCodec,
+  project: wire.projectCodec,
+  environment: wire.environmentCodec,
+  flag: wire.flagCodec,
+  flagState: wire.flagStateCodec,
+  variation: wire.variationCodec,
+  targetingRule: wire.targetingRuleCodec,
+  segment: wire.segmentCodec,
+  rollout: wire.rolloutCodec,
+  scheduledChange: wire.scheduledChangeCodec,
+  sdkKey: wire.sdkKeyCodec,
+  accessToken: wire.accessTokenCodec,
+  user: wire.userCodec,
+  member: wire.memberCodec,
+  webhook: wire.webhookCodec,
 } satisfies { readonly [K in Kind]?: z.ZodType }
 
 /** The kinds that use cases write; `appendAudit` alone writes the audit log. */
@@ -150,8 +132,13 @@ export class RecordWriter {
     return this.#write('segment', segment, counts)
   }
 
-  /** Marks a record as deleted. */
-  async remove<K extends WritableKind>(kind: K, record: Records[K]): Promise<void> {
+  /** Marks a record as deleted. Throws `CONFLICT`, with the record, as `update` does. */
+  async remove<K extends WritableKind>(
+    kind: K,
+    record: Records[K],
+    expectedRevision?: number,
+  ): Promise<void> {
+    this.assertRevision(kind, record, expectedRevision)
     await this.#write(kind, record, { deletedAt: this.now } as Changes<K>)
     this.#balance.set(kind, this.balanceOf(kind) - 1)
   }

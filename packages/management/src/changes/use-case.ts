@@ -1,9 +1,15 @@
-import { type Endpoint, endpoints, type Permission } from '@ff/protocol/management'
+import {
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+  type Permission,
+} from '@ff/protocol/management'
 import type { Storage } from '@ff/storage'
 import type * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
 import { type Ids, loadPath, type PathOf } from '../access/paths.ts'
 import type { AnyInput, CallInput, InputOf } from '../requests/input.ts'
+import type { WithHeaders } from '../requests/with-headers.ts'
 import {
   applyChange,
   type ChangeCall,
@@ -31,6 +37,14 @@ export type UseCase<Input, Result> = (
   call: ChangeCall,
   input: Input,
 ) => Promise<Result>
+
+/** A use case for each endpoint. */
+export type EndpointUseCases = {
+  readonly [N in EndpointName]: UseCase<
+    InputOf<Table[N]>,
+    ResultOf<Table[N]> | WithHeaders<ResultOf<Table[N]>>
+  >
+}
 
 /** The methods of a storage that read. */
 export type ReadableStorage = Pick<
@@ -75,13 +89,58 @@ interface ChangeDefinition<Input, I, P, Result> extends IdLoader<Input, I> {
   readonly run: (argument: Argument<Input, I> & ChangeTools<P>) => Promise<CompletedChange<Result>>
 }
 
+/** The ids of the path of an endpoint. */
+type PathIds<N extends PermittedName> = InputOf<Table[N]>['params'] & Ids
+
+/** The work of an endpoint: with the method GET, it reads; with any other, it makes a change. */
+type Work<N extends PermittedName> = Table[N]['method'] extends 'GET'
+  ? QueryDefinition<Table[N], InputOf<Table[N]>, PathIds<N>>['run']
+  : ChangeDefinition<InputOf<Table[N]>, PathIds<N>, undefined, ResultOf<Table[N]>>['run']
+
+type Works = { readonly [N in PermittedName]?: Work<N> }
+
+/** The result of a use case; that of a change can be narrower than its endpoint's. */
+type WorkResult<N extends PermittedName, W> = W extends (
+  argument: never,
+) => Promise<CompletedChange<infer Result>>
+  ? Result
+  : ResultOf<Table[N]>
+
+/**
+ * Creates the use cases of endpoints by their names: queries of the endpoints with the method GET,
+ * changes of all others. A use case that does more than its work is created by `defineQuery` or
+ * `defineChange`.
+ *
+ * @example
+ * export const planUseCases = defineUseCases({
+ *   getPlan: async ({ plan }) => plan,
+ *   async deletePlan({ writer, plan, expectedRevision }) { … },
+ * })
+ */
+export function defineUseCases<W extends Works>(works: W) {
+  const useCases = Object.entries(works).map(([key, work]) => {
+    const name = key as PermittedName
+    // The type of each work is that of its own endpoint, which here is any of them.
+    const definition = { run: work as never }
+    const isQuery = endpoints[name].method === 'GET'
+    return [name, isQuery ? defineQuery(name, definition) : defineChange(name, definition)]
+  })
+  return Object.fromEntries(useCases) as {
+    readonly [N in keyof W & PermittedName]: UseCase<
+      CallInput<InputOf<Table[N]>>,
+      WorkResult<N, W[N]>
+    >
+  }
+}
+
 /**
  * Creates the use case of an endpoint that only reads. The row of the endpoint table gives the
  * permission. Before `run`, the records that the ids name are loaded and access to them is decided.
  *
  * @example
- * export const getFlag = defineQuery('getFlag', {
- *   run: ({ storage, flag }) => viewFlag(storage, flag),
+ * const listPlans = defineQuery('listPlans', {
+ *   load: () => ({ catalogue: true }),
+ *   run: ({ storage }) => loadPlans(storage),
  * })
  */
 export function defineQuery<
@@ -106,8 +165,9 @@ export function defineQuery<
  * the lock of their organization and access to them is decided.
  *
  * @example
- * export const deleteFlag = defineChange('deleteFlag', {
- *   async run({ writer, flag, expectedRevision }) { … },
+ * const createCheckout = defineChange('createCheckout', {
+ *   prepare: ({ organization, body }) => payments.createCheckout(…),
+ *   async run({ writer, organization, prepared }) { … },
  * })
  */
 export function defineChange<

@@ -7,29 +7,25 @@ import type {
 } from '@ff/protocol/management'
 import { completed } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { assertDistinct, invalid } from '../requests/validation.ts'
 import { loadVariations } from './variations.ts'
 
 /** The use cases of flag states. */
-export const flagStateUseCases = {
+export const flagStateUseCases = defineUseCases({
   /** A flag in an environment. */
-  getFlagState: defineQuery('getFlagState', {
-    run: async ({ state }) => state,
-  }),
+  getFlagState: async ({ state }) => state,
 
   /** Switches a flag, and sets its defaults, targets and prerequisites, in one environment. */
-  updateFlagState: defineChange('updateFlagState', {
-    async run({ writer, body, expectedRevision, ...path }) {
-      await assertVariations(writer.reader, path.flag, body)
-      assertTargets(body)
-      await assertPrerequisites(writer.reader, path, body)
-      const { state: before } = path
-      const after = await writer.update('flagState', before, body, expectedRevision)
-      return completed('flag_state.updated', { before, after }, { field: 'prerequisites' })
-    },
-  }),
-}
+  async updateFlagState({ writer, body, expectedRevision, ...path }) {
+    await assertVariations(writer.reader, path.flag, body)
+    assertTargets(body)
+    await assertPrerequisites(writer.reader, path, body)
+    const { state: before } = path
+    const after = await writer.update('flagState', before, body, expectedRevision)
+    return completed('flag_state.updated', { before, after }, { field: 'prerequisites' })
+  },
+})
 
 interface NewFlagState {
   readonly flag: Flag

@@ -2,7 +2,7 @@ import type { Flag, FlagView, NewVariation } from '@ff/protocol/management'
 import { completed } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfFlag } from '../changes/dependents.ts'
 import type { Reader, RecordChanges, RecordWriter } from '../changes/record-writer.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
 import { assertDistinct, invalid } from '../requests/validation.ts'
 import { insertFlagState } from './flag-states.ts'
@@ -18,83 +18,73 @@ const BOOLEAN_VARIATIONS: readonly NewVariation[] = [
 const BEFORE_ALL = '0000-01-01T00:00:00.000Z'
 
 /** The use cases of flags. */
-export const flagUseCases = {
+export const flagUseCases = defineUseCases({
   /** One page of the project's flags, by key. */
-  listFlags: defineQuery('listFlags', {
-    async run({ storage, project, query }) {
-      const { tag, archived } = query
-      return listPage(storage, 'flag', {
-        where: { projectId: project.id, ...(archived === false && { archivedAt: null }) },
-        ...(archived === true && { range: { field: 'archivedAt', from: BEFORE_ALL } }),
-        ...(tag !== undefined && { tag }),
-        sortBy: 'key',
-        query,
-      })
-    },
-  }),
+  async listFlags({ storage, project, query }) {
+    const { tag, archived } = query
+    return listPage(storage, 'flag', {
+      where: { projectId: project.id, ...(archived === false && { archivedAt: null }) },
+      ...(archived === true && { range: { field: 'archivedAt', from: BEFORE_ALL } }),
+      ...(tag !== undefined && { tag }),
+      sortBy: 'key',
+      query,
+    })
+  },
 
   /** A flag with its variations. */
-  getFlag: defineQuery('getFlag', {
-    run: ({ storage, flag }) => viewFlag(storage, flag),
-  }),
+  getFlag: ({ storage, flag }) => viewFlag(storage, flag),
 
   /** A new flag, active in every environment of its project, with its variations. */
-  createFlag: defineChange('createFlag', {
-    async run({ writer, project, body }) {
-      assertTags(body.tags)
-      const flag = await writer.insert('flag', {
-        projectId: project.id,
-        key: body.key,
-        name: body.name ?? body.key,
-        description: body.description ?? '',
-        type: body.type,
-        tags: body.tags ?? [],
-        clientVisible: body.clientVisible ?? project.newFlagsClientVisible,
-        archivedAt: null,
-        lastEvaluatedAt: null,
-      })
-      const given = body.variations ?? defaultVariationsOf(flag)
-      const variations = await insertVariations(writer, flag, given)
-      const offVariationId = initialOffVariationId(flag, variations)
-      const where = { projectId: project.id }
-      const environments = await writer.reader.list('environment', { where })
-      for (const environment of environments.data) {
-        await insertFlagState(writer, { flag, environment, offVariationId })
-      }
-      const after = await viewFlag(writer.reader, flag)
-      return completed('flag.created', { after }, { field: 'variations' })
-    },
-  }),
+  async createFlag({ writer, project, body }) {
+    assertTags(body.tags)
+    const flag = await writer.insert('flag', {
+      projectId: project.id,
+      key: body.key,
+      name: body.name ?? body.key,
+      description: body.description ?? '',
+      type: body.type,
+      tags: body.tags ?? [],
+      clientVisible: body.clientVisible ?? project.newFlagsClientVisible,
+      archivedAt: null,
+      lastEvaluatedAt: null,
+    })
+    const given = body.variations ?? defaultVariationsOf(flag)
+    const variations = await insertVariations(writer, flag, given)
+    const offVariationId = initialOffVariationId(flag, variations)
+    const where = { projectId: project.id }
+    const environments = await writer.reader.list('environment', { where })
+    for (const environment of environments.data) {
+      await insertFlagState(writer, { flag, environment, offVariationId })
+    }
+    const after = await viewFlag(writer.reader, flag)
+    return completed('flag.created', { after }, { field: 'variations' })
+  },
 
   /** Changes a flag; archiving takes it out of all results, which nothing may depend on. */
-  updateFlag: defineChange('updateFlag', {
-    async run({ writer, flag, body, expectedRevision }) {
-      assertTags(body.tags)
-      const { archived, ...fields } = body
-      const changes: RecordChanges<'flag'> = {
-        ...fields,
-        ...(archived === true && { archivedAt: flag.archivedAt ?? writer.now }),
-        ...(archived === false && { archivedAt: null }),
-      }
-      const after = await writer.update('flag', flag, changes, expectedRevision)
-      if (flag.archivedAt === null && after.archivedAt !== null) {
-        assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
-      }
-      const result = await viewFlag(writer.reader, after)
-      return completed('flag.updated', { before: flag, after }, { result, field: 'archived' })
-    },
-  }),
+  async updateFlag({ writer, flag, body, expectedRevision }) {
+    assertTags(body.tags)
+    const { archived, ...fields } = body
+    const changes: RecordChanges<'flag'> = {
+      ...fields,
+      ...(archived === true && { archivedAt: flag.archivedAt ?? writer.now }),
+      ...(archived === false && { archivedAt: null }),
+    }
+    const after = await writer.update('flag', flag, changes, expectedRevision)
+    if (flag.archivedAt === null && after.archivedAt !== null) {
+      assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
+    }
+    const result = await viewFlag(writer.reader, after)
+    return completed('flag.updated', { before: flag, after }, { result, field: 'archived' })
+  },
 
   /** Deletes a flag and everything that belongs to it. */
-  deleteFlag: defineChange('deleteFlag', {
-    async run({ writer, flag, expectedRevision }) {
-      writer.assertRevision('flag', flag, expectedRevision)
-      assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
-      await removeFlag(writer, flag)
-      return completed('flag.deleted', { before: flag })
-    },
-  }),
-}
+  async deleteFlag({ writer, flag, expectedRevision }) {
+    writer.assertRevision('flag', flag, expectedRevision)
+    assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
+    await removeFlag(writer, flag)
+    return completed('flag.deleted', { before: flag })
+  },
+})
 
 /** Removes the record and everything that belongs to it, whatever still refers to it. */
 export async function removeFlag(writer: RecordWriter, flag: Flag): Promise<void> {

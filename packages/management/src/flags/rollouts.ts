@@ -11,7 +11,7 @@ import type { Rollout } from '@ff/protocol/management'
 import { type Records, toRolloutDefinition } from '@ff/storage'
 import { completed } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfRollout } from '../changes/dependents.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 import {
@@ -32,77 +32,66 @@ const SALT_LENGTH = 11
 const FAIR_BYTES = 256 - (256 % SALT_ALPHABET.length)
 
 /** The use cases of rollouts. */
-export const rolloutUseCases = {
+export const rolloutUseCases = defineUseCases({
   /** One page of a flag's rollouts in an environment, by name. */
-  listRollouts: defineQuery('listRollouts', {
-    async run({ storage, flag, environment, now, query }) {
-      const where = { flagId: flag.id, environmentId: environment.id }
-      const page = await listPage(storage, 'rollout', { where, sortBy: 'name', query })
-      return { ...page, data: page.data.map((rollout) => viewRollout(rollout, now)) }
-    },
-  }),
+  async listRollouts({ storage, flag, environment, now, query }) {
+    const where = { flagId: flag.id, environmentId: environment.id }
+    const page = await listPage(storage, 'rollout', { where, sortBy: 'name', query })
+    return { ...page, data: page.data.map((rollout) => viewRollout(rollout, now)) }
+  },
 
   /** One rollout, with the ranges as they are now. */
-  getRollout: defineQuery('getRollout', {
-    run: async ({ rollout, now }) => viewRollout(rollout, now),
-  }),
+  getRollout: async ({ rollout, now }) => viewRollout(rollout, now),
 
   /** A new rollout of a flag in an environment, for its rules to refer to. */
-  createRollout: defineChange('createRollout', {
-    async run({ writer, project, environment, flag, body }) {
-      const initial = { ...NO_SETTINGS, strategy: body.strategy }
-      const settings = mergeRolloutSettings(initial, body, writer.now)
-      assertRolloutSettings(settings, await loadVariations(writer.reader, flag.id))
-      const { salt = newSalt(), scheme = OWN_SCHEME } = body
-      assertSalt(salt, scheme)
-      const rollout = await writer.insert('rollout', {
-        flagId: flag.id,
-        environmentId: environment.id,
-        projectId: project.id,
-        name: body.name,
-        bucketBy: body.bucketBy ?? 'user.key',
-        salt,
-        scheme,
-        ...settings,
-        ranges: tableOf(settings, rangesOf),
-        previousRanges: null,
-      })
-      const after = viewRollout(rollout, Date.parse(writer.now))
-      return completed('rollout.created', { after })
-    },
-  }),
+  async createRollout({ writer, project, environment, flag, body }) {
+    const initial = { ...NO_SETTINGS, strategy: body.strategy }
+    const settings = mergeRolloutSettings(initial, body, writer.now)
+    assertRolloutSettings(settings, await loadVariations(writer.reader, flag.id))
+    const { salt = newSalt(), scheme = OWN_SCHEME } = body
+    assertSalt(salt, scheme)
+    const rollout = await writer.insert('rollout', {
+      flagId: flag.id,
+      environmentId: environment.id,
+      projectId: project.id,
+      name: body.name,
+      bucketBy: body.bucketBy ?? 'user.key',
+      salt,
+      scheme,
+      ...settings,
+      ranges: tableOf(settings, rangesOf),
+      previousRanges: null,
+    })
+    const after = viewRollout(rollout, Date.parse(writer.now))
+    return completed('rollout.created', { after })
+  },
 
   /**
    * Changes a rollout and says what percentage of users that moves, which is as few as can be. The
    * last change is undone by the weights from before it.
    */
-  updateRollout: defineChange('updateRollout', {
-    async run({ writer, flag, rollout, body, expectedRevision }) {
-      const now = Date.parse(writer.now)
-      const settings = mergeRolloutSettings(rollout, body, writer.now)
-      assertRolloutSettings(settings, await loadVariations(writer.reader, flag.id))
-      const { name, bucketBy, salt, scheme } = body
-      assertSalt(salt ?? rollout.salt, scheme ?? rollout.scheme)
-      const table = changedTable(rollout, settings, now)
-      const changes = { name, bucketBy, salt, scheme, ...settings, ...table }
-      const written = await writer.update('rollout', rollout, changes, expectedRevision)
-      const [before, after] = [viewRollout(rollout, now), viewRollout(written, now)]
-      const result = { ...after, movedPercentage: movedBetween(before, after) }
-      return completed('rollout.updated', { before, after }, { result })
-    },
-  }),
+  async updateRollout({ writer, flag, rollout, body, expectedRevision }) {
+    const now = Date.parse(writer.now)
+    const settings = mergeRolloutSettings(rollout, body, writer.now)
+    assertRolloutSettings(settings, await loadVariations(writer.reader, flag.id))
+    const { name, bucketBy, salt, scheme } = body
+    assertSalt(salt ?? rollout.salt, scheme ?? rollout.scheme)
+    const table = changedTable(rollout, settings, now)
+    const changes = { name, bucketBy, salt, scheme, ...settings, ...table }
+    const written = await writer.update('rollout', rollout, changes, expectedRevision)
+    const [before, after] = [viewRollout(rollout, now), viewRollout(written, now)]
+    const result = { ...after, movedPercentage: movedBetween(before, after) }
+    return completed('rollout.updated', { before, after }, { result })
+  },
 
   /** Deletes a rollout that no rule serves. */
-  deleteRollout: defineChange('deleteRollout', {
-    async run({ writer, rollout, expectedRevision }) {
-      writer.assertRevision('rollout', rollout, expectedRevision)
-      assertUnused('rollout', await findDependentsOfRollout(writer.reader, rollout))
-      await writer.remove('rollout', rollout)
-      const before = viewRollout(rollout, Date.parse(writer.now))
-      return completed('rollout.deleted', { before })
-    },
-  }),
-}
+  async deleteRollout({ writer, rollout, expectedRevision }) {
+    await writer.remove('rollout', rollout, expectedRevision)
+    assertUnused('rollout', await findDependentsOfRollout(writer.reader, rollout))
+    const before = viewRollout(rollout, Date.parse(writer.now))
+    return completed('rollout.deleted', { before })
+  },
+})
 
 /** Returns a random salt for a rollout: 11 base-62 characters. */
 export function newSalt(): string {

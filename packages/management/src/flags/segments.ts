@@ -2,7 +2,7 @@ import { FlagError } from '@ff/core'
 import type { Segment, SegmentKeys } from '@ff/protocol/management'
 import { completed } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfSegment } from '../changes/dependents.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 import { assertConditions } from './conditions.ts'
@@ -10,72 +10,59 @@ import { assertConditions } from './conditions.ts'
 const MOST_KEYS_A_CALL = 10_000
 
 /** The use cases of segments. */
-export const segmentUseCases = {
+export const segmentUseCases = defineUseCases({
   /** One page of the project's segments, by key. */
-  listSegments: defineQuery('listSegments', {
-    run: ({ storage, project: { id: projectId }, query }) =>
-      listPage(storage, 'segment', { where: { projectId }, sortBy: 'key', query }),
-  }),
+  listSegments: ({ storage, project: { id: projectId }, query }) =>
+    listPage(storage, 'segment', { where: { projectId }, sortBy: 'key', query }),
 
   /** One segment, with how many keys it lists. */
-  getSegment: defineQuery('getSegment', {
-    run: async ({ segment }) => segment,
-  }),
+  getSegment: async ({ segment }) => segment,
 
   /** A new segment, known in every environment of its project. */
-  createSegment: defineChange('createSegment', {
-    async run({ writer, project, body }) {
-      const rules = body.rules ?? []
-      await assertConditions(writer.reader, project.id, rules, 'rules')
-      const segment = await writer.insert('segment', {
-        projectId: project.id,
-        key: body.key,
-        name: body.name ?? body.key,
-        description: body.description ?? '',
-        rules,
-        logicalOp: body.logicalOp ?? 'AND',
-        force: body.force ?? false,
-        keyAttribute: body.keyAttribute ?? 'user.key',
-        includedCount: 0,
-        excludedCount: 0,
-      })
-      return completed('segment.created', { after: segment }, { field: 'rules' })
-    },
-  }),
+  async createSegment({ writer, project, body }) {
+    const rules = body.rules ?? []
+    await assertConditions(writer.reader, project.id, rules, 'rules')
+    const segment = await writer.insert('segment', {
+      projectId: project.id,
+      key: body.key,
+      name: body.name ?? body.key,
+      description: body.description ?? '',
+      rules,
+      logicalOp: body.logicalOp ?? 'AND',
+      force: body.force ?? false,
+      keyAttribute: body.keyAttribute ?? 'user.key',
+      includedCount: 0,
+      excludedCount: 0,
+    })
+    return completed('segment.created', { after: segment }, { field: 'rules' })
+  },
 
   /** Changes a segment; every flag that refers to it follows. */
-  updateSegment: defineChange('updateSegment', {
-    async run({ writer, project, segment, body, expectedRevision }) {
-      if (body.rules !== undefined) {
-        await assertConditions(writer.reader, project.id, body.rules, 'rules')
-      }
-      const after = await writer.update('segment', segment, body, expectedRevision)
-      if (after.keyAttribute !== segment.keyAttribute) assertNobodyListed(segment)
-      return completed('segment.updated', { before: segment, after }, { field: 'rules' })
-    },
-  }),
+  async updateSegment({ writer, project, segment, body, expectedRevision }) {
+    if (body.rules !== undefined) {
+      await assertConditions(writer.reader, project.id, body.rules, 'rules')
+    }
+    const after = await writer.update('segment', segment, body, expectedRevision)
+    if (after.keyAttribute !== segment.keyAttribute) assertNobodyListed(segment)
+    return completed('segment.updated', { before: segment, after }, { field: 'rules' })
+  },
 
   /** Deletes a segment that nothing refers to. */
-  deleteSegment: defineChange('deleteSegment', {
-    async run({ writer, segment, expectedRevision }) {
-      writer.assertRevision('segment', segment, expectedRevision)
-      assertUnused('segment', await findDependentsOfSegment(writer.reader, segment))
-      await writer.remove('segment', segment)
-      return completed('segment.deleted', { before: segment })
-    },
-  }),
+  async deleteSegment({ writer, segment, expectedRevision }) {
+    await writer.remove('segment', segment, expectedRevision)
+    assertUnused('segment', await findDependentsOfSegment(writer.reader, segment))
+    return completed('segment.deleted', { before: segment })
+  },
 
   /** Adds keys to one of the two lists and removes others from it, in every environment. */
-  changeSegmentKeys: defineChange('changeSegmentKeys', {
-    async run({ writer, segment, body, expectedRevision }) {
-      assertKeys(body)
-      writer.assertRevision('segment', segment, expectedRevision)
-      const { list, add: added = [], remove: removed = [] } = body
-      const after = await writer.updateListedKeys(segment, { list, added, removed })
-      return completed('segment.updated', { before: segment, after })
-    },
-  }),
-}
+  async changeSegmentKeys({ writer, segment, body, expectedRevision }) {
+    assertKeys(body)
+    writer.assertRevision('segment', segment, expectedRevision)
+    const { list, add: added = [], remove: removed = [] } = body
+    const after = await writer.updateListedKeys(segment, { list, added, removed })
+    return completed('segment.updated', { before: segment, after })
+  },
+})
 
 function assertKeys({ add = [], remove = [] }: SegmentKeys): void {
   if (add.length + remove.length > MOST_KEYS_A_CALL) {

@@ -6,7 +6,7 @@ import type {
 import type { PathOf } from '../access/paths.ts'
 import { completed } from '../changes/change-event.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { cutPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 import { assertConditions } from './conditions.ts'
@@ -19,78 +19,65 @@ type FlagStatePath = PathOf<Record<'projectId' | 'environmentId' | 'flagId', str
 const MOST_RULES = 500
 
 /** The use cases of targeting rules. */
-export const targetingRuleUseCases = {
+export const targetingRuleUseCases = defineUseCases({
   /** One page of a flag's rules in an environment, in the order in which they are tried. */
-  listTargetingRules: defineQuery('listTargetingRules', {
-    async run({ storage, query, ...path }) {
-      const page = cutPage(await loadRules(storage, path), query)
-      return { ...page, data: await viewRules(storage, page.data) }
-    },
-  }),
+  async listTargetingRules({ storage, query, ...path }) {
+    const page = cutPage(await loadRules(storage, path), query)
+    return { ...page, data: await viewRules(storage, page.data) }
+  },
 
   /** One rule, with its segment. */
-  getTargetingRule: defineQuery('getTargetingRule', {
-    run: ({ storage, rule }) => viewRule(storage, rule),
-  }),
+  getTargetingRule: ({ storage, rule }) => viewRule(storage, rule),
 
   /** One more rule; its `orderIndex` is 0 unless given, and among equals the oldest comes first. */
-  createTargetingRule: defineChange('createTargetingRule', {
-    async run({ writer, body, ...path }) {
-      const { reader } = writer
-      if ((await loadRules(reader, path)).length >= MOST_RULES) {
-        throw invalid('', `A flag has at most ${MOST_RULES} targeting rules in an environment.`)
-      }
-      const kind = kindOf(body)
-      await assertRule(reader, path, { ...body, kind }, undefined)
-      const rule = await writer.insert('targetingRule', {
-        flagId: path.flag.id,
-        environmentId: path.environment.id,
-        projectId: path.project.id,
-        name: body.name,
-        kind,
-        conditions: body.conditions ?? [],
-        segmentId: body.segmentId ?? null,
-        variationId: body.variationId ?? null,
-        rolloutId: body.rolloutId ?? null,
-        orderIndex: body.orderIndex ?? 0,
-      })
-      const result = await viewRule(reader, rule)
-      return completed('targeting_rule.created', { after: rule }, { result, field: 'conditions' })
-    },
-  }),
+  async createTargetingRule({ writer, body, ...path }) {
+    const { reader } = writer
+    if ((await loadRules(reader, path)).length >= MOST_RULES) {
+      throw invalid('', `A flag has at most ${MOST_RULES} targeting rules in an environment.`)
+    }
+    const kind = kindOf(body)
+    await assertRule(reader, path, { ...body, kind }, undefined)
+    const rule = await writer.insert('targetingRule', {
+      flagId: path.flag.id,
+      environmentId: path.environment.id,
+      projectId: path.project.id,
+      name: body.name,
+      kind,
+      conditions: body.conditions ?? [],
+      segmentId: body.segmentId ?? null,
+      variationId: body.variationId ?? null,
+      rolloutId: body.rolloutId ?? null,
+      orderIndex: body.orderIndex ?? 0,
+    })
+    const result = await viewRule(reader, rule)
+    return completed('targeting_rule.created', { after: rule }, { result, field: 'conditions' })
+  },
 
   /** Changes the given fields of a rule. */
-  updateTargetingRule: defineChange('updateTargetingRule', {
-    async run({ writer, body, expectedRevision, ...path }) {
-      await assertRule(writer.reader, path, body, path.rule)
-      const changes = { ...segmentClearedBy(body, path.rule), ...body }
-      const after = await writer.update('targetingRule', path.rule, changes, expectedRevision)
-      const message = after === path.rule ? 'Nothing changed' : 'Targeting rule updated'
-      const result = { rule: await viewRule(writer.reader, after), message }
-      const fields = { before: path.rule, after }
-      return completed('targeting_rule.updated', fields, { result, field: 'conditions' })
-    },
-  }),
+  async updateTargetingRule({ writer, body, expectedRevision, ...path }) {
+    await assertRule(writer.reader, path, body, path.rule)
+    const changes = { ...segmentClearedBy(body, path.rule), ...body }
+    const after = await writer.update('targetingRule', path.rule, changes, expectedRevision)
+    const message = after === path.rule ? 'Nothing changed' : 'Targeting rule updated'
+    const result = { rule: await viewRule(writer.reader, after), message }
+    const fields = { before: path.rule, after }
+    return completed('targeting_rule.updated', fields, { result, field: 'conditions' })
+  },
 
   /** Deletes a rule. */
-  deleteTargetingRule: defineChange('deleteTargetingRule', {
-    async run({ writer, rule, expectedRevision }) {
-      writer.assertRevision('targetingRule', rule, expectedRevision)
-      await writer.remove('targetingRule', rule)
-      return completed('targeting_rule.deleted', { before: rule })
-    },
-  }),
+  async deleteTargetingRule({ writer, rule, expectedRevision }) {
+    await writer.remove('targetingRule', rule, expectedRevision)
+    return completed('targeting_rule.deleted', { before: rule })
+  },
 
   /** Puts rules in order; those not listed keep their place. Answers all of the flag's here. */
-  reorderTargetingRules: defineChange('reorderTargetingRules', {
-    async run({ writer, body, ...path }) {
-      const all = await loadRules(writer.reader, path)
-      const moved = await reorder(writer, 'targetingRule', all, body)
-      const result = await viewRules(writer.reader, await loadRules(writer.reader, path))
-      return completed('targeting_rule.reordered', moved, { id: path.state.id, result })
-    },
-  }),
-}
+  async reorderTargetingRules({ writer, body, ...path }) {
+    const all = await loadRules(writer.reader, path)
+    const moved = await reorder(writer, 'targetingRule', all, body)
+    const result = await viewRules(writer.reader, await loadRules(writer.reader, path))
+    return completed('targeting_rule.reordered', moved, { id: path.state.id, result })
+  },
+})
 
 function kindOf({ kind, segmentId }: TargetingRuleChanges): TargetingRule['kind'] {
   return kind ?? (typeof segmentId === 'string' ? 'segment' : 'custom')

@@ -4,7 +4,7 @@ import type { Flag, NewVariation, Variation } from '@ff/protocol/management'
 import { completed } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfVariation } from '../changes/dependents.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { cutPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 import { reorder } from './reorder.ts'
@@ -12,63 +12,53 @@ import { reorder } from './reorder.ts'
 const MOST_VARIATIONS = 100
 
 /** The use cases of variations. */
-export const variationUseCases = {
+export const variationUseCases = defineUseCases({
   /** One page of the flag's variations, in their order. */
-  listVariations: defineQuery('listVariations', {
-    run: async ({ storage, flag, query }) => cutPage(await loadVariations(storage, flag.id), query),
-  }),
+  listVariations: async ({ storage, flag, query }) =>
+    cutPage(await loadVariations(storage, flag.id), query),
 
   /** One more variation; the last in order and not the default, unless said otherwise. */
-  createVariation: defineChange('createVariation', {
-    async run({ writer, flag, body }) {
-      const siblings = await loadVariations(writer.reader, flag.id)
-      if (siblings.length >= MOST_VARIATIONS) {
-        throw invalid('', `A flag has at most ${MOST_VARIATIONS} variations.`)
-      }
-      assertValue(flag, body.value, 'value')
-      if (body.isDefault === true) await yieldDefault(writer, flag)
-      const last = siblings.at(-1)?.orderIndex ?? -1
-      const variation = await insertVariation(writer, flag, { orderIndex: last + 1, ...body })
-      return completed('variation.created', { after: variation })
-    },
-  }),
+  async createVariation({ writer, flag, body }) {
+    const siblings = await loadVariations(writer.reader, flag.id)
+    if (siblings.length >= MOST_VARIATIONS) {
+      throw invalid('', `A flag has at most ${MOST_VARIATIONS} variations.`)
+    }
+    assertValue(flag, body.value, 'value')
+    if (body.isDefault === true) await yieldDefault(writer, flag)
+    const last = siblings.at(-1)?.orderIndex ?? -1
+    const variation = await insertVariation(writer, flag, { orderIndex: last + 1, ...body })
+    return completed('variation.created', { after: variation })
+  },
 
   /** Changes a variation. Making it the default takes that from the one that was. */
-  updateVariation: defineChange('updateVariation', {
-    async run({ writer, flag, variation, body, expectedRevision }) {
-      if (body.value !== undefined) assertValue(flag, body.value, 'value')
-      if (body.isDefault === false && variation.isDefault) {
-        throw invalid('is_default', 'make another variation the default instead')
-      }
-      if (body.isDefault === true && !variation.isDefault) await yieldDefault(writer, flag)
-      const after = await writer.update('variation', variation, body, expectedRevision)
-      return completed('variation.updated', { before: variation, after })
-    },
-  }),
+  async updateVariation({ writer, flag, variation, body, expectedRevision }) {
+    if (body.value !== undefined) assertValue(flag, body.value, 'value')
+    if (body.isDefault === false && variation.isDefault) {
+      throw invalid('is_default', 'make another variation the default instead')
+    }
+    if (body.isDefault === true && !variation.isDefault) await yieldDefault(writer, flag)
+    const after = await writer.update('variation', variation, body, expectedRevision)
+    return completed('variation.updated', { before: variation, after })
+  },
 
   /** Deletes a variation that is neither the default nor in use. */
-  deleteVariation: defineChange('deleteVariation', {
-    async run({ writer, flag, variation, expectedRevision }) {
-      writer.assertRevision('variation', variation, expectedRevision)
-      if (variation.isDefault) {
-        throw new FlagError('CONFLICT', 'The default variation cannot be deleted.')
-      }
-      assertUnused('variation', await findDependentsOfVariation(writer.reader, flag, variation))
-      await writer.remove('variation', variation)
-      return completed('variation.deleted', { before: variation })
-    },
-  }),
+  async deleteVariation({ writer, flag, variation, expectedRevision }) {
+    await writer.remove('variation', variation, expectedRevision)
+    if (variation.isDefault) {
+      throw new FlagError('CONFLICT', 'The default variation cannot be deleted.')
+    }
+    assertUnused('variation', await findDependentsOfVariation(writer.reader, flag, variation))
+    return completed('variation.deleted', { before: variation })
+  },
 
   /** Puts variations in order; those not listed keep their place. Answers all of the flag's. */
-  reorderVariations: defineChange('reorderVariations', {
-    async run({ writer, flag, body }) {
-      const all = await loadVariations(writer.reader, flag.id)
-      const moved = await reorder(writer, 'variation', all, body)
-      const result = await loadVariations(writer.reader, flag.id)
-      return completed('variation.reordered', moved, { id: flag.id, result })
-    },
-  }),
-}
+  async reorderVariations({ writer, flag, body }) {
+    const all = await loadVariations(writer.reader, flag.id)
+    const moved = await reorder(writer, 'variation', all, body)
+    const result = await loadVariations(writer.reader, flag.id)
+    return completed('variation.reordered', moved, { id: flag.id, result })
+  },
+})
 
 /** All variations of a flag, in their order. */
 export async function loadVariations(reader: Reader, flagId: string): Promise<Variation[]> {

@@ -7,36 +7,34 @@ import {
 import type { Environment, Restoration } from '@ff/protocol/management'
 import { completed } from '../changes/change-event.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import { defineChange } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { type FlagRestoration, findLostReferences, isSame, restoreFlag } from './restore-flag.ts'
 import { loadVersion } from './versions.ts'
 
 type Skipped = Restoration['skipped'][number]
 
 /** The use cases of restore version. */
-export const restoreUseCases = {
+export const restoreUseCases = defineUseCases({
   /**
    * Makes an environment evaluate as it did at a version, as far as that is the environment's own:
    * what belongs to the project stays, and is answered as skipped where it was different. Throws
    * `CONFLICT`, and changes nothing, when something that was referred to is gone.
    */
-  restoreVersion: defineChange('restoreVersion', {
-    async run({ writer, environment, params }) {
-      const past = await loadVersion(writer.reader, environment.id, params.version)
-      const present = (await writer.reader.loadFlagSet(environment.id)) ?? past
-      const restorations = restorationsOf(environment, past, present)
-      await assertReferences(writer.reader, restorations)
-      const skipped = await findSkipped(writer.reader, past, present)
-      for (const restoration of restorations) await restoreFlag(writer, restoration)
-      const flags = restorations.map(({ past: { id, key } }) => ({ id, key }))
-      const before = { version: present.version, flags }
-      const after = { version: past.version, flags }
-      const result = { restoredVersion: past.version, flags, skipped }
-      const completion = { id: environment.id, result, field: 'version' }
-      return completed('environment.restored', { before, after }, completion)
-    },
-  }),
-}
+  async restoreVersion({ writer, environment, params }) {
+    const past = await loadVersion(writer.reader, environment.id, params.version)
+    const present = (await writer.reader.loadFlagSet(environment.id)) ?? past
+    const restorations = restorationsOf(environment, past, present)
+    await assertReferences(writer.reader, restorations)
+    const skipped = await findSkipped(writer.reader, past, present)
+    for (const restoration of restorations) await restoreFlag(writer, restoration)
+    const flags = restorations.map(({ past: { id, key } }) => ({ id, key }))
+    const before = { version: present.version, flags }
+    const after = { version: past.version, flags }
+    const result = { restoredVersion: past.version, flags, skipped }
+    const completion = { id: environment.id, result, field: 'version' }
+    return completed('environment.restored', { before, after }, completion)
+  },
+})
 
 /** The flags that are in both and behave differently. */
 function restorationsOf(

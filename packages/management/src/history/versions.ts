@@ -3,26 +3,23 @@ import type { Version } from '@ff/protocol/management'
 import type { PublishedVersion, StorageSession } from '@ff/storage'
 import { notFound } from '../access/permissions.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import { defineQuery } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { pagingOf, toPage } from '../requests/pages.ts'
 
 /** The use cases of versions. */
-export const versionUseCases = {
+export const versionUseCases = defineUseCases({
   /** One page of an environment's published versions, newest first. */
-  listVersions: defineQuery('listVersions', {
-    async run({ storage, environment, query }) {
-      const { data, total } = await storage.listVersions(environment.id, pagingOf(query))
-      const versions: Version[] = []
-      for (const published of data) versions.push(await viewVersion(storage, published))
-      return toPage({ data: versions, total }, query)
-    },
-  }),
+  async listVersions({ storage, environment, query }) {
+    const { data, total } = await storage.listVersions(environment.id, pagingOf(query))
+    const versions: Version[] = []
+    for (const published of data) versions.push(await viewVersion(storage, published))
+    return toPage({ data: versions, total }, query)
+  },
 
   /** The whole flag set of an environment as it was published under a version. */
-  getVersion: defineQuery('getVersion', {
-    run: ({ storage, environment, params }) => loadVersion(storage, environment.id, params.version),
-  }),
-}
+  getVersion: ({ storage, environment, params }) =>
+    loadVersion(storage, environment.id, params.version),
+})
 
 /** A past or present flag set; throws `NOT_FOUND` for a version that was never published. */
 export async function loadVersion(

@@ -3,7 +3,7 @@ import { type NoIds, organizationOf } from '../access/paths.ts'
 import { completed } from '../changes/change-event.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { given, rangeOf } from '../requests/filters.ts'
-import { toPage } from '../requests/pages.ts'
+import { listPage } from '../requests/pages.ts'
 
 /** An environment, an organization, or all of the installation. */
 type ObservedIds = { readonly environmentId: string } | { readonly orgId: string } | NoIds
@@ -21,13 +21,12 @@ export const observedContextUseCases = {
       return environmentId === undefined ? organizationOf(actor) : { environmentId }
     },
     async run({ storage, organization, query }) {
-      const { environmentId, kind, success, page = 1, limit = DEFAULT_LIMIT } = query
+      const { environmentId, kind, success, limit = DEFAULT_LIMIT } = query
       const orgId = environmentId === undefined ? organization?.id : undefined
       const where = given({ environmentId, orgId, kind, evaluationSuccess: success })
       const range = rangeOf<'observedContext'>('lastSeen', query)
-      const sort = { field: 'lastSeen', direction: 'desc' } as const
-      const found = await storage.list('observedContext', { where, range, sort, page, limit })
-      return toPage(found, { page, limit })
+      const list = { where, range, sortBy: 'lastSeen', direction: 'desc' } as const
+      return listPage(storage, 'observedContext', { ...list, query: { page: query.page, limit } })
     },
   }),
 

@@ -1,6 +1,6 @@
 import { SDK_KEY_HEADER } from '@ff/protocol/sdk'
 import { SESSION_COOKIE } from '../authentication/login-sessions.ts'
-import { type Json, refInto, refTo } from './schemas.ts'
+import { closedObject, type Json, refInto, refTo } from './schemas.ts'
 
 /** Every way in which a management request can fail. */
 const MANAGEMENT_ERRORS: Readonly<Record<number, string>> = {
@@ -26,8 +26,8 @@ const SDK_ERRORS: Readonly<Record<number, string>> = {
   500: 'The server failed: try again, each time later.',
 }
 
-const managementName = (status: number) => `Management${status}`
-const sdkName = (status: number) => `Evaluation${status}`
+/** The two families of errors. */
+type Family = 'Management' | 'Evaluation'
 
 const managementExample = (statusCode: number, message: string): Json => ({
   statusCode,
@@ -35,70 +35,47 @@ const managementExample = (statusCode: number, message: string): Json => ({
   data: statusCode === 400 ? { issues: [{ path: 'name', message }] } : null,
 })
 
-function errorAnswers(
+function errorResponses(
+  family: Family,
   errors: Readonly<Record<number, string>>,
-  answer: (status: number, description: string) => readonly [name: string, response: Json],
+  exampleOf: (status: number, description: string) => Json,
 ): Json {
-  const all = Object.entries(errors).map(([status, text]) => answer(Number(status), text))
-  return Object.fromEntries(all)
+  const responses = Object.entries(errors).map(([text, description]) => {
+    const status = Number(text)
+    const content = jsonContent(refTo(`${family}Error`), exampleOf(status, description))
+    return [`${family}${status}`, { description, ...errorHeaders(family, status), ...content }]
+  })
+  return Object.fromEntries(responses)
+}
+
+function errorHeaders(family: Family, status: number): Json {
+  if (status === 429) return { headers: { ...rateLimitHeaders(), ...headersOf('Retry-After') } }
+  const isChallenge = family === 'Management' && status === 401
+  return isChallenge ? { headers: headersOf('WWW-Authenticate') } : {}
 }
 
 /** The answers that many operations share, as `components.responses`. */
 export const sharedResponses: Json = {
-  ...errorAnswers(MANAGEMENT_ERRORS, (status, description) => [
-    managementName(status),
-    {
-      description,
-      ...(status === 401 && { headers: headersOf('WWW-Authenticate') }),
-      ...(status === 429 && { headers: { ...rateLimitHeaders(), ...headersOf('Retry-After') } }),
-      ...jsonContent(refTo('ManagementError'), managementExample(status, description)),
-    },
-  ]),
-  ...errorAnswers(SDK_ERRORS, (status, description) => [
-    sdkName(status),
-    {
-      description,
-      ...(status === 429 && { headers: { ...rateLimitHeaders(), ...headersOf('Retry-After') } }),
-      ...jsonContent(refTo('EvaluationError'), { error: description, statusCode: status }),
-    },
-  ]),
+  ...errorResponses('Management', MANAGEMENT_ERRORS, managementExample),
+  ...errorResponses('Evaluation', SDK_ERRORS, (statusCode, error) => ({ error, statusCode })),
 }
 
 /** The schemas of the two families of errors, and of what every management answer is wrapped in. */
 export const errorSchemas: Json = {
-  ManagementError: {
-    type: 'object',
-    properties: {
-      statusCode: { type: 'integer' },
-      message: { type: 'string' },
-      data: {
-        description: 'What there is to know of the error, or null.',
-        type: ['object', 'null'],
-        properties: { issues: { type: 'array', items: refTo('Issue') } },
-      },
+  ManagementError: closedObject({
+    statusCode: { type: 'integer' },
+    message: { type: 'string' },
+    data: {
+      description: 'What there is to know of the error, or null.',
+      type: ['object', 'null'],
+      properties: { issues: { type: 'array', items: refTo('Issue') } },
     },
-    required: ['statusCode', 'message', 'data'],
-    additionalProperties: false,
-  },
-  Issue: {
-    type: 'object',
-    properties: {
-      path: { type: 'string', description: 'The field, in the spelling of the request.' },
-      message: { type: 'string' },
-    },
-    required: ['path', 'message'],
-    additionalProperties: false,
-  },
-  EvaluationError: {
-    type: 'object',
-    properties: { error: { type: 'string' }, statusCode: { type: 'integer' } },
-    required: ['error', 'statusCode'],
-    additionalProperties: false,
-  },
-}
-
-function headerRef(name: string): Json {
-  return refInto('headers', name)
+  }),
+  Issue: closedObject({
+    path: { type: 'string', description: 'The field, in the spelling of the request.' },
+    message: { type: 'string' },
+  }),
+  EvaluationError: closedObject({ error: { type: 'string' }, statusCode: { type: 'integer' } }),
 }
 
 function header(description: string): Json {
@@ -143,7 +120,7 @@ export function rateLimitHeaders(): Json {
 
 /** References to shared headers, for the `headers` of an answer. */
 export function headersOf(...names: readonly string[]): Json {
-  return Object.fromEntries(names.map((name) => [name, headerRef(name)]))
+  return Object.fromEntries(names.map((name) => [name, refInto('headers', name)]))
 }
 
 export function jsonContent(schema: Json, example?: unknown): Json {
@@ -151,19 +128,8 @@ export function jsonContent(schema: Json, example?: unknown): Json {
   return { content: { 'application/json': media } }
 }
 
-/** References to the shared answers of the management family. */
-export function managementErrors(statuses: readonly number[]): Json {
-  return errorRefs(statuses, managementName)
-}
-
-/** References to the shared answers of the evaluation family. */
-export function sdkErrors(statuses: readonly number[]): Json {
-  return errorRefs(statuses, sdkName)
-}
-
-function errorRefs(statuses: readonly number[], nameOf: (status: number) => string): Json {
-  const refs = statuses.map((status) => {
-    return [String(status), refInto('responses', nameOf(status))]
-  })
+/** References to the shared answers of a family of errors. */
+export function errorRefs(family: Family, statuses: readonly number[]): Json {
+  const refs = statuses.map((status) => [status, refInto('responses', `${family}${status}`)])
   return Object.fromEntries(refs)
 }

@@ -1,7 +1,7 @@
 import { type Endpoint, endpoints, noBody, rolesWith } from '@ff/protocol/management'
-import { headersOf, jsonContent, managementErrors, rateLimitHeaders } from './answers.ts'
+import { errorRefs, headersOf, jsonContent, rateLimitHeaders } from './answers.ts'
 import { type Example, exampleOf } from './examples.ts'
-import { type Json, refInto, type WireSchemas } from './schemas.ts'
+import { closedObject, envelopeFields, type Json, refInto, type WireSchemas } from './schemas.ts'
 import { tagOf, titleOf } from './words.ts'
 
 const table: Readonly<Record<string, Endpoint>> = endpoints
@@ -41,7 +41,7 @@ function operationOf(name: string, endpoint: Endpoint, schemas: WireSchemas): Js
     ...(body !== undefined && { requestBody: body }),
     responses: {
       [endpoint.status]: successOf(endpoint, schemas, example),
-      ...managementErrors(failuresOf(endpoint)),
+      ...errorRefs('Management', failuresOf(endpoint)),
     },
     ...(endpoint.permission === 'anyone' && { security: [] }),
   }
@@ -124,7 +124,7 @@ function successOf(endpoint: Endpoint, schemas: WireSchemas, example: Example): 
   return {
     description: SUCCESS[endpoint.status],
     headers: headersOfSuccess(endpoint),
-    ...jsonContent(envelopeOf(endpoint.status, schema), example.response),
+    ...jsonContent(closedObject(envelopeFields(endpoint.status, schema)), example.response),
   }
 }
 
@@ -134,19 +134,6 @@ function headersOfSuccess({ status, method, permission }: Endpoint): Json {
   const limit = permission === 'anyone' ? {} : rateLimitHeaders()
   if (status !== 302) return { ...limit, ...(method === 'DELETE' ? {} : headersOf('ETag')) }
   return { Location: { schema: { type: 'string', format: 'uri-reference' } } }
-}
-
-function envelopeOf(statusCode: number, data: Json): Json {
-  return {
-    type: 'object',
-    properties: {
-      statusCode: { type: 'integer', const: statusCode },
-      message: { type: 'string', const: 'OK' },
-      data,
-    },
-    required: ['statusCode', 'message', 'data'],
-    additionalProperties: false,
-  }
 }
 
 function failuresOf({ method, body }: Endpoint): readonly number[] {

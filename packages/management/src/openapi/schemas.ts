@@ -18,6 +18,25 @@ export function refInto(group: string, name: string): Json {
   return { ['$ref']: `#/components/${group}/${name}` }
 }
 
+/** The schema of an object with exactly these fields. */
+export function closedObject(properties: Json): Json {
+  return { ...openObject(properties), additionalProperties: false }
+}
+
+/** The schema of an object with at least these fields. */
+export function openObject(properties: Json): Json {
+  return { type: 'object', properties, required: Object.keys(properties) }
+}
+
+/** The fields of the envelope of every successful management answer. */
+export function envelopeFields(statusCode: number, data: Json): Json {
+  return {
+    statusCode: { type: 'integer', const: statusCode },
+    message: { type: 'string', const: 'OK' },
+    data,
+  }
+}
+
 /** Names that an endpoint's own schemas go by until they stand where they are used. */
 const UNNAMED = '~'
 const JSON_VALUE: Json = { description: 'Any JSON.' }

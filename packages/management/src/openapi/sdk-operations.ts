@@ -5,7 +5,7 @@ import {
   MAX_EVENTS,
   SDK_PATHS,
 } from '@ff/protocol/sdk'
-import { headersOf, jsonContent, rateLimitHeaders, sdkErrors } from './answers.ts'
+import { errorRefs, headersOf, jsonContent, rateLimitHeaders } from './answers.ts'
 import { exampleOf } from './examples.ts'
 import { type Json, refTo, type WireSchemas } from './schemas.ts'
 
@@ -16,10 +16,7 @@ interface SdkOperation {
   readonly path: string
   readonly summary: string
   readonly description: string
-  /** Header parameters besides the SDK key. */
-  readonly parameters?: readonly Json[]
   readonly body?: Json
-  readonly status: number
   readonly response: Json
   /** Answers 304 to the `ETag` the caller has. */
   readonly isConditional?: true
@@ -52,9 +49,7 @@ const operationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
     path: SDK_PATHS.evaluate,
     summary: 'Evaluate every flag for a context',
     description: EVALUATE_DESCRIPTION,
-    parameters: [ifNoneMatch],
     body: refTo('EvaluateRequest'),
-    status: 200,
     response: refTo('FlagValues'),
     isConditional: true,
     errors: [400, 401, 413, 429, 500],
@@ -66,7 +61,6 @@ const operationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
     summary: 'Wait for the values of a context to change',
     description: 'Held until they change, or 60 to 61 seconds have passed.',
     body: refTo('PollRequest'),
-    status: 200,
     response: refTo('FlagValues'),
     errors: [400, 401, 413, 429, 500],
   },
@@ -76,8 +70,6 @@ const operationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
     path: SDK_PATHS.flagSet,
     summary: 'Fetch all that is needed to evaluate elsewhere',
     description: 'For keys of the kind `server` only.',
-    parameters: [ifNoneMatch],
-    status: 200,
     response: schemas.of(flagSetDefinitionSchema),
     isConditional: true,
     errors: [401, 403, 429, 500],
@@ -89,7 +81,6 @@ const operationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
     summary: 'Report what was evaluated elsewhere',
     description: REPORT_DESCRIPTION,
     body: refTo('EventsRequest'),
-    status: 200,
     response: refTo('EventsAnswer'),
     errors: [400, 401, 413, 429, 500],
   },
@@ -104,22 +95,21 @@ export function sdkPaths(schemas: WireSchemas): Json {
 }
 
 function toOperation(operation: SdkOperation): Json {
-  const { operationId, summary, description, parameters = [], body, status, errors } = operation
+  const { operationId, summary, description, body, response, errors, isConditional } = operation
   const example = exampleOf(operationId)
   const headers = { ...headersOf('ETag', 'X-FF-Version'), ...rateLimitHeaders() }
-  const success = { description: 'Done.', headers }
   return {
     operationId,
     summary,
     description,
     tags: ['Evaluation'],
     security: [{ sdkKey: [] }],
-    parameters,
+    parameters: isConditional ? [ifNoneMatch] : [],
     ...(body && { requestBody: { required: true, ...jsonContent(body, example.body) } }),
     responses: {
-      [status]: { ...success, ...jsonContent(operation.response, example.response) },
-      ...(operation.isConditional && { 304: { description: 'Nothing has changed.', headers } }),
-      ...sdkErrors(errors),
+      200: { description: 'Done.', headers, ...jsonContent(response, example.response) },
+      ...(isConditional && { 304: { description: 'Nothing has changed.', headers } }),
+      ...errorRefs('Evaluation', errors),
     },
   }
 }

@@ -1,5 +1,5 @@
-import { jsonContent, managementErrors } from './answers.ts'
-import type { Json } from './schemas.ts'
+import { errorRefs, jsonContent } from './answers.ts'
+import { envelopeFields, type Json, openObject } from './schemas.ts'
 
 /** What may be asked of the server itself, without credentials. */
 export const serverPaths: Json = {
@@ -21,7 +21,7 @@ export const serverPaths: Json = {
           description: 'Metrics as text.',
           content: { 'text/plain': { schema: { type: 'string' }, example: 'up 1\n' } },
         },
-        ...managementErrors([401, 403, 429, 503]),
+        ...errorRefs('Management', [401, 403, 429, 503]),
       },
     },
   },
@@ -45,19 +45,8 @@ function probe(
   status: string,
   errors: readonly number[],
 ): Json {
-  const schema = {
-    type: 'object',
-    properties: {
-      statusCode: { type: 'integer', const: 200 },
-      message: { type: 'string', const: 'OK' },
-      data: {
-        type: 'object',
-        properties: { status: { type: 'string', const: status } },
-        required: ['status'],
-      },
-    },
-    required: ['statusCode', 'message', 'data'],
-  }
+  const data = openObject({ status: { type: 'string', const: status } })
+  const schema = openObject(envelopeFields(200, data))
   const example = { statusCode: 200, message: 'OK', data: { status } }
   return {
     operationId,
@@ -66,7 +55,7 @@ function probe(
     security: [],
     responses: {
       200: { description: 'It is.', ...jsonContent(schema, example) },
-      ...managementErrors(errors),
+      ...errorRefs('Management', errors),
     },
   }
 }

@@ -2,7 +2,7 @@ import { FlagError } from '@ff/core'
 import type { Environment, NewEnvironment, Project } from '@ff/protocol/management'
 import { completed } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { copyFlagConfiguration } from '../flags/copy-flag-configuration.ts'
 import { insertFlagState } from '../flags/flag-states.ts'
 import { initialOffVariationId, loadVariations } from '../flags/variations.ts'
@@ -10,62 +10,52 @@ import { listPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 
 /** The use cases of environments. */
-export const environmentUseCases = {
+export const environmentUseCases = defineUseCases({
   /** One page of a project's environments, by key. */
-  listEnvironments: defineQuery('listEnvironments', {
-    run: ({ storage, project: { id: projectId }, query }) =>
-      listPage(storage, 'environment', { where: { projectId }, sortBy: 'key', query }),
-  }),
+  listEnvironments: ({ storage, project: { id: projectId }, query }) =>
+    listPage(storage, 'environment', { where: { projectId }, sortBy: 'key', query }),
 
   /** An environment. */
-  getEnvironment: defineQuery('getEnvironment', {
-    run: async ({ environment }) => environment,
-  }),
+  getEnvironment: async ({ environment }) => environment,
 
   /**
    * Creates an environment in which every flag of the project is active and serves its default, or
    * evaluates as in the environment `copyFrom`.
    */
-  createEnvironment: defineChange('createEnvironment', {
-    async run({ writer, project, body }) {
-      const from = await findSource(writer.reader, project, body)
-      const environment = await insertEnvironment(writer, project, body)
-      const flags = await writer.reader.list('flag', { where: { projectId: project.id } })
-      for (const flag of flags.data) {
-        const variations = await loadVariations(writer.reader, flag.id)
-        const offVariationId = initialOffVariationId(flag, variations)
-        await insertFlagState(writer, { flag, environment, offVariationId })
-        if (from) await copyFlagConfiguration(writer, { flag, from, to: environment })
-      }
-      const field = from ? 'copy_from' : ''
-      return completed('environment.created', { after: environment }, { field })
-    },
-  }),
+  async createEnvironment({ writer, project, body }) {
+    const from = await findSource(writer.reader, project, body)
+    const environment = await insertEnvironment(writer, project, body)
+    const flags = await writer.reader.list('flag', { where: { projectId: project.id } })
+    for (const flag of flags.data) {
+      const variations = await loadVariations(writer.reader, flag.id)
+      const offVariationId = initialOffVariationId(flag, variations)
+      await insertFlagState(writer, { flag, environment, offVariationId })
+      if (from) await copyFlagConfiguration(writer, { flag, from, to: environment })
+    }
+    const field = from ? 'copy_from' : ''
+    return completed('environment.created', { after: environment }, { field })
+  },
 
   /** Changes an environment. Making it the default takes that from the one that was. */
-  updateEnvironment: defineChange('updateEnvironment', {
-    async run({ writer, project, environment: before, body, expectedRevision }) {
-      if (body.isDefault === false && before.isDefault) {
-        throw invalid('is_default', 'make another environment the default instead')
-      }
-      if (body.isDefault === true && !before.isDefault) await yieldDefault(writer, project)
-      const after = await writer.update('environment', before, body, expectedRevision)
-      return completed('environment.updated', { before, after })
-    },
-  }),
+  async updateEnvironment({ writer, project, environment: before, body, expectedRevision }) {
+    if (body.isDefault === false && before.isDefault) {
+      throw invalid('is_default', 'make another environment the default instead')
+    }
+    if (body.isDefault === true && !before.isDefault) await yieldDefault(writer, project)
+    const after = await writer.update('environment', before, body, expectedRevision)
+    return completed('environment.updated', { before, after })
+  },
 
   /** Deletes an environment that is not the default one; its SDK keys end at once. */
-  deleteEnvironment: defineChange('deleteEnvironment', {
-    async run({ writer, environment, expectedRevision }) {
-      writer.assertRevision('environment', environment, expectedRevision)
-      if (environment.isDefault) {
-        throw new FlagError('CONFLICT', 'Make another environment the default first.')
-      }
-      await removeEnvironment(writer, environment)
-      return completed('environment.deleted', { before: environment })
-    },
-  }),
-}
+  async deleteEnvironment({ writer, environment, expectedRevision }) {
+    writer.assertRevision('environment', environment, expectedRevision)
+    if (environment.isDefault) {
+      throw new FlagError('CONFLICT', 'Make another environment the default first.')
+    }
+    await removeEnvironment(writer, environment)
+    return completed('environment.deleted', { before: environment })
+  },
+})
 
 /** Writes the record alone: a new project has no flags yet. */
 export function insertEnvironment(

@@ -1,8 +1,8 @@
 import type { Organization, OrganizationChanges } from '@ff/protocol/management'
 import { organizationOf } from '../access/paths.ts'
 import { completed } from '../changes/change-event.ts'
-import type { RecordChanges, RecordWriter } from '../changes/record-writer.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import type { RecordWriter } from '../changes/record-writer.ts'
+import { defineQuery, defineUseCases } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 import { endSessionsIfHomeless } from '../users/members.ts'
@@ -26,14 +26,12 @@ export const organizationUseCases = {
     },
   }),
 
-  /** An organization. */
-  getOrganization: defineQuery('getOrganization', {
-    run: async ({ organization }) => organization,
-  }),
+  ...defineUseCases({
+    /** An organization. */
+    getOrganization: async ({ organization }) => organization,
 
-  /** A new organization; only the platform may found one. */
-  createOrganization: defineChange('createOrganization', {
-    async run({ writer, body }) {
+    /** A new organization; only the platform may found one. */
+    async createOrganization({ writer, body }) {
       const organization = await writer.insert('organization', {
         name: body.name,
         billingEmail: body.billingEmail ?? null,
@@ -53,20 +51,18 @@ export const organizationUseCases = {
       })
       return completed('organization.created', { after: organization })
     },
-  }),
 
-  /** Changes an organization's own details; of its metadata, only the entries that are named. */
-  updateOrganization: defineChange('updateOrganization', {
-    async run({ writer, organization: before, body, expectedRevision }) {
-      const changes = toRecordChanges(before, body)
+    /** Changes an organization's own details; of its metadata, only the entries that are named. */
+    async updateOrganization({ writer, organization: before, body, expectedRevision }) {
+      const { metadataUpdates, metadataDeletes, ...fields } = body
+      const metadata = mergeMetadata(before.metadata, { metadataUpdates, metadataDeletes })
+      const changes = { ...fields, metadata }
       const after = await writer.update('organization', before, changes, expectedRevision)
       return completed('organization.updated', { before, after })
     },
-  }),
 
-  /** Deletes an organization with everything in it; its tokens and SDK keys end at once. */
-  deleteOrganization: defineChange('deleteOrganization', {
-    async run({ writer, organization, expectedRevision }) {
+    /** Deletes an organization with everything in it; its tokens and SDK keys end at once. */
+    async deleteOrganization({ writer, organization, expectedRevision }) {
       writer.assertRevision('organization', organization, expectedRevision)
       await removeParts(writer, organization)
       await writer.remove('organization', organization)
@@ -85,13 +81,6 @@ async function removeParts(writer: RecordWriter, { id: orgId }: Organization): P
       if ('userId' in part) await endSessionsIfHomeless(writer, part)
     }
   }
-}
-
-function toRecordChanges(
-  { metadata }: Organization,
-  { metadataUpdates, metadataDeletes, ...fields }: OrganizationChanges,
-): RecordChanges<'organization'> {
-  return { ...fields, metadata: mergeMetadata(metadata, { metadataUpdates, metadataDeletes }) }
 }
 
 /**

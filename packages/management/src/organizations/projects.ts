@@ -2,59 +2,49 @@ import { compareCodePoints } from '@ff/core'
 import type { Environment, Project, ProjectView } from '@ff/protocol/management'
 import { completed } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { removeFlag } from '../flags/flags.ts'
 import { listPage } from '../requests/pages.ts'
 import { insertEnvironment, removeEnvironment } from './environments.ts'
 
 /** The use cases of projects. */
-export const projectUseCases = {
+export const projectUseCases = defineUseCases({
   /** One page of an organization's projects, by key. */
-  listProjects: defineQuery('listProjects', {
-    run: ({ storage, organization: { id: orgId }, query }) =>
-      listPage(storage, 'project', { where: { orgId }, sortBy: 'key', query }),
-  }),
+  listProjects: ({ storage, organization: { id: orgId }, query }) =>
+    listPage(storage, 'project', { where: { orgId }, sortBy: 'key', query }),
 
   /** A project with its environments. */
-  getProject: defineQuery('getProject', {
-    run: ({ storage, project }) => viewProject(storage, project),
-  }),
+  getProject: ({ storage, project }) => viewProject(storage, project),
 
   /** A new project with its two environments, `live` (the default) and `staging`. */
-  createProject: defineChange('createProject', {
-    async run({ writer, organization, body }) {
-      const project = await writer.insert('project', {
-        orgId: organization.id,
-        key: body.key,
-        name: body.name ?? body.key,
-        description: body.description ?? '',
-        newFlagsClientVisible: body.newFlagsClientVisible ?? true,
-      })
-      await insertEnvironment(writer, project, { key: 'live', name: 'Live', isDefault: true })
-      await insertEnvironment(writer, project, { key: 'staging', name: 'Staging' })
-      const result = await viewProject(writer.reader, project)
-      return completed('project.created', { after: project }, { result })
-    },
-  }),
+  async createProject({ writer, organization, body }) {
+    const project = await writer.insert('project', {
+      orgId: organization.id,
+      key: body.key,
+      name: body.name ?? body.key,
+      description: body.description ?? '',
+      newFlagsClientVisible: body.newFlagsClientVisible ?? true,
+    })
+    await insertEnvironment(writer, project, { key: 'live', name: 'Live', isDefault: true })
+    await insertEnvironment(writer, project, { key: 'staging', name: 'Staging' })
+    const result = await viewProject(writer.reader, project)
+    return completed('project.created', { after: project }, { result })
+  },
 
   /** Changes a project's name or description. */
-  updateProject: defineChange('updateProject', {
-    async run({ writer, project: before, body, expectedRevision }) {
-      const after = await writer.update('project', before, body, expectedRevision)
-      const result = await viewProject(writer.reader, after)
-      return completed('project.updated', { before, after }, { result })
-    },
-  }),
+  async updateProject({ writer, project: before, body, expectedRevision }) {
+    const after = await writer.update('project', before, body, expectedRevision)
+    const result = await viewProject(writer.reader, after)
+    return completed('project.updated', { before, after }, { result })
+  },
 
   /** Deletes a project with everything in it; its SDK keys end at once. */
-  deleteProject: defineChange('deleteProject', {
-    async run({ writer, project, expectedRevision }) {
-      writer.assertRevision('project', project, expectedRevision)
-      await removeProject(writer, project)
-      return completed('project.deleted', { before: project })
-    },
-  }),
-}
+  async deleteProject({ writer, project, expectedRevision }) {
+    writer.assertRevision('project', project, expectedRevision)
+    await removeProject(writer, project)
+    return completed('project.deleted', { before: project })
+  },
+})
 
 /** Removes the record and everything that belongs to it. */
 export async function removeProject(writer: RecordWriter, project: Project): Promise<void> {

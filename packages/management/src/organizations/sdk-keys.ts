@@ -5,7 +5,7 @@ import { hashSecret, newSecret } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import { completed } from '../changes/change-event.ts'
 import type { RecordChanges } from '../changes/record-writer.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
 import { assertInFuture } from '../requests/validation.ts'
 import { SECRET_PREFIX_LENGTH } from '../users/access-tokens.ts'
@@ -13,63 +13,55 @@ import { SECRET_PREFIX_LENGTH } from '../users/access-tokens.ts'
 const DEFAULT_GRACE_SECONDS = 24 * 60 * 60
 
 /** The use cases of sdk keys. */
-export const sdkKeyUseCases = {
+export const sdkKeyUseCases = defineUseCases({
   /** One page of an environment's SDK keys, by name, revoked ones included; never the keys themselves. */
-  listSdkKeys: defineQuery('listSdkKeys', {
-    run: ({ storage, environment: { id: environmentId }, query }) =>
-      listPage(storage, 'sdkKey', { where: { environmentId }, sortBy: 'name', query }),
-  }),
+  listSdkKeys: ({ storage, environment: { id: environmentId }, query }) =>
+    listPage(storage, 'sdkKey', { where: { environmentId }, sortBy: 'name', query }),
 
   /** A new SDK key of an environment. `key` is shown in this answer and never again. */
-  createSdkKey: defineChange('createSdkKey', {
-    async run({ writer, project, environment, body }) {
-      const secret = await newKey()
-      assertInFuture('expires_at', body.expiresAt, writer.now)
-      const { hash: _, ...record } = await writer.insert('sdkKey', {
-        ...secret.fields,
-        environmentId: environment.id,
-        projectId: project.id,
-        name: body.name,
-        kind: body.kind,
-        expiresAt: body.expiresAt ?? null,
-        rateLimit: body.rateLimit ?? null,
-      })
-      const result = { ...record, key: secret.key }
-      return completed('sdk_key.created', { after: record }, { result, shownOnce: 'key' })
-    },
-  }),
+  async createSdkKey({ writer, project, environment, body }) {
+    const secret = await newKey()
+    assertInFuture('expires_at', body.expiresAt, writer.now)
+    const { hash: _, ...record } = await writer.insert('sdkKey', {
+      ...secret.fields,
+      environmentId: environment.id,
+      projectId: project.id,
+      name: body.name,
+      kind: body.kind,
+      expiresAt: body.expiresAt ?? null,
+      rateLimit: body.rateLimit ?? null,
+    })
+    const result = { ...record, key: secret.key }
+    return completed('sdk_key.created', { after: record }, { result, shownOnce: 'key' })
+  },
 
   /** Revokes an SDK key: requests with it are refused, and its connections are closed. */
-  revokeSdkKey: defineChange('revokeSdkKey', {
-    async run({ writer, sdkKey: before, expectedRevision }) {
-      const changes = { revokedAt: before.revokedAt ?? writer.now }
-      const after = await writer.update('sdkKey', before, changes, expectedRevision)
-      return completed('sdk_key.revoked', { before, after }, { result: null })
-    },
-  }),
+  async revokeSdkKey({ writer, sdkKey: before, expectedRevision }) {
+    const changes = { revokedAt: before.revokedAt ?? writer.now }
+    const after = await writer.update('sdkKey', before, changes, expectedRevision)
+    return completed('sdk_key.revoked', { before, after }, { result: null })
+  },
 
   /**
    * A new key in the place of another, with its name, kind and rate limit. The old one is valid for
    * a grace period yet, unless it expires earlier; without grace it is revoked. Throws `CONFLICT`
    * for a key that has ended already.
    */
-  rotateSdkKey: defineChange('rotateSdkKey', {
-    async run({ writer, sdkKey: before, body }) {
-      const secret = await newKey()
-      assertLiving(before, writer.now)
-      const { graceSeconds = DEFAULT_GRACE_SECONDS, expiresAt = before.expiresAt } = body
-      assertInFuture('expires_at', expiresAt, writer.now)
-      const key = await writer.update('sdkKey', before, endAfter(graceSeconds, before, writer.now))
-      const { environmentId, projectId, name, kind, rateLimit } = before
-      const same = { environmentId, projectId, name, kind, rateLimit }
-      const inserted = await writer.insert('sdkKey', { ...secret.fields, ...same, expiresAt })
-      const { hash: _, ...successor } = inserted
-      const fields = { before: { key: before, successor: null }, after: { key, successor } }
-      const result = { ...successor, key: secret.key }
-      return completed('sdk_key.rotated', fields, { id: before.id, result, shownOnce: 'key' })
-    },
-  }),
-}
+  async rotateSdkKey({ writer, sdkKey: before, body }) {
+    const secret = await newKey()
+    assertLiving(before, writer.now)
+    const { graceSeconds = DEFAULT_GRACE_SECONDS, expiresAt = before.expiresAt } = body
+    assertInFuture('expires_at', expiresAt, writer.now)
+    const key = await writer.update('sdkKey', before, endAfter(graceSeconds, before, writer.now))
+    const { environmentId, projectId, name, kind, rateLimit } = before
+    const same = { environmentId, projectId, name, kind, rateLimit }
+    const inserted = await writer.insert('sdkKey', { ...secret.fields, ...same, expiresAt })
+    const { hash: _, ...successor } = inserted
+    const fields = { before: { key: before, successor: null }, after: { key, successor } }
+    const result = { ...successor, key: secret.key }
+    return completed('sdk_key.rotated', fields, { id: before.id, result, shownOnce: 'key' })
+  },
+})
 
 /** Returns a new key and its stored fields. */
 async function newKey() {

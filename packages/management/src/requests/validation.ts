@@ -17,6 +17,11 @@ export function invalidRequest(issues: readonly Issue[]): FlagError {
   return new FlagError('INVALID_REQUEST', message, { details: { issues } })
 }
 
+/** Whether a value is an e-mail address that a user can have. */
+export function isEmail(value: unknown): boolean {
+  return z.email().max(254).safeParse(value).success
+}
+
 /** Throws `INVALID_REQUEST` for a timestamp, if given, that is not after `now`. */
 export function assertInFuture(path: string, timestamp: string | null | undefined, now: string) {
   if (typeof timestamp === 'string' && timestamp <= now)

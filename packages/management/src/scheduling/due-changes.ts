@@ -123,7 +123,11 @@ async function presentAuthor(
   const recorded = { ...author, role, orgId: role === 'platform' ? null : orgId }
   const find = {
     token: () => findTokenActor(services, recorded),
-    user: () => findUserActor(storage, author.id, orgId),
+    user: async () => {
+      // How the author logged in does not matter here: what counts is the membership.
+      const account = await findAccount(storage, { id: author.id }, 'oidc')
+      return account && actorOf(account, orgId ?? '')
+    },
     host: async () => (findActor === undefined ? recorded : findActor(author.id)),
   }
   const actor = await find[source]()
@@ -146,14 +150,4 @@ async function findTokenActor(
   if (token === undefined) return undefined
   if (token.expiresAt !== null && token.expiresAt <= timestampAt(clock)) return undefined
   return { id, email, name: token.name, role: token.role, orgId: token.orgId }
-}
-
-async function findUserActor(
-  storage: Storage,
-  id: string,
-  orgId: string | null,
-): Promise<Actor | undefined> {
-  // How the author logged in does not matter here: what counts is the membership.
-  const account = await findAccount(storage, { id }, 'oidc')
-  return account && actorOf(account, orgId ?? '')
 }

@@ -1,7 +1,7 @@
 import { FlagError, isFlagError } from '@ff/core'
 import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
 import { completed } from '../changes/change-event.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineChange, defineUseCases } from '../changes/use-case.ts'
 import { given } from '../requests/filters.ts'
 import type { Input } from '../requests/input.ts'
 import { listPage } from '../requests/pages.ts'
@@ -12,11 +12,21 @@ const MOST_PENDING = 100
 
 /** The use cases of scheduled changes. */
 export const scheduledChangeUseCases = {
-  /** One page of what is and was scheduled for a flag in an environment, by its time. */
-  listScheduledChanges: defineQuery('listScheduledChanges', {
-    run({ storage, params: { flagId, environmentId }, query }) {
+  ...defineUseCases({
+    /** One page of what is and was scheduled for a flag in an environment, by its time. */
+    listScheduledChanges({ storage, params: { flagId, environmentId }, query }) {
       const where = given({ flagId, environmentId, status: query.status })
       return listPage(storage, 'scheduledChange', { where, sortBy: 'applyAt', query })
+    },
+
+    /** Calls a pending change off; throws `CONFLICT` for one that was made, or failed. */
+    async deleteScheduledChange({ writer, change, expectedRevision }) {
+      await writer.remove('scheduledChange', change, expectedRevision)
+      if (change.status !== 'pending') {
+        const end = change.status === 'applied' ? 'been applied' : 'failed'
+        throw new FlagError('CONFLICT', `The change has already ${end}.`)
+      }
+      return completed('scheduled_change.deleted', { before: change })
     },
   }),
 
@@ -51,22 +61,6 @@ export const scheduledChangeUseCases = {
       return completed('scheduled_change.created', { after: change })
     },
   }),
-
-  /** Calls a pending change off; throws `CONFLICT` for one that was made, or failed. */
-  deleteScheduledChange: defineChange('deleteScheduledChange', {
-    async run({ writer, change, expectedRevision }) {
-      writer.assertRevision('scheduledChange', change, expectedRevision)
-      if (change.status !== 'pending') {
-        throw new FlagError('CONFLICT', `The change has already ${pastOf(change.status)}.`)
-      }
-      await writer.remove('scheduledChange', change)
-      return completed('scheduled_change.deleted', { before: change })
-    },
-  }),
-}
-
-function pastOf(status: 'applied' | 'failed'): string {
-  return status === 'applied' ? 'been applied' : 'failed'
 }
 
 /** Rolls a rehearsal back; thrown nowhere else. */

@@ -1,6 +1,6 @@
 import { FlagError } from '@ff/core'
 import { fromBase64, toBase64 } from './base64.ts'
-import type { SecretKeys } from './secret-keys.ts'
+import { deriveKeys, type SecretKeys } from './secret-keys.ts'
 
 /** What a sealed text is for: it opens for nothing else. */
 export interface SealedFor {
@@ -32,11 +32,7 @@ export class SecretBox {
   readonly #keys: Promise<readonly [Key, ...Key[]]>
 
   constructor(keys: SecretKeys) {
-    const [first, ...others] = keys
-    const imported = Promise.all([importKey(first), ...others.map(importKey)])
-    // A failure is reported by every use of the keys.
-    imported.catch(() => undefined)
-    this.#keys = imported as Promise<readonly [Key, ...Key[]]>
+    this.#keys = deriveKeys(keys, importKey)
   }
 
   /** The text, sealed: `v1.key.bytes`. */

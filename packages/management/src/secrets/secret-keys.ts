@@ -25,6 +25,16 @@ export function randomSecretKeys(): SecretKeys {
   return [crypto.getRandomValues(new Uint8Array(KEY_BYTES))]
 }
 
+/** Derives a key from each secret key. A failure is reported by every use of the keys. */
+export function deriveKeys<Key>(
+  [first, ...others]: SecretKeys,
+  derive: (secretKey: Bytes) => Promise<Key>,
+): Promise<readonly [Key, ...Key[]]> {
+  const derived = Promise.all([derive(first), ...others.map(derive)])
+  derived.catch(() => undefined)
+  return derived
+}
+
 function parseKey(text: string): Bytes {
   if (HEX.test(text)) {
     return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))

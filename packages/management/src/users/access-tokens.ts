@@ -3,7 +3,7 @@ import { hashSecret, newSecret } from '@ff/server/plane'
 import { ACCESS_TOKEN_PREFIX } from '../access/actors.ts'
 import { assertRoleWithin } from '../access/permissions.ts'
 import { completed } from '../changes/change-event.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineChange, defineUseCases } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
 import { assertInFuture, invalid } from '../requests/validation.ts'
 
@@ -23,14 +23,17 @@ const CHOSEN_TOKEN = /^[\x21-\x7e]{16,512}$/
 
 /** The use cases of access tokens. */
 export const accessTokenUseCases = {
-  /** One page of an organization's tokens, by name; never the tokens themselves. */
-  listAccessTokens: defineQuery('listAccessTokens', {
-    run: ({ storage, organization, query }) =>
-      listPage(storage, 'accessToken', {
-        where: { orgId: organization.id },
-        sortBy: 'name',
-        query,
-      }),
+  ...defineUseCases({
+    /** One page of an organization's tokens, by name; never the tokens themselves. */
+    listAccessTokens: ({ storage, organization: { id: orgId }, query }) =>
+      listPage(storage, 'accessToken', { where: { orgId }, sortBy: 'name', query }),
+
+    /** Ends a token, of no higher role than the actor's own, at once. */
+    async deleteAccessToken({ writer, token, expectedRevision, actor }) {
+      assertRoleWithin(token.role, actor)
+      await writer.remove('accessToken', token, expectedRevision)
+      return completed('token.deleted', { before: token })
+    },
   }),
 
   /**
@@ -61,16 +64,6 @@ export const accessTokenUseCases = {
       })
       const result = { ...record, token }
       return completed('token.created', { after: record }, { result, shownOnce: 'token' })
-    },
-  }),
-
-  /** Ends a token, of no higher role than the actor's own, at once. */
-  deleteAccessToken: defineChange('deleteAccessToken', {
-    async run({ writer, token, expectedRevision, actor }) {
-      assertRoleWithin(token.role, actor)
-      writer.assertRevision('accessToken', token, expectedRevision)
-      await writer.remove('accessToken', token)
-      return completed('token.deleted', { before: token })
     },
   }),
 }

@@ -1,10 +1,8 @@
 import { type Clock, newId, timestampAt } from '@ff/server/plane'
 import type { Records, Storage, StorageSession } from '@ff/storage'
-import * as z from 'zod'
-import { loginEntry } from '../authentication/login-audit.ts'
-import { appendAudit, chainName } from '../changes/audit-chain.ts'
+import { chainName } from '../changes/audit-chain.ts'
 import type { PasswordHasher } from '../ports/password-hasher.ts'
-import { invalid } from '../requests/validation.ts'
+import { invalid, isEmail } from '../requests/validation.ts'
 import { assertGoodPassword, setPassword } from './passwords.ts'
 
 /** The administrator of the installation. */
@@ -20,7 +18,7 @@ export interface Administrator {
  */
 export function resolveAdministrator({ email, password }: Administrator): Administrator {
   const address = email.toLowerCase()
-  if (!z.email().max(254).safeParse(address).success) {
+  if (!isEmail(address)) {
     throw invalid('administrator.email', 'must be an e-mail address')
   }
   assertGoodPassword(password, 'administrator.password', address)
@@ -58,11 +56,8 @@ export async function appointAdministrator(
             user.revision,
           )
     if (passwordHash === undefined) return
-    await setPassword(session, updated, { passwordHash, now })
     const actor = { id: user.id, email, name: user.name, role: 'platform' }
-    const fields = { email, by: 'operator' } as const
-    const event = { type: 'user.password_changed', fields, actor, orgId: '' } as const
-    await appendAudit(session, loginEntry(event, now))
+    await setPassword(session, updated, { passwordHash, now, by: 'operator', actor, orgId: '' })
   })
 }
 

@@ -8,38 +8,34 @@ import { type Account, actorOf, findAccount } from '../authentication/accounts.t
 import { type LogInService, requireLogIn } from '../authentication/log-in-service.ts'
 import { type LoginRefusal, UNKNOWN_ACTOR } from '../authentication/login-audit.ts'
 import type { LiveSession } from '../authentication/login-sessions.ts'
-import type { UseCase } from '../changes/use-case.ts'
-import type { Input } from '../requests/input.ts'
+import type { EndpointUseCases } from '../changes/use-case.ts'
 import { WithHeaders } from '../requests/with-headers.ts'
 
 /** Creates the use cases of sessions; each throws `NOT_FOUND` if users do not log in to the server. */
 export function createLogInUseCases(service: LogInService | undefined) {
   return {
-    logIn: (async ({ storage }, { caller }, { body }) =>
-      logIn({ storage, service: requireLogIn(service), caller }, body)) satisfies UseCase<
-      Input<'logIn', 'body'>,
-      WithHeaders<LogIn>
-    >,
+    logIn: async ({ storage }, { caller }, { body }) =>
+      logIn({ storage, service: requireLogIn(service), caller }, body),
 
     /** Ends the session that a request is sent with. A token is not ended by this. */
-    logOut: (async (_services, { caller }) => {
+    async logOut(_services, { caller }) {
       const required = requireLogIn(service)
       const session = await required.findSession(caller)
       if (session === undefined) return null
       await required.sessions.end(session)
       return new WithHeaders(null, { cookies: [required.sessionCookie(undefined, caller)] })
-    }) satisfies UseCase<unknown, null | WithHeaders<null>>,
+    },
 
     /** Returns the actor, its memberships, and the CSRF token that a page must send with changes. */
-    getLogIn: (async ({ storage }, { actor, caller }) => {
+    async getLogIn({ storage }, { actor, caller }) {
       const session = await requireLogIn(service).findSession(caller)
       const account = session && (await findAccountOf(storage, session))
       if (session === undefined || account === undefined) {
         return { user: actor, memberships: [], csrfToken: null, expiresAt: null }
       }
       return toLogIn(storage, { actor, account, session })
-    }) satisfies UseCase<unknown, LogIn>,
-  }
+    },
+  } satisfies Partial<EndpointUseCases>
 }
 
 /** What proving an identity depends on. */

@@ -5,83 +5,70 @@ import type { Records } from '@ff/storage'
 import { assertRoleWithin } from '../access/permissions.ts'
 import { completed } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
 
 const LINK_PREFIX = 'ffl_'
 const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000
 
 /** The use cases of members. */
-export const memberUseCases = {
+export const memberUseCases = defineUseCases({
   /** One page of an organization's members, by e-mail address. */
-  listMembers: defineQuery('listMembers', {
-    run: ({ storage, organization, query }) =>
-      listPage(storage, 'member', {
-        where: { orgId: organization.id },
-        sortBy: 'email',
-        query,
-      }),
-  }),
+  listMembers: ({ storage, organization: { id: orgId }, query }) =>
+    listPage(storage, 'member', { where: { orgId }, sortBy: 'email', query }),
 
   /**
    * A new member, of no higher role than the actor's own. `oneTimeLink` is shown in this answer and
    * never again: with it, the user accepts and sets a first password.
    */
-  addMember: defineChange('addMember', {
-    async run({ writer, organization, body, actor }) {
-      const { link: oneTimeLink, ...link } = await newLink(writer.now)
-      assertRoleWithin(body.role, actor)
-      const user = await findOrInsertUser(writer, body)
-      const where = { orgId: organization.id, userId: user.id }
-      if ((await writer.reader.list('member', { where, limit: 1 })).total > 0) throw alreadyMember()
-      const member = await writer.insert('member', {
-        ...where,
-        email: user.email,
-        name: body.name ?? user.email,
-        role: body.role,
-        acceptedAt: null,
-        ...link,
-      })
-      const result = { ...member, oneTimeLink }
-      return completed('member.added', { after: member }, { result, shownOnce: 'oneTimeLink' })
-    },
-  }),
+  async addMember({ writer, organization, body, actor }) {
+    const { link: oneTimeLink, ...link } = await newLink(writer.now)
+    assertRoleWithin(body.role, actor)
+    const user = await findOrInsertUser(writer, body)
+    const where = { orgId: organization.id, userId: user.id }
+    if ((await writer.reader.list('member', { where, limit: 1 })).total > 0) throw alreadyMember()
+    const member = await writer.insert('member', {
+      ...where,
+      email: user.email,
+      name: body.name ?? user.email,
+      role: body.role,
+      acceptedAt: null,
+      ...link,
+    })
+    const result = { ...member, oneTimeLink }
+    return completed('member.added', { after: member }, { result, shownOnce: 'oneTimeLink' })
+  },
 
   /**
    * Changes a member's role, from and to no higher one than the actor's own, or name; or makes a new
    * link, in place of one that was lost or for a password that was forgotten.
    */
-  updateMember: defineChange('updateMember', {
-    async run({ writer, member, body, expectedRevision, actor }) {
-      const { newLink: isInvited = false, ...fields } = body
-      const { link, ...linkFields } = await newLink(writer.now)
-      assertRoleWithin(member.role, actor)
-      const after = await writer.update(
-        'member',
-        member,
-        { ...fields, ...(isInvited && linkFields) },
-        expectedRevision,
-      )
-      assertRoleWithin(after.role, actor)
-      if (after.role !== 'owner') await assertOtherOwner(writer.reader, member)
-      const type = isInvited ? 'member.invited' : 'member.updated'
-      const result = { ...after, oneTimeLink: isInvited ? link : null }
-      return completed(type, { before: member, after }, { result })
-    },
-  }),
+  async updateMember({ writer, member, body, expectedRevision, actor }) {
+    const { newLink: isInvited = false, ...fields } = body
+    const { link, ...linkFields } = await newLink(writer.now)
+    assertRoleWithin(member.role, actor)
+    const after = await writer.update(
+      'member',
+      member,
+      { ...fields, ...(isInvited && linkFields) },
+      expectedRevision,
+    )
+    assertRoleWithin(after.role, actor)
+    if (after.role !== 'owner') await assertOtherOwner(writer.reader, member)
+    const type = isInvited ? 'member.invited' : 'member.updated'
+    const result = { ...after, oneTimeLink: isInvited ? link : null }
+    return completed(type, { before: member, after }, { result })
+  },
 
   /** Takes a member of no higher role than the actor's own out of the organization. */
-  removeMember: defineChange('removeMember', {
-    async run({ writer, member, expectedRevision, actor }) {
-      assertRoleWithin(member.role, actor)
-      writer.assertRevision('member', member, expectedRevision)
-      await writer.remove('member', member)
-      await assertOtherOwner(writer.reader, member)
-      await endSessionsIfHomeless(writer, member)
-      return completed('member.removed', { before: member })
-    },
-  }),
-}
+  async removeMember({ writer, member, expectedRevision, actor }) {
+    assertRoleWithin(member.role, actor)
+    await writer.remove('member', member, expectedRevision)
+    await assertOtherOwner(writer.reader, member)
+    await endSessionsIfHomeless(writer, member)
+    return completed('member.removed', { before: member })
+  },
+})
 
 /**
  * Ends the sessions of a user without memberships, and unlinks their identities, because the e-mail

@@ -8,7 +8,7 @@ import { type Account, actorOf, findAccount } from '../authentication/accounts.t
 import { findCookie, setCookieText } from '../authentication/cookies.ts'
 import type { LogInService } from '../authentication/log-in-service.ts'
 import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
-import type { UseCase } from '../changes/use-case.ts'
+import type { EndpointUseCases } from '../changes/use-case.ts'
 import type { AuthorizationChecks, Identity, IdentityProvider } from '../ports/identity-provider.ts'
 import type { Input } from '../requests/input.ts'
 import { WithHeaders } from '../requests/with-headers.ts'
@@ -56,17 +56,11 @@ export function createOidcUseCases({ service, identityProvider, publicUrl }: Oid
     return { storage, clock, service, caller, provider: identityProvider, redirectUri }
   }
   return {
-    startOidcLogIn: (async (services, call, { query }) =>
-      startOidcLogIn(requestOf(services, call), query)) satisfies UseCase<
-      Input<'startOidcLogIn', 'query'>,
-      WithHeaders<null>
-    >,
-    finishOidcLogIn: (async (services, call, { query }) =>
-      finishOidcLogIn(requestOf(services, call), query)) satisfies UseCase<
-      Input<'finishOidcLogIn', 'query'>,
-      WithHeaders<null>
-    >,
-  }
+    startOidcLogIn: async (services, call, { query }) =>
+      startOidcLogIn(requestOf(services, call), query),
+    finishOidcLogIn: async (services, call, { query }) =>
+      finishOidcLogIn(requestOf(services, call), query),
+  } satisfies Partial<EndpointUseCases>
 }
 
 /** Sends a browser to the identity provider. Throws `UNAVAILABLE` while that cannot be reached. */

@@ -5,11 +5,10 @@ import type { Records, StorageSession } from '@ff/storage'
 import { unauthenticated } from '../access/permissions.ts'
 import { actorOf } from '../authentication/accounts.ts'
 import { type LogInService, requireLogIn } from '../authentication/log-in-service.ts'
-import { loginEntry } from '../authentication/login-audit.ts'
+import { loginEntry, type PasswordEvent } from '../authentication/login-audit.ts'
 import { assertCsrfToken, type LiveSession } from '../authentication/login-sessions.ts'
 import { appendAudit, chainName } from '../changes/audit-chain.ts'
-import type { UseCase } from '../changes/use-case.ts'
-import type { Input } from '../requests/input.ts'
+import type { EndpointUseCases } from '../changes/use-case.ts'
 import { invalid } from '../requests/validation.ts'
 import { WithHeaders } from '../requests/with-headers.ts'
 import { findAccountOf, type LogInRequest, refusalOf } from './log-ins.ts'
@@ -20,13 +19,13 @@ const LONGEST_PASSWORD = 256
 /** Creates the use case of passwords; it throws `NOT_FOUND` if users do not log in to the server. */
 export function createPasswordUseCases(service: LogInService | undefined) {
   return {
-    changePassword: (async ({ storage, clock }, { caller }, { body }) => {
+    async changePassword({ storage, clock }, { caller }, { body }) {
       const required = requireLogIn(service)
       const email = await changePassword({ storage, clock, service: required, caller }, body)
       if (email === undefined) return null
       return new WithHeaders(null, { cookies: [await required.deviceCookie(email, caller)] })
-    }) satisfies UseCase<Input<'changePassword', 'body'>, null | WithHeaders<null>>,
-  }
+    },
+  } satisfies Partial<EndpointUseCases>
 }
 
 interface PasswordRequest extends LogInRequest {
@@ -70,19 +69,31 @@ export function assertGoodPassword(password: string, field: string, email: strin
   if (normal.toLowerCase() === email) throw invalid(field, 'must not be the e-mail address')
 }
 
-/** Sets the password of a user and ends all their sessions except one. */
+interface NewPassword extends Pick<PasswordEvent, 'actor' | 'orgId'> {
+  readonly passwordHash: string
+  readonly now: string
+  readonly by: PasswordEvent['fields']['by']
+  /** The session that does not end. */
+  readonly except?: LiveSession
+}
+
+/** Sets the password of a user, ends all their sessions except one, and writes the audit event. */
 export async function setPassword(
   session: StorageSession,
   user: Records['user'],
-  change: { readonly passwordHash: string; readonly now: string; readonly except?: LiveSession },
+  { passwordHash, now, by, actor, orgId, except }: NewPassword,
 ): Promise<void> {
-  const { passwordHash, now, except } = change
-  const fields = { passwordHash, updatedAt: now, revision: user.revision + 1 }
-  await session.update('user', user.id, fields, user.revision)
+  const changes = { passwordHash, updatedAt: now, revision: user.revision + 1 }
+  await session.update('user', user.id, changes, user.revision)
   const { data } = await session.list('loginSession', { where: { userId: user.id } })
   for (const { id } of data) {
     if (id !== except?.record.id) await session.purge('loginSession', { where: { id } })
   }
+  const fields = { email: user.email, by }
+  await appendAudit(
+    session,
+    loginEntry({ type: 'user.password_changed', fields, actor, orgId }, now),
+  )
 }
 
 async function changeOwn(
@@ -109,12 +120,8 @@ async function changeOwn(
   const orgId = actor.orgId ?? ''
   await storage.transaction(chainName('logins', orgId), async (session) => {
     const now = timestampAt(clock)
-    await setPassword(session, user, { passwordHash, now, except: live })
-    const fields = { email, by: 'password' } as const
-    await appendAudit(
-      session,
-      loginEntry({ type: 'user.password_changed', fields, actor, orgId }, now),
-    )
+    const event = { by: 'password', actor, orgId } as const
+    await setPassword(session, user, { passwordHash, now, ...event, except: live })
   })
   return user
 }
@@ -134,8 +141,9 @@ async function acceptByLink(
   const linkHash = await hashSecret(token)
   const { user, member } = await findInvited(storage, linkHash, timestampAt(clock))
   await assertUsable(storage, { user, member, isNew })
+  if (isNew) assertGoodPassword(password, 'new_password', user.email)
   const passwordHash = isNew
-    ? await newHash(service, { password, email: user.email })
+    ? await service.passwordHasher.hash(password)
     : await provenHash(request, { user, member, password })
   const { orgId } = member
   await storage.transaction(chainName('logins', orgId), async (session) => {
@@ -149,10 +157,7 @@ async function acceptByLink(
     await appendAudit(session, loginEntry(entry, now))
     if (!isNew) return
     // Refused when another link has set a password since: that changes the user's revision.
-    await setPassword(session, user, { passwordHash, now })
-    const fields = { email: user.email, by: 'link' } as const
-    const change = { type: 'user.password_changed', fields, actor, orgId } as const
-    await appendAudit(session, loginEntry(change, now))
+    await setPassword(session, user, { passwordHash, now, by: 'link', actor, orgId })
   })
   return user
 }
@@ -192,14 +197,6 @@ async function assertUsable(
     ? 'This person has a password already: send it as old_password.'
     : 'Send a password of your choice as new_password.'
   throw new FlagError('CONFLICT', message)
-}
-
-function newHash(
-  { passwordHasher }: LogInService,
-  { password, email }: { readonly password: string; readonly email: string },
-): Promise<string> {
-  assertGoodPassword(password, 'new_password', email)
-  return passwordHasher.hash(password)
 }
 
 async function provenHash(

@@ -1,7 +1,7 @@
 import { isFlagError } from '@ff/core'
 import { type Clock, CoalescedTask, type Job, type Logger } from '@ff/server/plane'
 import type { Records, Storage, StorageSession } from '@ff/storage'
-import type { Actor } from '../access/actors.ts'
+import { systemActor } from '../access/actors.ts'
 import type { WebhookAnswer, WebhookSender } from '../ports/webhook-sender.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { messageOf, signedHeaders } from './webhook-message.ts'
@@ -42,13 +42,7 @@ const KEEP_DELIVERIES_MS = 7 * DAY
 const LOCK = 'webhook-deliveries'
 
 /** The actor that deactivates failing webhooks. */
-export const DISPATCHER: Actor = {
-  id: 'webhooks',
-  email: '',
-  name: 'Webhooks',
-  role: 'platform',
-  orgId: null,
-}
+export const DISPATCHER = systemActor('webhooks', 'Webhooks')
 
 interface DispatcherServices {
   readonly storage: Storage

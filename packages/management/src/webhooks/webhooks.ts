@@ -3,7 +3,7 @@ import type { NewWebhook, Webhook, WebhookChanges } from '@ff/protocol/managemen
 import { newId } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import { completed } from '../changes/change-event.ts'
-import { defineChange, defineQuery } from '../changes/use-case.ts'
+import { defineUseCases } from '../changes/use-case.ts'
 import { isEventPattern } from '../changes/webhook-outbox.ts'
 import type { WebhookSender } from '../ports/webhook-sender.ts'
 import { listPage } from '../requests/pages.ts'
@@ -15,40 +15,31 @@ import { newWebhookSecret } from './webhook-message.ts'
 const MOST_WEBHOOKS = 20
 
 /** The use cases of webhooks. */
-export const webhookUseCases = {
+export const webhookUseCases = defineUseCases({
   /** One page of an organization's webhooks, in the order of their making; never their secrets. */
-  listWebhooks: defineQuery('listWebhooks', {
-    async run({ storage, organization, query }) {
-      const where = { orgId: organization.id }
-      const page = await listPage(storage, 'webhook', { where, sortBy: 'createdAt', query })
-      return { ...page, data: page.data.map(withoutSecret) }
-    },
-  }),
+  async listWebhooks({ storage, organization, query }) {
+    const where = { orgId: organization.id }
+    const page = await listPage(storage, 'webhook', { where, sortBy: 'createdAt', query })
+    return { ...page, data: page.data.map(withoutSecret) }
+  },
 
   /** A webhook. */
-  getWebhook: defineQuery('getWebhook', {
-    run: async ({ webhook }) => withoutSecret(webhook),
-  }),
+  getWebhook: async ({ webhook }) => withoutSecret(webhook),
 
   /** Deletes a webhook; its pending deliveries are not sent. */
-  deleteWebhook: defineChange('deleteWebhook', {
-    async run({ writer, webhook, expectedRevision }) {
-      writer.assertRevision('webhook', webhook, expectedRevision)
-      await writer.remove('webhook', webhook)
-      return completed('webhook.deleted', { before: webhook })
-    },
-  }),
+  async deleteWebhook({ writer, webhook, expectedRevision }) {
+    await writer.remove('webhook', webhook, expectedRevision)
+    return completed('webhook.deleted', { before: webhook })
+  },
 
   /** Returns one page of a webhook's deliveries, sent and pending, the newest first. */
-  listWebhookDeliveries: defineQuery('listWebhookDeliveries', {
-    run: ({ storage, webhook, query }) => {
-      const where = { webhookId: webhook.id }
-      // An organization's events are numbered in the order in which they happened.
-      const order = { sortBy: 'eventId', direction: 'desc' } as const
-      return listPage(storage, 'webhookDelivery', { where, ...order, query })
-    },
-  }),
-}
+  listWebhookDeliveries: ({ storage, webhook, query }) => {
+    const where = { webhookId: webhook.id }
+    // An organization's events are numbered in the order in which they happened.
+    const order = { sortBy: 'eventId', direction: 'desc' } as const
+    return listPage(storage, 'webhookDelivery', { where, ...order, query })
+  },
+})
 
 /** What writing webhooks depends on. */
 interface WebhookServices {
@@ -59,40 +50,36 @@ interface WebhookServices {
 
 /** Creates the use cases that write a webhook's URL or secret. */
 export function createWebhookUseCases({ webhookSender, secretBox }: WebhookServices) {
-  return {
+  return defineUseCases({
     /** A new webhook. `secret`, which its messages are signed with, is shown now and never again. */
-    createWebhook: defineChange('createWebhook', {
-      async run({ writer, organization, body }) {
-        assertMeant(webhookSender, body)
-        const id = newId()
-        const secret = newWebhookSecret()
-        const sealedSecret = await requireBox(secretBox).seal(secret, { purpose: 'webhook', id })
-        const { url, eventTypes, isActive = true } = body
-        const orgId = organization.id
-        const { total } = await writer.reader.list('webhook', { where: { orgId }, limit: 1 })
-        if (total >= MOST_WEBHOOKS) {
-          const message = `An organization has at most ${MOST_WEBHOOKS} webhooks.`
-          throw new FlagError('CONFLICT', message)
-        }
-        const fields = { orgId, url, eventTypes, isActive, failingSince: null, sealedSecret }
-        const record = withoutSecret(await writer.insert('webhook', fields, id))
-        const result = { ...record, secret }
-        return completed('webhook.created', { after: record }, { result, shownOnce: 'secret' })
-      },
-    }),
+    async createWebhook({ writer, organization, body }) {
+      assertMeant(webhookSender, body)
+      const id = newId()
+      const secret = newWebhookSecret()
+      const sealedSecret = await requireBox(secretBox).seal(secret, { purpose: 'webhook', id })
+      const { url, eventTypes, isActive = true } = body
+      const orgId = organization.id
+      const { total } = await writer.reader.list('webhook', { where: { orgId }, limit: 1 })
+      if (total >= MOST_WEBHOOKS) {
+        const message = `An organization has at most ${MOST_WEBHOOKS} webhooks.`
+        throw new FlagError('CONFLICT', message)
+      }
+      const fields = { orgId, url, eventTypes, isActive, failingSince: null, sealedSecret }
+      const record = withoutSecret(await writer.insert('webhook', fields, id))
+      const result = { ...record, secret }
+      return completed('webhook.created', { after: record }, { result, shownOnce: 'secret' })
+    },
 
     /** Changes a webhook. Sent elsewhere, or switched on again, it counts as failing no more. */
-    updateWebhook: defineChange('updateWebhook', {
-      async run({ writer, webhook: before, body, expectedRevision }) {
-        assertMeant(webhookSender, body)
-        const isOther = body.url !== undefined && body.url !== before.url
-        const startsAnew = isOther || (body.isActive === true && !before.isActive)
-        const changes = startsAnew ? { ...body, failingSince: null } : body
-        const after = await writer.update('webhook', before, changes, expectedRevision)
-        return completed('webhook.updated', { before, after }, { result: withoutSecret(after) })
-      },
-    }),
-  }
+    async updateWebhook({ writer, webhook: before, body, expectedRevision }) {
+      assertMeant(webhookSender, body)
+      const isOther = body.url !== undefined && body.url !== before.url
+      const startsAnew = isOther || (body.isActive === true && !before.isActive)
+      const changes = startsAnew ? { ...body, failingSince: null } : body
+      const after = await writer.update('webhook', before, changes, expectedRevision)
+      return completed('webhook.updated', { before, after }, { result: withoutSecret(after) })
+    },
+  })
 }
 
 function withoutSecret({ sealedSecret: _, ...webhook }: Records['webhook']): Webhook {
