@@ -145,17 +145,11 @@ export class PublishedDefinitions {
     const name = flagIdName(id)
     if (definition === null) return [name, undefined]
     const names = [name, flagName(definition.key)]
-    const { rules } = definition
-    const referring = () => {
-      return rules.map((rule) => ({
-        definition: rule,
-        conditions: this.#referring(rule.conditions),
-      }))
-    }
-    const derived = readIfSound(() => ({
-      references: namesIn(referencesOfFlag(definition, referring())),
-      valueBytes: valueBytesOf(rules.flatMap(({ conditions }) => conditions)),
-    }))
+    const derived = readIfSound(() => {
+      const conditions = definition.rules.flatMap((rule) => rule.conditions)
+      const references = namesIn(referencesOfFlag(definition, this.#referring(conditions)))
+      return { references, valueBytes: valueBytesOf(conditions) }
+    })
     return [name, { flags: [definition], segments: [], names, ...derived }]
   }
 
