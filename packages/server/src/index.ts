@@ -6,11 +6,7 @@ export type { EndReason } from './live/flag-session.ts'
 export type { FlagUpdate, Message } from './live/flag-set-diff.ts'
 export type { SocketConnection } from './live/socket-connection.ts'
 export type { SocketLike } from './live/socket-like.ts'
-export type {
-  ConnectedManagementPlane,
-  ManagementPlane,
-  ServerServices,
-} from './management-plane.ts'
+export type * from './management-plane.ts'
 export type { FlagServerOptions } from './options.ts'
 export { type Cancel, type Clock, systemClock } from './runtime/clock.ts'
 export { type LogFields, type Logger, silentLogger } from './runtime/logger.ts'

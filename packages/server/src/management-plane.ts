@@ -1,4 +1,4 @@
-import type { ChangeFeed, RateLimiter, Storage } from '@ff/storage'
+import type { Capabilities } from '@ff/storage'
 import type { Exchange, Reply } from './http/exchange.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { Instance } from './instance.ts'
@@ -7,10 +7,7 @@ import type { Job } from './runtime/jobs.ts'
 import type { Logger } from './runtime/logger.ts'
 
 /** What a server provides to its management plane. */
-export interface ServerServices {
-  readonly storage: Storage
-  readonly changeFeed: ChangeFeed
-  readonly rateLimiter: RateLimiter
+export interface ServerServices extends Required<Capabilities> {
   readonly clock: Clock
   readonly logger: Logger
   readonly basePath: string

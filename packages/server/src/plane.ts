@@ -9,11 +9,7 @@ export { METRICS_PATH, type Metrics, metricsReply } from './http/metrics.ts'
 export { answerGet, methodNotAllowed, methodOf, privateReply } from './http/private-reply.ts'
 export { type RateLimitHeaders, setRateLimitHeaders } from './http/sdk-reply.ts'
 export type { Instance } from './instance.ts'
-export type {
-  ConnectedManagementPlane,
-  ManagementPlane,
-  ServerServices,
-} from './management-plane.ts'
+export type * from './management-plane.ts'
 export { assertLimit } from './options.ts'
 export { type Cancel, type Clock, timestampAt } from './runtime/clock.ts'
 export { CoalescedTask } from './runtime/coalesced-task.ts'

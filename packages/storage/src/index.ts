@@ -1,13 +1,7 @@
 export { memory } from './memory/memory.ts'
 export type { Capabilities } from './ports/capabilities.ts'
-export type {
-  ChangeFeed,
-  ChangeListener,
-  FlagSetChange,
-  Resync,
-  Unsubscribe,
-} from './ports/change-feed.ts'
-export type { RateLimiter, RateWindow } from './ports/rate-limiter.ts'
+export type * from './ports/change-feed.ts'
+export type * from './ports/rate-limiter.ts'
 export {
   type AuditHead,
   type Findable,
@@ -22,28 +16,7 @@ export {
   type Records,
   type Undoable,
 } from './ports/records.ts'
-export type {
-  ChangedDefinition,
-  Changes,
-  ContextSample,
-  DefinitionChange,
-  DefinitionChanges,
-  EvaluationCount,
-  EvaluationCountQuery,
-  EvaluationOutcome,
-  EvaluationSource,
-  EvaluationTotal,
-  ListQuery,
-  Page,
-  PublishedSegment,
-  PublishedVersion,
-  PublishMetadata,
-  PurgeQuery,
-  SegmentKeysChange,
-  Storage,
-  StorageSession,
-  VersionPage,
-} from './ports/storage.ts'
+export type * from './ports/storage.ts'
 export { createStorage, type StorageCore } from './ports/storage-core.ts'
 export {
   type FlagRecords,

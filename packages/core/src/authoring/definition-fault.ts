@@ -69,6 +69,10 @@ function oneOf(...values: readonly string[]): Guard {
   return guard(`one of ${values.join(', ')}`, (value) => allowed.has(value))
 }
 
+function finite(expected: string, accepts: (value: number) => boolean): Guard {
+  return guard(expected, (value) => Number.isFinite(value) && accepts(Number(value)))
+}
+
 function integer(min: number, max: number): Guard {
   const isInRange = (value: unknown) =>
     Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max
@@ -116,14 +120,8 @@ const textOrNull = guard('a string or null', (value) => typeof value === 'string
 const texts = arrayOf(text)
 const bool = guard('a boolean', (value) => typeof value === 'boolean')
 const number = guard('a finite number', Number.isFinite)
-const percentage = guard(
-  'a number from 0 to 100',
-  (value) => Number.isFinite(value) && Number(value) >= 0 && Number(value) <= 100,
-)
-const positive = guard(
-  'a finite number above 0',
-  (value) => Number.isFinite(value) && Number(value) > 0,
-)
+const percentage = finite('a number from 0 to 100', (value) => value >= 0 && value <= 100)
+const positive = finite('a finite number above 0', (value) => value > 0)
 const timestamp = guard(
   'an RFC 3339 timestamp with a time zone',
   (value) => typeof value === 'string' && parseTimestamp(value) !== undefined,

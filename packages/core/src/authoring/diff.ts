@@ -57,16 +57,19 @@ export function changedValues(before: FlagValues, after: FlagValues): ValueChang
   return { flags, removed: Object.keys(before).filter((key) => !Object.hasOwn(after, key)) }
 }
 
-/** The newest state of what changed since a version; null: it no longer exists. */
+/** The newest state of a definition; null: it no longer exists. */
+export interface Changed<Definition> {
+  readonly id: string
+  readonly definition: Definition | null
+}
+
+/** The newest state of what changed since a version. */
 export interface DefinitionDelta {
   readonly version: number
   /** See `FlagSetDefinition`. */
   readonly clientVersion?: number
-  readonly flags: readonly { readonly id: string; readonly definition: FlagDefinition | null }[]
-  readonly segments: readonly {
-    readonly id: string
-    readonly definition: SegmentDefinition | null
-  }[]
+  readonly flags: readonly Changed<FlagDefinition>[]
+  readonly segments: readonly Changed<SegmentDefinition>[]
 }
 
 /** The definition of the newer version. Flags are ordered by key, segments by id. */
@@ -86,7 +89,7 @@ export function mergeChanges(
 
 function mergeById<Definition extends { readonly id: string }>(
   definitions: readonly Definition[],
-  changes: readonly { readonly id: string; readonly definition: Definition | null }[],
+  changes: readonly Changed<Definition>[],
 ): Definition[] {
   const byId = new Map(definitions.map((definition) => [definition.id, definition]))
   for (const { id, definition } of changes) {

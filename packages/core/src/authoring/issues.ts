@@ -7,6 +7,7 @@ import { type CompiledSegment, compileSegment } from '../evaluation/segment.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
 import type { Extensions } from '../model/extensions.ts'
 import { getOrMake } from '../model/get-or-make.ts'
+import { runToEnd } from '../model/incremental.ts'
 import { isSameDefinition } from '../model/json.ts'
 import { clip, quote } from '../model/quote.ts'
 import { type CompiledCondition, sharedConditions } from '../operators/condition.ts'
@@ -100,7 +101,7 @@ function findLeftOut({ definition, flags, segments, extensions }: FlagSet): Flag
     ...messagesOf(definition.flags, {
       compiled: flags,
       nameOf: (flag) => flag?.key,
-      compile: (flag) => compileFlag(flag, extensions, compileCondition),
+      compile: (flag) => runToEnd(compileFlag(flag, extensions, compileCondition)),
     }),
   ].map((message) => ({ severity: 'error', message }))
 }

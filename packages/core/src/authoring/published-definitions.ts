@@ -19,7 +19,7 @@ import { getOrMake } from '../model/get-or-make.ts'
 import type { Incremental } from '../model/incremental.ts'
 import { type CompiledCondition, compileCondition } from '../operators/condition.ts'
 import { meaningOf } from '../operators/value-reader.ts'
-import type { DefinitionDelta } from './diff.ts'
+import type { Changed, DefinitionDelta } from './diff.ts'
 import { type FlagSetIssue, findErrors } from './issues.ts'
 
 /** A change that is to be published; `null` deletes the definition. */
@@ -28,11 +28,6 @@ export type DefinitionChange =
   | ({ readonly kind: 'segment' } & Changed<SegmentWithoutKeys>)
   /** The listed keys of a segment change. */
   | { readonly kind: 'segmentKeys'; readonly segmentId: string }
-
-interface Changed<Definition> {
-  readonly id: string
-  readonly definition: Definition | null
-}
 
 type SegmentWithoutKeys = Omit<SegmentDefinition, 'included' | 'excluded'>
 
@@ -145,17 +140,11 @@ export class PublishedDefinitions {
     const name = flagIdName(id)
     if (definition === null) return [name, undefined]
     const names = [name, flagName(definition.key)]
-    const { rules } = definition
-    const referring = () => {
-      return rules.map((rule) => ({
-        definition: rule,
-        conditions: this.#referring(rule.conditions),
-      }))
-    }
-    const derived = readIfSound(() => ({
-      references: namesIn(referencesOfFlag(definition, referring())),
-      valueBytes: valueBytesOf(rules.flatMap(({ conditions }) => conditions)),
-    }))
+    const derived = readIfSound(() => {
+      const conditions = definition.rules.flatMap((rule) => rule.conditions)
+      const references = namesIn(referencesOfFlag(definition, this.#referring(conditions)))
+      return { references, valueBytes: valueBytesOf(conditions) }
+    })
     return [name, { flags: [definition], segments: [], names, ...derived }]
   }
 

@@ -43,12 +43,7 @@ export function dependenciesOf(
   nodes: readonly DependencyNode[],
   names: Iterable<string>,
 ): ReadonlySet<string> {
-  const dependsOn = new Map(nodes.map((node) => [node.name, node.dependsOn]))
-  const found = new Set(names)
-  // A set may grow while it is walked: what is added is visited too.
-  for (const name of found)
-    for (const dependency of dependsOn.get(name) ?? []) found.add(dependency)
-  return found
+  return reachableFrom(names, new Map(nodes.map((node) => [node.name, node.dependsOn])))
 }
 
 /** The names in `changed` and of everything that depends on them, however indirectly. */
@@ -56,12 +51,16 @@ export function dependentsOf(
   nodes: readonly DependencyNode[],
   changed: Iterable<string>,
 ): ReadonlySet<string> {
-  const dependents = dependentsByName(nodes)
-  const found = new Set(changed)
+  return reachableFrom(changed, dependentsByName(nodes))
+}
+
+function reachableFrom(
+  names: Iterable<string>,
+  edges: ReadonlyMap<string, Iterable<string>>,
+): ReadonlySet<string> {
+  const found = new Set(names)
   // A set may grow while it is walked: what is added is visited too.
-  for (const name of found) {
-    for (const dependent of dependents.get(name) ?? []) found.add(dependent)
-  }
+  for (const name of found) for (const other of edges.get(name) ?? []) found.add(other)
   return found
 }
 

@@ -1,12 +1,16 @@
 import type { FlagValue } from '../model/value.ts'
 
-export type EvaluationReason =
-  | 'TARGETING_MATCH'
-  | 'SPLIT'
-  | 'STATIC'
-  | 'DEFAULT'
-  | 'DISABLED'
-  | 'ERROR'
+/** Every reason; its position is a part of the codes of outcomes. */
+export const REASONS = [
+  'TARGETING_MATCH',
+  'SPLIT',
+  'STATIC',
+  'DEFAULT',
+  'DISABLED',
+  'ERROR',
+] as const
+
+export type EvaluationReason = (typeof REASONS)[number]
 
 export type EvaluationErrorCode =
   | 'FLAG_NOT_FOUND'

@@ -7,7 +7,7 @@ import { sharedConditions } from '../operators/condition.ts'
 import { type GradualRollout, timestampsOf } from '../rollouts/gradual-rollout.ts'
 import { EvaluationCache } from './evaluation-cache.ts'
 import { NONE_MALFORMED } from './evaluator.ts'
-import { type CompiledFlag, compileFlagIncrementally } from './flag.ts'
+import { type CompiledFlag, compileFlag } from './flag.ts'
 import { type FlagDependencies, findDependencies } from './flag-dependencies.ts'
 import { flagName } from './references.ts'
 import { type CompiledSegment, compileSegment } from './segment.ts'
@@ -89,7 +89,7 @@ export function* compileIncrementally(
     nameOf: (flag) => flag?.key,
     conditionsOf: ({ rules }) => rules.flatMap(({ conditions }) => conditions),
     compileCondition,
-    compile: (flag) => compileFlagIncrementally(flag, extensions, compileCondition),
+    compile: (flag) => compileFlag(flag, extensions, compileCondition),
     known: previous?.flags,
   })
   return toFlagSet({ definition, extensions, segments, flags }, previous)

@@ -7,7 +7,7 @@ import type {
 } from '../model/definition.ts'
 import { isFlagError } from '../model/errors.ts'
 import type { Extensions } from '../model/extensions.ts'
-import { type Incremental, runToEnd } from '../model/incremental.ts'
+import type { Incremental } from '../model/incremental.ts'
 import { elementsOf } from '../model/json.ts'
 import { type FlagValue, parseFlagValue } from '../model/value.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
@@ -67,17 +67,11 @@ type CompileCondition = (definition: ConditionDefinition) => CompiledCondition
 /** A chunk of work ends after this many rules. */
 const RULES_PER_CHUNK = 32
 
-/** Prepares a flag. Throws only when the definition does not even have the declared shape. */
-export function compileFlag(
-  definition: FlagDefinition,
-  extensions: Extensions,
-  compileCondition: CompileCondition,
-): CompiledFlag {
-  return runToEnd(compileFlagIncrementally(definition, extensions, compileCondition))
-}
-
-/** Prepares a flag as `compileFlag` does, incrementally. */
-export function* compileFlagIncrementally(
+/**
+ * Prepares a flag, incrementally. Throws only when the definition does not even have the declared
+ * shape.
+ */
+export function* compileFlag(
   definition: FlagDefinition,
   extensions: Extensions,
   compileCondition: CompileCondition,
@@ -99,7 +93,7 @@ export function* compileFlagIncrementally(
   rules.sort(compareRules)
   const isLarge = rules.length + variations.length + targets.length > RULES_PER_CHUNK
   if (isLarge) yield
-  const references = referencesOfFlag(definition, rules)
+  const references = referencesOfFlag(definition, rules.flatMap(conditionsOf))
   const compiledTargets = compileTargets(flag, targets)
   if (isLarge) yield
   const values = [null, ...variations.map(({ value }) => value)]
@@ -127,6 +121,10 @@ export function* compileFlagIncrementally(
     values,
     members: values.map((value) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`),
   }
+}
+
+function conditionsOf({ conditions }: CompiledRule): readonly CompiledCondition[] {
+  return conditions
 }
 
 function gradualRolloutOf({ serve }: CompiledRule): GradualRollout | [] {
@@ -163,12 +161,10 @@ function compareRules({ definition: a }: CompiledRule, { definition: b }: Compil
 /** A kind that is not text, against its type, is the kind of no context. */
 function compileTargets(flag: Servable, targets: readonly TargetDefinition[]) {
   const readable = elementsOf(targets).filter(({ kind }) => typeof kind === 'string')
-  return readable.map((target) => compileTarget(flag, target))
-}
-
-function compileTarget(flag: Servable, { kind, keys, variationId }: TargetDefinition) {
-  const outcome = serve(flag, variationId, { reason: 'TARGETING_MATCH' })
-  return { kind, keys: new Set(keys), variationId, outcome }
+  return readable.map(({ kind, keys, variationId }) => {
+    const outcome = serve(flag, variationId, { reason: 'TARGETING_MATCH' })
+    return { kind, keys: new Set(keys), variationId, outcome }
+  })
 }
 
 function compileVariation(

@@ -1,5 +1,5 @@
 import type { FlagValue } from '../model/value.ts'
-import type { EvaluationReason, Explanation } from './detail.ts'
+import { type EvaluationReason, type Explanation, REASONS } from './detail.ts'
 
 export interface CompiledVariation {
   /** Its position among the flag's variations. */
@@ -44,14 +44,6 @@ export function fail(flag: Servable, attempt: Partial<Explanation>): Outcome {
   })
 }
 
-const REASONS: readonly EvaluationReason[] = [
-  'TARGETING_MATCH',
-  'SPLIT',
-  'STATIC',
-  'DEFAULT',
-  'DISABLED',
-  'ERROR',
-]
 const REASON_BITS = 3
 
 function outcomeOf(variation: CompiledVariation | undefined, explanation: Explanation): Outcome {

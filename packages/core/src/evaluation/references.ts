@@ -54,23 +54,16 @@ export interface References {
   readonly flagIds: readonly string[]
 }
 
-/** What the references of a flag depend on in a rule. */
-export interface ReferringRule {
-  readonly definition: { readonly segmentId: string | null }
-  readonly conditions: readonly CompiledCondition[]
-}
-
-/** The references of a flag with these rules; an inactive flag refers to nothing. */
+/** The references of a flag whose rules have these conditions; an inactive flag refers to nothing. */
 export function referencesOfFlag(
-  { key, isActive, prerequisites }: FlagDefinition,
-  rules: readonly ReferringRule[],
+  { key, isActive, prerequisites, rules }: FlagDefinition,
+  conditions: readonly CompiledCondition[],
 ): References {
   const name = flagName(key)
   if (!isActive) return { node: { name, dependsOn: [] }, flagKeys: [], flagIds: [] }
-  const segmentNames = rules.flatMap(({ definition: { segmentId } }) => {
+  const segmentNames = rules.flatMap(({ segmentId }) => {
     return segmentId === null ? [] : segmentName(segmentId)
   })
-  const conditions = rules.flatMap((rule) => rule.conditions)
   const { dependsOn, flagKeys } = referencesOfConditions(conditions)
   const flagIds = elementsOf(prerequisites).map(({ flagId }) => flagId)
   return { node: { name, dependsOn: [...segmentNames, ...dependsOn] }, flagKeys, flagIds }

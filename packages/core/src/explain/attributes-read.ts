@@ -1,5 +1,5 @@
 import type { FlagSet } from '../evaluation/flag-set.ts'
-import type { AttributeReference } from '../model/attribute.ts'
+import { type AttributeReference, readPath } from '../model/attribute.ts'
 import { compareCodePoints } from '../model/code-point.ts'
 import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
 import { getOrMake } from '../model/get-or-make.ts'
@@ -54,7 +54,7 @@ function minimalPart(
 
 /** Takes over what lies at a path, unless nothing does; what is kept whole already stays whole. */
 function keep(kept: Kept, from: JsonObject, path: readonly string[]): boolean {
-  if (path.length === 0 || !isThere(from, path)) return false
+  if (readPath(from, path) === undefined) return false
   let source: JsonValue = from
   let target = kept
   for (const [index, step] of path.entries()) {
@@ -69,15 +69,6 @@ function keep(kept: Kept, from: JsonObject, path: readonly string[]): boolean {
     }
   }
   return true
-}
-
-function isThere(from: JsonObject, path: readonly string[]): boolean {
-  let value: JsonValue | undefined = from
-  for (const step of path) {
-    if (!isJsonObject(value) || !Object.hasOwn(value, step)) return false
-    value = value[step]
-  }
-  return value !== undefined && value !== null
 }
 
 /** A flag set never changes, so that its references need to be gathered only once. */

@@ -102,7 +102,8 @@ function readName(attributes: Attributes, name: string): JsonValue | undefined {
   return isOwn.call(attributes, name) ? (attributes[name] ?? undefined) : undefined
 }
 
-function readPath(attributes: Attributes, path: readonly string[]): JsonValue | undefined {
+/** What lies at a path of own properties; `undefined` if it is missing, or the path is empty. */
+export function readPath(attributes: Attributes, path: readonly string[]): JsonValue | undefined {
   const [first] = path
   if (first === undefined) return undefined
   let value = readName(attributes, first)

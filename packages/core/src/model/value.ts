@@ -15,14 +15,12 @@ export const MAX_VALUE_NESTING = 64
  * any JSON. The result is deeply frozen. Throws `INVALID_DEFINITION` for anything else.
  */
 export function parseFlagValue(type: FlagValueType, text: string): FlagValue {
-  if (typeof text !== 'string') {
-    throw new FlagError('INVALID_DEFINITION', 'The value of a variation must be text')
-  }
+  if (typeof text !== 'string') throw invalid('The value of a variation must be text')
   switch (type) {
     case 'boolean':
       if (text === 'true') return true
       if (text === 'false') return false
-      throw new FlagError('INVALID_DEFINITION', 'A boolean value must be `true` or `false`')
+      throw invalid('A boolean value must be `true` or `false`')
     case 'string':
       return text
     case 'number':
@@ -30,17 +28,14 @@ export function parseFlagValue(type: FlagValueType, text: string): FlagValue {
     case 'json':
       return normalize(parseJson(text, 'A json value must be JSON'), 0)
     default:
-      throw new FlagError(
-        'INVALID_DEFINITION',
-        'The type of a flag must be `boolean`, `string`, `number` or `json`',
-      )
+      throw invalid('The type of a flag must be `boolean`, `string`, `number` or `json`')
   }
 }
 
 function parseNumber(text: string): number {
   const expected = 'A number value must be a number as JSON has it, such as `-1.5`'
   const value = parseJson(text, expected)
-  if (typeof value !== 'number') throw new FlagError('INVALID_DEFINITION', expected)
+  if (typeof value !== 'number') throw invalid(expected)
   return normalizeNumber(value)
 }
 
@@ -48,15 +43,13 @@ function parseJson(text: string, expected: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue
   } catch (cause) {
-    throw new FlagError('INVALID_DEFINITION', expected, { cause })
+    throw invalid(expected, cause)
   }
 }
 
 /** JSON text can say 1e999 and -0, but neither survives being written as JSON again. */
 function normalizeNumber(value: number): number {
-  if (!Number.isFinite(value)) {
-    throw new FlagError('INVALID_DEFINITION', 'A number is too large')
-  }
+  if (!Number.isFinite(value)) throw invalid('A number is too large')
   return value === 0 ? 0 : value
 }
 
@@ -64,8 +57,7 @@ function normalize(value: JsonValue, depth: number): JsonValue {
   if (typeof value === 'number') return normalizeNumber(value)
   if (typeof value !== 'object' || value === null) return value
   if (depth === MAX_VALUE_NESTING) {
-    const message = `A value must not nest more than ${MAX_VALUE_NESTING} levels deep`
-    throw new FlagError('INVALID_DEFINITION', message)
+    throw invalid(`A value must not nest more than ${MAX_VALUE_NESTING} levels deep`)
   }
   if (Array.isArray(value)) return Object.freeze(value.map((item) => normalize(item, depth + 1)))
   const members = Object.entries(value)
@@ -73,4 +65,8 @@ function normalize(value: JsonValue, depth: number): JsonValue {
   return Object.freeze(
     Object.fromEntries(members.map(([name, member]) => [name, normalize(member, depth + 1)])),
   )
+}
+
+function invalid(message: string, cause?: unknown): FlagError {
+  return new FlagError('INVALID_DEFINITION', message, { cause })
 }

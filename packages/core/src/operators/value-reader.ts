@@ -184,12 +184,6 @@ export function testFound(test: Test, value: JsonValue | undefined): TestResult 
 }
 
 function isWanted(outcome: boolean | undefined, wants: Wanted): boolean {
-  switch (wants) {
-    case 'match':
-      return outcome === true
-    case 'no-match':
-      return outcome === false
-    case 'anything-but-match':
-      return outcome !== true
-  }
+  if (wants === 'anything-but-match') return outcome !== true
+  return outcome === (wants === 'match')
 }

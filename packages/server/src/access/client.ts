@@ -2,7 +2,7 @@ import { FlagError } from '@ff/core'
 
 /** The sender of a request: headers, address and encryption. */
 export interface Client {
-  /** `name` in lower case. */
+  /** `name` in lower case; several values are joined by a comma. */
   header(name: string): string | undefined
   /** The IP address of the connection; `undefined` if it is not known. */
   readonly address: string | undefined

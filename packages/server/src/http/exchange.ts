@@ -1,18 +1,17 @@
 import { FlagError } from '@ff/core'
+import type { Client } from '../access/client.ts'
 
 /**
  * One request, in the neutral form that the platform bindings create. Nothing in it depends on Node
  * or on web streams.
  */
-export interface Exchange {
+export interface Exchange extends Client {
   /** In upper case. */
   readonly method: string
   /** Percent-encoded as it came, below the server's `basePath`, without the query: `/evaluator/evaluate`. */
   readonly path: string
   /** Without the question mark; empty when there is none. */
   readonly query: string
-  /** `name` in lower case; several values are joined by a comma. */
-  header(name: string): string | undefined
   /**
    * Reads the body; its JSON is parsed by the host before, or by `parse`. Throws
    * `PAYLOAD_TOO_LARGE` beyond `maxBytes`. Synchronous if all of the body has arrived.
@@ -23,10 +22,6 @@ export interface Exchange {
    * host has parsed the body already and the bytes are gone.
    */
   bytes(maxBytes: number): Promise<Uint8Array>
-  /** The IP address of the caller's connection; `undefined` if it is not known. */
-  readonly address: string | undefined
-  /** Whether the caller's connection is encrypted. */
-  readonly isEncrypted: boolean
   /** Whether a body was sent. */
   readonly hasBody: boolean
   /**

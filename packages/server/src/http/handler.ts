@@ -65,7 +65,7 @@ function ownReply(options: HandlerOptions, exchange: Exchange): Reply | Promise<
   const { path } = exchange
   const get = (reply: () => Reply | Promise<Reply>) =>
     privateReply(exchange, () => answerGet(exchange, reply), options)
-  if (path === PROBE_PATHS.health) return get(healthReply)
+  if (path === PROBE_PATHS.health) return get(() => statusReply('ok'))
   if (path === PROBE_PATHS.ready) return get(() => readyReply(storage, clock))
   if (path === METRICS_PATH && metricsArePublic) return get(() => metricsReply(metrics))
   if (management !== undefined) return management(exchange)
@@ -81,11 +81,6 @@ const READY_WITHIN_MS = 2000
 
 /** The path of each probe; neither needs a token. */
 export const PROBE_PATHS = { health: '/health', ready: '/ready' } as const
-
-/** Reports that the process runs; independent of the store. */
-export function healthReply(): Reply {
-  return statusReply('ok')
-}
 
 /** Reports that the store answers. Throws `UNAVAILABLE` if it does not in time. */
 export async function readyReply(storage: Storage, clock: Clock): Promise<Reply> {

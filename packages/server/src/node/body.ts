@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { FlagError } from '@ff/core'
-import type { JsonBody } from '../http/exchange.ts'
-import { assertNotCompressed, bodyTooLarge, jsonBody } from '../http/exchange.ts'
+import { assertNotCompressed, bodyTooLarge, type JsonBody, jsonBody } from '../http/exchange.ts'
 
 /** A request whose host may have parsed the body already, as `express.json()` does. */
 export interface ParsedRequest extends IncomingMessage {

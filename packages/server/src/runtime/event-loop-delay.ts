@@ -1,17 +1,9 @@
 const RESOLUTION_MS = 10
 const QUANTILES = [0.5, 0.99, 1] as const
 
-/** The part of Node's `IntervalHistogram` that is read here. */
-interface IntervalHistogram {
-  readonly count: number
-  percentile(percentile: number): number
-  enable(): boolean
-  reset(): void
-}
-
 /** Measures how late the event loop runs timers, since the last reading. */
 export class EventLoopDelay {
-  #histogram: IntervalHistogram | undefined
+  #histogram: ReturnType<typeof monitor> | undefined
 
   /** Returns seconds by quantile; nothing the first time, which begins the measurement. */
   read(): readonly (readonly [quantile: string, seconds: number])[] {
@@ -31,7 +23,7 @@ export class EventLoopDelay {
 }
 
 /** `undefined` on platforms other than Node. */
-function monitor(): IntervalHistogram | undefined {
+function monitor() {
   // An import would keep the server from loading on these platforms.
   const module = globalThis.process?.getBuiltinModule?.('node:perf_hooks')
   return module?.monitorEventLoopDelay({ resolution: RESOLUTION_MS })

@@ -1,11 +1,6 @@
-interface MapLike<Key, Value> {
-  get(key: Key): Value | undefined
-  set(key: Key, value: Value): unknown
-}
-
 /** Returns the value of a key; inserts what `create` returns if there is none. */
 export function getOrInsert<Key, Value extends object | string>(
-  map: MapLike<Key, Value>,
+  map: Pick<Map<Key, Value>, 'get'> & { set(key: Key, value: Value): unknown },
   key: Key,
   create: () => Value,
 ): Value {

@@ -51,16 +51,14 @@ export class EnvironmentUsage {
 
   /** Takes out the counts, one flag after another, and passes on the requests. */
   *drain(): Generator<EvaluationCount, void> {
-    for (const usages of Object.values(this.#usages)) yield* this.#drainAll(usages)
-  }
-
-  *#drainAll(usages: Map<string, Usage>): Generator<EvaluationCount, void> {
-    for (const usage of [...usages.values()]) {
-      const { environmentId, counters, requests } = usage
-      usage.requests = 0
-      if (requests > 0) this.#options.addRequests({ environmentId, requests })
-      if (counters?.hasNews === true) yield* counters.drain(environmentId)
-      else if (requests === 0) usages.delete(environmentId)
+    for (const usages of Object.values(this.#usages)) {
+      for (const usage of [...usages.values()]) {
+        const { environmentId, counters, requests } = usage
+        usage.requests = 0
+        if (requests > 0) this.#options.addRequests({ environmentId, requests })
+        if (counters?.hasNews === true) yield* counters.drain(environmentId)
+        else if (requests === 0) usages.delete(environmentId)
+      }
     }
   }
 

@@ -67,6 +67,7 @@ export class EvaluationCounters {
     const minute = new Date(this.minute * MINUTE_MS).toISOString()
     for (const [source, { counts, micros }] of this.#bySource) {
       for (const [index, flag] of this.flagSet.ordered.entries()) {
+        const flagId = flag.definition.id
         const start = this.#offsets[index] ?? 0
         const end = this.#offsets[index + 1] ?? start
         for (let slot = start; slot < end; slot += 1) {
@@ -76,15 +77,7 @@ export class EvaluationCounters {
           counts[slot] = micros[slot] = 0
           const variationId = flag.variations[servedBy(slot - start) - 1]?.id ?? null
           const reason = reasonOf(slot - start)
-          yield {
-            environmentId,
-            flagId: flag.definition.id,
-            minute,
-            variationId,
-            reason,
-            source,
-            ...taken,
-          }
+          yield { environmentId, flagId, minute, variationId, reason, source, ...taken }
         }
       }
     }

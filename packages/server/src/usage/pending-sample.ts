@@ -5,22 +5,14 @@ import {
   reasonOf,
   servedBy,
 } from '@ff/core'
-import type { ContextSample } from '@ff/storage'
+import type { ContextSample, Findable } from '@ff/storage'
 import { newId } from '../access/secrets.ts'
 import type { Evaluated } from '../evaluation/evaluated.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 
-/** The kind and the key of a context. */
-export interface Person {
-  /** `user`, `multi`, … ; empty for the empty context. */
-  readonly kind: string
-  /** That of the user if there are several kinds; empty if the context has none. */
-  readonly key: string
-}
-
 /** A context that was evaluated, as far as it is kept, and its last outcomes. */
-export interface PendingSample extends Person {
+export interface PendingSample extends Findable {
   readonly environmentId: string
   readonly hash: string
   /** Canonical JSON. */
@@ -94,7 +86,7 @@ function membersOf(flag: CompiledFlag): readonly string[] {
 const membersByFlag = new WeakMap<CompiledFlag, readonly string[]>()
 
 /** Returns the kind and the key of a context. */
-export function personOf(context: EvaluationContext): Person {
+export function personOf(context: EvaluationContext): Findable {
   const { kind = '', user } = context
   if (kind !== 'multi') return { kind, key: keyText(context.key) }
   const isUser = typeof user === 'object' && user !== null && !Array.isArray(user)

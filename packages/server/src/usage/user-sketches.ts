@@ -1,5 +1,5 @@
 import { isFlagError } from '@ff/core'
-import type { Records, Storage, StorageSession } from '@ff/storage'
+import type { EvaluationCountQuery, Records, Storage, StorageSession } from '@ff/storage'
 import { newId } from '../access/secrets.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { MAX_SKETCHES } from '../runtime/memory-bounds.ts'
@@ -10,11 +10,7 @@ import { HyperLogLog } from './hyper-log-log.ts'
 const WRITE_EVERY_MS = 10_000
 
 /** What the users of a sketch were evaluated for. */
-interface SketchOwner {
-  readonly environmentId: string
-  /** null: all flags together. */
-  readonly flagId: string | null
-}
+type SketchOwner = Pick<Records['userSketch'], 'environmentId' | 'flagId'>
 
 interface PendingSketch extends SketchOwner {
   readonly id: string
@@ -132,21 +128,13 @@ async function put(storage: Storage, record: Records['userSketch']): Promise<voi
   }
 }
 
-/** A flag and a period, `from <= time < to`: timestamps, to the hour. */
-interface UniqueUsersQuery {
-  readonly environmentId: string
-  readonly flagId: string
-  readonly from: string
-  readonly to: string
-}
-
 /**
  * Estimates for how many distinct context keys a flag was evaluated, alone or with all flags, on all
  * instances. An hour that has begun before `from` counts as a whole.
  */
 export async function countUniqueUsers(
   storage: Pick<StorageSession, 'list'>,
-  { environmentId, flagId, from, to }: UniqueUsersQuery,
+  { environmentId, flagId, from, to }: EvaluationCountQuery,
 ): Promise<number> {
   const range = { field: 'hour', from: hourOf(Date.parse(from)), to } as const
   const users = new HyperLogLog()

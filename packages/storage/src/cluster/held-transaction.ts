@@ -1,7 +1,7 @@
 import { FlagError } from '@ff/core'
 import { storeClosed, transactionEnded } from '../ports/record-errors.ts'
 import { SerialQueue } from '../runtime/serial-queue.ts'
-import type { SqlStatement } from '../sql/sql-driver.ts'
+import { plain, type SqlStatement } from '../sql/sql-driver.ts'
 import { COMMIT, ROLLBACK } from '../sqlite/sqlite-connection.js'
 import type { SqliteChannel, SqlRows } from '../sqlite/sqlite-driver.ts'
 
@@ -76,8 +76,7 @@ export class HeldTransaction {
     const endTurn = await this.#turn
     if (this.#isOver) return
     // Whatever is answered, nothing is kept.
-    const rollback = this.#writer.write([{ sql: ROLLBACK, parameters: [] }])
-    await rollback.catch(() => undefined)
+    await this.#writer.write([plain(ROLLBACK)]).catch(() => undefined)
     this.#end(endTurn)
   }
 

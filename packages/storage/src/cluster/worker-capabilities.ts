@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { FlagError } from '@ff/core'
 import { MemoryChangeFeed } from '../memory/memory-change-feed.ts'
 import type { Capabilities } from '../ports/capabilities.ts'
-import type { ChangeFeed } from '../ports/change-feed.ts'
-import type { RateLimiter } from '../ports/rate-limiter.ts'
 import { sqliteDialect } from '../sql/dialect.ts'
 import { createSqlStorage } from '../sql/sql-storage.ts'
 import { openDataFile } from '../sqlite/data-file.ts'
@@ -32,8 +30,13 @@ export function workerCapabilities(path: string, link: BareLink): Required<Capab
   }
   return {
     storage: createSqlStorage(new SqliteDriver(channel), sqliteDialect),
-    changeFeed: primary.changeFeed,
-    rateLimiter: primary.rateLimiter,
+    changeFeed: {
+      publish: (change) => primary.ask({ type: 'publish', change }),
+      subscribe: (listener) => primary.listeners.subscribe(listener),
+    },
+    rateLimiter: {
+      lease: (key, window, amount) => primary.ask({ type: 'lease', key, window, amount }),
+    },
   }
 }
 
@@ -44,23 +47,14 @@ interface Pending {
 
 /** A worker's end of the link to the primary. */
 class WorkerEnd {
-  readonly changeFeed: ChangeFeed
-  readonly rateLimiter: RateLimiter
+  /** The listeners of this process. */
+  readonly listeners = new MemoryChangeFeed()
   readonly #link: Link<ToPrimary, ToWorker>
   readonly #pending = new Map<string, Pending>()
-  /** The listeners of this process. */
-  readonly #listeners = new MemoryChangeFeed()
   #isOver = false
 
   constructor(link: Link<ToPrimary, ToWorker>) {
     this.#link = link
-    this.changeFeed = {
-      publish: (change) => this.ask({ type: 'publish', change }),
-      subscribe: (listener) => this.#listeners.subscribe(listener),
-    }
-    this.rateLimiter = {
-      lease: (key, window, amount) => this.ask({ type: 'lease', key, window, amount }),
-    }
     link.onMessage((message) => this.#receive(message))
     link.onEnd(() => this.#giveUp())
   }
@@ -77,7 +71,7 @@ class WorkerEnd {
 
   #receive(message: ToWorker): void {
     if ('change' in message) {
-      this.#listeners.notify(message.change)
+      this.listeners.notify(message.change)
       return
     }
     const pending = this.#pending.get(message.id)

@@ -4,6 +4,7 @@ import type {
   FlagSetDefinition,
   SegmentDefinition,
 } from '@ff/core'
+import type { DefinitionDelta } from '@ff/core/changes'
 import type { Kind, Records } from './records.ts'
 
 /**
@@ -265,16 +266,8 @@ export interface SegmentKeysChange {
   readonly removed: readonly string[]
 }
 
-/** The definitions that changed after a version. */
-export interface DefinitionChanges {
-  /** The environment's version; 0 when nothing was ever published. */
-  readonly version: number
-  /** As in `FlagSetDefinition`: the last version that affected clients, unless that is `version`. */
-  readonly clientVersion?: number
-  /** Whole definitions, listed keys included: what `mergeChanges` of `@ff/core` takes. */
-  readonly flags: readonly { readonly id: string; readonly definition: FlagDefinition | null }[]
-  readonly segments: readonly {
-    readonly id: string
-    readonly definition: SegmentDefinition | null
-  }[]
-}
+/**
+ * The definitions that changed after a version, whole and with their listed keys: what
+ * `mergeChanges` of `@ff/core` takes. The version is 0 when nothing was ever published.
+ */
+export type DefinitionChanges = DefinitionDelta

@@ -1,11 +1,8 @@
-import type { DefinitionChange } from '../ports/storage.ts'
+import type { DefinitionChange, SegmentKeysChange } from '../ports/storage.ts'
 import type { Interruptible } from '../runtime/time-slice.ts'
 
 /** A change of one of a segment's two lists of keys. */
-export interface KeyDifference {
-  readonly added: readonly string[]
-  readonly removed: readonly string[]
-}
+export type KeyDifference = Pick<SegmentKeysChange, 'added' | 'removed'>
 
 /** The cost of reading one entry, in keys. */
 const ENTRY_WEIGHT = 20

@@ -48,26 +48,15 @@ export function toFlagDefinition(records: FlagRecords): FlagDefinition {
 
 /** What is published for a segment; its listed keys are published as differences. */
 export function toPublishedSegment(segment: Records['segment']): PublishedSegment {
-  return {
-    id: segment.id,
-    key: segment.key,
-    rules: segment.rules.map(toConditionDefinition),
-    logicalOp: segment.logicalOp,
-    force: segment.force,
-    keyAttribute: segment.keyAttribute,
-  }
+  const { id, key, logicalOp, force, keyAttribute } = segment
+  const rules = segment.rules.map(toConditionDefinition)
+  return { id, key, rules, logicalOp, force, keyAttribute }
 }
 
 function toRuleDefinition(rule: Records['targetingRule']): RuleDefinition {
-  return {
-    id: rule.id,
-    orderIndex: rule.orderIndex,
-    createdAt: rule.createdAt,
-    conditions: rule.conditions.map(toConditionDefinition),
-    segmentId: rule.segmentId,
-    variationId: rule.variationId,
-    rolloutId: rule.rolloutId,
-  }
+  const { id, orderIndex, createdAt, segmentId, variationId, rolloutId } = rule
+  const conditions = rule.conditions.map(toConditionDefinition)
+  return { id, orderIndex, createdAt, conditions, segmentId, variationId, rolloutId }
 }
 
 function toConditionDefinition(condition: Condition): ConditionDefinition {
@@ -80,15 +69,13 @@ function toConditionDefinition(condition: Condition): ConditionDefinition {
 /** What is published for a rollout, as a part of its flag. */
 export function toRolloutDefinition(rollout: Rollout): RolloutDefinition {
   const { id, bucketBy, salt, scheme } = rollout
+  const basis = { id, bucketBy, salt, scheme }
   if (rollout.strategy !== 'gradual') {
     const ranges = rollout.ranges.map(({ variationId, from, to }) => ({ variationId, from, to }))
-    return { id, bucketBy, salt, scheme, strategy: rollout.strategy, ranges }
+    return { ...basis, strategy: rollout.strategy, ranges }
   }
   return {
-    id,
-    bucketBy,
-    salt,
-    scheme,
+    ...basis,
     strategy: 'gradual',
     variationId: rollout.variationId ?? '',
     targetPercentage: rollout.targetPercentage ?? 0,

@@ -4,7 +4,7 @@ import { initial } from './migrations/0001-initial.ts'
 import { auditWalks } from './migrations/0002-audit-walks.ts'
 import { clientVisibility } from './migrations/0003-client-visibility.ts'
 import type { Migration } from './migrations/migration.ts'
-import type { SqlDriver, SqlStatement } from './sql-driver.ts'
+import { plain, type SqlDriver } from './sql-driver.ts'
 
 const MIGRATIONS: readonly Migration[] = [initial, auditWalks, clientVisibility]
 
@@ -33,10 +33,6 @@ export async function migrate(driver: SqlDriver, dialect: SqlDialect): Promise<v
       ])
     }
   })
-}
-
-function plain(sql: string): SqlStatement {
-  return { sql, parameters: [] }
 }
 
 function laterRelease(name: string): FlagError {

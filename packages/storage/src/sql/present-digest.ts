@@ -26,7 +26,7 @@ export function* nextDigest(digest: string, { version, entries }: Step): Interru
 /** Throws `UNAVAILABLE` unless the digest is of this present. */
 export function* assertIntact(
   environmentId: string,
-  digest: string | undefined,
+  digest: string,
   present: Step,
 ): Interruptible<void> {
   if ((yield* nextDigest(EMPTY_DIGEST, present)) === digest) return

@@ -8,16 +8,11 @@ import { toRow } from './rows.ts'
 import type { SqlRow, SqlStatement, SqlValue } from './sql-driver.ts'
 import { Placeholders, StatementTemplates, toStatement } from './statement-templates.ts'
 
+type Comparison = readonly [column: string, operator: 'is' | '=' | '>=' | '<', value: SqlValue]
+
 /** What a query looks for, in columns; `undefined`: it does not ask. */
 interface Wanted {
-  readonly where: readonly (readonly [column: string, value: SqlValue])[]
-  readonly range:
-    | {
-        readonly column: string
-        readonly from: string | undefined
-        readonly to: string | undefined
-      }
-    | undefined
+  readonly where: readonly Comparison[]
   readonly search: string | undefined
   readonly tag: string | undefined
 }
@@ -146,27 +141,18 @@ export class RecordStatements {
       value === undefined ? value : placeholders.for(value)
     const fields = storableWhere(kind, query.where)
     const expected = Object.entries(toRow({ kind, fields, dialect: this.#dialect }))
-    return {
-      where: expected.map(([column, value]) => [
-        column,
-        value === null ? null : placeholders.for(value),
-      ]),
-      range: range && {
-        column: columnOf(range.field),
-        from: placeholder(range.from),
-        to: placeholder(range.to),
-      },
-      search: placeholder(search),
-      tag: placeholder(tag),
-    }
+    const where = expected.map(([column, value]): Comparison => {
+      return value === null ? [column, 'is', null] : [column, '=', placeholders.for(value)]
+    })
+    const { field = '', from, to } = range ?? {}
+    if (from !== undefined) where.push([columnOf(field), '>=', placeholders.for(from)])
+    if (to !== undefined) where.push([columnOf(field), '<', placeholders.for(to)])
+    return { where, search: placeholder(search), tag: placeholder(tag) }
   }
 
-  #matching(kind: Kind, { where, range, search, tag }: Wanted, among = this.#living(kind)) {
+  #matching(kind: Kind, { where, search, tag }: Wanted, among = this.#living(kind)) {
     let rows = among
-    for (const [column, value] of where)
-      rows = rows.where(column, value === null ? 'is' : '=', value)
-    if (range?.from !== undefined) rows = rows.where(range.column, '>=', range.from)
-    if (range?.to !== undefined) rows = rows.where(range.column, '<', range.to)
+    for (const comparison of where) rows = rows.where(...comparison)
     if (search !== undefined) {
       const columns = KIND_RULES[kind].searchable.map((field) => columnOf(field))
       rows = rows.where(({ or }) =>

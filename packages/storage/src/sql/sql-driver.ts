@@ -10,6 +10,11 @@ export interface SqlStatement {
   readonly parameters: readonly SqlValue[]
 }
 
+/** Returns the statement without parameters. */
+export function plain(sql: string): SqlStatement {
+  return { sql, parameters: [] }
+}
+
 /** A connection that runs statements. */
 export interface SqlConnection {
   /**

@@ -119,7 +119,7 @@ export class SqlSession implements StorageSession {
       this.#log.version(environmentId),
       this.#log.versions(environmentId, page),
     ])
-    return { data: rows.map(toPublishedVersion), total: versionIn(versions) }
+    return { data: rows.map(toPublishedVersion), total: headIn(versions).version }
   }
 
   async loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined> {
@@ -128,15 +128,15 @@ export class SqlSession implements StorageSession {
       at === undefined ? this.#log.present(environmentId) : this.#log.past(environmentId, at),
       ...(at === undefined ? [] : [this.#log.pastVersion(environmentId, at)]),
     ])
-    const present = versionIn(versions)
+    const present = headIn(versions)
     const entries = rows.map(toLogEntry)
-    if (at === undefined && present + entries.length > 0) {
-      const read = { version: present, entries }
-      await this.#slices.run(assertIntact(environmentId, digestIn(versions), read))
+    if (at === undefined && present.version + entries.length > 0) {
+      const read = { version: present.version, entries }
+      await this.#slices.run(assertIntact(environmentId, present.digest, read))
     }
-    const version = at ?? present
-    if (present === 0 || version < 0 || version > present) return undefined
-    const clientVersion = clientVersionIn(past ?? versions)
+    const version = at ?? present.version
+    if (present.version === 0 || version < 0 || version > present.version) return undefined
+    const { clientVersion } = headIn(past ?? versions)
     return this.#slices.run(toFlagSet({ version, clientVersion }, entries))
   }
 
@@ -145,8 +145,7 @@ export class SqlSession implements StorageSession {
       this.#log.version(environmentId),
       this.#log.changed(environmentId, since),
     ])
-    const numbers = { version: versionIn(versions), clientVersion: clientVersionIn(versions) }
-    return this.#slices.run(toChanges(rows.map(toLogEntry), { ...numbers, since }))
+    return this.#slices.run(toChanges(rows.map(toLogEntry), { ...headIn(versions), since }))
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
@@ -192,16 +191,16 @@ export class SqlSession implements StorageSession {
       asked.map((topic, index) => [topicName(topic), (states[index] ?? []).map(toLogEntry)]),
     )
     const present = (topic: LogTopic) => found.get(topicName(topic)) ?? []
-    const version = versionIn(versions) + 1
+    const head = headIn(versions)
+    const version = head.version + 1
     const entries = await this.#slices.run(newEntries({ version, changes, present }))
-    if (entries.length === 0) return version - 1
+    if (entries.length === 0) return head.version
     const replaced = entries.filter((entry) => entry.baseVersion === version).flatMap(present)
     const changed = [...replaced, ...entries]
-    const before = digestIn(versions) ?? EMPTY_DIGEST
-    const digest = await this.#slices.run(nextDigest(before, { version, entries: changed }))
+    const digest = await this.#slices.run(nextDigest(head.digest, { version, entries: changed }))
     const content = await this.#slices.run(contentOf(entries, { changes, present }))
     const published = { version, ...metadata, ...content }
-    const clientVersion = affectsClients ? version : clientVersionIn(versions)
+    const clientVersion = affectsClients ? version : head.clientVersion
     this.#connection.defer([
       ...entries.flatMap((entry) => this.#log.append(environmentId, entry)),
       this.#log.appendVersion(environmentId, published, clientVersion),
@@ -224,15 +223,9 @@ function* recordsIn<K extends Kind>(
   return records
 }
 
-function digestIn(rows: readonly SqlRow[] | undefined): string | undefined {
-  const digest = rows?.[0]?.digest
-  return digest === undefined ? undefined : String(digest)
-}
-
-function versionIn(rows: readonly SqlRow[] | undefined): number {
-  return Number(rows?.[0]?.version ?? 0)
-}
-
-function clientVersionIn(rows: readonly SqlRow[] | undefined): number {
-  return Number(rows?.[0]?.client_version ?? versionIn(rows))
+/** Reads a version, the last version that affected clients, and the digest, if the row has one. */
+function headIn(rows: readonly SqlRow[] | undefined) {
+  const { version = 0, client_version: clientVersion, digest = EMPTY_DIGEST } = rows?.[0] ?? {}
+  const numbers = { version: Number(version), clientVersion: Number(clientVersion ?? version) }
+  return { ...numbers, digest: String(digest) }
 }

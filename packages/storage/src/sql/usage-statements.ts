@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { ContextSample, EvaluationCount, EvaluationCountQuery } from '../ports/storage.ts'
-import { tableOf } from './columns.ts'
+import { columnOf, tableOf } from './columns.ts'
 import type { SqlDialect } from './dialect.ts'
 import { toRow, toVariationColumn } from './rows.ts'
 import type { SqlStatement } from './sql-driver.ts'
@@ -10,16 +10,17 @@ const CONTEXTS = tableOf('observedContext')
 /** The columns that identify a context, which never change. */
 const IDENTITY: readonly string[] = ['id', 'environment_id', 'hash', 'deleted_at']
 
-const COUNT_COLUMNS = [
-  'environment_id',
-  'flag_id',
+const COUNT_FIELDS = [
+  'environmentId',
+  'flagId',
   'minute',
-  'variation_id',
+  'variationId',
   'reason',
   'source',
   'count',
   'micros',
-] as const
+] as const satisfies readonly (keyof EvaluationCount)[]
+const COUNT_COLUMNS = COUNT_FIELDS.map(columnOf)
 
 /**
  * The statements for what evaluating leaves behind. However much is written, it is one statement
@@ -34,16 +35,10 @@ export class UsageStatements {
 
   /** None of these may have the same name as another. */
   addCounts(counts: readonly EvaluationCount[]): SqlStatement {
-    const rows = counts.map((count) => [
-      count.environmentId,
-      count.flagId,
-      count.minute,
-      toVariationColumn(count.variationId),
-      count.reason,
-      count.source,
-      count.count,
-      count.micros,
-    ])
+    const rows = counts.map((count) => {
+      const kept = { ...count, variationId: toVariationColumn(count.variationId) }
+      return COUNT_FIELDS.map((field) => kept[field])
+    })
     return this.#statement(sql`
       insert into ff_evaluation_count (${sql.join(COUNT_COLUMNS.map((column) => sql.ref(column)))})
       ${this.#dialect.rowsOf(COUNT_COLUMNS, JSON.stringify(rows))}

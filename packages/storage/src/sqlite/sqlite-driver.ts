@@ -1,11 +1,12 @@
 import { isRefusal, storeClosed, transactionEnded } from '../ports/record-errors.ts'
 import { SerialQueue } from '../runtime/serial-queue.ts'
-import type {
-  SqlConnection,
-  SqlDriver,
-  SqlRow,
-  SqlStatement,
-  SqlTransaction,
+import {
+  plain,
+  type SqlConnection,
+  type SqlDriver,
+  type SqlRow,
+  type SqlStatement,
+  type SqlTransaction,
 } from '../sql/sql-driver.ts'
 import { BEGIN, COMMIT, ROLLBACK } from './sqlite-connection.js'
 
@@ -144,8 +145,4 @@ class Transaction implements SqlTransaction {
     if (this.#failure !== undefined) throw this.#failure
     if (this.#hasEnded) throw transactionEnded()
   }
-}
-
-function plain(sql: string): SqlStatement {
-  return { sql, parameters: [] }
 }

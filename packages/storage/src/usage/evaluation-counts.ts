@@ -1,10 +1,7 @@
 import { assertFinite } from '../ports/storable.ts'
 import type { EvaluationCount, EvaluationOutcome, EvaluationTotal } from '../ports/storage.ts'
 
-interface Tally {
-  readonly count: number
-  readonly micros: number
-}
+type Tally = Pick<EvaluationTotal, 'count' | 'micros'>
 
 /** A text that all counts have in common that are added up. */
 export function countName(count: EvaluationCount): string {
