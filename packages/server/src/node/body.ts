@@ -30,6 +30,11 @@ export class RequestBody {
     return this.isAnnounced && !this.#request.readableDidRead
   }
 
+  /** Whether nothing of the body is left to be read from the connection. */
+  get isComplete(): boolean {
+    return this.#first?.byteLength === this.#announcedLength || !isAnnounced(this.#request)
+  }
+
   /** Takes what has arrived already: mostly that is the whole body. */
   takeUp(): void {
     if (this.isUnread) this.#first = this.#request.read()

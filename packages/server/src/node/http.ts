@@ -61,11 +61,12 @@ function takeUp(flags: Pick<FlagServer, 'handle'>, exchange: NodeExchange): void
 
 /** Has the request handled, and the reply written. */
 function serve(flags: Pick<FlagServer, 'handle'>, exchange: NodeExchange): void {
-  // The reply of a poll is pending for long: its reaction keeps the response, but not the exchange. A
-  // bound function takes less memory than a closure.
-  const { response } = exchange
+  const { response, body } = exchange
+  const respond = body.isComplete ? writeReply : discardAndReply
   // `handle` neither throws nor rejects.
   const reply = flags.handle(exchange)
+  // The reply of a poll is pending for long: its reaction keeps the response, but not the exchange. A
+  // bound function takes less memory than a closure.
   if (reply instanceof Promise) void reply.then(respond.bind(null, response))
   else respond(response, reply)
 }
@@ -120,7 +121,7 @@ class NodeExchange implements Exchange {
   }
 }
 
-function respond(response: ServerResponse, reply: Reply): void {
+function discardAndReply(response: ServerResponse, reply: Reply): void {
   discardRest(response.req)
   writeReply(response, reply)
 }
