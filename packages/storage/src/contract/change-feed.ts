@@ -2,14 +2,20 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { ChangeFeed, FlagSetChange, Resync } from '../ports/change-feed.ts'
 import { newId } from './samples/sample-fields.ts'
 
+/** A change feed without listeners. */
 export interface ChangeFeedUnderTest {
   readonly changeFeed: ChangeFeed
+  /** Closes the change feed and releases its resources. */
   readonly close: () => Promise<void>
 }
 
+/** The time within which a change must arrive. */
 const SOON_MS = 2000
 
-/** What every change feed must do. `create` returns a feed without listeners. */
+/**
+ * Defines the vitest tests that every change feed must pass. Each call of `create` returns a feed
+ * without listeners.
+ */
 export function changeFeedContract(name: string, create: () => Promise<ChangeFeedUnderTest>): void {
   describe(`the change feed contract: ${name}`, () => {
     const opened: ChangeFeedUnderTest[] = []
@@ -23,62 +29,62 @@ export function changeFeedContract(name: string, create: () => Promise<ChangeFee
       for (const { close } of opened.splice(0)) await close()
     })
 
-    describeTelling(open)
+    describeDelivery(open)
     describeUnsubscribing(open)
   })
 }
 
-function describeTelling(open: () => Promise<ChangeFeed>): void {
-  it('every listener receives every change, in this process too', async () => {
+function describeDelivery(open: () => Promise<ChangeFeed>): void {
+  it('Every listener receives every change, including the listeners in the publishing process', async () => {
     const feed = await open()
     const [first, second] = [listener(), listener()]
     await feed.subscribe(first.listen)
     await feed.subscribe(second.listen)
     const changes: readonly FlagSetChange[] = [flagSetChange(7), { type: 'sdkKeys' }]
     for (const change of changes) await feed.publish(change)
-    for (const { heard } of [first, second]) {
-      await expect.poll(() => heard, { timeout: SOON_MS }).toEqual(changes)
+    for (const { received } of [first, second]) {
+      await expect.poll(() => received, { timeout: SOON_MS }).toEqual(changes)
     }
   })
 
-  it('a change without a listener has no effect', async () => {
+  it('A change that is published without listeners has no effect', async () => {
     const feed = await open()
     await feed.publish(flagSetChange(1))
     const late = listener()
     await feed.subscribe(late.listen)
     const change = flagSetChange(2)
     await feed.publish(change)
-    await expect.poll(() => late.heard, { timeout: SOON_MS }).toContainEqual(change)
+    await expect.poll(() => late.received, { timeout: SOON_MS }).toContainEqual(change)
   })
 
-  it('a listener that throws disturbs neither the publisher nor other listeners', async () => {
+  it('A listener that throws affects neither the publisher nor other listeners', async () => {
     const feed = await open()
-    const calm = listener()
+    const working = listener()
     await feed.subscribe(() => {
       throw new Error('a broken listener')
     })
-    await feed.subscribe(calm.listen)
+    await feed.subscribe(working.listen)
     const changes = [flagSetChange(1), flagSetChange(2)]
     for (const change of changes) await feed.publish(change)
-    await expect.poll(() => calm.heard, { timeout: SOON_MS }).toEqual(changes)
+    await expect.poll(() => working.received, { timeout: SOON_MS }).toEqual(changes)
   })
 }
 
 function describeUnsubscribing(open: () => Promise<ChangeFeed>): void {
-  it('a listener that has unsubscribed receives no further changes', async () => {
+  it('A listener that has unsubscribed receives no further changes', async () => {
     const feed = await open()
-    const [gone, staying] = [listener(), listener()]
-    const unsubscribe = await feed.subscribe(gone.listen)
-    await feed.subscribe(staying.listen)
+    const [removed, remaining] = [listener(), listener()]
+    const unsubscribe = await feed.subscribe(removed.listen)
+    await feed.subscribe(remaining.listen)
     unsubscribe()
     unsubscribe()
     const change = flagSetChange(3)
     await feed.publish(change)
-    await expect.poll(() => staying.heard, { timeout: SOON_MS }).toEqual([change])
-    expect(gone.heard).toEqual([])
+    await expect.poll(() => remaining.received, { timeout: SOON_MS }).toEqual([change])
+    expect(removed.received).toEqual([])
   })
 
-  it('subscribing one listener twice makes two subscriptions', async () => {
+  it('A listener that subscribes twice has two independent subscriptions', async () => {
     const feed = await open()
     const twice = listener()
     const unsubscribe = await feed.subscribe(twice.listen)
@@ -86,7 +92,7 @@ function describeUnsubscribing(open: () => Promise<ChangeFeed>): void {
     unsubscribe()
     const change = flagSetChange(4)
     await feed.publish(change)
-    await expect.poll(() => twice.heard, { timeout: SOON_MS }).toEqual([change])
+    await expect.poll(() => twice.received, { timeout: SOON_MS }).toEqual([change])
   })
 }
 
@@ -95,11 +101,11 @@ function flagSetChange(version: number): FlagSetChange {
 }
 
 function listener() {
-  const heard: (FlagSetChange | Resync)[] = []
+  const received: (FlagSetChange | Resync)[] = []
   return {
-    heard,
+    received,
     listen: (change: FlagSetChange | Resync) => {
-      heard.push(change)
+      received.push(change)
     },
   }
 }

@@ -7,18 +7,18 @@ import { sample } from './samples/samples.ts'
 
 const AT = (minute: number) => `2026-03-01T10:0${minute}:00.000Z`
 
-/** `recordContextSamples`. */
+/** Tests `recordContextSamples`. */
 export function describeContextSamples(open: OpenStorage): void {
   describe('context samples', () => {
     describeNewContexts(open)
     describeTexts(open)
     describeKnownContexts(open)
-    describeForgottenContexts(open)
+    describeRemovedContexts(open)
   })
 }
 
 function describeNewContexts(open: OpenStorage): void {
-  it('a context that is seen for the first time is found by the id of its context sample', async () => {
+  it('The first sample of a context adds a record with the id of the sample', async () => {
     const storage = await open()
     const contextSample = newContextSample({ kind: '', key: '', contextJson: {} })
     await storage.recordContextSamples([contextSample])
@@ -26,7 +26,7 @@ function describeNewContexts(open: OpenStorage): void {
     expect(found).toEqual({ ...contextSample, deletedAt: null })
   })
 
-  it('what was seen is kept exactly', async () => {
+  it('Text and JSON in a context sample are stored exactly', async () => {
     const storage = await open()
     const contextJson = JSON.parse(
       `{"__proto__":{"a":1},"constructor":[],"":null,"n":-1.5e-7,"z":"\\u0001'\\"😀","t":true}`,
@@ -45,7 +45,7 @@ function describeNewContexts(open: OpenStorage): void {
     expect(found?.evaluationSuccess).toBe(contextSample.evaluationSuccess)
   })
 
-  it('contexts of different hashes and environments are different', async () => {
+  it('Samples with different hashes or environments belong to different contexts', async () => {
     const storage = await open()
     const contextSample = newContextSample()
     const others = [
@@ -59,7 +59,7 @@ function describeNewContexts(open: OpenStorage): void {
     }
   })
 
-  it('nothing may be seen, and as much as is given', async () => {
+  it('One call can record no samples or thousands of samples', async () => {
     const storage = await open()
     await storage.recordContextSamples([])
     const contextSamples = Array.from({ length: 3000 }, () => newContextSample())
@@ -67,7 +67,7 @@ function describeNewContexts(open: OpenStorage): void {
     expect((await storage.list('observedContext', { limit: 1 })).total).toBe(3000)
   })
 
-  it('a new context with an id that is taken is CONFLICT, and nothing of the call is kept', async () => {
+  it('A new context with an id that exists already is CONFLICT, and no sample of the call is recorded', async () => {
     const storage = await open()
     const [known, fresh] = [newContextSample(), newContextSample()]
     await storage.recordContextSamples([known])
@@ -84,7 +84,7 @@ function describeNewContexts(open: OpenStorage): void {
 }
 
 function describeTexts(open: OpenStorage): void {
-  it('U+0000 and unpaired surrogates in a context sample are kept as U+FFFD', async () => {
+  it('U+FFFD replaces U+0000 and unpaired surrogates in a context sample', async () => {
     const storage = await open()
     const other = newContextSample()
     const contextSample = newContextSample({
@@ -111,7 +111,7 @@ function describeTexts(open: OpenStorage): void {
     expect(JSON.stringify(found?.contextJson)).toBe(JSON.stringify(expected.contextJson))
   })
 
-  it('samples whose hashes are the same text once they are kept are of one context', async () => {
+  it('Samples whose hashes and environments are equal after text replacement belong to one context', async () => {
     const storage = await open()
     const first = newContextSample({ hash: 'a\0', environmentId: 'e\ud800' })
     const second = { ...first, id: newId(), hash: 'a\uFFFD', environmentId: 'e\uFFFD' }
@@ -120,7 +120,7 @@ function describeTexts(open: OpenStorage): void {
     expect((await theOnly(storage)).seenCount).toBe(3 * first.seenCount)
   })
 
-  it('a context sample is listed and purged by the key it was seen with, U+0000 included', async () => {
+  it('An observed context can be listed and purged by its original key, even with U+0000', async () => {
     const storage = await open()
     const key = 'a\0b\ud800'
     const contextSample = newContextSample({ key })
@@ -137,7 +137,7 @@ function describeTexts(open: OpenStorage): void {
     expect((await theOnly(storage)).key).toBe('ab')
   })
 
-  it('a context sample with a number that is not finite is INVALID_REQUEST, and nothing of the call is kept', async () => {
+  it('A context sample with a number that is not finite is INVALID_REQUEST, and no sample of the call is recorded', async () => {
     const storage = await open()
     const [good, bad] = [newContextSample(), newContextSample({ seenCount: Number.NaN })]
     await expectRefusal(storage.recordContextSamples([good, bad]), 'INVALID_REQUEST')
@@ -150,7 +150,7 @@ function describeTexts(open: OpenStorage): void {
 }
 
 function describeKnownContexts(open: OpenStorage): void {
-  it('a context that is seen again keeps its id and is counted on', async () => {
+  it('Another sample of a context increases its count and keeps its id', async () => {
     const storage = await open()
     const first = newContextSample({ seenCount: 2 })
     await storage.recordContextSamples([first])
@@ -159,7 +159,7 @@ function describeKnownContexts(open: OpenStorage): void {
     expect(await theOnly(storage)).toEqual({ ...first, seenCount: 8, deletedAt: null })
   })
 
-  it('the latest sample is kept, whatever the order of recording', async () => {
+  it('A context has the fields of its latest sample, independent of the order of recording', async () => {
     const orders = [
       [1, 2, 3],
       [3, 2, 1],
@@ -181,7 +181,7 @@ function describeKnownContexts(open: OpenStorage): void {
     }
   })
 
-  it('of samples of the same time the one recorded later is kept', async () => {
+  it('Among samples with the same time, the sample recorded last is kept', async () => {
     const storage = await open()
     const context = newContextSample()
     await storage.recordContextSamples([seenAt(context, 1)])
@@ -191,7 +191,7 @@ function describeKnownContexts(open: OpenStorage): void {
     expect((await theOnly(storage))?.evaluationSuccess).toBe(false)
   })
 
-  it('one call may see the same context several times', async () => {
+  it('Several samples of one context within one call are merged', async () => {
     const storage = await open()
     const context = newContextSample()
     const contextSamples = [2, 3, 1].map((minute) => seenAt(context, minute))
@@ -202,7 +202,7 @@ function describeKnownContexts(open: OpenStorage): void {
     expect(await theOnly(storage)).toEqual({ ...expected, seenCount: 6, deletedAt: null })
   })
 
-  it('of context samples at the same time none is lost, and a context is there once', async () => {
+  it('Concurrent samples of one context are all counted in one record', async () => {
     const storage = await open()
     const context = newContextSample()
     const contextSamples = Array.from({ length: 30 }, (_, index) => seenAt(context, index % 10))
@@ -213,7 +213,7 @@ function describeKnownContexts(open: OpenStorage): void {
     expect([seenCount, firstSeen, lastSeen]).toEqual([30, AT(0), AT(9)])
   })
 
-  it('a context sample in a transaction that fails was none', async () => {
+  it('A context sample in a failed transaction is not recorded', async () => {
     const storage = await open()
     const context = newContextSample({ seenCount: 1 })
     await storage.recordContextSamples([context])
@@ -228,8 +228,8 @@ function describeKnownContexts(open: OpenStorage): void {
   })
 }
 
-function describeForgottenContexts(open: OpenStorage): void {
-  it('a sample of a deleted context adds a new record beside the deleted one', async () => {
+function describeRemovedContexts(open: OpenStorage): void {
+  it('A sample of a deleted context adds a new record and does not change the deleted one', async () => {
     const storage = await open()
     const context = newContextSample({ seenCount: 4 })
     await storage.recordContextSamples([context])
@@ -240,7 +240,7 @@ function describeForgottenContexts(open: OpenStorage): void {
     await expectRefusal(storage.revive('observedContext', context.id), 'CONFLICT')
   })
 
-  it('a sample of a purged context adds a new record, counted from the beginning', async () => {
+  it('A sample of a purged context adds a new record with its own count', async () => {
     const storage = await open()
     const context = newContextSample({ seenCount: 4 })
     await storage.recordContextSamples([context])
@@ -256,7 +256,7 @@ function newContextSample(fields: Partial<ContextSample> = {}): ContextSample {
   return contextSample
 }
 
-/** The context as it was seen once, in a minute that shows in all that may change. */
+/** Returns one sample of the context. Each field that may change depends on the minute. */
 function seenAt(context: ContextSample, minute: number): ContextSample {
   return {
     ...context,
@@ -277,6 +277,6 @@ function seenAt(context: ContextSample, minute: number): ContextSample {
 async function theOnly(storage: Storage): Promise<Records['observedContext']> {
   const { data } = await storage.list('observedContext', {})
   const [context] = data
-  if (context === undefined || data.length > 1) throw new Error(`there are ${data.length}`)
+  if (context === undefined || data.length > 1) throw new Error(`expected one observed context (got ${data.length})`)
   return context
 }

@@ -15,8 +15,8 @@ export type { StorageUnderTest } from './fixtures.ts'
 export { type RateLimiterUnderTest, rateLimiterContract } from './rate-limiter.ts'
 
 /**
- * What every store must do, as vitest tests. `create` answers a fresh and empty store each time,
- * on which `migrate` has not been called.
+ * Defines the vitest tests that every store must pass. Each call of `create` returns a new, empty
+ * store on which `migrate` has not been called.
  *
  * @example
  * storageContract('memory', async () => {

@@ -16,7 +16,7 @@ const MINUTES = [
 ] as const
 const EVER = { from: '', to: '9' }
 
-/** How often flags were evaluated, by minute and outcome. */
+/** Tests the evaluation counts: adding, summing and dropping. */
 export function describeEvaluationCounts(open: OpenStorage): void {
   describe('evaluation counts', () => {
     describeAdding(open)
@@ -26,7 +26,7 @@ export function describeEvaluationCounts(open: OpenStorage): void {
 }
 
 function describeAdding(open: OpenStorage): void {
-  it('what is added under one minute and outcome is added up', async () => {
+  it('Counts of the same minute and outcome are summed', async () => {
     const storage = await open()
     const count = newCount({ count: 3, micros: 700 })
     await storage.addEvaluationCounts([count])
@@ -34,7 +34,7 @@ function describeAdding(open: OpenStorage): void {
     expect(await totalsOf(storage, count)).toEqual([totalOf(count, { count: 7, micros: 750 })])
   })
 
-  it('one call may name the same minute and outcome several times', async () => {
+  it('Counts of the same minute and outcome within one call are summed', async () => {
     const storage = await open()
     const count = newCount({ count: 1, micros: 10 })
     await storage.addEvaluationCounts([count, { ...count, variationId: null }, count, count])
@@ -44,16 +44,16 @@ function describeAdding(open: OpenStorage): void {
     expect(totals).toContainEqual(totalOf({ ...count, variationId: null }))
   })
 
-  it('what the caller does afterwards with what was added changes nothing', async () => {
+  it('Changing a count object after adding it does not change the stored count', async () => {
     const storage = await open()
     const count = newCount({ count: 1, micros: 10 })
-    const given = { ...count }
-    await storage.addEvaluationCounts([given])
-    given.count = 99
+    const added = { ...count }
+    await storage.addEvaluationCounts([added])
+    added.count = 99
     expect(await totalsOf(storage, count)).toEqual([totalOf(count)])
   })
 
-  it('a count that is not finite is INVALID_REQUEST, and nothing of the call is kept', async () => {
+  it('A count that is not finite is INVALID_REQUEST, and no count of the call is added', async () => {
     const storage = await open()
     const good = newCount()
     const bad = [
@@ -73,13 +73,13 @@ function describeAdding(open: OpenStorage): void {
     expect(await totalsOf(storage, good)).toEqual([totalOf(good)])
   })
 
-  it('nothing may be added', async () => {
+  it('Adding an empty list of counts succeeds', async () => {
     const storage = await open()
     await storage.addEvaluationCounts([])
     expect(await totalsOf(storage, newCount())).toEqual([])
   })
 
-  it('as many as are given are added in one call', async () => {
+  it('One call can add thousands of counts', async () => {
     const storage = await open()
     const count = newCount({ count: 1, micros: 2 })
     const counts = Array.from({ length: 5000 }, () => ({ ...count, variationId: newId() }))
@@ -90,7 +90,7 @@ function describeAdding(open: OpenStorage): void {
     expect(totals.every((total) => total.count === 2 && total.micros === 4)).toBe(true)
   })
 
-  it('of counts that are added at the same time none is lost', async () => {
+  it('Concurrent calls lose no counts', async () => {
     const storage = await open()
     const count = newCount({ count: 1, micros: 5 })
     const add = (index: number) => {
@@ -105,7 +105,7 @@ function describeAdding(open: OpenStorage): void {
     ])
   })
 
-  it('sums beyond 32 bits are exact', async () => {
+  it('Sums larger than 32 bits are exact', async () => {
     const storage = await open()
     const count = newCount({ count: 3_000_000_001, micros: 4_000_000_000_000_001 })
     await storage.addEvaluationCounts([count])
@@ -114,7 +114,7 @@ function describeAdding(open: OpenStorage): void {
     expect(await totalsOf(storage, count)).toEqual([totalOf(count, sum)])
   })
 
-  it('counts of a transaction are kept with it, or not at all', async () => {
+  it('Counts that a transaction adds are saved with its commit and discarded with its rollback', async () => {
     const storage = await open()
     const count = newCount()
     const failing = storage.transaction('lock', async (tx) => {
@@ -131,7 +131,7 @@ function describeAdding(open: OpenStorage): void {
 }
 
 function describeTotals(open: OpenStorage): void {
-  it('outcomes that differ in any part are counted apart', async () => {
+  it('Outcomes with a different variation, reason or source have separate totals', async () => {
     const storage = await open()
     const count = newCount()
     const outcomes = [
@@ -148,7 +148,7 @@ function describeTotals(open: OpenStorage): void {
     expect(byCount).toEqual(outcomes.map((outcome) => totalOf(outcome)))
   })
 
-  it('each source of evaluations keeps its own total', async () => {
+  it('Each source of evaluations has its own total', async () => {
     const storage = await open()
     const sources: readonly EvaluationSource[] = ['rest', 'poll', 'ws', 'sdk', 'client']
     const count = newCount()
@@ -160,7 +160,7 @@ function describeTotals(open: OpenStorage): void {
     expect([...totals].sort((a, b) => a.count - b.count)).toEqual(expected)
   })
 
-  it('only this flag in this environment is counted', async () => {
+  it('Totals include only the requested flag in the requested environment', async () => {
     const storage = await open()
     const count = newCount()
     const others = [
@@ -171,7 +171,7 @@ function describeTotals(open: OpenStorage): void {
     expect(await totalsOf(storage, count)).toEqual([totalOf(count)])
   })
 
-  it('minutes count from the first on, and up to the last without it', async () => {
+  it('The range of minutes includes its start and excludes its end', async () => {
     const storage = await open()
     const count = newCount({ count: 1, micros: 1 })
     await storage.addEvaluationCounts(MINUTES.map((minute) => ({ ...count, minute })))
@@ -188,7 +188,7 @@ function describeTotals(open: OpenStorage): void {
 }
 
 function describeDropping(open: OpenStorage): void {
-  it('dropping forgets the minutes before, of every flag, and keeps the minute itself', async () => {
+  it('Dropping removes earlier minutes of every flag and keeps the specified minute', async () => {
     const storage = await open()
     const [one, other] = [newCount({ count: 1 }), newCount({ count: 1 })]
     const counts = [one, other].flatMap((count) => MINUTES.map((minute) => ({ ...count, minute })))
@@ -200,7 +200,7 @@ function describeDropping(open: OpenStorage): void {
     }
   })
 
-  it('counts can be added again after they were dropped', async () => {
+  it('Counts can be added again after they have been dropped', async () => {
     const storage = await open()
     const count = newCount()
     await storage.addEvaluationCounts([count])

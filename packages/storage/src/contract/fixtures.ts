@@ -8,19 +8,20 @@ import type {
 } from '../ports/storage.ts'
 import { CREATED_AT, newId } from './samples/sample-fields.ts'
 
-/** A fresh and empty store that nothing has been asked of yet, not even `migrate`. */
+/** A new, empty store on which no method has been called, not even `migrate`. */
 export interface StorageUnderTest {
   readonly storage: Storage
-  /** Closes the store and removes what it kept. */
+  /** Closes the store and removes its data. */
   readonly close: () => Promise<void>
 }
 
-/** Opens a store for one test; it is closed when the test ends. */
+/** Opens a store for one test. The store is closed when the test ends. */
 export type OpenStorage = () => Promise<Storage>
 
-/** When and why tests publish, where it does not matter. */
+/** The metadata of publications in tests that do not check it. */
 export const METADATA: PublishMetadata = { publishedAt: CREATED_AT, eventId: null }
 
+/** Returns a flag definition with a new id and the given fields. */
 export function flagDefinition(fields: Partial<FlagDefinition> = {}): FlagDefinition {
   return {
     id: newId(),
@@ -38,6 +39,7 @@ export function flagDefinition(fields: Partial<FlagDefinition> = {}): FlagDefini
   }
 }
 
+/** Returns a published segment with a new id and the given fields. */
 export function publishedSegment(fields: Partial<PublishedSegment> = {}): PublishedSegment {
   return {
     id: newId(),
@@ -50,19 +52,23 @@ export function publishedSegment(fields: Partial<PublishedSegment> = {}): Publis
   }
 }
 
+/** Returns the change that publishes a flag. */
 export function flagChange(definition: FlagDefinition): DefinitionChange {
   return { kind: 'flag', id: definition.id, definition }
 }
 
+/** Returns the change that publishes a segment. */
 export function segmentChange(definition: PublishedSegment): DefinitionChange {
   return { kind: 'segment', id: definition.id, definition }
 }
 
-export function goneFlag(id: string): DefinitionChange {
+/** Returns the change that removes a flag. */
+export function flagRemoval(id: string): DefinitionChange {
   return { kind: 'flag', id, definition: null }
 }
 
-export function goneSegment(id: string): DefinitionChange {
+/** Returns the change that removes a segment. */
+export function segmentRemoval(id: string): DefinitionChange {
   return { kind: 'segment', id, definition: null }
 }
 
@@ -72,15 +78,16 @@ interface KeysOptions {
   readonly removed?: readonly string[]
 }
 
+/** Returns a change of a list of a segment, which is `included` by default. */
 export function keysChange(segmentId: string, options: KeysOptions): DefinitionChange {
   const { list = 'included', added = [], removed = [] } = options
   return { kind: 'segmentKeys', segmentId, list, added, removed }
 }
 
-/** Expects a `FlagError` with this code. */
+/** Asserts that the promise rejects with a `FlagError` that has this code. */
 export async function expectRefusal(work: Promise<unknown>, code: string): Promise<void> {
   const outcome = await work.then(
-    (answer) => ({ answer }),
+    (result) => ({ result }),
     (error: unknown) => error,
   )
   expect(isFlagError(outcome) ? outcome.code : outcome).toBe(code)

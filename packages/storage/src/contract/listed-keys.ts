@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import {
   flagChange,
   flagDefinition,
-  goneSegment,
+  segmentRemoval,
   keysChange,
   METADATA,
   type OpenStorage,
@@ -11,9 +11,9 @@ import {
 } from './fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 
-/** The lists of keys of segments, which are published as differences. */
+/** Tests the listed keys of segments, which are published as differences. */
 export function describeListedKeys(open: OpenStorage): void {
-  it('listed keys are folded into their segment, in the order they were added', async () => {
+  it('A segment contains its listed keys in the order in which they were added', async () => {
     const { storage, environmentId, segment, lists } = await withSegment(open)
     const changes = [
       keysChange(segment.id, { added: ['b', 'a', 'ключ'] }),
@@ -28,7 +28,7 @@ export function describeListedKeys(open: OpenStorage): void {
     expect(await lists(1)).toEqual([[], []])
   })
 
-  it('a difference that changes nothing publishes nothing', async () => {
+  it('A difference without effect does not publish a version', async () => {
     const { storage, environmentId, segment, lists } = await withSegment(open)
     await storage.publish(environmentId, [keysChange(segment.id, { added: ['a', 'b'] })], METADATA)
     for (const difference of [
@@ -50,7 +50,7 @@ export function describeListedKeys(open: OpenStorage): void {
     expect(await lists()).toEqual([['a', 'b'], []])
   })
 
-  it('a segment whose keys changed appears whole among the changes', async () => {
+  it('Changes contain the complete segment when its listed keys have changed', async () => {
     const { storage, environmentId, segment } = await withSegment(open)
     await storage.publish(environmentId, [keysChange(segment.id, { added: ['a'] })], METADATA)
     await storage.publish(
@@ -68,10 +68,10 @@ export function describeListedKeys(open: OpenStorage): void {
     ])
   })
 
-  it('keys of a segment that is not published are kept, but appear in no flag set', async () => {
+  it('Listed keys of a segment that is not published are kept but appear in no flag set', async () => {
     const { storage, environmentId, segment, lists } = await withSegment(open)
     await storage.publish(environmentId, [keysChange(segment.id, { added: ['a'] })], METADATA)
-    await storage.publish(environmentId, [goneSegment(segment.id)], METADATA)
+    await storage.publish(environmentId, [segmentRemoval(segment.id)], METADATA)
     expect((await storage.loadChanges(environmentId, 2)).segments).toEqual([
       { id: segment.id, definition: null },
     ])
@@ -88,7 +88,7 @@ export function describeListedKeys(open: OpenStorage): void {
     expect(await lists()).toEqual([['a', 'b'], []])
   })
 
-  it('long lists and many small differences stay exact in every version', async () => {
+  it('A long list with many small differences is exact in every version', async () => {
     const { storage, environmentId, segment, lists } = await withSegment(open)
     const keys = new Set(Array.from({ length: 3000 }, (_, index) => `user-${index}`))
     await storage.publish(environmentId, [keysChange(segment.id, { added: [...keys] })], METADATA)

@@ -5,7 +5,7 @@ import type { OpenStorage } from './fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 import { sample } from './samples/samples.ts'
 
-/** `list`: filters, order and pages. */
+/** Tests `list`: filters, order and pages. */
 export function describeListing(open: OpenStorage): void {
   describe('listing', () => {
     describePages(open)
@@ -23,7 +23,7 @@ async function insertAll<K extends Kind>(
   for (const record of records) await storage.insert(kind, record)
 }
 
-/** Flags with these fields, in one project, and their names as a query lists them. */
+/** Inserts flags into one project and returns a function that lists their names with a query. */
 async function flagsWith(open: OpenStorage, fields: readonly Partial<Records['flag']>[]) {
   const storage = await open()
   const projectId = newId()
@@ -39,7 +39,7 @@ async function flagsWith(open: OpenStorage, fields: readonly Partial<Records['fl
 }
 
 function describePages(open: OpenStorage): void {
-  it('without a limit everything is on one page', async () => {
+  it('A list without a limit has all records on one page', async () => {
     const storage = await open()
     await insertAll(storage, 'organization', [sample('organization'), sample('organization')])
     const first = await storage.list('organization', {})
@@ -48,7 +48,7 @@ function describePages(open: OpenStorage): void {
     expect(await storage.list('organization', { page: 1, limit: 5 })).toEqual(first)
   })
 
-  it('pages follow one another without gap or overlap, and total counts them all', async () => {
+  it('Pages have no gaps or overlaps, and `total` is the number of all matching records', async () => {
     const storage = await open()
     const flags = Array.from({ length: 23 }, (_, index) =>
       sample('flag', { name: `Flag ${index % 4}` }),
@@ -66,7 +66,7 @@ function describePages(open: OpenStorage): void {
     expect(new Set(pages.flat().map(({ id }) => id)).size).toBe(23)
   })
 
-  it('a page that is not counted has the number of its own records as the total', async () => {
+  it('The `total` of an uncounted page is the number of records on that page', async () => {
     const storage = await open()
     const flags = Array.from({ length: 5 }, () => sample('flag'))
     await insertAll(storage, 'flag', flags)
@@ -77,7 +77,7 @@ function describePages(open: OpenStorage): void {
     expect((await storage.list('flag', { isCounted: false })).total).toBe(5)
   })
 
-  it('a page past the end is empty and has the total', async () => {
+  it('A page after the last one is empty and has the total of all records', async () => {
     const storage = await open()
     await insertAll(storage, 'flag', [sample('flag')])
     expect(await storage.list('flag', { page: 9, limit: 10 })).toEqual({ data: [], total: 1 })
@@ -85,7 +85,7 @@ function describePages(open: OpenStorage): void {
 }
 
 function describeOrder(open: OpenStorage): void {
-  it('without a sort, records come by id', async () => {
+  it('Records are ordered by id if the query has no sort', async () => {
     const storage = await open()
     const flags = Array.from({ length: 10 }, () => sample('flag'))
     await insertAll(storage, 'flag', flags)
@@ -93,7 +93,7 @@ function describeOrder(open: OpenStorage): void {
     expect(ids).toEqual(flags.map(({ id }) => id).sort())
   })
 
-  it('ties are broken by id, ascending in both directions', async () => {
+  it('Records with equal sort values are ordered by ascending id in both directions', async () => {
     const storage = await open()
     const flags = Array.from({ length: 10 }, () => sample('flag', { name: 'same' }))
     await insertAll(storage, 'flag', flags)
@@ -103,7 +103,7 @@ function describeOrder(open: OpenStorage): void {
     }
   })
 
-  it('text is sorted by code point', async () => {
+  it('Text is sorted by code point', async () => {
     const ascending = ['', 'A', 'B', 'a', 'aa', 'b', 'é', '\uE000', '\uFFFD', '😀', '\u{10FFFF}']
     const names = await flagsWith(
       open,
@@ -113,7 +113,7 @@ function describeOrder(open: OpenStorage): void {
     expect(await names({ sort: { field: 'name', direction: 'desc' } })).toEqual(ascending.reverse())
   })
 
-  it('null comes first, and last when descending', async () => {
+  it('Null sorts before other values in ascending order and after them in descending order', async () => {
     const names = await flagsWith(open, [
       { name: 'late', archivedAt: '2026-02-01T00:00:00.000Z' },
       { name: 'never', archivedAt: null },
@@ -125,7 +125,7 @@ function describeOrder(open: OpenStorage): void {
     expect(await names(sort('desc'))).toEqual(['late', 'early', 'never'])
   })
 
-  it('numbers are sorted as numbers, and false before true', async () => {
+  it('Numbers are sorted numerically, and false sorts before true', async () => {
     const storage = await open()
     const flagId = newId()
     const variations = [10, 9, 100, 0].map((orderIndex) =>
@@ -149,7 +149,7 @@ function describeOrder(open: OpenStorage): void {
 }
 
 function describeFilters(open: OpenStorage): void {
-  it('where takes records whose fields are all equal', async () => {
+  it('A `where` filter matches records in which all its fields are equal', async () => {
     const storage = await open()
     const flagId = newId()
     const on = sample('variation', { flagId, key: 'on', isDefault: true, orderIndex: 1 })
@@ -163,7 +163,7 @@ function describeFilters(open: OpenStorage): void {
     expect(await found({ flagId, key: 'ON' })).toEqual([])
   })
 
-  it('where finds null, and skips what is undefined', async () => {
+  it('A `where` filter matches null and ignores undefined fields', async () => {
     const archivedAt = '2026-02-01T00:00:00.000Z'
     const names = await flagsWith(open, [
       { name: 'a', archivedAt: null },
@@ -176,7 +176,7 @@ function describeFilters(open: OpenStorage): void {
     expect(await names({ where })).toEqual(['a'])
   })
 
-  it('a range includes its beginning and not its end', async () => {
+  it('A range includes its start and excludes its end', async () => {
     const times = [
       '2026-01-01T00:00:00.000Z',
       '2026-01-02T00:00:00.000Z',
@@ -196,7 +196,7 @@ function describeFilters(open: OpenStorage): void {
     expect(await inRange({})).toEqual(['never', ...times])
   })
 
-  it('a range may be on any text, by code point', async () => {
+  it('A range of a text field is compared by code point', async () => {
     const ascending = ['', 'A:1', 'A:1\u0001', 'A:1 ', 'A:10', 'A:2', 'B:1', 'a', '\uE000', '😀']
     const names = await flagsWith(
       open,
@@ -210,7 +210,7 @@ function describeFilters(open: OpenStorage): void {
     }
   })
 
-  it('a tag is found whole and exactly', async () => {
+  it('A tag filter matches complete tags exactly', async () => {
     const names = await flagsWith(open, [
       { name: 'none', tags: [] },
       { name: 'odd', tags: ['","', '"', '%', 'ключ'] },
@@ -223,13 +223,13 @@ function describeFilters(open: OpenStorage): void {
     expect(await names({ tag: ',' })).toEqual([])
   })
 
-  it('a tag finds nothing in records that have no tags', async () => {
+  it('A tag filter matches no records of a kind without tags', async () => {
     const storage = await open()
     await insertAll(storage, 'segment', [sample('segment')])
     expect(await storage.list('segment', { tag: 'a' })).toEqual({ data: [], total: 0 })
   })
 
-  it('all parts of a query must hold', async () => {
+  it('A record must match all conditions of a query', async () => {
     const projectId = newId()
     const names = await flagsWith(open, [
       { name: 'Checkout a', projectId, tags: ['x'] },
@@ -244,7 +244,7 @@ function describeFilters(open: OpenStorage): void {
 }
 
 function describeSearch(open: OpenStorage): void {
-  it('a search ignores ASCII case and finds any part', async () => {
+  it('A search finds any part of a text and ignores ASCII case', async () => {
     const names = await flagsWith(open, [{ name: 'New Checkout' }, { name: 'ÉCOLE' }])
     expect(await names({ search: 'CHECK' })).toEqual(['New Checkout'])
     expect(await names({ search: 'w c' })).toEqual(['New Checkout'])
@@ -253,7 +253,7 @@ function describeSearch(open: OpenStorage): void {
     expect(await names({ search: '' })).toHaveLength(2)
   })
 
-  it('a search looks through the searchable fields and no others', async () => {
+  it('A search covers only the searchable fields', async () => {
     const names = await flagsWith(open, [
       { name: 'by key', key: 'needle', tags: [] },
       { name: 'by description', description: 'a needle', tags: [] },
@@ -262,7 +262,7 @@ function describeSearch(open: OpenStorage): void {
     expect((await names({ search: 'needle' })).sort()).toEqual(['by description', 'by key'])
   })
 
-  it('a search takes every character as itself', async () => {
+  it('A search treats every character literally', async () => {
     const odd = ['100%', 'a_b', 'c\\d', `it's`, '"q"', '[x]', '*?', '😀']
     const names = await flagsWith(open, [
       ...odd.map((name) => ({ name, key: 'k', projectId: newId() })),
@@ -274,7 +274,7 @@ function describeSearch(open: OpenStorage): void {
     expect(await names({ search: 'z'.repeat(60_000) })).toEqual([])
   })
 
-  it('a search finds nothing in records that have no searchable fields', async () => {
+  it('A search matches no records of a kind without searchable fields', async () => {
     const storage = await open()
     await insertAll(storage, 'auditEvent', [sample('auditEvent')])
     expect(await storage.list('auditEvent', { search: 'flag' })).toEqual({ data: [], total: 0 })

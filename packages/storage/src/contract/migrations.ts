@@ -9,10 +9,10 @@ import {
 import { newId } from './samples/sample-fields.ts'
 import { sample } from './samples/samples.ts'
 
-/** `migrate` and `close`: the beginning and the end. `open` answers stores that are not migrated. */
+/** Tests `migrate` and `close`. `open` returns stores that have not been migrated. */
 export function describeMigrations(open: OpenStorage): void {
   describe('migrations', () => {
-    it('before migrate everything is refused', async () => {
+    it('Every call before `migrate` is UNAVAILABLE', async () => {
       const storage = await open()
       const flag = sample('flag')
       await expectRefusal(storage.find('flag', flag.id), 'UNAVAILABLE')
@@ -37,7 +37,7 @@ export function describeMigrations(open: OpenStorage): void {
       await storage.insert('flag', flag)
     })
 
-    it('migrate may be called again and keeps everything', async () => {
+    it('A repeated call of `migrate` keeps all data', async () => {
       const storage = await open()
       await storage.migrate()
       const flag = sample('flag')
@@ -50,29 +50,29 @@ export function describeMigrations(open: OpenStorage): void {
       expect(await storage.loadFlagSet(environmentId)).toEqual(flagSet)
     })
 
-    it('migrate may be called several times at once', async () => {
+    it('Concurrent calls of `migrate` succeed', async () => {
       const storage = await open()
       await Promise.all([storage.migrate(), storage.migrate(), storage.migrate()])
       await storage.insert('flag', sample('flag'))
     })
 
-    it('close lets what was begun end, and refuses what comes later', async () => {
+    it('`close` waits for running transactions and makes later calls UNAVAILABLE', async () => {
       const storage = await open()
       await storage.migrate()
-      const begun = storage.transaction('lock', async (tx) => {
+      const running = storage.transaction('lock', async (tx) => {
         await new Promise((resolve) => setTimeout(resolve, 20))
         await tx.insert('flag', sample('flag'))
         return (await tx.list('flag', {})).total
       })
       await storage.close()
-      expect(await begun).toBe(1)
+      expect(await running).toBe(1)
       await expectRefusal(storage.find('flag', newId()), 'UNAVAILABLE')
       await expectRefusal(storage.insert('flag', sample('flag')), 'UNAVAILABLE')
       await expectRefusal(storage.migrate(), 'UNAVAILABLE')
       await storage.close()
     })
 
-    it('a store that was never used can be closed', async () => {
+    it('A store that has not been used can be closed', async () => {
       const storage = await open()
       await storage.close()
       await expectRefusal(storage.find('flag', newId()), 'UNAVAILABLE')

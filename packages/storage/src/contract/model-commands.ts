@@ -22,7 +22,10 @@ import {
 import { SAMPLES } from './samples/samples.ts'
 import { usageCommands } from './usage-commands.ts'
 
-/** The kinds that commands are about: with keys, tags, numbers, JSON; and two that are not deleted. */
+/**
+ * The kinds of records in commands. They cover unique keys, tags, numbers and JSON, and two of them
+ * cannot be deleted.
+ */
 export const KINDS = [
   'flag',
   'variation',
@@ -35,7 +38,7 @@ type ModelKind = (typeof KINDS)[number]
 
 type FieldsOf<K extends Kind> = { readonly [F in keyof Records[K]]?: fc.Arbitrary<Records[K][F]> }
 
-/** Fields that commands set; the others are as in the sample. */
+/** The fields that commands set. The other fields have the values of the sample. */
 const FIELDS: { readonly [K in ModelKind]: FieldsOf<K> } = {
   flag: {
     projectId: parent,
@@ -132,7 +135,7 @@ function query<K extends ModelKind>(parts: QueryArbitraries<K>): fc.Arbitrary<Li
   )
 }
 
-/** All of the kind's fields, or just some of them. */
+/** Generates values for all fields of the kind in `FIELDS`, or for some of them. */
 function fieldsOf<K extends ModelKind>(kind: K, which: 'all' | 'some') {
   const fields: Readonly<Record<string, fc.Arbitrary<unknown>>> = FIELDS[kind]
   const record = which === 'all' ? fc.record(fields) : fc.record(fields, { requiredKeys: [] })
@@ -169,7 +172,7 @@ function recordCommands<K extends ModelKind>(kind: K): fc.Arbitrary<SessionComma
   return fc.oneof(...arbitraries)
 }
 
-/** Some of the fields, or the end of the record if it can end. */
+/** Generates changes of some fields, or the deletion of the record if its kind allows that. */
 function changesOf<K extends ModelKind>(kind: K): fc.Arbitrary<Changes<K>> {
   if (kind === 'auditHead') return fieldsOf(kind, 'some') as fc.Arbitrary<Changes<K>>
   return fc.oneof(
@@ -263,7 +266,7 @@ const sessionCommand: fc.Arbitrary<SessionCommand> = fc.oneof(
   usageCommands,
 )
 
-/** Several commands, refused ones among them, and then perhaps a failure. */
+/** Generates a transaction of several commands, some of which may fail, and sometimes a rollback. */
 const transaction: fc.Arbitrary<Command> = fc
   .tuple(fc.array(sessionCommand, { minLength: 1, maxLength: 6 }), fc.boolean())
   .map(([steps, fails]) => ({
@@ -277,18 +280,19 @@ async function transact(
   steps: readonly SessionCommand[],
   fails: boolean,
 ): Promise<unknown> {
-  const answers: unknown[] = []
+  const results: unknown[] = []
   const failure = new Error('rolled back')
   const work = storage.transaction('lock', async (tx) => {
-    for (const step of steps) answers.push(await step.run(tx).catch(refusalOf))
+    for (const step of steps) results.push(await step.run(tx).catch(refusalOf))
     if (fails) throw failure
   })
   await work.catch((error: unknown) => {
     if (error !== failure) throw error
   })
-  return answers
+  return results
 }
 
+/** Generates the command sequences of the model test. */
 export const commands: fc.Arbitrary<readonly Command[]> = fc.array(
   fc.oneof({ weight: 4, arbitrary: sessionCommand }, { weight: 1, arbitrary: transaction }),
   { maxLength: 40, size: 'max' },

@@ -12,11 +12,11 @@ import { inOrder } from './usage-commands.ts'
 const RUNS = 40
 const TIMEOUT_MS = 120_000
 
-/** A store gives the same answers as memory does to the same random commands. */
+/** Tests that a store and the memory store return the same results for the same random commands. */
 export function describeModel(create: () => Promise<StorageUnderTest>): void {
   describe('model', () => {
     it(
-      'every answer is the one that memory gives',
+      'Every command has the same result as in the memory store',
       async () => {
         const property = fc.asyncProperty(commands, (sequence) => compare(create, sequence))
         await fc.assert(property, { numRuns: RUNS })
@@ -35,7 +35,7 @@ async function compare(
   try {
     await Promise.all([storage.migrate(), model.migrate()])
     for (const command of sequence) {
-      expect(await answerTo(command, storage)).toEqual(await answerTo(command, model))
+      expect(await resultOf(command, storage)).toEqual(await resultOf(command, model))
     }
     expect(await everythingIn(storage)).toEqual(await everythingIn(model))
   } finally {
@@ -43,17 +43,17 @@ async function compare(
   }
 }
 
-/** What a command answers, or the code of its refusal. */
-async function answerTo(command: Command, storage: Storage): Promise<unknown> {
+/** Runs a command and returns its result or the code of its error. */
+async function resultOf(command: Command, storage: Storage): Promise<unknown> {
   try {
-    return { answer: await command.run(storage) }
+    return { result: await command.run(storage) }
   } catch (error) {
     if (isFlagError(error)) return { refusal: error.code }
     throw error
   }
 }
 
-/** All living records, every version of every environment, what changed since each, all counts. */
+/** Returns all living records, all versions, the changes since each version, and all counts. */
 async function everythingIn(storage: Storage): Promise<unknown> {
   const found: unknown[] = []
   const kinds: readonly Kind[] = KINDS

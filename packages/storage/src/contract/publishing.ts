@@ -5,8 +5,8 @@ import type { DefinitionChange, Storage } from '../ports/storage.ts'
 import {
   flagChange,
   flagDefinition,
-  goneFlag,
-  goneSegment,
+  flagRemoval,
+  segmentRemoval,
   keysChange,
   METADATA,
   type OpenStorage,
@@ -17,7 +17,7 @@ import { describeListedKeys } from './listed-keys.ts'
 import { newId } from './samples/sample-fields.ts'
 import { describeVersionList } from './version-list.ts'
 
-/** The publication log: versions, flag sets of now and then, what changed. */
+/** Tests the publication log: versions, current and past flag sets, and changes. */
 export function describePublishing(open: OpenStorage): void {
   describe('publishing', () => {
     describeVersions(open)
@@ -30,7 +30,7 @@ export function describePublishing(open: OpenStorage): void {
 }
 
 function describeClientVersions(open: OpenStorage): void {
-  it('The client version is that of the last publication that affected clients.', async () => {
+  it('The client version is the version of the last publication that affected clients', async () => {
     const storage = await open()
     const environmentId = newId()
     const publish = (affectsClients: boolean) => {
@@ -63,7 +63,7 @@ function describeClientVersions(open: OpenStorage): void {
 }
 
 function describeVersions(open: OpenStorage): void {
-  it('every publication of an environment gets its next version', async () => {
+  it('Each publication has the next version of its environment', async () => {
     const storage = await open()
     const [environmentId, other] = [newId(), newId()]
     for (const version of [1, 2, 3]) {
@@ -75,7 +75,7 @@ function describeVersions(open: OpenStorage): void {
     expect((await storage.loadFlagSet(environmentId))?.version).toBe(3)
   })
 
-  it('two parallel publish calls give two versions', async () => {
+  it('Two concurrent publications have different versions', async () => {
     const storage = await open()
     const environmentId = newId()
     const publish = () => storage.publish(environmentId, [flagChange(flagDefinition())], METADATA)
@@ -84,7 +84,7 @@ function describeVersions(open: OpenStorage): void {
     expect([flagSet?.version, flagSet?.flags.length]).toEqual([2, 2])
   })
 
-  it('what equals the present is left out, and nothing left gives no version', async () => {
+  it('Unchanged definitions are omitted, and a publication without changes adds no version', async () => {
     const storage = await open()
     const environmentId = newId()
     const [flag, segment] = [flagDefinition(), publishedSegment()]
@@ -101,7 +101,7 @@ function describeVersions(open: OpenStorage): void {
     expect([flags, segments]).toEqual([[{ id: flag.id, definition: paused }], []])
   })
 
-  it('of several changes of one definition the last counts', async () => {
+  it('The last of several changes of one definition applies', async () => {
     const storage = await open()
     const environmentId = newId()
     const flag = flagDefinition()
@@ -109,31 +109,31 @@ function describeVersions(open: OpenStorage): void {
     await storage.publish(environmentId, [flagChange(flag), flagChange(renamed)], METADATA)
     expect((await storage.loadFlagSet(environmentId))?.flags).toEqual([renamed])
     expect(
-      await storage.publish(environmentId, [goneFlag(flag.id), flagChange(renamed)], METADATA),
+      await storage.publish(environmentId, [flagRemoval(flag.id), flagChange(renamed)], METADATA),
     ).toBe(1)
   })
 
-  it('deleting what is not there publishes nothing', async () => {
+  it('Removing a definition that is not published adds no version', async () => {
     const storage = await open()
     const environmentId = newId()
-    expect(await storage.publish(environmentId, [goneFlag(newId())], METADATA)).toBe(0)
+    expect(await storage.publish(environmentId, [flagRemoval(newId())], METADATA)).toBe(0)
     const flag = flagDefinition()
     await storage.publish(environmentId, [flagChange(flag)], METADATA)
-    expect(await storage.publish(environmentId, [goneFlag(flag.id)], METADATA)).toBe(2)
-    expect(await storage.publish(environmentId, [goneFlag(flag.id)], METADATA)).toBe(2)
+    expect(await storage.publish(environmentId, [flagRemoval(flag.id)], METADATA)).toBe(2)
+    expect(await storage.publish(environmentId, [flagRemoval(flag.id)], METADATA)).toBe(2)
     expect(await storage.publish(environmentId, [flagChange(flag)], METADATA)).toBe(3)
   })
 }
 
 function describeFlagSets(open: OpenStorage): void {
-  it('before the first publication there is no flag set', async () => {
+  it('An environment without publications has no flag set', async () => {
     const storage = await open()
     expect(await storage.loadFlagSet(newId())).toBeUndefined()
     expect(await storage.loadFlagSet(newId(), 0)).toBeUndefined()
     expect(await storage.loadChanges(newId(), 0)).toEqual({ version: 0, flags: [], segments: [] })
   })
 
-  it('a definition comes back exactly', async () => {
+  it('A definition is loaded exactly as it was published', async () => {
     const storage = await open()
     const environmentId = newId()
     const values = JSON.parse('{"__proto__":[1],"text":"\\u0000\\"😀","deep":[[[{}]]]}')
@@ -158,7 +158,7 @@ function describeFlagSets(open: OpenStorage): void {
     expect(JSON.stringify(flags)).toBe(JSON.stringify([flag]))
   })
 
-  it('flags are ordered by key and segments by id', async () => {
+  it('A flag set contains flags ordered by key and segments ordered by id', async () => {
     const storage = await open()
     const environmentId = newId()
     const keys = ['b', 'B', 'a', '😀', '\uFFFD', 'a.b', 'a-b']
@@ -184,7 +184,7 @@ function describeFlagSets(open: OpenStorage): void {
     expect(flagSet?.segments.map(({ id }) => id)).toEqual(['S-1', 's-1', 's-10', 's-2'])
   })
 
-  it('every past version stays exactly as it was', async () => {
+  it('Every past version can be loaded unchanged', async () => {
     const storage = await open()
     const environmentId = newId()
     const history = await publishHistory(storage, environmentId)
@@ -196,7 +196,7 @@ function describeFlagSets(open: OpenStorage): void {
     expect(await storage.loadFlagSet(environmentId, 0)).toEqual(nothing)
   })
 
-  it('a version in the future is not there', async () => {
+  it('Loading a version that does not exist returns undefined', async () => {
     const storage = await open()
     const environmentId = newId()
     await storage.publish(environmentId, [flagChange(flagDefinition())], METADATA)
@@ -206,7 +206,7 @@ function describeFlagSets(open: OpenStorage): void {
 }
 
 function describeChanges(open: OpenStorage): void {
-  it('changes hold the newest state of what changed, and nothing else', async () => {
+  it('Changes contain only the changed definitions in their current state', async () => {
     const storage = await open()
     const environmentId = newId()
     const [kept, changed, deleted] = ['a', 'b', 'c'].map((key) => flagDefinition({ id: key, key }))
@@ -215,7 +215,7 @@ function describeChanges(open: OpenStorage): void {
     await storage.publish(environmentId, [flagChange({ ...changed, isActive: false })], METADATA)
     await storage.publish(
       environmentId,
-      [goneFlag(deleted.id), flagChange({ ...changed, type: 'json' })],
+      [flagRemoval(deleted.id), flagChange({ ...changed, type: 'json' })],
       METADATA,
     )
     expect(await storage.loadChanges(environmentId, 1)).toEqual({
@@ -231,7 +231,7 @@ function describeChanges(open: OpenStorage): void {
     expect(await storage.loadChanges(environmentId, 99)).toEqual(nothing)
   })
 
-  it('changes applied to an old flag set give the new one', async () => {
+  it('Merging changes into an old flag set results in the current flag set', async () => {
     const storage = await open()
     const environmentId = newId()
     const history = await publishHistory(storage, environmentId)
@@ -242,7 +242,7 @@ function describeChanges(open: OpenStorage): void {
   })
 }
 
-/** Publishes six versions and answers the flag set after each. */
+/** Publishes six versions and returns the flag set after each. */
 async function publishHistory(
   storage: Storage,
   environmentId: string,
@@ -253,8 +253,8 @@ async function publishHistory(
     [flagChange(flag), segmentChange(segment)],
     [flagChange(other), keysChange(segment.id, { added: ['a', 'b'] })],
     [flagChange({ ...flag, isActive: false }), keysChange(segment.id, { removed: ['a'] })],
-    [goneFlag(flag.id), segmentChange({ ...segment, force: true })],
-    [goneSegment(segment.id), flagChange({ ...other, key: 'zero' })],
+    [flagRemoval(flag.id), segmentChange({ ...segment, force: true })],
+    [segmentRemoval(segment.id), flagChange({ ...other, key: 'zero' })],
     [flagChange(flag), segmentChange(segment)],
   ]
   const history: FlagSetDefinition[] = []

@@ -8,7 +8,7 @@ const KINDS = Object.keys(SAMPLES) as Kind[]
 const DELETED_AT = '2026-04-01T00:00:00.000Z'
 const DAYS = ['2026-05-01', '2026-05-02', '2026-05-03', '2026-05-04'] as const
 
-/** Removing for ever. */
+/** Tests `purge`. */
 export function describePurging(open: OpenStorage): void {
   describe('purging', () => {
     describePurged(open)
@@ -18,7 +18,7 @@ export function describePurging(open: OpenStorage): void {
 }
 
 function describePurged(open: OpenStorage): void {
-  it.each(KINDS)('a purged record of kind %s is gone, and its id is free', async (kind) => {
+  it.each(KINDS)('A purged record of kind %s is removed, and its id can be used again', async (kind) => {
     const storage = await open()
     const [record, other] = [sample(kind), sample(kind)]
     await storage.insert(kind, record)
@@ -30,7 +30,7 @@ function describePurged(open: OpenStorage): void {
     expect(await storage.find(kind, record.id)).toEqual(record)
   })
 
-  it('deleted records are purged too, and cannot be revived', async () => {
+  it('A purge also removes deleted records, which then cannot be revived', async () => {
     const storage = await open()
     const [living, deleted] = [sample('flag'), sample('flag')]
     for (const flag of [living, deleted]) await storage.insert('flag', flag)
@@ -44,26 +44,26 @@ function describePurged(open: OpenStorage): void {
     expect(await storage.purge('flag', { where })).toBe(0)
   })
 
-  it('the keys of a purged record may be taken again', async () => {
+  it('The unique key of a purged record can be used again', async () => {
     const storage = await open()
     const user = sample('user')
     await storage.insert('user', user)
     await storage.purge('user', { where: { email: user.email } })
-    const heir = sample('user', { email: user.email })
-    await storage.insert('user', heir)
-    expect(await storage.find('user', heir.id)).toEqual(heir)
+    const successor = sample('user', { email: user.email })
+    await storage.insert('user', successor)
+    expect(await storage.find('user', successor.id)).toEqual(successor)
   })
 
-  it('a purge in a transaction that fails has purged nothing', async () => {
+  it('A purge in a failed transaction removes nothing', async () => {
     const storage = await open()
     const flag = sample('flag')
     await storage.insert('flag', flag)
     const failing = storage.transaction('lock', async (tx) => {
-      const heir = sample('flag', { projectId: flag.projectId })
+      const successor = sample('flag', { projectId: flag.projectId })
       expect(await tx.purge('flag', { where: { id: flag.id } })).toBe(1)
       expect(await tx.find('flag', flag.id)).toBeUndefined()
-      await tx.insert('flag', heir)
-      await tx.update('flag', heir.id, { name: 'x' })
+      await tx.insert('flag', successor)
+      await tx.update('flag', successor.id, { name: 'x' })
       expect((await tx.list('flag', {})).total).toBe(1)
       throw new Error('rolled back')
     })
@@ -71,7 +71,7 @@ function describePurged(open: OpenStorage): void {
     expect(await storage.list('flag', {})).toEqual({ data: [flag], total: 1 })
   })
 
-  it('what a transaction inserted it may purge', async () => {
+  it('A transaction can purge a record that it has inserted', async () => {
     const storage = await open()
     const flag = sample('flag')
     await storage.transaction('lock', async (tx) => {
@@ -83,7 +83,7 @@ function describePurged(open: OpenStorage): void {
 }
 
 function describeMatching(open: OpenStorage): void {
-  it('a range is purged from its beginning on, and up to its end without it', async () => {
+  it('A purge of a range includes its start and excludes its end', async () => {
     const storage = await open()
     const environmentId = newId()
     for (const lastSeen of DAYS) {
@@ -102,7 +102,7 @@ function describeMatching(open: OpenStorage): void {
     expect(await storage.purge('observedContext', { range: { field, to: '9' } })).toBe(2)
   })
 
-  it('only what matches everything is purged', async () => {
+  it('A purge removes only records that match all conditions', async () => {
     const storage = await open()
     const environmentId = newId()
     const contexts = [
@@ -119,7 +119,7 @@ function describeMatching(open: OpenStorage): void {
     expect(await storage.find('observedContext', contexts[0]?.id ?? '')).toBeUndefined()
   })
 
-  it('what is null can be purged, and is in no range', async () => {
+  it('A purge can match null, which is outside every range', async () => {
     const storage = await open()
     const [unarchived, archived] = [sample('flag'), sample('flag', { archivedAt: DAYS[0] })]
     for (const flag of [unarchived, archived]) await storage.insert('flag', flag)
@@ -131,12 +131,12 @@ function describeMatching(open: OpenStorage): void {
 }
 
 function describeRefusals(open: OpenStorage): void {
-  it('a purge that names no field is refused, and purges nothing', async () => {
+  it('A purge without a condition is INTERNAL and removes nothing', async () => {
     const storage = await open()
     const flag = sample('flag')
     await storage.insert('flag', flag)
-    const nothing = [{}, { where: {} }, { range: { field: 'archivedAt' as const } }]
-    for (const query of nothing) await expectRefusal(storage.purge('flag', query), 'INTERNAL')
+    const unconditional = [{}, { where: {} }, { range: { field: 'archivedAt' as const } }]
+    for (const query of unconditional) await expectRefusal(storage.purge('flag', query), 'INTERNAL')
     expect(await storage.find('flag', flag.id)).toEqual(flag)
   })
 }

@@ -2,14 +2,19 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { RateLimiter, RateWindow } from '../ports/rate-limiter.ts'
 import { newId } from './samples/sample-fields.ts'
 
+/** A rate limiter that has granted no requests. */
 export interface RateLimiterUnderTest {
   readonly rateLimiter: RateLimiter
+  /** Closes the rate limiter and releases its resources. */
   readonly close: () => Promise<void>
 }
 
 const MINUTE_MS = 60_000
 
-/** What every rate limiter must do. `create` answers a limiter that has granted nothing. */
+/**
+ * Defines the vitest tests that every rate limiter must pass. Each call of `create` returns a
+ * limiter that has granted no requests.
+ */
 export function rateLimiterContract(
   name: string,
   create: () => Promise<RateLimiterUnderTest>,
@@ -32,7 +37,7 @@ export function rateLimiterContract(
 }
 
 function describeOneWindow(open: () => Promise<RateLimiter>): void {
-  it('a window grants its limit and no more', async () => {
+  it('A window grants no more requests than its limit', async () => {
     const limiter = await open()
     const key = newId()
     expect(await limiter.lease(key, present(10), 4)).toBe(4)
@@ -42,12 +47,12 @@ function describeOneWindow(open: () => Promise<RateLimiter>): void {
     expect(await limiter.lease(key, present(10), 1)).toBe(0)
   })
 
-  it('more than the limit is granted in part', async () => {
+  it('A lease of more requests than the limit is granted up to the limit', async () => {
     const limiter = await open()
     expect(await limiter.lease(newId(), present(10), 1000)).toBe(10)
   })
 
-  it('many leases at once are granted the limit together', async () => {
+  it('Concurrent leases are granted the limit in total', async () => {
     const limiter = await open()
     const key = newId()
     const grants = await Promise.all(
@@ -56,7 +61,7 @@ function describeOneWindow(open: () => Promise<RateLimiter>): void {
     expect(grants.reduce((sum, grant) => sum + grant, 0)).toBe(100)
   })
 
-  it('a limit that is lowered within the window takes nothing back', async () => {
+  it('A limit that is lowered within a window does not revoke granted requests', async () => {
     const limiter = await open()
     const key = newId()
     expect(await limiter.lease(key, present(10), 8)).toBe(8)
@@ -66,7 +71,7 @@ function describeOneWindow(open: () => Promise<RateLimiter>): void {
 }
 
 function describeSeveralWindows(open: () => Promise<RateLimiter>): void {
-  it('keys have nothing to do with one another', async () => {
+  it('Each key has its own limit', async () => {
     const limiter = await open()
     const [first, second] = [newId(), '__proto__']
     expect(await limiter.lease(first, present(5), 5)).toBe(5)
@@ -74,7 +79,7 @@ function describeSeveralWindows(open: () => Promise<RateLimiter>): void {
     expect(await limiter.lease(first, present(5), 1)).toBe(0)
   })
 
-  it('the next window begins afresh', async () => {
+  it('The next window grants its full limit', async () => {
     const limiter = await open()
     const key = newId()
     expect(await limiter.lease(key, present(5), 5)).toBe(5)
@@ -83,7 +88,7 @@ function describeSeveralWindows(open: () => Promise<RateLimiter>): void {
     expect(await limiter.lease(key, next, 1)).toBe(0)
   })
 
-  it('when the clock is set back, requests are granted still', async () => {
+  it('Requests are granted after the clock has been set back', async () => {
     const limiter = await open()
     const key = newId()
     expect(await limiter.lease(key, present(5), 5)).toBe(5)

@@ -7,10 +7,10 @@ import { SAMPLES, sample } from './samples/samples.ts'
 const KINDS = Object.keys(SAMPLES) as Kind[]
 const DELETED_AT = '2026-04-01T00:00:00.000Z'
 
-/** The four plain verbs, one record at a time. */
+/** Tests `find`, `insert`, `update` and `revive` with single records. */
 export function describeRecords(open: OpenStorage): void {
   describe('records', () => {
-    describeKeeping(open)
+    describeInserts(open)
     describeKeys(open)
     describeUpdates(open)
     describeDeletion(open)
@@ -18,20 +18,20 @@ export function describeRecords(open: OpenStorage): void {
   })
 }
 
-function describeKeeping(open: OpenStorage): void {
-  it.each(KINDS)('a record of kind %s is found as it was inserted', async (kind) => {
+function describeInserts(open: OpenStorage): void {
+  it.each(KINDS)('A record of kind %s is returned exactly as it was inserted', async (kind) => {
     const storage = await open()
     const record = sample(kind)
     await storage.insert(kind, record)
     expect(await storage.find(kind, record.id)).toEqual(record)
   })
 
-  it('an id that was never inserted is not found', async () => {
+  it('Finding an unknown id returns undefined', async () => {
     const storage = await open()
     expect(await storage.find('flag', newId())).toBeUndefined()
   })
 
-  it('text is kept exactly', async () => {
+  it('Text is stored exactly', async () => {
     const storage = await open()
     const texts = [
       '',
@@ -49,7 +49,7 @@ function describeKeeping(open: OpenStorage): void {
     }
   })
 
-  it('JSON is kept exactly, whatever its names and depth', async () => {
+  it('JSON is stored exactly, with any property names and depth', async () => {
     const storage = await open()
     let deep: Records['organization']['metadata'] = {}
     for (let depth = 0; depth < 200; depth += 1) deep = { deep }
@@ -63,7 +63,7 @@ function describeKeeping(open: OpenStorage): void {
     expect(Object.hasOwn(found?.metadata ?? {}, '__proto__')).toBe(true)
   })
 
-  it('a number that is not finite is INVALID_REQUEST, and changes nothing', async () => {
+  it('A number that is not finite is INVALID_REQUEST and changes nothing', async () => {
     const storage = await open()
     const [plan, organization] = [sample('plan'), sample('organization')]
     await storage.insert('organization', organization)
@@ -80,7 +80,7 @@ function describeKeeping(open: OpenStorage): void {
     expect(await storage.find('organization', organization.id)).toEqual(organization)
   })
 
-  it('changing what was given or answered does not change what is kept', async () => {
+  it('Changing an inserted or returned object does not change the stored record', async () => {
     const storage = await open()
     const tags = ['a']
     const flag = sample('flag', { tags })
@@ -93,7 +93,7 @@ function describeKeeping(open: OpenStorage): void {
 }
 
 function describeKeys(open: OpenStorage): void {
-  it.each(KINDS)('an id of kind %s can be inserted once', async (kind) => {
+  it.each(KINDS)('Inserting a second record of kind %s with the same id is CONFLICT', async (kind) => {
     const storage = await open()
     const record = sample(kind)
     await storage.insert(kind, record)
@@ -109,7 +109,7 @@ function describeKeys(open: OpenStorage): void {
     })),
   )
 
-  it.each(uniqueKeys)('a unique key is taken once among the living: $name', async (key) => {
+  it.each(uniqueKeys)('Only one living record can have the same unique key: $name', async (key) => {
     const storage = await open()
     const record = sample(key.kind)
     const same = Object.fromEntries(key.fields.map((field) => [field, Reflect.get(record, field)]))
@@ -122,7 +122,7 @@ function describeKeys(open: OpenStorage): void {
     expect(await storage.find(key.kind, second.id)).toEqual(second)
   })
 
-  it.each(uniqueKeys)('half of a unique key may be shared: $name', async ({ kind, fields }) => {
+  it.each(uniqueKeys)('Records can share some fields of a unique key: $name', async ({ kind, fields }) => {
     const storage = await open()
     const record = sample(kind)
     await storage.insert(kind, record)
@@ -133,7 +133,7 @@ function describeKeys(open: OpenStorage): void {
     }
   })
 
-  it('of many parallel inserts with one key exactly one succeeds', async () => {
+  it('Exactly one of many concurrent inserts with the same key succeeds', async () => {
     const storage = await open()
     const projectId = newId()
     const outcomes = await Promise.allSettled(
@@ -145,7 +145,7 @@ function describeKeys(open: OpenStorage): void {
 }
 
 function describeUpdates(open: OpenStorage): void {
-  it('an update answers the whole record as it now is', async () => {
+  it('An update returns the complete changed record', async () => {
     const storage = await open()
     const flag = sample('flag')
     await storage.insert('flag', flag)
@@ -157,7 +157,7 @@ function describeUpdates(open: OpenStorage): void {
     expect(cleared).toEqual({ ...updated, archivedAt: null })
   })
 
-  it('an update leaves alone the fields that are undefined or absent', async () => {
+  it('An update does not change fields that are undefined or absent', async () => {
     const storage = await open()
     const flag = sample('flag')
     await storage.insert('flag', flag)
@@ -167,13 +167,13 @@ function describeUpdates(open: OpenStorage): void {
     expect((await storage.update('flag', flag.id, {})).description).toBe('new')
   })
 
-  it('an update of a record that does not exist is NOT_FOUND', async () => {
+  it('An update of a record that does not exist is NOT_FOUND', async () => {
     const storage = await open()
     await expectRefusal(storage.update('flag', newId(), { name: 'x' }), 'NOT_FOUND')
     await expectRefusal(storage.update('flag', newId(), { name: 'x' }, 1), 'NOT_FOUND')
   })
 
-  it('an update that expects another revision is CONFLICT and changes nothing', async () => {
+  it('An update that expects another revision is CONFLICT and changes nothing', async () => {
     const storage = await open()
     const flag = sample('flag', { revision: 4 })
     await storage.insert('flag', flag)
@@ -183,7 +183,7 @@ function describeUpdates(open: OpenStorage): void {
     expect((await storage.update('flag', flag.id, { revision: 5 }, 4)).revision).toBe(5)
   })
 
-  it('of parallel updates that expect one revision exactly one succeeds', async () => {
+  it('Exactly one of many concurrent updates that expect the same revision succeeds', async () => {
     const storage = await open()
     const flag = sample('flag')
     await storage.insert('flag', flag)
@@ -195,7 +195,7 @@ function describeUpdates(open: OpenStorage): void {
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  it('an update to a unique key that is taken is CONFLICT and changes nothing', async () => {
+  it('An update to the unique key of another record is CONFLICT and changes nothing', async () => {
     const storage = await open()
     const taken = sample('variation')
     const other = sample('variation', { flagId: taken.flagId, key: 'off' })
@@ -208,7 +208,7 @@ function describeUpdates(open: OpenStorage): void {
 }
 
 function describeDeletion(open: OpenStorage): void {
-  it('the update that deletes a record returns it, and later reads do not', async () => {
+  it('The update that deletes a record returns it, and later reads do not', async () => {
     const storage = await open()
     const flag = sample('flag')
     await storage.insert('flag', flag)
@@ -219,7 +219,7 @@ function describeDeletion(open: OpenStorage): void {
     await expectRefusal(storage.update('flag', flag.id, { deletedAt: null }), 'NOT_FOUND')
   })
 
-  it('the id of a deleted record stays taken', async () => {
+  it('The id of a deleted record cannot be used again', async () => {
     const storage = await open()
     const flag = sample('flag')
     await storage.insert('flag', flag)
@@ -227,7 +227,7 @@ function describeDeletion(open: OpenStorage): void {
     await expectRefusal(storage.insert('flag', sample('flag', { id: flag.id })), 'CONFLICT')
   })
 
-  it('a key can be deleted and taken again any number of times', async () => {
+  it('The key of a deleted record can be used again any number of times', async () => {
     const storage = await open()
     const projectId = newId()
     for (let round = 0; round < 10; round += 1) {
@@ -243,7 +243,7 @@ function describeDeletion(open: OpenStorage): void {
 }
 
 function describeRevival(open: OpenStorage): void {
-  it('a revived record is as it was when it was deleted, and living', async () => {
+  it('A revived record is living and otherwise unchanged since its deletion', async () => {
     const storage = await open()
     const flag = sample('flag', { revision: 3 })
     await storage.insert('flag', flag)
@@ -254,7 +254,7 @@ function describeRevival(open: OpenStorage): void {
     expect((await storage.update('flag', flag.id, { revision: 5 }, 4)).revision).toBe(5)
   })
 
-  it('only what is deleted can be revived', async () => {
+  it('Reviving a record that is not deleted is NOT_FOUND', async () => {
     const storage = await open()
     const [flag, event] = [sample('flag'), sample('auditEvent')]
     await storage.insert('flag', flag)
@@ -265,14 +265,14 @@ function describeRevival(open: OpenStorage): void {
     expect(await storage.find('flag', flag.id)).toEqual(flag)
   })
 
-  it('a record whose key has been taken meanwhile stays deleted', async () => {
+  it('Reviving a record whose key another record uses is CONFLICT', async () => {
     const storage = await open()
     const flag = sample('flag')
     await storage.insert('flag', flag)
     await storage.update('flag', flag.id, { deletedAt: DELETED_AT })
-    const heir = sample('flag', { projectId: flag.projectId, key: flag.key })
-    await storage.insert('flag', heir)
+    const successor = sample('flag', { projectId: flag.projectId, key: flag.key })
+    await storage.insert('flag', successor)
     await expectRefusal(storage.revive('flag', flag.id), 'CONFLICT')
-    expect(await storage.list('flag', {})).toEqual({ data: [heir], total: 1 })
+    expect(await storage.list('flag', {})).toEqual({ data: [successor], total: 1 })
   })
 }

@@ -12,7 +12,7 @@ import { sample } from './samples/samples.ts'
 
 const LOCK = 'an organization'
 
-/** `transaction`: atomic, serialized by lock, invisible to others before it ends. */
+/** Tests `transaction`: atomicity, isolation and locks. */
 export function describeTransactions(open: OpenStorage): void {
   describe('transactions', () => {
     describeAtomicity(open)
@@ -23,22 +23,22 @@ export function describeTransactions(open: OpenStorage): void {
 }
 
 function describeAtomicity(open: OpenStorage): void {
-  it('a transaction keeps everything and answers what its work answers', async () => {
+  it('A transaction saves all its changes and returns the result of its work', async () => {
     const storage = await open()
     const flag = sample('flag')
     const environmentId = newId()
-    const answer = await storage.transaction(LOCK, async (tx) => {
+    const result = await storage.transaction(LOCK, async (tx) => {
       await tx.insert('flag', flag)
       await tx.update('flag', flag.id, { name: 'Renamed' })
       await tx.publish(environmentId, [flagChange(flagDefinition())], METADATA)
       return 'done'
     })
-    expect(answer).toBe('done')
+    expect(result).toBe('done')
     expect((await storage.find('flag', flag.id))?.name).toBe('Renamed')
     expect((await storage.loadFlagSet(environmentId))?.version).toBe(1)
   })
 
-  it('roll-back leaves nothing, and the error arrives as it was thrown', async () => {
+  it('A transaction whose work throws changes nothing and rejects with the same error', async () => {
     const storage = await open()
     const [kept, lost] = [sample('flag'), sample('flag')]
     const environmentId = newId()
@@ -60,7 +60,7 @@ function describeAtomicity(open: OpenStorage): void {
     await storage.insert('flag', lost)
   })
 
-  it('a transaction that fails does not stop the next one', async () => {
+  it('A failed transaction does not prevent the next one', async () => {
     const storage = await open()
     const flag = sample('flag')
     const failing = storage.transaction(LOCK, async () => {
@@ -74,7 +74,7 @@ function describeAtomicity(open: OpenStorage): void {
 }
 
 function describeRefusals(open: OpenStorage): void {
-  it('a refused call changes nothing, and the transaction may go on', async () => {
+  it('A failed call changes nothing, and its transaction remains usable', async () => {
     const storage = await open()
     const [first, second] = [sample('flag'), sample('flag')]
     await storage.transaction(LOCK, async (tx) => {
@@ -88,7 +88,7 @@ function describeRefusals(open: OpenStorage): void {
     expect(await storage.find('flag', second.id)).toEqual(second)
   })
 
-  it('a session is refused once its transaction has ended', async () => {
+  it('A session that is used after its transaction has ended throws INTERNAL', async () => {
     const storage = await open()
     const flag = sample('flag')
     const sessions: StorageSession[] = []
@@ -104,7 +104,7 @@ function describeRefusals(open: OpenStorage): void {
 }
 
 function describeIsolation(open: OpenStorage): void {
-  it('a transaction sees its own changes', async () => {
+  it('A transaction sees its own changes', async () => {
     const storage = await open()
     const flag = sample('flag')
     const definition = flagDefinition()
@@ -123,7 +123,7 @@ function describeIsolation(open: OpenStorage): void {
     })
   })
 
-  it('a change is invisible to others before its transaction has ended', async () => {
+  it('Other callers do not see a change before its transaction has ended', async () => {
     const storage = await open()
     const flag = sample('flag')
     const environmentId = newId()
@@ -149,7 +149,7 @@ function describeIsolation(open: OpenStorage): void {
     expect(seen).toEqual([undefined, 0, undefined, 0])
   })
 
-  it('a write outside is neither lost nor rolled back with an open transaction', async () => {
+  it('A write outside an open transaction is saved even if the transaction is rolled back', async () => {
     const storage = await open()
     const [inside, outside] = [sample('flag'), sample('flag')]
     const transaction = storage.transaction(LOCK, async (tx) => {
@@ -165,7 +165,7 @@ function describeIsolation(open: OpenStorage): void {
 }
 
 function describeLocks(open: OpenStorage): void {
-  it('transactions with the same lock run one after another', async () => {
+  it('Transactions with the same lock run one after another', async () => {
     const storage = await open()
     const trace: string[] = []
     const run = (name: string) =>
@@ -182,7 +182,7 @@ function describeLocks(open: OpenStorage): void {
     expect(trace).toHaveLength(6)
   })
 
-  it('counting up in parallel transactions loses no count', async () => {
+  it('Concurrent transactions that increment a number lose no increment', async () => {
     const storage = await open()
     const organization = sample('organization', { flagCount: 0 })
     await storage.insert('organization', organization)
@@ -196,7 +196,7 @@ function describeLocks(open: OpenStorage): void {
     expect((await storage.find('organization', organization.id))?.flagCount).toBe(30)
   })
 
-  it('a chain that parallel transactions of one lock append to has no gap and no fork', async () => {
+  it('A chain to which concurrent transactions with one lock append has no gaps or forks', async () => {
     const storage = await open()
     const chain = newId()
     const append = () =>
@@ -218,7 +218,7 @@ function describeLocks(open: OpenStorage): void {
     expect(await storage.find('auditHead', chain)).toMatchObject(head)
   })
 
-  it('transactions with different locks all keep what they did', async () => {
+  it('Concurrent transactions with different locks save all their changes', async () => {
     const storage = await open()
     const flags = Array.from({ length: 12 }, () => sample('flag'))
     await Promise.all(
@@ -233,7 +233,7 @@ function describeLocks(open: OpenStorage): void {
     expect(data).toHaveLength(12)
   })
 
-  it('calls inside one transaction may be made in parallel', async () => {
+  it('Concurrent calls within one transaction all succeed', async () => {
     const storage = await open()
     const environmentId = newId()
     const versions = await storage.transaction(LOCK, (tx) =>
@@ -253,7 +253,7 @@ function describeLocks(open: OpenStorage): void {
   })
 }
 
-/** Long enough for others to get in between, if they could. */
+/** Waits long enough for other operations to run if nothing prevents them. */
 async function pause(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 20))
 }

@@ -39,11 +39,11 @@ const contextSample: fc.Arbitrary<ContextSample> = fc
     source: fc.constantFrom('poll' as const, 'ws' as const),
   })
   .map((fields) => {
-    const { deletedAt: _, ...seen } = sample('observedContext', fields)
-    return seen
+    const { deletedAt: _, ...generated } = sample('observedContext', fields)
+    return generated
   })
 
-/** What evaluating leaves behind. */
+/** Generates commands that write and read evaluation counts and context samples. */
 export const usageCommands: fc.Arbitrary<SessionCommand> = fc.oneof(
   fc
     .array(count, { maxLength: 8 })
@@ -69,7 +69,7 @@ export const usageCommands: fc.Arbitrary<SessionCommand> = fc.oneof(
     ),
 )
 
-/** Totals come in no order. */
+/** Returns totals as sorted text, because stores return them in no particular order. */
 export function inOrder(totals: readonly EvaluationTotal[]): readonly string[] {
   return totals.map((total) => JSON.stringify(Object.entries(total).sort())).sort()
 }

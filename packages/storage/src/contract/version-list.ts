@@ -3,8 +3,8 @@ import type { DefinitionChange } from '../ports/storage.ts'
 import {
   flagChange,
   flagDefinition,
-  goneFlag,
-  goneSegment,
+  flagRemoval,
+  segmentRemoval,
   keysChange,
   METADATA,
   type OpenStorage,
@@ -15,17 +15,17 @@ import { newId } from './samples/sample-fields.ts'
 
 const ALL = { page: 1, limit: 100 }
 
-/** Which versions there are, and what changed in each. */
+/** Tests `listVersions`. */
 export function describeVersionList(open: OpenStorage): void {
-  it('versions are listed newest first, with when and why they were published', async () => {
+  it('Versions are listed newest first, with the time and audit event of their publication', async () => {
     const storage = await open()
     const environmentId = newId()
     expect(await storage.listVersions(environmentId, ALL)).toEqual({ data: [], total: 0 })
-    const occasions = [1, 2, 3].map((hour) => ({
+    const publications = [1, 2, 3].map((hour) => ({
       publishedAt: `2026-03-01T0${hour}:00:00.000Z`,
       eventId: hour === 2 ? null : newId(),
     }))
-    for (const metadata of occasions) {
+    for (const metadata of publications) {
       await storage.publish(environmentId, [flagChange(flagDefinition())], metadata)
     }
     await storage.publish(newId(), [flagChange(flagDefinition())], METADATA)
@@ -33,11 +33,11 @@ export function describeVersionList(open: OpenStorage): void {
     expect(total).toBe(3)
     expect(data.map(({ version }) => version)).toEqual([3, 2, 1])
     expect(data.map(({ publishedAt, eventId }) => ({ publishedAt, eventId }))).toEqual(
-      [...occasions].reverse(),
+      [...publications].reverse(),
     )
   })
 
-  it('a page of versions is what lies in it', async () => {
+  it('A page contains its versions and the total number of versions', async () => {
     const storage = await open()
     const environmentId = newId()
     for (let version = 1; version <= 5; version += 1) {
@@ -52,7 +52,7 @@ export function describeVersionList(open: OpenStorage): void {
     expect(await versionsOn(4)).toEqual([[], 5])
   })
 
-  it('a version says what changed in it by id and key, even what is gone', async () => {
+  it('A version contains the ids and keys of its changed definitions, including removed ones', async () => {
     const storage = await open()
     const environmentId = newId()
     const [one, two] = ['a', 'b'].map((id) => flagDefinition({ id, key: `key-${id}` }))
@@ -61,10 +61,10 @@ export function describeVersionList(open: OpenStorage): void {
     const publications: readonly (readonly DefinitionChange[])[] = [
       [flagChange(two), flagChange(one), segmentChange(segment)],
       [keysChange('s', { added: ['k'] }), flagChange(one)],
-      [goneFlag('a'), flagChange({ ...two, isActive: false })],
+      [flagRemoval('a'), flagChange({ ...two, isActive: false })],
       [segmentChange({ ...segment, force: true }), keysChange('s', { removed: ['k'] })],
-      [goneSegment('s')],
-      [keysChange('nobody', { added: ['k'] })],
+      [segmentRemoval('s')],
+      [keysChange('unpublished', { added: ['k'] })],
     ]
     for (const changes of publications) await storage.publish(environmentId, changes, METADATA)
     const { data } = await storage.listVersions(environmentId, ALL)
@@ -79,18 +79,18 @@ export function describeVersionList(open: OpenStorage): void {
       [[a, b], []],
       [[], [s]],
       [[], [s]],
-      [[], [{ id: 'nobody', key: null }]],
+      [[], [{ id: 'unpublished', key: null }]],
     ])
   })
 
-  it('what changes nothing, and what was rolled back, leaves no version behind', async () => {
+  it('A publication without effect or in a rolled-back transaction adds no version', async () => {
     const storage = await open()
     const environmentId = newId()
     const flag = flagDefinition()
     await storage.publish(environmentId, [flagChange(flag)], METADATA)
     await storage.publish(environmentId, [flagChange(flag)], METADATA)
     const failing = storage.transaction('lock', async (tx) => {
-      await tx.publish(environmentId, [goneFlag(flag.id)], METADATA)
+      await tx.publish(environmentId, [flagRemoval(flag.id)], METADATA)
       expect((await tx.listVersions(environmentId, ALL)).total).toBe(2)
       throw new Error('rolled back')
     })

@@ -1,23 +1,29 @@
-/** A hint that an environment, or the set of SDK keys, has changed; the store holds the truth. */
+/**
+ * A hint that an environment or the set of SDK keys has changed. The store is the source of truth:
+ * a subscriber reads the new state from there.
+ */
 export type FlagSetChange =
   | { readonly type: 'flagSet'; readonly environmentId: string; readonly version: number }
   | { readonly type: 'sdkKeys' }
 
-/** Hints may have been lost: re-read versions. */
+/** A signal that hints may have been lost: the subscriber must read all versions again. */
 export interface Resync {
   readonly type: 'resync'
 }
 
-/** Receives each change. */
+/** A function that receives each change. */
 export type ChangeListener = (change: FlagSetChange | Resync) => void
 
-/** Ends a subscription. */
+/** Ends a subscription. Further calls have no effect. */
 export type Unsubscribe = () => void
 
-/** Hints between processes. They may be late, doubled, out of order or lost. */
+/** Sends hints between processes. Hints may arrive late, twice, out of order, or not at all. */
 export interface ChangeFeed {
-  /** Notifies every listener of every process, this one included. */
+  /** Notifies every listener of every process, including this process. */
   publish(change: FlagSetChange): Promise<void>
-  /** A listener that throws disturbs neither the publisher nor other listeners. */
+  /**
+   * Adds a listener and returns the function that removes it. An error that a listener throws
+   * affects neither the publisher nor other listeners.
+   */
   subscribe(listener: ChangeListener): Promise<Unsubscribe>
 }

@@ -1,14 +1,18 @@
-/** A window of time with a limit of requests. */
+/** A fixed time window with a maximum number of requests. */
 export interface RateWindow {
-  /** Requests granted in one window. */
+  /** The maximum number of requests in one window. */
   readonly limit: number
-  /** When this window began, in epoch milliseconds: a multiple of `lengthMs`. */
+  /** The start of the window in epoch milliseconds, a multiple of `lengthMs`. */
   readonly startedAt: number
+  /** The length of the window in milliseconds. */
   readonly lengthMs: number
 }
 
-/** Shares fixed windows of requests among processes. */
+/** Shares the requests of fixed time windows among processes. */
 export interface RateLimiter {
-  /** How many of `amount` requests are granted to `key` in this window: 0 when it is used up. */
+  /**
+   * Reserves up to `amount` requests for `key` in this window and returns the number that is
+   * granted: 0 if the window is used up.
+   */
   lease(key: string, window: RateWindow, amount: number): Promise<number>
 }

@@ -1,48 +1,51 @@
 import { FlagError, isFlagError } from '@ff/core'
 import type { Kind } from './records.ts'
 
-/** The error for a record that does not exist, or is deleted. */
+/** Creates the error `NOT_FOUND` for a record that does not exist or is deleted. */
 export function recordNotFound(kind: Kind, id: string): FlagError {
   return new FlagError('NOT_FOUND', `There is no ${kind} with id ${id}.`)
 }
 
-/** The error for an id or a unique key that another record has. */
+/** Creates the error `CONFLICT` for an id or a unique key that another record already has. */
 export function keyTaken(cause?: unknown): FlagError {
   return new FlagError('CONFLICT', 'A record with this id or key already exists.', { cause })
 }
 
-/** The schema has no room for such a value. */
+/** Creates the error `INVALID_REQUEST` for a value that the schema does not accept. */
 export function dataRefused(cause: unknown): FlagError {
-  const message = 'The store cannot keep this: a value is missing, too large, or of the wrong type.'
+  const message = 'The store cannot save this: a value is missing, too large, or of the wrong type.'
   return new FlagError('INVALID_REQUEST', message, { cause })
 }
 
-/** The error for a field that records of the kind do not have. */
+/** Creates the error `INTERNAL` for a field that records of the kind do not have. */
 export function unknownField(cause: unknown): FlagError {
-  return new FlagError('INTERNAL', 'A query or a record names an unknown field.', { cause })
+  return new FlagError('INTERNAL', 'A query or a record contains an unknown field.', { cause })
 }
 
-/** The error for a record that has another revision than expected. */
+/** Creates the error `CONFLICT` for a record with an unexpected revision. */
 export function staleRevision(kind: Kind, id: string): FlagError {
-  return new FlagError('CONFLICT', `The ${kind} with id ${id} has been changed meanwhile.`)
+  return new FlagError('CONFLICT', `The ${kind} with id ${id} has been changed in the meantime.`)
 }
 
-/** The error for a store that was not migrated. */
+/** Creates the error `UNAVAILABLE` for a store on which `migrate` has not been called. */
 export function notMigrated(): FlagError {
-  return new FlagError('UNAVAILABLE', 'The store is not ready: migrate() has not been called.')
+  return new FlagError('UNAVAILABLE', 'The store is not ready: call `migrate()` first.')
 }
 
-/** The error for a store that was closed. */
+/** Creates the error `UNAVAILABLE` for a store that is closed. */
 export function storeClosed(): FlagError {
   return new FlagError('UNAVAILABLE', 'The store is closed.')
 }
 
-/** Whether only this call was refused, for what it asked: its transaction may go on. */
+/**
+ * Returns `true` if the error rejects a single call because of its input, so that the transaction
+ * remains usable.
+ */
 export function isRefusal(error: unknown): boolean {
   return isFlagError(error) && (error.code === 'CONFLICT' || error.code === 'INVALID_REQUEST')
 }
 
-/** The error for a session whose transaction has ended. */
+/** Creates the error `INTERNAL` for a session that is used after the end of its transaction. */
 export function transactionEnded(): FlagError {
-  return new FlagError('INTERNAL', 'A session was used after its transaction had ended.')
+  return new FlagError('INTERNAL', 'The session cannot be used after its transaction has ended.')
 }

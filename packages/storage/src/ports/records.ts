@@ -22,78 +22,91 @@ import type {
   WebhookDelivery,
 } from '@ff/protocol/management'
 
-/** The stored form of a secret that was shown once: its SHA-256, in hexadecimal. */
+/** The stored form of a secret that is shown only once. */
 export interface Hashed {
+  /** The SHA-256 hash of the secret, in hexadecimal. */
   readonly hash: string
 }
 
-/** The stored form of a secret that must be read back: encrypted with a key that is kept elsewhere. */
+/** The stored form of a secret that the server must be able to read. */
 export interface Sealed {
+  /** The encrypted secret. The encryption key is not in the store. */
   readonly sealedSecret: string
 }
 
-/** What a rollout's last change replaced; `null` when its ranges have never changed. */
+/** The state of a rollout that its last change replaced. */
 export interface Undoable {
+  /** The bucket ranges before the last change; `null` if they have never changed. */
   readonly previousRanges: readonly BucketRange[] | null
 }
 
-/** Where an audit entry stands in lists that go by time. */
+/** The position of an audit entry in chronological lists. */
 export interface Positioned {
-  /** Grows along each chain, even where the clock was set back: a time and the sequence number. */
+  /**
+   * A timestamp and the sequence number. It increases along each chain, even if the clock is set
+   * back.
+   */
   readonly position: string
 }
 
-/** The present period of an organization, `null` while it has none, and the customer that pays. */
+/** The billing period of an organization and its customer at the payment provider. */
 export interface Billed {
+  /** The start of the current billing period; `null` if there is none. */
   readonly periodStart: string | null
-  /** The day of the month on which its periods end, in months that have it, else on their last. */
+  /**
+   * The day of the month on which billing periods end. In a shorter month, the period ends on the
+   * last day. `null` if there is no billing period.
+   */
   readonly periodDay: number | null
-  /** The payment provider's name for the organization; `null` until it is known there. */
+  /** The customer's id at the payment provider; `null` if the customer does not exist there yet. */
   readonly paymentCustomerId: string | null
 }
 
-/** The newest event that the payment provider sent about one of its objects. */
+/** The newest event of the payment provider about one of its objects. */
 export interface LastPaymentEvent {
-  /** The provider's name for the object. */
+  /** The provider's id of the object. */
   readonly id: string
-  /** The provider's name for the customer it belongs to. */
+  /** The provider's id of the customer to which the object belongs. */
   readonly customerId: string
-  /** The provider's name for the event. */
+  /** The provider's id of the event. */
   readonly eventId: string
   readonly occurredAt: string
   /** The state of the object after the event. */
   readonly subject: JsonValue
-  /** The event that the customer's organization was last brought in step with; `null`: none. */
+  /** The id of the last event that was applied to the customer's organization, or `null`. */
   readonly settledEventId: string | null
   readonly receivedAt: string
 }
 
-/** The fields by which an observed context is found. */
+/** The fields by which an observed context can be found. */
 export interface Findable {
-  /** `user`, `multi`, … ; empty for the empty context. */
+  /** The context kind, such as `user` or `multi`; an empty string for an empty context. */
   readonly kind: string
-  /** The key of the context; of a multi-context, the user's; empty if there is none. */
+  /**
+   * The context key; for a multi-context, the key of its user context. An empty string if there is
+   * none.
+   */
   readonly key: string
 }
 
-/** The credentials of a user; no endpoint returns them. */
+/** The credentials of a user. No endpoint returns them. */
 export interface Credentials {
-  /** As the password hasher writes it; null until a password is set. */
+  /** The output of the password hasher; `null` until a password is set. */
   readonly passwordHash: string | null
-  /** `platform` for the administrators of the installation. */
+  /** `platform` for administrators of the installation; `null` for all other users. */
   readonly role: 'platform' | null
 }
 
-/** Whether the user has accepted a membership, and the one-time link for that. */
+/** The acceptance of a membership by the user, and the one-time link for accepting it. */
 export interface Acceptable {
-  /** null until the one-time link was used. */
+  /** The time at which the one-time link was used; `null` before that. */
   readonly acceptedAt: string | null
-  /** The SHA-256, in hexadecimal, of the one-time link that is valid. */
+  /** The SHA-256 hash of the valid one-time link, in hexadecimal; `null` if there is none. */
   readonly linkHash: string | null
   readonly linkExpiresAt: string | null
 }
 
-/** The fields of records that have no resource. */
+/** The common fields of records that are not resources of the management API. */
 interface StoredRecord {
   readonly id: string
   readonly createdAt: string
@@ -109,7 +122,7 @@ export interface LinkedIdentity extends StoredRecord {
   readonly subject: string
 }
 
-/** A log-in session; of the browser's secret only the hash is stored. */
+/** A log-in session. The store contains only the hash of the browser's secret. */
 export interface LoginSession extends StoredRecord, Hashed {
   readonly userId: string
   readonly method: 'password' | 'oidc'
@@ -117,42 +130,42 @@ export interface LoginSession extends StoredRecord, Hashed {
   readonly lastUsedAt: string
 }
 
-/** The newest entry of one chain of the audit log, kept apart from the entries themselves. */
+/** A reference to the newest entry of an audit chain, stored separately from the entries. */
 export interface AuditHead extends Positioned {
-  /** The chain's name. */
+  /** The name of the chain. */
   readonly id: string
-  /** How many entries the chain has. */
+  /** The number of entries in the chain. */
   readonly sequence: number
-  /** The hash of the newest one. */
+  /** The hash of the newest entry. */
   readonly hash: string
 }
 
-/** The answer to a request that may be sent again, so that it is done only once. */
+/** The stored response to a request, so that a repeated request has no second effect. */
 export interface IdempotencyRecord extends StoredRecord {
-  /** Identifies the request: a hash of its sender, its address and its key. */
+  /** The identity of the request: a hash of its actor, operation, parameters and key. */
   readonly scope: string
-  /** A hash of the body. */
+  /** The hash of the request body. */
   readonly bodyHash: string
-  /** The answer, without its secret. */
+  /** The response without its secret. */
   readonly result: JsonValue
-  /** From then on the request is a new one, and this record may be used for another. */
+  /** The time from which the same request is treated as new and may reuse this record. */
   readonly expiresAt: string
 }
 
-/** The users that one instance has seen in one hour: enough to count them, not to name them. */
+/** A sketch of the users that one instance observed in one hour: it counts but cannot list them. */
 export interface UserSketch {
   readonly id: string
   readonly environmentId: string
-  /** null: users for which all flags were evaluated together. */
+  /** The flag; `null` for users for which all flags were evaluated in one request. */
   readonly flagId: string | null
-  /** The timestamp at which the hour begins. */
+  /** The timestamp of the start of the hour. */
   readonly hour: string
   readonly instanceId: string
-  /** The text of a HyperLogLog sketch. */
+  /** The registers of a HyperLogLog sketch, encoded as text. */
   readonly registers: string
 }
 
-/** Every kind of record a store keeps. Adding a resource begins here. */
+/** The type of each kind of record. A new resource starts with an entry in this interface. */
 export interface Records {
   organization: Organization & Billed
   plan: Plan
@@ -185,10 +198,14 @@ export interface Records {
 /** The name of a kind of record. */
 export type Kind = keyof Records
 
-/** A living record's fields that no other living record of its kind may share, in combination. */
+/**
+ * The uniqueness and search rules of a kind of record. Records that are not deleted are called
+ * living.
+ */
 export interface KindRules<K extends Kind> {
+  /** Combinations of fields that must be unique among the living records of the kind. */
   readonly unique: readonly (readonly (keyof Records[K] & string)[])[]
-  /** Columns that `ListQuery.search` looks through. */
+  /** The fields in which `ListQuery.search` searches. */
   readonly searchable: readonly (keyof Records[K] & string)[]
 }
 

@@ -1,10 +1,10 @@
 import type { Storage, StorageSession } from './storage.ts'
 
-/** What makes a store; everything else that a store can do follows from it. */
+/** The functions from which `createStorage` builds a store. */
 export interface StorageCore extends Pick<Storage, 'migrate' | 'transaction' | 'close'> {
   /**
-   * A session that sees what is committed and is asked to read only. Throws `UNAVAILABLE` before
-   * `migrate`, and may throw it after `close`.
+   * Returns a session that sees only committed data and is used only for reading. Throws
+   * `UNAVAILABLE` before `migrate`, and may throw it after `close`.
    */
   committed(): StorageSession
 }
@@ -12,8 +12,8 @@ export interface StorageCore extends Pick<Storage, 'migrate' | 'transaction' | '
 const COUNTING = 'evaluation counts'
 
 /**
- * The store that this core is: outside of a transaction, reads see what is committed and each
- * write is a transaction of its own.
+ * Creates a store from its core. Outside a transaction, reads see committed data, and each write
+ * runs in its own transaction.
  */
 export function createStorage(core: StorageCore): Storage {
   const transaction: Storage['transaction'] = (lock, work) => core.transaction(lock, work)

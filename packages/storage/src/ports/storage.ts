@@ -8,32 +8,36 @@ import type { DefinitionDelta } from '@ff/core/changes'
 import type { Kind, Records } from './records.ts'
 
 /**
- * What a store can do, inside a transaction or outside of one.
+ * The operations of a store, inside or outside a transaction.
  *
- * Adapters invent nothing: ids and timestamps arrive in the record. Deleting a record is an
- * `update` with `deletedAt`; `find` and `list` never show deleted records. Text is kept exactly
- * as it came, but for U+0000 and unpaired surrogates, which not every store can keep outside of
- * JSON fields; of context samples they are kept as U+FFFD. Numbers are finite.
+ * The caller generates ids and timestamps and passes them in the record. A record is deleted by an
+ * `update` that sets `deletedAt`; a record that is not deleted is called living. `find` and `list`
+ * return only living records. Text is stored unchanged, except for U+0000 and unpaired surrogates:
+ * not every store can save them outside JSON fields, and in context samples they are replaced by
+ * U+FFFD. Numbers must be finite.
  *
- * A refused call (`NOT_FOUND`, `CONFLICT`, or `INVALID_REQUEST` for a value that the store cannot
- * keep) changes nothing, and a transaction in which it was refused may go on. `UNAVAILABLE` means
- * that the store cannot be reached or written; a transaction that met it keeps nothing.
+ * A call that fails with `NOT_FOUND`, `CONFLICT` or `INVALID_REQUEST` (the store cannot save a
+ * value) changes nothing, and its transaction remains usable. `UNAVAILABLE` means that the store
+ * cannot be reached or written; a transaction in which it occurs is rolled back.
  */
 export interface StorageSession {
-  /** The living record with this id. */
+  /** Returns the living record with this id, or `undefined` if there is none. */
   find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined>
 
-  /** One page of living records; ties of the sort are broken by id, ascending. */
+  /** Returns one page of living records. Equal sort values are ordered by id, ascending. */
   list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>>
 
-  /** Throws `CONFLICT` when the id, or a unique key among the living, is taken. */
+  /**
+   * Adds a record. Throws `CONFLICT` if another record has the same id, or a living record has the
+   * same unique key.
+   */
   insert<K extends Kind>(kind: K, record: Records[K]): Promise<void>
 
   /**
-   * Changes some fields of a living record and answers the whole record as it now is. Fields
-   * that are `undefined` stay as they are. Throws `NOT_FOUND` when there is no such record,
-   * `CONFLICT` when `expectedRevision` is given and is not the record's, or when a unique key
-   * is taken. The caller sets `revision`.
+   * Changes some fields of a living record and returns the complete changed record. Fields that
+   * are `undefined` are not changed. The caller sets `revision`. Throws `NOT_FOUND` if there is no
+   * living record with this id, and `CONFLICT` if `expectedRevision` is not the revision of the
+   * record or another living record has the same unique key.
    */
   update<K extends Kind>(
     kind: K,
@@ -43,17 +47,17 @@ export interface StorageSession {
   ): Promise<Records[K]>
 
   /**
-   * Makes a deleted record living again, otherwise as it was, and answers it. Throws `NOT_FOUND`
-   * when there is no deleted record with this id, `CONFLICT` when a unique key of it has been
-   * taken meanwhile.
+   * Restores a deleted record, with all its fields, and returns it. Throws `NOT_FOUND` if there is
+   * no deleted record with this id, and `CONFLICT` if a living record has the same unique key.
    */
   revive<K extends Kind>(kind: K, id: string): Promise<Records[K]>
 
   /**
-   * Appends changed definitions to the environment's publication log under its next version,
-   * and answers that version. Changes that equal what is already published (the same JSON text;
-   * listed keys that are there, or are not) are left out; when none remains, nothing is appended
-   * and the present version is answered. Of several changes of one definition the last counts.
+   * Appends changed definitions to the environment's publication log under its next version, and
+   * returns that version. Changes without effect are omitted: a definition with the same JSON text
+   * as the published one, an added key that is already listed, a removed key that is not listed. If
+   * no change remains, nothing is appended and the current version is returned. If several changes
+   * concern one definition, the last one applies.
    */
   publish(
     environmentId: string,
@@ -61,86 +65,98 @@ export interface StorageSession {
     metadata: PublishMetadata,
   ): Promise<number>
 
-  /** One page of the environment's versions, the newest first; none before the first. */
+  /**
+   * Returns one page of the environment's versions, newest first. The page is empty if nothing has
+   * been published.
+   */
   listVersions(environmentId: string, page: VersionPage): Promise<Page<PublishedVersion>>
 
   /**
-   * Everything needed to evaluate the environment: now, or exactly as it was at version `at`.
-   * Flags are ordered by key, segments by id, listed keys by when they were added. `clientVersion`
-   * is that of the last version up to this one that affected clients, absent if it is this one.
-   * Returns `undefined` if nothing was ever published or `at` lies in the future; version 0 is empty.
+   * Returns everything needed to evaluate the environment, at the current version or at version
+   * `at`. Flags are ordered by key, segments by id, and listed keys in the order in which they were
+   * added. `clientVersion` is the last version up to this one that affected clients; it is absent
+   * if it equals `version`. Version 0 is an empty flag set. Returns `undefined` if nothing has been
+   * published or the version `at` does not exist.
    */
   loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined>
 
-  /** The newest state of each definition that changed after version `since`, ordered by id. */
+  /** Returns the current state of the definitions that changed after version `since`, by id. */
   loadChanges(environmentId: string, since: number): Promise<DefinitionChanges>
 
   /**
-   * Adds to what is counted already under the same environment, flag, minute and outcome. Throws
-   * `INVALID_REQUEST`, and adds nothing, if one of the counts cannot be kept.
+   * Adds each count to the stored count of the same environment, flag, minute and outcome. Throws
+   * `INVALID_REQUEST`, and adds nothing, if one of the counts cannot be saved.
    */
   addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void>
 
-  /** What was counted for one flag in one environment, one total for each outcome, in no order. */
+  /**
+   * Returns the counts of one flag in one environment: one total for each outcome, in no particular
+   * order.
+   */
   loadEvaluationCounts(query: EvaluationCountQuery): Promise<readonly EvaluationTotal[]>
 
-  /** Forgets what was counted in minutes before this one. */
+  /** Removes the counts of all minutes before this one. */
   dropEvaluationCounts(beforeMinute: string): Promise<void>
 
   /**
-   * Adds to the living `observedContext` of the same environment and hash: its count grows, what
-   * was seen last replaces what was seen before, `firstSeen` stays the earliest and `lastSeen`
-   * the latest. A context that is not there yet is added, with the id of its sample; throws
-   * `CONFLICT` when that is taken. In all texts, the names and texts in `contextJson` included,
-   * U+FFFD takes the place of each U+0000 and each unpaired surrogate, also in the `where` of
-   * queries for this kind: a context is found by the key it was seen with. Throws
-   * `INVALID_REQUEST`, and adds nothing, if one of the samples cannot be kept.
+   * Merges each sample into the living `observedContext` with the same environment and hash: adds
+   * to its count, keeps the earliest `firstSeen` and the latest `lastSeen`, and takes all other
+   * fields except the id from the sample with the latest `lastSeen`. If there is no such record,
+   * adds one with the id of the sample.
+   *
+   * U+FFFD replaces each U+0000 and each unpaired surrogate in all text of a sample, including the
+   * names and strings in `contextJson`. The same replacement applies to the `where` of queries for
+   * this kind, so that a context can be found by its original key.
+   *
+   * Throws `CONFLICT` if the id of a new record exists already, and `INVALID_REQUEST` if a sample
+   * cannot be saved. In both cases nothing is added.
    */
   recordContextSamples(samples: readonly ContextSample[]): Promise<void>
 
   /**
-   * Removes records for ever, deleted ones too, and answers how many they were. For what may, or
-   * must, be forgotten; never for configuration. Throws `INTERNAL` when the query names no field.
+   * Removes records permanently, including deleted ones, and returns their number. Intended for
+   * data that may expire or must be erased, not for configuration. Throws `INTERNAL` if the query
+   * has no condition.
    */
   purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number>
 }
 
-/** How evaluations of a flag ended. */
+/** The outcome of evaluations of a flag. */
 export interface EvaluationOutcome {
-  /** null when there was nothing to serve. */
+  /** The served variation; `null` if there was none to serve. */
   readonly variationId: string | null
   readonly reason: EvaluationReason
   readonly source: EvaluationSource
 }
 
 /**
- * Where evaluations come from: the transport over which the server answered; `sdk`, a call in
- * process or a report with a server key; `client`, a report with a client key, which is public.
+ * The source of evaluations: the transport of the server's response; `sdk` for a call in process or
+ * a report with a server key; `client` for a report with a client key, which is public.
  */
 export type EvaluationSource = ContextSample['source'] | 'client'
 
-/** How often a flag was evaluated in one minute with the same outcome. */
+/** The number of evaluations of a flag with the same outcome in one minute. */
 export interface EvaluationCount extends EvaluationOutcome {
   readonly environmentId: string
   readonly flagId: string
-  /** The timestamp at which the minute begins. */
+  /** The timestamp of the start of the minute. */
   readonly minute: string
-  /** How many. */
+  /** The number of evaluations. */
   readonly count: number
-  /** How long all of them took together, in microseconds, rounded to a whole number. */
+  /** The total duration of these evaluations in microseconds, rounded to an integer. */
   readonly micros: number
 }
 
-/** Which counts to add up. */
+/** Selects the counts that are summed. */
 export interface EvaluationCountQuery {
   readonly environmentId: string
   readonly flagId: string
-  /** Timestamps of minutes: `from <= minute < to`. */
+  /** The range of minutes, as timestamps: `from <= minute < to`. */
   readonly from: string
   readonly to: string
 }
 
-/** The evaluations of one outcome. */
+/** The number and the total duration of evaluations with the same outcome. */
 export interface EvaluationTotal extends EvaluationOutcome {
   readonly count: number
   readonly micros: number
@@ -149,68 +165,78 @@ export interface EvaluationTotal extends EvaluationOutcome {
 /** One or more evaluations of a context. */
 export type ContextSample = Omit<Records['observedContext'], 'deletedAt'>
 
-/** Where everything that must not be lost is kept. */
+/** A store: the persistent data of a server. */
 export interface Storage extends StorageSession {
   /**
-   * Brings the store to the schema of this release, or throws `UNAVAILABLE`: a store of a later
-   * release is refused. To be called before anything else; calling it again, or from several
-   * processes at once, does no harm.
+   * Upgrades the store to the schema of this release. Must be called before any other method. Safe
+   * to call repeatedly and from several processes at once. Throws `UNAVAILABLE` if the upgrade
+   * fails or a later release has migrated the store.
    */
   migrate(): Promise<void>
 
   /**
-   * Runs `work` so that either all of it is kept or nothing, durably once this resolves.
-   * Transactions with the same `lock` (an organization's id, or `platform`) run one after
-   * another. Inside, only the given session may be used: the store itself may be waiting for
-   * this very transaction. Others see nothing of it before it has ended.
+   * Runs `work` in a transaction and returns its result. Either all changes are saved, durably when
+   * the promise resolves, or none. Other callers do not see the changes before the transaction has
+   * ended. Transactions with the same `lock` (the id of an organization, or `platform`) run one
+   * after another. `work` may run more than once and must use only the session that it receives: a
+   * call of the store itself could wait for this transaction and never resolve.
    */
   transaction<T>(lock: string, work: (tx: StorageSession) => Promise<T>): Promise<T>
 
-  /** Lets what was begun end, then refuses everything with `UNAVAILABLE`. May be called again. */
+  /**
+   * Waits for running operations and closes the store. Later calls of other methods throw
+   * `UNAVAILABLE`. Further calls of `close` have no effect.
+   */
   close(): Promise<void>
 }
 
-/** Fields of a record that may change; `id` and `createdAt` never do. */
+/** The fields that an update may change: all except `id` and `createdAt`. */
 export type Changes<K extends Kind> = Partial<Omit<Records[K], 'id' | 'createdAt'>>
 
-/** Which records to list, and in which order. */
+/** The filter, the order and the page of a list. */
 export interface ListQuery<K extends Kind> {
-  /** Equality, `null` included, on fields that are not arrays or objects. */
+  /**
+   * The values that fields must have, including `null`. Fields with arrays or objects cannot be
+   * compared.
+   */
   readonly where?: Partial<Records[K]>
-  /** `from <= field < to`, on a field that is text, such as a timestamp. */
+  /** The range of a text field, such as a timestamp: `from <= field < to`. */
   readonly range?: {
     readonly field: keyof Records[K] & string
     readonly from?: string
     readonly to?: string
   }
-  /** Text that must occur, ignoring ASCII case, in one of the kind's searchable fields. */
+  /** Text that one of the searchable fields of the kind must contain, ignoring ASCII case. */
   readonly search?: string
   /** A tag that the record's `tags` must contain. */
   readonly tag?: string
-  /** Text goes by code point; `null` comes before everything else. By id when absent. */
+  /**
+   * The order. Text is compared by code point, and `null` sorts before all other values. If absent,
+   * records are ordered by id.
+   */
   readonly sort?: { readonly field: keyof Records[K] & string; readonly direction: 'asc' | 'desc' }
-  /** From 1; without `limit` there is only one. */
+  /** The page number, starting at 1. Ignored without `limit`, because there is only one page. */
   readonly page?: number
-  /** Records a page, at least 1; all of them when absent. */
+  /** The number of records per page, at least 1. All records are on one page if absent. */
   readonly limit?: number
   /**
-   * `false`: `total` is the number of records on this page. A walk through all pages costs less
-   * without the number of all records, which is counted for each page otherwise.
+   * If `false`, `total` is the number of records on this page. This makes reading many pages
+   * cheaper, because otherwise each call counts all matching records. Default: `true`.
    */
   readonly isCounted?: boolean
 }
 
-/** Which records to remove; of a whole kind they are never removed. */
+/** Selects the records to remove. At least one condition is required. */
 export type PurgeQuery<K extends Kind> = Pick<ListQuery<K>, 'where' | 'range'>
 
 /** One page of a list. */
 export interface Page<T> {
   readonly data: readonly T[]
-  /** How many records match on all pages, unless the query says `isCounted: false`. */
+  /** The number of matching records on all pages; with `isCounted: false`, on this page. */
   readonly total: number
 }
 
-/** A definition as it now is; `null` when it is gone. */
+/** The new state of a definition, `null` if it is removed, or a change of listed keys. */
 export type DefinitionChange =
   | { readonly kind: 'flag'; readonly id: string; readonly definition: FlagDefinition | null }
   | { readonly kind: 'segment'; readonly id: string; readonly definition: PublishedSegment | null }
@@ -219,45 +245,46 @@ export type DefinitionChange =
 /** The time and the cause of a publication. */
 export interface PublishMetadata {
   readonly publishedAt: string
-  /** The audit event of the change; null if there is none. */
+  /** The id of the audit event of the change; `null` if there is none. */
   readonly eventId: string | null
   /**
-   * Whether answers to SDK keys of kind `client` may differ from those of the version before. Absent
-   * means `true`; with `false` the environment's client version stays what it was.
+   * `true` if responses to SDK keys of kind `client` may differ from those of the previous version.
+   * If `false`, the client version of the environment does not change. Default: `true`.
    */
   readonly affectsClients?: boolean
 }
 
-/** Which page of versions to list. */
+/** Selects a page of versions. */
 export interface VersionPage {
-  /** From 1. */
+  /** The page number, starting at 1. */
   readonly page: number
-  /** Versions a page, at least 1. */
+  /** The number of versions per page, at least 1. */
   readonly limit: number
 }
 
-/** One version of an environment and what changed in it, each list ordered by id. */
+/** One version of an environment and its changes. Each list is ordered by id. */
 export interface PublishedVersion extends Omit<PublishMetadata, 'affectsClients'> {
   readonly version: number
+  /** The changed flags. */
   readonly flags: readonly ChangedDefinition[]
-  /** Those whose listed keys changed are here too. */
+  /** The changed segments, including those with changed listed keys. */
   readonly segments: readonly ChangedDefinition[]
 }
 
-/** A flag or a segment that a version changed. */
+/** A flag or segment that a version changed. */
 export interface ChangedDefinition {
   readonly id: string
-  /** As it was published last; null for listed keys of a segment that never was. */
+  /** The last published key; `null` for listed keys of a segment that has never been published. */
   readonly key: string | null
 }
 
-/** A segment without its listed keys, which are logged as differences. */
+/** A segment definition without its listed keys, which are published as differences. */
 export type PublishedSegment = Omit<SegmentDefinition, 'included' | 'excluded'>
 
 /**
- * Keys that leave a segment's list and keys that join it; one that is in both is there
- * afterwards. Lists live by the segment's id alone: while no definition of the segment is
- * published they are kept, but appear in no flag set.
+ * Keys that are added to and removed from a list of a segment. A key that is in both `added` and
+ * `removed` is in the list afterwards. Lists belong to the id of the segment. They are kept even if
+ * no definition of the segment is published, but then they appear in no flag set.
  */
 export interface SegmentKeysChange {
   readonly segmentId: string
@@ -267,7 +294,7 @@ export interface SegmentKeysChange {
 }
 
 /**
- * The definitions that changed after a version, whole and with their listed keys: what
- * `mergeChanges` of `@ff/core` takes. The version is 0 when nothing was ever published.
+ * The complete definitions that changed after a version, including listed keys: the input of
+ * `mergeChanges` of `@ff/core`. The version is 0 if nothing has been published.
  */
 export type DefinitionChanges = DefinitionDelta

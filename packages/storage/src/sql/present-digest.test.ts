@@ -4,7 +4,7 @@ import {
   expectRefusal,
   flagChange,
   flagDefinition,
-  goneFlag,
+  flagRemoval,
   METADATA,
   publishedSegment,
   segmentChange,
@@ -27,7 +27,7 @@ async function published() {
   const publications = [
     [flagChange(kept), flagChange(gone), segmentChange(segment)],
     [flagChange({ ...kept, isActive: false }), keys(['a', 'b'])],
-    [goneFlag(gone.id), keys(['c'], ['a'])],
+    [flagRemoval(gone.id), keys(['c'], ['a'])],
     [flagChange(kept)],
   ]
   for (const changes of publications) await storage.publish(environmentId, changes, METADATA)

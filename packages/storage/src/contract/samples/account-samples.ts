@@ -1,6 +1,6 @@
 import { CREATED_AT, ending, newId, type SamplesOf } from './sample-fields.ts'
 
-/** Records of organizations, users and billing. */
+/** Functions that create sample records of organizations, users and billing. */
 export const ACCOUNT_SAMPLES: SamplesOf<
   | 'organization'
   | 'plan'

@@ -1,6 +1,6 @@
 import { CREATED_AT, ending, newId, type SamplesOf } from './sample-fields.ts'
 
-/** Records of audit, webhooks, idempotency keys and observed contexts. */
+/** Functions that create sample records of audit, webhooks, idempotency keys and usage. */
 export const ACTIVITY_SAMPLES: SamplesOf<
   | 'auditEvent'
   | 'observedContext'

@@ -1,6 +1,6 @@
 import { CREATED_AT, ending, newId, type SamplesOf } from './sample-fields.ts'
 
-/** Records of what a project contains. */
+/** Functions that create sample records of projects and their contents. */
 export const CONFIGURATION_SAMPLES: SamplesOf<
   | 'project'
   | 'environment'
@@ -125,7 +125,7 @@ export const CONFIGURATION_SAMPLES: SamplesOf<
     applyAt: CREATED_AT,
     operation: 'createTargetingRule',
     targetId: null,
-    body: { name: 'Everybody' },
+    body: { name: 'All users' },
     status: 'pending',
     appliedAt: null,
     failure: null,

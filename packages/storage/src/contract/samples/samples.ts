@@ -4,7 +4,7 @@ import { ACTIVITY_SAMPLES } from './activity-samples.ts'
 import { CONFIGURATION_SAMPLES } from './configuration-samples.ts'
 import type { SamplesOf } from './sample-fields.ts'
 
-/** A new, valid record of every kind. */
+/** Functions that create a new, valid record of each kind. */
 export const SAMPLES: SamplesOf<Kind> = {
   ...CONFIGURATION_SAMPLES,
   ...ACCOUNT_SAMPLES,
