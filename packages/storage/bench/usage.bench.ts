@@ -10,7 +10,7 @@ import { sqlite } from '../src/sqlite/sqlite.ts'
 const MINUTE_MS = 60_000
 const START = Date.UTC(2026, 0, 1)
 
-/** What one environment of a hundred flags leaves behind in a second: three outcomes of each. */
+/** The counts of one environment with 100 flags and three outcomes of each flag. */
 const counts: readonly EvaluationCount[] = Array.from({ length: 300 }, (_, index) => ({
   environmentId: 'environment',
   flagId: `flag-${index % 100}`,
@@ -49,18 +49,18 @@ for (const [name, storage] of stores) {
   let minute = 0
 
   describe(`${name}, one call`, () => {
-    bench('300 counts of a minute that is counted already', () =>
+    bench('300 counts of a minute with stored counts', () =>
       storage.addEvaluationCounts(countsOf(0)),
     )
     bench('300 counts of a new minute', () => {
       minute += 1
       return storage.addEvaluationCounts(countsOf(minute))
     })
-    bench('100 context samples of known contexts', () => storage.recordContextSamples(known))
+    bench('100 context samples of stored contexts', () => storage.recordContextSamples(known))
     bench('100 context samples of new contexts', () =>
       storage.recordContextSamples(contextSamples(100)),
     )
-    bench('the totals of a flag over all minutes', async () => {
+    bench('The totals of a flag over all minutes', async () => {
       const flag = { environmentId: 'environment', flagId: 'flag-7' }
       await storage.loadEvaluationCounts({ ...flag, from: '', to: '9' })
     })

@@ -12,7 +12,7 @@ const TIMEOUT_MS = 60_000
 
 describe('a data file', () => {
   it(
-    'keeps everything acknowledged, and no half transaction, when its process is killed',
+    'A data file contains all acknowledged transactions, and none in part, after its process is killed',
     async () => {
       const path = join(await temporaryFolder(), 'flags.db')
       const acknowledged = new Set<string>()
@@ -27,7 +27,7 @@ describe('a data file', () => {
   )
 
   it(
-    'is shared by processes without loss',
+    'A data file that several processes write to contains all transactions',
     async () => {
       const path = join(await temporaryFolder(), 'flags.db')
       const others = [runProgram('writer.ts', path, '10'), runProgram('writer.ts', path, '10')]
@@ -46,7 +46,7 @@ describe('a data file', () => {
   )
 })
 
-/** What a process acknowledged until it was killed, at a random moment of its work. */
+/** Starts a writer, kills it at a random time, and returns the ids that it acknowledged. */
 async function writeUntilKilled(path: string): Promise<readonly string[]> {
   const program = runProgram('writer.ts', path)
   await expect.poll(() => program.lines[0], { timeout: TIMEOUT_MS }).toBe('ready')
@@ -64,7 +64,7 @@ async function idsKeptIn(path: string): Promise<readonly string[]> {
   return ids
 }
 
-/** The ids that were written, once it is sure that each was written by a whole transaction. */
+/** Returns the ids in the store, after checking that each was written by a complete transaction. */
 async function allIdsIn(storage: Storage): Promise<readonly string[]> {
   const idsOf = (records: readonly { readonly id: string }[] = []) =>
     records.map(({ id }) => id).sort()

@@ -2,11 +2,14 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { BareLink } from '../src/cluster/link.ts'
 
 interface LinkEnd extends BareLink {
-  /** As if the process at this end had ended. */
+  /** Simulates the end of the process at this side of the link. */
   end(): void
 }
 
-/** A link within this process, over which JSON goes, as it does by default in `node:cluster`. */
+/**
+ * Creates both ends of a link within this process. Messages are sent as JSON, which is the default
+ * of `node:cluster`.
+ */
 export function linkPair(): readonly [LinkEnd, LinkEnd] {
   const { port1, port2 } = new MessageChannel()
   return [linkOver(port1), linkOver(port2)]

@@ -3,15 +3,18 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
+/** A program that runs in a separate process. */
 export interface RunningProgram {
   readonly process: ChildProcess
-  /** Lines it has printed so far. */
+  /** The lines that the program has printed so far. */
   readonly lines: readonly string[]
-  /** The exit code once everything it printed has arrived; null when it was killed. */
+  /**
+   * Resolves with the exit code after all output has arrived; `null` if the program was killed.
+   */
   readonly ended: Promise<number | null>
 }
 
-/** Runs a program of this folder from source in a process of its own. */
+/** Runs a program of this folder from source in a separate process, which the end of the test kills. */
 export function runProgram(name: string, ...parameters: string[]): RunningProgram {
   const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url))
   const loader = new URL('typescript-loader.js', import.meta.url).href

@@ -1,4 +1,4 @@
-// Lets a plain `node` run the sources, for tests that need processes of their own:
+// Allows `node` to run the sources, for tests that need separate processes:
 // node --conditions=@ff/source --import ./typescript-loader.js program.ts
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
@@ -6,7 +6,7 @@ import { register } from 'node:module'
 import { join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 
-// The compiler takes longer to load than most programs: what it once made is kept.
+// Output is cached, because the compiler takes longer to load than most programs.
 const FOLDER = join(import.meta.dirname, '../node_modules/.cache/typescript-loader')
 
 if (isMainThread) register(import.meta.url)

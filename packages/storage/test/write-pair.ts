@@ -1,10 +1,11 @@
 import type { Storage } from '../src/ports/storage.ts'
 
+/** The environment in which `writePair` publishes. */
 export const ENVIRONMENT_ID = 'environment-1'
 
 const CREATED_AT = '2026-01-01T00:00:00.000Z'
 
-/** One transaction like those of the server: a record, its audit entry, and a publication. */
+/** Runs a transaction like those of the server: writes a record, an audit entry and a publication. */
 export async function writePair(storage: Storage, id: string): Promise<void> {
   await storage.transaction('organization-1', async (tx) => {
     await tx.insert('segment', {

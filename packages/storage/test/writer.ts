@@ -1,5 +1,5 @@
-// Writes to a data file from four loops at once, and prints what has been acknowledged.
-// Parameters: the file, and how many transactions each loop does (default: until it is killed).
+// Writes to a data file in four concurrent loops and prints the id of each acknowledged transaction.
+// Parameters: the path of the file, and the number of transactions per loop (default: unlimited).
 import { randomUUID } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { sqlite } from '../src/sqlite/sqlite.ts'
@@ -10,7 +10,7 @@ const LOOPS = 4
 const [path = '', rounds = 'Infinity'] = process.argv.slice(2)
 const { storage } = sqlite({ path })
 await storage.migrate()
-say('ready')
+print('ready')
 await Promise.all(Array.from({ length: LOOPS }, writeMany))
 await storage.loadFlagSet(ENVIRONMENT_ID)
 
@@ -18,10 +18,10 @@ async function writeMany(): Promise<void> {
   for (let round = 0; round < Number(rounds); round += 1) {
     const id = randomUUID()
     await writePair(storage, id)
-    say(id)
+    print(id)
   }
 }
 
-function say(line: string): void {
+function print(line: string): void {
   writeSync(1, `${line}\n`)
 }

@@ -7,7 +7,7 @@ import { changeFeedContract, rateLimiterContract, storageContract } from '../con
 import { Primary } from './primary.ts'
 import { workerCapabilities } from './worker-capabilities.ts'
 
-// Every statement goes to another thread and back twice, and every test starts two of them.
+// The default is too short: each test starts two threads, and each statement passes through both.
 vi.setConfig({ testTimeout: 30_000 })
 
 storageContract('a worker of a cluster', async () => {
@@ -25,7 +25,7 @@ rateLimiterContract('a worker of a cluster', async () => {
   return { rateLimiter, close }
 })
 
-/** One worker and its primary. */
+/** Opens one worker and its primary. */
 async function openWorker() {
   const folder = await mkdtemp(join(tmpdir(), 'ff-cluster-'))
   const path = join(folder, 'flags.db')

@@ -15,7 +15,7 @@ import { workerCapabilities } from './worker-capabilities.ts'
 const LOCK = 'an organization'
 
 describe('workers of a cluster', () => {
-  it('see at once what another one has kept', async () => {
+  it('Workers of a cluster immediately see the changes of other workers', async () => {
     const { fork } = await openCluster()
     const [writer, reader] = [await fork(), await fork()]
     for (let n = 0; n < 20; n += 1) {
@@ -25,7 +25,7 @@ describe('workers of a cluster', () => {
     }
   })
 
-  it('write one after another, and lose nothing of each other', async () => {
+  it('Concurrent transactions of several workers lose no changes', async () => {
     const { fork } = await openCluster()
     const workers = [await fork(), await fork(), await fork()]
     const flag = { ...sample('flag'), revision: 0 }
@@ -42,25 +42,25 @@ describe('workers of a cluster', () => {
     expect((await workers[1]?.storage.find('flag', flag.id))?.revision).toBe(30)
   })
 
-  it('receive the changes of all, until they end', async () => {
+  it('Workers of a cluster receive the changes of all workers until they end', async () => {
     const { fork } = await openCluster()
     const workers = [await fork(), await fork(), await fork()]
-    const heard = workers.map(() => [] as unknown[])
+    const received = workers.map(() => [] as unknown[])
     for (const [index, { changeFeed }] of workers.entries()) {
-      await changeFeed.subscribe((change) => heard[index]?.push(change))
+      await changeFeed.subscribe((change) => received[index]?.push(change))
     }
     const changes: readonly FlagSetChange[] = [
       { type: 'flagSet', environmentId: newId(), version: 7 },
       { type: 'sdkKeys' },
     ]
     for (const change of changes) await workers[0]?.changeFeed.publish(change)
-    await expect.poll(() => heard).toEqual(workers.map(() => changes))
+    await expect.poll(() => received).toEqual(workers.map(() => changes))
     workers[1]?.end()
     await workers[2]?.changeFeed.publish({ type: 'sdkKeys' })
-    await expect.poll(() => heard.map(({ length }) => length)).toEqual([3, 2, 3])
+    await expect.poll(() => received.map(({ length }) => length)).toEqual([3, 2, 3])
   })
 
-  it('are granted a limit together, and no more', async () => {
+  it('Workers of a cluster share the limit of a rate limiter', async () => {
     const { fork } = await openCluster()
     const workers = [await fork(), await fork()]
     const window = { limit: 100, startedAt: 0, lengthMs: 60_000 }
@@ -72,28 +72,28 @@ describe('workers of a cluster', () => {
 })
 
 describe('a worker that ends', () => {
-  it('leaves nothing of an open transaction, and the writer to the others', async () => {
+  it('The open transaction of a worker that ends is rolled back, and others can write', async () => {
     const { fork } = await openCluster()
-    const [mortal, other] = [await fork(), await fork()]
+    const [ending, other] = [await fork(), await fork()]
     const [lost, kept] = [sample('flag'), sample('flag')]
-    const dying = mortal.storage.transaction(LOCK, async (tx) => {
+    const dying = ending.storage.transaction(LOCK, async (tx) => {
       await tx.insert('flag', lost)
-      mortal.end()
+      ending.end()
     })
     await expectRefusal(dying, 'UNAVAILABLE')
     await other.storage.insert('flag', kept)
     expect((await other.storage.list('flag', {})).data).toEqual([kept])
   })
 
-  it('does not hold up the others by transactions that were waiting', async () => {
+  it('Waiting transactions of a worker that ends do not block other workers', async () => {
     const { fork } = await openCluster()
-    const [mortal, other, third] = [await fork(), await fork(), await fork()]
+    const [ending, other, third] = [await fork(), await fork(), await fork()]
     const [first, lost, last] = [sample('flag'), sample('flag'), sample('flag')]
     await other.storage.transaction(LOCK, async (tx) => {
-      const waiting = mortal.storage.insert('flag', lost)
+      const waiting = ending.storage.insert('flag', lost)
       void third.storage.insert('flag', last)
       await tx.insert('flag', first)
-      mortal.end()
+      ending.end()
       await expectRefusal(waiting, 'UNAVAILABLE')
     })
     await expect
@@ -102,17 +102,17 @@ describe('a worker that ends', () => {
     await other.storage.update('flag', last.id, { name: 'Nobody holds the writer' })
   })
 
-  it('has kept what was acknowledged', async () => {
+  it('Acknowledged changes of a worker that ends are kept', async () => {
     const { fork } = await openCluster()
-    const [mortal, other] = [await fork(), await fork()]
+    const [ending, other] = [await fork(), await fork()]
     const flag = sample('flag')
-    await mortal.storage.insert('flag', flag)
-    mortal.end()
+    await ending.storage.insert('flag', flag)
+    ending.end()
     expect(await other.storage.find('flag', flag.id)).toEqual(flag)
   })
 })
 
-it('a worker that goes silent in a transaction loses it, and hears so', async () => {
+it('A transaction of a worker that sends no statements is rolled back after a timeout', async () => {
   const { fork } = await openCluster({ silenceMs: 200 })
   const [silent, other] = [await fork(), await fork()]
   const [lost, kept] = [sample('flag'), sample('flag')]
@@ -126,7 +126,7 @@ it('a worker that goes silent in a transaction loses it, and hears so', async ()
   await silent.storage.insert('flag', lost)
 })
 
-it('a worker whose transaction fails leaves the writer to the others at once', async () => {
+it('A failed transaction of a worker immediately lets other workers write', async () => {
   const { fork } = await openCluster({ silenceMs: 3_600_000 })
   const [failing, other] = [await fork(), await fork()]
   const kept = sample('flag')
@@ -139,7 +139,7 @@ it('a worker whose transaction fails leaves the writer to the others at once', a
   expect((await failing.storage.list('flag', {})).data).toEqual([kept])
 })
 
-it('what the primary cannot do is said as it said it', async () => {
+it('An error of the primary reaches the worker with its code and cause', async () => {
   const { fork } = await openCluster()
   const worker = await fork()
   const flag = sample('flag')
@@ -150,7 +150,7 @@ it('what the primary cannot do is said as it said it', async () => {
   })
 })
 
-it('a value that its column does not take is INVALID_REQUEST, and its transaction may go on', async () => {
+it('A worker can continue a transaction after an INVALID_REQUEST for a value', async () => {
   const { storage } = await (await openCluster()).fork()
   const flag = sample('flag')
   await storage.transaction(LOCK, async (tx) => {
@@ -161,7 +161,7 @@ it('a value that its column does not take is INVALID_REQUEST, and its transactio
   expect((await storage.list('flag', {})).data).toEqual([flag])
 })
 
-it('without its primary a worker reads still, and writes no more', async () => {
+it('A worker without its primary can read but not write', async () => {
   const { fork } = await openCluster()
   const worker = await fork()
   const flag = sample('flag')
@@ -172,7 +172,7 @@ it('without its primary a worker reads still, and writes no more', async () => {
   expect(await worker.storage.find('flag', flag.id)).toEqual(flag)
 })
 
-it('a link may carry the messages of others', async () => {
+it('A link ignores messages of other code and about other files', async () => {
   const { serve, path } = await openCluster()
   const [atPrimary, atWorker] = linkPair()
   serve(atPrimary)
@@ -185,11 +185,11 @@ it('a link may carry the messages of others', async () => {
   await storage.close()
 })
 
-it('only a worker of a cluster can be one', () => {
+it('Calling `cluster` outside a worker throws an error', () => {
   expect(() => cluster({ path: 'flags.db' })).toThrow('workers of node:cluster')
 })
 
-/** A primary over a new file, and its workers, which are in this process too. */
+/** Opens a primary on a new file. Its workers run in this process too. */
 async function openCluster(options: { readonly silenceMs?: number } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'ff-cluster-'))
   const path = join(folder, 'flags.db')

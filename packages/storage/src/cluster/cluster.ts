@@ -11,16 +11,16 @@ export interface ClusterOptions {
   readonly path: string
 }
 
-/** What the primary serves to its workers. */
+/** The service of the primary for its workers. */
 export interface ServedCluster {
-  /** Closes the data file. Let the workers end first: what they ask afterwards is refused. */
+  /** Closes the data file. Later requests of workers fail, so the workers should end before. */
   close(): Promise<void>
 }
 
 /**
- * In the primary of `node:cluster`, before the first `fork()`: owns the connection that writes to
- * the data file, sends the changes of all to every worker, and leases rate limits to them. What a
- * worker that dies leaves open is rolled back.
+ * Serves the workers of `node:cluster`. Must be called in the primary before the first `fork()`.
+ * The primary owns the connection that writes to the data file, sends all changes to every worker,
+ * and runs the shared rate limiter. It rolls back the open transaction of a worker that ends.
  *
  * @example
  * const served = serveCluster({ path: './data/flags.db' })
@@ -39,14 +39,15 @@ export function serveCluster({ path }: ClusterOptions): ServedCluster {
 }
 
 /**
- * In a worker of `node:cluster` whose primary has called `serveCluster` for the same file:
- * everything a server needs, shared with all the other workers. Reads are made in this process.
+ * Creates all ports that a server needs, shared with the other workers. Must be called in a worker
+ * of `node:cluster` whose primary has called `serveCluster` for the same file; throws an `Error`
+ * outside a worker. Reads use a connection of the worker itself.
  *
  * @example
  * createFlagServer({ ...cluster({ path: './data/flags.db' }) })
  */
 export function cluster({ path }: ClusterOptions): Required<Capabilities> {
-  if (!nodeCluster.isWorker) throw new Error('cluster() is for the workers of node:cluster.')
+  if (!nodeCluster.isWorker) throw new Error('`cluster()` must be called in workers of node:cluster.')
   return workerCapabilities(resolve(path), linkToPrimary())
 }
 
@@ -56,7 +57,7 @@ function linkTo(worker: Worker): BareLink {
     onMessage: (listener) => worker.on('message', listener),
     onEnd(listener) {
       worker.once('disconnect', listener)
-      // All there is when it was killed while Node was handing it a connection.
+      // The only event if the worker is killed while Node sends it a connection.
       worker.once('exit', listener)
     },
   }
@@ -70,5 +71,5 @@ function linkToPrimary(): BareLink {
   }
 }
 
-/** Without a callback, sending to a process that has just ended would be an error event. */
+/** Ignores an error of `send`, which would be an `error` event without a callback. */
 function ignoreGone(): void {}

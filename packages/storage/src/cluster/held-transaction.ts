@@ -5,7 +5,7 @@ import { plain, type SqlStatement } from '../sql/sql-driver.ts'
 import { COMMIT, ROLLBACK } from '../sqlite/sqlite-connection.js'
 import type { SqliteChannel, SqlRows } from '../sqlite/sqlite-driver.ts'
 
-/** The connection that writes, which transactions of all workers use one after another. */
+/** The writing connection, which the transactions of all workers use one after another. */
 export class SharedWriter {
   readonly #channel: SqliteChannel
   readonly #turns = new SerialQueue()
@@ -15,7 +15,10 @@ export class SharedWriter {
     this.#channel = channel
   }
 
-  /** Resolves when no other transaction is open, with the function that ends the turn. */
+  /**
+   * Waits until no other transaction is open and returns the function that ends the turn. Throws
+   * `UNAVAILABLE` after `close`.
+   */
   async nextTurn(): Promise<() => void> {
     if (this.#isClosed) throw storeClosed()
     return new Promise((resolve) => {
@@ -23,21 +26,22 @@ export class SharedWriter {
     })
   }
 
+  /** Runs statements on the writing connection. */
   write(statements: readonly SqlStatement[]): Promise<SqlRows> {
     return this.#channel.write(statements)
   }
 
-  /** Lets the open transactions end, then refuses everything. */
+  /** Waits for open transactions and closes the connection. Later turns throw `UNAVAILABLE`. */
   close(): Promise<void> {
     this.#isClosed = true
     return this.#turns.run(() => this.#channel.close())
   }
 }
 
-/** A transaction of another process, which is open or waits for its turn. */
+/** A transaction of a worker, which is open or waits for its turn. */
 export class HeldTransaction {
   readonly #writer: SharedWriter
-  /** The time without a statement after which the transaction is rolled back. */
+  /** The time, in milliseconds, without a statement after which the transaction is rolled back. */
   readonly #silenceMs: number
   readonly #turn: Promise<() => void>
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -50,7 +54,10 @@ export class HeldTransaction {
     this.#turn = writer.nextTurn()
   }
 
-  /** Runs statements, the first of which begin the transaction, and the last of which end it. */
+  /**
+   * Runs statements of the transaction, after waiting for its turn. The first call begins the
+   * transaction. A commit or rollback as the last statement ends it.
+   */
   async write(statements: readonly SqlStatement[]): Promise<SqlRows> {
     const endTurn = await this.#turn
     if (this.#lost !== undefined) throw this.#lost
@@ -60,22 +67,22 @@ export class HeldTransaction {
     let isLast = last === ROLLBACK
     try {
       const rows = await this.#writer.write(statements)
-      // A failed commit leaves the transaction open, and a rollback follows.
+      // A failed commit does not end the turn, because the worker then sends a rollback.
       isLast ||= last === COMMIT
       return rows
     } finally {
       if (isLast) this.#end(endTurn)
-      else this.#listen()
+      else this.#awaitNext()
     }
   }
 
-  /** Rolls the transaction back, at once or when it is its turn, and refuses the rest of it. */
+  /** Rolls the transaction back on its turn. Its later statements throw `reason`. */
   async lose(reason: FlagError): Promise<void> {
     if (this.#isOver) return
     this.#lost ??= reason
     const endTurn = await this.#turn
     if (this.#isOver) return
-    // Whatever is answered, nothing is kept.
+    // An error can be ignored, because SQLite saves nothing without a commit.
     await this.#writer.write([plain(ROLLBACK)]).catch(() => undefined)
     this.#end(endTurn)
   }
@@ -86,7 +93,7 @@ export class HeldTransaction {
     endTurn()
   }
 
-  #listen(): void {
+  #awaitNext(): void {
     if (this.#isOver || this.#lost !== undefined) return
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => void this.lose(silent()), this.#silenceMs)
@@ -94,5 +101,5 @@ export class HeldTransaction {
 }
 
 function silent(): FlagError {
-  return new FlagError('UNAVAILABLE', 'The transaction was rolled back: its process was silent.')
+  return new FlagError('UNAVAILABLE', 'The transaction was rolled back: its process timed out.')
 }

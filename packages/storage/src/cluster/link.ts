@@ -4,20 +4,24 @@ import type { RateWindow } from '../ports/rate-limiter.ts'
 import type { SqlStatement } from '../sql/sql-driver.ts'
 import type { SqlRows } from '../sqlite/sqlite-driver.ts'
 
-/** The way between a worker and the primary: what is sent arrives, in order, while both live. */
+/** A connection between a worker and the primary. Messages arrive in order while both run. */
 export interface Link<Sent, Received> {
-  /** Has no effect once the other side has ended. */
+  /** Sends a message. Has no effect after the other side has ended. */
   send(message: Sent): void
+  /** Adds a listener for messages. */
   onMessage(listener: (message: Received) => void): void
-  /** Called, perhaps again, when the other side is gone; some of what it sent may still come. */
+  /**
+   * Adds a listener for the end of the other side. The listener may be called more than once, and
+   * messages may still arrive afterwards.
+   */
   onEnd(listener: () => void): void
 }
 
-/** A link as a process has it: others may use it too. */
+/** A link between processes, which other code may also use. */
 export type BareLink = Link<object, unknown>
 
-/** What a worker asks of the primary. */
-export type Question =
+/** A request of a worker to the primary. */
+export type WorkerRequest =
   | { readonly type: 'write'; readonly statements: readonly SqlStatement[] }
   | { readonly type: 'publish'; readonly change: FlagSetChange }
   | {
@@ -27,33 +31,37 @@ export type Question =
       readonly amount: number
     }
 
-/** What the primary answers to each. */
-export interface Answers {
+/** The primary's response to each type of request. */
+export interface PrimaryResponses {
   readonly write: SqlRows
   readonly publish: undefined
   readonly lease: number
 }
 
-/** An error as it crosses processes. */
+/** The form in which an error is sent between processes. */
 export interface Failure {
   readonly code: FlagErrorCode
   readonly message: string
+  /** The message of the cause. */
   readonly cause: string
 }
 
-/** A message of a worker. */
+/** A message from a worker. `id` identifies the response. */
 export interface ToPrimary {
   readonly id: string
-  readonly question: Question
+  readonly request: WorkerRequest
 }
 
-/** A message of the primary. */
+/** A message from the primary: a response, an error or a change. */
 export type ToWorker =
-  | { readonly id: string; readonly answer: Answers[keyof Answers] }
+  | { readonly id: string; readonly response: PrimaryResponses[keyof PrimaryResponses] }
   | { readonly id: string; readonly failure: Failure }
   | { readonly change: FlagSetChange | Resync }
 
-/** The messages about one data file. Both sides are of one release, so what arrives is trusted. */
+/**
+ * Returns a link for the messages about one data file. Messages are not validated, because both
+ * sides belong to the same release.
+ */
 export function linkAbout<Sent, Received>(path: string, link: BareLink): Link<Sent, Received> {
   return {
     send: (message) => link.send({ ff: path, message }),

@@ -8,24 +8,28 @@ import { BEGIN } from '../sqlite/sqlite-connection.js'
 import type { SqlRows } from '../sqlite/sqlite-driver.ts'
 import { HeldTransaction, SharedWriter } from './held-transaction.ts'
 import {
-  type Answers,
+  type PrimaryResponses,
   type BareLink,
   type Failure,
   type Link,
   linkAbout,
-  type Question,
+  type WorkerRequest,
   type ToPrimary,
   type ToWorker,
 } from './link.ts'
 
+/** The default of `silenceMs`. */
 const SILENCE_MS = 10_000
 
-/** What workers share: the connection that writes to the data file, the feed, and the limiter. */
+/** The shared resources of all workers: the writing connection, change feed and rate limiter. */
 export class Primary {
   readonly changeFeed = new MemoryChangeFeed()
   readonly rateLimiter = new MemoryRateLimiter()
   readonly writer: SharedWriter
-  /** How long a worker with an open transaction may say nothing, while all others wait for it. */
+  /**
+   * The time, in milliseconds, after which an open transaction without statements is rolled back,
+   * because the other workers wait for it.
+   */
   readonly silenceMs: number
   readonly #path: string
 
@@ -35,22 +39,25 @@ export class Primary {
     this.writer = new SharedWriter(openDataFile(path))
   }
 
-  /** Answers a worker until it is gone. */
+  /** Responds to the requests of a worker until the worker ends. */
   serve(link: BareLink): void {
     new PrimaryEnd(linkAbout<ToWorker, ToPrimary>(this.#path, link), this)
   }
 
-  /** Ends what was begun, then refuses everything. */
+  /** Waits for open transactions and closes the data file. */
   close(): Promise<void> {
     return this.writer.close()
   }
 }
 
-/** The primary's end of the link to one worker. What a worker leaves open is rolled back. */
+/**
+ * The primary's end of the link to one worker. When the worker ends, its open transaction is rolled
+ * back.
+ */
 class PrimaryEnd {
   readonly #link: Link<ToWorker, ToPrimary>
   readonly #primary: Primary
-  /** The newest transaction; a worker has one at a time. */
+  /** The newest transaction. A worker has only one transaction at a time. */
   #transaction: HeldTransaction | undefined
   #isOver = false
 
@@ -66,24 +73,24 @@ class PrimaryEnd {
     })
   }
 
-  async #receive({ id, question }: ToPrimary): Promise<void> {
+  async #receive({ id, request }: ToPrimary): Promise<void> {
     if (this.#isOver) return
     try {
-      this.#link.send({ id, answer: await this.#answer(question) })
+      this.#link.send({ id, response: await this.#respond(request) })
     } catch (error) {
       this.#link.send({ id, failure: toFailure(error) })
     }
   }
 
-  async #answer(question: Question): Promise<Answers[keyof Answers]> {
-    switch (question.type) {
+  async #respond(request: WorkerRequest): Promise<PrimaryResponses[keyof PrimaryResponses]> {
+    switch (request.type) {
       case 'write':
-        return this.#write(question.statements)
+        return this.#write(request.statements)
       case 'publish':
-        await this.#primary.changeFeed.publish(question.change)
+        await this.#primary.changeFeed.publish(request.change)
         return undefined
       case 'lease':
-        return this.#primary.rateLimiter.lease(question.key, question.window, question.amount)
+        return this.#primary.rateLimiter.lease(request.key, request.window, request.amount)
     }
   }
 
@@ -97,8 +104,10 @@ class PrimaryEnd {
 }
 
 function toFailure(error: unknown): Failure {
-  if (!isFlagError(error))
-    return { code: 'INTERNAL', message: 'The primary failed.', cause: String(error) }
+  if (!isFlagError(error)) {
+    const message = 'An internal error occurred in the primary process.'
+    return { code: 'INTERNAL', message, cause: String(error) }
+  }
   const { code, message, cause } = error
   return { code, message, cause: cause instanceof Error ? cause.message : 'none' }
 }

@@ -7,47 +7,47 @@ import { createSqlStorage } from '../sql/sql-storage.ts'
 import { openDataFile } from '../sqlite/data-file.ts'
 import { type SqliteChannel, SqliteDriver } from '../sqlite/sqlite-driver.ts'
 import {
-  type Answers,
+  type PrimaryResponses,
   type BareLink,
   type Failure,
   type Link,
   linkAbout,
-  type Question,
+  type WorkerRequest,
   type ToPrimary,
   type ToWorker,
 } from './link.ts'
 
-/** Everything a server needs, by a link to the primary that serves the same data file. */
+/** Creates all ports that a server needs, with a link to the primary for the same data file. */
 export function workerCapabilities(path: string, link: BareLink): Required<Capabilities> {
   const primary = new WorkerEnd(linkAbout<ToPrimary, ToWorker>(path, link))
   const own = openDataFile(path, { readsOnly: true })
   const channel: SqliteChannel = {
     hasReader: true,
     isShared: true,
-    write: (statements) => primary.ask({ type: 'write', statements }),
+    write: (statements) => primary.request({ type: 'write', statements }),
     read: (statements) => own.read(statements),
     close: () => own.close(),
   }
   return {
     storage: createSqlStorage(new SqliteDriver(channel), sqliteDialect),
     changeFeed: {
-      publish: (change) => primary.ask({ type: 'publish', change }),
+      publish: (change) => primary.request({ type: 'publish', change }),
       subscribe: (listener) => primary.listeners.subscribe(listener),
     },
     rateLimiter: {
-      lease: (key, window, amount) => primary.ask({ type: 'lease', key, window, amount }),
+      lease: (key, window, amount) => primary.request({ type: 'lease', key, window, amount }),
     },
   }
 }
 
 interface Pending {
-  readonly resolve: (answer: Answers[keyof Answers]) => void
+  readonly resolve: (response: PrimaryResponses[keyof PrimaryResponses]) => void
   readonly reject: (error: FlagError) => void
 }
 
 /** A worker's end of the link to the primary. */
 class WorkerEnd {
-  /** The listeners of this process. */
+  /** The change listeners of this process. */
   readonly listeners = new MemoryChangeFeed()
   readonly #link: Link<ToPrimary, ToWorker>
   readonly #pending = new Map<string, Pending>()
@@ -59,13 +59,16 @@ class WorkerEnd {
     link.onEnd(() => this.#giveUp())
   }
 
-  /** Throws the primary's `FlagError`, or `UNAVAILABLE` when the primary is gone. */
-  ask<Q extends Question>(question: Q): Promise<Answers[Q['type']]> {
+  /**
+   * Sends a request and returns the response. Throws the `FlagError` of the primary, or
+   * `UNAVAILABLE` if the primary has ended.
+   */
+  request<R extends WorkerRequest>(request: R): Promise<PrimaryResponses[R['type']]> {
     return new Promise((resolve, reject) => {
       if (this.#isOver) throw primaryGone()
       const id = randomUUID()
       this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject })
-      this.#link.send({ id, question })
+      this.#link.send({ id, request })
     })
   }
 
@@ -77,7 +80,7 @@ class WorkerEnd {
     const pending = this.#pending.get(message.id)
     this.#pending.delete(message.id)
     if ('failure' in message) pending?.reject(toFlagError(message.failure))
-    else pending?.resolve(message.answer)
+    else pending?.resolve(message.response)
   }
 
   #giveUp(): void {
@@ -92,5 +95,5 @@ function toFlagError({ code, message, cause }: Failure): FlagError {
 }
 
 function primaryGone(): FlagError {
-  return new FlagError('UNAVAILABLE', 'The primary process is gone.')
+  return new FlagError('UNAVAILABLE', 'The primary process has ended.')
 }

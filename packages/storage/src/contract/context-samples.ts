@@ -277,6 +277,8 @@ function seenAt(context: ContextSample, minute: number): ContextSample {
 async function theOnly(storage: Storage): Promise<Records['observedContext']> {
   const { data } = await storage.list('observedContext', {})
   const [context] = data
-  if (context === undefined || data.length > 1) throw new Error(`expected one observed context (got ${data.length})`)
+  if (context === undefined || data.length > 1) {
+    throw new Error(`expected one observed context (got ${data.length})`)
+  }
   return context
 }

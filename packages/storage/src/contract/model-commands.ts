@@ -266,7 +266,7 @@ const sessionCommand: fc.Arbitrary<SessionCommand> = fc.oneof(
   usageCommands,
 )
 
-/** Generates a transaction of several commands, some of which may fail, and sometimes a rollback. */
+/** Generates a transaction of commands, some of which may fail. It may end with a rollback. */
 const transaction: fc.Arbitrary<Command> = fc
   .tuple(fc.array(sessionCommand, { minLength: 1, maxLength: 6 }), fc.boolean())
   .map(([steps, fails]) => ({

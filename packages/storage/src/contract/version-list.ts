@@ -64,7 +64,7 @@ export function describeVersionList(open: OpenStorage): void {
       [flagRemoval('a'), flagChange({ ...two, isActive: false })],
       [segmentChange({ ...segment, force: true }), keysChange('s', { removed: ['k'] })],
       [segmentRemoval('s')],
-      [keysChange('unpublished', { added: ['k'] })],
+      [keysChange('nobody', { added: ['k'] })],
     ]
     for (const changes of publications) await storage.publish(environmentId, changes, METADATA)
     const { data } = await storage.listVersions(environmentId, ALL)
@@ -79,7 +79,7 @@ export function describeVersionList(open: OpenStorage): void {
       [[a, b], []],
       [[], [s]],
       [[], [s]],
-      [[], [{ id: 'unpublished', key: null }]],
+      [[], [{ id: 'nobody', key: null }]],
     ])
   })
 

@@ -3,9 +3,11 @@ import { type LogEntry, type LogTopic, topicName } from '../publication-log/publ
 
 /** The publication log of one environment. */
 export interface EnvironmentLog {
+  /** The current version; 0 if nothing has been published. */
   readonly version: number
+  /** The newest version, linked to the earlier ones. */
   readonly newest: VersionLink | undefined
-  /** The newest link of each topic's history. */
+  /** The newest entry of each topic, linked to the earlier ones, by topic name. */
   readonly topics: ReadonlyMap<string, LogLink>
 }
 
@@ -20,16 +22,16 @@ interface LogLink {
   readonly previous: LogLink | undefined
 }
 
-/** The log of an environment of which nothing was published. */
+/** The log of an environment without publications. */
 export const EMPTY_LOG: EnvironmentLog = { version: 0, newest: undefined, topics: new Map() }
 
-/** The entries that make up a topic's present state, oldest first. */
+/** Returns the entries that form the current state of a topic, oldest first. */
 export function presentEntries(log: EnvironmentLog, topic: LogTopic): readonly LogEntry[] {
   const newest = log.topics.get(topicName(topic))
   return newest === undefined ? [] : entriesAt(newest, log.version)
 }
 
-/** The entries that make up a topic's state at a version, oldest first. */
+/** Returns the entries that form the state of a topic at a version, oldest first. */
 export function entriesAt(newest: LogLink, version: number): readonly LogEntry[] {
   let link: LogLink | undefined = newest
   while (link !== undefined && link.entry.version > version) link = link.previous
@@ -41,7 +43,7 @@ export function entriesAt(newest: LogLink, version: number): readonly LogEntry[]
   return entries.reverse()
 }
 
-/** The last version up to this one that affected clients; 0 if there is none. */
+/** Returns the last version up to this one that affected clients; 0 if there is none. */
 export function clientVersionAt({ newest }: EnvironmentLog, version: number): number {
   let link = newest
   while (link !== undefined && link.published.version > version) link = link.previous

@@ -6,7 +6,7 @@ import type {
   Unsubscribe,
 } from '../ports/change-feed.ts'
 
-/** Notifies the listeners of this process, all of them before `publish` resolves. */
+/** A change feed within one process. It notifies all listeners before `publish` resolves. */
 export class MemoryChangeFeed implements ChangeFeed {
   readonly #subscriptions = new Set<{ readonly listener: ChangeListener }>()
 
@@ -14,7 +14,7 @@ export class MemoryChangeFeed implements ChangeFeed {
     this.notify(change)
   }
 
-  /** Notifies all listeners, also of a resync. */
+  /** Notifies all listeners of a change or a resync. */
   notify(change: FlagSetChange | Resync): void {
     for (const { listener } of [...this.#subscriptions]) notify(listener, change)
   }

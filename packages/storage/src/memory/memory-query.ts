@@ -2,7 +2,7 @@ import { compareCodePoints } from '@ff/core'
 import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
 import type { ListQuery, Page } from '../ports/storage.ts'
 
-/** The page of these living records that the query asks for. */
+/** Returns the page of these living records that matches the query. */
 export function pageOf<K extends Kind>(
   kind: K,
   living: readonly Records[K][],
@@ -17,12 +17,12 @@ export function pageOf<K extends Kind>(
   return { data, total: isCounted ? total : data.length }
 }
 
-/** Returns the value of a field of its own, or `undefined`. */
+/** Returns the value of an own property of the record, or `undefined` if it has none. */
 export function fieldOf(record: object, field: string): unknown {
   return Object.hasOwn(record, field) ? Reflect.get(record, field) : undefined
 }
 
-/** Is the record one of those that the query asks for, living or not? */
+/** Returns `true` if a living or deleted record matches the conditions of the query. */
 export function matches<K extends Kind>(kind: K, record: Records[K], query: ListQuery<K>): boolean {
   const { where = {}, range, search, tag } = query
   for (const [field, expected] of Object.entries(where)) {

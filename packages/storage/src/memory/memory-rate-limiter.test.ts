@@ -4,7 +4,7 @@ import { MemoryRateLimiter } from './memory-rate-limiter.ts'
 const LENGTH_MS = 60_000
 
 describe('MemoryRateLimiter', () => {
-  it('forgets a window once a later one has begun', async () => {
+  it('The memory rate limiter discards a window after a later one has begun', async () => {
     const limiter = new MemoryRateLimiter()
     const first = { limit: 2, startedAt: 0, lengthMs: LENGTH_MS }
     expect(await limiter.lease('key', first, 2)).toBe(2)
@@ -13,7 +13,7 @@ describe('MemoryRateLimiter', () => {
     expect(await limiter.lease('key', first, 1)).toBe(1)
   })
 
-  it('keeps windows of different lengths apart', async () => {
+  it('The memory rate limiter counts windows of different lengths separately', async () => {
     const limiter = new MemoryRateLimiter()
     const short = { limit: 1, startedAt: 0, lengthMs: 1000 }
     const long = { limit: 1, startedAt: 0, lengthMs: LENGTH_MS }

@@ -1,12 +1,13 @@
 import type { RateLimiter, RateWindow } from '../ports/rate-limiter.ts'
 
 interface WindowUsage {
+  /** The end of the window in epoch milliseconds. */
   readonly endsAt: number
-  /** Requests granted, by key. */
+  /** The number of granted requests, by key. */
   readonly granted: Map<string, number>
 }
 
-/** Counts the requests of this process alone, and forgets windows that are over. */
+/** A rate limiter for one process. It discards windows that have ended. */
 export class MemoryRateLimiter implements RateLimiter {
   readonly #windows = new Map<string, WindowUsage>()
 

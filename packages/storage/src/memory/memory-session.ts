@@ -49,7 +49,7 @@ import {
 import { fieldOf, matches, pageOf } from './memory-query.ts'
 import { Overlay } from './overlay.ts'
 
-/** The committed state. */
+/** The committed state of a memory store. */
 export interface MemoryState {
   readonly records: { readonly [K in Kind]: Map<string, Records[K]> }
   readonly logs: Map<string, EnvironmentLog>
@@ -58,7 +58,10 @@ export interface MemoryState {
 
 type Overlays = { readonly [K in Kind]: Overlay<Records[K]> }
 
-/** Reads the committed state and its own changes, which are invisible to others before `commit`. */
+/**
+ * A session of a memory store. It sees the committed state and its own changes. Other sessions do
+ * not see these changes before `commit`.
+ */
 export class MemorySession implements StorageSession {
   readonly #records: Overlays
   readonly #logs: Overlay<EnvironmentLog>
@@ -185,7 +188,7 @@ export class MemorySession implements StorageSession {
     const overlay = this.#counted()
     for (const count of mergeCounts(counts)) {
       const name = countName(count)
-      // A copy: what the caller does with its own afterwards is not counted.
+      // Later changes by the caller must not affect the stored count.
       overlay.set(name, sumOf(overlay.get(name), { ...count }))
     }
   }
@@ -245,7 +248,7 @@ export class MemorySession implements StorageSession {
     this.#counts.commit()
   }
 
-  /** Refuses all further calls. */
+  /** Makes all later calls throw `INTERNAL`. */
   end(): void {
     this.#ended = true
   }
@@ -286,7 +289,7 @@ function withoutUndefined(changes: object): object {
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
 }
 
-/** What JSON would make of it, which is how every other store keeps a record; texts stay the same. */
+/** Returns a frozen copy without undefined members, as after a round trip through JSON. */
 function frozenCopy<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy)) as T

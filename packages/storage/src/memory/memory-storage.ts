@@ -5,7 +5,7 @@ import { createStorage } from '../ports/storage-core.ts'
 import { SerialQueue } from '../runtime/serial-queue.ts'
 import { MemorySession, type MemoryState } from './memory-session.ts'
 
-/** Keeps everything in this process, and loses it with the process. Records come out frozen. */
+/** Creates a store in the memory of this process. The records that it returns are frozen. */
 export function createMemoryStorage(): Storage {
   const state = emptyState()
   const reader = new MemorySession(state)

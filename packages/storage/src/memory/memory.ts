@@ -4,7 +4,7 @@ import { MemoryRateLimiter } from './memory-rate-limiter.ts'
 import { createMemoryStorage } from './memory-storage.ts'
 
 /**
- * Everything a server needs, within one process; nothing outlives it.
+ * Creates all ports that a server needs, for one process. All data is lost when the process ends.
  *
  * @example
  * createFlagServer({ ...memory() })

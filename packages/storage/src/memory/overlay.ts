@@ -1,7 +1,7 @@
-/** A map with uncommitted changes over a base map, which stays unchanged until `commit`. */
+/** Uncommitted changes over a base map. The base map does not change before `commit`. */
 export class Overlay<V> {
   readonly #base: Map<string, V>
-  /** `undefined` marks a deleted entry. */
+  /** The new values; `undefined` marks a deleted entry. */
   readonly #changed = new Map<string, V | undefined>()
 
   constructor(base: Map<string, V>) {

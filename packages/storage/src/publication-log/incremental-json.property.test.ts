@@ -23,10 +23,10 @@ const object = fc.dictionary(
   fc.oneof(json, fc.array(json, { maxLength: 20 })),
 )
 
-/** Longer than what is read at once. */
+/** Text longer than the limit up to which an object is parsed in one step. */
 const padding = ['x'.repeat(300_000), 'y"]'.repeat(50_000), 'z\\'.repeat(100_000)]
 
-it('long objects are written and read in parts as JSON itself writes and reads them', () => {
+it('Incremental JSON functions return the same as JSON for long objects', () => {
   fc.assert(
     fc.property(object, fc.nat(2), (value, at) => {
       const long = { ...value, rules: [padding[at], value, padding[0], padding[1]] }
@@ -38,7 +38,7 @@ it('long objects are written and read in parts as JSON itself writes and reads t
   )
 })
 
-it('short objects are written and read as JSON itself writes and reads them', () => {
+it('Incremental JSON functions return the same as JSON for short objects', () => {
   fc.assert(
     fc.property(object, (value) => {
       const written = JSON.stringify(value)

@@ -1,11 +1,14 @@
 import type { Interruptible } from '../runtime/time-slice.ts'
 
-/** Shorter texts, in characters, are read at once. */
+/** The length, in characters, from which text is parsed in several steps. */
 const LONG = 512 * 1024
-/** The characters of a long text that are processed in one step. */
+/** The number of characters that one step processes. */
 const CHARACTERS_PER_STEP = 64 * 1024
 
-/** Returns the same as `JSON.stringify` for an object of JSON, in parts: lists are written by elements. */
+/**
+ * Returns the same text as `JSON.stringify` for an object of JSON values. Arrays are written in
+ * several steps.
+ */
 export function* stringifyIncrementally(object: object): Interruptible<string> {
   const members: string[] = []
   for (const [name, value] of Object.entries(object)) {
@@ -30,7 +33,10 @@ function* listText(list: readonly unknown[]): Interruptible<string> {
   return `[${elements.join(',')}]`
 }
 
-/** Returns the same as `JSON.parse` for the text of an object, in parts: lists are read by elements. */
+/**
+ * Returns the same value as `JSON.parse` for the text of an object. Arrays of a long object are
+ * read in several steps.
+ */
 export function* parseIncrementally(text: string): Interruptible<unknown> {
   if (text.length < LONG) return JSON.parse(text)
   const { shell, lists } = yield* splitLists(text)
@@ -44,16 +50,16 @@ export function* parseIncrementally(text: string): Interruptible<unknown> {
     }
   }
   const members = Object.entries(JSON.parse(shell) as Record<string, unknown>)
-  // `fromEntries` defines properties, so that `__proto__` is a name like any other.
+  // An assignment to `__proto__` would set the prototype. `fromEntries` defines a property instead.
   return Object.fromEntries(
     members.map(([name, value]) => [name, Array.isArray(value) ? read[value[0]] : value]),
   )
 }
 
 interface Split {
-  /** The text in which each list of the object has its number among `lists` as its only element. */
+  /** The text of the object, in which each array contains only its index in `lists`. */
   readonly shell: string
-  /** The contents of these lists, each in pieces of whole elements. */
+  /** The text of the elements of each array, split into pieces of complete elements. */
   readonly lists: readonly (readonly string[])[]
 }
 
@@ -97,7 +103,7 @@ function* splitLists(text: string): Interruptible<Split> {
   return { shell: shell.join(''), lists }
 }
 
-/** The position of the quotation mark that ends the string which begins at a position. */
+/** Returns the position of the quotation mark that ends the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0

@@ -1,14 +1,17 @@
 import type { DefinitionChange, SegmentKeysChange } from '../ports/storage.ts'
 import type { Interruptible } from '../runtime/time-slice.ts'
 
-/** A change of one of a segment's two lists of keys. */
+/** The keys that a change adds to and removes from one list of a segment. */
 export type KeyDifference = Pick<SegmentKeysChange, 'added' | 'removed'>
 
-/** The cost of reading one entry, in keys. */
+/** The cost of reading a log entry, expressed as a number of keys. */
 const ENTRY_WEIGHT = 20
 const MIN_CHECKPOINT_WEIGHT = 1000
 
-/** Returns whether the differences cost more to read than the checkpoint, which comes first. */
+/**
+ * Returns `true` if the differences cost more to read than the checkpoint, which is the first
+ * element.
+ */
 export function isCheckpointDue([checkpoint, ...differences]: readonly KeyDifference[]): boolean {
   let weight = 0
   for (const { added, removed } of differences) {
@@ -17,12 +20,15 @@ export function isCheckpointDue([checkpoint, ...differences]: readonly KeyDiffer
   return weight > Math.max(MIN_CHECKPOINT_WEIGHT, checkpoint?.added.length ?? 0)
 }
 
-/** Parses the body of a log entry; `null` is an empty difference. */
+/** Parses the body of a log entry. Returns an empty difference for `null`. */
 export function toKeyDifference(body: string | null): KeyDifference {
   return body === null ? { added: [], removed: [] } : JSON.parse(body)
 }
 
-/** Returns the effective difference of the changes: keys already listed are not added. */
+/**
+ * Returns the effective difference of the changes to the list that results from `known`. Changes
+ * without effect, such as adding a listed key, are omitted.
+ */
 export function* effectOf(
   changes: readonly DefinitionChange[],
   known: readonly KeyDifference[],
@@ -43,10 +49,10 @@ function apply(difference: KeyDifference, keys: Set<string>): void {
   for (const key of difference.added) keys.add(key)
 }
 
-/** The keys that are processed in one step. */
+/** The number of keys that one step processes. */
 const KEYS_PER_STEP = 10_000
 
-/** Returns the keys listed after all differences, restricted to the `interesting` ones if given. */
+/** Returns the listed keys after all differences; only those in `interesting` if it is passed. */
 export function* foldKeys(
   differences: readonly KeyDifference[],
   interesting?: ReadonlySet<string>,

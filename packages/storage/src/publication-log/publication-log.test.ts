@@ -5,7 +5,7 @@ import { type LogEntry, newEntries } from './publication-log.ts'
 
 const LIST_LENGTH = 5_000
 
-/** A list that was published whole, and then changed by one key at a time. */
+/** Publishes a list of keys and then adds one key per version. */
 function publishOneByOne(rounds: number): { entries: LogEntry[]; longestRead: number } {
   const keys = Array.from({ length: LIST_LENGTH }, (_, index) => `user-${index}`)
   const first = { version: 1, changes: [keysChange('s', { added: keys })], present: () => [] }
@@ -25,7 +25,7 @@ function publishOneByOne(rounds: number): { entries: LogEntry[]; longestRead: nu
 }
 
 describe('the log of listed keys', () => {
-  it('writes the list again only when the differences outweigh it', () => {
+  it('The complete list is written again only when its differences outweigh it', () => {
     const { entries, longestRead } = publishOneByOne(500)
     const checkpoints = entries.filter(({ version, baseVersion }) => version === baseVersion)
     expect(checkpoints.map(({ version }) => version)).toEqual([1, 239, 489])

@@ -21,53 +21,58 @@ import {
   toKeyDifference,
 } from './key-differences.ts'
 
-/** What one line of history is about: a definition, or one of a segment's two lists of keys. */
+/** The subject of a log entry: a definition, or one of the two key lists of a segment. */
 export interface LogTopic {
   readonly kind: 'flag' | 'segment' | 'included' | 'excluded'
   readonly id: string
 }
 
 /**
- * One entry of an environment's publication log. The state of a topic is made of its entries
- * from the newest one's `baseVersion` up to the newest one: of a definition, just the newest;
- * of listed keys, a checkpoint and the differences since.
+ * One entry of the publication log of an environment. The state of a topic consists of its entries
+ * from the `baseVersion` of its newest entry up to that entry. For a definition, that is only the
+ * newest entry. For listed keys, it is a checkpoint and the later differences.
  */
 export interface LogEntry extends LogTopic {
+  /** The version that published the entry. */
   readonly version: number
+  /** The version of the oldest entry that is needed to read the state of the topic. */
   readonly baseVersion: number
-  /** The definition as JSON text, `null` when it is gone; of listed keys, a `KeyDifference`. */
+  /**
+   * JSON text: a definition, or a `KeyDifference` for listed keys. `null` if the definition is
+   * removed.
+   */
   readonly body: string | null
 }
 
-/** What a version changed. */
+/** The flags and segments that a version changed. */
 export type VersionContent = Pick<PublishedVersion, 'flags' | 'segments'>
 
-/** Returns the topic that a change is about. */
+/** Returns the topic of a change. */
 export function topicOf(change: DefinitionChange): LogTopic {
   return change.kind === 'segmentKeys'
     ? { kind: change.list, id: change.segmentId }
     : { kind: change.kind, id: change.id }
 }
 
-/** The definition that a topic is, or is a part of. */
+/** Returns the topic of the definition to which a topic belongs. */
 export function definitionOf({ kind, id }: LogTopic) {
   return { kind: kind === 'flag' ? 'flag' : 'segment', id } as const
 }
 
-/** A text that no other topic has. */
+/** Returns text that identifies the topic. */
 export function topicName(topic: LogTopic): string {
   return `${topic.kind} ${topic.id}`
 }
 
 interface Publication {
-  /** What the new entries are published under. */
+  /** The version of the new entries. */
   readonly version: number
   readonly changes: readonly DefinitionChange[]
-  /** The entries that make up a topic's present state, oldest first. */
+  /** Returns the entries that form the current state of a topic, oldest first. */
   readonly present: (topic: LogTopic) => readonly LogEntry[]
 }
 
-/** The entries that a publication adds to the log: none for what is published already. */
+/** Returns the entries that a publication adds to the log. Changes without effect add none. */
 export function* newEntries({
   version,
   changes,
@@ -86,18 +91,19 @@ export function* newEntries({
 }
 
 /**
- * What the new entries of a publication change, each list ordered by id. The key of what is gone,
- * or of whose listed keys changed, is found in what was published before.
+ * Returns the definitions that the new entries of a publication change, each list ordered by id. If
+ * a change does not contain the key of its definition, the key comes from the last publication of
+ * that definition.
  */
 export function* contentOf(
   entries: readonly LogEntry[],
   { changes, present }: Pick<Publication, 'changes' | 'present'>,
 ): Interruptible<VersionContent> {
-  const given = new Map(changes.map((change) => [topicName(topicOf(change)), keyGivenBy(change)]))
+  const newKeys = new Map(changes.map((change) => [topicName(topicOf(change)), keyOf(change)]))
   const keys = { flag: new Map<string, string | null>(), segment: new Map<string, string | null>() }
   for (const entry of entries) {
     const { kind, id } = definitionOf(entry)
-    const own = given.get(topicName(entry))
+    const own = newKeys.get(topicName(entry))
     const key = own ?? keys[kind].get(id) ?? keyIn(present({ kind, id }).at(-1))
     keys[kind].set(id, key)
     yield
@@ -107,7 +113,7 @@ export function* contentOf(
   return { flags: changed(keys.flag), segments: changed(keys.segment) }
 }
 
-function keyGivenBy(change: DefinitionChange): string | null {
+function keyOf(change: DefinitionChange): string | null {
   return change.kind === 'segmentKeys' ? null : (change.definition?.key ?? null)
 }
 
@@ -117,18 +123,22 @@ function keyIn(entry: LogEntry | undefined): string | null {
   return key
 }
 
-/** A version of an environment, and the last one up to it that affected clients. */
+/** A version of an environment and its client version. */
 export interface VersionNumbers {
   readonly version: number
+  /** The last version up to `version` that affected clients. */
   readonly clientVersion: number
 }
 
-/** The client version is left out where it is the version. */
+/** Returns the version numbers, without `clientVersion` if it equals `version`. */
 function versionFields({ version, clientVersion }: VersionNumbers) {
   return clientVersion === version ? { version } : { version, clientVersion }
 }
 
-/** The flag set that these entries (of every topic, each oldest first) make up. */
+/**
+ * Returns the flag set that results from these entries: the state of every topic, each with its
+ * oldest entry first.
+ */
 export function* toFlagSet(
   numbers: VersionNumbers,
   entries: readonly LogEntry[],
@@ -146,8 +156,9 @@ export function* toFlagSet(
 }
 
 /**
- * What changed after `since`, of entries that hold the state of every changed flag, and of the
- * definition and both lists of every segment of which any of these changed.
+ * Returns the definitions that changed after version `since`. The entries must contain the state
+ * of every changed flag. For every segment of which the definition or a list changed, they must
+ * contain the state of the definition and of both lists.
  */
 export function* toChanges(
   entries: readonly LogEntry[],

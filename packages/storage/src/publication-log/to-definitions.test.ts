@@ -31,7 +31,7 @@ function records(fields: Partial<FlagRecords> = {}): FlagRecords {
 const place = { createdAt: '2026-01-02T00:00:00.000Z', orderIndex: 1 }
 
 describe('toFlagDefinition', () => {
-  it('takes exactly what the engine reads', () => {
+  it('A flag definition contains exactly the fields that evaluation reads', () => {
     expect(toFlagDefinition(records())).toEqual({
       id: 'flag-1',
       key: 'checkout',
@@ -51,7 +51,7 @@ describe('toFlagDefinition', () => {
     expect(parseFlagValue('boolean', 'true')).toBe(true)
   })
 
-  it("prefers the environment's default variation, and without any takes the first", () => {
+  it('The default variation is that of the environment, else that of the flag, else the first', () => {
     const state = sample('flagState', { defaultVariationId: 'v-1' })
     expect(toFlagDefinition(records({ state })).defaultVariationId).toBe('v-1')
     const variations = records().variations.map((variation) => ({ ...variation, isDefault: false }))
@@ -59,7 +59,7 @@ describe('toFlagDefinition', () => {
     expect(toFlagDefinition(records({ variations: [] })).defaultVariationId).toBe('')
   })
 
-  it('gives equal records equal text, whatever their order and spelling', () => {
+  it('Equal records result in equal text, independent of their order and their property order', () => {
     const rules = [
       sample('targetingRule', { id: 'r-4', ...place, orderIndex: 2 }),
       sample('targetingRule', { id: 'r-3', ...place }),
@@ -67,21 +67,21 @@ describe('toFlagDefinition', () => {
       sample('targetingRule', { id: 'r-1', ...place, createdAt: '2026-01-03T00:00:00.000Z' }),
     ]
     const rollouts = [sample('rollout', { id: 'o-2' }), sample('rollout', { id: 'o-1' })]
-    const given = records({ rules, rollouts })
-    const turned: FlagRecords = {
-      ...given,
-      flag: Object.fromEntries(Object.entries(given.flag).reverse()) as FlagRecords['flag'],
-      variations: [...given.variations].reverse(),
+    const original = records({ rules, rollouts })
+    const reversed: FlagRecords = {
+      ...original,
+      flag: Object.fromEntries(Object.entries(original.flag).reverse()) as FlagRecords['flag'],
+      variations: [...original.variations].reverse(),
       rules: [...rules].reverse(),
       rollouts: [...rollouts].reverse(),
     }
-    const definition = toFlagDefinition(given)
+    const definition = toFlagDefinition(original)
     expect(definition.rules.map(({ id }) => id)).toEqual(['r-2', 'r-3', 'r-1', 'r-4'])
     expect(definition.rollouts.map(({ id }) => id)).toEqual(['o-1', 'o-2'])
-    expect(JSON.stringify(toFlagDefinition(turned))).toBe(JSON.stringify(definition))
+    expect(JSON.stringify(toFlagDefinition(reversed))).toBe(JSON.stringify(definition))
   })
 
-  it('takes a negation only when it negates', () => {
+  it('A condition contains `negate` only if it is true', () => {
     const bare = { attribute: 'a', operator: 'eq', value: 'x' }
     const conditions = [{ ...bare, negate: false }, { negate: true, ...bare }, bare]
     const rule = toFlagDefinition(records({ rules: [sample('targetingRule', { conditions })] }))
@@ -91,7 +91,7 @@ describe('toFlagDefinition', () => {
     )
   })
 
-  it('gives a rollout the ranges, or the schedule, of its strategy', () => {
+  it('A gradual rollout contains its schedule, and other rollouts contain their ranges', () => {
     const basis = { bucketBy: 'user.key', salt: 'aB3dE5gH7jK', scheme: 'ff' }
     const ranges = [{ variationId: 'v-1', from: 0, to: 25_000 }]
     const schedule = {
@@ -117,7 +117,7 @@ describe('toFlagDefinition', () => {
 })
 
 describe('toPublishedSegment', () => {
-  it('takes exactly what the engine reads, without listed keys', () => {
+  it('A published segment contains exactly the fields that evaluation reads, without listed keys', () => {
     const segment = sample('segment', { id: 's-1' })
     expect(toPublishedSegment(segment)).toEqual({
       id: 's-1',

@@ -9,7 +9,7 @@ import type { Condition, Rollout } from '@ff/protocol/management'
 import type { Records } from '../ports/records.ts'
 import type { PublishedSegment } from '../ports/storage.ts'
 
-/** One flag in one environment: the living records that its definition is made of. */
+/** The living records from which the definition of a flag in one environment is built. */
 export interface FlagRecords {
   readonly flag: Records['flag']
   readonly state: Records['flagState']
@@ -19,8 +19,8 @@ export interface FlagRecords {
 }
 
 /**
- * What is published for a flag in an environment. The order of the records given does not matter:
- * equal records give equal JSON text. An archived flag is published as `null`, not with this.
+ * Returns the definition that is published for a flag in an environment. Equal records result in
+ * equal JSON text, independent of their order. An archived flag is published as `null` instead.
  */
 export function toFlagDefinition(records: FlagRecords): FlagDefinition {
   const { flag, state } = records
@@ -31,7 +31,7 @@ export function toFlagDefinition(records: FlagRecords): FlagDefinition {
     key: flag.key,
     type: flag.type,
     isActive: state.isActive,
-    // Absent for visible flags, so that definitions published before the field existed stay equal.
+    // Omitted for visible flags, so that the text equals that of definitions without this field.
     ...(!flag.clientVisible && { clientVisible: false }),
     variations: variations.map(({ id, key, value }) => ({ id, key, value })),
     defaultVariationId: state.defaultVariationId ?? fallback?.id ?? '',
@@ -46,7 +46,7 @@ export function toFlagDefinition(records: FlagRecords): FlagDefinition {
   }
 }
 
-/** What is published for a segment; its listed keys are published as differences. */
+/** Returns the definition that is published for a segment, without its listed keys. */
 export function toPublishedSegment(segment: Records['segment']): PublishedSegment {
   const { id, key, logicalOp, force, keyAttribute } = segment
   const rules = segment.rules.map(toConditionDefinition)
@@ -66,7 +66,7 @@ function toConditionDefinition(condition: Condition): ConditionDefinition {
     : { attribute, operator, value }
 }
 
-/** What is published for a rollout, as a part of its flag. */
+/** Returns the definition that is published for a rollout as part of its flag. */
 export function toRolloutDefinition(rollout: Rollout): RolloutDefinition {
   const { id, bucketBy, salt, scheme } = rollout
   const basis = { id, bucketBy, salt, scheme }

@@ -1,8 +1,11 @@
-/** Runs one piece of work after another, in the order they were given. */
+/** Runs asynchronous functions one after another, in the order in which they were added. */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve()
 
-  /** Answers what `work` answers; a failure is the caller's and does not stop the queue. */
+  /**
+   * Adds `work` to the queue and returns its result. If it throws, the returned promise rejects and
+   * the queue continues.
+   */
   run<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work)
     this.#last = result.catch(() => undefined)

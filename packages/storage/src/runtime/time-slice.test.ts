@@ -15,7 +15,7 @@ function* longItems(count: number): Generator<undefined, number> {
   return count
 }
 
-it('works of one object share the slice of a turn of the event loop', async () => {
+it('Concurrent work of one object shares one time slice per turn of the event loop', async () => {
   let turns = 0
   let isDone = false
   const countTurns = () => {
@@ -30,7 +30,7 @@ it('works of one object share the slice of a turn of the event loop', async () =
   expect(turns).toBeGreaterThanOrEqual(6)
 })
 
-it('short work ends in the turn of the event loop in which it began', async () => {
+it('Short work ends in the turn of the event loop in which it began', async () => {
   let hasTurned = false
   setImmediate(() => {
     hasTurned = true

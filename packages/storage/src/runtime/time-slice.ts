@@ -1,10 +1,10 @@
 /** Work that may be interrupted at each `yield`, and its result. */
 export type Interruptible<Result> = Generator<undefined, Result>
 
-/** For how many milliseconds work may block the event loop. */
+/** The time, in milliseconds, for which work may block the event loop. */
 const SLICE_MS = 5
 
-/** Runs all of the work at once. */
+/** Runs work to its end without interruption and returns its result. */
 export function runToEnd<Result>(work: Interruptible<Result>): Result {
   for (;;) {
     const { done, value } = work.next()
@@ -13,13 +13,14 @@ export function runToEnd<Result>(work: Interruptible<Result>): Result {
 }
 
 /**
- * Runs work in time slices of some milliseconds, so that it does not block the event loop for
- * long. All the work of one object together has one slice in a turn of the event loop.
+ * Runs work in time slices of a few milliseconds, so that it does not block the event loop for
+ * long. Concurrent calls of `run` on one object share one time slice per turn of the event loop.
  */
 export class TimeSlices {
-  /** The end of the slice in this turn; `undefined` before it has begun. */
+  /** The end of the time slice in this turn; `undefined` if the slice has not begun. */
   #until: number | undefined
 
+  /** Runs work to its end, in as many time slices as necessary, and returns its result. */
   async run<Result>(work: Interruptible<Result>): Promise<Result> {
     for (;;) {
       this.#until ??= this.#begin()

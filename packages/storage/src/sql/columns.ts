@@ -1,6 +1,6 @@
 import type { Kind, Records } from '../ports/records.ts'
 
-/** The type of a column that is not decoded as it is; arrays and objects are kept as JSON text. */
+/** The type of a column whose value must be decoded. Arrays and objects are stored as JSON text. */
 export type ColumnType = 'boolean' | 'json'
 
 type TypesOf<K extends Kind> = {
@@ -13,7 +13,7 @@ type TypesOf<K extends Kind> = {
 
 type KindsWithTypes = { [K in Kind]: keyof TypesOf<K> extends never ? never : K }[Kind]
 
-/** Fields that are neither text nor numbers. */
+/** The types of fields that are neither text nor numbers. */
 const COLUMN_TYPES: { readonly [K in KindsWithTypes]: TypesOf<K> } = {
   organization: { metadata: 'json', hasUsedPaidTrial: 'boolean' },
   plan: { mostPopular: 'boolean' },
@@ -42,7 +42,7 @@ const TYPES_BY_FIELD: ReadonlyMap<string, ColumnType> = new Map(
 
 type PermanentKind = { [K in Kind]: 'deletedAt' extends keyof Records[K] ? never : K }[Kind]
 
-/** Kinds whose records are never marked as deleted. */
+/** The kinds whose records have no `deletedAt`. */
 const PERMANENT_KINDS: { readonly [K in PermanentKind]: true } = {
   paymentEvent: true,
   auditEvent: true,
@@ -51,32 +51,32 @@ const PERMANENT_KINDS: { readonly [K in PermanentKind]: true } = {
   userSketch: true,
 }
 
-/** Returns the table of a kind of record; it has one column for each field. */
+/** Returns the table of a kind of record. It has one column for each field. */
 export function tableOf(kind: Kind): string {
   return `ff_${columnOf(kind)}`
 }
 
-/** Returns the column of a field: `orderIndex` is kept in `order_index`. */
+/** Returns the column of a field: `order_index` for `orderIndex`. */
 export function columnOf(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Returns the field that a column keeps. */
+/** Returns the field of a column: `orderIndex` for `order_index`. */
 export function fieldOf(column: string): string {
   return column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Returns how a field is kept; `undefined` if it is text or a number. */
+/** Returns the column type of a field; `undefined` if the field is text or a number. */
 export function columnTypeOf(kind: Kind, field: string): ColumnType | undefined {
   return TYPES_BY_FIELD.get(`${kind}.${field}`)
 }
 
-/** Whether records of this kind have `deletedAt`. */
+/** Returns `true` if records of this kind have `deletedAt`. */
 export function isDeletable(kind: Kind): boolean {
   return !Object.hasOwn(PERMANENT_KINDS, kind)
 }
 
-/** Whether records of this kind have `tags`. */
+/** Returns `true` if records of this kind have `tags`. */
 export function hasTags(kind: Kind): boolean {
   return columnTypeOf(kind, 'tags') !== undefined
 }

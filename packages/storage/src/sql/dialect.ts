@@ -11,22 +11,27 @@ import {
 import type { ColumnDeclarations } from './migrations/migration.ts'
 import type { SqlValue } from './sql-driver.ts'
 
-/** Table and column names are data here; `columns.ts` derives them from kinds and fields. */
+/** A schema with any table and column names, because `columns.ts` derives the names. */
 interface AnyTables {
   readonly [table: string]: { readonly [column: string]: SqlValue }
 }
 
-/** What differs between databases. */
+/** The differences between SQL databases. */
 export interface SqlDialect {
-  /** Composes statements; it never runs them. */
+  /** Builds statements but does not run them. */
   readonly builder: Kysely<AnyTables>
+  /** The column types in migrations. */
   readonly columns: ColumnDeclarations
+  /** Converts a boolean to a column value. */
   readonly fromBoolean: (value: boolean) => SqlValue
-  /** Does the column contain the text, ignoring ASCII case? */
+  /** Builds the condition that a column contains a text, ignoring ASCII case. */
   readonly containsText: (column: string, text: string) => RawBuilder<SqlBool>
-  /** Is the text an element of the column's JSON array? */
+  /** Builds the condition that the JSON array in a column contains a string. */
   readonly containsElement: (column: string, element: string) => RawBuilder<SqlBool>
-  /** The rows to insert that a JSON text holds: an array of arrays, with one value for each column. */
+  /**
+   * Builds a query of the rows in a JSON text: an array that contains one array per row, with one
+   * value for each column.
+   */
   readonly rowsOf: (columns: readonly string[], json: string) => RawBuilder<unknown>
 }
 
@@ -45,7 +50,7 @@ export const sqliteDialect: SqlDialect = {
   containsText: (column, text) => sql`instr(lower(${sql.ref(column)}), lower(${text})) > 0`,
   containsElement: (column, element) =>
     sql`exists (select 1 from json_each(${sql.ref(column)}) where json_each.value = ${element})`,
-  // Without a condition, SQLite would read the `on conflict` that follows as one of a join.
+  // Without `where`, SQLite parses the `on` of a following `on conflict` as a join condition.
   rowsOf: (columns, json) => {
     const fields = columns.map((_column, index) => sql`value ->> ${sql.lit(index)}`)
     return sql`select ${sql.join(fields)} from json_each(${json}) where true`

@@ -11,8 +11,8 @@ const MIGRATIONS: readonly Migration[] = [initial, auditWalks, clientVisibility]
 const LOCK = 'migrate'
 
 /**
- * Runs the migrations that the database lacks, all in one transaction: either the schema is this
- * release's afterwards or nothing has happened. Refuses a database that a later release has migrated.
+ * Runs all pending migrations in one transaction: either all of them take effect or none. Throws
+ * `UNAVAILABLE` if a later release has migrated the database.
  */
 export async function migrate(driver: SqlDriver, dialect: SqlDialect): Promise<void> {
   await driver.transaction(LOCK, async (connection) => {
@@ -38,6 +38,6 @@ export async function migrate(driver: SqlDriver, dialect: SqlDialect): Promise<v
 function laterRelease(name: string): FlagError {
   return new FlagError(
     'UNAVAILABLE',
-    `The store was migrated by a later release (migration ${name} is unknown to this one).`,
+    `The store was migrated by a later release (migration ${name} is unknown to this release).`,
   )
 }

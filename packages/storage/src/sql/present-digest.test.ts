@@ -12,7 +12,7 @@ import {
 import { newId } from '../contract/samples/sample-fields.ts'
 import { sqlite } from '../sqlite/sqlite.ts'
 
-/** An environment of which everything was published, replaced, extended and taken away. */
+/** Returns an environment in which definitions and keys were published, changed and removed. */
 async function published() {
   const database = new DatabaseSync(':memory:')
   onTestFinished(() => database.close())
@@ -34,8 +34,8 @@ async function published() {
   return { database, storage, environmentId }
 }
 
-describe('what is published', () => {
-  it('is loaded when it is whole', async () => {
+describe('loadFlagSet', () => {
+  it('An undamaged flag set is loaded', async () => {
     const { storage, environmentId } = await published()
     const flagSet = await storage.loadFlagSet(environmentId)
     expect(flagSet?.flags.map(({ key }) => key)).toEqual(['kept'])
@@ -55,13 +55,13 @@ describe('what is published', () => {
     'update ff_environment_version set version = 3',
     'update ff_environment_version set digest = 0',
     `update ff_environment_version set environment_id = 'x'`,
-  ])('is refused after %s', async (damage) => {
+  ])('A flag set is UNAVAILABLE after the damage: %s', async (damage) => {
     const { database, storage, environmentId } = await published()
     database.exec(damage)
     await expectRefusal(storage.loadFlagSet(environmentId), 'UNAVAILABLE')
   })
 
-  it('knows nothing of environments of which nothing was published', async () => {
+  it('An environment without publications has no flag set', async () => {
     const { storage } = await published()
     const environmentId = newId()
     await storage.publish(environmentId, [], METADATA)

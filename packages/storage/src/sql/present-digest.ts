@@ -3,38 +3,39 @@ import { hash128Incrementally } from '@ff/core/fingerprint'
 import type { LogEntry } from '../publication-log/publication-log.ts'
 import type { Interruptible } from '../runtime/time-slice.ts'
 
-/** The digest of an environment of which nothing was ever published. */
+/** The digest of an environment without publications. */
 export const EMPTY_DIGEST = '0'
 
 interface Step {
-  /** The version that the digest is of afterwards. */
+  /** The version of the new digest. */
   readonly version: number
-  /** Entries that join what makes up the present, or leave it. */
+  /** The entries that are added to the current state or removed from it. */
   readonly entries: readonly LogEntry[]
 }
 
 /**
- * A digest of everything that makes up an environment's present: whatever of it is altered or
- * lost on the disk, even where the database itself sees no fault, another digest comes out. Each
- * entry counts for itself, so that a change costs no more than what it changes.
+ * Returns the digest of the current state of an environment after a change. If an entry of the
+ * state is altered or lost on disk, the digest no longer matches, even if the database detects no
+ * error. The digest combines the hashes of all entries, so that its calculation requires only the
+ * changed entries.
  */
 export function* nextDigest(digest: string, { version, entries }: Step): Interruptible<string> {
   const [sum = ''] = digest.split(' ')
   return `${yield* add(sum, entries)} ${version}`
 }
 
-/** Throws `UNAVAILABLE` unless the digest is of this present. */
+/** Throws `UNAVAILABLE` if the digest does not match the entries of the current state. */
 export function* assertIntact(
   environmentId: string,
   digest: string,
   present: Step,
 ): Interruptible<void> {
   if ((yield* nextDigest(EMPTY_DIGEST, present)) === digest) return
-  const message = `What is published in environment ${environmentId} is damaged: restore a backup.`
+  const message = `The flag set of environment ${environmentId} is damaged: restore a backup.`
   throw new FlagError('UNAVAILABLE', message)
 }
 
-/** Adding an entry a second time takes it away. */
+/** Adds entries to the digest. Adding an entry a second time removes it. */
 function* add(sum: string, entries: readonly LogEntry[]): Interruptible<string> {
   let total = BigInt(`0x${sum}`)
   for (const { kind, id, version, baseVersion, body } of entries) {

@@ -5,7 +5,7 @@ import { sqlite } from '../sqlite/sqlite.ts'
 import { sqliteDialect } from './dialect.ts'
 import { PublicationStatements } from './publication-statements.ts'
 
-it('looks at nothing but what changed, however much is published', async () => {
+it('The query of changes uses indexes and reads only what changed', async () => {
   const database = new DatabaseSync(':memory:')
   onTestFinished(() => database.close())
   await sqlite({ database }).storage.migrate()

@@ -5,7 +5,7 @@ import type { SqlDialect } from './dialect.ts'
 import { EMPTY_DIGEST } from './present-digest.ts'
 import type { SqlStatement, SqlValue } from './sql-driver.ts'
 
-/** Entries of the log, joined to the newest entry `h` of their topic. */
+/** Selects the entries of the log, joined with the newest entry `h` of their topic. */
 const ENTRIES = sql`
   select p.kind, p.entity_id, p.version, p.base_version, p.body
   from ff_publication_head h
@@ -14,17 +14,17 @@ const ENTRIES = sql`
 
 const IN_ORDER = sql`order by p.kind, p.entity_id, p.version`
 
-/** The statements of the publication log; those that read answer rows for `toLogEntry`. */
+/** The statements of the publication log. The rows of log entries can be read by `toLogEntry`. */
 export class PublicationStatements {
   readonly #dialect: SqlDialect
-  /** The SQL of each template: composing it takes longer than running it. */
+  /** The SQL text of each template, cached because building it takes longer than running it. */
   readonly #texts = new Map<TemplateStringsArray, string>()
 
   constructor(dialect: SqlDialect) {
     this.#dialect = dialect
   }
 
-  /** Makes other publishers of the environment wait until this transaction has ended. */
+  /** Locks the environment: other publishers wait until this transaction has ended. */
   claim(environmentId: string): SqlStatement {
     return this.#statement`
       insert into ff_environment_version (environment_id, version, digest)
@@ -33,8 +33,8 @@ export class PublicationStatements {
   }
 
   /**
-   * A row with the environment's `version`, `client_version` (null: the same) and `digest`; none, or
-   * version 0, before the first.
+   * Selects the `version`, the `client_version` (null if equal) and the `digest` of the
+   * environment. Returns no row, or version 0, if nothing has been published.
    */
   version(environmentId: string): SqlStatement {
     return this.#statement`
@@ -44,7 +44,7 @@ export class PublicationStatements {
       where e.environment_id = ${environmentId}`
   }
 
-  /** A row with the `version` and the `client_version` (null: the same) of a past version. */
+  /** Selects the `version` and the `client_version` (null if equal) of a past version. */
   pastVersion(environmentId: string, version: number): SqlStatement {
     return this.#statement`
       select version, client_version from ff_version
@@ -73,7 +73,7 @@ export class PublicationStatements {
         ${eventId}, ${flags}, ${segments})`
   }
 
-  /** Rows for `toPublishedVersion`, the newest first. */
+  /** Selects rows for `toPublishedVersion`, newest first. */
   versions(environmentId: string, { page, limit }: VersionPage): SqlStatement {
     return this.#statement`
       select version, published_at, event_id, flags, segments from ff_version
@@ -95,19 +95,19 @@ export class PublicationStatements {
     ]
   }
 
-  /** The present state of one topic. */
+  /** Selects the current state of one topic. */
   topic(environmentId: string, { kind, id }: LogTopic): SqlStatement {
     return this.#statement`${ENTRIES}
       where h.environment_id = ${environmentId} and h.kind = ${kind} and h.entity_id = ${id}
       ${IN_ORDER}`
   }
 
-  /** The present state of every topic. */
+  /** Selects the current state of every topic. */
   present(environmentId: string): SqlStatement {
     return this.#statement`${ENTRIES} where h.environment_id = ${environmentId} ${IN_ORDER}`
   }
 
-  /** The state of every topic at a version. */
+  /** Selects the state of every topic at a version. */
   past(environmentId: string, version: number): SqlStatement {
     return this.#statement`
       select p.kind, p.entity_id, p.version, p.base_version, p.body
@@ -124,8 +124,8 @@ export class PublicationStatements {
   }
 
   /**
-   * The present state of changed flags, and of all that belongs to a changed segment. The joins say
-   * in which order: a database that knows nothing of the data would begin with the whole log.
+   * Selects the current state of changed flags and of all topics of changed segments. Cross joins
+   * fix the join order, because a query planner without statistics would start with the whole log.
    */
   changed(environmentId: string, since: number): SqlStatement {
     return this.#statement`
@@ -151,7 +151,10 @@ export class PublicationStatements {
       ${IN_ORDER}`
   }
 
-  /** Composes the statement of a template once; each value in it, unlike SQL, is a parameter. */
+  /**
+   * Returns the statement of a template, whose SQL text is built only once. Each value in the
+   * template becomes a parameter.
+   */
   #statement(
     template: TemplateStringsArray,
     ...parts: readonly (SqlValue | RawBuilder<unknown>)[]

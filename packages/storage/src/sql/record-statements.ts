@@ -10,14 +10,14 @@ import { Placeholders, StatementTemplates, toStatement } from './statement-templ
 
 type Comparison = readonly [column: string, operator: 'is' | '=' | '>=' | '<', value: SqlValue]
 
-/** What a query looks for, in columns; `undefined`: it does not ask. */
+/** The conditions of a query on columns; `undefined` if the query does not have the condition. */
 interface Wanted {
   readonly where: readonly Comparison[]
   readonly search: string | undefined
   readonly tag: string | undefined
 }
 
-/** The statements of the four plain verbs. */
+/** The statements that read, write and remove records. */
 export class RecordStatements {
   readonly #dialect: SqlDialect
   readonly #templates = new StatementTemplates()
@@ -34,7 +34,7 @@ export class RecordStatements {
     )
   }
 
-  /** The page; and the `total` of all pages, if there can be others and it is asked for. */
+  /** Selects the page, and counts all matching records if there may be other pages. */
   list<K extends Kind>(kind: K, query: ListQuery<K>): readonly SqlStatement[] {
     const { sort, page = 1, limit, isCounted = true } = query
     const placeholders = new Placeholders()
@@ -63,7 +63,7 @@ export class RecordStatements {
     )
   }
 
-  /** Answers the changed row: none when no living record has this id and revision. */
+  /** Updates and returns the row. Returns no row if no living record has this id and revision. */
   update<K extends Kind>(
     kind: K,
     id: string,
@@ -86,7 +86,10 @@ export class RecordStatements {
     })
   }
 
-  /** Answers the revived row, if one was deleted; undefined: this kind is never deleted. */
+  /**
+   * Revives a record and returns its row. Returns no row if no deleted record has this id. The
+   * statement is `undefined` if records of this kind cannot be deleted.
+   */
   revive(kind: Kind, id: string): SqlStatement | undefined {
     if (!isDeletable(kind)) return undefined
     const update = this.#dialect.builder.updateTable(tableOf(kind)).set('deleted_at', null)
@@ -94,7 +97,7 @@ export class RecordStatements {
     return toStatement(deleted.returningAll().compile())
   }
 
-  /** Answers one row for each record that was removed. */
+  /** Removes the matching records and returns one row for each. */
   purge<K extends Kind>(kind: K, query: PurgeQuery<K>): SqlStatement {
     const table = tableOf(kind)
     const placeholders = new Placeholders()
@@ -125,7 +128,7 @@ export class RecordStatements {
       .orderBy('id', 'asc')
   }
 
-  /** What the columns of these fields hold, as placeholders. */
+  /** Returns the columns of these fields, with placeholders for their values. */
   #row<K extends Kind>(kind: K, fields: Partial<Records[K]>, placeholders: Placeholders): SqlRow {
     assertFinite(fields)
     const row: Record<string, SqlValue> = {}
@@ -134,7 +137,10 @@ export class RecordStatements {
     return row
   }
 
-  /** A query with placeholders in place of its values; nulls are compared in another way than values. */
+  /**
+   * Returns the conditions of a query with placeholders for its values. Null has no placeholder,
+   * because it requires a different operator.
+   */
   #wanted<K extends Kind>(kind: K, query: ListQuery<K>, placeholders: Placeholders): Wanted {
     const { range, search, tag } = query
     const placeholder = (value: string | undefined) =>

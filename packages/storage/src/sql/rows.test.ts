@@ -12,7 +12,7 @@ async function opened() {
   return { database, storage }
 }
 
-it('a damaged record is refused with INTERNAL, which names it', async () => {
+it('Reading a damaged record is INTERNAL, and the message contains its id', async () => {
   const { database, storage } = await opened()
   const flag = sample('flag')
   await storage.insert('flag', flag)
@@ -23,7 +23,7 @@ it('a damaged record is refused with INTERNAL, which names it', async () => {
   await expectRefusal(storage.find('flag', flag.id), 'INTERNAL')
 })
 
-it('an unknown field is refused with INTERNAL, wherever a call names it', async () => {
+it('An unknown field is INTERNAL in every call that can contain one', async () => {
   const { storage } = await opened()
   const flag = sample('flag')
   await storage.insert('flag', flag)

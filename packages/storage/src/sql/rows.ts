@@ -8,15 +8,18 @@ import type { SqlRow, SqlValue } from './sql-driver.ts'
 
 const NO_VARIATION = ''
 
-/** The fields of a record that a row keeps. */
+/** The fields of a record that are converted to a row. */
 export interface FieldsToKeep<K extends Kind> {
   readonly kind: K
-  /** Those that are `undefined` have no column. */
+  /** The fields. Those that are `undefined` are omitted from the row. */
   readonly fields: Partial<Records[K]>
   readonly dialect: SqlDialect
 }
 
-/** What the columns of these fields hold. */
+/**
+ * Returns the column values of these fields. Throws `INTERNAL` for an array or an object in a field
+ * that is not stored as JSON.
+ */
 export function toRow<K extends Kind>({ kind, fields, dialect }: FieldsToKeep<K>): SqlRow {
   const row: Record<string, SqlValue> = {}
   for (const [field, value] of Object.entries(fields)) {
@@ -28,8 +31,8 @@ export function toRow<K extends Kind>({ kind, fields, dialect }: FieldsToKeep<K>
 }
 
 /**
- * Returns the function that reads the record in a row; all its rows have the columns of `first`. It
- * throws `INTERNAL`, naming the record, if the record cannot be read any more.
+ * Returns a function that converts rows with the same columns as `first` to records. The function
+ * throws `INTERNAL`, with the id of the record, if the record is damaged.
  */
 export function rowReader<K extends Kind>(kind: K, first: SqlRow): (row: SqlRow) => Records[K] {
   const columns = Object.keys(first).map((column) => {
@@ -46,17 +49,17 @@ export function rowReader<K extends Kind>(kind: K, first: SqlRow): (row: SqlRow)
       const message = `The ${kind} record ${String(row.id)} is damaged: restore a backup.`
       throw new FlagError('INTERNAL', message, { cause })
     }
-    // A test compares the columns of each table with the fields of its records.
+    // The cast is safe: a test compares the columns of each table with the fields of its records.
     return record as unknown as Records[K]
   }
 }
 
-/** The record in a row; throws as `rowReader` does. */
+/** Converts a row to a record. Throws `INTERNAL` if the record is damaged. */
 export function fromRow<K extends Kind>(kind: K, row: SqlRow): Records[K] {
   return rowReader(kind, row)(row)
 }
 
-/** A row of the publication log, whose columns are named in `publication-statements.ts`. */
+/** Converts a row of the publication log, selected in `publication-statements.ts`. */
 export function toLogEntry(row: SqlRow): LogEntry {
   return {
     kind: row.kind as LogEntry['kind'],
@@ -67,7 +70,7 @@ export function toLogEntry(row: SqlRow): LogEntry {
   }
 }
 
-/** A row of the versions, whose columns are named in `publication-statements.ts`. */
+/** Converts a row of the version list, selected in `publication-statements.ts`. */
 export function toPublishedVersion(row: SqlRow): PublishedVersion {
   return {
     version: Number(row.version),
@@ -78,12 +81,15 @@ export function toPublishedVersion(row: SqlRow): PublishedVersion {
   }
 }
 
-/** How `ff_evaluation_count` keeps a variation, or none: what is null would equal nothing. */
+/**
+ * Converts a variation for `ff_evaluation_count`. No variation becomes an empty string, because
+ * null never conflicts in a unique index.
+ */
 export function toVariationColumn(variationId: string | null): string {
   return variationId ?? NO_VARIATION
 }
 
-/** A row of totals, whose columns are named in `usage-statements.ts`. */
+/** Converts a row of totals, selected in `usage-statements.ts`. */
 export function toEvaluationTotal(row: SqlRow): EvaluationTotal {
   return {
     variationId: row.variation_id === NO_VARIATION ? null : String(row.variation_id),
@@ -97,7 +103,7 @@ export function toEvaluationTotal(row: SqlRow): EvaluationTotal {
 function toColumn(value: unknown, dialect: SqlDialect): SqlValue {
   if (typeof value === 'boolean') return dialect.fromBoolean(value)
   if (value === null || typeof value === 'string' || typeof value === 'number') return value
-  throw new FlagError('INTERNAL', 'A field that is no JSON cannot hold an array or an object.')
+  throw new FlagError('INTERNAL', 'Only a JSON field can contain an array or an object.')
 }
 
 function fromColumn(value: SqlValue, type: ColumnType | undefined): unknown {

@@ -1,16 +1,16 @@
-/** What a column holds; a driver returns whole numbers of every size as numbers. */
+/** The value of a column. A driver must return integers of every size as numbers. */
 export type SqlValue = string | number | boolean | null
 
-/** A row, by column. */
+/** A row: the values by column. */
 export type SqlRow = Readonly<Record<string, SqlValue>>
 
-/** A statement with its parameters. */
+/** An SQL statement with its parameters. */
 export interface SqlStatement {
   readonly sql: string
   readonly parameters: readonly SqlValue[]
 }
 
-/** Returns the statement without parameters. */
+/** Creates a statement without parameters. */
 export function plain(sql: string): SqlStatement {
   return { sql, parameters: [] }
 }
@@ -18,34 +18,35 @@ export function plain(sql: string): SqlStatement {
 /** A connection that runs statements. */
 export interface SqlConnection {
   /**
-   * Runs the statements one after another and answers the rows of each. The driver's own errors
-   * are translated here: `CONFLICT` for a unique key that is taken, `INVALID_REQUEST` for a value
-   * that its column does not take, else `UNAVAILABLE`.
+   * Runs the statements one after another and returns the rows of each. Translates the errors of
+   * the driver: throws `CONFLICT` for a violation of a unique key, `INVALID_REQUEST` for a value
+   * that its column does not accept, `INTERNAL` for an unknown column, and otherwise `UNAVAILABLE`.
    */
   run(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>
 }
 
-/** The connection of a transaction. */
+/** A connection with an open transaction. */
 export interface SqlTransaction extends SqlConnection {
   /**
-   * Defers the statements until the next `run` or the commit, which executes them first. If one of
-   * them fails, so does the transaction.
+   * Defers statements until the next `run` or the commit, which runs them first. If one of them
+   * fails, the transaction fails.
    */
   defer(statements: readonly SqlStatement[]): void
 }
 
-/** What a database brings to be a store. */
+/** Runs statements on a database. Each SQL database implements it. */
 export interface SqlDriver {
-  /** For statements that only read; those of one `run` all see the same committed state. */
+  /** A connection for reading. All statements of one `run` see the same committed state. */
   readonly reader: SqlConnection
 
   /**
-   * Runs `work` in one transaction, durable once this resolves and rolled back when it throws;
-   * holders of the same lock one after another. `CONFLICT` and `INVALID_REQUEST` inside leave it
-   * usable, after anything else nothing can be committed any more.
+   * Runs `work` in a transaction and returns its result. The transaction is durable when the
+   * promise resolves, and is rolled back if `work` throws. Transactions with the same lock run one
+   * after another. After `CONFLICT` or `INVALID_REQUEST` in a statement, the transaction remains
+   * usable. After any other error it cannot be committed.
    */
   transaction<T>(lock: string, work: (connection: SqlTransaction) => Promise<T>): Promise<T>
 
-  /** Ends what was begun, then refuses everything. */
+  /** Waits for running transactions and closes the database. Later calls throw `UNAVAILABLE`. */
   close(): Promise<void>
 }

@@ -41,7 +41,7 @@ import { fromRow, rowReader, toEvaluationTotal, toLogEntry, toPublishedVersion }
 import type { SqlRow, SqlTransaction } from './sql-driver.ts'
 import { UsageStatements } from './usage-statements.ts'
 
-/** The statements of a store, for all its sessions. */
+/** The statements of a store, shared by its sessions. */
 export class SqlStatements {
   readonly records: RecordStatements
   readonly log: PublicationStatements
@@ -54,13 +54,13 @@ export class SqlStatements {
   }
 }
 
-/** What a store can do, on one connection: a transaction's, or for its reading half the reader's. */
+/** A session on one connection: that of a transaction, or the reading connection. */
 export class SqlSession implements StorageSession {
   readonly #connection: SqlTransaction
   readonly #records: RecordStatements
   readonly #log: PublicationStatements
   readonly #usage: UsageStatements
-  /** Publishing reads and then writes, and so must not meet itself. */
+  /** Runs publications one after another, because each of them reads state before it writes. */
   readonly #publishing = new SerialQueue()
   readonly #slices = new TimeSlices()
 
@@ -178,17 +178,17 @@ export class SqlSession implements StorageSession {
     changes: readonly DefinitionChange[],
     { affectsClients = true, ...metadata }: PublishMetadata,
   ): Promise<number> {
-    const asked = changes.map(topicOf).flatMap((topic) => {
+    const topics = changes.map(topicOf).flatMap((topic) => {
       const definition = definitionOf(topic)
       return definition.kind === topic.kind ? [topic] : [topic, definition]
     })
     const [, versions, ...states] = await this.#connection.run([
       this.#log.claim(environmentId),
       this.#log.version(environmentId),
-      ...asked.map((topic) => this.#log.topic(environmentId, topic)),
+      ...topics.map((topic) => this.#log.topic(environmentId, topic)),
     ])
     const found = new Map<string, readonly LogEntry[]>(
-      asked.map((topic, index) => [topicName(topic), (states[index] ?? []).map(toLogEntry)]),
+      topics.map((topic, index) => [topicName(topic), (states[index] ?? []).map(toLogEntry)]),
     )
     const present = (topic: LogTopic) => found.get(topicName(topic)) ?? []
     const head = headIn(versions)
@@ -223,7 +223,7 @@ function* recordsIn<K extends Kind>(
   return records
 }
 
-/** Reads a version, the last version that affected clients, and the digest, if the row has one. */
+/** Reads the version, the client version and the digest of a row. All of them have defaults. */
 function headIn(rows: readonly SqlRow[] | undefined) {
   const { version = 0, client_version: clientVersion, digest = EMPTY_DIGEST } = rows?.[0] ?? {}
   const numbers = { version: Number(version), clientVersion: Number(clientVersion ?? version) }

@@ -7,7 +7,7 @@ import { migrate } from './migrate.ts'
 import type { SqlDriver, SqlTransaction } from './sql-driver.ts'
 import { SqlSession, SqlStatements } from './sql-session.ts'
 
-/** The store that every SQL database is, given its driver and its dialect. */
+/** Creates a store on an SQL database from its driver and its dialect. */
 export function createSqlStorage(driver: SqlDriver, dialect: SqlDialect): Storage {
   const run: SqlTransaction['run'] = (statements) => driver.reader.run(statements)
   const statements = new SqlStatements(dialect)
@@ -32,5 +32,5 @@ export function createSqlStorage(driver: SqlDriver, dialect: SqlDialect): Storag
 }
 
 function refuseToWrite(): never {
-  throw new FlagError('INTERNAL', 'What is committed is only read.')
+  throw new FlagError('INTERNAL', 'A write needs a transaction: this session can only read.')
 }

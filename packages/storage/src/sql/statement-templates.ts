@@ -9,15 +9,15 @@ interface Composed {
   compile(): Compiled
 }
 
-/** The statement of a query without placeholders. */
+/** Converts a compiled query without placeholders to a statement. */
 export function toStatement({ sql, parameters }: Compiled): SqlStatement {
   return { sql, parameters: parameters as readonly SqlValue[] }
 }
 
-/** A limit for the shapes, whose number depends on the fields that are changed together. */
+/** The maximum number of cached templates. Each combination of changed fields needs one. */
 const MOST_TEMPLATES = 1000
 
-/** Stands for a value in a template. */
+/** The position of a value in a template. */
 class Placeholder {
   readonly index: number
 
@@ -25,13 +25,13 @@ class Placeholder {
     this.index = index
   }
 
-  /** Makes shapes independent of values. */
+  /** Returns the same text for every value, so that the shape of a statement contains no values. */
   toJSON(): string {
     return '?'
   }
 }
 
-/** Collects the values of a statement and creates a placeholder for each. */
+/** The values of a statement, each with a placeholder. */
 export class Placeholders {
   readonly values: SqlValue[] = []
 
@@ -42,17 +42,20 @@ export class Placeholders {
   }
 }
 
-/** A compiled statement; statements of one shape differ only in the placeholders. */
+/** A compiled statement. Statements of one shape differ only in the values of its placeholders. */
 interface Template {
   readonly sql: string
   readonly parameters: readonly (Placeholder | SqlValue)[]
 }
 
-/** Composing a statement takes longer than running it, so each shape of statement is composed once. */
+/** A cache of compiled statements by shape. Compiling a statement takes longer than running it. */
 export class StatementTemplates {
   readonly #templates = new Map<string, Template>()
 
-  /** Returns the statement with these values; `compose` returns the same query for each `shape`. */
+  /**
+   * Returns the statement of a shape with these values. `compose` creates the query if the shape is
+   * not cached; it must return the same query for the same `shape`.
+   */
   fill(shape: string, { values }: Placeholders, compose: () => Composed): SqlStatement {
     const { sql, parameters } = this.#templates.get(shape) ?? this.#keep(shape, compose())
     return {

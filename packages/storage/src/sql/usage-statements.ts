@@ -7,7 +7,7 @@ import type { SqlStatement } from './sql-driver.ts'
 import { toStatement } from './statement-templates.ts'
 
 const CONTEXTS = tableOf('observedContext')
-/** The columns that identify a context, which never change. */
+/** The columns that identify a context and that samples do not change. */
 const IDENTITY: readonly string[] = ['id', 'environment_id', 'hash', 'deleted_at']
 
 const COUNT_FIELDS = [
@@ -23,8 +23,8 @@ const COUNT_FIELDS = [
 const COUNT_COLUMNS = COUNT_FIELDS.map(columnOf)
 
 /**
- * The statements for what evaluating leaves behind. However much is written, it is one statement
- * with one parameter: that is compiled and handed over in a moment, and refused as a whole.
+ * The statements of evaluation counts and context samples. Any number of rows is written by one
+ * statement with one JSON parameter, which is fast to compile and to send, and fails as a whole.
  */
 export class UsageStatements {
   readonly #dialect: SqlDialect
@@ -33,7 +33,7 @@ export class UsageStatements {
     this.#dialect = dialect
   }
 
-  /** None of these may have the same name as another. */
+  /** Adds counts to the stored counts. Each count must have a different name (`countName`). */
   addCounts(counts: readonly EvaluationCount[]): SqlStatement {
     const rows = counts.map((count) => {
       const kept = { ...count, variationId: toVariationColumn(count.variationId) }
@@ -47,7 +47,7 @@ export class UsageStatements {
         micros = ff_evaluation_count.micros + excluded.micros`)
   }
 
-  /** Rows for `toEvaluationTotal`. */
+  /** Selects rows for `toEvaluationTotal`. */
   totals({ environmentId, flagId, from, to }: EvaluationCountQuery): SqlStatement {
     return this.#statement(sql`
       select variation_id, reason, source, sum(count) as count, sum(micros) as micros
@@ -61,7 +61,7 @@ export class UsageStatements {
     return this.#statement(sql`delete from ff_evaluation_count where minute < ${beforeMinute}`)
   }
 
-  /** None of these may be of the same context as another. */
+  /** Merges samples into the stored contexts. Each sample must belong to a different context. */
   recordContextSamples(samples: readonly ContextSample[]): SqlStatement {
     const rows = samples.map((sample) => {
       const fields = { ...sample, deletedAt: null }
@@ -82,7 +82,7 @@ export class UsageStatements {
   }
 }
 
-/** Returns the assignment of one column, equal to `addContextSample`. */
+/** Returns the assignment of one column, with the same result as `addContextSample`. */
 function seenAgain(column: string): RawBuilder<unknown> {
   const known = sql.ref(`${CONTEXTS}.${column}`)
   const added = sql.ref(`excluded.${column}`)

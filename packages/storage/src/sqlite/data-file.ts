@@ -5,11 +5,11 @@ import { WorkerChannel } from './worker-channel.ts'
 const IN_MEMORY = ':memory:'
 
 interface DataFileOptions {
-  /** Whether another process has made the file, and is the one that writes. */
+  /** `true` if another process has created the file and writes to it. Default: `false`. */
   readonly readsOnly?: boolean
 }
 
-/** The connections to a data file, or to `:memory:`, which live in a thread of their own. */
+/** Opens a data file, or a database in memory for `:memory:`, in a separate worker thread. */
 export function openDataFile(
   path: string,
   { readsOnly = false }: DataFileOptions = {},
@@ -22,11 +22,14 @@ export function openDataFile(
   })
 }
 
-/** The URL must stand here: the worker lies beside this file, in the source and in the build. */
+/**
+ * Starts the worker thread. The URL must be in this file, because the worker is in the same folder,
+ * both in the source and in the build.
+ */
 function startWorker(path: string, readsOnly: boolean): Worker {
   return new Worker(new URL('./sqlite-worker.js', import.meta.url), {
     workerData: { path, readsOnly },
-    // The warning of Node about its own driver does not help an operator.
+    // Node's warning about `node:sqlite` does not help an operator.
     execArgv: ['--disable-warning=ExperimentalWarning'],
   })
 }

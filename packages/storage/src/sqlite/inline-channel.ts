@@ -10,7 +10,7 @@ const SETTINGS = [
   'pragma synchronous = full',
 ]
 
-/** A database in the calling thread, which stands still while a statement runs. */
+/** A channel to a database in the calling thread, which is blocked while a statement runs. */
 export class InlineChannel implements SqliteChannel {
   readonly hasReader = false
   readonly isShared = false
@@ -18,7 +18,7 @@ export class InlineChannel implements SqliteChannel {
   #isSet = false
 
   constructor(database: SqliteDatabase) {
-    // The host opened the database, and closes it.
+    // The host has opened the database and closes it.
     const close = () => undefined
     this.#connection = new SqliteConnection({ prepare: (sql) => database.prepare(sql), close })
   }

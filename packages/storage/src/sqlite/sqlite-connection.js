@@ -1,5 +1,5 @@
 // @ts-check
-// Plain JavaScript, because the thread of a data file imports it as it is.
+// Plain JavaScript, because the worker thread imports this file without compilation.
 
 /**
  * @typedef {import('../sql/sql-driver.ts').SqlRow} SqlRow
@@ -8,20 +8,23 @@
  * @typedef {import('./sqlite-database.ts').SqliteStatement} SqliteStatement
  */
 
-/** How long a connection waits for the lock of another. */
+/** The time, in milliseconds, for which a connection waits for the lock of another connection. */
 export const BUSY_TIMEOUT_MS = 5000
+/** The maximum number of cached prepared statements. */
 const MAX_PREPARED = 500
 
-/** The statements that begin and end a transaction. */
+/** The statement that begins a transaction. */
 export const BEGIN = 'begin immediate'
+/** The statement that commits a transaction. */
 export const COMMIT = 'commit'
+/** The statement that rolls a transaction back. */
 export const ROLLBACK = 'rollback'
 
-/** Messages of SQLite when it refuses a statement for its values, and undoes only that statement. */
+/** Messages of SQLite if it rejects the values of a statement and undoes only that statement. */
 const REFUSALS = ['constraint failed', 'datatype mismatch', 'string or blob too big']
 
 /**
- * Whether SQLite refused a statement for its values.
+ * Returns `true` if SQLite rejected the values of a statement.
  *
  * @param {string} message
  */
@@ -30,7 +33,7 @@ export function isRefusalOfValues(message) {
 }
 
 /**
- * The message of what was thrown, which need not be an error.
+ * Returns the message of a thrown value, which may be anything.
  *
  * @param {unknown} error
  */
@@ -38,13 +41,13 @@ export function messageOf(error) {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** A connection to a database in the calling thread, and the statements prepared on it. */
+/** A connection to a database in the calling thread, with a cache of prepared statements. */
 export class SqliteConnection {
   /** @type {Map<string, SqliteStatement>} */
   #prepared = new Map()
   #database
   /**
-   * The failure of the open transaction.
+   * The error after which the open transaction cannot continue.
    * @type {unknown}
    */
   #failure
@@ -69,9 +72,9 @@ export class SqliteConnection {
   }
 
   /**
-   * Runs statements of a transaction, one of which begins it. After a failure other than a refusal
-   * of its values, the rest of the transaction is refused: SQLite may have rolled it back, and a
-   * later statement would be kept by itself.
+   * Runs statements of a transaction. The first statement of the transaction is `BEGIN`. After an
+   * error other than rejected values, throws the same error for the rest of the transaction: SQLite
+   * may have rolled the transaction back, so that each later statement would commit separately.
    *
    * @param {readonly SqlStatement[]} statements
    */
@@ -88,7 +91,7 @@ export class SqliteConnection {
   }
 
   /**
-   * Runs statements on one committed state.
+   * Runs statements for reading. All of them see the same committed state.
    *
    * @param {readonly SqlStatement[]} statements
    */
@@ -107,6 +110,7 @@ export class SqliteConnection {
     return statements.map(({ sql, parameters }) => this.execute(sql, parameters))
   }
 
+  /** Closes the database. */
   close() {
     this.#prepared.clear()
     this.#database.close()

@@ -1,14 +1,17 @@
 import type { SqlValue } from '../sql/sql-driver.ts'
 
-/** What a host's database must be able to do: `node:sqlite` and better-sqlite3 both can. */
+/** The interface of a host's database. `node:sqlite` and better-sqlite3 implement it. */
 export interface SqliteDatabase {
+  /** Prepares a statement. */
   prepare(sql: string): SqliteStatement
 }
 
 /** A prepared statement of a host's database. */
 export interface SqliteStatement {
-  /** better-sqlite3 refuses `all` on a statement that answers no rows, and says so here. */
+  /** `false` if the statement returns no rows. better-sqlite3 then throws an error in `all`. */
   readonly reader?: boolean
+  /** Runs the statement and returns its rows. */
   all(...parameters: SqlValue[]): unknown[]
+  /** Runs the statement without returning rows. */
   run(...parameters: SqlValue[]): unknown
 }

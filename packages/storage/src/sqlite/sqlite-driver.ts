@@ -10,23 +10,24 @@ import {
 } from '../sql/sql-driver.ts'
 import { BEGIN, COMMIT, ROLLBACK } from './sqlite-connection.js'
 
-/** The rows of one statement after another. */
+/** The rows of each statement, in the order of the statements. */
 export type SqlRows = readonly (readonly SqlRow[])[]
 
-/** The way to a database's connections: one that writes, and perhaps one that only reads. */
+/** Sends statements to a connection that writes and, optionally, to a connection that reads. */
 export interface SqliteChannel {
-  /** Without a reader of its own, reading must wait while a transaction is open. */
+  /** `true` if there is a separate connection for reading. If not, reads wait for transactions. */
   readonly hasReader: boolean
-  /** Whether other processes write by the same channel, so that a transaction waits for its turn. */
+  /** `true` if other processes use the same writing connection, so that transactions take turns. */
   readonly isShared: boolean
-  /** Runs statements on the connection that writes; see `SqliteConnection.write`. */
+  /** Runs statements on the writing connection; see `SqliteConnection.write`. */
   write(statements: readonly SqlStatement[]): Promise<SqlRows>
-  /** Runs the statements on one committed state. */
+  /** Runs statements for reading. All of them see the same committed state. */
   read(statements: readonly SqlStatement[]): Promise<SqlRows>
+  /** Closes the connections. */
   close(): Promise<void>
 }
 
-/** One transaction at a time, whatever its lock: SQLite has one writer. */
+/** A driver that runs one transaction at a time, with any lock, because SQLite has one writer. */
 export class SqliteDriver implements SqlDriver {
   readonly reader: SqlConnection
   readonly #channel: SqliteChannel
@@ -73,8 +74,8 @@ export class SqliteDriver implements SqlDriver {
 }
 
 /**
- * One transaction, which may be used until its end and until the store fails. It begins with the
- * first statements, and the deferred statements are sent with the commit.
+ * A transaction. It is usable until it ends or an error occurs that is not a refusal. `BEGIN` is
+ * sent with the first statements, and deferred statements are sent with the commit.
  */
 class Transaction implements SqlTransaction {
   readonly #channel: SqliteChannel
@@ -107,7 +108,7 @@ class Transaction implements SqlTransaction {
     this.#deferred.push(...statements)
   }
 
-  /** Throws when the transaction met a failure, even one that was caught. */
+  /** Commits. Throws if an error has made the transaction unusable, even if `work` caught it. */
   async commit(): Promise<void> {
     this.#refuseIfOver()
     this.#hasEnded = true
@@ -118,11 +119,11 @@ class Transaction implements SqlTransaction {
   async rollback(): Promise<void> {
     this.#hasEnded = true
     if (!this.#hasBegun) return
-    // Some failures make SQLite roll back by itself, and then there is nothing left to do.
+    // After some errors, SQLite has already rolled back, and this statement fails.
     await this.#channel.write([plain(ROLLBACK)]).catch(() => undefined)
   }
 
-  /** Runs the deferred statements, then these; any failure fails the transaction. */
+  /** Runs the deferred statements and then these. Any error makes the transaction unusable. */
   async #finish(statements: readonly SqlStatement[]): Promise<void> {
     const deferred = this.#deferred
     this.#deferred = []

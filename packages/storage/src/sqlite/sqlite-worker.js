@@ -1,6 +1,6 @@
 // @ts-check
-// The thread in which a data file lives. Plain JavaScript, because it is started as it is: by the
-// tests from the source, and by the build from a copy beside `sqlite.js`.
+// The worker thread that owns the connections to a data file. Plain JavaScript, because Node starts
+// it without compilation: from the source in tests, from a copy beside `sqlite.js` in the build.
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -19,7 +19,7 @@ const BUSY_MESSAGE = 'database is locked'
 
 /** @returns {Promise<Driver>} */
 async function loadDriver() {
-  // Asked for by name, not imported: Node releases before 22.13 have none, or hide it.
+  // An import would fail in Node releases before 22.13, which do not provide the module by default.
   /** @type {any} */
   const builtin = process.getBuiltinModule('node:sqlite')
   return (builtin ?? (await import('@photostructure/sqlite'))).DatabaseSync
@@ -56,8 +56,8 @@ function openWriter(Driver, path) {
 }
 
 /**
- * Creates a missing data file, and its folder, for the user of this process alone. SQLite gives the
- * files that it adds later the permissions of the data file. Existing permissions are kept.
+ * Creates a missing data file and its folder with access only for the user of this process. SQLite
+ * creates its other files with the permissions of the data file. Existing permissions are kept.
  *
  * @param {string} path
  */
@@ -77,8 +77,8 @@ function openReader(Driver, path) {
 }
 
 /**
- * Two processes that open a new file at once get in each other's way here, and SQLite does not
- * wait for its busy timeout.
+ * Enables write-ahead logging. Retries if another process opens the new file at the same time,
+ * because SQLite does not apply its busy timeout to this statement.
  *
  * @param {SqliteConnection} connection
  */
@@ -87,7 +87,7 @@ function switchToWal(connection) {
   for (;;) {
     try {
       const [row] = connection.execute('pragma journal_mode = wal')
-      if (row?.journal_mode !== 'wal') throw new Error('it cannot have a write-ahead log there')
+      if (row?.journal_mode !== 'wal') throw new Error('its folder allows no write-ahead log')
       return
     } catch (error) {
       if (messageOf(error) !== BUSY_MESSAGE || Date.now() > deadline) throw error
@@ -99,8 +99,8 @@ function switchToWal(connection) {
 /** @param {SqliteConnection} connection */
 function refuseIfDamaged(connection) {
   const [row] = connection.execute('pragma quick_check(1)')
-  const verdict = row?.quick_check
-  if (verdict !== 'ok') throw new Error(`it is damaged (${verdict})`)
+  const result = row?.quick_check
+  if (result !== 'ok') throw new Error(`it is damaged (${result})`)
 }
 
 /** @param {{ path: string, readsOnly: boolean }} file */
@@ -128,7 +128,7 @@ function handle({ writer, reader }, request) {
 }
 
 /** @returns {Promise<(request: StatementsRequest | CloseRequest) => object>} */
-async function createAnswerer() {
+async function createResponder() {
   try {
     const connections = await open(workerData)
     return (request) => {
@@ -144,8 +144,8 @@ async function createAnswerer() {
   }
 }
 
-const answer = await createAnswerer()
+const respond = await createResponder()
 // The port buffers earlier requests until a listener is attached.
 parentPort?.on('message', (/** @type {(StatementsRequest | CloseRequest)[]} */ requests) => {
-  parentPort?.postMessage(requests.map((request) => ({ id: request.id, ...answer(request) })))
+  parentPort?.postMessage(requests.map((request) => ({ id: request.id, ...respond(request) })))
 })

@@ -13,7 +13,7 @@ import { columnOf, fieldOf, tableOf } from '../sql/columns.ts'
 import { sqlite } from './sqlite.ts'
 
 const PAGE_BYTES = 4096
-/** Each page is a data file of its own, and a thread to open it. */
+/** The timeout of the test that opens a damaged data file for each page. */
 const EVERY_PAGE_MS = 60_000
 
 async function newPath(): Promise<string> {
@@ -27,7 +27,7 @@ async function opened(path: string): Promise<Storage> {
   return storage
 }
 
-/** A data file with one flag of each of these names, and nothing in its log files. */
+/** Creates a data file with one flag for each name, closes it, and returns its path. */
 async function fileWith(names: readonly string[]): Promise<string> {
   const path = await newPath()
   const { storage } = sqlite({ path })
@@ -48,7 +48,7 @@ function openDirectly(path: string): DatabaseSyncInstance {
 const permissionsOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 
 describe('sqlite with a path', () => {
-  it('gives the folder and the files that it creates to the user of the process alone', async () => {
+  it('A new data file and its folder are accessible only to the user of the process', async () => {
     const folder = join(await temporaryFolder(), 'data')
     await opened(join(folder, 'flags.db'))
     expect(await permissionsOf(folder)).toBe('700')
@@ -57,7 +57,7 @@ describe('sqlite with a path', () => {
     for (const file of files) expect(await permissionsOf(join(folder, file))).toBe('600')
   })
 
-  it('keeps the permissions of a folder and a file that exist', async () => {
+  it('An existing folder and data file keep their permissions', async () => {
     const folder = join(await temporaryFolder(), 'data')
     await mkdir(folder, { mode: 0o750 })
     const path = join(folder, 'flags.db')
@@ -66,7 +66,7 @@ describe('sqlite with a path', () => {
     expect([await permissionsOf(folder), await permissionsOf(path)]).toEqual(['750', '640'])
   })
 
-  it('creates the folder, and keeps everything when it is opened again', async () => {
+  it('A reopened data file in a new folder contains all saved records and versions', async () => {
     const path = join(await temporaryFolder(), 'a', 'b c', 'flags.db')
     const { storage } = sqlite({ path })
     await storage.migrate()
@@ -88,12 +88,12 @@ describe('sqlite with a path', () => {
     expect(await again.loadFlagSet(environmentId)).toEqual(before[1])
   })
 
-  it('writes ahead to a log, which is what lets readers go on', async () => {
+  it('A data file uses write-ahead logging', async () => {
     const database = openDirectly(await fileWith([]))
     expect(database.prepare('pragma journal_mode').get()).toEqual({ journal_mode: 'wal' })
   })
 
-  it('waits for another writer of the file without stopping this thread', async () => {
+  it('A write waits for another writer of the file without blocking the calling thread', async () => {
     const path = await fileWith([])
     const storage = await opened(path)
     const database = openDirectly(path)
@@ -106,7 +106,7 @@ describe('sqlite with a path', () => {
     expect((await storage.list('flag', {})).total).toBe(1)
   })
 
-  it('reads while a transaction is open', async () => {
+  it('Reads continue while a transaction is open', async () => {
     const storage = await opened(await newPath())
     await storage.transaction('lock', async (tx) => {
       await tx.insert('flag', sample('flag'))
@@ -116,7 +116,7 @@ describe('sqlite with a path', () => {
   })
 })
 
-describe('a data file that cannot be used', () => {
+describe('a damaged or invalid data file', () => {
   async function expectUnusable(path: string, reason: RegExp): Promise<void> {
     const { storage } = sqlite({ path })
     const outcome = await storage.migrate().catch((error: unknown) => error)
@@ -127,7 +127,7 @@ describe('a data file that cannot be used', () => {
     await storage.close()
   }
 
-  it('is refused when it is no database, and left as it is', async () => {
+  it('A data file that is not a database is refused and not changed', async () => {
     const path = await newPath()
     const text = 'not a database '.repeat(1000)
     await writeFile(path, text)
@@ -135,25 +135,25 @@ describe('a data file that cannot be used', () => {
     expect(await readFile(path, 'utf8')).toBe(text)
   })
 
-  it('is refused when it is a folder', async () => {
+  it('A data file that is a folder is refused', async () => {
     const path = await newPath()
     await mkdir(path)
     await expectUnusable(path, /illegal operation on a directory/)
   })
 
-  it('is refused when its folder cannot be made', async () => {
+  it('A data file whose folder cannot be created is refused', async () => {
     const file = await fileWith([])
     await expectUnusable(join(file, 'flags.db'), /EEXIST|ENOTDIR/)
   })
 
-  it('is refused when it is cut short', async () => {
+  it('A truncated data file is refused', async () => {
     const path = await fileWith(Array.from({ length: 50 }, (_, index) => `Flag ${index}`))
     await truncate(path, 5 * PAGE_BYTES)
     await expectUnusable(path, /damaged|malformed/)
   })
 
   it(
-    'is refused, or complete, when a page of it is overwritten',
+    'A data file with an overwritten page is refused or returns all records',
     async () => {
       const names = Array.from({ length: 200 }, (_, index) => `Flag ${index}`)
       const intact = await readFile(await fileWith(names))
@@ -177,7 +177,7 @@ describe('a data file that cannot be used', () => {
     EVERY_PAGE_MS,
   )
 
-  it('is taken when it is empty', async () => {
+  it('An empty data file is accepted', async () => {
     const path = await newPath()
     await writeFile(path, '')
     const storage = await opened(path)
@@ -192,7 +192,7 @@ async function overwritePage(path: string, page: number): Promise<void> {
 }
 
 describe('the schema', () => {
-  it('has a column for every field, and unique indexes for every unique key', async () => {
+  it('The schema has a column for every field and a unique index for every unique key', async () => {
     const database = openDirectly(await fileWith([]))
     for (const kind of Object.keys(SAMPLES) as Kind[]) {
       const name = tableOf(kind)
@@ -206,7 +206,7 @@ describe('the schema', () => {
     }
   })
 
-  it('of a later release is refused, and left as it is', async () => {
+  it('The schema of a later release is refused', async () => {
     const path = await fileWith(['Kept'])
     openDirectly(path).exec(`insert into ff_migration values ('9999-from-the-future')`)
     const { storage } = sqlite({ path })
@@ -215,7 +215,7 @@ describe('the schema', () => {
     await expectRefusal(storage.find('flag', newId()), 'UNAVAILABLE')
   })
 
-  it('is made as a whole or not at all', async () => {
+  it('The schema is created completely or not at all', async () => {
     const path = await newPath()
     const database = openDirectly(path)
     database.exec('create table ff_segment (in_the_way text)')
@@ -229,7 +229,7 @@ describe('the schema', () => {
     await storage.insert('segment', sample('segment'))
   })
 
-  it('is made once by stores that are opened at the same time', async () => {
+  it('The schema is created once by stores that migrate at the same time', async () => {
     const path = await newPath()
     const storages = Array.from({ length: 4 }, () => sqlite({ path }).storage)
     await Promise.all(storages.map((storage) => storage.migrate()))
@@ -242,7 +242,7 @@ describe('the schema', () => {
 })
 
 describe("sqlite with the host's database", () => {
-  it('syncs every commit, and leaves the database open', async () => {
+  it("A store on the host's database syncs every commit and leaves the database open", async () => {
     const database = openDirectly(await newPath())
     const { storage } = sqlite({ database })
     await storage.migrate()
@@ -252,7 +252,7 @@ describe("sqlite with the host's database", () => {
     expect(database.prepare('select count(*) as count from ff_flag').get()).toEqual({ count: 0 })
   })
 
-  it('runs statements on drivers that refuse to ask for rows that are not there', async () => {
+  it('A store supports drivers that throw when rows of a statement without rows are read', async () => {
     const database = openDirectly(':memory:')
     const { storage } = sqlite({ database: { prepare: (sql) => strictStatement(database, sql) } })
     await storage.migrate()
@@ -261,7 +261,7 @@ describe("sqlite with the host's database", () => {
     expect(await storage.update('flag', flag.id, { name: 'New' })).toEqual({ ...flag, name: 'New' })
   })
 
-  it('keeps nothing of a transaction that met a full disk, even if its work goes on', async () => {
+  it('A transaction in which the disk is full is rolled back even if its work continues', async () => {
     const database = openDirectly(':memory:')
     const { storage } = sqlite({ database })
     await storage.migrate()
@@ -281,7 +281,7 @@ describe("sqlite with the host's database", () => {
     expect((await storage.list('flag', {})).total).toBe(2)
   })
 
-  it('keeps nothing that was asked for in the same turn as what met a full disk', async () => {
+  it('Concurrent calls in a transaction in which the disk is full are all rolled back', async () => {
     const database = openDirectly(':memory:')
     const { storage } = sqlite({ database })
     await storage.migrate()
@@ -297,7 +297,7 @@ describe("sqlite with the host's database", () => {
     expect((await storage.list('flag', {})).total).toBe(0)
   })
 
-  it('keeps nothing of a transaction whose publication cannot be written', async () => {
+  it('A transaction whose publication cannot be written is rolled back', async () => {
     const database = openDirectly(':memory:')
     const { storage } = sqlite({ database })
     await storage.migrate()
@@ -307,11 +307,11 @@ describe("sqlite with the host's database", () => {
       return tx.publish(newId(), [flagChange(flagDefinition())], METADATA)
     }
     await expectRefusal(storage.transaction('lock', publish), 'UNAVAILABLE')
-    const goesOn = async (tx: StorageSession) => {
+    const publishAndRead = async (tx: StorageSession) => {
       await publish(tx)
       await tx.find('flag', newId())
     }
-    await expectRefusal(storage.transaction('lock', goesOn), 'UNAVAILABLE')
+    await expectRefusal(storage.transaction('lock', publishAndRead), 'UNAVAILABLE')
     expect((await storage.list('flag', {})).total).toBe(0)
     database.exec('alter table ff_version_away rename to ff_version')
     expect(await storage.transaction('lock', publish)).toBe(1)
@@ -319,7 +319,7 @@ describe("sqlite with the host's database", () => {
   })
 })
 
-describe('a value that its column does not take', () => {
+describe('a value that its column does not accept', () => {
   const bad = sample('flag', { name: null as unknown as string })
   const count = { environmentId: 'e', minute: '2026', variationId: 'v', reason: 'STATIC' } as const
   const counted = { ...count, source: 'rest', count: 1, micros: 1, flagId: 'f' } as const
@@ -330,7 +330,7 @@ describe('a value that its column does not take', () => {
   ]
 
   it.each(opening)(
-    'is INVALID_REQUEST and leaves the transaction usable, in %s',
+    'A value that a column does not accept is INVALID_REQUEST, and the transaction is usable: %s',
     async (_, open) => {
       const storage = await open()
       await expectRefusal(storage.insert('flag', bad), 'INVALID_REQUEST')
@@ -359,7 +359,7 @@ async function openInline(): Promise<Storage> {
   return storage
 }
 
-/** What better-sqlite3 does: `all` only for statements that answer rows. */
+/** Returns a statement like that of better-sqlite3, whose `all` throws if it returns no rows. */
 function strictStatement(database: DatabaseSyncInstance, sql: string) {
   const statement = database.prepare(sql)
   const reader = statement.columns().length > 0

@@ -11,23 +11,23 @@ export type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts'
 /** The database of a store. */
 export type SqliteOptions =
   | {
-      /** The data file, which is created, with its folder, when missing; or `:memory:`. */
+      /** The path of the data file, or `:memory:`. A missing file or folder is created. */
       readonly path: string
     }
   | {
-      /** A database that the host opened, and closes after the store is closed. */
+      /** An open database, which the host closes after it has closed the store. */
       readonly database: SqliteDatabase
     }
 
 /**
- * Records and publications in one SQLite file.
+ * Creates a store in one SQLite database.
  *
- * With `path` the database lives in a worker thread of its own, so that waiting for the disk stops
- * nothing else; the file is opened by the first call, which for a file that cannot be used throws
- * `UNAVAILABLE`. The thread does not keep the process alive while nothing is asked of it.
+ * With `path`, the database runs in a separate worker thread, so that disk access does not block
+ * the calling thread. The first call opens the file, and throws `UNAVAILABLE` if that fails. The
+ * worker thread keeps the process alive only while calls are pending.
  *
- * With `database` every statement runs in the calling thread, which is meant for light use: tests,
- * scripts, small tools. Its connection must not be used for anything else while a call is pending.
+ * With `database`, every statement runs in the calling thread. This is intended for light use, such
+ * as tests, scripts and small tools. The host must not use the connection while a call is pending.
  *
  * @example
  * createFlagServer({ ...sqlite({ path: './data/flags.db' }) })

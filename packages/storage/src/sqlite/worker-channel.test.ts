@@ -11,7 +11,7 @@ function channelTo(program: string) {
 }
 
 describe('WorkerChannel', () => {
-  it('refuses what was pending and what comes later when its worker ends', async () => {
+  it('Pending and later requests of a worker channel are UNAVAILABLE after its worker has ended', async () => {
     const channel = channelTo(
       `require('node:worker_threads').parentPort.once('message', () => process.exit(3))`,
     )
@@ -23,7 +23,7 @@ describe('WorkerChannel', () => {
     await channel.close()
   })
 
-  it('sends together what is asked for together, and answers each', async () => {
+  it('A worker channel sends requests of one turn in one message and responds to each', async () => {
     const channel = channelTo(
       `const { parentPort } = require('node:worker_threads')
       parentPort.on('message', (requests) => parentPort.postMessage(
@@ -41,7 +41,7 @@ describe('WorkerChannel', () => {
     expect(await channel.read(SELECT_1)).toEqual([[{ type: 'read', together: 1 }]])
   })
 
-  it('refuses what cannot be sent, and goes on', async () => {
+  it('A worker channel rejects a request that cannot be sent and remains usable', async () => {
     const channel = channelTo(
       `const { parentPort } = require('node:worker_threads')
       parentPort.on('message', (requests) => parentPort.postMessage(
@@ -52,13 +52,13 @@ describe('WorkerChannel', () => {
     expect(await channel.read(SELECT_1)).toEqual([])
   })
 
-  it('says why, when its worker failed', async () => {
+  it('An error of a worker channel has the error of its worker as the cause', async () => {
     const channel = channelTo(`throw new Error('out of luck')`)
     const outcome = await channel.read(SELECT_1).catch((error: unknown) => error)
     expect(outcome).toMatchObject({ code: 'UNAVAILABLE', cause: { message: 'out of luck' } })
   })
 
-  it('starts no worker before there is something to do', async () => {
+  it('A worker channel does not start its worker before the first request', async () => {
     let started = 0
     const start = () => {
       started += 1

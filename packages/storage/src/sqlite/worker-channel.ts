@@ -6,9 +6,11 @@ import { fromSqliteFailure, unusableFile } from './sqlite-errors.ts'
 
 /** The options of a `WorkerChannel`. */
 export interface WorkerChannelOptions {
+  /** The path of the data file, for error messages. */
   readonly path: string
-  /** Whether the worker has a second connection, for reading. */
+  /** `true` if the worker has a second connection for reading. */
   readonly hasReader: boolean
+  /** Starts the worker. */
   readonly start: () => Worker
 }
 
@@ -16,11 +18,13 @@ type Request =
   | { readonly type: 'write' | 'read'; readonly statements: readonly SqlStatement[] }
   | { readonly type: 'close' }
 
-/** The worker's answer; `unusable` says why the file could not even be opened. */
-interface Answer {
+/** The worker's response to a request. It has one of the optional properties. */
+interface Response {
   readonly id: number
   readonly rows?: SqlRows
+  /** The message of the error that the request caused. */
   readonly failure?: string
+  /** The reason why the file could not be opened. */
   readonly unusable?: string
 }
 
@@ -30,8 +34,8 @@ interface Pending {
 }
 
 /**
- * Connections that live in a worker, which is started by the first request. Requests that are
- * made together travel together, because every message costs both threads a turn.
+ * A channel to connections in a worker thread, which the first request starts. Requests from the
+ * same turn of the event loop are sent in one message, because a message is costly in both threads.
  */
 export class WorkerChannel implements SqliteChannel {
   readonly hasReader: boolean
@@ -39,8 +43,8 @@ export class WorkerChannel implements SqliteChannel {
   readonly #path: string
   readonly #start: () => Worker
   readonly #pending = new Map<number, Pending>()
-  /** What leaves once nothing goes on any more but by waiting. */
-  #leaving: (Request & { readonly id: number })[] = []
+  /** The requests of the next message. */
+  #unsent: (Request & { readonly id: number })[] = []
   #worker: Worker | undefined
   #failure: FlagError | undefined
   #nextId = 0
@@ -52,20 +56,20 @@ export class WorkerChannel implements SqliteChannel {
   }
 
   async write(statements: readonly SqlStatement[]): Promise<SqlRows> {
-    return this.#ask({ type: 'write', statements })
+    return this.#request({ type: 'write', statements })
   }
 
   async read(statements: readonly SqlStatement[]): Promise<SqlRows> {
-    return this.#ask({ type: 'read', statements })
+    return this.#request({ type: 'read', statements })
   }
 
   async close(): Promise<void> {
     if (this.#worker === undefined || this.#failure !== undefined) return
-    await this.#ask({ type: 'close' })
+    await this.#request({ type: 'close' })
     await this.#worker.terminate()
   }
 
-  #ask(request: Request): Promise<SqlRows> {
+  #request(request: Request): Promise<SqlRows> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) throw this.#failure
       this.#worker ??= this.#started()
@@ -74,15 +78,15 @@ export class WorkerChannel implements SqliteChannel {
       // Only a worker with pending requests may keep the process alive.
       if (this.#pending.size === 0) this.#worker.ref()
       this.#pending.set(id, { resolve, reject })
-      // After everything that goes on without waiting for anything has asked for what it needs.
-      if (this.#leaving.length === 0) queueMicrotask(() => process.nextTick(() => this.#send()))
-      this.#leaving.push({ id, ...request })
+      // Waits until all pending microtasks have run, because they may add requests.
+      if (this.#unsent.length === 0) queueMicrotask(() => process.nextTick(() => this.#send()))
+      this.#unsent.push({ id, ...request })
     })
   }
 
   #send(): void {
-    const requests = this.#leaving
-    this.#leaving = []
+    const requests = this.#unsent
+    this.#unsent = []
     try {
       this.#worker?.postMessage(requests)
     } catch (cause) {
@@ -96,26 +100,26 @@ export class WorkerChannel implements SqliteChannel {
   #started(): Worker {
     const worker = this.#start()
     worker.unref()
-    worker.on('message', (answers: readonly Answer[]) => {
-      for (const answer of answers) this.#settle(answer)
+    worker.on('message', (responses: readonly Response[]) => {
+      for (const response of responses) this.#settle(response)
     })
     worker.on('error', (error) => this.#fail(error))
     worker.on('exit', () => this.#fail())
     return worker
   }
 
-  #settle({ id, rows, failure, unusable }: Answer): void {
+  #settle({ id, rows, failure, unusable }: Response): void {
     const pending = this.#pending.get(id)
     this.#pending.delete(id)
     if (this.#pending.size === 0) this.#worker?.unref()
     if (pending === undefined) return
     if (rows !== undefined) pending.resolve(rows)
     else if (unusable !== undefined) pending.reject(unusableFile(this.#path, unusable))
-    else pending.reject(fromSqliteFailure(failure ?? 'the worker gave no reason'))
+    else pending.reject(fromSqliteFailure(failure ?? 'the worker returned no reason'))
   }
 
   #fail(cause?: unknown): void {
-    this.#failure ??= new FlagError('UNAVAILABLE', 'The store has stopped.', { cause })
+    this.#failure ??= new FlagError('UNAVAILABLE', 'The store thread has stopped.', { cause })
     for (const { reject } of this.#pending.values()) reject(this.#failure)
     this.#pending.clear()
   }

@@ -1,12 +1,15 @@
 import { storableContextSample } from '../ports/storable.ts'
 import type { ContextSample } from '../ports/storage.ts'
 
-/** Returns a text that identifies the context of a sample. */
+/** Returns text that identifies the context of a sample. */
 export function contextSampleName({ environmentId, hash }: ContextSample): string {
   return JSON.stringify([environmentId, hash])
 }
 
-/** Returns a context after one more sample; of two of the same time the latter is kept. */
+/**
+ * Returns a context merged with another sample. `sample` takes precedence if both have the same
+ * `lastSeen`.
+ */
 export function addContextSample(known: ContextSample, sample: ContextSample): ContextSample {
   const isNewer = sample.lastSeen >= known.lastSeen
   const isEarlier = sample.firstSeen < known.firstSeen
@@ -20,8 +23,8 @@ export function addContextSample(known: ContextSample, sample: ContextSample): C
 }
 
 /**
- * The context samples as every store keeps them, one for each context. Throws `INVALID_REQUEST` if
- * a number among them is not finite.
+ * Returns the context samples in the form that every store saves, merged into one per context.
+ * Throws `INVALID_REQUEST` if a number in a sample is not finite.
  */
 export function mergeContextSamples(samples: readonly ContextSample[]): readonly ContextSample[] {
   const found = new Map<string, ContextSample>()

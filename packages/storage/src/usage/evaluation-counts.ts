@@ -3,26 +3,29 @@ import type { EvaluationCount, EvaluationOutcome, EvaluationTotal } from '../por
 
 type Tally = Pick<EvaluationTotal, 'count' | 'micros'>
 
-/** A text that all counts have in common that are added up. */
+/** Returns text that is equal for counts that must be summed. */
 export function countName(count: EvaluationCount): string {
   const { environmentId, flagId, minute, variationId, reason, source } = count
   return JSON.stringify([environmentId, flagId, minute, variationId, reason, source])
 }
 
-/** `added` on top of what was counted before, if anything was. */
+/** Returns `added`, increased by the counts of `before` if it is defined. */
 export function sumOf<T extends Tally>(before: Tally | undefined, added: T): T {
   if (before === undefined) return added
   const { count, micros } = before
   return { ...added, count: count + added.count, micros: micros + added.micros }
 }
 
-/** The counts, one for each name. Throws `INVALID_REQUEST` if a number among them is not finite. */
+/**
+ * Returns the counts, summed into one per name. Throws `INVALID_REQUEST` if a number in a count is
+ * not finite.
+ */
 export function mergeCounts(counts: readonly EvaluationCount[]): readonly EvaluationCount[] {
   counts.forEach(assertFinite)
   return sums(counts, countName)
 }
 
-/** One total for each outcome. */
+/** Returns the sum of the counts of each outcome. */
 export function totalsOf(counts: Iterable<EvaluationCount>): readonly EvaluationTotal[] {
   return sums(counts, outcomeName).map(({ variationId, reason, source, count, micros }) => {
     return { variationId, reason, source, count, micros }

@@ -125,7 +125,7 @@ export const CONFIGURATION_SAMPLES: SamplesOf<
     applyAt: CREATED_AT,
     operation: 'createTargetingRule',
     targetId: null,
-    body: { name: 'All users' },
+    body: { name: 'Everybody' },
     status: 'pending',
     appliedAt: null,
     failure: null,

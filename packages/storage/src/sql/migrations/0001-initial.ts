@@ -3,7 +3,7 @@ import type { Migration } from './migration.ts'
 const ENDING = (text: string) =>
   `created_at ${text} not null, updated_at ${text} not null, deleted_at ${text}, revision integer not null`
 
-/** The tables of the first release. */
+/** The tables and indexes of the first release. */
 export const initial: Migration = {
   name: '0001-initial',
   statements: ({ text, real }) => [

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** Which flags SDK keys of kind `client` receive, and the last version that affected them. */
+/** Columns for the visibility of flags to SDK keys of kind `client`, and for client versions. */
 export const clientVisibility: Migration = {
   name: '0003-client-visibility',
   statements: () => [

@@ -1,14 +1,15 @@
-/** How a database declares the columns that not all declare alike. */
+/** The column types whose declarations differ between databases. */
 export interface ColumnDeclarations {
-  /** Text that is compared and sorted by code point. */
+  /** A text type that is compared and sorted by code point. */
   readonly text: string
-  /** A double. */
+  /** A double-precision floating-point type. */
   readonly real: string
 }
 
-/** One step of the schema. Once released it is never edited; a later one follows it. */
+/** A change of the schema. A released migration is never edited: add a new migration instead. */
 export interface Migration {
-  /** A number that gives the order, and what it is about. */
+  /** A number, which determines the order, and a short description. */
   readonly name: string
+  /** Returns the SQL statements in the order in which they run. */
   readonly statements: (columns: ColumnDeclarations) => readonly string[]
 }
