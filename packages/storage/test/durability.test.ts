@@ -12,7 +12,7 @@ const TIMEOUT_MS = 60_000
 
 describe('a data file', () => {
   it(
-    'A data file contains all acknowledged transactions, and none in part, after its process is killed',
+    'A killed process loses no acknowledged transaction and leaves no partial one',
     async () => {
       const path = join(await temporaryFolder(), 'flags.db')
       const acknowledged = new Set<string>()
@@ -27,7 +27,7 @@ describe('a data file', () => {
   )
 
   it(
-    'A data file that several processes write to contains all transactions',
+    'Several processes that write to one data file lose no transaction',
     async () => {
       const path = join(await temporaryFolder(), 'flags.db')
       const others = [runProgram('writer.ts', path, '10'), runProgram('writer.ts', path, '10')]

@@ -6,7 +6,7 @@ import * as storage from '../src/index.ts'
 import * as sqlite from '../src/sqlite/sqlite.ts'
 
 describe('@ff/storage', () => {
-  it('The package has exactly these entries', () => {
+  it('The storage package has exactly these entries', () => {
     const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
     expect(Object.keys(JSON.parse(manifest).exports)).toEqual([
       '.',
@@ -17,7 +17,7 @@ describe('@ff/storage', () => {
     ])
   })
 
-  it('The entries export exactly these values', () => {
+  it('The entries of the storage package export exactly these values', () => {
     expect(Object.keys(storage).sort()).toEqual([
       'KIND_RULES',
       'createStorage',

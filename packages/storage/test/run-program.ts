@@ -14,7 +14,7 @@ export interface RunningProgram {
   readonly ended: Promise<number | null>
 }
 
-/** Runs a program of this folder from source in a separate process, which the end of the test kills. */
+/** Runs a program of this folder from source in a separate process until the test ends. */
 export function runProgram(name: string, ...parameters: string[]): RunningProgram {
   const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url))
   const loader = new URL('typescript-loader.js', import.meta.url).href

@@ -5,7 +5,7 @@ export const ENVIRONMENT_ID = 'environment-1'
 
 const CREATED_AT = '2026-01-01T00:00:00.000Z'
 
-/** Runs a transaction like those of the server: writes a record, an audit entry and a publication. */
+/** Writes a record, an audit entry and a publication in one transaction, like the server. */
 export async function writePair(storage: Storage, id: string): Promise<void> {
   await storage.transaction('organization-1', async (tx) => {
     await tx.insert('segment', {

@@ -1,4 +1,4 @@
-// Writes to a data file in four concurrent loops and prints the id of each acknowledged transaction.
+// Writes to a data file in four concurrent loops and prints the id of each saved transaction.
 // Parameters: the path of the file, and the number of transactions per loop (default: unlimited).
 import { randomUUID } from 'node:crypto'
 import { writeSync } from 'node:fs'

@@ -40,14 +40,14 @@ export function serveCluster({ path }: ClusterOptions): ServedCluster {
 
 /**
  * Creates all ports that a server needs, shared with the other workers. Must be called in a worker
- * of `node:cluster` whose primary has called `serveCluster` for the same file; throws an `Error`
- * outside a worker. Reads use a connection of the worker itself.
+ * of `node:cluster`, after the primary has called `serveCluster` for the same file. Reads use a
+ * connection of the worker itself. Throws an `Error` outside a worker.
  *
  * @example
  * createFlagServer({ ...cluster({ path: './data/flags.db' }) })
  */
 export function cluster({ path }: ClusterOptions): Required<Capabilities> {
-  if (!nodeCluster.isWorker) throw new Error('`cluster()` must be called in workers of node:cluster.')
+  if (!nodeCluster.isWorker) throw new Error('cluster() must be called in workers of node:cluster.')
   return workerCapabilities(resolve(path), linkToPrimary())
 }
 

@@ -59,7 +59,7 @@ function describeNewContexts(open: OpenStorage): void {
     }
   })
 
-  it('One call can record no samples or thousands of samples', async () => {
+  it('One call can record an empty list or thousands of context samples', async () => {
     const storage = await open()
     await storage.recordContextSamples([])
     const contextSamples = Array.from({ length: 3000 }, () => newContextSample())
@@ -67,7 +67,7 @@ function describeNewContexts(open: OpenStorage): void {
     expect((await storage.list('observedContext', { limit: 1 })).total).toBe(3000)
   })
 
-  it('A new context with an id that exists already is CONFLICT, and no sample of the call is recorded', async () => {
+  it('Recording a new context with an existing id fails with CONFLICT and records no sample of the call', async () => {
     const storage = await open()
     const [known, fresh] = [newContextSample(), newContextSample()]
     await storage.recordContextSamples([known])
@@ -111,7 +111,7 @@ function describeTexts(open: OpenStorage): void {
     expect(JSON.stringify(found?.contextJson)).toBe(JSON.stringify(expected.contextJson))
   })
 
-  it('Samples whose hashes and environments are equal after text replacement belong to one context', async () => {
+  it('Samples belong to one context if their hashes are equal after the replacement of characters', async () => {
     const storage = await open()
     const first = newContextSample({ hash: 'a\0', environmentId: 'e\ud800' })
     const second = { ...first, id: newId(), hash: 'a\uFFFD', environmentId: 'e\uFFFD' }
@@ -137,7 +137,7 @@ function describeTexts(open: OpenStorage): void {
     expect((await theOnly(storage)).key).toBe('ab')
   })
 
-  it('A context sample with a number that is not finite is INVALID_REQUEST, and no sample of the call is recorded', async () => {
+  it('Recording a number that is not finite fails with INVALID_REQUEST and records no sample of the call', async () => {
     const storage = await open()
     const [good, bad] = [newContextSample(), newContextSample({ seenCount: Number.NaN })]
     await expectRefusal(storage.recordContextSamples([good, bad]), 'INVALID_REQUEST')
@@ -159,7 +159,7 @@ function describeKnownContexts(open: OpenStorage): void {
     expect(await theOnly(storage)).toEqual({ ...first, seenCount: 8, deletedAt: null })
   })
 
-  it('A context has the fields of its latest sample, independent of the order of recording', async () => {
+  it('A context has the fields of its latest sample, regardless of the order of recording', async () => {
     const orders = [
       [1, 2, 3],
       [3, 2, 1],
@@ -181,7 +181,7 @@ function describeKnownContexts(open: OpenStorage): void {
     }
   })
 
-  it('Among samples with the same time, the sample recorded last is kept', async () => {
+  it('A context has the fields of the last recorded sample if several samples have the same time', async () => {
     const storage = await open()
     const context = newContextSample()
     await storage.recordContextSamples([seenAt(context, 1)])

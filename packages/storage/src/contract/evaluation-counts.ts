@@ -53,7 +53,7 @@ function describeAdding(open: OpenStorage): void {
     expect(await totalsOf(storage, count)).toEqual([totalOf(count)])
   })
 
-  it('A count that is not finite is INVALID_REQUEST, and no count of the call is added', async () => {
+  it('Adding a count that is not finite fails with INVALID_REQUEST and adds no count of the call', async () => {
     const storage = await open()
     const good = newCount()
     const bad = [
@@ -73,13 +73,13 @@ function describeAdding(open: OpenStorage): void {
     expect(await totalsOf(storage, good)).toEqual([totalOf(good)])
   })
 
-  it('Adding an empty list of counts succeeds', async () => {
+  it('Adding an empty list of evaluation counts succeeds', async () => {
     const storage = await open()
     await storage.addEvaluationCounts([])
     expect(await totalsOf(storage, newCount())).toEqual([])
   })
 
-  it('One call can add thousands of counts', async () => {
+  it('One call can add thousands of evaluation counts', async () => {
     const storage = await open()
     const count = newCount({ count: 1, micros: 2 })
     const counts = Array.from({ length: 5000 }, () => ({ ...count, variationId: newId() }))
@@ -90,7 +90,7 @@ function describeAdding(open: OpenStorage): void {
     expect(totals.every((total) => total.count === 2 && total.micros === 4)).toBe(true)
   })
 
-  it('Concurrent calls lose no counts', async () => {
+  it('Concurrent calls of `addEvaluationCounts` lose no counts', async () => {
     const storage = await open()
     const count = newCount({ count: 1, micros: 5 })
     const add = (index: number) => {
@@ -105,7 +105,7 @@ function describeAdding(open: OpenStorage): void {
     ])
   })
 
-  it('Sums larger than 32 bits are exact', async () => {
+  it('Sums of counts larger than 32 bits are exact', async () => {
     const storage = await open()
     const count = newCount({ count: 3_000_000_001, micros: 4_000_000_000_000_001 })
     await storage.addEvaluationCounts([count])
@@ -160,7 +160,7 @@ function describeTotals(open: OpenStorage): void {
     expect([...totals].sort((a, b) => a.count - b.count)).toEqual(expected)
   })
 
-  it('Totals include only the requested flag in the requested environment', async () => {
+  it('Evaluation totals include only the requested flag in the requested environment', async () => {
     const storage = await open()
     const count = newCount()
     const others = [
@@ -171,7 +171,7 @@ function describeTotals(open: OpenStorage): void {
     expect(await totalsOf(storage, count)).toEqual([totalOf(count)])
   })
 
-  it('The range of minutes includes its start and excludes its end', async () => {
+  it('The range of minutes of evaluation totals includes its start and excludes its end', async () => {
     const storage = await open()
     const count = newCount({ count: 1, micros: 1 })
     await storage.addEvaluationCounts(MINUTES.map((minute) => ({ ...count, minute })))
@@ -188,7 +188,7 @@ function describeTotals(open: OpenStorage): void {
 }
 
 function describeDropping(open: OpenStorage): void {
-  it('Dropping removes earlier minutes of every flag and keeps the specified minute', async () => {
+  it('Dropping evaluation counts removes earlier minutes of all flags, not the specified minute', async () => {
     const storage = await open()
     const [one, other] = [newCount({ count: 1 }), newCount({ count: 1 })]
     const counts = [one, other].flatMap((count) => MINUTES.map((minute) => ({ ...count, minute })))
@@ -200,7 +200,7 @@ function describeDropping(open: OpenStorage): void {
     }
   })
 
-  it('Counts can be added again after they have been dropped', async () => {
+  it('Evaluation counts can be added again after they have been dropped', async () => {
     const storage = await open()
     const count = newCount()
     await storage.addEvaluationCounts([count])

@@ -21,7 +21,7 @@ export type OpenStorage = () => Promise<Storage>
 /** The metadata of publications in tests that do not check it. */
 export const METADATA: PublishMetadata = { publishedAt: CREATED_AT, eventId: null }
 
-/** Returns a flag definition with a new id and the given fields. */
+/** Returns a flag definition with a new id. `fields` override its defaults. */
 export function flagDefinition(fields: Partial<FlagDefinition> = {}): FlagDefinition {
   return {
     id: newId(),
@@ -39,7 +39,7 @@ export function flagDefinition(fields: Partial<FlagDefinition> = {}): FlagDefini
   }
 }
 
-/** Returns a published segment with a new id and the given fields. */
+/** Returns a published segment with a new id. `fields` override its defaults. */
 export function publishedSegment(fields: Partial<PublishedSegment> = {}): PublishedSegment {
   return {
     id: newId(),

@@ -28,7 +28,7 @@ export function describeListedKeys(open: OpenStorage): void {
     expect(await lists(1)).toEqual([[], []])
   })
 
-  it('A difference without effect does not publish a version', async () => {
+  it('A difference of listed keys without effect adds no version', async () => {
     const { storage, environmentId, segment, lists } = await withSegment(open)
     await storage.publish(environmentId, [keysChange(segment.id, { added: ['a', 'b'] })], METADATA)
     for (const difference of [
@@ -50,7 +50,7 @@ export function describeListedKeys(open: OpenStorage): void {
     expect(await lists()).toEqual([['a', 'b'], []])
   })
 
-  it('Changes contain the complete segment when its listed keys have changed', async () => {
+  it('Loaded changes contain the complete segment if its listed keys have changed', async () => {
     const { storage, environmentId, segment } = await withSegment(open)
     await storage.publish(environmentId, [keysChange(segment.id, { added: ['a'] })], METADATA)
     await storage.publish(
@@ -88,7 +88,7 @@ export function describeListedKeys(open: OpenStorage): void {
     expect(await lists()).toEqual([['a', 'b'], []])
   })
 
-  it('A long list with many small differences is exact in every version', async () => {
+  it('A long list of keys with many small differences is exact in every version', async () => {
     const { storage, environmentId, segment, lists } = await withSegment(open)
     const keys = new Set(Array.from({ length: 3000 }, (_, index) => `user-${index}`))
     await storage.publish(environmentId, [keysChange(segment.id, { added: [...keys] })], METADATA)

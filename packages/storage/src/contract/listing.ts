@@ -48,7 +48,7 @@ function describePages(open: OpenStorage): void {
     expect(await storage.list('organization', { page: 1, limit: 5 })).toEqual(first)
   })
 
-  it('Pages have no gaps or overlaps, and `total` is the number of all matching records', async () => {
+  it('Pages of a list have no gaps or overlaps, and `total` counts all matching records', async () => {
     const storage = await open()
     const flags = Array.from({ length: 23 }, (_, index) =>
       sample('flag', { name: `Flag ${index % 4}` }),
@@ -77,7 +77,7 @@ function describePages(open: OpenStorage): void {
     expect((await storage.list('flag', { isCounted: false })).total).toBe(5)
   })
 
-  it('A page after the last one is empty and has the total of all records', async () => {
+  it('A page after the last page is empty, and its `total` counts all matching records', async () => {
     const storage = await open()
     await insertAll(storage, 'flag', [sample('flag')])
     expect(await storage.list('flag', { page: 9, limit: 10 })).toEqual({ data: [], total: 1 })
@@ -103,7 +103,7 @@ function describeOrder(open: OpenStorage): void {
     }
   })
 
-  it('Text is sorted by code point', async () => {
+  it('A list sorts text by code point', async () => {
     const ascending = ['', 'A', 'B', 'a', 'aa', 'b', 'é', '\uE000', '\uFFFD', '😀', '\u{10FFFF}']
     const names = await flagsWith(
       open,
@@ -113,7 +113,7 @@ function describeOrder(open: OpenStorage): void {
     expect(await names({ sort: { field: 'name', direction: 'desc' } })).toEqual(ascending.reverse())
   })
 
-  it('Null sorts before other values in ascending order and after them in descending order', async () => {
+  it('A list sorts null before other values, and after them in descending order', async () => {
     const names = await flagsWith(open, [
       { name: 'late', archivedAt: '2026-02-01T00:00:00.000Z' },
       { name: 'never', archivedAt: null },
@@ -125,7 +125,7 @@ function describeOrder(open: OpenStorage): void {
     expect(await names(sort('desc'))).toEqual(['late', 'early', 'never'])
   })
 
-  it('Numbers are sorted numerically, and false sorts before true', async () => {
+  it('A list sorts numbers numerically, and false before true', async () => {
     const storage = await open()
     const flagId = newId()
     const variations = [10, 9, 100, 0].map((orderIndex) =>
@@ -176,7 +176,7 @@ function describeFilters(open: OpenStorage): void {
     expect(await names({ where })).toEqual(['a'])
   })
 
-  it('A range includes its start and excludes its end', async () => {
+  it('A range filter includes its start and excludes its end', async () => {
     const times = [
       '2026-01-01T00:00:00.000Z',
       '2026-01-02T00:00:00.000Z',
@@ -196,7 +196,7 @@ function describeFilters(open: OpenStorage): void {
     expect(await inRange({})).toEqual(['never', ...times])
   })
 
-  it('A range of a text field is compared by code point', async () => {
+  it('A range filter compares any text field by code point', async () => {
     const ascending = ['', 'A:1', 'A:1\u0001', 'A:1 ', 'A:10', 'A:2', 'B:1', 'a', '\uE000', '😀']
     const names = await flagsWith(
       open,

@@ -12,7 +12,7 @@ import { sample } from './samples/samples.ts'
 /** Tests `migrate` and `close`. `open` returns stores that have not been migrated. */
 export function describeMigrations(open: OpenStorage): void {
   describe('migrations', () => {
-    it('Every call before `migrate` is UNAVAILABLE', async () => {
+    it('Every call before `migrate` fails with UNAVAILABLE', async () => {
       const storage = await open()
       const flag = sample('flag')
       await expectRefusal(storage.find('flag', flag.id), 'UNAVAILABLE')
@@ -56,7 +56,7 @@ export function describeMigrations(open: OpenStorage): void {
       await storage.insert('flag', sample('flag'))
     })
 
-    it('`close` waits for running transactions and makes later calls UNAVAILABLE', async () => {
+    it('`close` waits for running transactions, and later calls fail with UNAVAILABLE', async () => {
       const storage = await open()
       await storage.migrate()
       const running = storage.transaction('lock', async (tx) => {

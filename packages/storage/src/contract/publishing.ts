@@ -63,7 +63,7 @@ function describeClientVersions(open: OpenStorage): void {
 }
 
 function describeVersions(open: OpenStorage): void {
-  it('Each publication has the next version of its environment', async () => {
+  it('Each publication creates the next version of its environment', async () => {
     const storage = await open()
     const [environmentId, other] = [newId(), newId()]
     for (const version of [1, 2, 3]) {
@@ -75,7 +75,7 @@ function describeVersions(open: OpenStorage): void {
     expect((await storage.loadFlagSet(environmentId))?.version).toBe(3)
   })
 
-  it('Two concurrent publications have different versions', async () => {
+  it('Two concurrent publications create two versions', async () => {
     const storage = await open()
     const environmentId = newId()
     const publish = () => storage.publish(environmentId, [flagChange(flagDefinition())], METADATA)
@@ -184,7 +184,7 @@ function describeFlagSets(open: OpenStorage): void {
     expect(flagSet?.segments.map(({ id }) => id)).toEqual(['S-1', 's-1', 's-10', 's-2'])
   })
 
-  it('Every past version can be loaded unchanged', async () => {
+  it('Every past version of a flag set can be loaded unchanged', async () => {
     const storage = await open()
     const environmentId = newId()
     const history = await publishHistory(storage, environmentId)
@@ -196,7 +196,7 @@ function describeFlagSets(open: OpenStorage): void {
     expect(await storage.loadFlagSet(environmentId, 0)).toEqual(nothing)
   })
 
-  it('Loading a version that does not exist returns undefined', async () => {
+  it('Loading a version of a flag set that does not exist returns undefined', async () => {
     const storage = await open()
     const environmentId = newId()
     await storage.publish(environmentId, [flagChange(flagDefinition())], METADATA)
@@ -206,7 +206,7 @@ function describeFlagSets(open: OpenStorage): void {
 }
 
 function describeChanges(open: OpenStorage): void {
-  it('Changes contain only the changed definitions in their current state', async () => {
+  it('Loaded changes contain only the changed definitions, in their current state', async () => {
     const storage = await open()
     const environmentId = newId()
     const [kept, changed, deleted] = ['a', 'b', 'c'].map((key) => flagDefinition({ id: key, key }))
@@ -231,7 +231,7 @@ function describeChanges(open: OpenStorage): void {
     expect(await storage.loadChanges(environmentId, 99)).toEqual(nothing)
   })
 
-  it('Merging changes into an old flag set results in the current flag set', async () => {
+  it('Merging loaded changes into an old flag set results in the current flag set', async () => {
     const storage = await open()
     const environmentId = newId()
     const history = await publishHistory(storage, environmentId)

@@ -131,7 +131,7 @@ function describeMatching(open: OpenStorage): void {
 }
 
 function describeRefusals(open: OpenStorage): void {
-  it('A purge without a condition is INTERNAL and removes nothing', async () => {
+  it('A purge without a condition fails with INTERNAL and removes nothing', async () => {
     const storage = await open()
     const flag = sample('flag')
     await storage.insert('flag', flag)

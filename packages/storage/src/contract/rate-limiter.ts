@@ -37,7 +37,7 @@ export function rateLimiterContract(
 }
 
 function describeOneWindow(open: () => Promise<RateLimiter>): void {
-  it('A window grants no more requests than its limit', async () => {
+  it('A rate limit window grants no more requests than its limit', async () => {
     const limiter = await open()
     const key = newId()
     expect(await limiter.lease(key, present(10), 4)).toBe(4)
@@ -47,12 +47,12 @@ function describeOneWindow(open: () => Promise<RateLimiter>): void {
     expect(await limiter.lease(key, present(10), 1)).toBe(0)
   })
 
-  it('A lease of more requests than the limit is granted up to the limit', async () => {
+  it('A lease of more requests than the rate limit is granted up to the limit', async () => {
     const limiter = await open()
     expect(await limiter.lease(newId(), present(10), 1000)).toBe(10)
   })
 
-  it('Concurrent leases are granted the limit in total', async () => {
+  it('Concurrent leases are granted exactly the rate limit in total', async () => {
     const limiter = await open()
     const key = newId()
     const grants = await Promise.all(
@@ -61,7 +61,7 @@ function describeOneWindow(open: () => Promise<RateLimiter>): void {
     expect(grants.reduce((sum, grant) => sum + grant, 0)).toBe(100)
   })
 
-  it('A limit that is lowered within a window does not revoke granted requests', async () => {
+  it('Lowering a rate limit within a window does not revoke granted requests', async () => {
     const limiter = await open()
     const key = newId()
     expect(await limiter.lease(key, present(10), 8)).toBe(8)
@@ -71,7 +71,7 @@ function describeOneWindow(open: () => Promise<RateLimiter>): void {
 }
 
 function describeSeveralWindows(open: () => Promise<RateLimiter>): void {
-  it('Each key has its own limit', async () => {
+  it('Each key has its own rate limit', async () => {
     const limiter = await open()
     const [first, second] = [newId(), '__proto__']
     expect(await limiter.lease(first, present(5), 5)).toBe(5)
@@ -79,7 +79,7 @@ function describeSeveralWindows(open: () => Promise<RateLimiter>): void {
     expect(await limiter.lease(first, present(5), 1)).toBe(0)
   })
 
-  it('The next window grants its full limit', async () => {
+  it('The next rate limit window grants its full limit', async () => {
     const limiter = await open()
     const key = newId()
     expect(await limiter.lease(key, present(5), 5)).toBe(5)
@@ -88,7 +88,7 @@ function describeSeveralWindows(open: () => Promise<RateLimiter>): void {
     expect(await limiter.lease(key, next, 1)).toBe(0)
   })
 
-  it('Requests are granted after the clock has been set back', async () => {
+  it('A rate limiter grants requests after the clock has been set back', async () => {
     const limiter = await open()
     const key = newId()
     expect(await limiter.lease(key, present(5), 5)).toBe(5)

@@ -31,7 +31,7 @@ function describeInserts(open: OpenStorage): void {
     expect(await storage.find('flag', newId())).toBeUndefined()
   })
 
-  it('Text is stored exactly', async () => {
+  it('Text in a record is saved exactly', async () => {
     const storage = await open()
     const texts = [
       '',
@@ -49,7 +49,7 @@ function describeInserts(open: OpenStorage): void {
     }
   })
 
-  it('JSON is stored exactly, with any property names and depth', async () => {
+  it('JSON in a record is saved exactly, with any property names and depth', async () => {
     const storage = await open()
     let deep: Records['organization']['metadata'] = {}
     for (let depth = 0; depth < 200; depth += 1) deep = { deep }
@@ -63,7 +63,7 @@ function describeInserts(open: OpenStorage): void {
     expect(Object.hasOwn(found?.metadata ?? {}, '__proto__')).toBe(true)
   })
 
-  it('A number that is not finite is INVALID_REQUEST and changes nothing', async () => {
+  it('Saving a number that is not finite fails with INVALID_REQUEST and changes nothing', async () => {
     const storage = await open()
     const [plan, organization] = [sample('plan'), sample('organization')]
     await storage.insert('organization', organization)
@@ -93,7 +93,7 @@ function describeInserts(open: OpenStorage): void {
 }
 
 function describeKeys(open: OpenStorage): void {
-  it.each(KINDS)('Inserting a second record of kind %s with the same id is CONFLICT', async (kind) => {
+  it.each(KINDS)('Inserting a second record of kind %s with the same id fails with CONFLICT', async (kind) => {
     const storage = await open()
     const record = sample(kind)
     await storage.insert(kind, record)
@@ -167,13 +167,13 @@ function describeUpdates(open: OpenStorage): void {
     expect((await storage.update('flag', flag.id, {})).description).toBe('new')
   })
 
-  it('An update of a record that does not exist is NOT_FOUND', async () => {
+  it('An update of a record that does not exist fails with NOT_FOUND', async () => {
     const storage = await open()
     await expectRefusal(storage.update('flag', newId(), { name: 'x' }), 'NOT_FOUND')
     await expectRefusal(storage.update('flag', newId(), { name: 'x' }, 1), 'NOT_FOUND')
   })
 
-  it('An update that expects another revision is CONFLICT and changes nothing', async () => {
+  it('An update that expects another revision fails with CONFLICT and changes nothing', async () => {
     const storage = await open()
     const flag = sample('flag', { revision: 4 })
     await storage.insert('flag', flag)
@@ -195,7 +195,7 @@ function describeUpdates(open: OpenStorage): void {
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  it('An update to the unique key of another record is CONFLICT and changes nothing', async () => {
+  it('An update to the unique key of another record fails with CONFLICT and changes nothing', async () => {
     const storage = await open()
     const taken = sample('variation')
     const other = sample('variation', { flagId: taken.flagId, key: 'off' })
@@ -243,7 +243,7 @@ function describeDeletion(open: OpenStorage): void {
 }
 
 function describeRevival(open: OpenStorage): void {
-  it('A revived record is living and otherwise unchanged since its deletion', async () => {
+  it('A revived record has all its fields and can be found and updated again', async () => {
     const storage = await open()
     const flag = sample('flag', { revision: 3 })
     await storage.insert('flag', flag)
@@ -254,7 +254,7 @@ function describeRevival(open: OpenStorage): void {
     expect((await storage.update('flag', flag.id, { revision: 5 }, 4)).revision).toBe(5)
   })
 
-  it('Reviving a record that is not deleted is NOT_FOUND', async () => {
+  it('Reviving a record that is not deleted fails with NOT_FOUND', async () => {
     const storage = await open()
     const [flag, event] = [sample('flag'), sample('auditEvent')]
     await storage.insert('flag', flag)
@@ -265,7 +265,7 @@ function describeRevival(open: OpenStorage): void {
     expect(await storage.find('flag', flag.id)).toEqual(flag)
   })
 
-  it('Reviving a record whose key another record uses is CONFLICT', async () => {
+  it('Reviving a record fails with CONFLICT if another record uses its unique key', async () => {
     const storage = await open()
     const flag = sample('flag')
     await storage.insert('flag', flag)

@@ -38,7 +38,7 @@ function describeAtomicity(open: OpenStorage): void {
     expect((await storage.loadFlagSet(environmentId))?.version).toBe(1)
   })
 
-  it('A transaction whose work throws changes nothing and rejects with the same error', async () => {
+  it('A transaction changes nothing if its work throws, and rejects with the same error', async () => {
     const storage = await open()
     const [kept, lost] = [sample('flag'), sample('flag')]
     const environmentId = newId()
@@ -74,7 +74,7 @@ function describeAtomicity(open: OpenStorage): void {
 }
 
 function describeRefusals(open: OpenStorage): void {
-  it('A failed call changes nothing, and its transaction remains usable', async () => {
+  it('A call that fails in a transaction changes nothing, and the transaction remains usable', async () => {
     const storage = await open()
     const [first, second] = [sample('flag'), sample('flag')]
     await storage.transaction(LOCK, async (tx) => {
@@ -88,7 +88,7 @@ function describeRefusals(open: OpenStorage): void {
     expect(await storage.find('flag', second.id)).toEqual(second)
   })
 
-  it('A session that is used after its transaction has ended throws INTERNAL', async () => {
+  it('Using a session after its transaction has ended fails with INTERNAL', async () => {
     const storage = await open()
     const flag = sample('flag')
     const sessions: StorageSession[] = []
@@ -196,7 +196,7 @@ function describeLocks(open: OpenStorage): void {
     expect((await storage.find('organization', organization.id))?.flagCount).toBe(30)
   })
 
-  it('A chain to which concurrent transactions with one lock append has no gaps or forks', async () => {
+  it('An audit chain has no gaps or forks after concurrent transactions with the same lock', async () => {
     const storage = await open()
     const chain = newId()
     const append = () =>

@@ -37,7 +37,7 @@ export function describeVersionList(open: OpenStorage): void {
     )
   })
 
-  it('A page contains its versions and the total number of versions', async () => {
+  it('A page of versions contains its versions and the total number of versions', async () => {
     const storage = await open()
     const environmentId = newId()
     for (let version = 1; version <= 5; version += 1) {

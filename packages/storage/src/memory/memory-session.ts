@@ -241,14 +241,14 @@ export class MemorySession implements StorageSession {
     return purged.length
   }
 
-  /** Applies all changes to the committed state at once. */
+  /** Applies all changes to the committed state. */
   commit(): void {
     for (const overlay of Object.values(this.#records)) overlay.commit()
     this.#logs.commit()
     this.#counts.commit()
   }
 
-  /** Makes all later calls throw `INTERNAL`. */
+  /** Ends the session. Later calls throw `INTERNAL`. */
   end(): void {
     this.#ended = true
   }

@@ -140,7 +140,7 @@ export interface AuditHead extends Positioned {
   readonly hash: string
 }
 
-/** The stored response to a request, so that a repeated request has no second effect. */
+/** The stored response to a request, which is returned if the request is sent again. */
 export interface IdempotencyRecord extends StoredRecord {
   /** The identity of the request: a hash of its actor, operation, parameters and key. */
   readonly scope: string
@@ -152,7 +152,7 @@ export interface IdempotencyRecord extends StoredRecord {
   readonly expiresAt: string
 }
 
-/** A sketch of the users that one instance observed in one hour: it counts but cannot list them. */
+/** A sketch of the users that one instance observed in one hour. It can count but not list them. */
 export interface UserSketch {
   readonly id: string
   readonly environmentId: string

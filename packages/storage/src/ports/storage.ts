@@ -24,12 +24,12 @@ export interface StorageSession {
   /** Returns the living record with this id, or `undefined` if there is none. */
   find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined>
 
-  /** Returns one page of living records. Equal sort values are ordered by id, ascending. */
+  /** Returns one page of living records. Records with equal sort values are ordered by id. */
   list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>>
 
   /**
-   * Adds a record. Throws `CONFLICT` if another record has the same id, or a living record has the
-   * same unique key.
+   * Adds a record. Throws `CONFLICT` if another record, living or deleted, has the same id, or if a
+   * living record has the same unique key.
    */
   insert<K extends Kind>(kind: K, record: Records[K]): Promise<void>
 
@@ -57,7 +57,7 @@ export interface StorageSession {
    * returns that version. Changes without effect are omitted: a definition with the same JSON text
    * as the published one, an added key that is already listed, a removed key that is not listed. If
    * no change remains, nothing is appended and the current version is returned. If several changes
-   * concern one definition, the last one applies.
+   * concern one definition, the last one applies. Several changes of listed keys apply in order.
    */
   publish(
     environmentId: string,
@@ -80,7 +80,10 @@ export interface StorageSession {
    */
   loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined>
 
-  /** Returns the current state of the definitions that changed after version `since`, by id. */
+  /**
+   * Returns the current state of all definitions that changed after version `since`. Each list is
+   * ordered by id.
+   */
   loadChanges(environmentId: string, since: number): Promise<DefinitionChanges>
 
   /**
@@ -220,8 +223,8 @@ export interface ListQuery<K extends Kind> {
   /** The number of records per page, at least 1. All records are on one page if absent. */
   readonly limit?: number
   /**
-   * If `false`, `total` is the number of records on this page. This makes reading many pages
-   * cheaper, because otherwise each call counts all matching records. Default: `true`.
+   * If `false`, `total` is the number of records on this page. Reading many pages is then cheaper,
+   * because otherwise each call counts all matching records. Default: `true`.
    */
   readonly isCounted?: boolean
 }

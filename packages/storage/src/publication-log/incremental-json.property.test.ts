@@ -26,7 +26,7 @@ const object = fc.dictionary(
 /** Text longer than the limit up to which an object is parsed in one step. */
 const padding = ['x'.repeat(300_000), 'y"]'.repeat(50_000), 'z\\'.repeat(100_000)]
 
-it('Incremental JSON functions return the same as JSON for long objects', () => {
+it('The incremental JSON functions return the same results as `JSON` for long objects', () => {
   fc.assert(
     fc.property(object, fc.nat(2), (value, at) => {
       const long = { ...value, rules: [padding[at], value, padding[0], padding[1]] }
@@ -38,7 +38,7 @@ it('Incremental JSON functions return the same as JSON for long objects', () => 
   )
 })
 
-it('Incremental JSON functions return the same as JSON for short objects', () => {
+it('The incremental JSON functions return the same results as `JSON` for short objects', () => {
   fc.assert(
     fc.property(object, (value) => {
       const written = JSON.stringify(value)

@@ -1,6 +1,6 @@
 import type { Kind, Records } from '../ports/records.ts'
 
-/** The type of a column whose value must be decoded. Arrays and objects are stored as JSON text. */
+/** The type of a column with encoded values. Arrays and objects are stored as JSON text. */
 export type ColumnType = 'boolean' | 'json'
 
 type TypesOf<K extends Kind> = {
@@ -42,7 +42,7 @@ const TYPES_BY_FIELD: ReadonlyMap<string, ColumnType> = new Map(
 
 type PermanentKind = { [K in Kind]: 'deletedAt' extends keyof Records[K] ? never : K }[Kind]
 
-/** The kinds whose records have no `deletedAt`. */
+/** The kinds of records without `deletedAt`. */
 const PERMANENT_KINDS: { readonly [K in PermanentKind]: true } = {
   paymentEvent: true,
   auditEvent: true,

@@ -55,7 +55,7 @@ describe('loadFlagSet', () => {
     'update ff_environment_version set version = 3',
     'update ff_environment_version set digest = 0',
     `update ff_environment_version set environment_id = 'x'`,
-  ])('A flag set is UNAVAILABLE after the damage: %s', async (damage) => {
+  ])('Loading a flag set fails with UNAVAILABLE after this damage: %s', async (damage) => {
     const { database, storage, environmentId } = await published()
     database.exec(damage)
     await expectRefusal(storage.loadFlagSet(environmentId), 'UNAVAILABLE')

@@ -152,8 +152,8 @@ export class PublicationStatements {
   }
 
   /**
-   * Returns the statement of a template, whose SQL text is built only once. Each value in the
-   * template becomes a parameter.
+   * Returns the statement of a template. Its SQL text is built only for the first call. Each value
+   * in the template becomes a parameter.
    */
   #statement(
     template: TemplateStringsArray,

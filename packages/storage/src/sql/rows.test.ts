@@ -12,7 +12,7 @@ async function opened() {
   return { database, storage }
 }
 
-it('Reading a damaged record is INTERNAL, and the message contains its id', async () => {
+it('Reading a damaged record fails with INTERNAL and a message that contains its id', async () => {
   const { database, storage } = await opened()
   const flag = sample('flag')
   await storage.insert('flag', flag)
@@ -23,7 +23,7 @@ it('Reading a damaged record is INTERNAL, and the message contains its id', asyn
   await expectRefusal(storage.find('flag', flag.id), 'INTERNAL')
 })
 
-it('An unknown field is INTERNAL in every call that can contain one', async () => {
+it('Every call with an unknown field fails with INTERNAL', async () => {
   const { storage } = await opened()
   const flag = sample('flag')
   await storage.insert('flag', flag)

@@ -108,7 +108,7 @@ class Transaction implements SqlTransaction {
     this.#deferred.push(...statements)
   }
 
-  /** Commits. Throws if an error has made the transaction unusable, even if `work` caught it. */
+  /** Commits the transaction. Throws if it is unusable because of an earlier error. */
   async commit(): Promise<void> {
     this.#refuseIfOver()
     this.#hasEnded = true
@@ -123,7 +123,7 @@ class Transaction implements SqlTransaction {
     await this.#channel.write([plain(ROLLBACK)]).catch(() => undefined)
   }
 
-  /** Runs the deferred statements and then these. Any error makes the transaction unusable. */
+  /** Runs the deferred statements and then these. After any error, the transaction is unusable. */
   async #finish(statements: readonly SqlStatement[]): Promise<void> {
     const deferred = this.#deferred
     this.#deferred = []

@@ -127,7 +127,7 @@ describe('a damaged or invalid data file', () => {
     await storage.close()
   }
 
-  it('A data file that is not a database is refused and not changed', async () => {
+  it('A file that is not a database is refused and not changed', async () => {
     const path = await newPath()
     const text = 'not a database '.repeat(1000)
     await writeFile(path, text)
@@ -135,13 +135,13 @@ describe('a damaged or invalid data file', () => {
     expect(await readFile(path, 'utf8')).toBe(text)
   })
 
-  it('A data file that is a folder is refused', async () => {
+  it('A path to a folder instead of a data file is refused', async () => {
     const path = await newPath()
     await mkdir(path)
     await expectUnusable(path, /illegal operation on a directory/)
   })
 
-  it('A data file whose folder cannot be created is refused', async () => {
+  it('A data file is refused if its folder cannot be created', async () => {
     const file = await fileWith([])
     await expectUnusable(join(file, 'flags.db'), /EEXIST|ENOTDIR/)
   })
@@ -297,7 +297,7 @@ describe("sqlite with the host's database", () => {
     expect((await storage.list('flag', {})).total).toBe(0)
   })
 
-  it('A transaction whose publication cannot be written is rolled back', async () => {
+  it('A transaction is rolled back if its publication cannot be written', async () => {
     const database = openDirectly(':memory:')
     const { storage } = sqlite({ database })
     await storage.migrate()
@@ -330,7 +330,7 @@ describe('a value that its column does not accept', () => {
   ]
 
   it.each(opening)(
-    'A value that a column does not accept is INVALID_REQUEST, and the transaction is usable: %s',
+    'A transaction remains usable after an INVALID_REQUEST for a value, in %s',
     async (_, open) => {
       const storage = await open()
       await expectRefusal(storage.insert('flag', bad), 'INVALID_REQUEST')
@@ -359,7 +359,7 @@ async function openInline(): Promise<Storage> {
   return storage
 }
 
-/** Returns a statement like that of better-sqlite3, whose `all` throws if it returns no rows. */
+/** Returns a statement like that of better-sqlite3: `all` throws if it returns no rows. */
 function strictStatement(database: DatabaseSyncInstance, sql: string) {
   const statement = database.prepare(sql)
   const reader = statement.columns().length > 0

@@ -11,7 +11,7 @@ function channelTo(program: string) {
 }
 
 describe('WorkerChannel', () => {
-  it('Pending and later requests of a worker channel are UNAVAILABLE after its worker has ended', async () => {
+  it('All requests of a worker channel fail with UNAVAILABLE when its worker ends', async () => {
     const channel = channelTo(
       `require('node:worker_threads').parentPort.once('message', () => process.exit(3))`,
     )
@@ -52,7 +52,7 @@ describe('WorkerChannel', () => {
     expect(await channel.read(SELECT_1)).toEqual([])
   })
 
-  it('An error of a worker channel has the error of its worker as the cause', async () => {
+  it('The error of a worker channel has the error of its worker as its cause', async () => {
     const channel = channelTo(`throw new Error('out of luck')`)
     const outcome = await channel.read(SELECT_1).catch((error: unknown) => error)
     expect(outcome).toMatchObject({ code: 'UNAVAILABLE', cause: { message: 'out of luck' } })

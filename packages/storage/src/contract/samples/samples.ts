@@ -11,7 +11,7 @@ export const SAMPLES: SamplesOf<Kind> = {
   ...ACTIVITY_SAMPLES,
 }
 
-/** Returns a new, valid record with the given fields. */
+/** Returns a new, valid record. `fields` override its defaults. */
 export function sample<K extends Kind>(kind: K, fields: Partial<Records[K]> = {}): Records[K] {
   return { ...SAMPLES[kind](), ...fields }
 }

@@ -1,4 +1,4 @@
-/** The column types whose declarations differ between databases. */
+/** The declarations of column types that differ between databases. */
 export interface ColumnDeclarations {
   /** A text type that is compared and sorted by code point. */
   readonly text: string
