@@ -10,7 +10,7 @@ import { sqlite } from '../src/sqlite/sqlite.ts'
 const MINUTE_MS = 60_000
 const START = Date.UTC(2026, 0, 1)
 
-/** The counts of one environment with 100 flags and three outcomes of each flag. */
+/** The counts of one second in an environment with 100 flags and three outcomes per flag. */
 const counts: readonly EvaluationCount[] = Array.from({ length: 300 }, (_, index) => ({
   environmentId: 'environment',
   flagId: `flag-${index % 100}`,

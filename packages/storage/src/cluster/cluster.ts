@@ -11,9 +11,9 @@ export interface ClusterOptions {
   readonly path: string
 }
 
-/** The service of the primary for its workers. */
+/** The service that `serveCluster` starts. */
 export interface ServedCluster {
-  /** Closes the data file. Later requests of workers fail, so the workers should end before. */
+  /** Closes the data file. The workers should end first, because their later requests fail. */
   close(): Promise<void>
 }
 
@@ -71,5 +71,5 @@ function linkToPrimary(): BareLink {
   }
 }
 
-/** Ignores an error of `send`, which would be an `error` event without a callback. */
+/** Ignores an error of `send`. Without a callback, `send` would emit an `error` event. */
 function ignoreGone(): void {}

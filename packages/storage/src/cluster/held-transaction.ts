@@ -41,7 +41,10 @@ export class SharedWriter {
 /** A transaction of a worker, which is open or waits for its turn. */
 export class HeldTransaction {
   readonly #writer: SharedWriter
-  /** The time, in milliseconds, without a statement after which the transaction is rolled back. */
+  /**
+   * The time, in milliseconds, after which an open transaction without further statements is rolled
+   * back.
+   */
   readonly #silenceMs: number
   readonly #turn: Promise<() => void>
   #timer: ReturnType<typeof setTimeout> | undefined

@@ -27,8 +27,8 @@ export class Primary {
   readonly rateLimiter = new MemoryRateLimiter()
   readonly writer: SharedWriter
   /**
-   * The time, in milliseconds, after which an open transaction without statements is rolled back,
-   * because the other workers wait for it.
+   * The time, in milliseconds, after which an open transaction without further statements is rolled
+   * back, because the other workers wait for it.
    */
   readonly silenceMs: number
   readonly #path: string

@@ -2,7 +2,7 @@ import { compareCodePoints } from '@ff/core'
 import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
 import type { ListQuery, Page } from '../ports/storage.ts'
 
-/** Returns the page of these living records that matches the query. */
+/** Returns the page that a query selects from these living records. */
 export function pageOf<K extends Kind>(
   kind: K,
   living: readonly Records[K][],

@@ -34,7 +34,10 @@ export class RecordStatements {
     )
   }
 
-  /** Selects the page, and counts all matching records if there may be other pages. */
+  /**
+   * Selects the page. If the query has a `limit`, a second statement counts all matching records,
+   * unless `isCounted` is `false`.
+   */
   list<K extends Kind>(kind: K, query: ListQuery<K>): readonly SqlStatement[] {
     const { sort, page = 1, limit, isCounted = true } = query
     const placeholders = new Placeholders()

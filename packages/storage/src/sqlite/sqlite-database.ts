@@ -8,7 +8,7 @@ export interface SqliteDatabase {
 
 /** A prepared statement of a host's database. */
 export interface SqliteStatement {
-  /** `false` if the statement returns no rows. better-sqlite3 then throws an error in `all`. */
+  /** `false` if the statement returns no rows. Only better-sqlite3 sets it: its `all` then throws. */
   readonly reader?: boolean
   /** Runs the statement and returns its rows. */
   all(...parameters: SqlValue[]): unknown[]

@@ -27,7 +27,7 @@ export interface SqliteChannel {
   close(): Promise<void>
 }
 
-/** A driver that runs one transaction at a time, with any lock, because SQLite has one writer. */
+/** A driver for SQLite. It ignores locks, because SQLite runs one write transaction at a time. */
 export class SqliteDriver implements SqlDriver {
   readonly reader: SqlConnection
   readonly #channel: SqliteChannel
@@ -74,8 +74,9 @@ export class SqliteDriver implements SqlDriver {
 }
 
 /**
- * A transaction. It is usable until it ends or an error occurs that is not a refusal. `BEGIN` is
- * sent with the first statements, and deferred statements are sent with the commit.
+ * A transaction. It is usable until it ends or an error other than `CONFLICT` or `INVALID_REQUEST`
+ * occurs. `BEGIN` is sent with the first statements. Deferred statements are sent with the next
+ * ones or with the commit.
  */
 class Transaction implements SqlTransaction {
   readonly #channel: SqliteChannel
