@@ -8,14 +8,14 @@ import { BEGIN } from '../sqlite/sqlite-connection.js'
 import type { SqlRows } from '../sqlite/sqlite-driver.ts'
 import { HeldTransaction, SharedWriter } from './held-transaction.ts'
 import {
-  type PrimaryResponses,
   type BareLink,
   type Failure,
   type Link,
   linkAbout,
-  type WorkerRequest,
+  type PrimaryResponses,
   type ToPrimary,
   type ToWorker,
+  type WorkerRequest,
 } from './link.ts'
 
 /** The default of `silenceMs`. */

@@ -7,14 +7,14 @@ import { createSqlStorage } from '../sql/sql-storage.ts'
 import { openDataFile } from '../sqlite/data-file.ts'
 import { type SqliteChannel, SqliteDriver } from '../sqlite/sqlite-driver.ts'
 import {
-  type PrimaryResponses,
   type BareLink,
   type Failure,
   type Link,
   linkAbout,
-  type WorkerRequest,
+  type PrimaryResponses,
   type ToPrimary,
   type ToWorker,
+  type WorkerRequest,
 } from './link.ts'
 
 /** Creates all ports that a server needs, with a link to the primary for the same data file. */

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 import {
   flagChange,
   flagDefinition,
-  segmentRemoval,
   keysChange,
   METADATA,
   type OpenStorage,
   publishedSegment,
   segmentChange,
+  segmentRemoval,
 } from './fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 

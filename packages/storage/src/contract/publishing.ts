@@ -6,12 +6,12 @@ import {
   flagChange,
   flagDefinition,
   flagRemoval,
-  segmentRemoval,
   keysChange,
   METADATA,
   type OpenStorage,
   publishedSegment,
   segmentChange,
+  segmentRemoval,
 } from './fixtures.ts'
 import { describeListedKeys } from './listed-keys.ts'
 import { newId } from './samples/sample-fields.ts'

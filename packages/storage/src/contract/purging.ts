@@ -18,17 +18,20 @@ export function describePurging(open: OpenStorage): void {
 }
 
 function describePurged(open: OpenStorage): void {
-  it.each(KINDS)('A purged record of kind %s is removed, and its id can be used again', async (kind) => {
-    const storage = await open()
-    const [record, other] = [sample(kind), sample(kind)]
-    await storage.insert(kind, record)
-    await storage.insert(kind, other)
-    expect(await storage.purge(kind, { where: { id: record.id } })).toBe(1)
-    expect(await storage.find(kind, record.id)).toBeUndefined()
-    expect(await storage.list(kind, {})).toEqual({ data: [other], total: 1 })
-    await storage.insert(kind, record)
-    expect(await storage.find(kind, record.id)).toEqual(record)
-  })
+  it.each(KINDS)(
+    'A purged record of kind %s is removed, and its id can be used again',
+    async (kind) => {
+      const storage = await open()
+      const [record, other] = [sample(kind), sample(kind)]
+      await storage.insert(kind, record)
+      await storage.insert(kind, other)
+      expect(await storage.purge(kind, { where: { id: record.id } })).toBe(1)
+      expect(await storage.find(kind, record.id)).toBeUndefined()
+      expect(await storage.list(kind, {})).toEqual({ data: [other], total: 1 })
+      await storage.insert(kind, record)
+      expect(await storage.find(kind, record.id)).toEqual(record)
+    },
+  )
 
   it('A purge also removes deleted records, which then cannot be revived', async () => {
     const storage = await open()

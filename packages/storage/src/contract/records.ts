@@ -93,13 +93,16 @@ function describeInserts(open: OpenStorage): void {
 }
 
 function describeKeys(open: OpenStorage): void {
-  it.each(KINDS)('Inserting a second record of kind %s with the same id fails with CONFLICT', async (kind) => {
-    const storage = await open()
-    const record = sample(kind)
-    await storage.insert(kind, record)
-    await expectRefusal(storage.insert(kind, sample(kind, { id: record.id })), 'CONFLICT')
-    expect(await storage.find(kind, record.id)).toEqual(record)
-  })
+  it.each(KINDS)(
+    'Inserting a second record of kind %s with the same id fails with CONFLICT',
+    async (kind) => {
+      const storage = await open()
+      const record = sample(kind)
+      await storage.insert(kind, record)
+      await expectRefusal(storage.insert(kind, sample(kind, { id: record.id })), 'CONFLICT')
+      expect(await storage.find(kind, record.id)).toEqual(record)
+    },
+  )
 
   const uniqueKeys = KINDS.flatMap((kind) =>
     KIND_RULES[kind].unique.map((fields) => ({
@@ -122,16 +125,19 @@ function describeKeys(open: OpenStorage): void {
     expect(await storage.find(key.kind, second.id)).toEqual(second)
   })
 
-  it.each(uniqueKeys)('Records can share some fields of a unique key: $name', async ({ kind, fields }) => {
-    const storage = await open()
-    const record = sample(kind)
-    await storage.insert(kind, record)
-    for (const field of fields.slice(1)) {
-      const other = { ...sample(kind), [field]: Reflect.get(record, field) } as typeof record
-      await storage.insert(kind, other)
-      expect(await storage.find(kind, other.id)).toEqual(other)
-    }
-  })
+  it.each(uniqueKeys)(
+    'Records can share some fields of a unique key: $name',
+    async ({ kind, fields }) => {
+      const storage = await open()
+      const record = sample(kind)
+      await storage.insert(kind, record)
+      for (const field of fields.slice(1)) {
+        const other = { ...sample(kind), [field]: Reflect.get(record, field) } as typeof record
+        await storage.insert(kind, other)
+        expect(await storage.find(kind, other.id)).toEqual(other)
+      }
+    },
+  )
 
   it('Exactly one of many concurrent inserts with the same key succeeds', async () => {
     const storage = await open()

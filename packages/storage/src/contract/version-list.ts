@@ -4,12 +4,12 @@ import {
   flagChange,
   flagDefinition,
   flagRemoval,
-  segmentRemoval,
   keysChange,
   METADATA,
   type OpenStorage,
   publishedSegment,
   segmentChange,
+  segmentRemoval,
 } from './fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 

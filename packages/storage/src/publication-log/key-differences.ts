@@ -52,7 +52,7 @@ function apply(difference: KeyDifference, keys: Set<string>): void {
 /** The number of keys that one step processes. */
 const KEYS_PER_STEP = 10_000
 
-/** Returns the listed keys after all differences. `interesting` restricts the result to its keys. */
+/** Returns the listed keys after all differences, or only those of them in `interesting`. */
 export function* foldKeys(
   differences: readonly KeyDifference[],
   interesting?: ReadonlySet<string>,

@@ -8,7 +8,7 @@ export interface SqliteDatabase {
 
 /** A prepared statement of a host's database. */
 export interface SqliteStatement {
-  /** `false` if the statement returns no rows. Only better-sqlite3 sets it: its `all` then throws. */
+  /** `false` if the statement returns no rows and `all` would throw, as in better-sqlite3. */
   readonly reader?: boolean
   /** Runs the statement and returns its rows. */
   all(...parameters: SqlValue[]): unknown[]
