@@ -38,16 +38,18 @@ import { forEachInTimeSlices } from './runtime/time-slice.ts'
 import { watchServer } from './server-metrics.ts'
 import { UsageRecorder } from './usage/usage-recorder.ts'
 
-/** How long a stopping server waits for requests in progress. */
+/** The longest time that a stopping server waits for requests in progress. */
 const DRAIN_WITHIN_MS = 5000
 
-/** Identifies an environment. */
+/** A reference to an environment. */
 export interface EnvironmentRef {
+  /** The id of the environment, a UUID. */
   readonly environmentId: string
 }
 
 /**
- * A feature-flag server to be mounted in, or called from, a program of yours.
+ * A feature-flag server. It can be mounted in an application, and the application can call it
+ * directly.
  *
  * @example
  * const flags = createFlagServer({ ...sqlite({ path: 'flags.db' }), basePath: '/flags' })
@@ -56,11 +58,15 @@ export interface EnvironmentRef {
  * await flags.evaluate({ environmentId }, { kind: 'user', key: 'user-1' })
  */
 export class FlagServer<As = unknown> {
-  /** Web request → web response; may be passed on without the server. */
+  /**
+   * Converts a web request to a web response. Can be used as a plain function, without its server.
+   */
   readonly fetch: (request: Request) => Promise<Response>
-  /** Neutral request → reply, as platform bindings use it. Neither throws nor rejects. */
+  /** Handles a request that a platform binding has received. Neither throws nor rejects. */
   readonly handle: (exchange: Exchange) => Reply | Promise<Reply>
-  /** Use cases in process, as the management plane offers them; `undefined` without one. */
+  /**
+   * The use cases of the management plane, for calls in process; `undefined` without such a plane.
+   */
   readonly as: As
   readonly #options: ResolvedOptions
   readonly #metrics = new Metrics()
@@ -69,7 +75,7 @@ export class FlagServer<As = unknown> {
   readonly #usage: UsageRecorder
   readonly #sessions = new SessionRegistry()
   readonly #connectionOptions: SocketConnectionOptions
-  /** All sockets that are open, with or without a session. */
+  /** All open sockets, with or without a session. */
   readonly #sockets = new Set<SocketConnection>()
   readonly #broadcaster: Broadcaster
   readonly #inFlight = new InFlight()
@@ -123,17 +129,20 @@ export class FlagServer<As = unknown> {
     this.fetch = createFetch(options.basePath, this.handle)
   }
 
+  /** The path under which the server is mounted; empty for the root. */
   get basePath(): string {
     return this.#options.basePath
   }
 
+  /** The clock that the server uses. */
   get clock(): Clock {
     return this.#options.clock
   }
 
   /**
-   * For bindings: returns 0 if a socket may be opened; otherwise after how many seconds to try
-   * again, because the server stops, or because too many others are `queued` to be opened.
+   * Returns 0 if a socket may be opened. Otherwise returns the number of seconds after which the
+   * client may try again, because the server is closed or `queued`, the number of upgrades that
+   * wait for their handshake, has reached its limit. Bindings call this method.
    */
   admitSocket(queued = 0): number {
     if (this.#state !== 'closed' && queued < MAX_QUEUED_UPGRADES) return 0
@@ -142,8 +151,9 @@ export class FlagServer<As = unknown> {
   }
 
   /**
-   * Migrates the store, reads the SDK keys and subscribes to changes. The first use calls it;
-   * calling it before shows problems early. After a failure it may be called again.
+   * Migrates the store, subscribes to changes and reads the SDK keys. The first request calls this
+   * method. Call it earlier to detect problems at startup. After a failure it can be called again.
+   * Rejects with `UNAVAILABLE` if the server is closed.
    */
   start(): Promise<void> {
     if (this.#state === 'closed') return Promise.reject(closedError())
@@ -154,7 +164,10 @@ export class FlagServer<As = unknown> {
     return this.#starting
   }
 
-  /** Returns every flag's value for a context. Throws `INVALID_CONTEXT`, `NOT_FOUND`. */
+  /**
+   * Returns the value of every flag for a context. Throws `INVALID_CONTEXT`, or `NOT_FOUND` if the
+   * environment does not exist.
+   */
   async evaluate(environment: EnvironmentRef, context: EvaluationContext): Promise<FlagValues> {
     const { scope, flagSet, parsed } = await this.#request(environment, context)
     const evaluated = evaluateTimed({ flagSet, context: parsed, now: this.clock.now() })
@@ -162,7 +175,10 @@ export class FlagServer<As = unknown> {
     return valuesOf(evaluated.evaluation)
   }
 
-  /** Returns one flag's value for a context, and why. Throws `INVALID_CONTEXT`, `NOT_FOUND`. */
+  /**
+   * Returns the value of one flag for a context, with the reason for it. An unknown flag has the
+   * reason `ERROR`. Throws `INVALID_CONTEXT`, or `NOT_FOUND` if the environment does not exist.
+   */
   async evaluateFlag(
     environment: EnvironmentRef,
     flagKey: string,
@@ -178,8 +194,8 @@ export class FlagServer<As = unknown> {
   }
 
   /**
-   * For bindings: connects a socket that was just opened. `client` sent the request for the
-   * upgrade; without it, the socket counts as one of an unknown address.
+   * Connects a socket that was just opened. `client` is the sender of the upgrade request. Without
+   * it, the socket counts as one of an unknown address. Bindings call this method.
    */
   acceptSocket(socket: SocketLike, client?: Client): SocketConnection {
     const connection = new SocketConnection(socket, this.#connectionOptions)
@@ -189,22 +205,22 @@ export class FlagServer<As = unknown> {
     return connection
   }
 
-  /** For bindings: frees a connection whose socket is gone. */
+  /** Releases the connection of a socket that was closed. Bindings call this method. */
   releaseSocket(connection: SocketConnection): void {
     this.#sockets.delete(connection)
     connection.closed()
   }
 
   /**
-   * Stops gracefully: answers pending polls with the current values, closes sockets with 1001,
-   * stops timers, and closes the store. Stop accepting connections first.
+   * Stops gracefully: replies to pending polls with the current values, closes sockets with 1001,
+   * stops timers, and closes the store. Stop accepting connections before calling it.
    */
   close(): Promise<void> {
     this.#closing ??= this.#end()
     return this.#closing
   }
 
-  /** Begins an evaluation in process, and counts it. */
+  /** Prepares an evaluation in process, and counts it as a request. */
   async #request({ environmentId }: EnvironmentRef, context: EvaluationContext) {
     await this.#whenReady()
     const parsed = parseContext(context)
@@ -250,8 +266,8 @@ export class FlagServer<As = unknown> {
 }
 
 /**
- * Creates a server; without adapters, it keeps everything in memory. Throws `INVALID_REQUEST` for
- * an invalid option.
+ * Creates a server. Without adapters, it keeps everything in memory. Throws `INVALID_REQUEST` if an
+ * option is invalid.
  */
 export function createFlagServer<As = undefined>(
   options: FlagServerOptions<As> = {},

@@ -8,7 +8,9 @@ interface InstanceOptions {
   readonly sessions: SessionRegistry
 }
 
-/** The flag sets and live clients of this process, which may be one of several. */
+/**
+ * The flag sets and live clients of this process. Other processes may serve the same environments.
+ */
 export class Instance {
   readonly #options: InstanceOptions
 
@@ -16,7 +18,11 @@ export class Instance {
     this.#options = options
   }
 
-  /** Returns the environment's flag set, if it is loaded; `checkedAt` in epoch milliseconds. */
+  /**
+   * Returns the version of an environment's flag set in this process, and the time at which the
+   * store last had no newer one (epoch milliseconds). Returns `undefined` if the flag set is not
+   * loaded.
+   */
   findServed(
     environmentId: string,
   ): { readonly version: number; readonly checkedAt: number } | undefined {
@@ -24,12 +30,15 @@ export class Instance {
     return held && { version: held.flagSets.server.version, checkedAt: held.checkedAt }
   }
 
-  /** Counts the environment's live clients; `behind` are those that have not received the version. */
+  /**
+   * Returns the number of an environment's live clients by transport. `behind` counts those that
+   * have not received the version.
+   */
   countClients(environmentId: string, version: number): Convergence['clients'] {
     const { flagSets } = this.#options.cache.peek(environmentId) ?? {}
     const clients = { ws: 0, poll: 0, behind: 0 }
     for (const kind of SDK_KEY_KINDS) {
-      // The client view of a version may have an older one.
+      // The client view keeps its version if a change affects no flag that is visible to clients.
       const isServed = flagSets !== undefined && flagSets.server.version >= version
       const expected = isServed ? Math.min(version, flagSets[kind].version) : version
       for (const session of this.#options.sessions.of({ environmentId, kind })) {

@@ -6,12 +6,12 @@ import type { Clock } from './runtime/clock.ts'
 import type { Job } from './runtime/jobs.ts'
 import type { Logger } from './runtime/logger.ts'
 
-/** What a server provides to its management plane. */
+/** The services that a server provides to its management plane. */
 export interface ServerServices extends Required<Capabilities> {
   readonly clock: Clock
   readonly logger: Logger
   readonly basePath: string
-  /** Whether a proxy in front writes `X-Forwarded-*`. */
+  /** `true` if a proxy in front of the server sets `X-Forwarded-*`. */
   readonly trustProxy: boolean
   readonly metrics: Metrics
   readonly instance: Instance
@@ -19,19 +19,23 @@ export interface ServerServices extends Required<Capabilities> {
 
 /** A management plane that runs in a server. `As` is the type of `FlagServer.as`. */
 export interface ConnectedManagementPlane<As> {
-  /** Answers every path below the base path that is not the server's own. Never rejects. */
+  /** Handles every path below the base path that is not one of the server's own. Never rejects. */
   readonly handle: (exchange: Exchange) => Promise<Reply>
-  /** Run from the start of the server until its close. */
+  /** Background jobs, which run from the start of the server until it is closed. */
   readonly jobs: readonly Job[]
+  /** The use cases that `FlagServer.as` exposes. */
   readonly as: As
-  /** Called once the store is up to date. If it fails, the server does not start. */
+  /** Called after the store was migrated. If it rejects, the server does not start. */
   start(): Promise<void>
-  /** Called when no request is in progress any more, before the store is closed. */
+  /**
+   * Called when no request is in progress, or when the server has waited long enough for the last
+   * ones. The store is closed afterwards.
+   */
   close(): Promise<void>
 }
 
-/** A control plane to be mounted in a server, such as that of `@ff/management`. */
+/** A control plane that can be mounted in a server, such as the one of `@ff/management`. */
 export interface ManagementPlane<As> {
-  /** Called once for each server, before anything else. */
+  /** Connects the plane to a server. Each server calls it once, when it is created. */
   connect(services: ServerServices): ConnectedManagementPlane<As>
 }

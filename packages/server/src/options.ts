@@ -5,41 +5,53 @@ import type { ManagementPlane } from './management-plane.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
 import { type Logger, silentLogger } from './runtime/logger.ts'
 
-/** The options of a server; spread the adapters first: `{ ...sqlite({ path }), basePath: '/flags' }`. */
+/**
+ * The options of a server. Spread the adapters first: `{ ...sqlite({ path }), basePath: '/flags'
+ * }`.
+ */
 export interface FlagServerOptions<As = unknown> extends Capabilities {
-  /** The path under which the host mounts the server, such as `/flags`; by default the root. */
+  /** The path under which the host mounts the server, such as `/flags`. The default is the root. */
   readonly basePath?: string
-  /** The control plane, such as `createManagement()` of `@ff/management`; without it, the server only evaluates. */
+  /**
+   * The control plane, such as `createManagement()` of `@ff/management`. Without one, the server
+   * only evaluates.
+   */
   readonly management?: ManagementPlane<As>
   /**
-   * Whether every request comes through a proxy of yours that sets `X-Forwarded-For`, `-Proto` and
-   * `-Host`. Clients are then distinguished by these headers.
+   * `true` if every request passes through your own proxy, which sets `X-Forwarded-For`, `-Proto`
+   * and `-Host`. The server then takes the address, scheme and host of clients from these headers.
+   * The default is `false`.
    */
   readonly trustProxy?: boolean
-  /** Silent by default. */
+  /** The logger. By default, nothing is logged. */
   readonly logger?: Logger
-  /** The system's by default. */
+  /** The clock. The default is the system clock. */
   readonly clock?: Clock
-  /** Whether `GET /metrics` needs no token; by default it needs one of the role `platform`. */
+  /**
+   * `true` if `GET /metrics` needs no token. By default, it needs a token with the role `platform`.
+   */
   readonly metricsArePublic?: boolean
   /**
-   * How many live clients there may be: sockets, and sessions. Beyond that, clients of the organization
-   * that has most are ended for those of others, and more of its own are refused with 429.
+   * The maximum number of live clients: WebSockets with a valid `init`, and pending polls. When it
+   * is reached, clients of the organization with the most live clients are ended to make room for
+   * clients of other organizations. New clients of its largest SDK key are refused with 429.
    */
   readonly maxLiveClients?: number
   /**
-   * Bytes of memory that the contexts of live clients may take together, 512 KiB or more; an SDK key
-   * may take a quarter of it and an organization half. Beyond that as for `maxLiveClients`.
+   * The maximum memory, in bytes, for the contexts of all live clients; at least 512 KiB. One SDK
+   * key may use a quarter of it, and one organization half. When it is reached, clients are ended
+   * or refused as for `maxLiveClients`.
    */
   readonly maxHeldContextBytes?: number
   /**
-   * How many sockets may begin with a valid `init` in a second before more are refused with
-   * `retryAfter`; at once a quarter, and of one organization three quarters.
+   * The maximum number of sockets that may start a session with a valid `init` in a second. Up to a
+   * quarter of this number may start at the same time. One organization may use three quarters of
+   * both. Further sockets are refused with `retryAfter`.
    */
   readonly maxNewSocketsPerSecond?: number
   /**
-   * How many sockets of one network address may be without a valid `init`; one more closes the
-   * oldest of them. Of all addresses together 4,096.
+   * The maximum number of sockets without a valid `init` from one network address. One more socket
+   * closes the oldest of them. The limit for all addresses together is 4,096.
    */
   readonly maxPendingSocketsPerAddress?: number
 }
@@ -53,17 +65,17 @@ export interface ResolvedOptions extends Required<Capabilities>, Limits {
   readonly metricsArePublic: boolean
 }
 
-/** The options that are numbers: their defaults and their minimums. */
+/** The default and the minimum of each numeric option. */
 const LIMITS = {
   maxLiveClients: { usual: 20_000, min: 1 },
-  // The largest context, in two bytes for each unit, fits in the quarter of one SDK key.
+  // The largest context, at two bytes for each UTF-16 unit, must fit in the quarter of one SDK key.
   maxHeldContextBytes: { usual: 128 * 1024 * 1024, min: 4 * 2 * MAX_HELD_CONTEXT_BYTES },
   maxNewSocketsPerSecond: { usual: 500, min: 1 },
   maxPendingSocketsPerAddress: { usual: 64, min: 1 },
 } as const
 type Limits = { readonly [Name in keyof typeof LIMITS]: number }
 
-/** Fills in the defaults. Throws `INVALID_REQUEST` for an invalid option. */
+/** Fills in the defaults. Throws `INVALID_REQUEST` if an option is invalid. */
 export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
   const { storage, changeFeed, rateLimiter } = { ...memory(), ...options }
   return {
@@ -82,7 +94,10 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
 function resolveBasePath(basePath: string): string {
   const trimmed = basePath.endsWith('/') ? basePath.slice(0, -1) : basePath
   if (trimmed !== '' && !/^(\/[^/?#\s]+)+$/.test(trimmed)) {
-    throw new FlagError('INVALID_REQUEST', `basePath must look like "/flags", not "${basePath}".`)
+    throw new FlagError(
+      'INVALID_REQUEST',
+      `\`basePath\` must be a path such as "/flags" (got "${basePath}").`,
+    )
   }
   return trimmed
 }
@@ -96,9 +111,9 @@ function resolveLimits(options: FlagServerOptions): Limits {
   return Object.fromEntries(limits)
 }
 
-/** Throws `INVALID_REQUEST` unless an option is an integer of at least `min`. */
+/** Throws `INVALID_REQUEST` if an option is not an integer of at least `min`. */
 export function assertLimit(name: string, limit: number, min: number): void {
   if (Number.isInteger(limit) && limit >= min) return
   const expected = min === 1 ? 'a positive integer' : `an integer of at least ${min}`
-  throw new FlagError('INVALID_REQUEST', `${name} must be ${expected}, not ${limit}.`)
+  throw new FlagError('INVALID_REQUEST', `\`${name}\` must be ${expected} (got ${limit}).`)
 }

@@ -1,4 +1,4 @@
-/** What a management plane is built with. Applications do not need this entry. */
+/** The building blocks of a management plane. Applications do not need this entry. */
 export { addressOf, assertOwnOrigin, type Client, isByHttps } from './access/client.ts'
 export { LastUse } from './access/last-use.ts'
 export { RequestLimiter, tooManyRequests } from './access/rate-limit.ts'

@@ -31,20 +31,25 @@ function liveMetrics(options: ServerMetricsOptions): readonly Metric[] {
       ['ws', sessions.count('ws')],
       ['poll', sessions.count('poll')],
     ])
-  const displaced = 'WebSockets without a valid init that were closed because there were too many.'
+  const displaced =
+    'WebSockets without a valid init that were closed because there were too many of them.'
   return [
-    gauge('ff_live_clients', 'Clients that hear of changes at once, by transport.', live),
-    gauge('ff_sockets', 'Open WebSockets, those before init included.', () => sockets.size),
+    gauge('ff_live_clients', 'Clients that receive changes immediately, by transport.', live),
+    gauge(
+      'ff_sockets',
+      'Open WebSockets, including those without a valid init.',
+      () => sockets.size,
+    ),
     gauge('ff_sockets_pending', 'Open WebSockets without a valid init.', () => pending.size),
     counter('ff_sockets_displaced_total', displaced, () => pending.displaced),
     gauge(
       'ff_held_context_bytes',
-      'Memory charged for contexts of live clients.',
+      'Bytes of memory charged for the contexts of live clients.',
       () => budget.heldBytes,
     ),
     counter(
       'ff_live_clients_gave_way_total',
-      'Live clients ended to make room for others.',
+      'Live clients that were ended to make room for others.',
       () => budget.gaveWay,
     ),
   ]
@@ -52,9 +57,9 @@ function liveMetrics(options: ServerMetricsOptions): readonly Metric[] {
 
 function serviceMetrics({ cache, jobs, usage }: ServerMetricsOptions): readonly Metric[] {
   const loaded = () => [...cache.loaded()].length
-  const stale = 'Environments whose newest version is not taken over.'
-  const versions = 'Versions of flag sets that were taken over.'
-  const dropped = 'Usage for which there was no room, or that the store refused.'
+  const stale = 'Environments whose newest version could not be loaded.'
+  const versions = 'Versions of flag sets that were loaded.'
+  const dropped = 'Usage that was dropped because there was no room or the store refused it.'
   const failures = 'Runs of background jobs that failed.'
   return [
     gauge('ff_flag_sets', 'Environments whose flag set is loaded.', loaded),
@@ -63,24 +68,28 @@ function serviceMetrics({ cache, jobs, usage }: ServerMetricsOptions): readonly 
     counter('ff_usage_dropped_total', dropped, () =>
       labelled('what', Object.entries(usage.stats.dropped)),
     ),
-    gauge('ff_usage_pending', 'What waits to be written about usage.', () => usage.stats.pending),
+    gauge(
+      'ff_usage_pending',
+      'Usage that waits to be written to the store.',
+      () => usage.stats.pending,
+    ),
     counter('ff_job_failures_total', failures, () => labelled('job', [...jobs.failures])),
   ]
 }
 
 function processMetrics(): readonly Metric[] {
   const delay = new EventLoopDelay()
-  const late = 'How late this process is, since the last reading.'
+  const late = 'Delay of timers in this process since the last reading.'
   const delays = () => labelled('quantile', delay.read())
-  const heap = 'Memory used by JavaScript values.'
+  const heap = 'Bytes of memory used by JavaScript values.'
   return [
     gauge('ff_event_loop_delay_seconds', late, delays),
-    gauge('process_resident_memory_bytes', 'Resident memory.', () => memoryUsed('rss')),
+    gauge('process_resident_memory_bytes', 'Resident memory in bytes.', () => memoryUsed('rss')),
     gauge('ff_heap_used_bytes', heap, () => memoryUsed('heapUsed')),
   ]
 }
 
-/** Returns a number of bytes; nothing on platforms that do not report memory. */
+/** Returns a number of bytes; an empty list on platforms that do not report memory. */
 function memoryUsed(of: 'rss' | 'heapUsed'): number | readonly Sample[] {
   return globalThis.process?.memoryUsage?.()[of] ?? []
 }

@@ -1,22 +1,24 @@
 import type { FlagServer } from '../src/flag-server.ts'
 
+/** A request to a server in process. */
 export interface Call {
   readonly method?: string
   readonly key?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** An object is sent as JSON; text and bytes as they are. */
+  /** The body. An object is sent as JSON, text and bytes without conversion. */
   readonly body?: unknown
   readonly signal?: AbortSignal
 }
 
+/** The response to a `Call`. */
 export interface Called {
   readonly status: number
   readonly headers: Headers
-  /** undefined when there is no body. */
+  /** The parsed JSON; `undefined` if there is no body. */
   readonly body: unknown
 }
 
-/** One request through the handler, in process. */
+/** Sends a request to the handler in process. */
 export async function call(
   flags: Pick<FlagServer, 'fetch'>,
   path: string,
@@ -48,8 +50,10 @@ function toBody(body: unknown): NonNullable<RequestInit['body']> {
   return body instanceof ReadableStream ? body : JSON.stringify(body)
 }
 
+/** Sends an evaluation of a context. */
 export const evaluate = (flags: FlagServer, key: string, context: unknown, headers = {}) =>
   call(flags, '/evaluator/evaluate', { key, body: { context }, headers })
 
+/** Sends a poll. */
 export const poll = (flags: FlagServer, key: string, body: unknown, signal?: AbortSignal) =>
   call(flags, '/evaluator/poll', { key, body, ...(signal === undefined ? {} : { signal }) })

@@ -8,20 +8,25 @@ import {
   type Storage,
 } from '@ff/storage'
 
+/** The capabilities of a server, all of them present. */
 export interface AllCapabilities {
   readonly storage: Storage
   readonly changeFeed: ChangeFeed
   readonly rateLimiter: RateLimiter
 }
 
-/** Everything in memory, each ability present. */
+/** Creates all capabilities in memory. */
 export function allInMemory(): AllCapabilities {
   const { storage, changeFeed, rateLimiter }: Capabilities = memory()
-  if (!storage || !changeFeed || !rateLimiter) throw new Error('memory() lacks an ability')
+  if (!storage || !changeFeed || !rateLimiter)
+    throw new Error('memory() must provide every capability')
   return { storage, changeFeed, rateLimiter }
 }
 
-/** A store that can be made to fail, when every call but `close` rejects, or to be slow. */
+/**
+ * Wraps a store so that it can fail or be slow. While it is broken, every call except `close`
+ * rejects. `calls` lists the names of the calls.
+ */
 export function breakable(storage: Storage): {
   storage: Storage
   break(): void
@@ -59,12 +64,12 @@ export function breakable(storage: Storage): {
   }
 }
 
-const away = () => new FlagError('UNAVAILABLE', 'The store is away.')
+const away = () => new FlagError('UNAVAILABLE', 'The store is unavailable.')
 
-/** In real time, without keeping the process alive. */
+/** Waits in real time, without keeping the process alive. */
 const pause = (ms: number) => new Promise((resolve) => void setTimeout(resolve, ms).unref())
 
-/** A feed whose hints can be swallowed, as a broken connection does. */
+/** Wraps a change feed so that its hints can be lost, as with a broken connection. */
 export function losable(feed: ChangeFeed): {
   changeFeed: ChangeFeed
   lose(isLosing: boolean): void
@@ -83,10 +88,15 @@ export function losable(feed: ChangeFeed): {
   }
 }
 
-/** A feed to one process whose hints wait until the test lets them through, in whatever order. */
+/**
+ * Wraps the change feed of one process so that hints wait until the test delivers them, in any
+ * order.
+ */
 export function disordered(feed: ChangeFeed): {
   changeFeed: ChangeFeed
-  /** One of the hints that wait, if any does; it may come again when it is kept. */
+  /**
+   * Delivers one of the waiting hints, if there are any. If `isKept`, it can be delivered again.
+   */
   letThrough(place: number, isKept: boolean): void
 } {
   const hints: (() => void)[] = []

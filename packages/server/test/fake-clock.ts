@@ -5,7 +5,7 @@ interface Timer {
   readonly task: () => void
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that advances only when a test calls `advance` or `set`. */
 export class FakeClock implements Clock {
   #now: number
   readonly #timers = new Set<Timer>()
@@ -22,7 +22,7 @@ export class FakeClock implements Clock {
     return this.#now
   }
 
-  /** How many timers wait. */
+  /** The number of scheduled timers. */
   get timers(): number {
     return this.#timers.size
   }
@@ -33,7 +33,7 @@ export class FakeClock implements Clock {
     return () => void this.#timers.delete(timer)
   }
 
-  /** Moves on, running what falls due on the way, each at its own instant. */
+  /** Advances the time and runs each timer that becomes due, at its own time. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms
     for (let due = this.#due(end); due !== undefined; due = this.#due(end)) {
@@ -46,7 +46,7 @@ export class FakeClock implements Clock {
     await settle()
   }
 
-  /** Sets the time without running anything, as an operator does. */
+  /** Sets the time without running timers, as when the system clock is changed. */
   set(now: number): void {
     this.#now = now
   }
@@ -60,14 +60,15 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Runs everything that waits only for a turn of the event loop. */
+/** Waits for several turns of the event loop, until all work is done that needs no timer. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Waits, in real time, until something has happened that `settle` may be too short for. */
+/** Waits in real time until a condition is true. Throws after five seconds. */
 export async function until(hasHappened: () => boolean): Promise<void> {
   for (const start = Date.now(); !hasHappened(); await settle()) {
-    if (Date.now() - start > 5000) throw new Error('it has not happened within five seconds')
+    if (Date.now() - start > 5000)
+      throw new Error('The condition did not become true within five seconds')
   }
 }

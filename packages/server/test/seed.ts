@@ -6,14 +6,18 @@ const CREATED = '2029-12-31T00:00:00.000Z'
 
 const recordFields = { createdAt: CREATED, updatedAt: CREATED, deletedAt: null, revision: 1 }
 
+/** An environment in the store, with an SDK key. */
 export interface SeededEnvironment {
   readonly projectId: string
   readonly environmentId: string
-  /** Of kind `client`, without a limit of its own. */
+  /** An SDK key of kind `client` with the default rate limit. */
   readonly sdkKey: string
 }
 
-/** An organization with one project and two environments, `live` and `staging`, a key for each. */
+/**
+ * Inserts an organization with one project and two environments, `live` and `staging`. Each
+ * environment has an SDK key.
+ */
 export async function seed(
   storage: Storage,
 ): Promise<{ orgId: string; live: SeededEnvironment; staging: SeededEnvironment }> {
@@ -35,6 +39,7 @@ export async function seed(
   return { orgId, live, staging }
 }
 
+/** Inserts an environment with an SDK key. */
 export async function addEnvironment(
   storage: Storage,
   projectId: string,
@@ -54,7 +59,7 @@ export async function addEnvironment(
   return { projectId, environmentId, sdkKey }
 }
 
-/** A new key for an environment; `changes` sets what is to be special about it. */
+/** Inserts an SDK key for an environment. `changes` overrides fields of its record. */
 export async function addSdkKey(
   storage: Storage,
   { projectId, environmentId }: Pick<SeededEnvironment, 'projectId' | 'environmentId'>,
@@ -80,7 +85,7 @@ export async function addSdkKey(
   return { id, sdkKey }
 }
 
-/** A text flag that serves `value` to everybody, until `rules` say otherwise. */
+/** Creates a text flag that serves `value` to all contexts unless a rule matches. */
 export function textFlag(
   key: string,
   value: string,
@@ -110,7 +115,10 @@ export function textFlag(
   }
 }
 
-/** A text flag that serves `other` to a share that grows by `increment` percent every hour. */
+/**
+ * Creates a text flag that serves `other` to a share of contexts that grows by `increment` percent
+ * every hour.
+ */
 export function rampFlag(key: string, startAt: string, increment: number): FlagDefinition {
   return {
     ...textFlag(key, 'base', [{ variationId: null, rolloutId: `rollout-${key}` }]),
@@ -131,14 +139,18 @@ export function rampFlag(key: string, startAt: string, increment: number): FlagD
   }
 }
 
+/** Creates the change that publishes a flag. */
 export function flagChange(definition: FlagDefinition): DefinitionChange {
   return { kind: 'flag', id: definition.id, definition }
 }
 
-/** When the tests' first definitions are published, by nobody. */
+/** The metadata of publications in tests: a fixed time and no event. */
 export const OCCASION = { publishedAt: '2026-01-01T00:00:00.000Z', eventId: null }
 
-/** Publishes, and notifies the change feed as the management plane does after a commit. */
+/**
+ * Publishes changes and notifies the change feed, as the management plane does after a commit.
+ * Resolves with the version.
+ */
 export async function publish(
   { storage, changeFeed }: Required<Pick<Capabilities, 'storage' | 'changeFeed'>>,
   environmentId: string,

@@ -2,16 +2,18 @@ import { asServerMessage, type ServerMessage } from '@ff/protocol/sdk'
 import type { Message } from '../src/live/flag-set-diff.ts'
 import type { SocketLike } from '../src/live/socket-like.ts'
 
-/** A socket whose other end is the test: it takes what is sent, as slowly as it likes. */
+/**
+ * A socket with the test as its client. It records sent messages and can simulate a slow client.
+ */
 export class TestSocket implements SocketLike {
   readonly messages: ServerMessage[] = []
-  /** Everything that was sent, as it was handed over. */
+  /** All messages that were sent, as the same objects. */
   readonly sent: Message[] = []
   closedWith: number | undefined
-  /** Whether the transport was asked to wait for the client's answer when it was closed. */
+  /** `true` if the transport was closed with a wait for the client's close frame. */
   lingers: boolean | undefined
   bufferedAmount = 0
-  /** Whether the other end has stopped reading. */
+  /** `true` if the client has stopped reading. */
   isStuck = false
   readonly #tasks: (() => void)[] = []
 
@@ -19,7 +21,7 @@ export class TestSocket implements SocketLike {
     const { text } = sent
     this.sent.push(sent)
     const message = asServerMessage(JSON.parse(text))
-    if (message === undefined) throw new Error(`not a message of the server: ${text}`)
+    if (message === undefined) throw new Error(`Not a server message: ${text}`)
     this.messages.push(message)
     if (this.isStuck) this.bufferedAmount += text.length
   }
@@ -33,13 +35,14 @@ export class TestSocket implements SocketLike {
     this.lingers = !isAnonymous
   }
 
-  /** The other end reads again. */
+  /** Simulates that the client has read all sent messages. */
   drain(): void {
     this.isStuck = false
     this.bufferedAmount = 0
     for (const task of this.#tasks.splice(0)) task()
   }
 
+  /** Returns and removes the received messages. */
   take(): ServerMessage[] {
     return this.messages.splice(0)
   }

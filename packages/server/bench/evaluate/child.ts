@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** Answers one kind of question; what it answers must be JSON. */
+/** Handlers of requests by name. Their results must be JSON. */
 export type Answers = Readonly<Record<string, (question: never) => unknown>>
 
 interface Message {
@@ -9,7 +9,10 @@ interface Message {
   readonly content: unknown
 }
 
-/** A process of this benchmark, started from the same file and held on one core. */
+/**
+ * A child process of this benchmark. It runs the same file with a role as its argument, on one
+ * core.
+ */
 export class Child {
   readonly #process: ChildProcess
 
@@ -25,9 +28,10 @@ export class Child {
     return new Child(child)
   }
 
+  /** Sends a request to the process and resolves with its response. */
   ask<T>(name: string, content: unknown = null): Promise<T> {
     return new Promise((resolve, reject) => {
-      const fail = () => reject(new Error('a process of the benchmark has ended'))
+      const fail = () => reject(new Error('A process of the benchmark has ended'))
       this.#process.once('exit', fail)
       this.#process.once('message', ({ answer }: { readonly answer: T }) => {
         this.#process.off('exit', fail)
@@ -37,7 +41,7 @@ export class Child {
     })
   }
 
-  /** Lets it end by itself, so that a profile is written. */
+  /** Disconnects the process so that it exits normally and writes its profile. */
   async end(): Promise<void> {
     const ended = once(this.#process, 'exit')
     this.#process.disconnect()
@@ -45,7 +49,7 @@ export class Child {
   }
 }
 
-/** Answers what `Child.ask` asks this process, until that lets go of it. */
+/** Responds to the requests of `Child.ask` until the parent process disconnects. */
 export function serveAnswers(answers: Answers): void {
   process.on('message', async ({ name, content }: Message) => {
     process.send?.({ answer: await answers[name]?.(content as never) })
@@ -54,7 +58,10 @@ export function serveAnswers(answers: Answers): void {
   process.send?.({ answer: 'ready' })
 }
 
-/** `FF_PROFILE=service` writes a profile of that process into the working directory. */
+/**
+ * Returns the Node options for a CPU profile. `FF_PROFILE=service` writes a profile of the process
+ * with that role to the working directory.
+ */
 function profiling(role: string): readonly string[] {
   return process.env['FF_PROFILE'] === role
     ? ['--cpu-prof', `--cpu-prof-name=${role}.cpuprofile`]

@@ -1,31 +1,34 @@
 import { connect, type Socket } from 'node:net'
 import type { UserContext } from '../../../core/bench/workload.ts'
 
+/** The server under test. */
 export interface Target {
   readonly port: number
   readonly sdkKey: string
 }
 
-/** What one round is to be. */
+/** The parameters of one round. */
 export interface RoundSpec {
   readonly port: number
   readonly connections: number
   readonly requests: number
-  /** Ask with the entity tag of the answer before, so that nothing has changed. */
+  /** `true` to send the current entity tags, so that every response is 304. */
   readonly isConditional: boolean
 }
 
+/** The result of one round. */
 export interface Round {
   readonly requests: number
   readonly seconds: number
-  /** In milliseconds. */
+  /** The median latency in milliseconds. */
   readonly p50: number
+  /** The 99th percentile of the latency in milliseconds. */
   readonly p99: number
-  /** How much of its core the load itself has taken. */
+  /** The share of its core that the load process has used. */
   readonly cpuShare: number
 }
 
-/** As browsers and SDKs send them. */
+/** Returns the bytes of a request, with the headers that browsers and SDKs send. */
 function requestBytes({ sdkKey }: Target, context: UserContext, etag?: string): Buffer {
   const body = JSON.stringify({ context })
   const head = [
@@ -41,8 +44,8 @@ function requestBytes({ sdkKey }: Target, context: UserContext, etag?: string): 
 }
 
 /**
- * Sends prepared requests over keep-alive connections, one at a time on each, and reads no more of
- * an answer than where it ends: the load must cost less than what it measures.
+ * Sends prepared requests over keep-alive connections, one at a time on each. Reads only as much of
+ * a response as is needed to find its end, because the load must use less CPU than the server.
  */
 export class Load {
   readonly #plain: readonly Buffer[]
@@ -53,7 +56,7 @@ export class Load {
     this.#plain = plain
   }
 
-  /** Asks the target once for each context, to know the entity tags. */
+  /** Sends one request for each context to read its entity tag. */
   static async prepare(target: Target, contexts: readonly UserContext[]): Promise<Load> {
     const load = new Load(contexts.map((context) => requestBytes(target, context)))
     const conditional: Buffer[] = []
@@ -61,7 +64,7 @@ export class Load {
     for (const [index, context] of contexts.entries()) {
       const answer = await connection.ask(load.#plain[index] ?? Buffer.alloc(0))
       const etag = /^ETag: (.*)\r$/m.exec(answer.toString())?.[1]
-      if (etag === undefined) throw new Error(`no entity tag: ${answer}`)
+      if (etag === undefined) throw new Error(`The response has no entity tag: ${answer}`)
       conditional.push(requestBytes(target, context, etag))
     }
     connection.close()
@@ -69,7 +72,7 @@ export class Load {
     return load
   }
 
-  /** The whole answer to the first context. */
+  /** Returns the whole response for the first context. */
   async sample({
     port,
     isConditional,
@@ -148,7 +151,10 @@ class Connection {
     })
   }
 
-  /** Sends the next request as soon as the answer before is complete, while there is one. */
+  /**
+   * Sends the next request when the previous response is complete, until `next` returns
+   * `undefined`.
+   */
   repeat(next: () => Buffer | undefined, { latencies, status }: Repetition): Promise<void> {
     return new Promise((resolve, reject) => {
       let sentAt = performance.now()
@@ -158,10 +164,11 @@ class Connection {
         if (request === undefined) resolve()
         else this.#socket.write(request)
       }
-      this.#socket.on('close', () => reject(new Error('the server has closed a connection')))
+      this.#socket.on('close', () => reject(new Error('The server has closed a connection')))
       this.#socket.on('data', (piece) => {
         if (missing === 0) {
-          if (piece.toString('latin1', 9, 12) !== status) reject(new Error(`answered ${piece}`))
+          if (piece.toString('latin1', 9, 12) !== status)
+            reject(new Error(`Unexpected response: ${piece}`))
           missing = lengthOf(piece)
         }
         missing -= piece.length
@@ -177,7 +184,7 @@ class Connection {
   }
 }
 
-/** Of head and body together; infinite while the head is not complete. */
+/** Returns the length of a response, headers and body; infinite if the headers are incomplete. */
 function lengthOf(answer: Buffer): number {
   const headEnd = answer.indexOf('\r\n\r\n')
   if (headEnd === -1) return Number.POSITIVE_INFINITY

@@ -4,12 +4,13 @@ import { Load, type Round, type RoundSpec, type Target } from './load.ts'
 import { runFloor, runService, type Samples } from './servers.ts'
 
 /**
- * `POST /evaluator/evaluate` with a hundred flags and everything on, beside a bare server that
- * parses the same body and answers as much. Each server has one core in turn, the load the other.
+ * This benchmark compares `POST /evaluator/evaluate`, with a hundred flags and all features
+ * enabled, with a minimal server that parses the same body and sends a response of the same size.
+ * The servers run on one core, one at a time, and the load runs on another.
  */
 const CONTEXTS = 4000
 const ROUNDS = 21
-/** So many that all code that matters was compiled for good. */
+/** The number of warm-up requests. It is large enough for all relevant code to be optimized. */
 const WARM_UP_REQUESTS = 40_000
 const SERVER_CORE = 0
 const LOAD_CORE = 1
@@ -24,7 +25,7 @@ const CASES: readonly Case[] = [
 ]
 
 interface Measured extends Round {
-  /** Microseconds of CPU of the server. */
+  /** The CPU time of the server in microseconds. */
   readonly cpu: number
 }
 
@@ -120,7 +121,7 @@ function cpuOfOne({ cpu, requests }: Measured): number {
   return cpu / requests
 }
 
-/** Of the round that was disturbed least. */
+/** Returns the CPU time per request of the round with the least interference. */
 function leastCpu(rounds: readonly Measured[]): number {
   return Math.min(...rounds.map(cpuOfOne))
 }

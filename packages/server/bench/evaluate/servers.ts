@@ -10,14 +10,14 @@ import { addSdkKey, flagChange, OCCASION, seed } from '../../test/seed.ts'
 import { serveAnswers } from './child.ts'
 import type { Target } from './load.ts'
 
-/** As a whole, status line, head and body. */
+/** Whole responses: status line, headers and body. */
 export interface Samples {
   readonly full: string
   readonly notModified: string
 }
 
 const answers = {
-  /** Microseconds of CPU so far, of all threads. */
+  /** Returns the CPU time of all threads so far, in microseconds. */
   cpu: () => {
     const { user, system } = process.cpuUsage()
     return user + system
@@ -25,7 +25,7 @@ const answers = {
   rss: () => process.memoryUsage.rss(),
 }
 
-/** Everything that a server does by default, with a hundred flags. */
+/** Runs a flag server with default options and a hundred flags. */
 export async function runService(): Promise<void> {
   const { storage, rateLimiter, changeFeed } = memory()
   const { live } = await seed(storage)
@@ -41,7 +41,7 @@ export async function runService(): Promise<void> {
   serveAnswers({ ...answers, start: (): Target => ({ port, sdkKey }) })
 }
 
-/** The least that any server of this kind does: parses the body, and answers always the same. */
+/** Runs a minimal server for comparison. It parses the body and always sends the same response. */
 export function runFloor(): void {
   const start = async ({ full, notModified }: Samples) => {
     const [, body = ''] = full.split('\r\n\r\n')
@@ -63,7 +63,7 @@ export function runFloor(): void {
   serveAnswers({ ...answers, start })
 }
 
-/** Those that Node does not send by itself, names and values in turn. */
+/** Returns the headers that Node does not add automatically, as names and values in alternation. */
 function headersOf(answer: string): string[] {
   const [head = ''] = answer.split('\r\n\r\n')
   const lines = head.split('\r\n').slice(1)

@@ -2,31 +2,37 @@ import { connect, type Socket } from 'node:net'
 import { contextsOf } from '../../../core/bench/workload.ts'
 import { answerAll, instant, pause, SDK_KEY } from './messages.ts'
 
-/** How one kind of client speaks; as cheap as can be, so that the server is what is measured. */
+/**
+ * The protocol of one kind of client. It uses as little CPU as possible, so that the benchmark
+ * measures the server.
+ */
 interface Speech {
-  /** Sent once the connection stands. */
+  /** The bytes that are sent when the connection is open. */
   readonly hello: Buffer
-  /** Sent again after each message; undefined: nothing is. */
+  /** The bytes that are sent after each message; `undefined` for none. */
   readonly again?: Buffer
-  /** Whether the hello is answered at once. */
+  /** `true` if the server responds to `hello` immediately. */
   readonly isGreeted: boolean
   createReader(socket: Socket): Reader
 }
 
-/** Takes bytes, and says how many messages they completed. */
+/** Reads bytes and counts messages. */
 interface Reader {
+  /** Returns the number of messages that are completed by these bytes. */
   read(bytes: Buffer): number
 }
 
 const CONTEXTS = contextsOf(1000).map((context) => JSON.stringify(context))
 const AT_ONCE = 250
 
-const received = { count: 0, wanted: Number.POSITIVE_INFINITY, tell: (_at: number) => {} }
+const received = { count: 0, wanted: Number.POSITIVE_INFINITY, resolve: (_at: number) => {} }
 const sockets: { readonly socket: Socket; readonly speech: Speech }[] = []
-/** All sockets read into the same place. */
+/** The buffer that all sockets read into. */
 const buffer = Buffer.alloc(256 * 1024)
 
-/** Opens clients, and tells when the last of them has received something. */
+/**
+ * Runs the client process: opens clients, and reports when the last of them has received a message.
+ */
 export function beClients(kind: string, port: number): void {
   const speechOf = kind === 'polls' ? pollSpeech : socketSpeech
   const speeches = CONTEXTS.map(speechOf)
@@ -42,7 +48,8 @@ export function beClients(kind: string, port: number): void {
       if (speeches[0]?.isGreeted) await greeted
       return {}
     },
-    // Answered when the last client has heard; the next question comes before that.
+    // Resolves when the last client has received the change. The parent sends its next request
+    // before that.
     hear: async (count) => ({ lastAt: await allReceived(count) }),
     again: async () => {
       for (const [index, { socket, speech }] of sockets.entries()) {
@@ -58,7 +65,7 @@ function allReceived(count: number): Promise<number> {
   return new Promise((resolve) => {
     received.count = 0
     received.wanted = count
-    received.tell = resolve
+    received.resolve = resolve
   })
 }
 
@@ -68,7 +75,7 @@ function open(port: number, speech: Speech): Promise<void> {
       received.count += reader.read(buffer.subarray(0, length))
       if (received.count >= received.wanted) {
         received.wanted = Number.POSITIVE_INFINITY
-        received.tell(instant())
+        received.resolve(instant())
       }
       return true
     }
@@ -105,7 +112,7 @@ function socketSpeech(context: string): Speech {
   return { hello, isGreeted: true, createReader: (socket) => new FrameReader(socket) }
 }
 
-/** A text frame with a mask of zeros. */
+/** Returns a text frame with a mask of zeros. */
 function textFrame(text: string): Buffer {
   const payload = Buffer.from(text)
   const header = [0x81, 0x80 | 126, payload.length >> 8, payload.length & 255, 0, 0, 0, 0]
@@ -143,7 +150,7 @@ class ResponseReader implements Reader {
 
 const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0])
 
-/** Counts the messages that follow the answer to the upgrade, and answers pings. */
+/** Counts the messages after the response to the upgrade, and responds to pings. */
 class FrameReader implements Reader {
   readonly #socket: Socket
   #head: string | undefined = ''
@@ -189,7 +196,9 @@ class FrameReader implements Reader {
   }
 }
 
-/** Of a frame with this header; undefined while the header is incomplete. */
+/**
+ * Returns the payload length of a frame with this header; `undefined` if the header is incomplete.
+ */
 function payloadLength([first, length, ...more]: readonly number[]): number | undefined {
   if (first === undefined || length === undefined) return undefined
   const size = length === 127 ? 8 : length === 126 ? 2 : 0

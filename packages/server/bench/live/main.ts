@@ -21,22 +21,25 @@ interface Comparison {
   readonly floor: string
 }
 
-/** A server, and its clients. */
+/** A server process and its client process. */
 interface Party {
   readonly server: ChildProcess
   readonly clients: ChildProcess
-  /** With no client. */
+  /** The memory of the server without clients. */
   readonly idle: Answer
 }
 
-/** Prints how long a change takes to the last client, and what clients cost, beside the floor. */
+/**
+ * Prints the time until the last client has received a change, and the cost of clients, for the
+ * flag server and the minimal server.
+ */
 async function compare({ transport, floor }: Comparison): Promise<void> {
   const parties = [await start(floor, transport), await start('flags', transport)]
   for (const count of CLIENTS) {
     const memory: Answer[] = []
     for (const party of parties) {
       await ask(party.clients, 'open', count)
-      await untilParked(party, transport, count)
+      await untilPending(party, transport, count)
       memory.push(await ask(party.server, 'memory'))
     }
     reportMemory(`${count} ${transport}`, parties, memory, count)
@@ -62,7 +65,9 @@ async function start(kind: string, transport: string): Promise<Party> {
   return { server, clients, idle: await ask(server, 'memory') }
 }
 
-/** Starts this file again, on a processor of its own and with as many files as are allowed. */
+/**
+ * Runs this file in another process, on one processor and with the maximum number of open files.
+ */
 async function startOn(processor: number, ...role: readonly string[]): Promise<ChildProcess> {
   const [, file = ''] = process.argv
   const script = `ulimit -n $(ulimit -Hn); exec taskset -c ${processor} "$@"`
@@ -74,21 +79,21 @@ async function startOn(processor: number, ...role: readonly string[]): Promise<C
   return child
 }
 
-async function untilParked({ server }: Party, transport: string, count: number): Promise<void> {
+async function untilPending({ server }: Party, transport: string, count: number): Promise<void> {
   if (transport !== 'polls') return
-  while (((await ask(server, 'parked'))['parked'] ?? 0) < count) await pause(50)
+  while (((await ask(server, 'pending'))['pending'] ?? 0) < count) await pause(50)
 }
 
 async function runRound(party: Party, transport: string, count: number): Promise<Answer> {
   const { server, clients } = party
-  // Changes that follow one another at once are taken over together, a little later.
+  // Changes that follow each other immediately would be loaded together, with a delay.
   await pause(BETWEEN_ROUNDS_MS)
   const heard = ask(clients, 'hear', count)
   const { startedAt = 0 } = await ask(server, 'change')
   const { lastAt = 0 } = await heard
   const cost = await ask(server, 'cost')
   if (transport === 'polls') await ask(clients, 'again')
-  await untilParked(party, transport, count)
+  await untilPending(party, transport, count)
   return { ms: lastAt - startedAt, ...cost }
 }
 

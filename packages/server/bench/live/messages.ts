@@ -1,22 +1,23 @@
 import type { ChildProcess } from 'node:child_process'
 
+/** The SDK key of all clients. */
 export const SDK_KEY = `ff_${'0123456789abcdef'.repeat(4)}`
 
-/** What a process of this benchmark is asked by the one that reports. */
+/** A request from the main process to another process of this benchmark. */
 interface Question {
   readonly ask: string
   readonly count: number
 }
 
-/** Numbers by name. */
+/** A response: numbers by name. */
 export type Answer = Readonly<Record<string, number>>
 
-/** Milliseconds, on a scale that all processes of a machine share. */
+/** Returns the time in milliseconds, on a scale that all processes of a machine share. */
 export function instant(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
-/** Answers what the process that started this one asks. */
+/** Responds to the requests of the parent process. */
 export function answerAll(
   answers: Readonly<Record<string, (count: number) => Promise<Answer>>>,
 ): void {
@@ -27,16 +28,17 @@ export function answerAll(
   process.send?.({})
 }
 
+/** Sends a request to a process and resolves with its response. */
 export function ask(child: ChildProcess, question: string, count = 0): Promise<Answer> {
   const answer = answerOf(child)
   child.send({ ask: question, count } satisfies Question)
   return answer
 }
 
-/** The next answer of a process. */
+/** Resolves with the next response of a process. */
 export function answerOf(child: ChildProcess): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const ended = () => reject(new Error('a process of the benchmark has ended'))
+    const ended = () => reject(new Error('A process of the benchmark has ended'))
     child.once('exit', ended)
     child.once('message', (answer: Answer) => {
       child.off('exit', ended)
@@ -45,4 +47,5 @@ export function answerOf(child: ChildProcess): Promise<Answer> {
   })
 }
 
+/** Waits for a number of milliseconds. */
 export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

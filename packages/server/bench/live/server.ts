@@ -12,15 +12,15 @@ import { type Answer, answerAll, instant, pause, SDK_KEY } from './messages.ts'
 
 interface Serving {
   readonly server: Server
-  /** Tells all clients of something new. */
+  /** Sends a change to all clients. */
   change(round: number): Promise<void>
-  /** How many requests are parked. */
-  parked(): Promise<number>
+  /** Returns the number of pending polls. */
+  pending(): Promise<number>
 }
 
 const FLAGS = 1000
 
-/** What the floors send: as long as what the flag server sends. */
+/** The messages of the minimal servers. They have the same length as those of the flag server. */
 const UPDATE = Buffer.from(
   '{"type":"flags","flags":{"feature-0":"on 10"},"version":10,"full":false}',
 )
@@ -38,11 +38,11 @@ const KINDS = new Map([
   ['requests', serveRequests],
 ])
 
-/** Serves, until the process that started this one has gone. */
+/** Runs a server until the parent process disconnects. */
 export async function serve(kind: string): Promise<void> {
   const serving = await (KINDS.get(kind) ?? serveFlags)()
   const { server } = serving
-  // A slow machine leaves connections idle for long between two rounds.
+  // On a slow machine, connections are idle for a long time between two rounds.
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', 4096, resolve))
   const { port } = server.address() as AddressInfo
@@ -52,7 +52,7 @@ export async function serve(kind: string): Promise<void> {
   answerAll({
     port: async () => ({ port }),
     memory: memoryUsed,
-    parked: async () => ({ parked: await serving.parked() }),
+    pending: async () => ({ pending: await serving.pending() }),
     change: async () => {
       round += 1
       waits.begin()
@@ -68,11 +68,12 @@ export async function serve(kind: string): Promise<void> {
   })
 }
 
-/** How long something that is asked for again and again has had to wait for its turn. */
+/** Measures how long a repeating timer is delayed. */
 class Waits {
   #longest = 0
   #timer: NodeJS.Timeout | undefined
 
+  /** Starts measuring. */
   begin(): void {
     let last = instant()
     this.#longest = 0
@@ -83,14 +84,17 @@ class Waits {
     }, 1)
   }
 
-  /** The longest wait, in milliseconds. */
+  /** Stops measuring. Returns the longest delay in milliseconds. */
   end(): number {
     clearInterval(this.#timer)
     return this.#longest
   }
 }
 
-/** Once what was counted and observed while the clients came, which is told each second, is written. */
+/**
+ * Returns the memory in use. Waits until the usage of the new clients was written, which happens
+ * every second.
+ */
 async function memoryUsed(): Promise<Answer> {
   await pause(1500)
   for (let turn = 0; turn < 5; turn += 1) {
@@ -101,11 +105,12 @@ async function memoryUsed(): Promise<Answer> {
   return { rss, heap: heapUsed + external }
 }
 
-/** The flag server, sockets and polls; every round changes what everybody has of one flag. */
+/** Runs the flag server. Every round changes the value of one flag for all contexts. */
 async function serveFlags(): Promise<Serving> {
   const { storage, changeFeed, ...others } = memory()
   if (storage === undefined || changeFeed === undefined) throw new Error('no store')
-  // What a database keeps is no memory of this process: it is counted and observed, but not kept.
+  // With a database, stored usage is not in the memory of this process. It is therefore recorded,
+  // but not stored.
   storage.addEvaluationCounts = async () => undefined
   storage.recordContextSamples = async () => undefined
   const { live } = await seed(storage)
@@ -120,12 +125,12 @@ async function serveFlags(): Promise<Serving> {
   await storage.publish(live.environmentId, changes, OCCASION)
   const flags = createFlagServer({
     ...{ ...others, storage, changeFeed, metricsArePublic: true },
-    // How fast crowds are let in is not what is measured.
+    // The benchmark does not measure the connection throttle.
     maxNewSocketsPerSecond: 1_000_000,
     maxPendingSocketsPerAddress: 4096,
   })
   await flags.start()
-  // What is there once, whoever asks, is no client's.
+  // The first evaluation loads the environment, so that its memory is not attributed to clients.
   await flags.evaluate(live, {})
   const server = createServer(toNodeHandler(flags))
   attachWebSocket(server, flags)
@@ -135,20 +140,20 @@ async function serveFlags(): Promise<Serving> {
       const change = flagChange(textOf(first, 10 + (round % 90)))
       await publish({ storage, changeFeed }, live.environmentId, change)
     },
-    parked: async () => {
+    pending: async () => {
       const metrics = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
       return Number(/^ff_live_clients\{transport="poll"\} (\d+)$/m.exec(metrics)?.[1])
     },
   }
 }
 
-/** The same flag, serving texts, which are others in each round. */
+/** Returns the flag with text values that differ in each round. */
 function textOf(flag: FlagDefinition, round: number): FlagDefinition {
   const variations = flag.variations.map((each) => ({ ...each, value: `${each.key} ${round}` }))
   return { ...flag, type: 'string', variations }
 }
 
-/** Floor: nothing but `ws`, which sends everybody the same bytes. */
+/** Runs a minimal server: only `ws`, which sends the same bytes to all clients. */
 async function serveSockets(): Promise<Serving> {
   const server = createServer()
   const sockets = new WebSocketServer({ server, perMessageDeflate: false })
@@ -161,23 +166,23 @@ async function serveSockets(): Promise<Serving> {
     change: async () => {
       for (const socket of sockets.clients) socket.send(UPDATE, { binary: false })
     },
-    parked: async () => 0,
+    pending: async () => 0,
   }
 }
 
-/** Floor: nothing but `node:http`, which answers everybody the same. */
+/** Runs a minimal server: only `node:http`, which sends the same response to all clients. */
 async function serveRequests(): Promise<Serving> {
-  const parked: ServerResponse[] = []
+  const pending: ServerResponse[] = []
   const server = createServer((request, response) => {
     request.resume()
-    request.on('end', () => parked.push(response))
+    request.on('end', () => pending.push(response))
   })
   const headers = { 'Content-Type': 'application/json', 'Content-Length': EVERYTHING.length }
   return {
     server,
     change: async () => {
-      for (const response of parked.splice(0)) response.writeHead(200, headers).end(EVERYTHING)
+      for (const response of pending.splice(0)) response.writeHead(200, headers).end(EVERYTHING)
     },
-    parked: async () => parked.length,
+    pending: async () => pending.length,
   }
 }

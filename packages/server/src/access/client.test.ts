@@ -7,7 +7,7 @@ const from = (address: string | undefined, forwarded?: string) => ({
   header: (name: string) => (name === 'x-forwarded-for' ? forwarded : undefined),
 })
 
-describe('the address that counts for a client', () => {
+describe('addressOf', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -16,7 +16,7 @@ describe('the address that counts for a client', () => {
     ['2001:0db8:0001:0002::9', '2001:db8:1:2'],
     ['2001:db8::1', '2001:db8:0:0'],
     ['::1', '0:0:0:0'],
-  ])('of %s is %s', (address, expected) => {
+  ])('The address of a client at %s is %s', (address, expected) => {
     expect(addressOf(from(address), false)).toBe(expected)
   })
 
@@ -27,12 +27,15 @@ describe('the address that counts for a client', () => {
     ['[2001:db8:1:2::9]:50312', '2001:db8:1:2'],
     ['10.0.0.1,', '192.0.2.1'],
     ['', '192.0.2.1'],
-  ])('is, by a trusted proxy that says %j, %s', (forwarded, expected) => {
-    expect(addressOf(from('192.0.2.1', forwarded), true)).toBe(expected)
-    expect(addressOf(from('192.0.2.1', forwarded), false)).toBe('192.0.2.1')
-  })
+  ])(
+    'Behind a trusted proxy that forwards %j, the address of a client is %s',
+    (forwarded, expected) => {
+      expect(addressOf(from('192.0.2.1', forwarded), true)).toBe(expected)
+      expect(addressOf(from('192.0.2.1', forwarded), false)).toBe('192.0.2.1')
+    },
+  )
 
-  it('is undefined if it is not known', () => {
+  it('The address of a client is undefined if the connection has none', () => {
     expect(addressOf(from(undefined), true)).toBeUndefined()
   })
 })

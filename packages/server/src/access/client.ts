@@ -2,33 +2,37 @@ import { FlagError } from '@ff/core'
 
 /** The sender of a request: headers, address and encryption. */
 export interface Client {
-  /** `name` in lower case; several values are joined by a comma. */
+  /**
+   * Returns the value of a header, or `undefined`. `name` is in lower case. Several values are
+   * joined by a comma.
+   */
   header(name: string): string | undefined
-  /** The IP address of the connection; `undefined` if it is not known. */
+  /** The IP address of the connection; `undefined` if it is unknown. */
   readonly address: string | undefined
-  /** Whether the connection is encrypted. */
+  /** `true` if the connection is encrypted. */
   readonly isEncrypted: boolean
 }
 
 /**
- * Returns the address that counts as one client. Behind a trusted proxy it is the last one in
- * `X-Forwarded-For`, the only one that the proxy has written. Of an IPv6 address it is the network of
- * 64 bits, because a client has all addresses of its network.
+ * Returns the network address that counts as one client; `undefined` if it is unknown. Behind a
+ * trusted proxy, it is the last address in `X-Forwarded-For`, because only the proxy has written
+ * that one. For IPv6, it is the network of 64 bits, because one client can use all addresses of its
+ * network.
  */
 export function addressOf(client: Client, trustProxy: boolean): string | undefined {
   const address = forwarded(client, 'x-forwarded-for', trustProxy) ?? client.address
   return address === undefined ? undefined : networkOf(address)
 }
 
-/** Whether the client's browser came by HTTPS, as far as this server or its proxy knows. */
+/** Returns `true` if the client used HTTPS, according to the trusted proxy or this connection. */
 export function isByHttps(client: Client, trustProxy: boolean): boolean {
   const scheme = forwarded(client, 'x-forwarded-proto', trustProxy)
   return scheme === undefined ? client.isEncrypted : scheme === 'https'
 }
 
 /**
- * Throws `FORBIDDEN` when a browser says that the page which sends this is of another origin.
- * The scheme is not compared: a proxy may have taken it off.
+ * Throws `FORBIDDEN` if the `Origin` header names another origin than the host. The scheme is not
+ * compared, because a proxy may have terminated TLS.
  */
 export function assertOwnOrigin(client: Client, trustProxy: boolean): void {
   const origin = client.header('origin')
@@ -56,7 +60,9 @@ function networkOf(address: string): string {
     .join(':')
 }
 
-/** Some proxies add the port, which would make every connection another client. */
+/**
+ * Removes the port that some proxies add. With it, every connection would count as another client.
+ */
 function withoutPort(address: string): string {
   return /^\[(.*)\]/.exec(address)?.[1] ?? address.replace(/^([\d.]+):\d+$/, '$1')
 }

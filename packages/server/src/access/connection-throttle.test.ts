@@ -7,7 +7,7 @@ const crowd = (throttle: ConnectionThrottle, size: number, organization = 'acme'
 
 const admittedOf = (waits: readonly number[]) => waits.filter((seconds) => seconds === 0).length
 
-it('lets a quarter of a second’s number connect at once and the whole number in a second', async () => {
+it('A connection throttle admits a quarter of its rate immediately and the whole rate in a second', async () => {
   const clock = new FakeClock()
   const throttle = new ConnectionThrottle({ clock, perSecond: 100 })
   let admitted = 0
@@ -19,7 +19,7 @@ it('lets a quarter of a second’s number connect at once and the whole number i
   expect(admitted).toBeLessThanOrEqual(25 + 200)
 })
 
-it('lets one organization have three quarters of the number, at once and in a second', async () => {
+it('A connection throttle admits one organization at three quarters of both limits', async () => {
   const clock = new FakeClock()
   const throttle = new ConnectionThrottle({ clock, perSecond: 100 })
   expect(admittedOf(crowd(throttle, 100))).toBe(19)
@@ -32,7 +32,7 @@ it('lets one organization have three quarters of the number, at once and in a se
   expect(admitted).toBeLessThanOrEqual(151)
 })
 
-it('admits clients of another organization while one organization’s crowd never stops', async () => {
+it('A connection throttle admits clients of one organization while another one connects without pause', async () => {
   const clock = new FakeClock()
   const throttle = new ConnectionThrottle({ clock, perSecond: 100 })
   const waits: number[] = []
@@ -44,7 +44,7 @@ it('admits clients of another organization while one organization’s crowd neve
   expect(waits.filter((seconds) => seconds > 0)).toEqual([])
 })
 
-it('spreads many clients over as many seconds as they need to connect', () => {
+it('A connection throttle spreads refused clients over the seconds that they need to connect', () => {
   const throttle = new ConnectionThrottle({ clock: new FakeClock(), perSecond: 400 })
   const turns = new Map<number, number>()
   for (const seconds of crowd(throttle, 6000)) turns.set(seconds, (turns.get(seconds) ?? 0) + 1)
@@ -53,7 +53,7 @@ it('spreads many clients over as many seconds as they need to connect', () => {
   expect(Math.max(...turns.keys())).toBe(20)
 })
 
-it('never gives a wait of more than a minute, however large the crowd is', () => {
+it('A connection throttle never returns a wait of more than a minute', () => {
   const throttle = new ConnectionThrottle({ clock: new FakeClock(), perSecond: 1 })
   const waits = crowd(throttle, 1000).slice(1)
   expect(Math.min(...waits)).toBeGreaterThanOrEqual(1)
@@ -61,14 +61,14 @@ it('never gives a wait of more than a minute, however large the crowd is', () =>
   expect(new Set(waits.slice(100)).size).toBeGreaterThan(30)
 })
 
-it('lets another client connect in place of one whose permit was returned', () => {
+it('A connection throttle admits another client after a permit was returned', () => {
   const throttle = new ConnectionThrottle({ clock: new FakeClock(), perSecond: 4 })
   expect(crowd(throttle, 2)).toEqual([0, 1])
   throttle.giveBack('acme')
   expect(throttle.take('acme')).toBe(0)
 })
 
-it('forgets a crowd once its time has passed, and admits no client early when the clock is set back', async () => {
+it('A connection throttle empties its queue over time, and admits no client early when the clock is set back', async () => {
   const clock = new FakeClock()
   const throttle = new ConnectionThrottle({ clock, perSecond: 100 })
   crowd(throttle, 750)

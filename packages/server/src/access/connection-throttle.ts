@@ -6,26 +6,29 @@ import type { EnvironmentScope } from './sdk-keys.ts'
 
 interface ConnectionThrottleOptions {
   readonly clock: Clock
-  /** How many clients may connect in a second. */
+  /** The number of clients that may connect in a second. */
   readonly perSecond: number
 }
 
-/** The longest delay, in seconds, that is given as a place in the queue. */
+/** The longest delay, in seconds, that is computed from the place in the queue. */
 const MAX_DELAY_SECONDS = 60
 
-/** The largest share of one organization. */
+/** The largest share of the rate that one organization may use. */
 const SHARE_OF_ONE = 0.75
 
 /**
- * Limits how many clients connect in a second, and at once to a quarter of that. One organization
- * gets at most three quarters of both, so that its clients leave room for others. A refused client
- * gets a place in a queue that is only counted: many clients come back spread out, in the order of
- * arrival.
+ * Limits the number of clients that connect in a second, and the number that connect at the same
+ * time to a quarter of that. One organization may use at most three quarters of both, so that other
+ * organizations can connect. A refused client receives a delay that corresponds to its place in a
+ * virtual queue, so that refused clients reconnect spread out, in order of arrival.
  */
 export class ConnectionThrottle {
   readonly #clock: Clock
   readonly #all: Line
-  /** Bounded by the organizations that have a valid SDK key. */
+  /**
+   * The queue of each organization. The map is bounded, because only organizations with a valid SDK
+   * key are added.
+   */
   readonly #byOrganization = new Map<string, Line>()
   readonly #perSecond: number
 
@@ -36,9 +39,9 @@ export class ConnectionThrottle {
   }
 
   /**
-   * Lets a client with this key connect, and takes one request from the key's window. Throws
-   * `RATE_LIMITED` as `overloaded` if too many clients connect, which takes nothing from the window;
-   * without it if the window is used up.
+   * Admits a client with this key, and takes one request from the key's rate limit. Throws
+   * `RATE_LIMITED`. If too many clients connect, the error is marked as an overload, and no request
+   * is taken. If the rate limit is used up, the error is not marked.
    */
   async admit(scope: EnvironmentScope, limiter: RequestLimiter): Promise<void> {
     const seconds = this.take(scope.organizationId)
@@ -49,7 +52,10 @@ export class ConnectionThrottle {
     throw tooManyRequests({ seconds: Number(permit.retryAfter) })
   }
 
-  /** Lets a client of the organization connect: 0; otherwise after how many whole seconds to try again. */
+  /**
+   * Returns 0 if a client of the organization may connect now. Otherwise returns the number of
+   * whole seconds after which it may try again.
+   */
   take(organizationId: string): number {
     const one = this.#lineOf(organizationId)
     const now = this.#clock.now()
@@ -61,7 +67,7 @@ export class ConnectionThrottle {
     return 0
   }
 
-  /** Returns a permit that was not used. */
+  /** Gives back a permit that was not used. */
   giveBack(organizationId: string): void {
     for (const line of [this.#all, this.#lineOf(organizationId)]) line.giveBack()
   }
@@ -75,7 +81,7 @@ export class ConnectionThrottle {
   }
 }
 
-/** A token bucket, and the number of refused clients whose turn has not come. */
+/** A token bucket, and the number of refused clients that are expected to return. */
 class Line {
   readonly #perSecond: number
   readonly #burst: number
@@ -109,7 +115,7 @@ class Line {
     this.#permits = Math.min(this.#burst, this.#permits + 1)
   }
 
-  /** The next place in the queue, in whole seconds from now. */
+  /** Adds a client to the queue and returns its delay in whole seconds. */
   queue(): number {
     this.#queue += 1
     const turn = Math.ceil(this.#queue / this.#perSecond)
@@ -121,12 +127,18 @@ function burstOf(perSecond: number): number {
   return Math.max(1, Math.ceil(perSecond / 4))
 }
 
-/** Creates the refusal of a client because there are too many; it may try again after `seconds`. */
+/**
+ * Creates a `RATE_LIMITED` error for a client that is refused because of an overload. It may try
+ * again after `seconds`.
+ */
 export function overloaded(message: string, seconds: number): FlagError {
   return new FlagError('RATE_LIMITED', message, { details: { seconds, isOverload: true } })
 }
 
-/** Returns a random number of seconds from 1 to `most`, for clients without a place in a queue. */
+/**
+ * Returns a random integer from 1 to `most`: the delay, in seconds, of a client without a place in
+ * a queue.
+ */
 export function spreadSeconds(most = MAX_DELAY_SECONDS): number {
   return 1 + Math.floor(Math.random() * most)
 }

@@ -3,10 +3,10 @@ import type { Storage } from '@ff/storage'
 import type { Cancel, Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 
-/** The precision of the time of the last use. */
+/** The precision of the recorded time. */
 const PRECISION_MS = 60_000
 
-/** How long uses are gathered before they are written. */
+/** The time for which uses are collected before they are written. */
 const GATHER_MS = 1000
 
 interface LastUseOptions {
@@ -15,17 +15,18 @@ interface LastUseOptions {
   readonly logger: Logger
 }
 
-/** The kinds of records that have a last use. */
+/** The kinds of records with a `lastUsedAt` field. */
 type Used = 'accessToken' | 'sdkKey' | 'loginSession'
 
 /**
- * Records when tokens, keys or sessions were last used, to the minute: at most one write a minute for
- * each, in the background. A use that cannot be written is dropped.
+ * Records the time at which tokens, keys or log-in sessions were last used, with a precision of a
+ * minute. Writes in the background, at most once a minute for each record. A use that cannot be
+ * written is dropped.
  */
 export class LastUse {
   readonly #kind: Used
   readonly #options: LastUseOptions
-  /** By id; epoch milliseconds. */
+  /** The last use that was noted, in epoch milliseconds, by the id of the record. */
   readonly #notedAt = new Map<string, number>()
   #pending = new Map<string, number>()
   #cancel: Cancel | undefined
@@ -46,7 +47,7 @@ export class LastUse {
     this.#cancel ??= clock.schedule(GATHER_MS, () => void this.#write())
   }
 
-  /** Stops writing. */
+  /** Stops writing. Uses that were not written are dropped. */
   stop(): void {
     this.#cancel?.()
   }
@@ -66,11 +67,11 @@ export class LastUse {
         await storage.update(this.#kind, id, { lastUsedAt })
       } catch (cause) {
         const code = isFlagError(cause) ? cause.code : undefined
-        // Deleted since: the last use of a token may be its own deletion.
+        // The record was deleted in the meantime, perhaps by the very request that used the token.
         if (code === 'NOT_FOUND') continue
-        // An unavailable store is reported where it matters.
+        // An unavailable store is logged elsewhere.
         if (code !== 'UNAVAILABLE') {
-          logger.warn('the last use of tokens and keys could not be kept', { cause })
+          logger.warn('The last use of tokens and keys could not be recorded', { cause })
         }
         return
       }

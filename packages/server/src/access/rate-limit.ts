@@ -5,38 +5,49 @@ import { type Clock, within } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { EnvironmentScope } from './sdk-keys.ts'
 
-/** Whether a request is granted, and the state of its limit as text for headers. */
+/** The decision about a request, and the state of its rate limit as header values. */
 export interface Permit {
+  /** `true` if the request is within the limit. */
   readonly granted: boolean
+  /** The number of requests in a window. */
   readonly limit: string
+  /** The number of requests that are left in this window. */
   readonly remaining: string
+  /** The end of the window in epoch seconds. */
   readonly reset: string
-  /** Seconds until the next window; present if the request was not granted. */
+  /** Seconds until the next window; only present if the request was not granted. */
   readonly retryAfter?: string
 }
 
-/** The key by which requests are counted, and how many are granted in a minute. */
+/**
+ * The id by which requests are counted, and the number of requests that are granted in a minute.
+ */
 export type RateLimited = Pick<EnvironmentScope, 'keyId' | 'rateLimit'>
 
-/** One key's share of the present window, leased from the limiter that processes share. */
+/**
+ * The share of one key in the current window, leased from the rate limiter that all processes use.
+ */
 interface Share {
   readonly window: RateWindow
   readonly limit: string
   readonly reset: string
-  /** Requests that are granted without the limiter; negative after a request that counted more. */
+  /**
+   * The number of requests that can be granted without another lease. Negative if a request was
+   * charged for more than was left.
+   */
   left: number
-  /** Requests leased in this window. */
+  /** The number of requests leased in this window. */
   leased: number
-  /** Whether the limiter grants no more in this window. */
+  /** `true` if the rate limiter leases no more requests in this window. */
   exhausted: boolean
-  /** The running request to the limiter. */
-  asking: Promise<void> | undefined
+  /** The call of the rate limiter in progress. */
+  leasing: Promise<void> | undefined
 }
 
-/** How long the limiter may take to answer before this process counts alone. */
-const ANSWER_WITHIN_MS = 250
+/** The maximum duration of a call of the rate limiter. After it, this process counts without it. */
+const LEASE_WITHIN_MS = 250
 
-/** How long a limiter that failed is not called. */
+/** The time for which a rate limiter that failed is not called. */
 const REST_MS = 5000
 
 interface RequestLimiterOptions {
@@ -46,9 +57,9 @@ interface RequestLimiterOptions {
 }
 
 /**
- * Counts requests in windows of a minute for each key. Permits come from a share leased in
- * advance, so that only a request that finds none left waits for the limiter. While the
- * limiter fails, this process counts alone: it never grants more than the limit.
+ * Counts the requests of each key in windows of a minute. Permits come from a share that is leased
+ * in advance, so that only a request that finds no permit waits for the rate limiter. If the rate
+ * limiter fails, this process counts without it, and never grants more than the limit.
  */
 export class RequestLimiter {
   readonly #options: RequestLimiterOptions
@@ -60,23 +71,25 @@ export class RequestLimiter {
     this.#options = options
   }
 
-  /** Takes one request from the key's window; synchronous unless the limiter must be called. */
+  /**
+   * Takes one request from the key's window. Synchronous unless the rate limiter must be called.
+   */
   take(limited: RateLimited): Permit | Promise<Permit> {
     const share = this.#shareOf(limited)
-    if (share.left <= 0 && !share.exhausted) return this.#takeAfterAsking(limited)
+    if (share.left <= 0 && !share.exhausted) return this.#takeAfterLease(limited)
     return this.#permit(share)
   }
 
-  /** Takes further requests from the window for one that was granted. */
+  /** Takes more requests from the key's window for a request that was granted before. */
   charge(limited: RateLimited, requests: number): void {
     this.#shareOf(limited).left -= requests
   }
 
-  async #takeAfterAsking(limited: RateLimited): Promise<Permit> {
+  async #takeAfterLease(limited: RateLimited): Promise<Permit> {
     let share = this.#shareOf(limited)
     while (share.left <= 0 && !share.exhausted) {
-      share.asking ??= this.#ask(limited.keyId, share)
-      await share.asking
+      share.leasing ??= this.#leaseMore(limited.keyId, share)
+      await share.leasing
       share = this.#shareOf(limited)
     }
     return this.#permit(share)
@@ -106,13 +119,13 @@ export class RequestLimiter {
       window,
       limit: String(rateLimit),
       reset: String(Math.ceil(endOf(window) / 1000)),
-      ...{ left: 0, leased: 0, exhausted: false, asking: undefined },
+      ...{ left: 0, leased: 0, exhausted: false, leasing: undefined },
     }
     this.#shares.set(keyId, share)
     return share
   }
 
-  async #ask(keyId: string, share: Share): Promise<void> {
+  async #leaseMore(keyId: string, share: Share): Promise<void> {
     const { limit } = share.window
     const most = limit - share.leased
     const amount = Math.min(Math.max(Math.floor(limit / 100), 1 - share.left), most)
@@ -120,20 +133,26 @@ export class RequestLimiter {
     share.left += granted
     share.leased += granted
     share.exhausted = granted < amount || share.leased === limit
-    share.asking = undefined
+    share.leasing = undefined
   }
 
-  /** Returns all of `amount` if the limiter fails or has failed lately: the caller knows the limit. */
+  /**
+   * Leases up to `amount` requests. Returns `amount` if the rate limiter fails or has failed
+   * recently; the caller enforces the limit.
+   */
   async #lease(keyId: string, window: RateWindow, amount: number): Promise<number> {
     if (Math.abs(this.#options.clock.now() - this.#failedAt) < REST_MS) return amount
     try {
       const lease = this.#options.limiter.lease(keyId, window, amount)
-      const granted = await within(lease, { clock: this.#options.clock, ms: ANSWER_WITHIN_MS })
-      if (granted === undefined) throw new Error('no answer in time')
+      const granted = await within(lease, { clock: this.#options.clock, ms: LEASE_WITHIN_MS })
+      if (granted === undefined) throw new Error('The rate limiter did not respond in time')
       return Math.max(0, Math.min(granted, amount))
     } catch (cause) {
       this.#failedAt = this.#options.clock.now()
-      this.#options.logger.error('the rate limiter fails; this process counts alone', { cause })
+      this.#options.logger.error(
+        'The rate limiter failed; this process counts requests without it',
+        { cause },
+      )
       return amount
     }
   }
@@ -144,15 +163,15 @@ function endOf({ startedAt, lengthMs }: RateWindow): number {
 }
 
 interface Shortage {
-  /** By what the requests are counted. */
+  /** The thing that the limit applies to, such as `SDK key`. */
   readonly of?: string
-  /** When the next window begins. */
+  /** Seconds until the next window. */
   readonly seconds?: number
 }
 
-/** Creates the refusal of a request beyond the limit. */
+/** Creates the `RATE_LIMITED` error for a request beyond the limit. */
 export function tooManyRequests({ of = 'SDK key', seconds }: Shortage = {}): FlagError {
-  const message = `Too many requests for this ${of}; wait for the reset.`
+  const message = `Too many requests for this ${of}; wait until the limit is reset.`
   const details = seconds === undefined ? {} : { details: { seconds } }
   return new FlagError('RATE_LIMITED', message, details)
 }

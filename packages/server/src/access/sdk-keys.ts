@@ -8,10 +8,13 @@ import { MAX_REMEMBERED_KEYS } from '../runtime/memory-bounds.ts'
 import { LastUse } from './last-use.ts'
 import { hashSecret } from './secrets.ts'
 
-/** The flags of an environment that the clients of an SDK key receive. */
+/** The part of an environment's flags that clients with one kind of SDK key receive. */
 export interface FlagSetScope {
   readonly environmentId: string
-  /** `client`: values of the flags visible to clients; `server`: all flags, and the flag set. */
+  /**
+   * `client`: the values of flags that are visible to clients. `server`: all flags, and the flag
+   * set itself.
+   */
   readonly kind: SdkKeyKind
 }
 
@@ -21,26 +24,26 @@ export type SdkKeyKind = 'client' | 'server'
 /** All kinds of SDK keys. */
 export const SDK_KEY_KINDS: readonly SdkKeyKind[] = ['client', 'server']
 
-/** What an SDK key gives access to: one environment. */
+/** The access that an SDK key grants: to one environment. */
 export interface EnvironmentScope extends FlagSetScope {
   readonly keyId: string
   readonly organizationId: string
-  /** Requests a minute. */
+  /** The number of requests that the key may send in a minute. */
   readonly rateLimit: number
 }
 
 interface ValidKey extends EnvironmentScope {
   readonly hash: string
-  /** Epoch milliseconds; infinite when the key does not expire. */
+  /** The expiry in epoch milliseconds; infinite if the key does not expire. */
   readonly expiresAt: number
 }
 
 const KEY_PATTERN = new RegExp(`^${SDK_KEY_PREFIX}[0-9a-f]{64}$`)
 
-/** Unknown keys cause a read of the store at most this often. */
+/** The minimum time between two reads of the store that unknown keys cause. */
 const UNKNOWN_KEY_REFRESH_MS = 1000
 
-/** How long no known key is accepted while the store is read because keys have changed. */
+/** The maximum time for which requests wait while the store is read because keys have changed. */
 const DOUBT_MS = 250
 
 interface SdkKeyVerifierOptions {
@@ -49,20 +52,23 @@ interface SdkKeyVerifierOptions {
   readonly logger: Logger
 }
 
-/** Caches the hashes of all valid SDK keys, so that no request reads the store. */
+/**
+ * Verifies SDK keys. Caches the hashes of all valid keys, so that usually no request reads the
+ * store.
+ */
 export class SdkKeyVerifier {
   readonly #options: SdkKeyVerifierOptions
   readonly #refresh = new CoalescedTask(() => this.#load())
   readonly #lastUse: LastUse
-  /** By project; the organization of a project never changes. */
+  /** Organization ids by project id. The organization of a project never changes. */
   #organizations: ReadonlyMap<string, string> = new Map()
   #byHash: ReadonlyMap<string, ValidKey> = new Map()
   #byId: ReadonlyMap<string, ValidKey> = new Map()
-  /** By the key itself: the keys that were verified lately. */
+  /** Recently verified keys, by the key in plain text. */
   readonly #remembered = new Map<string, ValidKey>()
   #refreshedAt = Number.NEGATIVE_INFINITY
   #reachable = true
-  /** Resolves when the changed keys were read, or the time for that is over. */
+  /** Resolves when the changed keys were read, or when the maximum wait has passed. */
   #doubt: Promise<void> | undefined
   #listener: () => void = () => undefined
 
@@ -71,7 +77,7 @@ export class SdkKeyVerifier {
     this.#lastUse = new LastUse('sdkKey', options)
   }
 
-  /** Sets the function that is called when keys may have changed. */
+  /** Sets the function that is called after each read of the keys, successful or not. */
   listen(listener: () => void): void {
     this.#listener = listener
   }
@@ -81,14 +87,18 @@ export class SdkKeyVerifier {
     this.#lastUse.stop()
   }
 
-  /** Reads all valid keys again. Throws `UNAVAILABLE` if that fails; the cached keys stay. */
+  /**
+   * Reads all valid keys from the store. Throws `UNAVAILABLE` if that fails; the cached keys stay
+   * valid.
+   */
   refresh(): Promise<void> {
     return this.#refresh.run()
   }
 
   /**
-   * Reads all keys again because some have changed. Meanwhile, for a limited time, requests wait: a
-   * key is refused as soon as its revocation is acknowledged.
+   * Reads all keys again because some have changed. Until they are read, but only for a limited
+   * time, requests wait. A revoked key is therefore refused as soon as its revocation is
+   * acknowledged.
    */
   recheck(): void {
     const read = this.refresh().catch(() => undefined)
@@ -98,7 +108,9 @@ export class SdkKeyVerifier {
     this.#doubt = doubt
   }
 
-  /** Returns the scope of a key that was verified before; `undefined` if it must be verified. */
+  /**
+   * Returns the scope of a key that was verified recently; `undefined` if `verify` must be called.
+   */
   find(key: string | undefined): EnvironmentScope | undefined {
     if (key === undefined || this.#doubt !== undefined) return undefined
     const known = this.#remembered.get(key)
@@ -108,8 +120,8 @@ export class SdkKeyVerifier {
   }
 
   /**
-   * Returns the scope of a key. Throws `UNAUTHENTICATED` if the key is not valid, and `UNAVAILABLE` if
-   * it is unknown and the store cannot be read.
+   * Returns the scope of a key. Throws `UNAUTHENTICATED` if the key is not valid, and `UNAVAILABLE`
+   * if it is not cached and the store cannot be read.
    */
   async verify(key: string | undefined): Promise<EnvironmentScope> {
     if (key === undefined || !KEY_PATTERN.test(key)) throw keyRefused()
@@ -122,7 +134,10 @@ export class SdkKeyVerifier {
     return known
   }
 
-  /** Whether the key of a scope is, as far as this process knows, neither revoked nor expired. */
+  /**
+   * Returns `true` if, according to the cached keys, the key of a scope is neither revoked nor
+   * expired.
+   */
   isValid({ keyId }: EnvironmentScope): boolean {
     const known = this.#byId.get(keyId)
     return known !== undefined && known.expiresAt > this.#options.clock.now()
@@ -145,11 +160,11 @@ export class SdkKeyVerifier {
       const { data } = await this.#options.storage.list('sdkKey', {})
       await this.#readOrganizations(data)
       this.#replace(data)
-      if (!this.#reachable) this.#options.logger.info('the SDK keys can be read again')
+      if (!this.#reachable) this.#options.logger.info('The SDK keys can be read again')
       this.#reachable = true
     } catch (error) {
       if (this.#reachable)
-        this.#options.logger.error('the SDK keys cannot be read', { cause: error })
+        this.#options.logger.error('The SDK keys cannot be read', { cause: error })
       this.#reachable = false
       throw notVerifiable(error)
     } finally {
@@ -157,13 +172,13 @@ export class SdkKeyVerifier {
     }
   }
 
-  /** Reads the projects, unless those of all keys are known. */
+  /** Reads all projects, unless the projects of all keys are cached. */
   async #readOrganizations(records: readonly Records['sdkKey'][]): Promise<void> {
     const known = this.#organizations
     if (records.every(({ projectId }) => known.has(projectId))) return
     const { data } = await this.#options.storage.list('project', {})
     this.#organizations = new Map([
-      // A project that was deleted meanwhile counts as an organization of its own.
+      // A project that was deleted in the meantime counts as a separate organization.
       ...records.map(({ projectId }) => [projectId, known.get(projectId) ?? projectId] as const),
       ...data.map(({ id, orgId }) => [id, orgId] as const),
     ])
@@ -204,7 +219,7 @@ function toValidKey(
   }
 }
 
-/** Creates the refusal of a key that is not valid. */
+/** Creates the `UNAUTHENTICATED` error for a key that is not valid. */
 export function keyRefused(): FlagError {
   return new FlagError('UNAUTHENTICATED', 'The SDK key is missing, unknown, expired or revoked.')
 }

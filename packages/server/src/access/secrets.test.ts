@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { sha256 } from './secrets.ts'
 
-it('hashes every text as the web does', async () => {
+it('sha256 returns the same digest as the Web Crypto API for every text', async () => {
   for (const text of [
     '',
     'ffat_0123',

@@ -1,23 +1,29 @@
-/** A new random UUID in lower case. */
+/** Returns a new random UUID in lower case. */
 export function newId(): string {
   return crypto.randomUUID()
 }
 const SECRET_BYTES = 32
 
-/** Node's own, where there is one: it answers in a microsecond, the web's by way of a thread. */
+/**
+ * Node's own module if it exists, because the Web Crypto API uses another thread and is much
+ * slower.
+ */
 const builtin = globalThis.process?.getBuiltinModule?.('node:crypto')
 
-/** A new secret: the prefix and 64 hexadecimal digits (256 random bits). */
+/** Returns a new secret: the prefix and 64 hexadecimal digits (256 random bits). */
 export function newSecret(prefix: string): string {
   return prefix + toHex(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
 }
 
-/** What is stored of a secret: its SHA-256, in hexadecimal. */
+/** Returns the form in which a secret is stored: its SHA-256 digest in hexadecimal. */
 export function hashSecret(secret: string): Promise<string> {
   return sha256(secret)
 }
 
-/** Compares in a time that does not depend on where two texts differ. */
+/**
+ * Returns `true` if two texts are equal. The duration does not depend on the position of a
+ * difference.
+ */
 export function equalSecrets(one: string, other: string): boolean {
   let difference = one.length ^ other.length
   for (let at = 0; at < other.length; at += 1) {
@@ -26,7 +32,7 @@ export function equalSecrets(one: string, other: string): boolean {
   return difference === 0
 }
 
-/** Of the text in UTF-8, in hexadecimal. */
+/** Returns the SHA-256 digest of a text in UTF-8, in hexadecimal. */
 export async function sha256(text: string): Promise<string> {
   if (builtin !== undefined) return builtin.createHash('sha256').update(text).digest('hex')
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))

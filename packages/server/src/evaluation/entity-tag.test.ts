@@ -12,8 +12,8 @@ const tagText = `"12.3-${'a'.repeat(32)}-${'0'.repeat(32)}"`
 
 const LIVE = { environmentId: 'live', kind: 'server' } as const
 
-describe('entity tags', () => {
-  it('are written and read back, strong or weak, with blanks around', () => {
+describe('Entity tags', () => {
+  it('An entity tag is parsed from its text, strong or weak, with surrounding spaces', () => {
     expect(entityTagText(tag)).toBe(tagText)
     for (const written of [tagText, `W/${tagText}`, `  ${tagText} `])
       expect(asEntityTag(written)).toEqual(tag)
@@ -27,17 +27,17 @@ describe('entity tags', () => {
     tagText.toUpperCase(),
     `${tagText}${tagText}`,
     `w/${tagText}`,
-  ])('are not recognised in %j', (other) => {
+  ])('The text %j is not an entity tag', (other) => {
     expect(asEntityTag(other)).toBeUndefined()
   })
 
-  it('are found among others in a list', () => {
+  it('Entity tags are found in a list with other tags', () => {
     expect(entityTagsIn(`"x", W/${tagText} ,${tagText}, *`)).toEqual([tag, tag])
     expect(entityTagsIn('')).toEqual([])
   })
 })
 
-describe('the hash of a context', () => {
+describe('contextHashOf', () => {
   const context = { kind: 'user', key: 'user-1', name: 'Zoë' }
   const text = JSON.stringify(context)
   const compact = `{"context":${text}}`
@@ -47,17 +47,17 @@ describe('the hash of a context', () => {
     return found && contextHashOf(LIVE, found)
   }
 
-  it('is the same from a body without spaces and from the context alone', () => {
+  it('The hash of a context is the same for a body without spaces and for the context alone', () => {
     expect(hashIn(compact)).toBe(contextHashOf(LIVE, text))
     expect(hashIn('{"context":{}}')).toBe(contextHashOf(LIVE, '{}'))
   })
 
-  it('is not read from a body that is not just a context', () => {
+  it('No context text is found in a body that contains more than a context', () => {
     const bodies = [`${compact}\n`, ` ${compact}`, `{"since":"x",${compact.slice(1)}`, '{}', '']
     for (const body of bodies) expect(contextTextIn(bytesOf(body))).toBeUndefined()
   })
 
-  it('is never that of another context, whatever stands around it', () => {
+  it('The hash of a context differs from the hash of every other context and body', () => {
     const user = '{"kind":"user"}'
     const bodies = [
       `{"context":${user}}`,
@@ -72,7 +72,7 @@ describe('the hash of a context', () => {
     expect(hashes.size).toBe(bodies.length + alone.length)
   })
 
-  it('is another in every environment', () => {
+  it('The hash of a context differs between environments', () => {
     const environments = ['live', 'staging', 'evil', 'live ', '', ...Array.from('0123456789')]
     const hashes = new Set(
       environments.map((environment) =>

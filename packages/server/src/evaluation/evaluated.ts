@@ -9,7 +9,7 @@ export interface Evaluated {
   readonly flagSet: FlagSet
   readonly context: EvaluationContext
   readonly evaluation: Evaluation
-  /** How long it took. */
+  /** The duration of the evaluation in microseconds. */
   readonly micros: number
 }
 
@@ -18,11 +18,11 @@ interface TimedInput {
   readonly context: EvaluationContext
   /** Epoch milliseconds. */
   readonly now: number
-  /** Every flag by default; unknown keys are ignored. */
+  /** The flags to evaluate; all flags by default. Unknown keys are ignored. */
   readonly flagKeys?: Iterable<string>
 }
 
-/** Evaluates flags, and measures the duration. */
+/** Evaluates flags and measures the duration. */
 export function evaluateTimed({ flagSet, context, now, flagKeys }: TimedInput): Evaluated {
   const startedAt = performance.now()
   const evaluation =
@@ -32,12 +32,15 @@ export function evaluateTimed({ flagSet, context, now, flagKeys }: TimedInput): 
   return { flagSet, context, evaluation, micros: (performance.now() - startedAt) * 1000 }
 }
 
-/** The values of one context, as they are sent. */
+/** The values of all flags for one context, in the form in which they are sent. */
 export interface EvaluationAnswer {
   readonly tag: EntityTag
-  /** The flat object as JSON text; null if the caller already has exactly this. */
+  /**
+   * A flat object of values by flag key, as JSON text; `null` if the caller already has these
+   * values.
+   */
   readonly json: string | null
-  /** What the text was made from; absent if nothing was evaluated. */
+  /** The evaluation that `json` was created from; absent if nothing was evaluated. */
   readonly evaluated?: Evaluated
 }
 
@@ -47,7 +50,7 @@ interface AnswerInput {
   readonly now: number
 }
 
-/** Evaluates every flag. The caller records the evaluation. */
+/** Evaluates every flag. The caller must record the evaluation. */
 export function evaluationAnswer(
   flagSet: FlagSet,
   { context, contextHash, now }: AnswerInput & { readonly context: EvaluationContext },
@@ -64,8 +67,8 @@ export function evaluationAnswer(
 }
 
 /**
- * Returns the tag in an `If-None-Match` header that `evaluationAnswer` would return; `undefined` if
- * there is none. Needs nothing of the context but its hash.
+ * Returns the tag in an `If-None-Match` header that matches the current version, step and context;
+ * `undefined` if none does. Requires only the hash of the context.
  */
 export function findCurrentTag(
   flagSet: FlagSet,

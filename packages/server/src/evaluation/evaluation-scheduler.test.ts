@@ -5,7 +5,7 @@ import { EvaluationScheduler } from './evaluation-scheduler.ts'
 
 const MIB = 1024 * 1024
 
-/** A scheduler over a clock that work moves on. */
+/** Creates a scheduler with a clock that advances while work runs. */
 function scene() {
   const clock = new FakeClock()
   const charged: (readonly [key: string, requests: number])[] = []
@@ -14,7 +14,7 @@ function scene() {
   }
   const scheduler = new EvaluationScheduler({ clock, limiter })
   const done: string[] = []
-  /** Evaluates for the key that the name begins with, for so many milliseconds. */
+  /** Runs an evaluation of `ms` milliseconds for the key that is the first letter of `name`. */
   const run = (name: string, ms: number, bytes = 100) => {
     const scope = { keyId: name.slice(0, 1) } as EnvironmentScope
     return scheduler.run(scope, bytes, () => {
@@ -28,14 +28,14 @@ function scene() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('the scheduler of evaluations', () => {
-  it('runs short evaluations at once, however many, and counts each as one request', () => {
+describe('EvaluationScheduler', () => {
+  it('Short evaluations run immediately, and each counts as one request', () => {
     const { run, charged } = scene()
     for (let count = 0; count < 1000; count += 1) expect(run('a', 0.2)).toBe('a')
     expect(charged).toEqual([])
   })
 
-  it('counts a request once for each started 2 ms that its evaluation takes', async () => {
+  it('A request counts once for each started period of 2 ms of its evaluation', async () => {
     const { run, charged } = scene()
     for (const [name, ms] of [
       ['a', 2],
@@ -52,7 +52,7 @@ describe('the scheduler of evaluations', () => {
     ])
   })
 
-  it('lets the requests of a key wait for later turns when they have taken 4 ms in one', async () => {
+  it('The requests of a key wait for later turns after they have taken 4 ms in one turn', async () => {
     const { run, done } = scene()
     expect([run('a1', 1), run('a2', 3)]).toEqual(['a1', 'a2'])
     const waiting = run('a3', 1)
@@ -63,7 +63,7 @@ describe('the scheduler of evaluations', () => {
     expect(run('a4', 1)).toBe('a4')
   })
 
-  it('runs one slow request in a turn, and lets keys take turns', async () => {
+  it('One slow request runs in each turn, and keys take turns', async () => {
     const { run, done } = scene()
     const names = ['a1', 'b1', 'a2', 'a3', 'b2', 'a4']
     const answers = names.map((name) => run(name, 10))
@@ -82,7 +82,7 @@ describe('the scheduler of evaluations', () => {
     expect(await Promise.all(answers)).toEqual(names)
   })
 
-  it('lets a request wait behind those of its key that wait already', async () => {
+  it('A request waits behind the queued requests of its key', async () => {
     const { run, done } = scene()
     run('a1', 10)
     const waiting = [run('a2', 10), run('a3', 10)]
@@ -92,7 +92,7 @@ describe('the scheduler of evaluations', () => {
     expect(done).toEqual(['a1', 'a2', 'a3', 'a4'])
   })
 
-  it('refuses with Retry-After when bodies of 4 MiB of a key wait, or of 64 MiB in all', async () => {
+  it('A request is refused with Retry-After if queued bodies reach 4 MiB for its key or 64 MiB in total', async () => {
     const { run } = scene()
     const keys = [...'abcdefghijklmnopq']
     for (const key of keys) run(key, 10)
@@ -106,7 +106,7 @@ describe('the scheduler of evaluations', () => {
     expect(await run('a', 1)).toBe('a')
   })
 
-  it('passes on what the work throws, at once and after waiting', async () => {
+  it('An error of the work reaches the caller, with and without waiting', async () => {
     const { run, scheduler } = scene()
     const fail = () => {
       throw new Error('no')

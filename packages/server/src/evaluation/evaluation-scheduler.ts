@@ -5,16 +5,25 @@ import type { Clock } from '../runtime/clock.ts'
 import { MAX_QUEUED_BYTES, MAX_QUEUED_BYTES_OF_KEY } from '../runtime/memory-bounds.ts'
 import { inNextTurn } from '../runtime/time-slice.ts'
 
-/** A request counts once for each started period of this length that its evaluation takes. */
+/**
+ * The length of the periods in which evaluations are counted. A request counts once for each period
+ * that its evaluation starts.
+ */
 const COUNTED_MS = 2
 
-/** How long the requests of one SDK key may take in one turn of the event loop before others wait. */
+/**
+ * The time that the requests of one SDK key may take in one turn of the event loop. Further
+ * requests of the key wait.
+ */
 const TURN_MS = 4
 
-/** Shorter evaluations are not summed up: so many of them rarely come in one turn. */
+/**
+ * The duration up to which evaluations are not added up, because a turn rarely contains enough of
+ * them to matter.
+ */
 const SHORT_MS = 0.2
 
-/** When a request for which the queue has no room may be sent again. */
+/** The time after which a request that was refused because of a full queue may be sent again. */
 const RETRY_AFTER_SECONDS = 1
 
 interface EvaluationSchedulerOptions {
@@ -29,17 +38,20 @@ interface Queue {
 }
 
 /**
- * Runs the evaluations of requests and of sockets. Most take microseconds and run at once. A slow one
- * counts as several requests of its SDK key. If the requests of a key take long in one turn of the event loop,
- * its further requests wait for later turns, so that everything else runs in between; keys whose
- * requests wait take turns.
+ * Runs the evaluations of requests and sockets. Most take microseconds and run immediately. A slow
+ * one counts as several requests of its SDK key. If the requests of a key take too long in one turn
+ * of the event loop, further requests of the key wait for later turns, so that other work can run
+ * in between. Keys with waiting requests take turns.
  */
 export class EvaluationScheduler {
   readonly #clock: Clock
   readonly #limiter: Pick<RequestLimiter, 'charge'>
-  /** How long the requests of each key have taken in this turn, without short ones. */
+  /**
+   * The milliseconds that the requests of each key have taken in this turn, without short
+   * evaluations.
+   */
   readonly #spent = new Map<string, number>()
-  /** By key; the key whose turn it is comes first. */
+  /** The queue of each key. The key with the next turn comes first. */
   readonly #queues = new Map<string, Queue>()
   #queuedBytes = 0
   #isArmed = false
@@ -50,8 +62,8 @@ export class EvaluationScheduler {
   }
 
   /**
-   * Runs the work of a request whose body has so many bytes, at once or in a later turn. Throws
-   * `RATE_LIMITED` if too much of its key is queued already.
+   * Runs the work of a request, immediately or in a later turn. `bytes` is the size of its body.
+   * Throws `RATE_LIMITED` if the queue has no room for it.
    */
   run<Result>(
     scope: EnvironmentScope,
@@ -89,7 +101,7 @@ export class EvaluationScheduler {
     })
   }
 
-  /** Measures `work` up to its first `await`. */
+  /** Runs `work` and measures it up to its first `await`. */
   #timed<Result>(scope: EnvironmentScope, work: () => Result): Result {
     const startedAt = this.#clock.monotonicNow()
     try {
@@ -116,7 +128,7 @@ export class EvaluationScheduler {
     const startedAt = this.#clock.monotonicNow()
     for (const [keyId, queue] of this.#queues) {
       const request = queue.requests.shift()
-      // Behind the other keys, if there is more.
+      // The key moves behind the other keys if it has more requests.
       this.#queues.delete(keyId)
       if (request === undefined) continue
       queue.bytes -= request.bytes

@@ -21,31 +21,32 @@ import type { Logger } from '../runtime/logger.ts'
 import { runInTimeSlices } from '../runtime/time-slice.ts'
 import { assertNoNewFaults, assertValidDefinition } from './valid-definition.ts'
 
-/** The extensions with which every flag set is compiled: to check, to explain and to evaluate it. */
+/** The extensions that every flag set is compiled with, for evaluation, checks and explanations. */
 export const extensions: Extensions = { regex: re2, schemes }
 
-/** The flag set for SDK keys of each kind; one object if every flag is visible to clients. */
+/** The flag set for each kind of SDK key; one object if clients may see every flag. */
 export type FlagSetsByKind = Readonly<Record<SdkKeyKind, FlagSet>>
 
-/** Called when flag sets replace older ones; `before` is absent for the first ones. */
+/** A function that is called after flag sets were loaded. `before` is absent the first time. */
 export type FlagSetListener = (
   environmentId: string,
   after: FlagSetsByKind,
   before?: FlagSetsByKind,
 ) => void
 
-/** A flag set that was not used during this many calls of `refreshAll` is dropped. */
+/** The number of calls of `refreshAll` after which an unused flag set is dropped. */
 const IDLE_REFRESHES = 720
 
 /**
- * The share of the time that loading versions of an environment may take, and how long it may take
- * without a pause before: many changes in a row must not keep the process from evaluating.
+ * Limits on the time that is spent on loading versions of an environment, so that many changes in a
+ * row do not block evaluations: the share of time, the time without a pause before the share
+ * applies, and the longest pause.
  */
 const BUSY_SHARE = 0.02
 const BUSY_AT_A_STRETCH_MS = 250
 const LONGEST_REST_MS = 500
 
-/** Less than the time between two checks of versions, so that each check reads it. */
+/** The minimum time between reads of the context privacy; less than the check interval. */
 const PRIVACY_EVERY_MS = 4000
 
 interface FlagSetCacheOptions {
@@ -57,7 +58,7 @@ interface FlagSetCacheOptions {
 /** The flag sets of a loaded environment. */
 export interface LoadedFlagSets {
   readonly flagSets: FlagSetsByKind
-  /** When the store was last known to have nothing newer; epoch milliseconds. */
+  /** The last time at which the store had no newer version, in epoch milliseconds. */
   readonly checkedAt: number
 }
 
@@ -67,17 +68,17 @@ class Entry {
   /** The first load, which all callers await. */
   first: Promise<void> | undefined
   flagSets: FlagSetsByKind | undefined
-  /** When the store was last known to have nothing newer; epoch milliseconds. */
+  /** The last time at which the store had no newer version, in epoch milliseconds. */
   checkedAt = 0
-  /** `none` until it has been read. */
+  /** The context privacy of the environment; `none` before it is read. */
   privacy: Environment['contextPrivacy'] = 'none'
   privacyReadAt = Number.NEGATIVE_INFINITY
-  /** Calls of `refreshAll` since the last use. */
+  /** The number of calls of `refreshAll` since the last use. */
   idleRefreshes = 0
-  /** How long loading versions has taken lately, as of `busyAt`. */
+  /** The recent loading time in milliseconds. It was last reduced at `busyAt`. */
   busyMs = 0
   busyAt = 0
-  /** The last failure, so that it is logged once and not every few seconds. */
+  /** The last failure. It is kept so that a repeated failure is logged only once. */
   failure: string | undefined
 
   constructor(environmentId: string, update: (entry: Entry) => Promise<void>) {
@@ -87,9 +88,10 @@ class Entry {
 }
 
 /**
- * The compiled flag sets of the environments in use: one complete, checked snapshot each, replaced as
- * a whole and never by an older one. Once loaded, reading one never waits for the store. If the store
- * fails or has an invalid version, the last valid one stays.
+ * Caches the compiled flag sets of the environments in use. For each environment there is one
+ * complete, validated snapshot, which is replaced as a whole and never by an older version. After
+ * the first load, reading a flag set never waits for the store. If the store fails or has an
+ * invalid version, the last valid version is kept.
  */
 export class FlagSetCache {
   readonly #storage: Storage
@@ -105,22 +107,22 @@ export class FlagSetCache {
     this.#clock = clock
   }
 
-  /** How many versions were loaded since the start. */
+  /** The number of versions that were loaded since the start. */
   get swaps(): number {
     return this.#swaps
   }
 
-  /** How many environments have an old version, because the newest cannot be read or is not valid. */
+  /** The number of environments with an old version, because the newest cannot be loaded. */
   get stale(): number {
     return [...this.#entries.values()].filter(({ failure }) => failure !== undefined).length
   }
 
-  /** Sets the function that is called after every load. */
+  /** Sets the function that is called after each loaded version. */
   listen(listener: FlagSetListener): void {
     this.#listener = listener
   }
 
-  /** Returns the flag set, if the environment is loaded. */
+  /** Returns the flag set; `undefined` if the environment is not loaded. */
   find({ environmentId, kind }: FlagSetScope): FlagSet | undefined {
     const entry = this.#entries.get(environmentId)
     if (entry?.flagSets === undefined) return undefined
@@ -128,20 +130,21 @@ export class FlagSetCache {
     return entry.flagSets[kind]
   }
 
-  /** Returns the flag sets of a loaded environment; does not count as a use. */
+  /** Returns an environment's flag sets, or `undefined`. Does not count as a use. */
   peek(environmentId: string): LoadedFlagSets | undefined {
     const { flagSets, checkedAt = 0 } = this.#entries.get(environmentId) ?? {}
     return flagSets === undefined ? undefined : { flagSets, checkedAt }
   }
 
-  /** Returns how much of its contexts a loaded environment keeps, as of the last refresh. */
+  /** Returns the context privacy of an environment; `none` if it is not loaded. */
   privacyOf(environmentId: string): Environment['contextPrivacy'] {
     return this.#entries.get(environmentId)?.privacy ?? 'none'
   }
 
   /**
-   * Returns the flag set, and loads it first if necessary; version 0 without flags if nothing was
-   * ever published. Throws `NOT_FOUND` if the environment does not exist.
+   * Returns the flag set, and loads it first if necessary. If nothing was ever published, the flag
+   * set has version 0 and no flags. Throws `NOT_FOUND` if the environment does not exist, and
+   * `UNAVAILABLE` if the store cannot be read.
    */
   async get(scope: FlagSetScope): Promise<FlagSet> {
     const loaded = this.find(scope)
@@ -161,8 +164,8 @@ export class FlagSetCache {
   }
 
   /**
-   * Loads the newest version of a loaded environment, unless it has `atLeast` this version. Throws
-   * `UNAVAILABLE` if that fails; the flag sets stay.
+   * Loads the newest version of a loaded environment, unless the cached version is `atLeast` or
+   * newer. Throws `UNAVAILABLE` if that fails; the cached flag sets are kept.
    */
   async refresh(environmentId: string, atLeast = Number.POSITIVE_INFINITY): Promise<void> {
     const entry = this.#entries.get(environmentId)
@@ -170,7 +173,10 @@ export class FlagSetCache {
     await entry.refresh.run()
   }
 
-  /** Refreshes all loaded environments; drops those that are neither `inUse` nor were used lately. */
+  /**
+   * Refreshes all loaded environments. Drops those that are not `inUse` and were not used recently.
+   * Failures are logged and do not reject.
+   */
   async refreshAll(inUse: (environmentId: string) => boolean): Promise<void> {
     const refreshes: Promise<void>[] = []
     for (const entry of this.#entries.values()) {
@@ -188,7 +194,7 @@ export class FlagSetCache {
     }
   }
 
-  /** Reads the store: everything at first, later only the changes. */
+  /** Reads the store: the whole flag set the first time, only the changes afterwards. */
   async #update(entry: Entry): Promise<void> {
     await this.#rest(entry)
     const checkedAt = this.#clock.now()
@@ -202,7 +208,7 @@ export class FlagSetCache {
       await this.#readPrivacy(entry, checkedAt)
       entry.checkedAt = checkedAt
       if (entry.failure !== undefined) {
-        this.#logger.info('a flag set is up to date again', { environmentId: entry.environmentId })
+        this.#logger.info('A flag set is up to date again', { environmentId: entry.environmentId })
       }
       entry.failure = undefined
     } catch (error) {
@@ -214,7 +220,7 @@ export class FlagSetCache {
     }
   }
 
-  /** Waits after much work; changes that arrive meanwhile are loaded together. */
+  /** Pauses after much loading. Changes that arrive during the pause are loaded together. */
   async #rest(entry: Entry): Promise<void> {
     const now = this.#clock.now()
     entry.busyMs = Math.max(0, entry.busyMs - Math.max(0, now - entry.busyAt) * BUSY_SHARE)
@@ -236,7 +242,7 @@ export class FlagSetCache {
     return changes.version > flagSet.version ? mergeChanges(flagSet.definition, changes) : undefined
   }
 
-  /** Reads what is not part of a version; a deleted environment keeps its value. */
+  /** Reads the context privacy. A deleted environment keeps its last value. */
   async #readPrivacy(entry: Entry, now: number): Promise<void> {
     if (Math.abs(now - entry.privacyReadAt) < PRIVACY_EVERY_MS) return
     const environment = await this.#storage.find('environment', entry.environmentId)
@@ -249,7 +255,7 @@ export class FlagSetCache {
     return { version: 0, flags: [], segments: [] }
   }
 
-  /** Prepares the new version completely before it is used; meanwhile the old one is used. */
+  /** Prepares the new version completely before it replaces the old one. */
   async #swap(entry: Entry, definition: FlagSetDefinition): Promise<void> {
     const { environmentId, flagSets } = entry
     const before = flagSets?.server
@@ -257,7 +263,7 @@ export class FlagSetCache {
     const after = await runInTimeSlices(
       compileIncrementally(definition, { previous: before, extensions }),
     )
-    // Without a valid version to keep, flags that serve their default are better than no flags.
+    // Without a valid version, broken flags that serve their defaults are better than none.
     const hasValid = before !== undefined && before.flags.size > 0
     if (hasValid) assertNoNewFaults(after, before)
     const fresh = { server: after, client: clientView(after, flagSets?.client) }
@@ -267,7 +273,7 @@ export class FlagSetCache {
     const issues = hasValid ? [] : findErrors(after)
     if (issues.length > 0) {
       const { version } = after
-      this.#logger.error('a flag set has faults', { environmentId, version, issues })
+      this.#logger.error('A flag set has faults', { environmentId, version, issues })
     }
     this.#listener(environmentId, fresh, flagSets)
   }
@@ -276,7 +282,7 @@ export class FlagSetCache {
     const failure = String(error)
     if (failure === entry.failure) return
     entry.failure = failure
-    this.#logger.error('a flag set could not be brought up to date; the last good one stays', {
+    this.#logger.error('A flag set could not be updated; the last valid version is kept', {
       environmentId: entry.environmentId,
       version: entry.flagSets?.server.version ?? null,
       cause: error,

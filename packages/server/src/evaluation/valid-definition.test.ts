@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { textFlag } from '../../test/seed.ts'
 import { assertValidDefinition } from './valid-definition.ts'
 
-/** Checks to the end, and returns the number of interruptions. */
+/** Runs the check to its end and returns the number of interruptions. */
 function interruptionsOf(definition: unknown, known?: FlagSetDefinition): number {
   return [...assertValidDefinition(definition as FlagSetDefinition, known)].length
 }
@@ -12,11 +12,11 @@ const flags = Array.from({ length: 100 }, (_, index) => textFlag(`flag-${index}`
 const definition: FlagSetDefinition = { version: 1, flags, segments: [] }
 
 describe('assertValidDefinition', () => {
-  it('may be interrupted after each four flags', () => {
+  it('The check of a definition may be interrupted after every four flags', () => {
     expect(interruptionsOf(definition)).toBe(25)
   })
 
-  it('skips the flags of the definition before', () => {
+  it('The check of a definition skips the flags of the previous definition', () => {
     const next = { ...definition, flags: [...flags, textFlag('new', 'hello')] }
     expect(interruptionsOf(next, definition)).toBe(1)
   })
@@ -28,12 +28,12 @@ describe('assertValidDefinition', () => {
       'flags.100.isActive (key "new") must be a boolean',
     ],
     [
-      'the path of a flag that is no object',
+      'the path of a flag that is not an object',
       { ...definition, flags: [null] },
       'flags.0 must be an object',
     ],
     [
-      'the path of a list that is no array',
+      'the path of a list that is not an array',
       { ...definition, segments: {} },
       'segments must be an array',
     ],
@@ -43,11 +43,11 @@ describe('assertValidDefinition', () => {
       'version must be an integer from 0 to 9007199254740991',
     ],
     [
-      'the key that two flags have',
+      'the key of two flags with the same key',
       { ...definition, flags: [...flags, textFlag('flag-7', 'hello')] },
       'two flags have the key "flag-7"',
     ],
-  ])('names %s', (_, invalid, fault) => {
+  ])('The error for an invalid definition names %s', (_, invalid, fault) => {
     expect(() => interruptionsOf(invalid)).toThrow(`The flag set is not valid: ${fault}.`)
   })
 })

@@ -2,9 +2,10 @@ import { FlagError, type FlagSet, type FlagSetDefinition, type Issue } from '@ff
 import { definitionFaultIncrementally, findErrors } from '@ff/core/authoring'
 
 /**
- * Throws `INVALID_DEFINITION` for a definition that must not be evaluated: a field of the wrong
- * type or out of range, or two flags with one key. Flags and segments that are the same objects in
- * `known` were checked before and are skipped. The work may be interrupted at each `yield`.
+ * Throws `INVALID_DEFINITION` if a definition must not be evaluated: a field has the wrong type or
+ * is out of range, or two flags have the same key. Skips flags and segments that are the same
+ * objects in `known`, because they were checked before. The work may be interrupted at each
+ * `yield`.
  */
 export function* assertValidDefinition(
   definition: FlagSetDefinition,
@@ -21,8 +22,8 @@ export function* assertValidDefinition(
 }
 
 /**
- * Throws `INVALID_DEFINITION` when a flag set has faults, such as a broken reference, that the
- * one it is to replace does not have.
+ * Throws `INVALID_DEFINITION` if a flag set has faults, such as a broken reference, that the flag
+ * set that it replaces does not have.
  */
 export function assertNoNewFaults(after: FlagSet, before: FlagSet): void {
   const known = new Set(findErrors(before).map(({ message }) => message))
@@ -32,11 +33,14 @@ export function assertNoNewFaults(after: FlagSet, before: FlagSet): void {
   }
 }
 
-/** The fault with its path and, if it is inside a flag or segment, the key of that. */
+/**
+ * Returns the fault with its path. If it is inside a flag or segment, includes the key of that flag
+ * or segment.
+ */
 function located(definition: FlagSetDefinition, { path, message }: Issue): string {
   const [list, index] = path.split('.')
   const isInList = (list === 'flags' || list === 'segments') && index !== undefined
-  // The definition is not valid: a flag or segment may be any value.
+  // The definition is not valid, so a flag or segment can be any value.
   const part: { readonly key?: unknown } = isInList ? (definition[list][+index] ?? {}) : {}
   const key = typeof part.key === 'string' ? ` (key "${part.key}")` : ''
   return `${path}${key} ${message}`

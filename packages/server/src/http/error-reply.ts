@@ -21,7 +21,10 @@ const MANAGEMENT_STATUS = {
   UNAVAILABLE: 503,
 } as const satisfies Record<FlagErrorCode, number>
 
-/** The evaluation endpoints promise a shorter list: other statuses become 400 or 500. */
+/**
+ * The status codes of the SDK endpoints. They promise a shorter list, so other statuses become 400
+ * or 500.
+ */
 const SDK_STATUS = {
   ...MANAGEMENT_STATUS,
   CONFLICT: 500,
@@ -29,7 +32,7 @@ const SDK_STATUS = {
   UNAVAILABLE: 500,
 } as const satisfies Record<FlagErrorCode, number>
 
-/** `{ error, statusCode }`, as the evaluation endpoints answer every failure. */
+/** Creates the reply of an SDK endpoint to a failure: `{ error, statusCode }`. */
 export function sdkErrorReply(error: unknown, headers: Headers, logger: Logger): Reply {
   const known = toKnownError(error, logger)
   const statusCode = SDK_STATUS[known.code]
@@ -37,7 +40,7 @@ export function sdkErrorReply(error: unknown, headers: Headers, logger: Logger):
   return jsonReply(statusCode, body, { ...headers, ...headersOf(known, 'ApiKey') })
 }
 
-/** The envelope, as the management endpoints answer every failure. */
+/** Creates the reply of a management endpoint to a failure: `{ statusCode, message, data }`. */
 export function managementErrorReply(error: unknown, logger: Logger): Reply {
   const known = toKnownError(error, logger)
   const statusCode = MANAGEMENT_STATUS[known.code]
@@ -45,7 +48,10 @@ export function managementErrorReply(error: unknown, logger: Logger): Reply {
   return jsonReply(statusCode, body, headersOf(known, 'Bearer'))
 }
 
-/** Only a `FlagError` may reach a caller; anything else is logged and answered as `INTERNAL`. */
+/**
+ * Returns a `FlagError` unchanged. Logs any other error and returns an `INTERNAL` error in its
+ * place, because only the message of a `FlagError` may reach a client.
+ */
 export function toKnownError(error: unknown, logger: Logger): FlagError {
   if (isFlagError(error)) {
     if (error.code === 'UNAVAILABLE' || error.code === 'INTERNAL') {
@@ -53,8 +59,8 @@ export function toKnownError(error: unknown, logger: Logger): FlagError {
     }
     return error
   }
-  logger.error('a request failed unexpectedly', { cause: error })
-  return new FlagError('INTERNAL', 'The server failed to answer this request.')
+  logger.error('A request failed unexpectedly', { cause: error })
+  return new FlagError('INTERNAL', 'The server failed to process this request.')
 }
 
 function headersOf(error: FlagError, scheme: 'ApiKey' | 'Bearer'): Record<string, string> {
@@ -67,7 +73,10 @@ function headersOf(error: FlagError, scheme: 'ApiKey' | 'Bearer'): Record<string
   return {}
 }
 
-/** Converts an error to what the client of a socket receives; logs errors that it must not see. */
+/**
+ * Converts an error to the error message and close code for a socket. Logs an error if the client
+ * must not see its details.
+ */
 export function toSocketRefusal(error: unknown, logger: Logger): SocketRefusal {
   const known = toKnownError(error, logger)
   const message = {

@@ -22,10 +22,13 @@ interface EventsReplyOptions {
 
 const MINUTE_MS = 60_000
 
-/** Older evaluations are not counted. */
+/** The maximum age of evaluations. Older ones are not counted. */
 const OLDEST_MS = 24 * 60 * MINUTE_MS
 
-/** Counts the evaluations that an application reports. The reply does not wait for the store. */
+/**
+ * Counts the evaluations that an application reports. The reply does not wait for the store. Throws
+ * `INVALID_REQUEST` if the body is not valid.
+ */
 export async function eventsReply(
   { cache, usage, clock }: EventsReplyOptions,
   { scope, exchange, headers }: SdkRequest,
@@ -56,7 +59,10 @@ function sumOf(counts: readonly { readonly count: number }[]): number {
   return counts.reduce((total, { count }) => total + count, 0)
 }
 
-/** The count that an event adds; `undefined` if its flag or variation is unknown or it is too old. */
+/**
+ * Returns the count that an event adds; `undefined` if its flag or variation is unknown, or if it
+ * is too old.
+ */
 function toCount(
   { variationKey, reason, count, micros, from, contextKeys }: ReportedEvaluation,
   flag: CompiledFlag | undefined,
@@ -65,7 +71,7 @@ function toCount(
   if (flag === undefined || Date.parse(from) < now - OLDEST_MS) return undefined
   const variation = flag.variations.find(({ key }) => key === variationKey)
   if (variation === undefined && variationKey !== null) return undefined
-  // A client whose clock is ahead has not evaluated in the future.
+  // The clock of a client may be ahead.
   const at = Math.min(Date.parse(from), now)
   const minute = new Date(Math.floor(at / MINUTE_MS) * MINUTE_MS).toISOString()
   const variationId = variation?.id ?? null
@@ -73,14 +79,15 @@ function toCount(
   return { flagId, minute, variationId, reason, count, micros, contextKeys }
 }
 
-/** Bounds what one request with a client key adds to the counts: such a key is public. */
+/** Limits the counts that one request with a client key can add, because client keys are public. */
 class ClientReportLimit {
-  /** Evaluations counted so far, by flag id. */
+  /** The number of evaluations counted so far, by flag id. */
   readonly #counted = new Map<string, number>()
 
   /**
-   * Returns the part of a count that its flag may still add, with its share of the time and at most
-   * one context key for each evaluation; `undefined` if the bound of the flag is reached.
+   * Returns the part of a count that is within the limit of its flag, with the same share of the
+   * duration and at most one context key for each evaluation. Returns `undefined` if the limit is
+   * reached.
    */
   apply(reported: ReportedCount): ReportedCount | undefined {
     const { flagId, contextKeys } = reported

@@ -14,7 +14,7 @@ describe('targetBelow', () => {
     ['/flags', 'http://host:1/flags/a?b', { path: '/a', query: 'b' }],
     ['', 'HTTPS://host', { path: '/', query: '' }],
     ['', '/a%2Fb', { path: '/a%2Fb', query: '' }],
-  ])('below %j, %j is %j', (basePath, address, target) => {
+  ])('Below the base path %j, the target of %j is %j', (basePath, address, target) => {
     expect(targetBelow(basePath, address)).toEqual(target)
   })
 
@@ -25,7 +25,7 @@ describe('targetBelow', () => {
     ['/flags', '/?/flags/a'],
     ['/flags', 'http://flags/a'],
     ['', '*'],
-  ])('below %j there is no %j', (basePath, address) => {
+  ])('The base path %j does not contain %j', (basePath, address) => {
     expect(targetBelow(basePath, address)).toBeUndefined()
   })
 })

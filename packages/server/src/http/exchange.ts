@@ -2,62 +2,68 @@ import { FlagError } from '@ff/core'
 import type { Client } from '../access/client.ts'
 
 /**
- * One request, in the neutral form that the platform bindings create. Nothing in it depends on Node
- * or on web streams.
+ * A request in the platform-neutral form that bindings create. It depends neither on Node nor on
+ * web streams.
  */
 export interface Exchange extends Client {
-  /** In upper case. */
+  /** The request method in upper case. */
   readonly method: string
-  /** Percent-encoded as it came, below the server's `basePath`, without the query: `/evaluator/evaluate`. */
+  /**
+   * The path below the server's `basePath`, percent-encoded, without the query:
+   * `/evaluator/evaluate`.
+   */
   readonly path: string
-  /** Without the question mark; empty when there is none. */
+  /** The query without the question mark; empty if there is none. */
   readonly query: string
   /**
-   * Reads the body; its JSON is parsed by the host before, or by `parse`. Throws
-   * `PAYLOAD_TOO_LARGE` beyond `maxBytes`. Synchronous if all of the body has arrived.
+   * Reads the body. Throws `PAYLOAD_TOO_LARGE` if it has more than `maxBytes`. Synchronous if the
+   * whole body has arrived.
    */
   json(maxBytes: number): JsonBody | Promise<JsonBody>
   /**
-   * Reads the body as bytes, to verify a signature. Throws as `json` does, and `INTERNAL` if the
-   * host has parsed the body already and the bytes are gone.
+   * Reads the body as bytes, for the verification of a signature. Throws as `json` does, and
+   * `INTERNAL` if the host has parsed the body and the bytes are not available.
    */
   bytes(maxBytes: number): Promise<Uint8Array>
-  /** Whether a body was sent. */
+  /** `true` if the request has a body. */
   readonly hasBody: boolean
   /**
-   * Calls `listener` when the connection for the reply is closed or the whole reply was sent; at
-   * once if the caller has gone.
+   * Calls `listener` when the connection is closed or the whole reply was sent. Calls it
+   * immediately if the client has already disconnected.
    */
   onClosed(listener: () => void): void
 }
 
 /** A body that has arrived completely. */
 export interface JsonBody {
-  /** As they arrived; `undefined` if the host has parsed them. */
+  /** The bytes of the body; `undefined` if the host has parsed them. */
   readonly bytes: Uint8Array | undefined
-  /** Throws `INVALID_REQUEST` if the body is empty or not JSON in UTF-8. */
+  /** Returns the JSON value. Throws `INVALID_REQUEST` if the body is empty or not JSON in UTF-8. */
   parse(): unknown
 }
 
-/** Headers that are `undefined` are not sent. */
+/** Header values by name. Headers that are `undefined` are not sent. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
-/** A reply; header names in the spelling in which they are sent. */
+/** A reply. Header names have the case in which they are sent. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
-  /** The values of `Set-Cookie`, each sent in a header of its own. */
+  /** The values of `Set-Cookie`. Each is sent in a separate header. */
   readonly cookies?: readonly string[]
   /**
-   * null: no body, as for 204 and 304. Bytes are sent as they are, so that replies may share them.
-   * Pieces are taken as fast as the caller receives them. If the caller goes away, their iterator is
-   * returned, also if no piece was taken. If they fail, the connection is cut, so that the body does
-   * not look complete. To be read once: the reply to a poll frees its bytes then.
+   * The body; `null` for none, as for 204 and 304. It must be read only once, because the reply to
+   * a poll frees its bytes when they are read.
+   *
+   * Bytes are sent without a copy, so that several replies may share them. Chunks are read as fast
+   * as the client receives them. If the client disconnects, `return` is called on their iterator,
+   * even if no chunk was read. If the iterator fails, the connection is closed, so that the body
+   * does not appear complete.
    */
   readonly body: string | Uint8Array | null | AsyncIterable<string>
 }
 
-/** Frees a body that will not be sent, or not completely. */
+/** Releases the resources of a body that is not sent, or not completely sent. */
 export async function discardBody({ body }: Reply): Promise<void> {
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) return
   await body[Symbol.asyncIterator]().return?.()
@@ -66,7 +72,7 @@ export async function discardBody({ body }: Reply): Promise<void> {
 /** The content type of JSON. */
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Creates a reply whose body is the JSON text of a value. */
+/** Creates a reply with the JSON text of a value as its body. */
 export function jsonReply(status: number, body: unknown, headers: Headers = {}): Reply {
   return {
     status,
@@ -77,15 +83,15 @@ export function jsonReply(status: number, body: unknown, headers: Headers = {}):
 
 /** The path and the query of a request below the server's base path. */
 export interface RequestTarget {
-  /** Percent-encoded as it was sent; at least `/`. */
+  /** The path, percent-encoded; at least `/`. */
   readonly path: string
-  /** Without the question mark; empty when there is none. */
+  /** The query without the question mark; empty if there is none. */
   readonly query: string
 }
 
 /**
- * Returns the part of a request's address below `basePath`; `undefined` if the address is elsewhere.
- * Takes a path or, as proxies send it, a whole URL.
+ * Returns the path and query of an address relative to `basePath`; `undefined` if the address is
+ * not below it. The address is a path or an absolute URL, which proxies may send.
  */
 export function targetBelow(basePath: string, address: string): RequestTarget | undefined {
   const local = address.startsWith('/') ? address : address.replace(/^https?:\/\/[^/?#]*/i, '')
@@ -102,7 +108,7 @@ export function targetBelow(basePath: string, address: string): RequestTarget | 
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Creates a body from its bytes. */
+/** Creates a `JsonBody` from the bytes of a body. */
 export function jsonBody(bytes: Uint8Array): JsonBody {
   const parse = (): unknown => {
     if (bytes.byteLength === 0) {
@@ -117,20 +123,23 @@ export function jsonBody(bytes: Uint8Array): JsonBody {
   return { bytes, parse }
 }
 
-/** Throws `UNSUPPORTED_MEDIA_TYPE` for a compressed body: its size is not known before it is unpacked. */
+/**
+ * Throws `UNSUPPORTED_MEDIA_TYPE` if the body is compressed, because the size of its content is
+ * unknown.
+ */
 export function assertNotCompressed(contentEncoding: string | undefined): void {
   if (contentEncoding === undefined || /^\s*(identity\s*)?$/i.test(contentEncoding)) return
   throw new FlagError('UNSUPPORTED_MEDIA_TYPE', 'Send the request body without Content-Encoding.')
 }
 
-/** Throws `UNSUPPORTED_MEDIA_TYPE` if the content type is given and is not JSON. */
+/** Throws `UNSUPPORTED_MEDIA_TYPE` if there is a content type and it is not JSON. */
 export function assertJson(contentType: string | undefined): void {
   if (contentType === undefined || contentType === '') return
   if (/^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) return
   throw new FlagError('UNSUPPORTED_MEDIA_TYPE', 'Send the request body as application/json.')
 }
 
-/** The refusal of a body that is too large. */
+/** Creates the `PAYLOAD_TOO_LARGE` error for a body of more than `maxBytes`. */
 export function bodyTooLarge(maxBytes: number): FlagError {
   const message = `The request body is larger than ${maxBytes} bytes.`
   return new FlagError('PAYLOAD_TOO_LARGE', message)

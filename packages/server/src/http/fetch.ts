@@ -12,7 +12,10 @@ import {
 } from './exchange.ts'
 import type { Handle } from './handler.ts'
 
-/** Creates a function from a web request to a web response, with the handler of every other binding. */
+/**
+ * Creates a function that converts a web request to a web response, with the same handler as all
+ * other bindings.
+ */
 export function createFetch(
   basePath: string,
   handle: Handle,
@@ -45,7 +48,7 @@ function toExchange(request: Request, { path, query }: RequestTarget): Exchange 
   }
 }
 
-/** Not every platform shows the header from which the URL was made. */
+/** Returns the host of the URL, because some platforms do not expose the `Host` header. */
 function hostOf(request: Request): string {
   return new URL(request.url).host
 }
@@ -56,7 +59,8 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   if (request.body === null) return new Uint8Array()
   const chunks: Uint8Array<ArrayBuffer>[] = []
   let length = 0
-  // Leaving the loop early cancels the stream: a body that is too large is not read to its end.
+  // An exception in the loop cancels the stream, so that a body that is too large is not read to
+  // its end.
   for await (const chunk of request.body as AsyncIterable<Uint8Array<ArrayBuffer>>) {
     length += chunk.byteLength
     if (length > maxBytes) throw bodyTooLarge(maxBytes)
@@ -66,9 +70,9 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
 }
 
 function toResponse(reply: Reply, method: string): Response {
-  const { status, headers: said, cookies = [], body } = reply
+  const { status, headers: replyHeaders, cookies = [], body } = reply
   const headers = new Headers()
-  for (const [name, value] of Object.entries(said)) {
+  for (const [name, value] of Object.entries(replyHeaders)) {
     if (value !== undefined) headers.set(name, value)
   }
   for (const cookie of cookies) headers.append('Set-Cookie', cookie)

@@ -10,17 +10,17 @@ import { METRICS_PATH, type Metrics, metricsReply } from './metrics.ts'
 import { answerGet, privateReply } from './private-reply.ts'
 import { isSdkPath } from './sdk.ts'
 
-/** Handles a request; synchronously if nothing has to be loaded. Neither throws nor rejects. */
+/** Handles a request. Synchronous if nothing has to be loaded. Neither throws nor rejects. */
 export type Handle = (exchange: Exchange) => Reply | Promise<Reply>
 
 interface HandlerOptions {
-  /** Resolves once the server can answer; `undefined` when it can already. */
+  /** Resolves when the server is ready; `undefined` if it is already. */
   readonly whenReady: () => Promise<void> | undefined
   readonly sdk: Handle
-  /** Answers the paths that are not the server's own; `undefined` without a management plane. */
+  /** Handles the paths that are not the server's own; `undefined` without a management plane. */
   readonly management: Handle | undefined
   readonly metrics: Metrics
-  /** Whether `GET /metrics` needs no credentials. */
+  /** `true` if `GET /metrics` needs no credentials. */
   readonly metricsArePublic: boolean
   readonly inFlight: InFlight
   readonly storage: Storage
@@ -28,7 +28,7 @@ interface HandlerOptions {
   readonly logger: Logger
 }
 
-/** Creates the handler of every path below the base path. */
+/** Creates the handler of all paths below the base path. */
 export function createHandler(options: HandlerOptions): Handle {
   const { metrics, inFlight } = options
   const endOf = (path: string) => (reply: Reply) => {
@@ -36,7 +36,7 @@ export function createHandler(options: HandlerOptions): Handle {
     inFlight.end()
     return reply
   }
-  // A closure for each request would take memory for as long as a poll is pending.
+  // A closure for each request would use memory while a poll is pending.
   const ends = new Map(Object.values(SDK_PATHS).map((path) => [path as string, endOf(path)]))
   const endOther = endOf('')
   return (exchange) => {
@@ -51,7 +51,7 @@ function answer(options: HandlerOptions, exchange: Exchange): Reply | Promise<Re
   const { whenReady, sdk, logger } = options
   const isSdk = isSdkPath(exchange.path)
   const route = () => (isSdk ? sdk(exchange) : ownReply(options, exchange))
-  // Whether the process runs does not depend on whether the store can be read.
+  // The health of the process does not depend on the store.
   const starting = exchange.path === PROBE_PATHS.health ? undefined : whenReady()
   if (starting === undefined) return route()
   return starting.then(route, (error: unknown) =>
@@ -59,7 +59,10 @@ function answer(options: HandlerOptions, exchange: Exchange): Reply | Promise<Re
   )
 }
 
-/** Answers the paths of the server itself; the management plane, if there is one, answers all others. */
+/**
+ * Handles the paths of the server itself. The management plane, if there is one, handles all
+ * others.
+ */
 function ownReply(options: HandlerOptions, exchange: Exchange): Reply | Promise<Reply> {
   const { management, metrics, metricsArePublic, storage, clock } = options
   const { path } = exchange
@@ -76,13 +79,16 @@ function ownReply(options: HandlerOptions, exchange: Exchange): Reply | Promise<
   return privateReply(exchange, () => Promise.reject(error), options)
 }
 
-/** How long the store may take to answer before the server counts as not ready. */
+/**
+ * The maximum duration of the query that checks the store. If it takes longer, the server is not
+ * ready.
+ */
 const READY_WITHIN_MS = 2000
 
-/** The path of each probe; neither needs a token. */
+/** The paths of the health and readiness probes. Neither needs a token. */
 export const PROBE_PATHS = { health: '/health', ready: '/ready' } as const
 
-/** Reports that the store answers. Throws `UNAVAILABLE` if it does not in time. */
+/** Returns a reply if the store responds in time. Throws `UNAVAILABLE` if it does not. */
 export async function readyReply(storage: Storage, clock: Clock): Promise<Reply> {
   const answered = storage.list('organization', { limit: 1 }).then(
     () => true,

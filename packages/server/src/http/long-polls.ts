@@ -33,48 +33,48 @@ interface LongPollsOptions {
   readonly logger: Logger
 }
 
-/** A poll whose body was read. */
+/** A poll after its body was read and parsed. */
 export interface PollRequest extends SdkRequest {
-  /** Settles the promise of the reply. */
+  /** Resolves the promise of the reply. */
   readonly resolve: (reply: Reply) => void
   readonly context: EvaluationContext
-  /** The entity tag of the caller's values; `undefined`: wait for the next change. */
+  /** The entity tag of the client's values; `undefined` to wait for the next change. */
   readonly since: string | undefined
 }
 
-/** A poll as it is kept until it can be compared: without the body, and with the context as text. */
+/** A poll that waits for its flag set, without its body and with the context as text. */
 interface Arrival extends Omit<PollRequest, 'context' | 'since'> {
   readonly held: HeldContext
-  /** The tag of the caller's values, if it is one; `undefined`: wait for the next change. */
+  /** The parsed entity tag; `unknown` if it is not valid; `undefined` as in `PollRequest`. */
   readonly since: EntityTag | 'unknown' | undefined
 }
 
-/** What an answer is evaluated from. */
+/** The inputs of an evaluation. */
 interface AnswerInput {
   readonly group: SubscriberGroup
   readonly state: FlagSetState
-  /** The context of the group, if it was parsed just now. */
+  /** The parsed context of the group; `undefined` if only its text is available. */
   readonly context: EvaluationContext | undefined
 }
 
-/** An answer that several polls may share; its text is encoded once for all of them. */
+/** An evaluation that several polls may share. Its JSON text is encoded once for all of them. */
 interface PollAnswer extends EvaluationAnswer {
   readonly bytes: Uint8Array
 }
 
 const encoder = new TextEncoder()
 
-/** How much later than its hold time ends a poll may be answered. */
+/** The maximum delay of a reply after the end of its hold time. */
 const CHECK_MS = 50
 
-/** Keeps polls pending until their sessions have changes. */
+/** Keeps polls pending until the values of their contexts change. */
 export class LongPolls {
   readonly options: LongPollsOptions
-  /** In the order of arrival. */
+  /** The pending polls in order of arrival. */
   readonly #pending = new Set<PendingPoll>()
-  /** Of the one timer for all pending polls. */
+  /** Cancels the timer, which all pending polls share. */
   #cancelCheck: Cancel | undefined
-  /** The last answer: clients with equal contexts are answered one after the other. */
+  /** The last result. Clients with equal contexts receive their replies one after another. */
   #last: (Omit<AnswerInput, 'context'> & { readonly answer: PollAnswer }) | undefined
 
   constructor(options: LongPollsOptions) {
@@ -82,10 +82,10 @@ export class LongPolls {
   }
 
   /**
-   * Resolves the reply with the values of the context if they differ from those of the caller. If
-   * not, the reply is pending until they do, until the hold time is over, until the key is revoked,
-   * or until the poll is ended to make room. Throws `UNAVAILABLE` if the caller has newer values
-   * than this process can load, `PAYLOAD_TOO_LARGE` if the context is too large to be held, and
+   * Resolves the reply with the values of the context if they differ from the client's values.
+   * Otherwise the reply stays pending until they differ, the hold time is over, the key is revoked,
+   * or the poll is ended to make room. Throws `UNAVAILABLE` if the client has a newer version that
+   * this process cannot load, `PAYLOAD_TOO_LARGE` if the context is too large to be kept, and
    * `RATE_LIMITED` if there is no room.
    */
   wait({ context, since, ...poll }: PollRequest): void | Promise<void> {
@@ -99,7 +99,7 @@ export class LongPolls {
     this.#begin(arrival, loaded, context)
   }
 
-  /** A poll that waits for the store is charged to the budget as well. */
+  /** Loads the flag set first. The budget is also charged for polls that wait for the store. */
   async #waitForStore(arrival: Arrival): Promise<void> {
     const { cache, budget, scheduler } = this.options
     const { scope, held, since } = arrival
@@ -121,7 +121,7 @@ export class LongPolls {
     }
   }
 
-  /** Awaits nothing before the session is registered, so that it misses no change. */
+  /** Registers the session or replies. Synchronous, so that the session misses no change. */
   #begin(arrival: Arrival, loaded: FlagSet, context?: EvaluationContext): void {
     const { cache, sessions, clock } = this.options
     const { scope, held, since, exchange, headers, resolve } = arrival
@@ -134,12 +134,13 @@ export class LongPolls {
     } else resolve(this.toReply(this.#answerTo(input), scope, headers))
   }
 
-  /** Answers a poll when its hold time is over, unless it is removed before. */
+  /** Adds a pending poll, which receives a reply at the end of its hold time. */
   add(poll: PendingPoll): void {
     this.#pending.add(poll)
     if (this.#cancelCheck === undefined) this.#checkIn(POLL_HOLD_MS)
   }
 
+  /** Removes a pending poll. */
   remove(poll: PendingPoll): void {
     this.#pending.delete(poll)
     if (this.#pending.size > 0) return
@@ -151,13 +152,13 @@ export class LongPolls {
     this.#cancelCheck = this.options.clock.schedule(delayMs, () => this.#answerDue())
   }
 
-  /** Answers the polls whose hold time is over, in time slices. */
+  /** Replies to the polls with an expired hold time, in time slices. */
   #answerDue(): void {
     const now = this.options.clock.monotonicNow()
     const due: PendingPoll[] = []
     for (const poll of this.#pending) {
       if (poll.dueAt <= now) due.push(poll)
-      // The hold times of later polls may be shorter, but not by more.
+      // Later polls may have shorter hold times, but the difference is at most this spread.
       else if (poll.dueAt > now + POLL_SPREAD_MS) break
     }
     for (const poll of due) this.#pending.delete(poll)
@@ -167,7 +168,10 @@ export class LongPolls {
     void forEachInTimeSlices(due, (poll) => poll.answerNow())
   }
 
-  /** Whether the caller has the values that this process would answer, or newer ones. */
+  /**
+   * Returns `true` if the client has the values that this process would send, or those of a later
+   * step. Returns `false` if its tag is unknown or has a newer version.
+   */
   #isUpToDate(since: EntityTag | 'unknown', input: AnswerInput): boolean {
     const { group, state } = input
     const { version, timestamps } = state.flagSet
@@ -177,7 +181,7 @@ export class LongPolls {
     return since.valuesHash === this.#answerTo(input).tag.valuesHash
   }
 
-  /** Returns the current answer to a session's client. A caller that has parsed the context passes it. */
+  /** Returns the current values for a session's client. Pass `context` if it is parsed. */
   currentAnswer(session: FlagSession, context?: EvaluationContext): PollAnswer {
     const { cache, clock } = this.options
     const { scope, group, lastDelivered } = session
@@ -185,14 +189,14 @@ export class LongPolls {
     return this.#answerTo({ group, state: FlagSetState.of(flagSet, clock.now()), context })
   }
 
-  /** Records an answer and returns its reply. */
+  /** Records an evaluation as sent and returns its reply. */
   toReply(answer: PollAnswer, scope: EnvironmentScope, headers: SdkHeaders): Reply {
     this.options.usage.answered(scope, 'poll', answer)
     let bytes: Uint8Array | null = answer.bytes
     return {
       ...evaluationReply(answer, headers),
-      // The promise of the reply is old for the garbage collector: after a reply, it would keep the
-      // bytes until a full collection.
+      // The promise of the reply is in the old generation of the garbage collector. Without this,
+      // the bytes would stay in memory until a full collection.
       get body() {
         const body = bytes
         bytes = null
@@ -214,23 +218,23 @@ export class LongPolls {
   }
 }
 
-/** The reply to a caller that has gone; it is counted, but not sent. */
+/** The reply for a client that has disconnected. It is counted, but not sent. */
 const GONE: Reply = { status: 204, headers: {}, body: null }
 
-/** A request that waits for a change. There are thousands: it is one object, without closures. */
+/** A request that waits for a change. It has no closures, because thousands may exist. */
 class PendingPoll implements SessionSink {
-  /** When the hold time is over, as `Clock.monotonicNow` has it. */
+  /** The end of the hold time, on the scale of `Clock.monotonicNow`. */
   readonly dueAt: number
   readonly #polls: LongPolls
   readonly #headers: SdkHeaders
   readonly #resolve: PollRequest['resolve']
-  /** The hash of the values that the caller has; `undefined`: those of its arrival. */
+  /** The hash of the client's values; `undefined` if the client waits for any change. */
   readonly #knownHash: string | undefined
   readonly #reservation: Reservation
   readonly #session: FlagSession
   #isSettled = false
 
-  /** Throws `RATE_LIMITED` if there is no room. */
+  /** Registers the poll and its session. Throws `RATE_LIMITED` if there is no room. */
   constructor(polls: LongPolls, arrival: Arrival, { group, state }: AnswerInput) {
     const { scope, held, since, headers, resolve } = arrival
     this.#polls = polls
@@ -240,7 +244,7 @@ class PendingPoll implements SessionSink {
     this.#reservation = polls.options.budget.reserve(scope, held.bytes, this)
     this.#session = new FlagSession({ scope, group, state, sink: this })
     const holdMs = POLL_HOLD_MS + Math.random() * (POLL_SPREAD_MS - CHECK_MS)
-    // A small integer takes no memory of its own.
+    // A small integer needs no separate memory, unlike a fraction.
     this.dueAt = Math.trunc(polls.options.clock.monotonicNow() + holdMs)
     polls.add(this)
     polls.options.sessions.add(this.#session)
@@ -264,12 +268,12 @@ class PendingPoll implements SessionSink {
     }
   }
 
-  /** Answers with the present values; does nothing after the reply. */
+  /** Replies with the current values. Does nothing if the poll has ended. */
   answerNow(): void {
     this.#answer(this.#polls.currentAnswer(this.#session))
   }
 
-  /** Ends the poll without an answer: the caller has gone. Does nothing after the reply. */
+  /** Ends the poll of a client that has disconnected. Does nothing if the poll has ended. */
   cancel(): void {
     this.#settle(GONE)
   }
@@ -290,7 +294,7 @@ class PendingPoll implements SessionSink {
   }
 }
 
-/** Whether the caller has a newer version than this one. */
+/** Returns `true` if the client has a newer version than this flag set. */
 function isNewer(since: Arrival['since'], { version }: FlagSet): since is EntityTag {
   return typeof since === 'object' && since.version > version
 }

@@ -1,26 +1,29 @@
 import { SDK_PATHS } from '@ff/protocol/sdk'
 import type { Reply } from './exchange.ts'
 
-/** The path of the metrics. */
+/** The path of the metrics endpoint. */
 export const METRICS_PATH = '/metrics'
 
-/** A metric, as Prometheus defines it. */
+/** A metric in the model of Prometheus. */
 export interface Metric {
   readonly name: string
   readonly type: 'counter' | 'gauge'
   readonly help: string
-  /** Returns the present value, or the values for each combination of labels. */
+  /** Returns the current value, or one value for each combination of labels. */
   read(): number | readonly Sample[]
 }
 
-/** One value of a metric. */
+/** One value of a metric, with its labels. */
 export interface Sample {
-  /** Never contain names that a customer has chosen. */
+  /** The labels. They never contain names that customers have chosen. */
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** The families of paths; a path outside the SDK family counts as management. */
+/**
+ * The path families of the request counter. All paths except those of the SDK endpoints count as
+ * `management`.
+ */
 const FAMILIES = ['evaluate', 'poll', 'socket', 'flag_set', 'events', 'management'] as const
 const MANAGEMENT = FAMILIES.indexOf('management')
 const { evaluate, poll, socket, flagSet, events } = SDK_PATHS
@@ -29,25 +32,28 @@ const FAMILY_OF: ReadonlyMap<string, number> = new Map(
 )
 const STATUSES = 600
 
-/** Upper bounds of the latency histogram, in microseconds. */
+/** The upper bounds of the latency histogram, in microseconds. */
 const BOUNDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 100_000] as const
 const DURATION = 'ff_evaluation_duration_seconds'
 
-/** The metrics of `GET /metrics`. Counting costs one increment; reading costs the rest. */
+/**
+ * The metrics of `GET /metrics`. Counting is a single increment. All other work happens when they
+ * are read.
+ */
 export class Metrics {
   readonly #requests = new Float64Array(FAMILIES.length * STATUSES)
-  /** One for each bound, and one for longer durations. */
+  /** One bucket for each bound, and one for longer durations. */
   readonly #durations = new Float64Array(BOUNDS.length + 1)
   #totalMicros = 0
   readonly #watched: Metric[] = []
 
-  /** Counts a request that was answered. */
+  /** Counts a request by its path and the status of its reply. */
   countRequest(path: string, status: number): void {
     const index = (FAMILY_OF.get(path) ?? MANAGEMENT) * STATUSES + status
     this.#requests[index] = (this.#requests[index] ?? 0) + 1
   }
 
-  /** Counts how long one evaluation took. */
+  /** Adds the duration of one evaluation, in microseconds, to the histogram. */
   observeEvaluation(micros: number): void {
     let bucket = 0
     while (bucket < BOUNDS.length && micros > (BOUNDS[bucket] ?? 0)) bucket += 1
@@ -55,17 +61,17 @@ export class Metrics {
     this.#totalMicros += micros
   }
 
-  /** Adds a metric. */
+  /** Adds a metric that is read whenever the metrics are requested. */
   watch(metric: Metric): void {
     this.#watched.push(metric)
   }
 
-  /** In the text format of Prometheus, version 0.0.4. */
+  /** Returns all metrics in the text format of Prometheus, version 0.0.4. */
   toText(): string {
     const requests = {
       name: 'ff_requests_total',
       type: 'counter',
-      help: 'Requests that were answered, by family of paths and status.',
+      help: 'Requests that received a reply, by family of paths and status.',
       read: () => this.#readRequests(),
     } as const
     const simple = [requests, ...this.#watched].map(linesOf)
@@ -90,7 +96,7 @@ export class Metrics {
       return `${DURATION}_bucket{le="${le}"} ${count}`
     })
     return [
-      `# HELP ${DURATION} Time spent evaluating for one request or update.`,
+      `# HELP ${DURATION} Duration of the evaluation for one request or update.`,
       `# TYPE ${DURATION} histogram`,
       ...buckets,
       `${DURATION}_sum ${this.#totalMicros / 1e6}`,
@@ -113,7 +119,7 @@ function escaped(text: string): string {
   return text.replace(/["\\\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`))
 }
 
-/** Returns everything that is measured, in the text format of Prometheus. */
+/** Creates a reply with all metrics in the text format of Prometheus. */
 export function metricsReply(metrics: Metrics): Reply {
   const headers = { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }
   return { status: 200, headers, body: metrics.toText() }

@@ -3,13 +3,13 @@ import type { Logger } from '../runtime/logger.ts'
 import { managementErrorReply } from './error-reply.ts'
 import { discardBody, type Exchange, type Headers, type Reply } from './exchange.ts'
 
-/** Keeps a reply out of caches, and browsers from treating it as a page. */
+/** Headers that prevent caching, and prevent browsers from guessing another content type. */
 const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const
 
 /**
- * Completes the reply of a path that is not an SDK path: errors become the management envelope,
- * replies to HEAD lose their body, and caches keep nothing. `more` is read when the
- * reply is complete. Never rejects.
+ * Completes the reply of a path that is not an SDK path. Errors become the management envelope,
+ * replies to HEAD have no body, and caches must not store the reply. `more` contains additional
+ * headers; it is read after `answer` has finished. Never rejects.
  */
 export async function privateReply(
   exchange: Exchange,
@@ -24,7 +24,10 @@ export async function privateReply(
   return { ...reply, headers, body }
 }
 
-/** The bindings leave a body out but send its length; pieces would be made for nothing. */
+/**
+ * Returns the body of the reply to a HEAD request. Bindings send its length, but not the body.
+ * Chunks are discarded, because they would be created only for their length.
+ */
 async function headBodyOf(reply: Reply): Promise<Reply['body']> {
   const { body } = reply
   if (typeof body === 'string' || body instanceof Uint8Array) return body
@@ -32,12 +35,12 @@ async function headBodyOf(reply: Reply): Promise<Reply['body']> {
   return null
 }
 
-/** Returns the method of a request; HEAD counts as GET. */
+/** Returns the method of a request. HEAD counts as GET. */
 export function methodOf({ method }: Exchange): string {
   return method === 'HEAD' ? 'GET' : method
 }
 
-/** Answers GET and HEAD. Throws `METHOD_NOT_ALLOWED` for other methods. */
+/** Returns the reply to a GET or HEAD request. Throws `METHOD_NOT_ALLOWED` for other methods. */
 export function answerGet(
   exchange: Exchange,
   reply: () => Reply | Promise<Reply>,
@@ -46,10 +49,15 @@ export function answerGet(
   return reply()
 }
 
-/** Returns the refusal of a method at a path that takes only these methods. */
+/**
+ * Creates the `METHOD_NOT_ALLOWED` error for a path that accepts only these methods. HEAD is
+ * accepted with GET.
+ */
 export function methodNotAllowed(methods: readonly string[]): FlagError {
   const allow = methods
     .flatMap((method) => (method === 'GET' ? [method, 'HEAD'] : method))
     .join(', ')
-  return new FlagError('METHOD_NOT_ALLOWED', `This path takes ${allow}.`, { details: { allow } })
+  return new FlagError('METHOD_NOT_ALLOWED', `This path accepts only ${allow}.`, {
+    details: { allow },
+  })
 }

@@ -16,20 +16,20 @@ type HeaderName =
   | 'ETag'
   | 'Content-Type'
 
-/** The headers of a reply; filled in while the request is handled. */
+/** The headers of a reply. They are set while the request is handled. */
 export type SdkHeaders = Record<HeaderName, string | undefined>
 
-/** A request whose SDK key is valid and within its rate limit. */
+/** A request with a valid SDK key, within its rate limit. */
 export interface SdkRequest {
   readonly scope: EnvironmentScope
   readonly exchange: Exchange
-  /** Those of the reply, as far as they are known. */
+  /** The headers of the reply that have been set so far. */
   readonly headers: SdkHeaders
 }
 
 /**
- * Creates headers with a property for every name, which makes setting them fast. `isForPages`: pages
- * of other origins may read the reply.
+ * Creates headers with a property for every name, so that setting them is fast. If `isForPages`,
+ * the CORS headers let pages of other origins read the reply.
  */
 export function noHeaders(isForPages: boolean): SdkHeaders {
   return {
@@ -61,7 +61,7 @@ const CORS_HEADERS = {
   'Access-Control-Expose-Headers': EXPOSED.join(', '),
 } as const
 
-/** Further headers of the reply to a preflight request. */
+/** The additional headers of the reply to a preflight request. */
 export const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Headers': `${SDK_KEY_HEADER}, content-type, if-none-match`,
   'Access-Control-Max-Age': '7200',
@@ -73,7 +73,7 @@ export type RateLimitHeaders = Pick<
   'X-RateLimit-Limit' | 'X-RateLimit-Remaining' | 'X-RateLimit-Reset' | 'Retry-After'
 >
 
-/** Sets the headers that describe how much of the limit of a key or an actor is left. */
+/** Sets the headers that describe the state of a rate limit. */
 export function setRateLimitHeaders(
   { limit, remaining, reset, retryAfter }: Permit,
   headers: Partial<RateLimitHeaders>,
@@ -84,7 +84,7 @@ export function setRateLimitHeaders(
   headers['Retry-After'] = retryAfter
 }
 
-/** Returns the reply with the values of a context; with 304 if the caller has them. */
+/** Creates the reply with the values of a context, or 304 if the client already has them. */
 export function evaluationReply({ tag, json }: EvaluationAnswer, headers: SdkHeaders): Reply {
   headers['ETag'] = entityTagText(tag)
   headers['X-FF-Version'] = String(tag.version)
@@ -93,12 +93,12 @@ export function evaluationReply({ tag, json }: EvaluationAnswer, headers: SdkHea
   return { status: 200, headers, body: json }
 }
 
-/** The JSON text of each flag set in use: it is large and often requested. */
+/** The JSON text of each flag set in use. It is cached because it is large and often requested. */
 const texts = new WeakMap<FlagSet, string>()
 
 /**
- * Returns the definition of the flag set, as `compileFlagSet` takes it; 304 if the caller has it.
- * Throws `FORBIDDEN` unless the key is of kind `server`.
+ * Creates the reply with the definition of the flag set, in the form that `compileFlagSet` accepts,
+ * or 304 if the client already has it. Throws `FORBIDDEN` unless the key is of kind `server`.
  */
 export async function flagSetReply(
   cache: FlagSetCache,
@@ -108,7 +108,8 @@ export async function flagSetReply(
     throw new FlagError('FORBIDDEN', 'Only an SDK key of kind "server" may fetch the flag set.')
   }
   const flagSet = await cache.get(scope)
-  // The path is the same for every environment, so that the version alone would not name one.
+  // The path is the same for every environment, so the version alone would not identify the flag
+  // set.
   const tag = `"${flagSet.version}-${scope.environmentId}"`
   headers['ETag'] = tag
   headers['X-FF-Version'] = String(flagSet.version)
@@ -120,7 +121,7 @@ export async function flagSetReply(
   return { status: 200, headers: { ...about, 'Content-Type': JSON_TYPE }, body }
 }
 
-/** Whether `If-None-Match` names a tag; weakly, as for a GET. */
+/** Returns `true` if `If-None-Match` contains the tag, by weak comparison. */
 function isNamedIn(header: string | undefined, tag: string): boolean {
   const named = (header ?? '').split(',').map((text) => text.trim())
   return named.some((text) => text === '*' || text === tag || text === `W/${tag}`)

@@ -40,7 +40,10 @@ interface SdkEndpointsOptions {
   readonly logger: Logger
 }
 
-/** Whether a path belongs to the SDK family: its errors, its CORS headers, no bearer tokens. */
+/**
+ * Returns `true` if a path belongs to the SDK endpoints, which have their own error format and CORS
+ * headers and do not accept bearer tokens.
+ */
 export function isSdkPath(path: string): boolean {
   return path.startsWith('/evaluator/') || path.startsWith('/ws/')
 }
@@ -50,10 +53,10 @@ interface Route {
   readonly reply: (exchange: Exchange, headers: SdkHeaders) => Reply | Promise<Reply>
 }
 
-/** The assumed size of a body that the host has parsed. */
+/** The assumed size, in bytes, of a body that the host has parsed. */
 const ASSUMED_BYTES = 4096
 
-/** Handles the requests of the SDK family. */
+/** Handles the requests of the SDK endpoints. */
 export class SdkEndpoints {
   readonly #options: SdkEndpointsOptions
   readonly #routes: ReadonlyMap<string, Route> = new Map<string, Route>([
@@ -68,13 +71,13 @@ export class SdkEndpoints {
     this.#options = options
   }
 
-  /** Neither throws nor rejects. */
+  /** Handles a request. Neither throws nor rejects. */
   handle(exchange: Exchange): Reply | Promise<Reply> {
     const headers = noHeaders(isForPages(exchange.path))
     const refuse = (error: unknown) => sdkErrorReply(error, headers, this.#options.logger)
     try {
       const reply = this.#reply(exchange, headers)
-      // The promise of a poll never rejects, and another one for each poll would take memory.
+      // The promise of a poll never rejects, and a second promise for each poll would use memory.
       const mayReject = reply instanceof Promise && exchange.path !== SDK_PATHS.poll
       return mayReject ? reply.catch(refuse) : reply
     } catch (error) {
@@ -102,7 +105,7 @@ export class SdkEndpoints {
       mapMaybeAsync(exchange.json(MAX_BODY_BYTES), (body) => {
         const request = { scope, body, ifNoneMatch: exchange.header('if-none-match') }
         return mapMaybeAsync(cache.find(scope) ?? loadFor(request, cache), (loaded) => {
-          // A slow request may wait, and then uses the flags of that later time.
+          // A slow request may have to wait. It then uses the flag set that is current afterwards.
           const work = () => {
             const flagSet = cache.find(scope) ?? loaded
             const answer = answerTo(request, flagSet, clock.now())
@@ -116,7 +119,7 @@ export class SdkEndpoints {
     )
   }
 
-  /** However the poll begins, one promise is pending, which never rejects. */
+  /** Returns the only promise that stays pending for a poll. It never rejects. */
   #poll(exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
     return new Promise((resolve) => {
       this.#beginPoll({ exchange, headers, resolve }).catch((error: unknown) => {
@@ -152,7 +155,10 @@ export class SdkEndpoints {
     return eventsReply(this.#options, { scope, exchange, headers })
   }
 
-  /** Returns the scope of the SDK key. Throws `UNAUTHENTICATED` and `RATE_LIMITED`. */
+  /**
+   * Returns the scope of the SDK key, and sets the version and rate-limit headers. Throws
+   * `UNAUTHENTICATED` or `RATE_LIMITED`.
+   */
   #admit(exchange: Exchange, headers: SdkHeaders): EnvironmentScope | Promise<EnvironmentScope> {
     const { keys, limiter, cache } = this.#options
     const key = exchange.header(SDK_KEY_HEADER)
@@ -168,7 +174,10 @@ export class SdkEndpoints {
   }
 }
 
-/** Whether pages of other origins may read replies at a path: the flag set shows every rule. */
+/**
+ * Returns `true` if pages of other origins may read the replies at a path. They may not read the
+ * flag set, because it contains every rule.
+ */
 function isForPages(path: string): boolean {
   return path !== SDK_PATHS.flagSet
 }
@@ -192,13 +201,18 @@ interface EvaluateRequest {
   readonly ifNoneMatch: string | undefined
 }
 
-/** Validates the request first: nothing is loaded for a request that is refused. */
+/**
+ * Loads the flag set after validating the request, so that nothing is loaded for an invalid one.
+ */
 function loadFor({ scope, body }: EvaluateRequest, cache: FlagSetCache): Promise<FlagSet> {
   contextIn(body)
   return cache.get(scope)
 }
 
-/** Does not parse the body of a caller that repeats its request and has the current values. */
+/**
+ * Returns the values of a context. Does not parse the body if the client repeats its request and
+ * already has the current values.
+ */
 function answerTo(
   { scope, body, ifNoneMatch }: EvaluateRequest,
   flagSet: FlagSet,
@@ -221,12 +235,16 @@ function contextIn(body: JsonBody): EvaluationContext {
 }
 
 function missingContext(): FlagError {
-  return new FlagError('INVALID_REQUEST', 'The body must be an object with an object "context".')
+  return new FlagError(
+    'INVALID_REQUEST',
+    'The body must be an object with the field `context`, an object.',
+  )
 }
 
 /**
- * Applies a function to a value, or to the result of a promise. A value is handled synchronously:
- * most requests find everything in memory and do not wait for another turn of the event loop.
+ * Applies a function to a value, or to the result of a promise. A value is processed synchronously,
+ * because most requests find everything in memory and need not wait for another turn of the event
+ * loop.
  */
 function mapMaybeAsync<T, U>(
   value: T | Promise<T>,

@@ -7,7 +7,10 @@ import type { Cancel, Clock } from '../runtime/clock.ts'
 import { DeliveryQueue } from './delivery-queue.ts'
 import type { SessionRegistry } from './session-registry.ts'
 
-/** How often versions and keys are read again, so that a lost hint costs less than ten seconds. */
+/**
+ * The interval at which versions and keys are read again, so that a lost hint costs less than ten
+ * seconds.
+ */
 const CHECK_EVERY_MS = 5000
 
 interface BroadcasterOptions {
@@ -19,8 +22,9 @@ interface BroadcasterOptions {
 }
 
 /**
- * Publishes changes to live clients: a hint, a periodic check or the step of a gradual rollout
- * updates the sessions of that environment; a key that is no longer valid ends its sessions.
+ * Publishes changes to live clients. A hint of the change feed, a periodic check or a step of a
+ * gradual rollout updates the sessions of an environment. A key that is no longer valid ends its
+ * sessions.
  */
 export class Broadcaster {
   readonly #options: BroadcasterOptions
@@ -38,7 +42,10 @@ export class Broadcaster {
     options.keys.listen(() => this.#endRefused())
   }
 
-  /** Subscribes before anything is read, so that no change is missed. */
+  /**
+   * Subscribes to the change feed and starts the periodic checks. Must be called before anything is
+   * read, so that no change is missed.
+   */
   async start(): Promise<void> {
     this.#unsubscribe ??= await this.#options.changeFeed.subscribe((change) =>
       this.#receive(change),
@@ -46,6 +53,7 @@ export class Broadcaster {
     this.#cancelCheck ??= this.#options.clock.schedule(CHECK_EVERY_MS, () => this.#check())
   }
 
+  /** Unsubscribes and stops all timers and deliveries. */
   stop(): void {
     this.#unsubscribe?.()
     this.#cancelCheck?.()
@@ -97,11 +105,14 @@ export class Broadcaster {
     this.#queue.publish(scope, flagSet)
   }
 
-  /** Publishes flag sets that have reached another step, an earlier one if the clock was set back. */
+  /**
+   * Publishes flag sets that have reached another step. It is an earlier step if the clock was set
+   * back.
+   */
   #publishSteps(): void {
     const now = this.#options.clock.now()
     for (const [environmentId, flagSets] of this.#options.cache.loaded()) {
-      // Both kinds may share one flag set: compare both before either is published.
+      // Both kinds may share one flag set, so both must be compared before either is published.
       const due = SDK_KEY_KINDS.filter((kind) => {
         return this.#publishedSteps.get(flagSets[kind]) !== stepAt(flagSets[kind], now)
       })
@@ -110,14 +121,14 @@ export class Broadcaster {
     this.#armStep()
   }
 
-  /** One timer for the next step of any loaded environment. */
+  /** Schedules one timer for the next step of any loaded environment. */
   #armStep(): void {
     const { cache, clock } = this.#options
     this.#cancelStep?.()
     this.#cancelStep = undefined
     let next = Number.POSITIVE_INFINITY
     for (const [, flagSets] of cache.loaded()) {
-      // A client view has no timestamps that the whole flag set does not have.
+      // The timestamps of a client view are a subset of those of the whole flag set.
       const { server } = flagSets
       const timestamp = server.timestamps[this.#publishedSteps.get(server) ?? 0]
       if (timestamp !== undefined && timestamp < next) next = timestamp
@@ -127,7 +138,7 @@ export class Broadcaster {
   }
 }
 
-/** Ignores a failure: it is logged where it occurs, and the next check tries again. */
+/** Ignores a failure, because it is already logged and the next check tries again. */
 function ignored(refresh: Promise<void>): void {
   refresh.catch(() => undefined)
 }

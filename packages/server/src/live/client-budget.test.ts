@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest'
 import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { ClientBudget, type Reservation } from './client-budget.ts'
 
-/** A scope of the key `a.1` of the organization `a`. */
+/** Returns a scope. The key `a.1` belongs to the organization `a`. */
 function scopeOf(keyId: string): EnvironmentScope {
   const organizationId = keyId.slice(0, keyId.indexOf('.'))
   return { keyId, organizationId, environmentId: 'live', kind: 'client', rateLimit: 1 }
 }
 
-/** A budget, and which clients of which keys it has ended. */
+/** Creates a budget, and a list of the clients that it has ended. */
 function createScene(limits: { readonly clients: number; readonly bytes: number }) {
   const budget = new ClientBudget(limits)
   const ended: string[] = []
@@ -31,8 +31,8 @@ function createScene(limits: { readonly clients: number; readonly bytes: number 
 
 const BYTES = 1000
 
-describe('a client budget', () => {
-  it('ends a client of the largest organization and its largest key when all places are taken', () => {
+describe('ClientBudget', () => {
+  it('A full client budget ends a client of the largest key of the largest organization', () => {
     const { budget, ended, open } = createScene({ clients: 10, bytes: BYTES })
     open('a.small', 0, 2)
     open('a.large', 0, 5)
@@ -43,13 +43,13 @@ describe('a client budget', () => {
     expect(budget.gaveWay).toBe(2)
   })
 
-  it('lets one key take all places as long as no other needs one', () => {
+  it('One key may take all places of a client budget if no other key needs one', () => {
     const { ended, open } = createScene({ clients: 10, bytes: BYTES })
     open('a.only', 0, 10)
     expect(ended).toEqual([])
   })
 
-  it('refuses a new client with the seconds to wait when its key holds most places', () => {
+  it('A full client budget refuses a new client of the largest key with the seconds to wait', () => {
     const { budget, ended, open } = createScene({ clients: 4, bytes: BYTES })
     open('a.only', 0, 4)
     expect(() => open('a.only')).toThrow(
@@ -61,14 +61,14 @@ describe('a client budget', () => {
     expect([ended, budget.gaveWay]).toEqual([[], 0])
   })
 
-  it('ends a client of the largest key of the same organization', () => {
+  it('A full client budget ends a client of the largest key of the same organization', () => {
     const { ended, open } = createScene({ clients: 4, bytes: BYTES })
     open('a.large', 0, 4)
     open('a.small')
     expect(ended).toEqual(['a.large 0'])
   })
 
-  it('does not let two organizations displace each other in turns', () => {
+  it('Two organizations do not displace each other in turns', () => {
     const { ended, open, codeOf } = createScene({ clients: 10, bytes: BYTES })
     open('a.1', 0, 10)
     for (let time = 0; time < 20; time += 1) {
@@ -78,7 +78,7 @@ describe('a client budget', () => {
     expect(ended).toEqual(Array.from({ length: 5 }, () => 'a.1 0'))
   })
 
-  it('holds at most a quarter of the bytes for a key and half for an organization', () => {
+  it('A key may use at most a quarter of the bytes, and an organization half', () => {
     const { open, codeOf } = createScene({ clients: 100, bytes: BYTES })
     open('a.1', 250)
     expect(codeOf(() => open('a.1', 1))).toBe('RATE_LIMITED')
@@ -88,7 +88,7 @@ describe('a client budget', () => {
     expect(codeOf(() => open('b.1', 250))).toBeUndefined()
   })
 
-  it('ends as many clients of the largest key as the bytes of the new client need, the largest first', () => {
+  it('A client budget ends clients with the largest contexts first, until the new client has room', () => {
     const { budget, ended, open } = createScene({ clients: 100, bytes: BYTES })
     open('a.1', 50, 2)
     open('a.1', 100)
@@ -99,14 +99,14 @@ describe('a client budget', () => {
     expect(budget.heldBytes).toBe(BYTES - 10)
   })
 
-  it('ends nothing when the new client is refused', () => {
+  it('A client budget ends no client if the new client is refused', () => {
     const { budget, ended, open, codeOf } = createScene({ clients: 100, bytes: BYTES })
     for (const name of 'abcdefghij') open(`${name}.1`, 10, 10)
     expect(codeOf(() => open('k.1', 100))).toBe('RATE_LIMITED')
     expect([ended, budget.heldBytes]).toEqual([[], BYTES])
   })
 
-  it('charges a changed context by the difference, and keeps the old charge when there is no room', () => {
+  it('A changed context is charged by the difference, and the old charge stays if there is no room', () => {
     const { budget, open, codeOf } = createScene({ clients: 100, bytes: BYTES })
     const [client] = open('a.1', 100)
     if (client === undefined) throw new Error('no client')
@@ -139,7 +139,7 @@ const action = fc.oneof(
   }),
 )
 
-it('the charges of a client budget add up within its limits, and return to zero when all leave', () => {
+it('The charges of a client budget stay within its limits, and return to zero when all clients leave', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 120 }), (actions) => {
       const limits = { clients: 12, bytes: 400 }

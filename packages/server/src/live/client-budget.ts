@@ -4,30 +4,31 @@ import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { type Ranked, Ranking } from './ranking.ts'
 
-/** What is limited: each live client counts as one client, and its context takes bytes. */
+/** The measures that are limited: the number of live clients, and the bytes of their contexts. */
 const MEASURES = ['clients', 'bytes'] as const
 type Measure = (typeof MEASURES)[number]
 type Amounts = Readonly<Record<Measure, number>>
 
-/** The SDK key and the organization that a client is charged to. */
+/** The SDK key and the organization that are charged for a client. */
 type Owner = Pick<EnvironmentScope, 'keyId' | 'organizationId'>
 
-/** The shares of the bytes that one SDK key and one organization may hold. */
+/** The shares of the bytes that one SDK key and one organization may use. */
 const KEY_SHARE = 1 / 4
 const ORGANIZATION_SHARE = 1 / 2
 
-/** A live client that can be ended so that another finds room. */
+/** A live client that can be ended to make room for another one. */
 export interface BudgetClient {
+  /** Ends the client. Its reservation has already been released. */
   end(reason: 'gaveWay'): void
 }
 
-/** The place of one live client in a `ClientBudget`. */
+/** The reservation of one live client in a `ClientBudget`. */
 export interface Reservation extends Ranked {
   readonly key: Account
   readonly client: BudgetClient
 }
 
-/** How much of a measure an account holds. */
+/** The amount of one measure that an account uses. */
 class Holding implements Ranked {
   amount = 0
   rank = -1
@@ -38,16 +39,16 @@ class Holding implements Ranked {
   }
 }
 
-/** What an SDK key, an organization or the server as a whole holds. */
+/** The usage of an SDK key, an organization or the whole server. */
 class Account {
   readonly id: string
-  /** The organization of an SDK key, the server of an organization. */
+  /** The organization of an SDK key, or the server for an organization. */
   readonly parent: Account | undefined
   readonly clients = new Holding(this)
   readonly bytes = new Holding(this)
   readonly children = new Map<string, Account>()
   readonly ranked = { clients: new Ranking<Holding>(), bytes: new Ranking<Holding>() }
-  /** The clients of an SDK key, by the bytes of their contexts. */
+  /** The clients of an SDK key, ranked by the bytes of their contexts. */
   readonly reservations = new Ranking<Reservation>()
 
   constructor(id: string, parent?: Account) {
@@ -55,7 +56,10 @@ class Account {
     this.parent = parent
   }
 
-  /** The client that gives way first: of the key that holds most, the one with the largest context. */
+  /**
+   * Returns the client that is ended first: the one with the largest context, of the key with the
+   * largest usage.
+   */
   firstToGiveWay(measure: Measure): Reservation | undefined {
     const { largest } = this.ranked[measure]
     return largest?.account.firstToGiveWay(measure) ?? this.reservations.largest
@@ -63,38 +67,42 @@ class Account {
 }
 
 /**
- * Limits how many live clients there are and how much memory their contexts take. If there is no
- * room for a new client, clients of the organization that holds most give way: they are ended,
- * those of its SDK key that holds most first. If the organization of the new client would then hold
- * as much, clients of its own SDK key that holds most give way; if the key of the new client would
- * then hold as much, the new client is refused. Of the bytes, an SDK key holds at most a quarter
- * and an organization half, also if there is room.
+ * Limits the number of live clients and the memory of their contexts. If there is no room for a new
+ * client, the budget ends clients of the organization with the largest usage, and of these first
+ * the clients of its largest SDK key. If the organization of the new client would become as large,
+ * clients of its own largest SDK key are ended. If the key of the new client would become as large,
+ * the new client is refused. Of the bytes, an SDK key may use at most a quarter and an organization
+ * half, even if there is room.
  *
- * Every client is charged for its context, although equal contexts are kept once: what it is charged
- * does not depend on others. Each call takes a time that grows with the logarithm of the number of
- * organizations, keys and clients, and with the number of clients that it ends.
+ * Every client is charged for its context, although equal contexts are stored only once. The charge
+ * of a client therefore does not depend on other clients. The duration of each call grows with the
+ * logarithm of the number of organizations, keys and clients, and with the number of clients that
+ * it ends.
  */
 export class ClientBudget {
   readonly #limits: Amounts
   readonly #total = new Account('')
   #gaveWay = 0
 
-  /** The most that all live clients together may take. */
+  /** `limits` applies to all live clients together. */
   constructor(limits: Amounts) {
     this.#limits = limits
   }
 
-  /** Bytes of memory for which all contexts together are charged. */
+  /** The bytes of memory that are charged for all contexts. */
   get heldBytes(): number {
     return this.#total.bytes.amount
   }
 
-  /** How many clients were ended to make room for others. */
+  /** The number of clients that were ended to make room for others. */
   get gaveWay(): number {
     return this.#gaveWay
   }
 
-  /** Throws `RATE_LIMITED` with `seconds` in its details if there is no room for the client. */
+  /**
+   * Adds a client with a context of `bytes`. Throws `RATE_LIMITED`, with `seconds` in its details,
+   * if there is no room.
+   */
   reserve(scope: EnvironmentScope, bytes: number, client: BudgetClient): Reservation {
     this.#makeRoom(scope, { clients: 1, bytes })
     const key = this.#keyOf(scope)
@@ -105,8 +113,8 @@ export class ClientBudget {
   }
 
   /**
-   * The client has another context. Throws as `reserve` does if there is no room for it; the
-   * reservation then stays as it was. Does nothing after `release`.
+   * Changes the bytes of a client's context. Throws as `reserve` does if there is no room, and then
+   * keeps the old charge. Does nothing after `release`.
    */
   change(reservation: Reservation, bytes: number): void {
     const { key, amount } = reservation
@@ -118,7 +126,7 @@ export class ClientBudget {
     key.reservations.set(reservation, bytes)
   }
 
-  /** The client is gone, or holds nothing any more; a second call does nothing. */
+  /** Removes a client. Does nothing if the client was already removed. */
   release(reservation: Reservation): void {
     if (!isHeld(reservation)) return
     const { key, amount } = reservation
@@ -127,7 +135,10 @@ export class ClientBudget {
     this.#forget(key)
   }
 
-  /** Nothing is ended unless there is room for the demand afterwards. */
+  /**
+   * Ends clients until there is room for the demand. Throws before ending any client if that is not
+   * possible.
+   */
   #makeRoom(owner: Owner, demand: Amounts): void {
     this.#assertWithinShares(owner, demand)
     const yielding = MEASURES.filter((measure) => this.#lack(measure, demand) > 0).map(
@@ -154,16 +165,16 @@ export class ClientBudget {
     const ofOrganization = organization?.bytes.amount ?? 0
     const limit = this.#limits.bytes
     if (ofKey + bytes > limit * KEY_SHARE)
-      throw noRoom('The contexts held for this SDK key have reached its share')
+      throw noRoom('The live clients of this SDK key use its whole share of context memory')
     if (ofOrganization + bytes > limit * ORGANIZATION_SHARE) {
-      throw noRoom('The contexts held for this organization have reached its share')
+      throw noRoom('The live clients of this organization use its whole share of context memory')
     }
   }
 
   /**
-   * The account whose clients give way. It holds more than the demand, so that ending its clients
-   * always makes enough room; and it holds more than the new client's account will, so that the
-   * two do not displace each other in turns.
+   * Returns the account that must end clients. It uses more than the demand, so that ending its
+   * clients always creates enough room. It also uses more than the new client's account will, so
+   * that the two do not displace each other in turns.
    */
   #accountToGiveWay(measure: Measure, owner: Owner, demand: number): Account {
     let parent: Account | undefined = this.#total
@@ -192,7 +203,7 @@ export class ClientBudget {
     return childOf(childOf(this.#total, organizationId), keyId)
   }
 
-  /** Removes an account without clients, and then perhaps the one above it. */
+  /** Removes an account without clients, and its parent if that has no clients either. */
   #forget(account: Account): void {
     const { id, parent } = account
     if (parent === undefined || account.clients.amount > 0) return
@@ -207,21 +218,21 @@ function childOf(parent: Account, id: string): Account {
 }
 
 const FULL = {
-  clients: 'The server has as many live clients as it may',
-  bytes: 'The server holds as many contexts as it may',
+  clients: 'The server has reached its limit of live clients',
+  bytes: 'The server has reached its limit of memory for contexts',
 } as const satisfies Record<Measure, string>
 
 function isHeld({ rank }: Reservation): boolean {
   return rank !== -1
 }
 
-/** The refusal of a client for which there is no room. */
+/** Creates the `RATE_LIMITED` error for a client without room. */
 function noRoom(reason: string): FlagError {
   const seconds = spreadSeconds()
   return overloaded(`${reason}; try again in ${seconds} seconds.`, seconds)
 }
 
-/** The error for a client that was ended to make room for others. */
+/** Creates the `RATE_LIMITED` error for a client that was ended to make room for others. */
 export function gaveWay(): FlagError {
   return noRoom('The server has ended this client to make room for others')
 }

@@ -2,11 +2,11 @@ import { FlagError } from '@ff/core'
 import { asClientMessage, type ClientMessage } from '@ff/protocol/sdk'
 
 const MESSAGES =
-  'A message is {"type":"init","sdkKey":"ff_…","context":{…}}, {"type":"context","context":{…}} or {"type":"ping"}.'
+  'A message must be {"type":"init","sdkKey":"ff_…","context":{…}}, {"type":"context","context":{…}} or {"type":"ping"}.'
 
 /**
- * The message of a client in a text; `unknown` if its type is none of this release's. Throws
- * `INVALID_REQUEST` for anything else.
+ * Parses the message of a client. Returns `unknown` if this release does not know its type. Throws
+ * `INVALID_REQUEST` if the text is not JSON or the message is not valid.
  */
 export function parseMessage(text: string): ClientMessage | 'unknown' {
   const json = parseJson(text)

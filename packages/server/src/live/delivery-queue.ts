@@ -9,16 +9,17 @@ import type { SessionRegistry } from './session-registry.ts'
 /** A delivery to the sessions of one environment and kind of SDK key. */
 interface Delivery {
   readonly scope: FlagSetScope
-  /** Sent to the remaining sessions. */
+  /** The flag set that the remaining sessions receive. */
   flagSet: FlagSet
   readonly sessions: Iterator<FlagSession>
-  /** Whether the flag set was replaced after some sessions had received the former one. */
+  /** `true` if the flag set was replaced after some sessions had received the previous one. */
   isOvertaken: boolean
 }
 
 /**
- * Sends changes to live clients in time slices, between which requests are answered. A newer flag
- * set takes over a running delivery at its present session; it does not wait for the end.
+ * Sends changes to live clients in time slices, so that requests are processed in between. A newer
+ * flag set replaces the old one in a running delivery for all remaining sessions, without waiting
+ * for the end.
  */
 export class DeliveryQueue {
   readonly #registry: SessionRegistry
@@ -31,7 +32,7 @@ export class DeliveryQueue {
     this.#clock = clock
   }
 
-  /** Queues the flag set of a scope, which is new or has reached another step. */
+  /** Queues the delivery of a scope's flag set, which is new or has reached another step. */
   publish(scope: FlagSetScope, flagSet: FlagSet): void {
     const name = `${scope.kind} ${scope.environmentId}`
     const delivery = this.#deliveries.get(name)
@@ -43,6 +44,7 @@ export class DeliveryQueue {
     this.#schedule()
   }
 
+  /** Discards all queued deliveries. */
   stop(): void {
     this.#deliveries.clear()
   }
@@ -60,7 +62,7 @@ export class DeliveryQueue {
       const isOver = deliverSome(delivery.sessions, current, slice)
       this.#deliveries.delete(name)
       if (isOver && !delivery.isOvertaken) continue
-      // At the end of the queue: a large environment must not hold up the small ones.
+      // It moves to the end of the queue, so that a large environment does not delay small ones.
       const next = isOver ? this.#begin(delivery.scope, delivery.flagSet) : delivery
       this.#deliveries.set(name, next)
       if (!isOver) break
@@ -68,7 +70,10 @@ export class DeliveryQueue {
     if (this.#deliveries.size > 0) this.#schedule()
   }
 
-  /** Waits before the first time slice, too: loading the new version has used this turn already. */
+  /**
+   * Schedules the next time slice. The first one waits too, because loading the new version has
+   * already used this turn.
+   */
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
@@ -76,7 +81,7 @@ export class DeliveryQueue {
   }
 }
 
-/** Returns whether no session is left. */
+/** Delivers to sessions until the time slice ends. Returns `true` if no session is left. */
 function deliverSome(
   sessions: Iterator<FlagSession>,
   current: FlagSetState,

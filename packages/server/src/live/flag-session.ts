@@ -6,19 +6,23 @@ import { type FlagSetState, type FlagUpdate, flagSetDiffOf } from './flag-set-di
 import { contextOfText, type SubscriberGroup } from './held-context.ts'
 
 /**
- * Why the server ends a session: its key is no longer valid, the server stops, or a client of
- * another SDK key needs its room.
+ * The reason why the server ends a session: its key is no longer valid, the server is closing, or
+ * its place is needed for another client.
  */
 export type EndReason = 'keyRefused' | 'goingAway' | 'gaveWay'
 
-/** How a client is kept up to date. */
+/** The transport by which a client receives updates. */
 export type LiveTransport = 'ws' | 'poll'
 
-/** How a transport delivers the updates of its session. */
+/** The methods by which a session sends updates over its transport. */
 export interface SessionSink {
   readonly transport: LiveTransport
-  /** Returns false if the client cannot take the update now; `resume` makes up for it later. */
+  /**
+   * Sends an update. Returns `false` if the client is too slow to receive it now.
+   * `FlagSession.resume` must be called later.
+   */
   deliver(update: FlagUpdate): boolean
+  /** Ends the connection or poll of the client. */
   end(reason: EndReason): void
 }
 
@@ -30,8 +34,8 @@ interface FlagSessionOptions {
 }
 
 /**
- * One live client. It keeps no values: those of the client are the evaluation of its context at the
- * state of the last delivery, and can be evaluated again.
+ * One live client. A session stores no flag values. The values that the client has can be evaluated
+ * again from its context and the state of the last delivery.
  */
 export class FlagSession {
   readonly scope: EnvironmentScope
@@ -40,7 +44,7 @@ export class FlagSession {
   #lastDelivered: FlagSetState
   #missed: 'nothing' | 'changes' | 'everything' = 'nothing'
 
-  /** A session whose client already has, or does not need, the values at `state`. */
+  /** Creates a session for a client that already has, or does not need, the values at `state`. */
   constructor({ scope, group, state, sink }: FlagSessionOptions) {
     this.scope = scope
     this.#sink = sink
@@ -48,36 +52,37 @@ export class FlagSession {
     this.#lastDelivered = state
   }
 
+  /** The transport of the client. */
   get transport(): LiveTransport {
     return this.#sink.transport
   }
 
-  /** The sessions with the same context. */
+  /** The group of the sessions with the same context. */
   get group(): SubscriberGroup {
     return this.#group
   }
 
-  /** The state of which the client has the values. */
+  /** The state that the client's values belong to. */
   get lastDelivered(): FlagSetState {
     return this.#lastDelivered
   }
 
-  /** Whether the client could not take the last delivery. */
+  /** `true` if the client was too slow to receive the last delivery. */
   get isStale(): boolean {
     return this.#missed !== 'nothing'
   }
 
-  /** Whether the client has received everything up to this version. */
+  /** Returns `true` if the client has received all changes up to this version. */
   hasVersion(version: number): boolean {
     return !this.isStale && this.#lastDelivered.flagSet.version >= version
   }
 
-  /** Gives the session another context; `sendAll` must follow. */
+  /** Changes the context of the session. `sendAll` must be called afterwards. */
   moveTo(group: SubscriberGroup): void {
     this.#group = group
   }
 
-  /** Sends all values. A caller that has just parsed the context passes it. */
+  /** Sends all values. Pass the context if it is already parsed. */
   sendAll(current: FlagSetState, context?: EvaluationContext): void {
     const { flagSet, now } = current
     const parsed = context ?? contextOfText(this.#group.text)
@@ -89,7 +94,7 @@ export class FlagSession {
     this.#missed = isTaken ? 'nothing' : 'everything'
   }
 
-  /** Sends what differs from the last delivery, unless the client still has to catch up. */
+  /** Sends the values that differ from the last delivery. Does nothing if the client is stale. */
   sendChanges(current: FlagSetState): void {
     if (this.isStale || this.#lastDelivered === current) return
     const update = flagSetDiffOf(this.#lastDelivered, current).updateFor(this.#group)
@@ -97,7 +102,10 @@ export class FlagSession {
     else this.#missed = 'changes'
   }
 
-  /** Sends what the client has missed; called when it can take updates again. */
+  /**
+   * Sends the changes that the client has missed. Call it when the client can receive updates
+   * again.
+   */
   resume(current: FlagSetState): void {
     const missed = this.#missed
     this.#missed = 'nothing'
@@ -105,6 +113,7 @@ export class FlagSession {
     else if (missed === 'changes') this.sendChanges(current)
   }
 
+  /** Ends the session on the server's side. */
   end(reason: EndReason): void {
     this.#sink.end(reason)
   }

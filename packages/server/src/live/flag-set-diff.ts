@@ -6,15 +6,17 @@ import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { MAX_DIFF_LENGTH } from '../runtime/memory-bounds.ts'
 import { contextOfText, type SubscriberGroup } from './held-context.ts'
 
-/** The last state of each flag set that was requested. */
+/** The last requested state of each flag set. */
 const latest = new WeakMap<FlagSet, FlagSetState>()
 
-/** A flag set between two of its timestamps: while a state lasts, the values of a context do not change. */
+/**
+ * A flag set between two of its timestamps. Within a state, the values of a context do not change.
+ */
 export class FlagSetState {
   readonly flagSet: FlagSet
-  /** How many of the flag set's timestamps have passed. */
+  /** The number of the flag set's timestamps that have passed. */
   readonly step: number
-  /** A time within the state; epoch milliseconds. */
+  /** A time within the state, in epoch milliseconds. */
   readonly now: number
 
   private constructor(flagSet: FlagSet, step: number, now: number) {
@@ -23,7 +25,10 @@ export class FlagSetState {
     this.now = now
   }
 
-  /** Returns the same object while the state lasts. */
+  /**
+   * Returns the state of a flag set at `now`. Returns the same object for all times within the
+   * state.
+   */
   static of(flagSet: FlagSet, now: number): FlagSetState {
     const step = stepAt(flagSet, now)
     const known = latest.get(flagSet)
@@ -34,45 +39,49 @@ export class FlagSetState {
   }
 }
 
-/** A text for sockets. Clients that receive the same text share one object, so that it is encoded only once. */
+/**
+ * A text message for sockets. Clients that receive the same text share one object, so that it is
+ * encoded only once.
+ */
 export interface Message {
   readonly text: string
 }
 
-/** What a client receives: all values, or those that differ from the last delivery. */
+/** An update for a client: all values, or those that differ from the last delivery. */
 export interface FlagUpdate {
   readonly message: Message
+  /** `true` if the message contains all values. */
   readonly full: boolean
-  /** How the flags of the message were evaluated. */
+  /** The evaluation of the flags in the message. */
   readonly evaluated: Evaluated
 }
 
-/** The update that contexts with the same outcomes share. */
+/** The part of an update that contexts with the same outcomes share. */
 interface SharedUpdate {
   readonly message: Message
-  /** The flags whose values are sent, and how they were evaluated. */
+  /** The evaluation of the flags in the message. */
   readonly evaluation: Omit<Evaluation, 'context'>
 }
 
-/** By the later state, then by the earlier one. */
+/** The diffs by the state after the change, then by the state before it. */
 const diffs = new WeakMap<FlagSetState, WeakMap<FlagSetState, FlagSetDiff>>()
 
-/** Returns what has changed from one state to another, usually a later one. */
+/** Returns the diff between two states. `after` is usually the later one. */
 export function flagSetDiffOf(before: FlagSetState, after: FlagSetState): FlagSetDiff {
   const toAfter = getOrInsert(diffs, after, () => new WeakMap<FlagSetState, FlagSetDiff>())
   return getOrInsert(toAfter, before, () => new FlagSetDiff(before, after))
 }
 
 /**
- * The changes between two states of an environment, for one context after another. Contexts with
- * the same outcomes share the message; sessions of the last group share its evaluation.
+ * The changes between two states of an environment. Contexts with the same outcomes share one
+ * message. Consecutive sessions of the same group share one evaluation.
  */
 export class FlagSetDiff {
   readonly #before: FlagSetState
   readonly #after: FlagSetState
-  /** The flags whose values can differ. */
+  /** The keys of the flags that can have different values. */
   readonly #flagKeys: readonly string[]
-  /** By the outcomes before and after; null: the values are the same. */
+  /** Updates by the outcomes before and after; `null` if the values are the same. */
   readonly #shared = new Map<string, SharedUpdate | null>()
   #cachedLength = 0
   #last: { readonly group: SubscriberGroup; readonly update: FlagUpdate | undefined } | undefined
@@ -86,7 +95,7 @@ export class FlagSetDiff {
     this.#flagKeys = [...new Set([...changed, ...stepped])]
   }
 
-  /** The update for a context; `undefined` if its values are the same in both states. */
+  /** Returns the update for a context; `undefined` if its values are the same in both states. */
   updateFor(group: SubscriberGroup): FlagUpdate | undefined {
     if (this.#flagKeys.length === 0) return undefined
     if (this.#last?.group !== group) this.#last = { group, update: this.#evaluate(group) }
@@ -120,7 +129,8 @@ export class FlagSetDiff {
     const { version } = this.#after.flagSet
     const gone = removed.length === 0 ? '' : `,"removed":${JSON.stringify(removed)}`
     const text = `{"type":"flags","flags":${JSON.stringify(flags)},"version":${version},"full":false${gone}}`
-    // It is cached for other contexts with the same outcomes: the context itself must not be.
+    // The result is cached for other contexts with the same outcomes, so it must not contain this
+    // context.
     const { context: _, ...kept } = onlyFlags(evaluation, (key) => Object.hasOwn(flags, key))
     return { message: { text }, evaluation: kept }
   }

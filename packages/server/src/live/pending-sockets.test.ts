@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { settle } from '../../test/fake-clock.ts'
 import { PendingSockets } from './pending-sockets.ts'
 
-/** Sockets that only remember the order in which they were displaced. */
+/** Creates pending sockets that record the order in which they are displaced. */
 function createScene(perAddress: number, total: number) {
   const pending = new PendingSockets({ perAddress, total })
   const displaced: string[] = []
@@ -14,7 +14,7 @@ function createScene(perAddress: number, total: number) {
   return { pending, displaced, open }
 }
 
-it('displaces the oldest sockets of an address, in their order, once what has arrived is read', async () => {
+it('The oldest sockets of an address are displaced, in order, after arrived data was read', async () => {
   const { pending, displaced, open } = createScene(2, 100)
   for (const name of ['a1', 'a2', 'a3', 'a4']) open(name, 'a')
   expect(displaced).toEqual([])
@@ -26,7 +26,7 @@ it('displaces the oldest sockets of an address, in their order, once what has ar
   expect(displaced).toEqual(['a1', 'a2', 'a3'])
 })
 
-it('displaces no socket if enough of the same address leave before the turn ends', async () => {
+it('No socket is displaced if enough sockets of the same address leave before the turn ends', async () => {
   const { pending, displaced, open } = createScene(2, 100)
   const sockets = ['a1', 'a2', 'a3'].map((name) => open(name, 'a'))
   for (const socket of sockets.slice(2)) pending.remove(socket)
@@ -34,7 +34,7 @@ it('displaces no socket if enough of the same address leave before the turn ends
   expect(displaced).toEqual([])
 })
 
-it('displaces the oldest socket of the address with the most at once beyond the total', () => {
+it('Beyond the total limit, the oldest socket of the address with the most is displaced immediately', () => {
   const { pending, displaced, open } = createScene(100, 6)
   for (const name of ['a1', 'a2']) open(name, 'a')
   for (const name of ['b1', 'b2', 'b3']) open(name, 'b')
@@ -47,7 +47,7 @@ it('displaces the oldest socket of the address with the most at once beyond the 
   expect(pending.size).toBe(6)
 })
 
-it('never holds more than the total, from however many addresses sockets come', () => {
+it('The number of pending sockets never exceeds the total limit, for any number of addresses', () => {
   const { pending, displaced, open } = createScene(2, 50)
   for (let number = 0; number < 1000; number += 1) {
     open(`s${number}`, `address-${number}`)
@@ -56,7 +56,7 @@ it('never holds more than the total, from however many addresses sockets come', 
   expect(displaced).toHaveLength(950)
 })
 
-it('finds the address with the most after any sequence of sockets that come and leave', () => {
+it('The address with the most sockets is found after any sequence of additions and removals', () => {
   const { pending, displaced, open } = createScene(1000, 40)
   const held = new Map<string, { name: string; socket: ReturnType<typeof open> }[]>()
   let seed = 1
@@ -87,7 +87,7 @@ it('finds the address with the most after any sequence of sockets that come and 
   }
 })
 
-it('ignores a socket that is not pending', () => {
+it('Removing a socket that is not pending has no effect', () => {
   const { pending, open } = createScene(2, 10)
   open('u1', undefined)
   pending.remove({ refuse: () => undefined })

@@ -5,13 +5,15 @@ import { MAX_PENDING_SOCKETS } from '../runtime/memory-bounds.ts'
 import { forEachInTimeSlices, inNextTurn } from '../runtime/time-slice.ts'
 import { type Ranked, Ranking } from './ranking.ts'
 
-/** A socket without a valid `init`, as far as the limit on such sockets needs it. */
+/** A socket without a valid `init`. */
 export interface PendingSocket {
-  /** Closes the socket with an error. It is no longer pending when this is called. */
+  /** Closes the socket with an error. It has already been removed from the pending sockets. */
   refuse(error: unknown): void
 }
 
-/** The pending sockets of one network address, the oldest first; ranked by their number. */
+/**
+ * The pending sockets of one network address, the oldest first. Groups are ranked by their size.
+ */
 class Group implements Ranked {
   amount = 0
   rank = -1
@@ -24,15 +26,16 @@ class Group implements Ranked {
 }
 
 interface PendingSocketsOptions {
+  /** The limit for one network address. */
   readonly perAddress: number
-  /** The limit for all addresses together; `MAX_PENDING_SOCKETS` by default. */
+  /** The limit for all addresses together. The default is `MAX_PENDING_SOCKETS`. */
   readonly total?: number
 }
 
 /**
- * Bounds the sockets that have not sent a valid `init`. A new socket is always accepted. Beyond the
- * limit of its address, the oldest socket of that address is displaced; beyond the limit of all, the
- * oldest socket of the address with the most.
+ * Limits the number of sockets that have not sent a valid `init`. A new socket is always accepted.
+ * Beyond the limit of its address, the oldest socket of that address is displaced. Beyond the total
+ * limit, the oldest socket of the address with the most sockets is displaced.
  */
 export class PendingSockets {
   readonly #perAddress: number
@@ -40,7 +43,9 @@ export class PendingSockets {
   readonly #byAddress = new Map<string | undefined, Group>()
   readonly #groups = new Map<PendingSocket, Group>()
   readonly #ranking = new Ranking<Group>()
-  /** The groups that may be beyond the limit of an address; a sweep is due while there are any. */
+  /**
+   * The groups that may be beyond the limit of an address. If there are any, a sweep is scheduled.
+   */
   readonly #crowded = new Set<Group>()
   #displaced = 0
 
@@ -49,17 +54,17 @@ export class PendingSockets {
     this.#total = total
   }
 
-  /** How many sockets are pending. */
+  /** The number of pending sockets. */
   get size(): number {
     return this.#groups.size
   }
 
-  /** How many sockets were displaced so far. */
+  /** The number of sockets that were displaced so far. */
   get displaced(): number {
     return this.#displaced
   }
 
-  /** Sockets of an unknown address count as those of one address. */
+  /** Adds a socket. All sockets with an unknown address count as one address. */
   add(socket: PendingSocket, address: string | undefined): void {
     const group = getOrInsert(this.#byAddress, address, () => new Group(address))
     this.#groups.set(socket, group)
@@ -70,7 +75,7 @@ export class PendingSockets {
     if (group.amount > this.#perAddress) this.#sweepSoon(group)
   }
 
-  /** Without effect if the socket is not pending. */
+  /** Removes a socket. Does nothing if the socket is not pending. */
   remove(socket: PendingSocket): void {
     const group = this.#groups.get(socket)
     if (group === undefined) return
@@ -85,8 +90,8 @@ export class PendingSockets {
   }
 
   /**
-   * Displaces sockets of one address after the data that has arrived meanwhile is read: the `init` of
-   * a client is often among it, behind a crowd of upgrades.
+   * Schedules the displacement of sockets of one address, after arrived data was read. After many
+   * upgrades at the same time, this data often contains the `init` of a valid client.
    */
   #sweepSoon(group: Group): void {
     const isSwept = this.#crowded.size > 0
@@ -96,12 +101,12 @@ export class PendingSockets {
 
   #sweep(): Promise<void> {
     return forEachInTimeSlices(this.#excess(), (group) => {
-      // Some of its sockets may have left since the end of the last time slice.
+      // Some sockets may have been removed since the end of the last time slice.
       if (group.amount > this.#perAddress) this.#displaceOldest(group)
     })
   }
 
-  /** Each crowded group as often as a socket of it is to be displaced. */
+  /** Yields each crowded group once for each of its sockets that must be displaced. */
   *#excess(): Iterable<Group> {
     for (const group of this.#crowded) {
       while (group.amount > this.#perAddress) yield group
@@ -118,10 +123,10 @@ export class PendingSockets {
   }
 }
 
-/** Displaced clients connect again at random times within this period. */
+/** The period over which displaced clients reconnect at random times. */
 const DISPLACED_SPREAD_SECONDS = 10
 
-/** The refusal of a client whose socket had no valid `init` when there were too many of these. */
+/** Creates the error for the client of a displaced socket. */
 function displaced(): FlagError {
   const message = 'Too many sockets have not sent a valid init; connect again later.'
   return overloaded(message, spreadSeconds(DISPLACED_SPREAD_SECONDS))

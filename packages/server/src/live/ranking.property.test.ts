@@ -7,7 +7,7 @@ const step = fc.record({
   amount: fc.option(fc.nat(50), { nil: undefined }),
 })
 
-it('the largest item of a ranking is at hand after any additions, changes and removals', () => {
+it('A ranking returns its largest item after any additions, changes and removals', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const ranking = new Ranking<Ranked>()

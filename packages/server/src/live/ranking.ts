@@ -1,36 +1,40 @@
-/** An item of a ranking; both fields are set by the ranking alone. */
+/** An item of a ranking. Only the ranking may set its fields. */
 export interface Ranked {
+  /** The number by which items are ranked. */
   amount: number
-  /** Where the item is in the ranking; -1: in none. */
+  /** The position of the item in the ranking; -1 if it is in none. */
   rank: number
 }
 
 /**
- * Items of which the one with the largest amount is at hand: a binary heap. Adding, removing and
- * changing one item takes a time that grows with the logarithm of the number of items.
+ * A binary heap that provides the item with the largest amount. Adding, removing and changing an
+ * item takes logarithmic time.
  */
 export class Ranking<Item extends Ranked> {
   readonly #items: Item[] = []
 
-  /** The item with the largest amount, or one of several; `undefined` if there are no items. */
+  /**
+   * The item with the largest amount, or one of several such items; `undefined` if the ranking is
+   * empty.
+   */
   get largest(): Item | undefined {
     return this.#items[0]
   }
 
-  /** Sets the amount of an item, which is added if it is in no ranking. */
+  /** Sets the amount of an item. Adds the item if it is in no ranking. */
   set(item: Item, amount: number): void {
     item.amount = amount
     this.#place(item, item.rank === -1 ? this.#items.length : item.rank)
   }
 
-  /** Removes an item of this ranking. */
+  /** Removes an item, which must be in this ranking. */
   remove(item: Item): void {
     const last = this.#items.pop()
     if (last !== undefined && last !== item) this.#place(last, item.rank)
     item.rank = -1
   }
 
-  /** Puts an item where it belongs, beginning at a free place. */
+  /** Moves an item to its correct position, starting at a free position. */
   #place(item: Item, free: number): void {
     let at = free
     for (let above = this.#above(at); above !== undefined && above.amount < item.amount; ) {
@@ -57,7 +61,7 @@ export class Ranking<Item extends Ranked> {
     return at === 0 ? undefined : this.#items[(at - 1) >> 1]
   }
 
-  /** The larger of the two items below a place. */
+  /** Returns the larger of the two items below a position. */
   #below(at: number): Item | undefined {
     const left = this.#items[2 * at + 1]
     const right = this.#items[2 * at + 2]

@@ -10,7 +10,7 @@ interface Entry {
   readonly sessions: Set<FlagSession>
 }
 
-/** The subscriber groups of one environment and kind of SDK key. */
+/** The subscriber groups of one environment and kind of SDK key. Iterates over their sessions. */
 export class SubscriberGroups implements Iterable<FlagSession> {
   readonly #scope: FlagSetScope
   readonly #byName = new Map<string, Entry>()
@@ -19,27 +19,29 @@ export class SubscriberGroups implements Iterable<FlagSession> {
     this.#scope = scope
   }
 
+  /** `true` if there are no sessions. */
   get isEmpty(): boolean {
     return this.#byName.size === 0
   }
 
-  /** The group of a context. A new group is registered when its first session is added. */
+  /** Returns the group of a context. A new group is registered when its first session is added. */
   of(text: string): SubscriberGroup {
     const contextHash = contextHashOf(this.#scope, text)
     const found = this.#byName.get(contextHash)
-    // Hashes can be forged: a client must not receive the values of another context.
+    // Hashes can be forged. A client must not receive the values of another context.
     const isOther = found !== undefined && found.group.text !== text
     const name = isOther ? text : contextHash
     return this.#byName.get(name)?.group ?? { name, text, contextHash }
   }
 
+  /** Adds a session to its group. */
   add(session: FlagSession): void {
     const { group } = session
     const create = () => ({ group, sessions: new Set<FlagSession>() })
     getOrInsert(this.#byName, group.name, create).sessions.add(session)
   }
 
-  /** Returns whether the session was registered. */
+  /** Removes a session. Returns `true` if it was registered. */
   remove(session: FlagSession): boolean {
     const { name } = session.group
     const sessions = this.#byName.get(name)?.sessions
@@ -48,7 +50,7 @@ export class SubscriberGroups implements Iterable<FlagSession> {
     return wasRegistered
   }
 
-  /** Sessions of one group follow each other. Sessions may be added and removed meanwhile. */
+  /** Iterates over the sessions by group. Sessions may be added and removed while iterating. */
   *[Symbol.iterator](): Iterator<FlagSession> {
     for (const { sessions } of this.#byName.values()) yield* sessions
   }
@@ -56,7 +58,7 @@ export class SubscriberGroups implements Iterable<FlagSession> {
 
 /** The sessions of all live clients, by environment and kind of SDK key. */
 export class SessionRegistry {
-  /** By the name of the scope. */
+  /** The groups by the name of the scope. */
   readonly #byScope = new Map<string, SubscriberGroups>()
   readonly #counts: Record<LiveTransport, number> = { ws: 0, poll: 0 }
   #isClosed = false
@@ -66,12 +68,12 @@ export class SessionRegistry {
     return this.#counts.ws + this.#counts.poll
   }
 
-  /** Returns the group of the sessions whose context has this text. */
+  /** Returns the group of the sessions that have the context with this JSON text. */
   groupOf(scope: FlagSetScope, text: string): SubscriberGroup {
     return (this.#find(scope) ?? new SubscriberGroups(scope)).of(text)
   }
 
-  /** Registers a session; after `close` it is ended at once. */
+  /** Registers a session. After `close`, ends it immediately. */
   add(session: FlagSession): void {
     const { scope } = session
     getOrInsert(this.#byScope, nameOf(scope), () => new SubscriberGroups(scope)).add(session)
@@ -79,6 +81,7 @@ export class SessionRegistry {
     if (this.#isClosed) session.end('goingAway')
   }
 
+  /** Removes a session. Does nothing if it is not registered. */
   remove(session: FlagSession): void {
     const groups = this.#find(session.scope)
     if (groups?.remove(session) !== true) return
@@ -86,7 +89,7 @@ export class SessionRegistry {
     if (groups.isEmpty) this.#byScope.delete(nameOf(session.scope))
   }
 
-  /** Gives a registered session the context with this text. */
+  /** Changes the context of a registered session to the one with this JSON text. */
   move(session: FlagSession, text: string): void {
     const groups = this.#find(session.scope)
     if (groups === undefined) return
@@ -96,28 +99,35 @@ export class SessionRegistry {
     groups.add(session)
   }
 
-  /** Returns the number of sessions of a transport, in all environments. */
+  /** Returns the number of sessions with a transport, in all environments. */
   count(transport: LiveTransport): number {
     return this.#counts[transport]
   }
 
+  /** Returns `true` if the environment has sessions. */
   has(environmentId: string): boolean {
     return SDK_KEY_KINDS.some((kind) => this.#byScope.has(nameOf({ environmentId, kind })))
   }
 
-  /** Sessions of one group follow each other. Sessions may be added and removed meanwhile. */
+  /**
+   * Iterates over the sessions of a scope by group. Sessions may be added and removed during the
+   * iteration.
+   */
   of(scope: FlagSetScope): Iterable<FlagSession> {
     return this.#find(scope) ?? []
   }
 
-  /** Ends the sessions whose scope matches, in time slices. Their transports remove them. */
+  /**
+   * Ends the sessions with a matching scope, in time slices. Their transports remove them from the
+   * registry.
+   */
   end(matches: (scope: EnvironmentScope) => boolean, reason: EndReason): Promise<void> {
     return forEachInTimeSlices(this.#all(), (session) => {
       if (matches(session.scope)) session.end(reason)
     })
   }
 
-  /** Ends all sessions, and those that are added later. */
+  /** Ends all sessions, and every session that is added later. */
   close(): Promise<void> {
     this.#isClosed = true
     return this.end(() => true, 'goingAway')

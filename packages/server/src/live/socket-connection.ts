@@ -22,9 +22,9 @@ import type { PendingSocket, PendingSockets } from './pending-sockets.ts'
 import type { SessionRegistry } from './session-registry.ts'
 import type { SocketLike, SocketRefusal } from './socket-like.ts'
 
-/** What the connections of one server share. */
+/** The dependencies that all connections of one server share. */
 export interface SocketConnectionOptions {
-  /** Resolves once the server can answer; `undefined` when it can already. */
+  /** Resolves when the server is ready; `undefined` if it is already. */
   readonly whenReady: () => Promise<void> | undefined
   readonly keys: SdkKeyVerifier
   readonly limiter: RequestLimiter
@@ -36,16 +36,17 @@ export interface SocketConnectionOptions {
   readonly throttle: ConnectionThrottle
   readonly usage: UsageRecorder
   readonly clock: Clock
-  /** Converts an error to what the client receives, and counts it. */
+  /** Converts an error to the message that the client receives, and counts it. */
   readonly toRefusal: (error: unknown) => SocketRefusal
 }
 
-/** The socket of a client that has not caught up by then is closed. */
+/** The time after which the socket of a client that does not read is closed. */
 const STUCK_AFTER_MS = 10_000
 
 /**
- * The connection of one client, over any socket: `init`, its check, a session, and its end.
- * The transport calls `receive` for each text, `refuse` for what is not text, and `closed` once.
+ * The connection of one client: `init`, its verification, a session and its end. The socket can be
+ * of any kind. Its binding calls `receive` for each text, `refuse` for a message that is not text,
+ * and `closed` when the socket has closed.
  */
 export class SocketConnection implements SessionSink, PendingSocket {
   readonly transport = 'ws'
@@ -55,11 +56,11 @@ export class SocketConnection implements SessionSink, PendingSocket {
   #queuedLength = 0
   #isProcessing = false
   #isOpen = true
-  /** The charge for the context of this client; set once its key is checked. */
+  /** The budget reservation of this client; set after its key was verified. */
   #reservation: Reservation | undefined
-  /** The context, while the flags are loaded. */
+  /** The context while the flag set is being loaded. */
   #loadingContext: HeldContext | undefined
-  /** Whether the client has not sent a valid `init`. */
+  /** `true` if the client has not sent a valid SDK key. */
   #isAnonymous = true
   #session: FlagSession | undefined
   #cancelInit: Cancel | undefined
@@ -69,13 +70,13 @@ export class SocketConnection implements SessionSink, PendingSocket {
     this.#socket = socket
     this.#options = options
     this.#cancelInit = options.clock.schedule(INIT_WITHIN_MS, () => {
-      const error = 'No init message came in time.'
+      const error = 'No init message arrived in time.'
       this.#sendMessage({ type: 'error', error, statusCode: 408 })
       this.#close(CLOSE_CODES.initTimeout, 'no init in time')
     })
   }
 
-  /** Queues a text message of the client; messages are processed in the order of arrival. */
+  /** Queues a text message of the client. Messages are processed in order of arrival. */
   receive(text: string): void {
     if (!this.#isOpen) return
     if (this.#queuedLength + text.length > MAX_QUEUED_LENGTH) {
@@ -87,7 +88,10 @@ export class SocketConnection implements SessionSink, PendingSocket {
     if (!this.#isProcessing) void this.#process()
   }
 
-  /** Sends the client an error message, and closes. */
+  /**
+   * Sends an error message to the client and closes the socket. Does nothing if the socket is
+   * closed.
+   */
   refuse(error: unknown): void {
     if (!this.#isOpen) return
     const { message, closeCode, closeReason } = this.#options.toRefusal(error)
@@ -95,7 +99,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
     this.#close(closeCode, closeReason)
   }
 
-  /** Frees what the client occupies; called when the socket is gone. */
+  /** Releases the resources of the client. Called when the socket has closed. */
   closed(): void {
     this.#isOpen = false
     this.#options.pending.remove(this)
@@ -115,6 +119,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
     else if (this.#isOpen) this.#close(CLOSE_CODES.goingAway, 'going away')
   }
 
+  /** Sends an update. Returns `false` if too many bytes wait to be sent to the client. */
   deliver({ message, full, evaluated }: FlagUpdate): boolean {
     if (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES) {
       this.#waitForDrain()
@@ -137,12 +142,15 @@ export class SocketConnection implements SessionSink, PendingSocket {
       this.refuse(error)
     } finally {
       this.#isProcessing = false
-      // An array that was used keeps its memory, and most sockets send only one message.
+      // An emptied array keeps its memory, and most sockets receive only one message.
       this.#queue = []
     }
   }
 
-  /** No variable keeps the text, which is large, while its result is awaited. */
+  /**
+   * A separate method, so that no variable keeps the text, which may be large, while its result is
+   * awaited.
+   */
   #processNext(): Promise<void> {
     const text = this.#queue.shift() ?? ''
     this.#queuedLength -= text.length
@@ -153,11 +161,11 @@ export class SocketConnection implements SessionSink, PendingSocket {
     const message = parseMessage(text)
     const session = this.#session
     if (session === undefined) return this.#begin(message, text.length)
-    // A newer client may send types that this release does not know.
+    // A newer client may send message types that this release does not know.
     if (message === 'unknown') return
     switch (message.type) {
       case 'init':
-        throw new FlagError('INVALID_REQUEST', 'init may be sent only once.')
+        throw new FlagError('INVALID_REQUEST', 'An init message may be sent only once.')
       case 'context':
         return this.#changeContext(session.scope, message.context, text.length)
       case 'ping':
@@ -193,14 +201,14 @@ export class SocketConnection implements SessionSink, PendingSocket {
     this.#open(scope, loaded, context)
   }
 
-  /** Keeps nothing of the message meanwhile but the text of its context. */
+  /** Loads the flag set first. Only the text of the context stays in memory until then. */
   async #openLater(scope: EnvironmentScope, { bytes }: HeldContext): Promise<void> {
     const { cache, scheduler } = this.#options
     const loaded = await cache.get(scope)
     await scheduler.run(scope, bytes, () => this.#open(scope, loaded))
   }
 
-  /** Awaits nothing, so that the session misses no change. */
+  /** Starts the session. Must stay synchronous, so that the session misses no change. */
   #open(scope: EnvironmentScope, loaded: FlagSet, parsed?: EvaluationContext): void {
     const { cache, clock, sessions, usage } = this.#options
     const held = this.#loadingContext
@@ -215,7 +223,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
     session.sendAll(state, parsed ?? contextOfText(held.text))
   }
 
-  /** A message that causes an evaluation of all flags counts as a request. */
+  /** Changes the context. The message counts as a request, because all flags are evaluated. */
   async #changeContext(scope: EnvironmentScope, json: unknown, length: number): Promise<void> {
     const permit = await this.#options.limiter.take(scope)
     if (!permit.granted) throw tooManyRequests({ seconds: Number(permit.retryAfter) })
@@ -258,7 +266,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
     else this.#close(CLOSE_CODES.tryAgainLater, 'too slow')
   }
 
-  /** Sends a slow client what it has missed. */
+  /** Sends a slow client the changes that it has missed. */
   #catchUp(): void {
     this.#cancelStuck?.()
     this.#cancelStuck = undefined

@@ -1,21 +1,23 @@
 import type { ErrorMessage } from '@ff/protocol/sdk'
 import type { Message } from './flag-set-diff.ts'
 
-/** A WebSocket, as far as a connection needs one. */
+/** The part of a WebSocket that a connection uses. */
 export interface SocketLike {
-  /** Bytes that were sent but have not left this process. */
+  /** The number of bytes that were sent but have not left this process. */
   readonly bufferedAmount: number
+  /** Sends a text message. */
   send(message: Message): void
-  /** Calls `task` once, when everything that was sent has left this process. */
+  /** Calls `task` one time, when all sent bytes have left this process. */
   whenDrained(task: () => void): void
   /**
-   * Sends a close frame; the transport ends the socket even if the client does not answer. If
-   * `isAnonymous`, it does not wait: clients without a key could keep many sockets open that way.
+   * Sends a close frame. The transport closes the socket even if the client does not respond. If
+   * `isAnonymous`, it does not wait for a response, because clients without a key could keep many
+   * sockets open that way.
    */
   close(code: number, reason: string, isAnonymous: boolean): void
 }
 
-/** The last message to a client, and how its socket is closed. */
+/** The last message to a client, and the close code and reason of its socket. */
 export interface SocketRefusal {
   readonly message: ErrorMessage
   readonly closeCode: number

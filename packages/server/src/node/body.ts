@@ -2,48 +2,54 @@ import type { IncomingMessage } from 'node:http'
 import { FlagError } from '@ff/core'
 import { assertNotCompressed, bodyTooLarge, type JsonBody, jsonBody } from '../http/exchange.ts'
 
-/** A request whose host may have parsed the body already, as `express.json()` does. */
+/** A request with a body that the host may already have parsed, as `express.json()` does. */
 export interface ParsedRequest extends IncomingMessage {
   readonly body?: unknown
 }
 
-/** How much of a body that is too large is discarded before the connection is cut. */
+/**
+ * The number of bytes of a body that is too large that are discarded before the connection is
+ * closed.
+ */
 const DISCARDED_BYTES = 1024 * 1024
 
-/** The body of a request: as the host has parsed it, or as it is read here. */
+/** The body of a request, which either the host or this class reads. */
 export class RequestBody {
   readonly #request: ParsedRequest
-  /** What had arrived when the request was taken up. */
+  /** The bytes that `takeUp` has read. */
   #first: Buffer | null = null
 
   constructor(request: ParsedRequest) {
     this.#request = request
   }
 
-  /** Whether the client announced a body. */
+  /** `true` if the headers announce a body. */
   get isAnnounced(): boolean {
     return isAnnounced(this.#request)
   }
 
-  /** Whether there is a body that was not read yet. */
+  /** `true` if there is a body and reading it has not begun. */
   get isUnread(): boolean {
     return this.isAnnounced && !this.#request.readableDidRead
   }
 
-  /** Whether nothing of the body is left to be read from the connection. */
+  /** `true` if no part of the body remains to be read from the connection. */
   get isComplete(): boolean {
     return this.#first?.byteLength === this.#announcedLength || !isAnnounced(this.#request)
   }
 
-  /** Takes what has arrived already: mostly that is the whole body. */
+  /** Reads the bytes that have already arrived. Usually they are the whole body. */
   takeUp(): void {
     if (this.isUnread) this.#first = this.#request.read()
   }
 
-  /** Reads the body as JSON, up to `maxBytes`; synchronous if all of it has arrived. */
+  /**
+   * Reads the body as JSON, up to `maxBytes`. Synchronous if the whole body has arrived. Throws
+   * `PAYLOAD_TOO_LARGE`, and `INVALID_REQUEST` if the body ends too early.
+   */
   json(maxBytes: number): JsonBody | Promise<JsonBody> {
     const parsed = this.#parsed(maxBytes)
-    // A host that parses to text or bytes leaves the JSON to this server.
+    // Some body parsers return text or bytes and leave the JSON unparsed.
     if (typeof parsed === 'string') return jsonBody(Buffer.from(parsed))
     if (parsed instanceof Uint8Array) return jsonBody(parsed)
     if (parsed !== undefined) return { bytes: undefined, parse: () => parsed }
@@ -51,7 +57,10 @@ export class RequestBody {
     return bytes instanceof Promise ? bytes.then(jsonBody) : jsonBody(bytes)
   }
 
-  /** Reads the body as bytes: those of the host if it has read bytes or text, or those read here. */
+  /**
+   * Reads the body as bytes, from the connection or from a host that has read it as text or bytes.
+   * Throws `INTERNAL` if the host has parsed it to another value.
+   */
   async raw(maxBytes: number): Promise<Uint8Array> {
     const { bytes } = await this.json(maxBytes)
     if (bytes !== undefined) return bytes
@@ -59,16 +68,16 @@ export class RequestBody {
     throw new FlagError('INTERNAL', message)
   }
 
-  /** Returns the body as the host has parsed it; `undefined` if it has not. */
+  /** Returns the body that the host has parsed; `undefined` if the host has not read it. */
   #parsed(maxBytes: number): unknown {
-    // It counts only once the stream was read: some parsers set `{}` without reading.
+    // `body` is valid only if the stream was read. Some parsers set `{}` without reading.
     if (this.#first !== null || !this.#request.readableDidRead) return undefined
     const { body } = this.#request
     if (body !== undefined && this.#announcedLength > maxBytes) throw bodyTooLarge(maxBytes)
     return body
   }
 
-  /** Reads the bytes, up to `maxBytes`; synchronous if all of them have arrived. */
+  /** Reads the bytes, up to `maxBytes`. Synchronous if all of them have arrived. */
   #bytes(maxBytes: number): Uint8Array | Promise<Uint8Array> {
     const { headers, readableEnded } = this.#request
     assertNotCompressed(headers['content-encoding'])
@@ -77,7 +86,7 @@ export class RequestBody {
       throw bodyTooLarge(maxBytes)
     }
     const first = this.#first
-    // The request may be pending for long: the bytes must not stay in memory.
+    // The request may stay pending for a long time. The bytes must not stay in memory with it.
     this.#first = null
     if (first?.byteLength === this.#announcedLength) return first
     if (readableEnded || !this.isAnnounced) return first ?? new Uint8Array()
@@ -94,7 +103,9 @@ function isAnnounced({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
 }
 
-/** Reads what is left of a body that nothing waits for, so that the connection can be used again. */
+/**
+ * Reads and discards the rest of a body, so that the connection can be used for another request.
+ */
 export function discardRest(request: IncomingMessage): void {
   if (!request.complete && isAnnounced(request)) discard(request)
 }
@@ -120,7 +131,7 @@ function readRest(
     if (request.destroyed) cut()
     request.on('data', keep)
     request.once('end', () => {
-      // A listener that stayed would keep the chunks for as long as the request is held.
+      // A remaining listener would keep the chunks in memory while the request is pending.
       request.off('data', keep).off('error', cut).off('close', cut)
       resolve(Buffer.concat(chunks))
     })
@@ -130,8 +141,8 @@ function readRest(
 }
 
 /**
- * Lets a client that sends too much come to an end and read its answer, within reason: cutting
- * the connection at once would reset it, and the client would see no answer.
+ * Discards the rest of a body, up to a limit, so that the client can finish sending and read the
+ * reply. Closing the connection immediately would reset it, and the client would receive no reply.
  */
 function discard(request: IncomingMessage): void {
   let discarded = 0

@@ -14,24 +14,31 @@ import {
 import { silentLogger } from '../runtime/logger.ts'
 import { discardRest, type ParsedRequest, RequestBody } from './body.ts'
 
-/** The connection of a caller that reads nothing of a body from one check to the next is cut. */
+/**
+ * The interval of the checks for clients that do not read. If a client reads no part of a body
+ * between two checks, its connection is closed.
+ */
 const STALL_MS = 30_000
 
-/** What `http.createServer`, Express and everything like them call for a request. */
+/** A request handler for `http.createServer`, Express and compatible frameworks. */
 export type NodeHandler = (
   request: IncomingMessage,
   response: ServerResponse,
   next?: (error?: unknown) => void,
 ) => void
 
-/** Frameworks that mount a handler under a path keep the whole address here. */
+/**
+ * A request of a framework that mounts handlers under a path and keeps the whole URL in
+ * `originalUrl`.
+ */
 interface MountedRequest extends ParsedRequest {
   readonly originalUrl?: string
 }
 
 /**
- * Serves everything below the server's `basePath`. Other paths are left to `next` where the host
- * gives one, and are 404 otherwise. A body that the host has parsed is taken as it is.
+ * Creates a handler that serves all paths below the server's `basePath`. For other paths it calls
+ * `next`, or replies with 404 if the host passes no `next`. A body that the host has parsed is used
+ * without parsing it again.
  *
  * @example
  * http.createServer(toNodeHandler(flags))
@@ -42,7 +49,7 @@ export function toNodeHandler(flags: Pick<FlagServer, 'basePath' | 'handle'>): N
     const target = targetBelow(flags.basePath, request.originalUrl ?? request.url ?? '/')
     if (target !== undefined) {
       const exchange = new NodeExchange(response, target)
-      // Node delivers a body that arrives with the head after it.
+      // Node provides a body that arrives together with the headers only after this event.
       if (exchange.body.isUnread) process.nextTick(takeUp, flags, exchange)
       else serve(flags, exchange)
     } else if (next !== undefined) {
@@ -59,14 +66,14 @@ function takeUp(flags: Pick<FlagServer, 'handle'>, exchange: NodeExchange): void
   serve(flags, exchange)
 }
 
-/** Has the request handled, and the reply written. */
+/** Handles the request and writes the reply. */
 function serve(flags: Pick<FlagServer, 'handle'>, exchange: NodeExchange): void {
   const { response, body } = exchange
   const respond = body.isComplete ? writeReply : discardAndReply
   // `handle` neither throws nor rejects.
   const reply = flags.handle(exchange)
-  // The reply of a poll is pending for long: its reaction keeps the response, but not the exchange. A
-  // bound function takes less memory than a closure.
+  // The reply to a poll may be pending for a long time. This callback keeps the response in memory,
+  // but not the exchange. A bound function uses less memory than a closure.
   if (reply instanceof Promise) void reply.then(respond.bind(null, response))
   else respond(response, reply)
 }
@@ -101,7 +108,10 @@ class NodeExchange implements Exchange {
     return this.body.isAnnounced
   }
 
-  /** A caller that goes away causes `close` of the response, not of the request. */
+  /**
+   * Listens to the response, because a client that disconnects closes the response, not the
+   * request.
+   */
   onClosed(listener: () => void): void {
     if (this.response.destroyed) listener()
     else this.response.on('close', listener)
@@ -138,19 +148,20 @@ function writeReply(response: ServerResponse, reply: Reply): void {
   } else if (typeof body === 'string') {
     const length = Buffer.byteLength(body)
     list.push('Content-Length', String(length))
-    // Text of characters that are one byte each is sent as it is.
+    // If each character is one byte in UTF-8, Latin-1 encodes the same bytes faster.
     response.writeHead(status, list).end(body, length === body.length ? 'latin1' : 'utf8')
   } else if (body instanceof Uint8Array) {
     list.push('Content-Length', String(body.byteLength))
     response.writeHead(status, list).end(body)
   } else {
-    // If the pieces fail or the caller goes away, it destroys the other end; there is no more to send.
+    // On an error of either side, `pipeline` destroys the other side. No other reply can be sent
+    // then.
     pipeline(Readable.from(body), response.writeHead(status, list), () => undefined)
     cutWhenStalled(response)
   }
 }
 
-/** Cuts the connection of a caller that reads nothing. */
+/** Closes the connection of a client that stops reading. */
 function cutWhenStalled(response: ServerResponse): void {
   let taken = -1
   const timer = setInterval(() => {
@@ -163,14 +174,15 @@ function cutWhenStalled(response: ServerResponse): void {
   response.once('close', () => clearInterval(timer))
 }
 
-/** Names and values in turn, the form that Node writes fastest. */
+/** Returns names and values in alternation, the form that Node writes fastest. */
 function listOf({ headers, cookies = [] }: Reply): (string | string[])[] {
   const list: (string | string[])[] = []
   for (const name in headers) {
     const value = headers[name]
     if (value !== undefined) list.push(name, value)
   }
-  // As one entry: if the host has set headers before, Node replaces the values of repeated names.
+  // One entry for all cookies: if the host has set headers before, Node replaces the values of
+  // repeated names.
   if (cookies.length > 0) list.push('Set-Cookie', [...cookies])
   return list
 }

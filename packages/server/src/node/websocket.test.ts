@@ -11,7 +11,7 @@ const upgradeOver = (socket: Duplex) => ({
   head: Buffer.alloc(0),
 })
 
-it('handles upgrades in their order, some at a time, with turns of the event loop between', async () => {
+it('An upgrade queue handles upgrades in order of arrival, over several turns of the event loop', async () => {
   const handled: Duplex[] = []
   const queue = new UpgradeQueue(({ socket }) => handled.push(socket))
   const sockets = Array.from({ length: 200 }, () => new PassThrough())
@@ -26,7 +26,7 @@ it('handles upgrades in their order, some at a time, with turns of the event loo
   for (const socket of sockets) expect(socket.listenerCount('error')).toBe(0)
 })
 
-it('survives the error of a socket whose upgrade waits', async () => {
+it('An upgrade queue survives the error of a socket with a queued upgrade', async () => {
   const handled: Duplex[] = []
   const queue = new UpgradeQueue(({ socket }) => handled.push(socket))
   const socket = new PassThrough()

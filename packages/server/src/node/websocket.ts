@@ -13,10 +13,10 @@ import type { Cancel } from '../runtime/clock.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 
-/** Stops accepting sockets, and the heartbeat; sockets that are open stay open. */
+/** Stops accepting sockets and stops the heartbeat. Open sockets stay open. */
 export type Detach = () => void
 
-/** Every socket must answer a ping within this time, or is cut. */
+/** The interval of pings. A socket that does not respond before the next ping is terminated. */
 const HEARTBEAT_MS = 30_000
 
 const SOCKET_OPTIONS = {
@@ -25,16 +25,19 @@ const SOCKET_OPTIONS = {
   perMessageDeflate: false,
   maxPayload: MAX_MESSAGE_BYTES,
   maxFragments: 64,
-  /** How long a client may take to answer a close frame, in milliseconds. */
+  /** The maximum time that a client may take to respond to a close frame, in milliseconds. */
   closeTimeout: 2000,
 } as const
 
-/** The upgrade listeners that this module has added, and which requests each of them serves. */
+/**
+ * The upgrade listeners that this module has added. Each value returns `true` for the requests that
+ * the listener serves.
+ */
 const SERVES = new WeakMap<object, (request: IncomingMessage) => boolean>()
 
 /**
- * Serves WebSockets at `/ws/sdk` below the server's `basePath`. Upgrades of other paths are left
- * to the host's other listeners, and are refused with 404 when there are none.
+ * Serves WebSockets at `/ws/sdk` below the server's `basePath`. Upgrades of other paths are left to
+ * the other listeners of the host, and are refused with 404 if there are none.
  */
 export function attachWebSocket(server: Server, flags: FlagServer): Detach {
   const sockets = new WebSocketServer(SOCKET_OPTIONS)
@@ -63,13 +66,16 @@ export function attachWebSocket(server: Server, flags: FlagServer): Detach {
   }
 }
 
-/** Whether only this module listens, none of its listeners serves the request, and this is the first. */
+/**
+ * Returns `true` if this listener must refuse a request: this module has added all upgrade
+ * listeners, none of them serves the request, and this one is the first.
+ */
 function isLeftToUs(server: Server, request: IncomingMessage, upgrade: object): boolean {
   const listeners = server.listeners('upgrade')
   return listeners[0] === upgrade && listeners.every((one) => SERVES.get(one)?.(request) === false)
 }
 
-/** A socket whose upgrade was just accepted. */
+/** A socket directly after its upgrade was accepted. */
 interface Opened {
   readonly webSocket: WebSocket
   readonly stream: Duplex
@@ -87,16 +93,17 @@ function clientOf({ headers, socket }: IncomingMessage): Client {
   }
 }
 
-/** The frames of messages, which several clients may receive. */
+/** The encoded frame of each message. Several clients may receive the same message. */
 const FRAMES = new WeakMap<Message, Buffer>()
 
 /**
- * A `ws` socket, as its connection uses it. What it sends goes to the stream in
- * frames that all sockets share; `ws`, which compresses nothing here, writes whole frames too.
+ * A `ws` socket with the methods that a connection needs. Messages are written directly to the
+ * stream as frames that all sockets share. This is safe because `ws` also writes whole frames only;
+ * compression is disabled.
  */
 class NodeSocket implements SocketLike {
   readonly connection: SocketConnection
-  /** Whether the client has sent anything since the last ping. */
+  /** `true` if the client has sent a message or a pong since the last ping. */
   isAlive = true
   readonly #webSocket: WebSocket
   readonly #stream: Duplex
@@ -126,7 +133,7 @@ class NodeSocket implements SocketLike {
   }
 }
 
-/** The sockets of one server. Their listeners are the same functions, which costs them no memory. */
+/** The sockets of one server. All sockets share the same listener functions to save memory. */
 class OpenSockets {
   readonly #flags: FlagServer
   readonly #sockets = new Map<WebSocket, NodeSocket>()
@@ -151,7 +158,7 @@ class OpenSockets {
     this.#cancelBeat = undefined
   }
 
-  /** Pings all sockets with one timer, and cuts those that did not answer the last ping. */
+  /** Pings all sockets, and terminates those that did not respond to the last ping. */
   #beat(): void {
     this.#cancelBeat = undefined
     if (this.#sockets.size === 0) return
@@ -184,18 +191,19 @@ function listenersOf(flags: FlagServer, sockets: Map<WebSocket, NodeSocket>) {
       sockets.delete(this)
       if (socket !== undefined) flags.releaseSocket(socket.connection)
     },
-    // A `close` follows, with the code that fits; without a listener the process would end.
+    // The `close` event follows with the matching code. Without a listener, the error would end the
+    // process.
     error(): void {},
   }
 }
 
 function notText(): FlagError {
-  return new FlagError('INVALID_REQUEST', 'Send text, not binary.')
+  return new FlagError('INVALID_REQUEST', 'A message must be text, not binary.')
 }
 
 const WHOLE_TEXT = 0x81
 
-/** An unmasked frame with the whole message, as RFC 6455 has it. */
+/** Returns an unmasked frame that contains the whole message (RFC 6455). */
 function frameOf({ text }: Message): Buffer {
   const length = Buffer.byteLength(text)
   const size = length < 126 ? 2 : length < 2 ** 16 ? 4 : 10
@@ -213,7 +221,7 @@ function frameOf({ text }: Message): Buffer {
   return frame
 }
 
-/** Answers an upgrade in plain HTTP, and ends the connection. */
+/** Refuses an upgrade with an HTTP response, and closes the connection. */
 function refuse(socket: Duplex, status: number, headers = ''): void {
   socket.on('error', () => socket.destroy())
   const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
@@ -222,30 +230,35 @@ function refuse(socket: Duplex, status: number, headers = ''): void {
   )
 }
 
-/** A request for an upgrade, as Node's `upgrade` event has it. */
+/** The arguments of Node's `upgrade` event. */
 export interface Upgrade {
   readonly request: IncomingMessage
   readonly socket: Duplex
   readonly head: Buffer
 }
 
-/** Handles upgrades in their order and in time slices, so that many of them delay nothing else. */
+/**
+ * Handles upgrades in order of arrival and in time slices, so that a large number of them does not
+ * block the event loop.
+ */
 export class UpgradeQueue {
   readonly #handle: (upgrade: Upgrade) => void
-  /** In the order of arrival. */
+  /** The queued upgrades in order of arrival. */
   readonly #queue = new Set<Upgrade>()
 
   constructor(handle: (upgrade: Upgrade) => void) {
     this.#handle = handle
   }
 
-  /** How many upgrades are queued. */
+  /** The number of queued upgrades. */
   get size(): number {
     return this.#queue.size
   }
 
+  /** Queues an upgrade. */
   add(upgrade: Upgrade): void {
-    // Until it is handled, no other listener exists for an error, which would end the process.
+    // Before the upgrade is handled, the socket has no other error listener. An unhandled error
+    // would end the process.
     upgrade.socket.on('error', ignore)
     this.#queue.add(upgrade)
     if (this.#queue.size === 1) setImmediate(() => this.#handleAll())

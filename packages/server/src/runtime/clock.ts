@@ -1,18 +1,23 @@
-/** Time and timers, replaceable in tests. */
+/** A source of time and timers. Tests can replace it. */
 export interface Clock {
-  /** Epoch milliseconds. */
+  /** Returns the time in epoch milliseconds. */
   now(): number
-  /** Milliseconds from an arbitrary origin, with fractions, which never go back. */
+  /** Returns milliseconds, with fractions, since an arbitrary origin. The value never decreases. */
   monotonicNow(): number
-  /** Runs `task` once, at the earliest `delayMs` from now; returns its cancellation. Never keeps a process alive. */
+  /**
+   * Calls `task` once, after at least `delayMs` milliseconds, and returns a function that cancels
+   * the call. The timer does not keep the process alive.
+   */
   schedule(delayMs: number, task: () => void): Cancel
 }
 
+/** Cancels a scheduled call. Does nothing if the call was already executed or cancelled. */
 export type Cancel = () => void
 
 /** The longest delay that platform timers accept. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 
+/** The clock and the timers of the platform. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicNow: () => performance.now(),
@@ -23,7 +28,10 @@ export const systemClock: Clock = {
   },
 }
 
-/** Resolves and rejects as a promise does, but resolves with `undefined` after `ms`. */
+/**
+ * Resolves or rejects like the promise, but resolves with `undefined` if that takes longer than
+ * `ms` milliseconds.
+ */
 export async function within<T>(
   promise: Promise<T>,
   { clock, ms }: { readonly clock: Clock; readonly ms: number },

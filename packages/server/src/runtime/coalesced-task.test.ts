@@ -12,7 +12,7 @@ function controlled() {
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('CoalescedTask', () => {
-  it('runs one at a time and answers all calls during a run by one further run', async () => {
+  it('A coalesced task runs one at a time, and all calls during a run share one further run', async () => {
     const { runs, refresh } = controlled()
     const first = refresh.run()
     const second = refresh.run()
@@ -28,7 +28,7 @@ describe('CoalescedTask', () => {
     expect(runs).toHaveLength(2)
   })
 
-  it('rejects the calls that requested a failed run, and runs again', async () => {
+  it('A coalesced task rejects the calls that requested a failed run, and can run again', async () => {
     const { runs, refresh } = controlled()
     const first = refresh.run()
     const second = refresh.run()

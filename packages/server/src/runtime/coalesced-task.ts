@@ -1,6 +1,6 @@
 /**
- * Runs a task one at a time. Calls during a run share one further run, because the present one may
- * have read before the change that the caller knows of.
+ * Runs a task one at a time. Calls during a run share one further run, because the current run may
+ * have read its data before the change that caused the call.
  */
 export class CoalescedTask {
   readonly #task: () => Promise<void>
@@ -11,14 +11,14 @@ export class CoalescedTask {
     this.#task = task
   }
 
-  /** Resolves, or rejects as the task does, after a run that began no earlier than this call. */
+  /** Resolves or rejects with a run of the task that began no earlier than this call. */
   run(): Promise<void> {
     if (this.#running === undefined) return this.#start()
     this.#next ??= this.#after(this.#running)
     return this.#next
   }
 
-  /** The last run that was requested and has not ended. */
+  /** The last run that was requested and has not ended; `undefined` if there is none. */
   get pending(): Promise<void> | undefined {
     return this.#next ?? this.#running
   }

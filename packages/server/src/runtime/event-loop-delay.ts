@@ -1,11 +1,14 @@
 const RESOLUTION_MS = 10
 const QUANTILES = [0.5, 0.99, 1] as const
 
-/** Measures how late the event loop runs timers, since the last reading. */
+/** Measures the delay with which the event loop runs timers. */
 export class EventLoopDelay {
   #histogram: ReturnType<typeof monitor> | undefined
 
-  /** Returns seconds by quantile; nothing the first time, which begins the measurement. */
+  /**
+   * Returns the delays in seconds since the last call, by quantile. The first call starts the
+   * measurement and returns an empty list.
+   */
   read(): readonly (readonly [quantile: string, seconds: number])[] {
     if (this.#histogram === undefined) {
       this.#histogram = monitor()
@@ -22,9 +25,9 @@ export class EventLoopDelay {
   }
 }
 
-/** `undefined` on platforms other than Node. */
+/** Returns a histogram of delays; `undefined` on platforms other than Node. */
 function monitor() {
-  // An import would keep the server from loading on these platforms.
+  // With an import, the server would not load on other platforms.
   const module = globalThis.process?.getBuiltinModule?.('node:perf_hooks')
   return module?.monitorEventLoopDelay({ resolution: RESOLUTION_MS })
 }

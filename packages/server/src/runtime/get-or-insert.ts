@@ -1,4 +1,4 @@
-/** Returns the value of a key; inserts what `create` returns if there is none. */
+/** Returns the value of a key. If the key is missing, inserts the result of `create` first. */
 export function getOrInsert<Key, Value extends object | string>(
   map: Pick<Map<Key, Value>, 'get'> & { set(key: Key, value: Value): unknown },
   key: Key,

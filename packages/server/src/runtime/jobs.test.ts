@@ -4,7 +4,7 @@ import { FakeClock, settle } from '../../test/fake-clock.ts'
 import { type Job, Jobs } from './jobs.ts'
 import { silentLogger } from './logger.ts'
 
-describe('jobs', () => {
+describe('Jobs', () => {
   const started = (run: () => Promise<void>) => {
     const clock = new FakeClock()
     const errors: string[] = []
@@ -16,7 +16,7 @@ describe('jobs', () => {
     return { clock, errors, job, jobs }
   }
 
-  it('runs a job after its pause, and again after the pause that follows each run', async () => {
+  it('A job runs after its interval, and again after the interval that follows each run', async () => {
     let runs = 0
     const { clock } = started(async () => {
       runs += 1
@@ -28,20 +28,23 @@ describe('jobs', () => {
     expect(runs).toBe(4)
   })
 
-  it('logs what its runs throw once, tries again, and says when it is over', async () => {
+  it('A job that keeps failing logs its error once, is retried, and logs when it succeeds again', async () => {
     let isBroken = true
     const { clock, errors, jobs } = started(async () => {
       if (isBroken) throw new Error('broken')
     })
     await clock.advance(2500)
-    expect(errors).toEqual(['the job "count" fails; it tries again'])
+    expect(errors).toEqual(['The job "count" failed and will be retried'])
     expect(jobs.failures.get('count')).toBeGreaterThan(1)
     isBroken = false
     await clock.advance(1000)
-    expect(errors).toEqual(['the job "count" fails; it tries again', 'the job "count" runs again'])
+    expect(errors).toEqual([
+      'The job "count" failed and will be retried',
+      'The job "count" succeeded again',
+    ])
   })
 
-  it('leaves it to others to say that the store is away', async () => {
+  it('A job does not log that the store is unavailable', async () => {
     const { clock, errors } = started(async () => {
       throw new FlagError('UNAVAILABLE', 'away')
     })
@@ -49,7 +52,7 @@ describe('jobs', () => {
     expect(errors).toEqual([])
   })
 
-  it('never runs a job twice at once, however often it is called for', async () => {
+  it('A job never runs twice at the same time, even if several runs are requested', async () => {
     let running = 0
     let most = 0
     let runs = 0
@@ -64,7 +67,7 @@ describe('jobs', () => {
     expect([runs, most]).toEqual([3, 1])
   })
 
-  it('ends the run that is going on when it is stopped, and begins no other', async () => {
+  it('Stopping the jobs waits for the current run and starts no other', async () => {
     let ended = 0
     const { clock, jobs, job } = started(async () => {
       await settle()

@@ -2,20 +2,20 @@ import { isFlagError } from '@ff/core'
 import type { Cancel, Clock } from './clock.ts'
 import type { Logger } from './logger.ts'
 
-/** Work that is repeated, such as deleting old records. */
+/** A task that is repeated, such as the deletion of old records. */
 export interface Job {
-  /** For the log, such as `delete old contexts`. */
+  /** The name in logs and metrics, such as `delete old contexts`. */
   readonly name: string
-  /** From the end of one run to the beginning of the next, in milliseconds. */
+  /** Milliseconds from the end of one run to the beginning of the next. */
   readonly everyMs: number
   /**
-   * Runs on every instance: work that must happen once is decided inside a transaction. An error is
-   * logged once, and the next run tries again.
+   * Does the work. Every instance calls it; use a transaction to decide which instance does work
+   * that must happen only once. An error is logged once, and the job runs again after its interval.
    */
   run(): Promise<void>
 }
 
-/** Runs each job at its interval, never twice at once. */
+/** Runs each job at its interval. A job never runs twice at the same time in one process. */
 export class Jobs {
   readonly #jobs: readonly Job[]
   readonly #clock: Clock
@@ -23,7 +23,7 @@ export class Jobs {
   readonly #timers = new Map<Job, Cancel>()
   readonly #running = new Map<Job, Promise<void>>()
   readonly #failures = new Map<string, number>()
-  /** Jobs whose last run failed and was reported. */
+  /** The jobs with a failed last run, which was logged. */
   readonly #failing = new Set<Job>()
   #isStopped = false
 
@@ -37,17 +37,20 @@ export class Jobs {
     for (const { name } of jobs) this.#failures.set(name, 0)
   }
 
-  /** How often each job has failed, by its name. */
+  /** The number of failed runs, by the name of the job. */
   get failures(): ReadonlyMap<string, number> {
     return this.#failures
   }
 
-  /** Schedules the first run of each job after a random part of its interval. */
+  /**
+   * Schedules the first run of each job after a random delay between half of its interval and its
+   * whole interval.
+   */
   start(): void {
     for (const job of this.#jobs) this.#arm(job, job.everyMs * (0.5 + Math.random() / 2))
   }
 
-  /** Resolves when the present runs have ended; nothing runs afterwards. */
+  /** Resolves when the current runs have ended. No job runs afterwards. */
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const cancel of this.#timers.values()) cancel()
@@ -55,7 +58,7 @@ export class Jobs {
     await Promise.all(this.#running.values())
   }
 
-  /** Runs a job now, or when its present run has ended, instead of waiting for its time. */
+  /** Runs a job immediately, or after its current run, instead of waiting for its interval. */
   runNow(job: Job): Promise<void> {
     const before = this.#running.get(job) ?? Promise.resolve()
     const running = before.then(() => this.#run(job))
@@ -76,7 +79,7 @@ export class Jobs {
     if (this.#isStopped) return
     try {
       await job.run()
-      if (this.#failing.delete(job)) this.#logger.info(`the job "${job.name}" runs again`)
+      if (this.#failing.delete(job)) this.#logger.info(`The job "${job.name}" succeeded again`)
     } catch (cause) {
       this.#failures.set(job.name, (this.#failures.get(job.name) ?? 0) + 1)
       this.#report(job, cause)
@@ -84,11 +87,11 @@ export class Jobs {
     this.#arm(job, job.everyMs)
   }
 
-  /** Logs a failure once; an unavailable store is reported where it matters. */
+  /** Logs the first of several failures in a row. An unavailable store is not logged here. */
   #report(job: Job, cause: unknown): void {
     const isUnavailable = isFlagError(cause) && cause.code === 'UNAVAILABLE'
     if (isUnavailable || this.#failing.has(job)) return
     this.#failing.add(job)
-    this.#logger.error(`the job "${job.name}" fails; it tries again`, { cause })
+    this.#logger.error(`The job "${job.name}" failed and will be retried`, { cause })
   }
 }

@@ -1,7 +1,7 @@
-/** The fields of a log message; never contain a secret. */
+/** The fields of a log message. They never contain a secret. */
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** The four methods that all well-known loggers have. */
+/** A logger with the four methods that all common logging libraries provide. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
@@ -11,5 +11,5 @@ export interface Logger {
 
 const ignore = (): void => undefined
 
-/** Logs nothing. */
+/** A logger that discards all messages. */
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }

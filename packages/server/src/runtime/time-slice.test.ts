@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { runInTimeSlices } from './time-slice.ts'
 
-/** Blocks the event loop. */
+/** Blocks the event loop for a number of milliseconds. */
 function block(ms: number): void {
   const until = performance.now() + ms
   while (performance.now() < until);
@@ -15,7 +15,7 @@ function* longItems(count: number): Generator<undefined, number> {
   return count
 }
 
-it('work is interrupted after each item that takes longer than a time slice', async () => {
+it('Work is interrupted after each item that takes longer than a time slice', async () => {
   let turns = 0
   let isDone = false
   const countTurns = () => {

@@ -1,22 +1,28 @@
-/** Calls a task in a later turn of the event loop. */
+/** Calls a function in a later turn of the event loop. */
 export function inNextTurn(task: () => void): void {
-  // Only Node has `setImmediate`, which runs sooner than any timer.
+  // Only Node has `setImmediate`, which runs sooner than a timer.
   if (typeof setImmediate === 'function') setImmediate(task)
   else setTimeout(task, 0)
 }
 
-/** How long a time slice lasts. */
+/** The length of a time slice. */
 const TIME_SLICE_MS = 5
 
-/** The most turns of a time slice: the replies to polls are written only after it. */
+/**
+ * The maximum number of items in a time slice. Replies to polls are written only after it has
+ * ended.
+ */
 const TIME_SLICE_TURNS = 64
 
-/** A part of a long task, after which other tasks of the event loop run. */
+/** A part of a long task. Other tasks of the event loop run after it. */
 export class TimeSlice {
   readonly #until = performance.now() + TIME_SLICE_MS
   #taken = 0
 
-  /** Whether one more turn may be taken; the first always may. */
+  /**
+   * Returns `true` if one more item may be processed in this time slice; always `true` for the
+   * first item.
+   */
   take(): boolean {
     this.#taken += 1
     if (this.#taken === 1) return true
@@ -24,11 +30,11 @@ export class TimeSlice {
   }
 }
 
-/** Gives time slices to several long tasks: at most one in each turn of the event loop. */
+/** Assigns time slices to several long tasks: at most one in each turn of the event loop. */
 export class TimeSliceQueue {
   #last = Promise.resolve()
 
-  /** Resolves with the caller's next time slice, in a later turn of the event loop. */
+  /** Resolves with the next time slice of the caller, in a later turn of the event loop. */
   async next(): Promise<TimeSlice> {
     this.#last = this.#last.then(nextTurn)
     await this.#last
@@ -40,7 +46,10 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => inNextTurn(resolve))
 }
 
-/** Calls a function, which must not throw, for each item in time slices; for the first one at once. */
+/**
+ * Calls a function for each item, in time slices. The first call is synchronous. The function must
+ * not throw.
+ */
 export function forEachInTimeSlices<T>(items: Iterable<T>, task: (item: T) => void): Promise<void> {
   return runInTimeSlices(forEach(items, task))
 }
@@ -52,7 +61,10 @@ function* forEach<T>(items: Iterable<T>, task: (item: T) => void): Generator<und
   }
 }
 
-/** Runs work that may be interrupted at each `yield`, in time slices, and returns its result. */
+/**
+ * Runs a generator in time slices and resolves with its result. The generator may be interrupted at
+ * each `yield`.
+ */
 export async function runInTimeSlices<Result>(work: Generator<undefined, Result>): Promise<Result> {
   let slice = new TimeSlice()
   for (;;) {

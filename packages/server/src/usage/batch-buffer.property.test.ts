@@ -18,7 +18,9 @@ interface BufferCase {
   readonly logger?: Logger
 }
 
-/** A buffer over a store that refuses bad rows, and that is away from one call on. */
+/**
+ * Creates a buffer with a store that refuses bad rows and is unavailable after `awayFrom` calls.
+ */
 function bufferOf({ bad = new Set(), awayFrom = Infinity, ...options }: BufferCase = {}) {
   const written: Row[] = []
   const dropped: Row[] = []
@@ -69,7 +71,7 @@ describe('BatchBuffer', () => {
     await fc.assert(property)
   })
 
-  it('A batch buffer stops when the store is away, and writes or drops the other rows later, once.', async () => {
+  it('A batch buffer stops when the store is unavailable, and later writes or drops each remaining row once.', async () => {
     const property = fc.asyncProperty(cases, async ({ length, bad, rowsACall, awayFrom }) => {
       const scene = bufferOf({ bad: new Set(bad), rowsACall, awayFrom })
       const { buffer, written, dropped, store } = scene
@@ -105,7 +107,7 @@ describe('BatchBuffer', () => {
     ])
   })
 
-  it('A batch that fails goes behind the rows that were not tried.', async () => {
+  it('A batch that could not be written moves behind the rows that were not tried.', async () => {
     const scene = bufferOf({ awayFrom: 0, rowsACall: 1 })
     addRows(scene, [1, 2, 3])
     await scene.buffer.flush().catch(() => undefined)
@@ -144,6 +146,6 @@ describe('BatchBuffer', () => {
       addRows(scene, upTo(4))
       await scene.buffer.flush()
     }
-    expect(logged).toEqual(['the store refused some usage, which is dropped'])
+    expect(logged).toEqual(['The store refused some usage, which was dropped'])
   })
 })

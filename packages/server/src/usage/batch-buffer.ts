@@ -1,64 +1,67 @@
 import { isFlagError } from '@ff/core'
 import type { Logger } from '../runtime/logger.ts'
 
-/** How one kind of usage is gathered and written. */
+/** The options of a buffer for one kind of usage. */
 interface BatchOptions<Row> {
-  /** Rows of an environment with one name are merged. */
+  /** Returns the name of a row. Rows of one environment with the same name are merged. */
   readonly nameOf: (row: Row) => string
-  /** Adds a later row to an earlier one. */
+  /** Returns the sum of two rows with the same name. */
   readonly merge: (earlier: Row, later: Row) => Row
-  /** The most rows, those being written included. */
+  /** The maximum number of rows, including those that are being written. */
   readonly maxRows: number
-  /** The memory that they may take, and that a row takes; unlimited by default. */
+  /** The maximum memory of all rows, and the memory of one row; unlimited by default. */
   readonly memory?: { readonly maxBytes: number; readonly bytesOf: (row: Row) => number }
-  /** The most rows of one call of `write`. */
+  /** The maximum number of rows in one call of `write`. */
   readonly rowsACall: number
   /**
-   * Writes all of these rows or, if it rejects, none. Returns the rows, if any, that nothing can be
-   * written for, because their environment does not exist.
+   * Writes all rows or, if it rejects, none. May return rows that could not be written because
+   * their environment does not exist.
    */
   readonly write: (rows: readonly Row[]) => Promise<readonly Row[] | undefined>
-  /** Receives a row that is dropped; returns how much usage it stands for. */
+  /** Called for each dropped row. Returns the amount of usage that the row represents. */
   readonly drop: (row: Row) => number
   readonly logger: Logger
 }
 
 /**
- * Rows of usage that wait for the store, up to a limit. If there is no room, a row of the environment
- * with the most rows gives way to one of an environment with fewer; otherwise the new row is dropped.
- * Rows that are being written do not give way.
+ * A bounded buffer of usage rows that wait for the store. If it is full, a new row replaces a row
+ * of the environment with the most rows. If its own environment has the most rows, the new row is
+ * dropped. Rows that are being written are not replaced.
  */
 export class BatchBuffer<Row extends { readonly environmentId: string }> {
   readonly #options: BatchOptions<Row>
-  /** By environment and name. */
+  /** The rows that are not being written, by environment and name. */
   #pending = new Map<string, Map<string, Row>>()
   readonly #writing = new Set<Row>()
   #size = 0
   #bytes = 0
   #dropped = 0
-  /** Why the store refused rows the last time. */
+  /** The reason of the last refusal by the store. */
   #reason: string | undefined
 
   constructor(options: BatchOptions<Row>) {
     this.#options = options
   }
 
-  /** How many rows there are, those being written included. */
+  /** The number of rows, including those that are being written. */
   get size(): number {
     return this.#size
   }
 
-  /** How much usage was dropped: there was no room, the store refused it, or its owner is gone. */
+  /**
+   * The amount of usage that was dropped because there was no room, the store refused it, or its
+   * environment does not exist.
+   */
   get dropped(): number {
     return this.#dropped
   }
 
-  /** Returns a row that is not being written. */
+  /** Returns a row that is not being written; `undefined` if there is none. */
   find(environmentId: string, name: string): Row | undefined {
     return this.#pending.get(environmentId)?.get(name)
   }
 
-  /** Adds a row or drops it. */
+  /** Adds a row, or drops it if there is no room. */
   add(row: Row): void {
     const { nameOf } = this.#options
     const isKnown = this.find(row.environmentId, nameOf(row)) !== undefined
@@ -68,9 +71,9 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
 
   /**
    * Writes the rows in batches. A batch that the store refuses because of its data
-   * (`INVALID_REQUEST`) is halved until the rows at fault are found: they are dropped, and all others
-   * are written. Each reason for that is logged when it is another one than the last. Rejects as soon
-   * as a batch fails for another reason; rows that are neither written nor dropped stay.
+   * (`INVALID_REQUEST`) is halved until the invalid rows are found. These are dropped, and all
+   * others are written. The reason is logged if it differs from the last one. Rejects when a batch
+   * fails for another reason. Rows that were neither written nor dropped stay in the buffer.
    */
   async flush(): Promise<void> {
     const rows = [...this.#pending.values()].flatMap((named) => [...named.values()])
@@ -106,7 +109,10 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
     await this.#write(batch.slice(middle))
   }
 
-  /** What failed goes behind the rows that were not tried, so that it does not hold them up. */
+  /**
+   * Returns the rows of a failed flush to the buffer. The failed rows move behind the rows that
+   * were not tried, so that they do not block them.
+   */
   #putBack(failed: readonly Row[]): void {
     const left = failed.filter((row) => this.#writing.delete(row))
     const rows = [...this.#writing, ...left]
@@ -167,6 +173,6 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
     const reason = String(cause)
     if (reason === this.#reason) return
     this.#reason = reason
-    this.#options.logger.error('the store refused some usage, which is dropped', { cause })
+    this.#options.logger.error('The store refused some usage, which was dropped', { cause })
   }
 }

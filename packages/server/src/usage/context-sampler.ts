@@ -10,30 +10,36 @@ import { BatchBuffer } from './batch-buffer.ts'
 import { isLongerJson } from './json-length.ts'
 import { keepOutcomes, type PendingSample, personOf, toStoredSamples } from './pending-sample.ts'
 
-/** How many new contexts of one environment are kept in a batch. */
+/** The maximum number of new contexts of one environment in a batch. */
 const MAX_NEW = 100
 
-/** How many contexts of one environment are kept in a batch, known or new. */
+/**
+ * The maximum number of contexts of one environment in a batch, including those that are already
+ * stored.
+ */
 const MAX_KEPT = 200
 
-/** How many different contexts of one environment are examined in a batch. */
+/** The maximum number of different contexts of one environment that are examined in a batch. */
 const MAX_DISTINCT = 300
 
-/** About the memory of a sample without its texts and outcomes, in bytes. */
+/** The approximate memory of a sample without its texts and outcomes, in bytes. */
 const BYTES_A_CONTEXT = 500
 
-/** The longest text of a context that is kept, in UTF-16 units. */
+/** The maximum length of a context's JSON text, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 16 * 1024
 
-/** How many samples are written at once. */
+/** The number of samples that are written in one call. */
 const ROWS_A_CALL = 20
 
-/** What a context leads to: some are not wanted, for some there is no room. */
+/**
+ * The decision about a context: it is sampled, not wanted because of the context privacy, or
+ * dropped because there is no room.
+ */
 type Decision = PendingSample | 'unwanted' | 'dropped'
 
-/** The contexts of one environment since the last batch. */
+/** The contexts of one environment since the last write. */
 interface Batch {
-  /** By the hash of the whole context. */
+  /** Decisions by the hash of the whole context. */
   readonly decisions: Map<string, Decision>
   kept: number
   added: number
@@ -41,7 +47,7 @@ interface Batch {
 
 interface Observation {
   readonly environmentId: string
-  /** Of the whole context. */
+  /** The hash of the whole context. */
   readonly contextHash: string
   readonly source: ContextSample['source']
   /** Epoch milliseconds. */
@@ -49,7 +55,7 @@ interface Observation {
 }
 
 interface ContextSamplerOptions {
-  /** Returns how much an environment keeps of contexts. */
+  /** Returns the context privacy of an environment. */
   readonly privacyOf: (environmentId: string) => Environment['contextPrivacy']
   /** Returns the organization of an environment; `undefined` if it does not exist. */
   readonly organizationOf: (environmentId: string) => Promise<string | undefined>
@@ -61,9 +67,9 @@ interface ContextSamplerOptions {
 export class ContextSampler {
   readonly #options: ContextSamplerOptions
   readonly #batches = new Map<string, Batch>()
-  /** By environment and hash. */
+  /** The pending samples, by environment and hash. */
   readonly #buffer: BatchBuffer<PendingSample>
-  /** Names of samples that the store has, the oldest first. */
+  /** The names of recently stored samples, the oldest first. */
   readonly #known = new Set<string>()
   #dropped = 0
 
@@ -82,17 +88,20 @@ export class ContextSampler {
     })
   }
 
-  /** How many samples are pending, those being written included. */
+  /** The number of pending samples, including those that are being written. */
   get size(): number {
     return this.#buffer.size
   }
 
-  /** How many observations were dropped: there was no room, or the store refused the sample. */
+  /**
+   * The number of observations that were dropped because there was no room or the store refused the
+   * sample.
+   */
   get dropped(): number {
     return this.#dropped + this.#buffer.dropped
   }
 
-  /** Adds a context to the samples. Returns false if it was observed in this batch before. */
+  /** Adds a context to the samples. Returns `false` if it was already observed in this batch. */
   observe(evaluated: Evaluated, observation: Observation): boolean {
     const batch = getOrInsert(this.#batches, observation.environmentId, () => {
       return { decisions: new Map(), kept: 0, added: 0 }
@@ -113,14 +122,17 @@ export class ContextSampler {
     return before === undefined
   }
 
-  /** Writes the pending samples. If the store is unavailable, those that are not written stay pending. */
+  /**
+   * Writes the pending samples. Rejects if the store is unavailable; samples that were not written
+   * stay pending.
+   */
   write(): Promise<void> {
-    // No sample that is being written may change.
+    // Samples must not change while they are being written.
     this.#batches.clear()
     return this.#buffer.flush()
   }
 
-  /** Returns the samples whose environment does not exist. */
+  /** Writes samples, and returns those of environments that do not exist. */
   async #store(samples: readonly PendingSample[]): Promise<readonly PendingSample[]> {
     const { storage, organizationOf } = this.#options
     const found = new Map<string, string>()
@@ -134,7 +146,7 @@ export class ContextSampler {
     return samples.filter(({ environmentId }) => !found.has(environmentId))
   }
 
-  /** Decides about a context that was not observed in this batch before. */
+  /** Decides about a context that was not yet observed in this batch. */
   #decide(
     evaluated: Evaluated,
     { environmentId, source, now }: Observation,
@@ -145,7 +157,8 @@ export class ContextSampler {
     if (batch.decisions.size >= MAX_DISTINCT) return 'dropped'
     const { flagSet, context } = evaluated
     const kept = privacy === 'all' ? context : minimalContext(flagSet, context)
-    // Sorting and writing a context that is too long would be wasted.
+    // The length is checked first to avoid the cost of canonical JSON for a context that is too
+    // long.
     const text = isLongerJson(kept, MAX_TEXT_LENGTH) ? undefined : canonicalJson(kept)
     if (text === undefined || text.length > MAX_TEXT_LENGTH) return 'dropped'
     const hash = hash128(text)
@@ -177,7 +190,7 @@ export class ContextSampler {
   }
 }
 
-/** The later sample may still be observed: it is the one that stays. */
+/** Merges the earlier sample into the later one, because the later one may still be observed. */
 function mergeSamples(earlier: PendingSample, later: PendingSample): PendingSample {
   later.firstSeen = earlier.firstSeen
   later.count += earlier.count

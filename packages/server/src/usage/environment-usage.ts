@@ -5,22 +5,26 @@ import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { EvaluationCounters, minuteOf } from './evaluation-counters.ts'
 
 interface EnvironmentUsageOptions {
-  /** Receives counts that are of an earlier minute or flag set. */
+  /** Called with counts that belong to an earlier minute or flag set. */
   readonly addCount: (count: EvaluationCount) => void
+  /** Called with the number of requests of an environment. */
   readonly addRequests: (usage: Pick<Usage, 'environmentId' | 'requests'>) => void
 }
 
-/** The usage of one environment and kind of key since it was last drained. */
+/** The usage of one environment and kind of key since the last drain. */
 interface Usage {
   readonly environmentId: string
   requests: number
   counters: EvaluationCounters | undefined
 }
 
-/** Counts requests and evaluations for each environment in this minute. */
+/** Counts the requests and evaluations of each environment. */
 export class EnvironmentUsage {
   readonly #options: EnvironmentUsageOptions
-  /** By kind of key, whose flag sets differ, and environment. */
+  /**
+   * The usage by kind of key and environment. The kinds are separate because their flag sets
+   * differ.
+   */
   readonly #usages: Readonly<Record<SdkKeyKind, Map<string, Usage>>> = {
     client: new Map(),
     server: new Map(),
@@ -30,6 +34,7 @@ export class EnvironmentUsage {
     this.#options = options
   }
 
+  /** Counts a request. */
   addRequest(scope: FlagSetScope): void {
     this.#usageOf(scope).requests += 1
   }
@@ -49,7 +54,9 @@ export class EnvironmentUsage {
     usage.counters.add(evaluation, source, micros)
   }
 
-  /** Takes out the counts, one flag after another, and passes on the requests. */
+  /**
+   * Removes and yields the counts, one flag after another. Passes the requests to `addRequests`.
+   */
   *drain(): Generator<EvaluationCount, void> {
     for (const usages of Object.values(this.#usages)) {
       for (const usage of [...usages.values()]) {

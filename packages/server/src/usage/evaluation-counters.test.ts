@@ -14,7 +14,7 @@ function versionOf(flags: Record<string, string>, previous?: FlagSet): FlagSet {
   return compileFlagSet({ version, flags: definitions, segments: [] }, { previous })
 }
 
-/** `id source: how often, how long`. */
+/** Returns sorted lines of the form `flagId source: count, micros`. */
 function linesOf(counts: Iterable<EvaluationCount>): string[] {
   return [...counts]
     .map(({ flagId, source, count, micros }) => `${flagId} ${source}: ${count}, ${micros}`)
@@ -23,7 +23,7 @@ function linesOf(counts: Iterable<EvaluationCount>): string[] {
 
 const idOf = (flagSet: FlagSet, key: string) => flagSet.flags.get(key)?.definition.id
 
-/** Usage of one environment, and the counts that it has passed on or drained. */
+/** Creates the usage of one environment, and a list of the counts that it has passed on. */
 function usageOf() {
   const counts: EvaluationCount[] = []
   const usage = new EnvironmentUsage({
@@ -38,8 +38,8 @@ function usageOf() {
   return { usage, counts, evaluated }
 }
 
-describe('counting evaluations', () => {
-  it('adds up equal outcomes that follow each other, and each outcome by itself', () => {
+describe('EvaluationCounters', () => {
+  it('Equal outcomes are added up, whether they are counted in sequence or separately', () => {
     const flagSet = versionOf({ banner: 'hello' })
     const banner = idOf(flagSet, 'banner')
     const counters = new EvaluationCounters(flagSet, 0)
@@ -57,8 +57,8 @@ describe('counting evaluations', () => {
     ['one flag is changed', { alpha: '1', banner: 'other', claim: '1' }],
     ['a flag is removed', { alpha: '1', claim: '1' }],
     ['a flag is added before the others', { aaa: '1', alpha: '1', banner: 'other', claim: '1' }],
-    ['a flag is added behind the others', { alpha: '1', banner: 'other', claim: '1', zzz: '1' }],
-  ])('counts each flag once for each evaluation when %s', (_what, flags) => {
+    ['a flag is added after the others', { alpha: '1', banner: 'other', claim: '1', zzz: '1' }],
+  ])('Each flag is counted once for each evaluation when %s', (_change, flags) => {
     const before = versionOf({ alpha: '1', banner: '1', claim: '1' })
     const after = versionOf(flags, before)
     const { usage, counts, evaluated } = usageOf()
@@ -72,7 +72,7 @@ describe('counting evaluations', () => {
     expect([...usage.drain()]).toEqual([])
   })
 
-  it('notes the minute in which each evaluation was counted', () => {
+  it('Each evaluation is counted in its minute', () => {
     const flagSet = versionOf({ banner: '1' })
     const { usage, counts, evaluated } = usageOf()
     for (const now of [0, 59_999, 60_000]) evaluated(flagSet, now)
@@ -85,7 +85,7 @@ describe('counting evaluations', () => {
     ])
   })
 
-  it('loses nothing and counts nothing twice when more is counted during a drain', () => {
+  it('No evaluation is lost or counted twice if others are counted during a drain', () => {
     const before = versionOf({ alpha: '1', banner: '1', claim: '1', dialog: '1' })
     const after = versionOf({ aaa: '1', alpha: '1', claim: '1', dialog: '1' }, before)
     const { usage, counts, evaluated } = usageOf()

@@ -5,34 +5,39 @@ import { getOrInsert } from '../runtime/get-or-insert.ts'
 
 const MINUTE_MS = 60_000
 
-/** Two numbers for each slot: how often, and how long it took together. */
+/** Two numbers for each slot: the number of evaluations, and their total duration. */
 interface Slots {
   readonly counts: Int32Array
   readonly micros: Float64Array
 }
 
 /**
- * Counts the outcomes of one flag set in one minute: a slot for each code of each flag, laid out flag
- * by flag, so that counting an evaluation is nothing but additions to arrays.
+ * Counts the outcomes of one flag set in one minute. Each code of each flag has a slot in an array,
+ * so that counting an evaluation consists only of additions to arrays.
  */
 export class EvaluationCounters {
+  /** The flag set of the outcomes. */
   readonly flagSet: FlagSet
-  /** Since the epoch. */
+  /** The minute in which outcomes are counted, in minutes since the epoch. */
   readonly minute: number
-  /** Where the slots of each flag begin, in the order of the flag set, and where the last ones end. */
+  /**
+   * The index of the first slot of each flag, in the order of the flag set, and the total number of
+   * slots.
+   */
   readonly #offsets: Int32Array
-  /** By source; made when it is first needed. */
+  /** The slots of each source. They are created when they are first needed. */
   readonly #bySource = new Map<EvaluationSource, Slots>()
   /**
-   * The outcomes that were added last, and how often: equal contexts follow each other. The whole
-   * evaluation would keep its context in memory, which may be large.
+   * The outcomes that were added last. They are counted together with equal outcomes that follow,
+   * because equal contexts often follow each other. The whole evaluation is not stored, because it
+   * refers to its context, which may be large.
    */
   #last: Pick<Evaluation, 'flags' | 'codes' | 'start'> | undefined
   #lastSource: EvaluationSource = 'rest'
   #lastMicros = 0
   #lastTimes = 0
   #hasNews = false
-  /** The position of each flag; made when some flags are first counted without the others. */
+  /** The position of each flag. It is created when an evaluation does not contain all flags. */
   #positions: ReadonlyMap<CompiledFlag, number> | undefined
 
   constructor(flagSet: FlagSet, now: number) {
@@ -41,7 +46,7 @@ export class EvaluationCounters {
     this.#offsets = offsetsIn(flagSet)
   }
 
-  /** Counts every outcome of an evaluation under this flag set. */
+  /** Counts every outcome of an evaluation with this flag set. */
   add(evaluation: Evaluation, source: EvaluationSource, micros: number): void {
     const { flags, codes, start } = evaluation
     const last = this.#last
@@ -55,12 +60,15 @@ export class EvaluationCounters {
     this.#lastTimes += 1
   }
 
-  /** Whether anything was counted since `drain` last began. */
+  /** `true` if anything was counted since the last call of `drain`. */
   get hasNews(): boolean {
     return this.#hasNews
   }
 
-  /** Takes out the counts, flag by flag. Later counts are taken out now or the next time. */
+  /**
+   * Removes and yields the counts, flag by flag. Counts that are added during the iteration are
+   * yielded in this call or the next one.
+   */
   *drain(environmentId: string): Generator<EvaluationCount, void> {
     this.#countLast()
     this.#hasNews = false
@@ -100,7 +108,7 @@ export class EvaluationCounters {
     this.#lastTimes = 0
   }
 
-  /** Of some flags of this flag set. */
+  /** Returns the offsets of some flags of this flag set. */
   #offsetsOf(flags: readonly CompiledFlag[]): Int32Array {
     this.#positions ??= new Map(this.flagSet.ordered.map((each, position) => [each, position]))
     const positions = this.#positions
@@ -108,7 +116,7 @@ export class EvaluationCounters {
   }
 }
 
-/** Returns the minute of a time in epoch milliseconds, since the epoch. */
+/** Converts epoch milliseconds to whole minutes since the epoch. */
 export function minuteOf(now: number): number {
   return Math.floor(now / MINUTE_MS)
 }

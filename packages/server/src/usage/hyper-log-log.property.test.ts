@@ -14,23 +14,26 @@ function keys(prefix: string, count: number): string[] {
 
 describe('HyperLogLog', () => {
   it.each([10, 1000, 20_000, 45_000, 100_000])(
-    'counts %i distinct texts to within 3 percent',
+    'A sketch counts %i distinct texts to within 3 percent',
     (count) => {
       const estimate = sketchOf(keys('7f9c2ba4-e88f-4f2b-9c1a', count)).estimate()
       expect(Math.abs(estimate - count) / count).toBeLessThan(0.03)
     },
   )
 
-  it.each([100, 10_000, 100_000])('counts the first %i numbers to within 3 percent', (count) => {
-    const texts = Array.from({ length: count }, (_, index) => String(index))
-    expect(Math.abs(sketchOf(texts).estimate() - count) / count).toBeLessThan(0.03)
-  })
+  it.each([100, 10_000, 100_000])(
+    'A sketch counts the first %i numbers to within 3 percent',
+    (count) => {
+      const texts = Array.from({ length: count }, (_, index) => String(index))
+      expect(Math.abs(sketchOf(texts).estimate() - count) / count).toBeLessThan(0.03)
+    },
+  )
 
-  it('counts nothing as 0', () => {
+  it('An empty sketch has an estimate of 0', () => {
     expect(new HyperLogLog().estimate()).toBe(0)
   })
 
-  it('counts any few thousand texts to within 3 percent, however often each is added', () => {
+  it('A sketch counts thousands of texts to within 3 percent, even if each is added twice', () => {
     fc.assert(
       fc.property(fc.string(), fc.integer({ min: 1000, max: 5000 }), (prefix, count) => {
         const texts = keys(prefix, count)
@@ -41,7 +44,7 @@ describe('HyperLogLog', () => {
     )
   })
 
-  it('is, merged, exactly what it would be had all been added to one', () => {
+  it('A merged sketch equals a sketch to which all texts were added', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), fc.array(fc.string()), (left, right) => {
         const merged = sketchOf(left)
@@ -51,21 +54,24 @@ describe('HyperLogLog', () => {
     )
   })
 
-  it('says whether anything changed', () => {
+  it('Adding a text returns true only if the sketch has changed', () => {
     const sketch = new HyperLogLog()
     expect(sketch.add('user-1')).toBe(true)
     expect(sketch.add('user-1')).toBe(false)
   })
 
-  it.each([0, 1, 5000, 50_000])('is read back from its text with %i texts in it', (count) => {
-    const sketch = sketchOf(keys('user', count))
-    const text = sketch.toText()
-    const parsed = HyperLogLog.parse(text)
-    expect(parsed.toText()).toBe(text)
-    expect(parsed.estimate()).toBe(sketch.estimate())
-  })
+  it.each([0, 1, 5000, 50_000])(
+    'A sketch of %i texts is restored from its serialized text',
+    (count) => {
+      const sketch = sketchOf(keys('user', count))
+      const text = sketch.toText()
+      const parsed = HyperLogLog.parse(text)
+      expect(parsed.toText()).toBe(text)
+      expect(parsed.estimate()).toBe(sketch.estimate())
+    },
+  )
 
-  it('is short while it holds little', () => {
+  it('The serialized text of a sketch is short if the sketch contains few texts', () => {
     expect(sketchOf(keys('user', 100)).toText().length).toBeLessThanOrEqual(400)
     expect(sketchOf(keys('user', 100_000)).toText().length).toBe(21_848)
   })

@@ -1,18 +1,21 @@
 import { hash128Into } from '@ff/core/fingerprint'
 
-/** How many bits of a hash choose the register; the standard error is 1.04 / √2^14, or 0.8 %. */
+/**
+ * The number of hash bits that select the register. The standard error is 1.04 / √2^14, or 0.8 %.
+ */
 const INDEX_BITS = 14
 const REGISTERS = 2 ** INDEX_BITS
 
-/** How many further bits of a hash are looked at for their leading zeros. */
+/** The number of further hash bits that are searched for leading zeros. */
 const RANK_BITS = 32
 
-/** Of the text that is being added. */
+/** The hash of the text that is being added. */
 const hash = new Int32Array(4)
 
 /**
- * Counts distinct texts in 16 KiB, however many they are, to within a percent or two. It cannot
- * be asked which texts they were. The union of two is counted as if all had been added to one.
+ * A HyperLogLog sketch: estimates the number of distinct texts with an error of one or two percent,
+ * in 16 KiB of memory. The texts themselves cannot be recovered. The union of two sketches is
+ * counted as if all texts had been added to one.
  */
 export class HyperLogLog {
   readonly #registers: Uint8Array
@@ -21,13 +24,16 @@ export class HyperLogLog {
     this.#registers = registers
   }
 
-  /** The one whose `toText` this is. */
+  /** Parses the result of `toText`. */
   static parse(text: string): HyperLogLog {
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
     return new HyperLogLog(bytes.length === REGISTERS ? bytes : withPlaces(bytes))
   }
 
-  /** Answers whether anything changed: false when the text, or one like it, was there already. */
+  /**
+   * Adds a text. Returns `false` if the sketch has not changed, because the text, or one with a
+   * similar hash, was added before.
+   */
   add(text: string): boolean {
     hash128Into(hash, text)
     const index = (hash[0] ?? 0) >>> (32 - INDEX_BITS)
@@ -37,14 +43,17 @@ export class HyperLogLog {
     return true
   }
 
-  /** Adds everything that was added to the other. */
+  /** Adds all texts that were added to another sketch. */
   merge(other: HyperLogLog): void {
     for (const [index, rank] of other.#registers.entries()) {
       if (rank > (this.#registers[index] ?? 0)) this.#registers[index] = rank
     }
   }
 
-  /** About how many distinct texts were added, by Ertl's estimator, which is unbiased throughout. */
+  /**
+   * Returns the approximate number of distinct texts, by Ertl's improved estimator, which is
+   * unbiased over the whole range.
+   */
   estimate(): number {
     const counts = new Array<number>(RANK_BITS + 2).fill(0)
     for (const rank of this.#registers) counts[rank] = (counts[rank] ?? 0) + 1
@@ -55,7 +64,10 @@ export class HyperLogLog {
     return REGISTERS ** 2 / (2 * Math.LN2 * sum)
   }
 
-  /** Base64 of the registers, or, while that is shorter, of those that are not zero. */
+  /**
+   * Returns the registers in Base64. If that is shorter, returns only the positions and values of
+   * the registers that are not zero.
+   */
   toText(): string {
     const places: number[] = []
     for (const [index, rank] of this.#registers.entries()) {
@@ -80,7 +92,9 @@ function base64(bytes: Uint8Array): string {
   return btoa(text)
 }
 
-/** What the registers that are still zero contribute. */
+/**
+ * Returns the contribution of the registers that are zero; `share` is their share of all registers.
+ */
 function sigma(share: number): number {
   if (share === 1) return Number.POSITIVE_INFINITY
   let sum = share
@@ -93,7 +107,10 @@ function sigma(share: number): number {
   return sum
 }
 
-/** What the registers that can grow no more contribute; `share` is that of all the others. */
+/**
+ * Returns the contribution of the registers that have their maximum value; `share` is the share of
+ * all other registers.
+ */
 function tau(share: number): number {
   if (share === 0 || share === 1) return 0
   let sum = 1 - share

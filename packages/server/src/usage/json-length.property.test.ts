@@ -6,7 +6,7 @@ import { isLongerJson } from './json-length.ts'
 const json = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()))
 
 describe('isLongerJson', () => {
-  it('is never true for a value whose JSON text is not longer', () => {
+  it('isLongerJson never returns true if the JSON text of a value is not longer', () => {
     const property = fc.property(json, (value) => {
       const text = canonicalJson(JSON.parse(JSON.stringify(value)))
       expect(isLongerJson(value, text.length)).toBe(false)
@@ -14,7 +14,7 @@ describe('isLongerJson', () => {
     fc.assert(property)
   })
 
-  it('is true from the exact length on for texts without escapes and without empty lists or objects', () => {
+  it('isLongerJson is exact for values without escaped characters, empty arrays and empty objects', () => {
     const leaf = fc.oneof(
       fc.string({ unit: fc.constantFrom('a', 'é', '😀') }),
       fc.integer(),
@@ -32,7 +32,7 @@ describe('isLongerJson', () => {
     fc.assert(property)
   })
 
-  it('leaves out members that are undefined, as JSON does', () => {
+  it('isLongerJson ignores members that are undefined, as JSON does', () => {
     expect(isLongerJson({ a: 1, long: undefined }, '{"a":1}'.length)).toBe(false)
   })
 })

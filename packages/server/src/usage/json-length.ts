@@ -1,14 +1,17 @@
 import type { JsonValue } from '@ff/core'
 
 /**
- * Whether the JSON text of a value is certainly longer than so many characters. Looks at no more of
- * the value than would fill them. `false` promises less: escaped characters count once.
+ * Returns `true` if the JSON text of a value is certainly longer than `length` UTF-16 units. Stops
+ * reading the value when the limit is reached. If it returns `false`, the text may still be longer,
+ * because an escaped character counts as one unit.
  */
 export function isLongerJson(value: object, length: number): boolean {
   return roomAfter(value as JsonValue, length) < 0
 }
 
-/** What is left of so much room after a value; negative, and not exact, if it is too little. */
+/**
+ * Returns the room that is left after a value; negative, but not exact, if the value does not fit.
+ */
 function roomAfter(value: JsonValue, room: number): number {
   if (typeof value === 'string') return room - value.length - 2
   if (typeof value !== 'object' || value === null) return room - String(value).length

@@ -7,7 +7,7 @@ import { BatchBuffer } from './batch-buffer.ts'
 /** The precision of the time of a flag's last evaluation. */
 const QUARTER_MS = 15 * 60_000
 
-/** How many flags are marked at once. */
+/** The number of flags that are marked in one call. */
 const FLAGS_A_CALL = 200
 
 interface Requests {
@@ -15,24 +15,28 @@ interface Requests {
   readonly requests: number
 }
 
-/** The quarter of an hour of a flag's last evaluation, in epoch milliseconds. */
+/** The time of a flag's last evaluation. */
 interface Mark {
   readonly environmentId: string
   readonly flagId: string
+  /** The start of the quarter of an hour, in epoch milliseconds. */
   readonly quarter: number
 }
 
 /**
- * Counts the requests of organizations and notes when flags were last evaluated, and writes both to
- * their records. Revisions stay: usage is not a change of configuration.
+ * Counts the requests of organizations, records the time of each flag's last evaluation, and writes
+ * both to their records. The revisions of the records stay the same, because usage is not a change
+ * of configuration.
  */
 export class OrganizationUsage {
+  /** The requests that wait for the store. */
   readonly requests: BatchBuffer<Requests>
+  /** The evaluation times of flags that wait for the store. */
   readonly marks: BatchBuffer<Mark>
   readonly #storage: Storage
-  /** By environment; which organization it belongs to never changes. */
+  /** Organization ids by environment id. The organization of an environment never changes. */
   readonly #organizations = new Map<string, string>()
-  /** The flags that are marked for this quarter of an hour. */
+  /** The ids of the flags that are marked for this quarter of an hour. */
   readonly #marked = new Set<string>()
   #quarter = 0
 
@@ -56,7 +60,7 @@ export class OrganizationUsage {
     })
   }
 
-  /** Notes that a flag was evaluated at a time, in epoch milliseconds. */
+  /** Records that a flag was evaluated at a time, in epoch milliseconds. */
   markFlag(environmentId: string, flagId: string, at: number): void {
     const quarter = Math.floor(at / QUARTER_MS) * QUARTER_MS
     if (quarter > this.#quarter) {
@@ -91,7 +95,9 @@ export class OrganizationUsage {
     return gone
   }
 
-  /** Marks of one organization share a transaction; a mark that is written twice does no harm. */
+  /**
+   * Writes marks. Marks of one organization share a transaction. Writing a mark twice is harmless.
+   */
   async #writeMarks(marks: readonly Mark[]): Promise<undefined> {
     const byOrganization = new Map<string, Mark[]>()
     for (const mark of marks) {
@@ -101,14 +107,17 @@ export class OrganizationUsage {
     }
     for (const [orgId, ofOrganization] of byOrganization) {
       await this.#storage.transaction(orgId, async (tx) => {
-        // Together, because every other writer waits for this transaction.
+        // In parallel, because all other writers of the organization wait for this transaction.
         await Promise.all(ofOrganization.map((mark) => markEvaluated(tx, mark)))
       })
     }
   }
 }
 
-/** `false` if the organization is gone. */
+/**
+ * Adds requests to the usage of an organization. Returns `false` if the organization does not
+ * exist.
+ */
 async function addApiUsage(tx: StorageSession, orgId: string, requests: number): Promise<boolean> {
   const organization = await tx.find('organization', orgId)
   if (organization === undefined) return false
@@ -117,7 +126,7 @@ async function addApiUsage(tx: StorageSession, orgId: string, requests: number):
   return true
 }
 
-/** Another instance may have been later. */
+/** Sets the time of a flag's last evaluation, unless another instance has written a later time. */
 async function markEvaluated(tx: StorageSession, { flagId, quarter }: Mark): Promise<void> {
   const flag = await tx.find('flag', flagId)
   const lastEvaluatedAt = new Date(quarter).toISOString()

@@ -11,28 +11,33 @@ import type { Evaluated } from '../evaluation/evaluated.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 
-/** A context that was evaluated, as far as it is kept, and its last outcomes. */
+/** The stored part of an evaluated context, and the outcomes of its last evaluation. */
 export interface PendingSample extends Findable {
   readonly environmentId: string
+  /** The hash of `text`. */
   readonly hash: string
-  /** Canonical JSON. */
+  /** The stored part of the context as canonical JSON. */
   readonly text: string
-  /** About the memory of the sample. */
+  /** The approximate memory of the sample, in bytes. */
   readonly bytes: number
+  /** Epoch milliseconds. */
   firstSeen: number
+  /** Epoch milliseconds. */
   lastSeen: number
+  /** The number of observations. */
   count: number
-  /** The flags that were evaluated last, and the code of each outcome. */
+  /** The flags of the last evaluation. `codes` contains the code of each outcome. */
   flags: readonly CompiledFlag[]
   codes: Int32Array
   source: ContextSample['source']
-  /** Whether it gave way to other samples; what is observed of it later is dropped, too. */
+  /** `true` if the sample was dropped. Later observations of it are dropped too. */
   isDropped: boolean
 }
 
 /**
- * Converts samples to the form of the store, given the organizations of their environments. Uses time
- * slices: with a thousand flags, each sample takes as long as a few requests.
+ * Converts samples to the form in which they are stored. `organizations` maps environment ids to
+ * organization ids. Works in time slices, because with a thousand flags each sample takes as long
+ * as several requests.
  */
 export async function toStoredSamples(
   batch: readonly PendingSample[],
@@ -59,8 +64,8 @@ function toStoredSample(sample: PendingSample, orgId: string): ContextSample {
 }
 
 /**
- * Copies the outcomes of an evaluation, and nothing else: it refers to its whole context, and its
- * array belongs to many others as well.
+ * Copies the outcomes of an evaluation to a sample. The evaluation itself must not be stored,
+ * because it refers to its context and to an array that many evaluations share.
  */
 export function keepOutcomes(sample: PendingSample, { evaluation }: Evaluated): void {
   const { flags, codes, start } = evaluation
@@ -69,13 +74,16 @@ export function keepOutcomes(sample: PendingSample, { evaluation }: Evaluated): 
   sample.codes.set(codes.subarray(start, start + flags.length))
 }
 
-/** Flag key → the key of the variation that was served, as JSON text. */
+/** Returns a JSON object that maps each flag key to the key of the served variation, or `null`. */
 function variationsOf(flags: readonly CompiledFlag[], codes: Int32Array): string {
   const members = flags.map((flag, index) => membersOf(flag)[servedBy(codes[index] ?? 0)])
   return `{${members.join(',')}}`
 }
 
-/** The member of the object for no variation and for each variation; cached. */
+/**
+ * Returns the JSON text of a flag's member, for no variation and for each variation. The result is
+ * cached.
+ */
 function membersOf(flag: CompiledFlag): readonly string[] {
   return getOrInsert(membersByFlag, flag, () => {
     const served = [null, ...flag.variations.map(({ key }) => key)]
@@ -85,7 +93,10 @@ function membersOf(flag: CompiledFlag): readonly string[] {
 
 const membersByFlag = new WeakMap<CompiledFlag, readonly string[]>()
 
-/** Returns the kind and the key of a context. */
+/**
+ * Returns the kind and the key of a context. For a multi-context, the key is that of its `user`
+ * context. The key is empty if there is none.
+ */
 export function personOf(context: EvaluationContext): Findable {
   const { kind = '', user } = context
   if (kind !== 'multi') return { kind, key: keyText(context.key) }
@@ -93,7 +104,7 @@ export function personOf(context: EvaluationContext): Findable {
   return { kind, key: keyText(isUser ? (user as { readonly key?: JsonValue }).key : undefined) }
 }
 
-/** A number and its decimal text are the same key, as for bucketing. */
+/** Returns a key as text. A number and its decimal text are the same key, as for bucketing. */
 function keyText(key: unknown): string {
   return typeof key === 'string' || typeof key === 'number' ? String(key) : ''
 }

@@ -14,16 +14,16 @@ import { OrganizationUsage } from './organization-usage.ts'
 import { personOf } from './pending-sample.ts'
 import { HOUR_MS, UserSketches } from './user-sketches.ts'
 
-/** How long usage is gathered before it is written. */
+/** The time for which usage is collected before it is written. */
 const GATHER_MS = 1000
 
-/** How many rows of counts are written at once. */
+/** The number of counts that are written in one call. */
 const COUNTS_A_CALL = 250
 
-/** How long a stopping server waits for its last writes. */
+/** The maximum time that a stopping server waits for its last writes. */
 const CLOSE_WITHIN_MS = 3000
 
-/** The part of the metrics that usage adds to. */
+/** The part of the metrics that the recorder updates. */
 interface EvaluationMetrics {
   observeEvaluation(micros: number): void
 }
@@ -36,7 +36,7 @@ interface UsageRecorderOptions {
   readonly logger: Logger
 }
 
-/** What an application has evaluated itself. */
+/** A report of evaluations that took place in an application. */
 interface UsageReport {
   readonly environmentId: string
   /** `client` if the report was sent with a client key. */
@@ -44,30 +44,30 @@ interface UsageReport {
   readonly counts: readonly ReportedCount[]
 }
 
-/** How often a flag had one outcome in a minute, as an application reports it. */
+/** The number of times that a flag had one outcome in a minute, as reported by an application. */
 export interface ReportedCount extends Omit<EvaluationCount, 'environmentId' | 'source'> {
-  /** The keys of the contexts, to be counted as users of the flag. */
+  /** The keys of the evaluated contexts, which are counted as users of the flag. */
   readonly contextKeys: readonly string[]
 }
 
 /**
- * Records evaluations, and writes them in batches, at most every second. Recording never waits and
- * never fails. While the store is slow or unavailable, usage is pending up to fixed limits; further
- * usage is dropped and counted as dropped.
+ * Records evaluations and writes them in batches, at most once a second. Recording never waits and
+ * never fails. While the store is slow or unavailable, usage stays pending up to fixed limits.
+ * Further usage is dropped and counted as dropped.
  */
 export class UsageRecorder {
   readonly #metrics: EvaluationMetrics
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #environments: EnvironmentUsage
-  /** One row for each outcome and minute. */
+  /** The counts that wait for the store, one row for each outcome and minute. */
   readonly #counts: BatchBuffer<EvaluationCount>
   readonly #organizations: OrganizationUsage
   readonly #contexts: ContextSampler
   readonly #users: UserSketches
-  /** The subscriber groups whose contexts were counted as users in this hour. */
+  /** The subscriber groups with contexts that were counted as users in this hour. */
   #counted = { hour: 0, groups: new WeakSet() }
-  /** The failure of the last batch, so that it is logged once. */
+  /** The last failure. It is kept so that a repeated failure is logged only once. */
   #failure: string | undefined
   #cancel: Cancel | undefined
   #flushing: Promise<void> | undefined
@@ -99,7 +99,10 @@ export class UsageRecorder {
     })
   }
 
-  /** The usage that is pending, and the usage that was dropped: no room, or the store refused it. */
+  /**
+   * The amount of usage that is pending, and the amount that was dropped because there was no room
+   * or the store refused it.
+   */
   get stats() {
     const { requests, marks } = this.#organizations
     return {
@@ -107,22 +110,25 @@ export class UsageRecorder {
         evaluations: this.#counts.dropped,
         contexts: this.#contexts.dropped,
         requests: requests.dropped,
-        // Flags whose last evaluation was not noted.
+        // Flags without a recorded time of their last evaluation.
         flags: marks.dropped,
         users: this.#users.dropped,
       },
-      // Rows of counts, contexts, and environments with requests.
+      // Evaluation counts, contexts, and environments with requests.
       pending: this.#counts.size + this.#contexts.size + requests.size,
     }
   }
 
-  /** Counts a request for an evaluation, whatever its reply. */
+  /** Counts a request for an evaluation, independently of its reply. */
   requested(scope: FlagSetScope): void {
     this.#environments.addRequest(scope)
     this.#arm()
   }
 
-  /** Records an answer that was sent; nothing if the caller had the values: nothing was evaluated. */
+  /**
+   * Records the evaluation of a reply. Does nothing if nothing was evaluated because the client
+   * already had the values.
+   */
   answered(
     scope: FlagSetScope,
     source: ContextSample['source'],
@@ -131,7 +137,10 @@ export class UsageRecorder {
     if (evaluated !== undefined) this.evaluated(scope, source, evaluated, tag.contextHash)
   }
 
-  /** Records an evaluation that was sent. `hash` is that of the context. */
+  /**
+   * Records an evaluation for a reply or for a caller in process. `hash` is the hash of the
+   * context.
+   */
   evaluated(
     scope: FlagSetScope,
     source: ContextSample['source'],
@@ -145,8 +154,8 @@ export class UsageRecorder {
   }
 
   /**
-   * Records changes that were sent to a live client. `group` is the same object while clients have
-   * this context.
+   * Records changes that were sent to a live client. `group` is its subscriber group, so that a
+   * context is counted as a user only once an hour.
    */
   pushed(scope: FlagSetScope, evaluated: Evaluated, group: WeakKey): void {
     const now = this.#count(scope, 'ws', evaluated)
@@ -171,22 +180,22 @@ export class UsageRecorder {
     this.#arm()
   }
 
-  /** Writes all pending usage. Resolves when the attempt has ended, also if it failed. */
+  /** Writes all pending usage. Resolves when the attempt has ended, even if it failed. */
   async flush(): Promise<void> {
     while (this.#flushing !== undefined) await this.#flushing
     await this.#write(true)
   }
 
-  /** Writes all pending usage, for a limited time; nothing is written afterwards. */
+  /** Writes all pending usage within a limited time. Nothing is written afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#cancel?.()
     await within(this.flush(), { clock: this.#clock, ms: CLOSE_WITHIN_MS })
     const { stats } = this
-    if (stats.pending > 0) this.#logger.warn('some usage could not be written', { ...stats })
+    if (stats.pending > 0) this.#logger.warn('Some usage could not be written', { ...stats })
   }
 
-  /** Returns the present time. */
+  /** Counts an evaluation and returns the current time. */
   #count(scope: FlagSetScope, source: ContextSample['source'], evaluated: Evaluated): number {
     const now = this.#clock.now()
     this.#environments.add(scope, evaluated, { source, now })
@@ -218,7 +227,7 @@ export class UsageRecorder {
     })
   }
 
-  /** One batch at a time. */
+  /** Writes pending usage. Must not be called while another write is in progress. */
   #write(everything: boolean): Promise<void> {
     this.#flushing = this.#writeAll(everything).finally(() => {
       this.#flushing = undefined
@@ -228,9 +237,12 @@ export class UsageRecorder {
     return this.#flushing
   }
 
-  /** Writes each kind by itself: the failure of one does not keep the others from being written. */
+  /**
+   * Writes each kind of usage separately, so that the failure of one kind does not prevent the
+   * others from being written.
+   */
   async #writeAll(everything: boolean): Promise<void> {
-    // The counts of a thousand flags take as long as some fifty requests.
+    // With many flags, adding the counts takes as long as many requests.
     await forEachInTimeSlices(this.#environments.drain(), (count) => this.#addCount(count))
     const now = this.#clock.now()
     const { requests, marks } = this.#organizations
@@ -247,13 +259,13 @@ export class UsageRecorder {
     this.#report(failures[0])
   }
 
-  /** Logs each failure once, and its end once. */
+  /** Logs each new failure, and the first success after it. */
   #report(cause: unknown): void {
     const failure = cause === undefined ? undefined : String(cause)
     if (failure === this.#failure) return
     this.#failure = failure
-    if (failure === undefined) this.#logger.info('usage can be written again')
-    else this.#logger.error('usage could not be written; some of it waits', { cause })
+    if (failure === undefined) this.#logger.info('Usage can be written again')
+    else this.#logger.error('Usage could not be written; some of it is pending', { cause })
   }
 }
 

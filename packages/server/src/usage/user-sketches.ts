@@ -6,22 +6,25 @@ import { MAX_SKETCHES } from '../runtime/memory-bounds.ts'
 import { BatchBuffer } from './batch-buffer.ts'
 import { HyperLogLog } from './hyper-log-log.ts'
 
-/** How long users are added to a sketch before it is written again. */
+/** The time for which users are added to a sketch before it is written again. */
 const WRITE_EVERY_MS = 10_000
 
-/** What the users of a sketch were evaluated for. */
+/** The environment of a sketch and its flag; `flagId` is `null` if all flags were evaluated. */
 type SketchOwner = Pick<Records['userSketch'], 'environmentId' | 'flagId'>
 
 interface PendingSketch extends SketchOwner {
   readonly id: string
-  /** Hours since the epoch. */
+  /** The hour of the sketch, in hours since the epoch. */
   readonly hour: number
   readonly users: HyperLogLog
   isChanged: boolean
   writtenAt: number
 }
 
-/** Counts the users of this instance, one sketch for each hour and flag, and writes the sketches. */
+/**
+ * Counts the distinct users of this instance and writes the counts to the store. There is one
+ * sketch for each hour, environment and flag.
+ */
 export class UserSketches {
   readonly #buffer: BatchBuffer<PendingSketch>
   readonly #storage: Storage
@@ -43,13 +46,16 @@ export class UserSketches {
     })
   }
 
-  /** Whether anything is still to be written. */
+  /** `true` if a sketch has changes that are not written. */
   get hasChanges(): boolean {
     for (const { isChanged } of this.#sketches.values()) if (isChanged) return true
     return false
   }
 
-  /** How many users were dropped: there was no room, or the store refused their sketch. */
+  /**
+   * The number of users that were dropped because there was no room or the store refused their
+   * sketch.
+   */
   get dropped(): number {
     return this.#dropped + this.#buffer.dropped
   }
@@ -61,7 +67,10 @@ export class UserSketches {
     else if (sketch.users.add(key)) sketch.isChanged = true
   }
 
-  /** Writes the sketches that are due, or all that have changed; frees those of past hours. */
+  /**
+   * Writes the changed sketches that are due, or all changed ones if `all`. Removes written
+   * sketches of past hours from memory.
+   */
   async write(now: number, all: boolean): Promise<void> {
     const thisHour = Math.floor(now / HOUR_MS)
     for (const sketch of this.#sketches.values()) {
@@ -117,7 +126,10 @@ function nameOf({ environmentId, flagId, hour }: SketchOwner & { readonly hour: 
   return `${environmentId} ${flagId} ${hour}`
 }
 
-/** Inserts a record that does not exist yet, or that was deleted because of its age. */
+/**
+ * Updates a sketch in the store. Inserts it if it does not exist, because it is new or was deleted
+ * because of its age.
+ */
 async function put(storage: Storage, record: Records['userSketch']): Promise<void> {
   const { id, registers } = record
   try {
@@ -129,8 +141,8 @@ async function put(storage: Storage, record: Records['userSketch']): Promise<voi
 }
 
 /**
- * Estimates for how many distinct context keys a flag was evaluated, alone or with all flags, on all
- * instances. An hour that has begun before `from` counts as a whole.
+ * Returns the approximate number of distinct context keys for which a flag was evaluated, alone or
+ * with all other flags, on all instances. An hour that contains `from` counts as a whole.
  */
 export async function countUniqueUsers(
   storage: Pick<StorageSession, 'list'>,
@@ -146,9 +158,10 @@ export async function countUniqueUsers(
   return Math.round(users.estimate())
 }
 
+/** The number of milliseconds in an hour. */
 export const HOUR_MS = 3_600_000
 
-/** Returns the timestamp at which the hour of a time begins. */
+/** Returns the start of the hour that contains `now` (epoch milliseconds), as a timestamp. */
 export function hourOf(now: number): string {
   return new Date(Math.floor(now / HOUR_MS) * HOUR_MS).toISOString()
 }

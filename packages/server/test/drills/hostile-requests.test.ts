@@ -13,7 +13,7 @@ const AT_ONCE = 20
 const TIMEOUT_MS = sized({ full: 900_000, small: 120_000 })
 const MIB = 1024 * 1024
 
-/** What every object inherits, and what leads to it. */
+/** Names of members that every object inherits or that give access to prototypes. */
 const INHERITED = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf']
 const GOOD = JSON.stringify({ context: { kind: 'user', key: 'user-1', plan: 'pro', age: 41 } })
 
@@ -43,8 +43,8 @@ afterAll(async () => {
   await flags.close()
 })
 
-/** One request over a connection of its own. */
-async function ask(request: string | Uint8Array) {
+/** Sends a request over a new connection and returns the reply. */
+async function sendRequest(request: string | Uint8Array) {
   const connection = await RawConnection.open(listening.port)
   await connection.send(request)
   const answer = await connection.answer()
@@ -53,19 +53,19 @@ async function ask(request: string | Uint8Array) {
 }
 
 async function expectAlive(): Promise<void> {
-  const answer = await ask(evaluateRequest(sdkKey, GOOD))
+  const answer = await sendRequest(evaluateRequest(sdkKey, GOOD))
   expect(answer?.status).toBe(200)
   expect(answer?.text).toBe(ALL_FLAGS)
 }
 
-/** Written out, because no object literal can say `__proto__`. */
+/** The expected reply as text, because an object literal cannot define a member `__proto__`. */
 const ALL_FLAGS = `{${['banner', ...INHERITED]
   .sort()
   .map((key) => `"${key}":"${key === 'banner' ? 'hello' : 'mine'}"`)
   .join(',')}}`
 
-/** What an evaluation may answer to a body, and in which shape. */
-function expectToFit(answer: Awaited<ReturnType<typeof ask>>): void {
+/** Checks that a reply has an allowed status and the matching format. */
+function expectToFit(answer: Awaited<ReturnType<typeof sendRequest>>): void {
   expect([200, 400, 413]).toContain(answer?.status)
   const json: unknown = JSON.parse(answer?.text ?? '')
   if (answer?.status !== 200) {
@@ -85,7 +85,7 @@ const { json: anyJson } = fc.letrec<{ json: unknown }>((tie) => ({
   ),
 }))
 
-/** Any name may stand in it, twice too, for it is never an object here. */
+/** Returns JSON text. Objects are represented as maps, so that any name can occur, even twice. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(textOf).join(',')}]`
   if (!(value instanceof Map)) return JSON.stringify(value) ?? 'null'
@@ -103,8 +103,8 @@ const mutated = fc
   })
 const anyBody = fc.oneof(structured, mutated, fc.uint8Array({ maxLength: 400 }))
 
-describe('bodies that nobody would send', { timeout: TIMEOUT_MS }, () => {
-  it('are answered 200, 400 or 413, in the right shape, and the server lives on [H1]', async () => {
+describe('Arbitrary request bodies', { timeout: TIMEOUT_MS }, () => {
+  it('Arbitrary bodies receive 200, 400 or 413 in the correct format, and the server continues [H1]', async () => {
     let sent = 0
     const connections = await Promise.all(
       Array.from({ length: AT_ONCE }, () => RawConnection.open(listening.port)),
@@ -124,7 +124,7 @@ describe('bodies that nobody would send', { timeout: TIMEOUT_MS }, () => {
       { numRuns: BODIES / AT_ONCE, interruptAfterTimeLimit: TIMEOUT_MS - 30_000 },
     )
     for (const connection of connections) connection.close()
-    report(`hostile bodies: ${sent} answered as promised`)
+    report(`hostile bodies: ${sent} received valid replies`)
     await expectAlive()
   })
 
@@ -158,18 +158,24 @@ describe('bodies that nobody would send', { timeout: TIMEOUT_MS }, () => {
       `{"context":{"kind":"user",${many(30, (at) => `"a${at}":"${'x'.repeat(8192)}"`)}}}`,
       200,
     ],
-  ])('%s are refused or read, and others are served [H2]', async (_name, body, status) => {
-    const [answer] = await Promise.all([ask(evaluateRequest(sdkKey, body)), expectAlive()])
-    expect(answer?.status).toBe(status)
-    expectToFit(answer)
-  })
+  ])(
+    'A body with %s is refused or evaluated, and other requests are served [H2]',
+    async (_name, body, status) => {
+      const [answer] = await Promise.all([
+        sendRequest(evaluateRequest(sdkKey, body)),
+        expectAlive(),
+      ])
+      expect(answer?.status).toBe(status)
+      expectToFit(answer)
+    },
+  )
 })
 
 function nested(depth: number): string {
   return '['.repeat(depth) + ']'.repeat(depth)
 }
 
-describe('bodies that are too large, or not what their head says [H3]', {
+describe('Bodies that are too large or do not match their headers [H3]', {
   timeout: TIMEOUT_MS,
 }, () => {
   const head = (key: string, ...lines: readonly string[]) => {
@@ -177,7 +183,10 @@ describe('bodies that are too large, or not what their head says [H3]', {
     return `${all.join('\r\n')}\r\n\r\n`
   }
 
-  /** Sends until it has sent so much or is cut off; undefined: no answer. */
+  /**
+   * Sends `start` and then a number of pieces. Returns the status of the reply; `undefined` if
+   * there is none.
+   */
   async function pour(start: string, piece: Uint8Array, pieces: number) {
     const connection = await RawConnection.open(listening.port)
     await connection.send(start)
@@ -187,11 +196,11 @@ describe('bodies that are too large, or not what their head says [H3]', {
     return answer?.status
   }
 
-  it.each(['a good key', 'no good key'])(
-    'are refused, and take no memory, with %s',
-    async (which) => {
-      const key = which === 'a good key' ? sdkKey : `ff_${'0'.repeat(64)}`
-      const refusals = which === 'a good key' ? [413, undefined] : [401, undefined]
+  it.each(['a valid key', 'an invalid key'])(
+    'Bodies that are too large are refused without using memory, with %s',
+    async (validity) => {
+      const key = validity === 'a valid key' ? sdkKey : `ff_${'0'.repeat(64)}`
+      const refusals = validity === 'a valid key' ? [413, undefined] : [401, undefined]
       const before = process.memoryUsage.rss()
       const kib64 = Buffer.alloc(65_536, ' ')
       const chunk = Buffer.concat([Buffer.from('10000\r\n'), kib64, Buffer.from('\r\n')])
@@ -205,15 +214,17 @@ describe('bodies that are too large, or not what their head says [H3]', {
     },
   )
 
-  it('are refused when they are compressed, however small they came', async () => {
+  it('Compressed bodies are refused, even small ones', async () => {
     const bomb = Buffer.alloc(20_000, 1)
     for (const coding of ['gzip', 'deflate', 'br', 'zstd', 'gzip, identity']) {
-      const answer = await ask(evaluateRequest(sdkKey, bomb, [`Content-Encoding: ${coding}`]))
+      const answer = await sendRequest(
+        evaluateRequest(sdkKey, bomb, [`Content-Encoding: ${coding}`]),
+      )
       expect(answer?.status).toBe(400)
     }
   })
 
-  it('are 400 when they are shorter than promised; what is longer is no part of them', async () => {
+  it('A short body does not stop the server, and bytes after the end of a body are not part of it', async () => {
     const short = await RawConnection.open(listening.port)
     await short.send(`${head(sdkKey, `Content-Length: ${GOOD.length + 10}`)}${GOOD}`)
     short.close()
@@ -226,7 +237,7 @@ describe('bodies that are too large, or not what their head says [H3]', {
     await expectAlive()
   })
 
-  it('are let come to an end when nobody wants them, so that the connection is of use again', async () => {
+  it('The body of a refused request is read to its end, so that the connection can be used again', async () => {
     const connection = await RawConnection.open(listening.port)
     const large = `{"context":{"kind":"user","text":"${'x'.repeat(200_000)}"}}`
     for (let round = 0; round < 3; round += 1) {
@@ -238,7 +249,7 @@ describe('bodies that are too large, or not what their head says [H3]', {
     connection.close()
   })
 
-  it('are read whole when they come byte by byte, and answered once', async () => {
+  it('A request that arrives byte by byte receives one reply', async () => {
     const connection = await RawConnection.open(listening.port)
     for (const byte of evaluateRequest(sdkKey, GOOD)) await connection.send(Uint8Array.of(byte))
     expect(await connection.answer()).toMatchObject({ status: 200, text: ALL_FLAGS })
@@ -246,36 +257,42 @@ describe('bodies that are too large, or not what their head says [H3]', {
   })
 })
 
-describe('names that every object has [H4]', () => {
+describe('Names of inherited members [H4]', () => {
   it.each(INHERITED)(
-    '%s matches nothing that was not sent, and stays in no later answer',
+    'The name %s matches only if it was sent, and does not affect later replies',
     async (name) => {
       const sent = [
         `{"context":{"kind":"user","key":"user-1","${name === '__proto__' ? 'x' : '__proto__'}":{"isAdmin":true}}}`,
         `{"${name}":{"context":{"kind":"user"}},"context":{"kind":"user"}}`,
         `{"context":{"kind":"multi","${name}":{"key":"a"}}}`,
       ]
-      for (const body of sent) expectToFit(await ask(evaluateRequest(sdkKey, body)))
-      const own = await ask(evaluateRequest(sdkKey, `{"context":{"kind":"user","${name}":"mine"}}`))
+      for (const body of sent) expectToFit(await sendRequest(evaluateRequest(sdkKey, body)))
+      const own = await sendRequest(
+        evaluateRequest(sdkKey, `{"context":{"kind":"user","${name}":"mine"}}`),
+      )
       expect(JSON.parse(own?.text ?? '').banner).toBe('other')
       expect(Reflect.get({}, 'isAdmin')).toBeUndefined()
       await expectAlive()
     },
   )
 
-  it('are ordinary in headers and queries', async () => {
+  it('Names of inherited members have no effect in headers and queries', async () => {
     for (const name of INHERITED) {
-      const answer = await ask(evaluateRequest(sdkKey, GOOD, [`${name}: x`, `x-${name}: y`]))
+      const answer = await sendRequest(
+        evaluateRequest(sdkKey, GOOD, [`${name}: x`, `x-${name}: y`]),
+      )
       expect(answer).toMatchObject({ status: 200, text: ALL_FLAGS })
       const request = evaluateRequest(sdkKey, GOOD).toString()
-      const asked = await ask(request.replace('/evaluate ', `/evaluate?${name}[isAdmin]=1 `))
-      expect(asked).toMatchObject({ status: 200, text: ALL_FLAGS })
+      const queried = await sendRequest(
+        request.replace('/evaluate ', `/evaluate?${name}[isAdmin]=1 `),
+      )
+      expect(queried).toMatchObject({ status: 200, text: ALL_FLAGS })
     }
     expect(Reflect.get({}, 'isAdmin')).toBeUndefined()
   })
 })
 
-describe('what is hardly a request [H5]', () => {
+describe('Malformed requests [H5]', () => {
   const post = 'POST /evaluator/evaluate HTTP/1.1\r\nHost: a\r\n'
   const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
 
@@ -287,32 +304,38 @@ describe('what is hardly a request [H5]', () => {
     ['two lengths', `${post}Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}${smuggled}`],
     ['a negative length', `${post}Content-Length: -1\r\n\r\n{}`],
     ['a length with a sign', `${post}Content-Length: +2\r\n\r\n{}`],
-    ['a coding that nobody knows', `${post}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
-    ['chunks coded twice', `${post}Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n`],
+    ['an unknown transfer coding', `${post}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
+    ['a repeated transfer coding', `${post}Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n`],
     ['a space before the colon', `${post}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`],
-    ['a chunk of no size', `${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
+    [
+      'a chunk with an invalid size',
+      `${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`,
+    ],
     ['a NUL in a header', `${post}x-a: \0\r\n\r\n`],
     ['a header without a colon', `${post}nothing\r\n\r\n`],
-    ['a method that is none', 'EVALUATE /evaluator/evaluate HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['an invalid method', 'EVALUATE /evaluator/evaluate HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['HTTP/0.9', 'GET /evaluator/evaluate\r\n\r\n'],
     ['HTTP/3.0', 'GET /evaluator/evaluate HTTP/3.0\r\n\r\n'],
     ['TLS', Buffer.from('16030100a5010000a10303', 'hex')],
     ['2,500 headers', `${post}${'x-a: b\r\n'.repeat(2500)}\r\n`],
     ['a header of 20 KiB', `${post}x-a: ${'b'.repeat(20_000)}\r\n\r\n`],
-    ['a path that is no path', 'POST ../../evaluator/evaluate HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ])('%s is refused or cut off, and others are served', async (_name, request) => {
-    const connection = await RawConnection.open(listening.port)
-    await connection.send(request)
-    const answer = await connection.answer()
-    connection.close()
-    if (answer !== undefined) {
-      expect(answer.status).toBeGreaterThanOrEqual(400)
-      expect(answer.status).toBeLessThan(500)
-    }
-    await expectAlive()
-  })
+    ['an invalid path', 'POST ../../evaluator/evaluate HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ])(
+    'A request with %s is refused or its connection is closed, and other requests are served',
+    async (_name, request) => {
+      const connection = await RawConnection.open(listening.port)
+      await connection.send(request)
+      const answer = await connection.answer()
+      connection.close()
+      if (answer !== undefined) {
+        expect(answer.status).toBeGreaterThanOrEqual(400)
+        expect(answer.status).toBeLessThan(500)
+      }
+      await expectAlive()
+    },
+  )
 
-  it('answers requests that are sent ahead one after another, in order', async () => {
+  it('Pipelined requests receive their replies in order', async () => {
     const connection = await RawConnection.open(listening.port)
     const bad = evaluateRequest(sdkKey, '{')
     const good = evaluateRequest(sdkKey, GOOD)

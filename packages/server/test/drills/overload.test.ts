@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** A server with one flag and a key with a limit, and connections to it. */
+/** Creates a server with one flag, a key with a rate limit, and connections to the server. */
 async function createScene(rateLimit: number) {
   const clock = new FakeClock()
   const memory = allInMemory()
@@ -41,8 +41,11 @@ async function createScene(rateLimit: number) {
   return { clock, calls, sdkKey, connections }
 }
 
-/** Asks over all connections at once, so often each; in the order in which they were answered. */
-async function askAll(
+/**
+ * Sends requests over all connections concurrently, `times` on each. Returns the replies in order
+ * of arrival.
+ */
+async function sendAll(
   connections: readonly RawConnection[],
   times: number,
   requestOf: (connection: number, time: number) => Buffer,
@@ -53,7 +56,7 @@ async function askAll(
       for (let time = 0; time < times; time += 1) {
         await connection.send(requestOf(index, time))
         const answer = await connection.answer()
-        if (answer === undefined) throw new Error('a connection was closed')
+        if (answer === undefined) throw new Error('A connection was closed')
         answers.push(answer)
       }
     }),
@@ -65,8 +68,8 @@ const countOf = (answers: readonly RawAnswer[], status: number) => {
   return answers.filter((answer) => answer.status === status).length
 }
 
-describe('a key that is used beyond its limit', { timeout: TIMEOUT_MS }, () => {
-  it('passes exactly so often, whatever addresses are claimed, and again after the reset', async () => {
+describe('A key that is used beyond its rate limit', { timeout: TIMEOUT_MS }, () => {
+  it('A key is granted exactly its limit for any forwarded addresses, and again after the reset', async () => {
     const limit = 100
     const { clock, sdkKey, connections } = await createScene(limit)
     const claiming = (connection: number, time: number) => {
@@ -76,7 +79,7 @@ describe('a key that is used beyond its limit', { timeout: TIMEOUT_MS }, () => {
         `Forwarded: for=${address}`,
       ])
     }
-    const answers = await askAll(connections, 10, claiming)
+    const answers = await sendAll(connections, 10, claiming)
     expect(countOf(answers, 200)).toBe(limit)
     expect(countOf(answers, 429)).toBe(60)
     for (const { status, headers, text } of answers) {
@@ -88,27 +91,27 @@ describe('a key that is used beyond its limit', { timeout: TIMEOUT_MS }, () => {
     }
     const reset = Number(answers[0]?.headers.get('x-ratelimit-reset')) * 1000
     await clock.advance(reset - clock.now() - 1)
-    expect(countOf(await askAll(connections, 1, claiming), 429)).toBe(CONNECTIONS)
+    expect(countOf(await sendAll(connections, 1, claiming), 429)).toBe(CONNECTIONS)
     await clock.advance(1)
-    expect(countOf(await askAll(connections, 1, claiming), 200)).toBe(CONNECTIONS)
+    expect(countOf(await sendAll(connections, 1, claiming), 200)).toBe(CONNECTIONS)
   })
 })
 
-describe('a flood of keys that nobody knows', { timeout: TIMEOUT_MS }, () => {
-  it('asks the store nothing more, and those who have a good key are served', async () => {
+describe('A flood of unknown keys', { timeout: TIMEOUT_MS }, () => {
+  it('A flood of unknown keys does not query the store, and valid keys are served', async () => {
     const { calls, sdkKey, connections } = await createScene(1_000_000)
-    await askAll(connections, 1, () => evaluateRequest(sdkKey, BODY))
+    await sendAll(connections, 1, () => evaluateRequest(sdkKey, BODY))
     const before = calls.length
     const [good = [], bad = []] = await Promise.all([
-      askAll(connections.slice(0, 4), 50, () => evaluateRequest(sdkKey, BODY)),
-      askAll(connections.slice(4), Math.ceil(UNKNOWN_KEYS / 12), (connection, time) => {
+      sendAll(connections.slice(0, 4), 50, () => evaluateRequest(sdkKey, BODY)),
+      sendAll(connections.slice(4), Math.ceil(UNKNOWN_KEYS / 12), (connection, time) => {
         const digits = `${connection}f${time}`.padStart(64, '0')
         return evaluateRequest(`ff_${digits}`, BODY)
       }),
     ])
     expect(countOf(good, 200)).toBe(good.length)
     expect(countOf(bad, 401)).toBe(bad.length)
-    // Time stands still, and within one second the keys are read again once.
+    // The time is fixed, and the keys are read again at most once a second.
     expect(calls.slice(before).filter((call) => call === 'list sdkKey').length).toBeLessThan(2)
     expect(calls.length - before).toBeLessThan(5)
   })

@@ -1,12 +1,14 @@
-/** Whether the drills run at full size, as `pnpm drills` does; `pnpm test` runs them small. */
+/**
+ * `true` if the drills run at full size, as with `pnpm drills`. With `pnpm test` they are small.
+ */
 export const IS_FULL = process.env['FF_DRILLS'] === 'full'
 
-/** How much of something a drill does. */
+/** Returns the size of a drill for the current mode. */
 export function sized({ full, small }: { readonly full: number; readonly small: number }): number {
   return IS_FULL ? full : small
 }
 
-/** A line for whoever runs the drills. */
+/** Prints a line of the drill report. */
 export function report(line: string): void {
   process.stdout.write(`${line}\n`)
 }

@@ -24,7 +24,10 @@ const LEAK_LIMIT = 20 * 1024 * 1024
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-/** What is really held; the process as a whole also holds what nobody needs any more. */
+/**
+ * Returns the memory in use after garbage collection. The memory of the whole process would include
+ * garbage.
+ */
 function memoryHeld(): number {
   collectGarbage()
   const { heapUsed, external } = process.memoryUsage()
@@ -56,7 +59,10 @@ beforeEach(async () => {
   }
 })
 
-/** Serves the text to everybody; it stands in the store, which keeps every version, only once. */
+/**
+ * Publishes a text for all contexts. The flag has only one variation, so that the store, which
+ * keeps every version, contains the text only once per version.
+ */
 function set(value: string): Promise<number> {
   const flag = textFlag('banner', 'banner')
   const variations = flag.variations.map((variation) => ({ ...variation, value }))
@@ -70,7 +76,7 @@ function set(value: string): Promise<number> {
 const initOf = (key: string) =>
   JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context: { kind: 'user', key } })
 
-/** A connection that becomes a socket, and then never reads. */
+/** Opens a socket that never reads. */
 function openStuck(number: number): Socket {
   const socket = connect(listening.port, '127.0.0.1')
   socket.on('error', () => undefined)
@@ -96,7 +102,7 @@ async function openHealthy(number: number): Promise<{ last: string; socket: WebS
   return client
 }
 
-/** How many clients the server says it holds. */
+/** Returns the number of live clients according to the metrics. */
 async function clientsOf(transport: string): Promise<number> {
   const metrics = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
   return Number(
@@ -104,8 +110,8 @@ async function clientsOf(transport: string): Promise<number> {
   )
 }
 
-describe('readers that stop reading', () => {
-  it('cost little memory, are dropped, and do no harm to the others', async () => {
+describe('Clients that stop reading', () => {
+  it('Clients that stop reading use little memory, are disconnected, and do not affect other clients', async () => {
     const stuck = Array.from({ length: STUCK }, (_, number) => openStuck(number))
     const healthy = await Promise.all(Array.from({ length: HEALTHY }, (_, n) => openHealthy(n)))
     const clients = () => clientsOf('ws')
@@ -126,7 +132,7 @@ describe('readers that stop reading', () => {
     for (const { socket } of healthy) expect(socket.readyState).toBe(WebSocket.OPEN)
     expect(most - before).toBeLessThan(MEMORY_LIMIT)
     report(
-      `${STUCK} readers that stop reading, ${UPDATES} updates of 48 KiB: all dropped, ` +
+      `${STUCK} clients that stop reading, ${UPDATES} updates of 48 KiB: all disconnected, ` +
         `${Math.round((most - before) / 1024 / 1024)} MiB more at most`,
     )
     for (const socket of stuck) socket.destroy()
@@ -134,8 +140,8 @@ describe('readers that stop reading', () => {
   }, 120_000)
 })
 
-describe('clients that come and go', () => {
-  it('leave nothing behind: polls torn down while they are held, sockets that say nothing', async () => {
+describe('Clients that connect and disconnect', () => {
+  it('Polls that are aborted while pending and idle sockets leave no memory behind', async () => {
     let base = 0
     for (let round = 0; round <= ROUNDS; round += 1) {
       const sockets = [
@@ -147,7 +153,7 @@ describe('clients that come and go', () => {
       for (const socket of sockets) socket.destroy()
       await expect.poll(held, { timeout: 20_000 }).toBe(0)
       await pause(50)
-      // The first round warms up.
+      // The first round is a warm-up.
       if (round === 0) base = memoryHeld()
     }
     const grown = memoryHeld() - base

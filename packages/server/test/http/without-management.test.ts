@@ -27,7 +27,7 @@ describe('A server without a management plane', () => {
   })
 
   it.each(['/projects', '/organizations', '/auth/login', '/openapi.json', '/nowhere'])(
-    'A server without a management plane answers 404 at %s, in the management envelope.',
+    'A server without a management plane replies with 404 at %s, in the management envelope.',
     async (path) => {
       for (const method of ['GET', 'POST', 'DELETE']) {
         const { status, body, headers } = await call(flags, path, { method })
@@ -38,14 +38,14 @@ describe('A server without a management plane', () => {
     },
   )
 
-  it('A server without a management plane answers its probes.', async () => {
+  it('A server without a management plane replies to its probes.', async () => {
     expect((await get('/health')).status).toBe(200)
     expect((await get('/ready')).status).toBe(200)
     const refused = await call(flags, '/ready', { method: 'POST' })
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 
-  it('A server without a management plane shows metrics only if they are public.', async () => {
+  it('A server without a management plane serves metrics only if they are public.', async () => {
     const { status, headers } = await get('/metrics')
     expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
     const open = createFlagServer({ ...memory, metricsArePublic: true })

@@ -6,7 +6,10 @@ import { allInMemory } from '../capabilities.ts'
 import { FakeClock, settle } from '../fake-clock.ts'
 import { flagChange, OCCASION, seed, textFlag } from '../seed.ts'
 
-/** A cache over a store in memory, on a clock on which taking a version over takes so long. */
+/**
+ * Creates a cache with a store in memory and a clock that advances by `takesMs` for each loaded
+ * version.
+ */
 async function slowCache(takesMs: number) {
   const { storage } = allInMemory()
   const { live } = await seed(storage)
@@ -28,12 +31,12 @@ async function slowCache(takesMs: number) {
   return { cache, clock, change, present, held: () => present()?.version }
 }
 
-it('changes are taken over at once while they do not take much of the time', async () => {
+it('Changes are loaded immediately while loading takes little time', async () => {
   const { change, held } = await slowCache(2)
   for (let round = 0; round < 100; round += 1) expect(await change()).toBe(held())
 })
 
-it('many changes of a large environment are taken over together, none more than half a second late', async () => {
+it('Many changes of a large environment are loaded together, each at most half a second late', async () => {
   const { cache, clock, change, held } = await slowCache(20)
   const before = cache.swaps
   let newest = 0
@@ -41,14 +44,14 @@ it('many changes of a large environment are taken over together, none more than 
     newest = await change()
     await clock.advance(5)
   }
-  // Ten seconds: a quarter of a second at a stretch, and then a fiftieth of the time.
+  // Ten seconds allow a quarter of a second without a pause, and then a fiftieth of the time.
   expect(cache.swaps - before).toBeGreaterThan(15)
   expect(cache.swaps - before).toBeLessThan(40)
   await clock.advance(500)
   expect(held()).toBe(newest)
 }, 30_000)
 
-it('a pause makes up for it', async () => {
+it('Changes are loaded immediately again after a pause', async () => {
   const { clock, change, held } = await slowCache(100)
   for (let round = 0; round < 5; round += 1) await change()
   expect(held()).toBeLessThan(5)
@@ -56,13 +59,13 @@ it('a pause makes up for it', async () => {
   expect(await change()).toBe(held())
 })
 
-it('a version that takes the place of one that is in use is ready when it does', async () => {
+it('A new version is completely prepared before it replaces the version in use', async () => {
   const { change, present } = await slowCache(0)
   const before = present()
-  if (before === undefined) throw new Error('nothing is loaded')
+  if (before === undefined) throw new Error('No flag set is loaded')
   evaluateAll(before, { kind: 'user', key: 'u' }, 0)
   await change()
   const after = present()
-  if (after === undefined || after === before) throw new Error('nothing was taken over')
+  if (after === undefined || after === before) throw new Error('The new version was not loaded')
   expect([...prepareIncrementally(after)]).toEqual([])
 })

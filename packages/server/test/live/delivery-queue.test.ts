@@ -54,7 +54,7 @@ async function openSockets(): Promise<TestSocket[]> {
   return sockets
 }
 
-/** Waits, for some seconds at most, until so many polls are held. */
+/** Waits, for a limited time, until this number of polls is pending. */
 async function untilPending(wanted: number): Promise<void> {
   const count = async () => {
     const metrics = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
@@ -63,7 +63,10 @@ async function untilPending(wanted: number): Promise<void> {
   await expect.poll(count, { interval: 5, timeout: 10_000 }).toBe(wanted)
 }
 
-/** To how many sockets something happened in one turn of the loop at most, until it has to all. */
+/**
+ * Waits until a condition is true for all sockets. Returns the largest number of sockets for which
+ * it became true in one turn of the event loop.
+ */
 async function mostInATurn(
   sockets: readonly TestSocket[],
   hasHappened: (socket: TestSocket) => boolean,
@@ -78,8 +81,8 @@ async function mostInATurn(
   return most
 }
 
-describe('updates of more clients than fit one time slice', () => {
-  it('are sent in time slices, so that requests have their turn', async () => {
+describe('DeliveryQueue', () => {
+  it('Updates of many clients are sent in time slices', async () => {
     const sockets = await openSockets()
     await set('banner', 'bye')
     const most = await mostInATurn(sockets, ({ messages }) => messages.length === 1)
@@ -87,7 +90,7 @@ describe('updates of more clients than fit one time slice', () => {
     expect(most).toBeLessThanOrEqual(64)
   })
 
-  it('all hear of a change, and those with equal values in the same message', async () => {
+  it('All clients receive a change, and clients with equal values receive the same message', async () => {
     const sockets = await openSockets()
     await set('banner', 'hello', [proRule])
     await until(() => sockets.every(({ messages }, client) => messages.length === 1 - (client % 2)))
@@ -97,7 +100,7 @@ describe('updates of more clients than fit one time slice', () => {
     expect(sent.size).toBe(2)
   })
 
-  it('leave requests their turn in between', async () => {
+  it('Requests are served between the time slices of a delivery', async () => {
     const sockets = await openSockets()
     await set('banner', 'bye')
     const early = sockets.filter(({ messages }) => messages.length > 0).length
@@ -106,7 +109,7 @@ describe('updates of more clients than fit one time slice', () => {
     await until(() => sockets.every(({ messages }) => messages.length === 1))
   })
 
-  it('hear of what overtakes a change only the newest, and never anything older', async () => {
+  it('Clients receive versions in ascending order and end with the newest, even if changes overtake a delivery', async () => {
     const sockets = await openSockets()
     for (let round = 1; round <= 41; round += 1) await set('banner', `round ${round}`)
     await set('extra', 'new')
@@ -121,7 +124,7 @@ describe('updates of more clients than fit one time slice', () => {
     expect(sockets.reduce((sum, { sent }) => sum + sent.length, 0)).toBeLessThan(CLIENTS * 42)
   })
 
-  it('are ended some at a time when their key is revoked', async () => {
+  it('Many clients are ended in time slices when their key is revoked', async () => {
     const { data } = await memory.storage.list('sdkKey', {
       where: { environmentId: live.environmentId },
     })
@@ -135,7 +138,7 @@ describe('updates of more clients than fit one time slice', () => {
     expect(new Set(sockets.map(({ closedWith }) => closedWith))).toEqual(new Set([4401]))
   })
 
-  it('are ended some at a time when the server stops', async () => {
+  it('Many clients are ended in time slices when the server closes', async () => {
     const sockets = await openSockets()
     const closing = flags.close()
     expect(await mostInATurn(sockets, ({ closedWith }) => closedWith !== undefined)).toBeLessThan(
@@ -145,7 +148,7 @@ describe('updates of more clients than fit one time slice', () => {
     await closing
   })
 
-  it('are answered their polls too, each its own values, whoever goes meanwhile', async () => {
+  it('Each of many pending polls receives its own values, even if other clients disconnect', async () => {
     const leaver = new AbortController()
     const polls = Array.from({ length: CLIENTS }, (_, client) => {
       const signal = client % 3 === 0 ? leaver.signal : undefined

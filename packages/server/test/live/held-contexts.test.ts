@@ -14,7 +14,7 @@ setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
 const KIB = 1024
-/** Room for 16 contexts of 32 KiB: 4 of each key, 8 of each organization. */
+/** A budget for 16 contexts of 32 KiB: 4 for each key, 8 for each organization. */
 const BUDGET = 512 * KIB
 
 let clock: FakeClock
@@ -22,7 +22,7 @@ let memory: ReturnType<typeof allInMemory>
 let store: ReturnType<typeof breakable>
 let flags: FlagServer
 let live: SeededEnvironment
-/** Of other organizations. */
+/** Environments of other organizations. */
 let others: SeededEnvironment[]
 
 beforeEach(async () => {
@@ -44,9 +44,9 @@ async function start(options: FlagServerOptions = {}): Promise<void> {
   for (const { sdkKey } of [live, ...others]) await evaluate(flags, sdkKey, {})
 }
 
-/** A context whose JSON text has so many characters. */
+/** Creates a context with a JSON text of `length` characters. */
 function contextOf(length: number, key = 'user', character = 'x') {
-  // Texts have a limit of their own.
+  // The length of a single text in a context is limited.
   const filler = Array.from({ length: Math.floor(length / 5000) }, () => character.repeat(4900))
   const rest = length - JSON.stringify({ kind: 'user', key, filler, rest: '' }).length
   return { kind: 'user', key, filler, rest: character.repeat(rest) }
@@ -57,7 +57,7 @@ interface Sent {
   readonly leave: () => void
 }
 
-/** A poll, and what it was answered so far. */
+/** Sends a poll. `answer` is set when it has received its reply. */
 async function send(sdkKey: string, context: unknown, since?: string): Promise<Sent> {
   const leaver = new AbortController()
   const sent: Sent = { answer: undefined, leave: () => leaver.abort() }
@@ -72,7 +72,7 @@ async function send(sdkKey: string, context: unknown, since?: string): Promise<S
   return sent
 }
 
-/** A socket that has sent `init`. */
+/** Opens a socket, sends `init` and waits for a message. */
 async function open(sdkKey: string, context: unknown) {
   const socket = new TestSocket()
   const connection = flags.acceptSocket(socket)
@@ -96,28 +96,30 @@ const gaveWay = () => metric('ff_live_clients_gave_way_total')
 
 const retryAfter = expect.stringMatching(/^[1-9]\d?$/)
 
-describe('a context that is larger than 64 KiB', () => {
+describe('The size limit of contexts of live clients', () => {
   const tooLarge = contextOf(MAX_HELD_CONTEXT_BYTES + 1)
 
-  it('is refused with 413 for a poll, which names the field and the limit', async () => {
+  it('A poll with a context of more than 64 KiB is refused with 413, and the error names the field and the limit', async () => {
     await start()
     const answer = await poll(flags, live.sdkKey, { context: tooLarge })
     expect(answer).toMatchObject({
       status: 413,
-      body: { error: '`context` must be at most 65536 bytes of JSON here (got 65537).' },
+      body: {
+        error: '`context` of a live client must be at most 65536 bytes of JSON (got 65537).',
+      },
     })
     const { status } = await poll(flags, live.sdkKey, { context: {}, since: 'x'.repeat(70_000) })
     expect(status).toBe(413)
   })
 
-  it('is measured in bytes of UTF-8', async () => {
+  it('The size of a context is measured in bytes of UTF-8', async () => {
     await start()
     expect((await send(live.sdkKey, contextOf(21_000, 'user', '語'))).answer).toBeUndefined()
     const { answer } = await send(live.sdkKey, contextOf(22_000, 'user', '語'))
     expect(answer?.status).toBe(413)
   })
 
-  it('is held for a poll when it is not larger, and answered by an evaluation when it is', async () => {
+  it('A poll accepts a context of exactly 64 KiB, and an evaluation accepts a larger one', async () => {
     await start()
     const largest = contextOf(MAX_HELD_CONTEXT_BYTES)
     expect(JSON.stringify({ context: largest }).length).toBeLessThan(MAX_POLL_BODY_BYTES)
@@ -125,7 +127,7 @@ describe('a context that is larger than 64 KiB', () => {
     expect((await evaluate(flags, live.sdkKey, tooLarge)).status).toBe(200)
   })
 
-  it('closes a socket with 4400 in init and in context', async () => {
+  it('A socket is closed with 4400 if the context of an init or context message is too large', async () => {
     await start()
     const { socket } = await open(live.sdkKey, tooLarge)
     expect(socket.messages).toMatchObject([{ type: 'error', statusCode: 413 }])
@@ -142,8 +144,8 @@ describe('a context that is larger than 64 KiB', () => {
   })
 })
 
-describe('the budget of held contexts', () => {
-  it('charges every client for its text, also if clients share it, and nothing once all have left', async () => {
+describe('The memory budget of contexts', () => {
+  it('Every client is charged for its context, even a shared one, and the charge is zero after all have left', async () => {
     await start()
     const ascii = contextOf(1000)
     const wide = contextOf(1000, 'user', '語')
@@ -160,7 +162,7 @@ describe('the budget of held contexts', () => {
     expect(await heldBytes()).toBe(0)
   })
 
-  it('is released when polls are answered and keys are revoked', async () => {
+  it('The charge is released when polls receive replies and keys are revoked', async () => {
     await start()
     const { id, sdkKey } = await addSdkKey(memory.storage, live)
     await send(live.sdkKey, contextOf(1000))
@@ -179,7 +181,7 @@ describe('the budget of held contexts', () => {
     expect(await heldBytes()).toBe(0)
   })
 
-  it('lets one key hold a quarter and refuses more with 429 or 1013, while other keys have room', async () => {
+  it('One key may use a quarter of the budget, more is refused with 429 or 1013, and other keys have room', async () => {
     await start({ maxHeldContextBytes: BUDGET })
     for (let count = 0; count < 4; count += 1) {
       expect((await send(live.sdkKey, contextOf(32 * KIB, `${count}`))).answer).toBeUndefined()
@@ -196,7 +198,7 @@ describe('the budget of held contexts', () => {
     expect(await gaveWay()).toBe(0)
   })
 
-  it('lets one organization hold half, whatever the number of its keys', async () => {
+  it('One organization may use half of the budget, independently of the number of its keys', async () => {
     await start({ maxHeldContextBytes: BUDGET })
     const keys = [live.sdkKey]
     for (let count = 0; count < 2; count += 1) {
@@ -215,7 +217,7 @@ describe('the budget of held contexts', () => {
     expect(statuses).toEqual([...Array(8).fill(undefined), ...Array(4).fill(429)])
   })
 
-  it('has clients of the largest organization and its largest key give way when it is full', async () => {
+  it('When the budget is full, clients of the largest key of the largest organization are ended', async () => {
     await start({ maxHeldContextBytes: BUDGET })
     const [second, third, fourth] = others
     if (!second || !third || !fourth) throw new Error('no other organizations')
@@ -245,7 +247,7 @@ describe('the budget of held contexts', () => {
     expect(await heldBytes()).toBeLessThanOrEqual(BUDGET)
   })
 
-  it('answers 429 with Retry-After to a poll that gives way, and closes a socket with 1013', async () => {
+  it('A full server closes a socket with 1013 to make room, and refuses a poll with 429 if its organization would become as large', async () => {
     await start({ maxLiveClients: 3 })
     const [other] = others
     if (!other) throw new Error('no other organization')
@@ -268,7 +270,7 @@ describe('the budget of held contexts', () => {
     expect(await heldBytes()).toBe(2000 + 100 + 2)
   })
 
-  it('counts polls that wait for the store', async () => {
+  it('Polls that wait for the store are charged', async () => {
     await start({ maxHeldContextBytes: BUDGET })
     store.delay(300)
     const since = `"999.0-${'0'.repeat(32)}-${'0'.repeat(32)}"`
@@ -284,18 +286,18 @@ describe('the budget of held contexts', () => {
     expect(await heldBytes()).toBe(0)
   })
 
-  it('has room for the largest context of any key, or the server refuses the option', async () => {
+  it('The smallest allowed budget has room for the largest context of a key', async () => {
     const least = 512 * KIB
     await start({ maxHeldContextBytes: least })
     const widest = contextOf(MAX_HELD_CONTEXT_BYTES - 2, 'user').filler
     const context = { kind: 'user', key: '語', filler: widest }
     expect((await send(live.sdkKey, context)).answer).toBeUndefined()
     expect(() => createFlagServer({ maxHeldContextBytes: least - 1 })).toThrow(
-      'maxHeldContextBytes must be an integer of at least 524288, not 524287.',
+      '`maxHeldContextBytes` must be an integer of at least 524288 (got 524287).',
     )
   })
 
-  it('is not needed by a poll that is answered at once', async () => {
+  it('A poll that receives an immediate reply needs no place in the budget', async () => {
     await start({ maxLiveClients: 1 })
     const held = await send(live.sdkKey, { kind: 'user', key: 'a' })
     const { answer } = await send(live.sdkKey, { kind: 'user', key: 'b' }, 'unknown')
@@ -304,8 +306,8 @@ describe('the budget of held contexts', () => {
   })
 })
 
-describe('a held context', () => {
-  it('is kept only as text after a delivery to clients whose answers differ, of which one is slow', async () => {
+describe('The stored context of a live client', () => {
+  it('After a delivery with different values and a slow client, contexts are kept in memory only as text', async () => {
     await start()
     const bits = [0, 1, 2, 3, 4, 5]
     const changes = bits.map((bit) => {
@@ -334,7 +336,7 @@ describe('a held context', () => {
     expect(new Set(clients.map(({ socket }) => socket.sent[1]?.text)).size).toBe(64)
   })
 
-  it('is evaluated for what it says after it was held as text', async () => {
+  it('A context that was stored as text is evaluated correctly', async () => {
     await start()
     const context = { kind: 'user', key: 'u', plan: 'pro', __proto__: 1, list: ['語', null, 1.5] }
     const text = JSON.stringify(context).replace('"list"', '"__proto__":{"plan":"free"},"list"')

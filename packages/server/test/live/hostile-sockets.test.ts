@@ -16,7 +16,7 @@ let memory: ReturnType<typeof allInMemory>
 let live: SeededEnvironment
 let port: number
 let healthy: WebSocket
-let heard: string[]
+let received: string[]
 
 beforeEach(async () => {
   memory = allInMemory()
@@ -26,12 +26,12 @@ beforeEach(async () => {
   const listening = await listen(toNodeHandler(flags))
   attachWebSocket(listening.server, flags)
   port = listening.port
-  heard = []
+  received = []
   healthy = new WebSocket(`ws://127.0.0.1:${port}/ws/sdk`)
-  healthy.on('message', (data) => heard.push(String(data)))
+  healthy.on('message', (data) => received.push(String(data)))
   await once(healthy, 'open')
   healthy.send(initOf({ kind: 'user', key: 'healthy' }))
-  await until(() => heard.length === 1)
+  await until(() => received.length === 1)
   return async () => {
     healthy.terminate()
     await flags.close()
@@ -41,7 +41,7 @@ beforeEach(async () => {
 
 const initOf = (context: unknown) => JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context })
 
-/** Opens a connection and asks for an upgrade, with these further headers. */
+/** Opens a connection and requests an upgrade, with these additional headers. */
 function upgraded(headers = ''): Socket {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => undefined)
@@ -54,7 +54,7 @@ function upgraded(headers = ''): Socket {
   return socket
 }
 
-/** A frame with a mask of zeros; `first` is its first byte. */
+/** Returns a frame with a mask of zeros. `first` is its first byte. */
 function frame(first: number, payload: Buffer): Buffer {
   const head = Buffer.alloc(14)
   head[0] = first
@@ -67,45 +67,48 @@ const textFrame = (text: string) => frame(0x81, Buffer.from(text))
 const isCut = (socket: Socket) => socket.destroyed || socket.readableEnded
 
 async function expectHealthy(): Promise<void> {
-  const before = heard.length
+  const before = received.length
   healthy.send('{"type":"ping"}')
-  await until(() => heard.length > before)
-  expect(heard.at(-1)).toBe('{"type":"pong"}')
+  await until(() => received.length > before)
+  expect(received.at(-1)).toBe('{"type":"pong"}')
 }
 
-describe('junk', () => {
+describe('Invalid socket messages', () => {
   const junk: Readonly<Record<string, Buffer>> = {
-    'text that is no JSON': textFrame('junk'),
+    'text that is not JSON': textFrame('junk'),
     'a list': textFrame('[]'),
-    'a name of the prototype': textFrame('{"__proto__":{"type":"init"}}'),
-    'a type of the prototype': textFrame('{"type":"constructor"}'),
+    'a member with the name __proto__': textFrame('{"__proto__":{"type":"init"}}'),
+    'a type with the name of an inherited member': textFrame('{"type":"constructor"}'),
     'deep nesting': textFrame(`{"type":"context","context":${'['.repeat(30_000)}`),
     'text that is not UTF-8': frame(0x81, Buffer.from([0xff, 0xfe])),
     'binary data': frame(0x82, Buffer.from('{}')),
-    'a frame that goes on with nothing': frame(0x80, Buffer.from('a')),
+    'a continuation frame without a first frame': frame(0x80, Buffer.from('a')),
     'an opcode that does not exist': frame(0x83, Buffer.from('a')),
-    'bits that mean compression': frame(0xc1, Buffer.from('a')),
+    'a frame with the compression bit': frame(0xc1, Buffer.from('a')),
     'a ping that is too long': frame(0x89, Buffer.alloc(200)),
     'a close that is too short': frame(0x88, Buffer.from([3])),
     'no mask': Buffer.from([0x81, 2, 0x7b, 0x7d]),
-    'bytes without meaning': Buffer.from('GET / HTTP/1.1\r\n\r\n'.repeat(20)),
+    'bytes that are not frames': Buffer.from('GET / HTTP/1.1\r\n\r\n'.repeat(20)),
   }
 
-  it.each(Object.keys(junk))('before and after init closes only that socket: %s', async (name) => {
-    const bytes = junk[name] ?? Buffer.alloc(0)
-    const [early, late] = [upgraded(), upgraded()]
-    late.write(textFrame(initOf({})))
-    early.write(bytes)
-    late.write(bytes)
-    // A message of a later release is not junk, once the conversation has begun.
-    const isUnknownType = name === 'a type of the prototype'
-    await until(() => isCut(early) && (isUnknownType || isCut(late)))
-    await expectHealthy()
-    late.destroy()
-  })
+  it.each(Object.keys(junk))(
+    'A socket that sends an invalid message before or after init is closed, others are not: %s',
+    async (name) => {
+      const bytes = junk[name] ?? Buffer.alloc(0)
+      const [early, late] = [upgraded(), upgraded()]
+      late.write(textFrame(initOf({})))
+      early.write(bytes)
+      late.write(bytes)
+      // After init, an unknown message type is valid, because a later release may define it.
+      const isUnknownType = name === 'a type with the name of an inherited member'
+      await until(() => isCut(early) && (isUnknownType || isCut(late)))
+      await expectHealthy()
+      late.destroy()
+    },
+  )
 })
 
-describe('too much', () => {
+describe('Oversized socket input', () => {
   async function expectCutWithinMemory(send: (socket: Socket) => void): Promise<void> {
     const before = process.memoryUsage().rss
     const sockets = [upgraded(), upgraded()]
@@ -116,18 +119,18 @@ describe('too much', () => {
     await expectHealthy()
   }
 
-  it('in one message of 4 MiB is cut', async () => {
+  it('A socket that sends a message of 4 MiB is closed', async () => {
     await expectCutWithinMemory((socket) => socket.write(frame(0x81, Buffer.alloc(2 ** 22, 'x'))))
   })
 
-  it('in 200,000 fragments is cut', async () => {
+  it('A socket that sends a message in 200,000 fragments is closed', async () => {
     const begin = Buffer.from([0x01, 0x81, 0, 0, 0, 0, 0x20])
     const next = Buffer.from([0x00, 0x81, 0, 0, 0, 0, 0x20])
     const fragments = Buffer.concat([begin, ...Array<Buffer>(200_000).fill(next)])
     await expectCutWithinMemory((socket) => socket.write(fragments))
   })
 
-  it('that was compressed is cut, for nobody has agreed to that', async () => {
+  it('A socket that sends a compressed message is closed, because compression was not negotiated', async () => {
     const offer = 'Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n'
     const socket = upgraded(offer)
     let answer = ''
@@ -141,7 +144,7 @@ describe('too much', () => {
     socket.destroy()
   })
 
-  it('in 2,500 headers never becomes a socket', async () => {
+  it('An upgrade with 2,500 headers is refused', async () => {
     const headers = Array.from({ length: 2500 }, (_, number) => `X-${number}: ${number}\r\n`)
     const socket = upgraded(headers.join(''))
     let answer = ''

@@ -39,8 +39,8 @@ const happeningElsewhere = fc.oneof(
   fc.record({ type: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 4000 }) }),
 )
 
-/** The values of a client that applies every message. */
-function valuesTold(socket: TestSocket): Record<string, unknown> {
+/** Returns the values of a client that applies every message. */
+function receivedValues(socket: TestSocket): Record<string, unknown> {
   let values: Record<string, unknown> = {}
   for (const message of socket.messages) {
     if (message.type !== 'flags') continue
@@ -50,8 +50,8 @@ function valuesTold(socket: TestSocket): Record<string, unknown> {
   return values
 }
 
-describe('whatever happens, in whatever order', { timeout: LONGEST_MS }, () => {
-  it('a client ends with the values of its context, received in ascending versions', async () => {
+describe('Arbitrary sequences of events', { timeout: LONGEST_MS }, () => {
+  it('A client receives ascending versions and ends with the values of its context', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(happening, { maxLength: 12 }), async (happenings) => {
         const clock = new FakeClock()
@@ -82,7 +82,8 @@ describe('whatever happens, in whatever order', { timeout: LONGEST_MS }, () => {
               break
             case 'read':
               socket.isStuck = one.isStuck
-              // Something is on its way when the client stops, and then no more fits.
+              // Bytes are already being sent when the client stops reading, and then the buffer is
+              // full.
               connection.receive('{"type":"ping"}')
               await settle()
               if (one.isStuck) socket.bufferedAmount = 1024 * 1024
@@ -100,7 +101,7 @@ describe('whatever happens, in whatever order', { timeout: LONGEST_MS }, () => {
         socket.drain()
         await clock.advance(9999)
         expect(socket.closedWith).toBeUndefined()
-        expect(valuesTold(socket)).toEqual({ ...(await flags.evaluate(live, context)) })
+        expect(receivedValues(socket)).toEqual({ ...(await flags.evaluate(live, context)) })
         const versions = socket.messages.flatMap((one) => (one.type === 'flags' ? one.version : []))
         expect(versions).toEqual([...versions].sort((a, b) => a - b))
         await flags.close()
@@ -109,7 +110,7 @@ describe('whatever happens, in whatever order', { timeout: LONGEST_MS }, () => {
     )
   })
 
-  it('no client goes back when hints are late, doubled and in another order and reads are slow, and all end equal', async () => {
+  it('Clients never receive older values and end with the newest, even if hints are late, repeated or reordered and reads are slow', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),
@@ -165,7 +166,7 @@ describe('whatever happens, in whatever order', { timeout: LONGEST_MS }, () => {
     )
   })
 
-  it('a change committed in any gap between reading and subscribing is sent', async () => {
+  it('A change that is committed at any time between reading and subscribing is sent', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),
@@ -190,7 +191,7 @@ describe('whatever happens, in whatever order', { timeout: LONGEST_MS }, () => {
           }
           await writing
           await endReads(scheduler)
-          expect(valuesTold(socket)).toEqual({ banner: values.at(-1) })
+          expect(receivedValues(socket)).toEqual({ banner: values.at(-1) })
           await flags.close()
         },
       ),
@@ -199,13 +200,13 @@ describe('whatever happens, in whatever order', { timeout: LONGEST_MS }, () => {
   })
 })
 
-/** Until nothing waits for the scheduler any more. */
+/** Runs all scheduled tasks. */
 async function endReads(scheduler: fc.Scheduler): Promise<void> {
   await settle()
   while (scheduler.count() > 0) await scheduler.waitAll().then(settle)
 }
 
-/** The writer's turns come whenever the scheduler likes, between those of the store's answers. */
+/** Publishes the values. The scheduler decides when, in relation to the responses of the store. */
 async function write(
   scheduler: fc.Scheduler,
   values: readonly string[],
@@ -215,7 +216,7 @@ async function write(
     await scheduler.schedule(Promise.resolve(), 'write').then(() => publishOne(value))
 }
 
-/** Both before and after the store does what it is asked, the scheduler decides when to go on. */
+/** Wraps a store so that the scheduler delays each load, before and after it reads. */
 function withDelays(storage: Storage, scheduler: fc.Scheduler): Storage {
   return new Proxy(storage, {
     get(target, name) {
@@ -224,9 +225,9 @@ function withDelays(storage: Storage, scheduler: fc.Scheduler): Storage {
         return typeof value === 'function' ? value.bind(target) : value
       }
       return async (...parameters: unknown[]) => {
-        await scheduler.schedule(Promise.resolve(), `ask ${String(name)}`)
+        await scheduler.schedule(Promise.resolve(), `call ${String(name)}`)
         const answer: unknown = await value.apply(target, parameters)
-        await scheduler.schedule(Promise.resolve(), `answer ${String(name)}`)
+        await scheduler.schedule(Promise.resolve(), `return ${String(name)}`)
         return answer
       }
     },

@@ -44,7 +44,7 @@ interface Client {
   init(sdkKey?: string, context?: unknown): Promise<void>
 }
 
-/** A socket that was opened from an address, and has sent nothing. */
+/** Opens a socket from an address. It sends nothing. */
 function connect(flags: FlagServer, address?: string, forwardedFor?: string): Client {
   const socket = new TestSocket()
   const connection = flags.acceptSocket(socket, {
@@ -64,12 +64,12 @@ const crowd = (flags: FlagServer, size: number, address?: string) =>
 
 const closedOf = (clients: readonly Client[]) => clients.map(({ socket }) => socket.closedWith)
 
-/** What `closedOf` gives if the first so many of all are displaced. */
+/** Returns the result of `closedOf` if the first `count` of `all` sockets are displaced. */
 const firstDisplaced = (count: number, all: number) =>
   Array.from({ length: all }, (_, index) => (index < count ? 1013 : undefined))
 
-describe('a socket without a valid init', () => {
-  it('is displaced, the oldest of its address first, when there are too many', async () => {
+describe('A socket without a valid init', () => {
+  it('The oldest sockets without init of an address are displaced if there are too many', async () => {
     const flags = await serve()
     const clients = crowd(flags, LIMIT + 2, '203.0.113.1')
     await settle()
@@ -83,7 +83,7 @@ describe('a socket without a valid init', () => {
     expect(socket.lingers).toBe(false)
   })
 
-  it('is not displaced by sockets of another address', async () => {
+  it('A socket without init is not displaced by sockets of another address', async () => {
     const flags = await serve()
     const neighbour = connect(flags, '203.0.113.2')
     const clients = crowd(flags, LIMIT * 5, '203.0.113.1')
@@ -92,7 +92,7 @@ describe('a socket without a valid init', () => {
     expect(closedOf(clients)).toEqual(firstDisplaced(LIMIT * 4, LIMIT * 5))
   })
 
-  it('shares its limit with the IPv6 network of 64 bits that its address is in', async () => {
+  it('Sockets without init of one IPv6 network of 64 bits share one limit', async () => {
     const flags = await serve()
     const neighbour = connect(flags, '2001:db8:0:2::1')
     const clients = Array.from({ length: LIMIT + 1 }, (_, host) =>
@@ -103,7 +103,7 @@ describe('a socket without a valid init', () => {
     expect(neighbour.socket.closedWith).toBeUndefined()
   })
 
-  it('is counted by the forwarded address only if trustProxy is set', async () => {
+  it('A socket without init is counted by its forwarded address only if trustProxy is set', async () => {
     for (const trustProxy of [false, true]) {
       const flags = await serve({ trustProxy })
       const clients = Array.from({ length: LIMIT + 1 }, (_, host) =>
@@ -114,7 +114,7 @@ describe('a socket without a valid init', () => {
     }
   })
 
-  it('shares one limit with all sockets of unknown addresses', async () => {
+  it('Sockets without init of unknown addresses share one limit', async () => {
     const flags = await serve()
     const sockets = Array.from({ length: LIMIT + 1 }, () => new TestSocket())
     for (const socket of sockets) flags.acceptSocket(socket)
@@ -122,7 +122,7 @@ describe('a socket without a valid init', () => {
     expect(sockets.filter(({ closedWith }) => closedWith === 1013)).toEqual([sockets[0]])
   })
 
-  it('is not displaced if its init was read in the same turn of the event loop', async () => {
+  it('A socket is not displaced if its init is read in the same turn of the event loop', async () => {
     const flags = await serve()
     await connect(flags, '203.0.113.9').init()
     const honest = connect(flags, '203.0.113.1')
@@ -132,7 +132,7 @@ describe('a socket without a valid init', () => {
     expect(closedOf(strangers)).toEqual(firstDisplaced(0, LIMIT))
   })
 
-  it('leaves its place if the key or the context of its init is refused', async () => {
+  it('A socket releases its place if the key or the context of its init is refused', async () => {
     const flags = await serve()
     const [first, second, ...others] = crowd(flags, LIMIT, '203.0.113.1')
     await first?.init(`ff_${'0'.repeat(64)}`)
@@ -144,7 +144,7 @@ describe('a socket without a valid init', () => {
     expect(closedOf(others)).toEqual(firstDisplaced(0, LIMIT))
   })
 
-  it('is displaced while its key is looked up, gets no flags and costs its key no request', async () => {
+  it('A socket that is displaced while its key is verified receives no flags and takes no request from its key', async () => {
     const flags = await serve()
     const { sdkKey } = await addSdkKey(memory.storage, live, { rateLimit: 1 })
     store.delay(50)
@@ -161,7 +161,7 @@ describe('a socket without a valid init', () => {
     expect(client.socket.take()).toMatchObject([{ type: 'error', statusCode: 429 }])
   })
 
-  it('gives its place free when it is closed, before or while others are displaced', async () => {
+  it('A socket without init releases its place when it is closed', async () => {
     const flags = await serve()
     const clients = crowd(flags, LIMIT + 2, '203.0.113.1')
     for (const { connection } of clients.slice(0, 2)) flags.releaseSocket(connection)
@@ -169,7 +169,7 @@ describe('a socket without a valid init', () => {
     expect(closedOf(clients)).toEqual(firstDisplaced(0, LIMIT + 2))
   })
 
-  it('is closed with 4408 and leaves its place if it sends nothing', async () => {
+  it('A socket that sends nothing is closed with 4408 and releases its place', async () => {
     const flags = await serve()
     const clients = crowd(flags, LIMIT, '203.0.113.1')
     await clock.advance(10_000)
@@ -180,8 +180,8 @@ describe('a socket without a valid init', () => {
   })
 })
 
-describe('a socket with a valid init', () => {
-  it('is no longer pending, so that later sockets of its address do not displace it', async () => {
+describe('A socket with a valid init', () => {
+  it('A socket with a valid init is not displaced by later sockets of its address', async () => {
     const flags = await serve()
     const clients = crowd(flags, LIMIT, '203.0.113.1')
     for (const { init } of clients) await init()

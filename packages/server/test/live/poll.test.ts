@@ -50,13 +50,13 @@ const set = (key: string, value: string, rules: Parameters<typeof textFlag>[2] =
     flagChange(textFlag(key, value, rules)),
   )
 
-/** A poll that was sent, and whether it is answered yet. */
+/** Sends a poll. `answer` is set when it has received its reply. */
 async function openPoll(
   body: unknown,
   key = live.sdkKey,
   { signal, server = flags }: { signal?: AbortSignal; server?: FlagServer } = {},
 ) {
-  // Once the key is known, nothing on a poll's way takes longer than `settle` waits.
+  // After the key is cached, no step of a poll takes longer than `settle` waits.
   await evaluate(server, key, {})
   const pending: { answer: Called | undefined; done: Promise<Called> } = {
     answer: undefined,
@@ -75,8 +75,8 @@ async function openPoll(
 const tagNow = async (context: unknown = user) =>
   (await evaluate(flags, live.sdkKey, context)).headers.get('etag') ?? ''
 
-describe('a poll without since', () => {
-  it('is held until the values change, then answers all of them', async () => {
+describe('A poll without since', () => {
+  it('A poll without since is pending until the values change, and then receives all values', async () => {
     const pending = await openPoll({ context: user })
     await clock.advance(30_000)
     expect(pending.answer).toBeUndefined()
@@ -88,7 +88,7 @@ describe('a poll without since', () => {
     expect(pending.answer?.headers.get('x-ratelimit-limit')).toBe('6000')
   })
 
-  it('is not woken by a change that leaves the values of its own context as they are', async () => {
+  it('A poll stays pending if a change does not affect the values of its context', async () => {
     const [pro, other] = [await openPoll({ context: user }), await openPoll({ context: free })]
     await set('banner', 'hello', [proRule])
     await settle()
@@ -96,14 +96,14 @@ describe('a poll without since', () => {
     expect(other.answer).toBeUndefined()
   })
 
-  it('is not woken by another environment', async () => {
+  it('A poll stays pending if another environment changes', async () => {
     const pending = await openPoll({ context: user }, staging.sdkKey)
     await set('banner', 'changed')
     await settle()
     expect(pending.answer).toBeUndefined()
   })
 
-  it('is answered with the present values after 60 to 61 seconds, spread', async () => {
+  it('Polls receive the current values after 60 to 61 seconds, at different times', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => openPoll({ context: user })))
     await clock.advance(59_999)
     expect(all.filter(({ answer }) => answer !== undefined)).toHaveLength(0)
@@ -117,7 +117,7 @@ describe('a poll without since', () => {
     }
   })
 
-  it('is answered in time slices if the hold times of many polls end together', async () => {
+  it('Many polls with the same end of their hold times receive their replies in time slices', async () => {
     const random = vi.spyOn(Math, 'random').mockReturnValue(0)
     const all = await Promise.all(Array.from({ length: 200 }, () => openPoll({ context: user })))
     random.mockRestore()
@@ -129,7 +129,7 @@ describe('a poll without since', () => {
     expect(answered()).toBe(200)
   })
 
-  it('is answered after its hold time, also if the time of day is set back or forward', async () => {
+  it('A poll receives its reply after its hold time, even if the system time is changed', async () => {
     let shiftMs = 0
     const shifted = createFlagServer({
       ...memory,
@@ -151,7 +151,7 @@ describe('a poll without since', () => {
     await shifted.close()
   })
 
-  it('hears when a flag is removed', async () => {
+  it('A poll receives a reply when a flag is removed', async () => {
     const pending = await openPoll({ context: user })
     const gone = { kind: 'flag', id: 'flag-banner', definition: null } as const
     await publish(memory, live.environmentId, gone)
@@ -159,7 +159,7 @@ describe('a poll without since', () => {
     expect(pending.answer).toMatchObject({ status: 200, body: {} })
   })
 
-  it('hears when a gradual rollout steps', async () => {
+  it('A poll receives a reply when a gradual rollout reaches its next step', async () => {
     const startAt = new Date(clock.now() + 20_000).toISOString()
     await publish(memory, live.environmentId, flagChange(rampFlag('ramp', startAt, 100)))
     const pending = await openPoll({ context: user })
@@ -170,7 +170,7 @@ describe('a poll without since', () => {
     expect(pending.answer?.headers.get('etag')).toMatch(/^"2\.1-/)
   })
 
-  it('hears within ten seconds of a change whose hint was lost', async () => {
+  it('A poll receives a change within ten seconds if its hint was lost', async () => {
     const pending = await openPoll({ context: user })
     feed.lose(true)
     await set('banner', 'changed')
@@ -178,7 +178,7 @@ describe('a poll without since', () => {
     expect(pending.answer?.body).toEqual({ banner: 'changed' })
   })
 
-  it('wakes 200 of 200', async () => {
+  it('Each of 200 pending polls receives a change', async () => {
     const all = await Promise.all(Array.from({ length: 200 }, () => openPoll({ context: user })))
     await set('banner', 'changed')
     await until(() => all.every(({ answer }) => answer !== undefined))
@@ -186,8 +186,8 @@ describe('a poll without since', () => {
   })
 })
 
-describe('a poll with since', () => {
-  it('is held while version and step are the same, and answered when the values change', async () => {
+describe('A poll with since', () => {
+  it('A poll with the current tag is pending until the values change', async () => {
     const pending = await openPoll({ context: user, since: await tagNow() })
     await clock.advance(1000)
     expect(pending.answer).toBeUndefined()
@@ -196,14 +196,14 @@ describe('a poll with since', () => {
     expect(pending.answer?.body).toEqual({ banner: 'changed' })
   })
 
-  it('is answered at once when the values have changed since', async () => {
+  it('A poll with an older tag receives an immediate reply if the values have changed', async () => {
     const since = await tagNow()
     await set('banner', 'changed')
     const pending = await openPoll({ context: user, since })
     expect((await pending.done).body).toEqual({ banner: 'changed' })
   })
 
-  it('is held when a newer version has the same values', async () => {
+  it('A poll with an older tag is pending if the newer version has the same values', async () => {
     const since = await tagNow(free)
     await set('banner', 'hello', [proRule])
     const pending = await openPoll({ context: free, since })
@@ -213,7 +213,7 @@ describe('a poll with since', () => {
     expect(pending.answer?.body).toEqual({ banner: 'changed' })
   })
 
-  it('is held when the tag of a version with more steps has the same values', async () => {
+  it('A poll is pending if its tag has the same values, an older version and more steps', async () => {
     await publish(
       memory,
       live.environmentId,
@@ -227,14 +227,14 @@ describe('a poll with since', () => {
   })
 
   it.each(['', 'x', '"1.0-a-b"', '*', 7, {}, `"999.0-${'0'.repeat(32)}-${'0'.repeat(32)}"`])(
-    'is answered at once when since is %j, which nobody recognises',
+    'A poll receives an immediate reply if since is %j, which is not a current tag',
     async (since) => {
       const pending = await openPoll({ context: user, since })
       expect((await pending.done).status).toBe(200)
     },
   )
 
-  it('is answered at once when the tag is of another environment with other values', async () => {
+  it('A poll with the tag of another environment with other values receives an immediate reply', async () => {
     await publish(
       { storage: memory.storage, changeFeed: feed.changeFeed },
       staging.environmentId,
@@ -245,13 +245,13 @@ describe('a poll with since', () => {
     expect((await pending.done).body).toEqual({ banner: 'hello' })
   })
 
-  it('is answered at once when the tag is of another context with other values', async () => {
+  it('A poll with the tag of another context with other values receives an immediate reply', async () => {
     await set('banner', 'hello', [proRule])
     const pending = await openPoll({ context: user, since: await tagNow(free) })
     expect((await pending.done).body).toEqual({ banner: 'other' })
   })
 
-  it('refreshes first when since is newer than this instance, and never answers older', async () => {
+  it('A poll with a tag that is newer than this instance loads the newer version first', async () => {
     await evaluate(flags, live.sdkKey, user)
     feed.lose(true)
     await set('banner', 'changed')
@@ -265,7 +265,7 @@ describe('a poll with since', () => {
     expect(pending.answer?.body).toEqual({ banner: 'again' })
   })
 
-  it('answers 500 rather than older values when the newer ones cannot be had', async () => {
+  it('A poll with a newer tag receives 500 instead of older values if the newer version cannot be loaded', async () => {
     await evaluate(flags, live.sdkKey, user)
     feed.lose(true)
     await set('banner', 'changed')
@@ -275,7 +275,7 @@ describe('a poll with since', () => {
     expect(await pending.done).toMatchObject({ status: 500, body: { statusCode: 500 } })
   })
 
-  it('loads no past version', async () => {
+  it('A poll with an older tag does not load the older version', async () => {
     const since = await tagNow()
     await set('banner', 'changed')
     store.calls.length = 0
@@ -284,7 +284,7 @@ describe('a poll with since', () => {
   })
 })
 
-/** A poll in the neutral form. */
+/** Creates a poll in platform-neutral form. */
 function pollExchange(): Exchange {
   return {
     ...{ method: 'POST', path: '/evaluator/poll', query: '', hasBody: true },
@@ -296,8 +296,8 @@ function pollExchange(): Exchange {
   }
 }
 
-describe('a poll in the neutral form', () => {
-  it('is a promise of its reply, settled once by two changes, and is counted as one request', async () => {
+describe('A poll in platform-neutral form', () => {
+  it('A poll returns a promise that resolves once after two changes, and counts as one request', async () => {
     flags = createFlagServer({ ...memory, clock, metricsArePublic: true })
     await evaluate(flags, live.sdkKey, user)
     const reply = flags.handle(pollExchange())
@@ -314,12 +314,12 @@ describe('a poll in the neutral form', () => {
       ...{ status: 200, headers: { 'X-RateLimit-Limit': '6000' } },
       body: new TextEncoder().encode('{"banner":"again"}'),
     })
-    expect((await reply).body, 'the bytes are freed once they are read').toBeNull()
+    expect((await reply).body, 'The bytes are freed after they were read').toBeNull()
     const metrics = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
     expect(metrics).toMatch(/^ff_requests_total\{family="poll",status="200"\} 1$/m)
   })
 
-  it('is pending, too, when something has to be loaded first', async () => {
+  it('A poll is also pending if a flag set must be loaded first', async () => {
     flags = createFlagServer({ ...memory, clock })
     const reply = flags.handle(pollExchange())
     expect(reply).toBeInstanceOf(Promise)
@@ -329,8 +329,8 @@ describe('a poll in the neutral form', () => {
   })
 })
 
-describe('a pending poll', () => {
-  it('frees its place when the caller goes away', async () => {
+describe('A pending poll', () => {
+  it('A pending poll releases its place when the client disconnects', async () => {
     flags = createFlagServer({ ...memory, clock, maxLiveClients: 1 })
     const leaver = new AbortController()
     const pending = await openPoll({ context: user }, live.sdkKey, leaver)
@@ -347,7 +347,7 @@ describe('a pending poll', () => {
     expect(next.answer).toBeUndefined()
   })
 
-  it('is answered 401 when its key is revoked, alone', async () => {
+  it('A pending poll receives 401 when its key is revoked, and polls of other keys stay pending', async () => {
     const { id, sdkKey } = await addSdkKey(memory.storage, live)
     const [revoked, other] = [
       await openPoll({ context: user }, sdkKey),
@@ -361,7 +361,7 @@ describe('a pending poll', () => {
     expect(other.answer).toBeUndefined()
   })
 
-  it('is answered 401 within ten seconds of the instant at which its key expires', async () => {
+  it('A pending poll receives 401 within ten seconds after its key has expired', async () => {
     const expiresAt = new Date(clock.now() + 10_000).toISOString()
     const { sdkKey } = await addSdkKey(memory.storage, live, { expiresAt })
     const pending = await openPoll({ context: user }, sdkKey)
@@ -371,7 +371,7 @@ describe('a pending poll', () => {
     expect(pending.answer?.status).toBe(401)
   })
 
-  it('is answered with the present values when the server closes', async () => {
+  it('Pending polls receive the current values when the server closes', async () => {
     const all = await Promise.all(Array.from({ length: 100 }, () => openPoll({ context: user })))
     await flags.close()
     for (const { answer } of all)

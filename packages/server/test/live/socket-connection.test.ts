@@ -67,7 +67,7 @@ function connect(): Client {
   return { socket, connection, say }
 }
 
-/** A client that has sent init; what it was answered is still to be taken. */
+/** Opens a client and sends init. The reply is available from `socket.take`. */
 async function open({ sdkKey = live.sdkKey, context = user as unknown } = {}): Promise<Client> {
   const client = connect()
   await client.say({ type: 'init', sdkKey, context })
@@ -75,15 +75,15 @@ async function open({ sdkKey = live.sdkKey, context = user as unknown } = {}): P
   return client
 }
 
-describe('init', () => {
-  it('is answered by every flag, full', async () => {
+describe('The init message', () => {
+  it('The reply to init is a full message with every flag', async () => {
     const { socket } = await open()
     expect(socket.take()).toEqual([
       { type: 'flags', flags: { banner: 'hello', title: 'shop' }, version: 2, full: true },
     ])
   })
 
-  it('must come within ten seconds', async () => {
+  it('A socket without init is closed with 4408 after ten seconds', async () => {
     const { socket } = connect()
     await clock.advance(9999)
     expect(socket.closedWith).toBeUndefined()
@@ -102,25 +102,25 @@ describe('init', () => {
     { type: 'later' },
     { type: 'init' },
     { type: 'init', sdkKey: 'ff_', context: 'user' },
-  ])('is refused with 4400 when the first message is %j', async (message) => {
+  ])('A socket is closed with 4400 if its first message is %j', async (message) => {
     const { socket, say } = connect()
     await say(message)
     expect(socket.closedWith).toBe(4400)
     expect(socket.take()).toEqual([{ type: 'error', error: expect.any(String), statusCode: 400 }])
   })
 
-  it('receives the expected messages when it sends half an init message', async () => {
+  it('The error for an incomplete init message describes the valid messages', async () => {
     const { socket, say } = connect()
     await say({ type: 'init', context: {} })
     expect(socket.take()[0]).toMatchObject({ error: expect.stringContaining('"sdkKey"') })
   })
 
-  it('is refused with 4400 when its context is none', async () => {
+  it('An init with an invalid context is refused with 4400', async () => {
     const { socket } = await open({ context: { kind: '' } })
     expect(socket.closedWith).toBe(4400)
   })
 
-  it('is refused with 4401 when its key opens nothing', async () => {
+  it('An init with an invalid key is refused with 4401', async () => {
     for (const sdkKey of ['', 'ff_1', `ff_${'0'.repeat(64)}`]) {
       const { socket } = await open({ sdkKey })
       expect(socket.closedWith).toBe(4401)
@@ -128,7 +128,7 @@ describe('init', () => {
     }
   })
 
-  it('counts on arrival, and is refused with 4429 when the limit is used up', async () => {
+  it('An init counts as a request, and is refused with 4429 if the rate limit is used up', async () => {
     const { sdkKey } = await addSdkKey(memory.storage, live, { rateLimit: 1 })
     expect((await open({ sdkKey })).socket.closedWith).toBeUndefined()
     const { socket } = await open({ sdkKey })
@@ -136,7 +136,7 @@ describe('init', () => {
     expect(socket.take()).toMatchObject([{ type: 'error', statusCode: 429 }])
   })
 
-  it('is refused with 1013 while the flags cannot be read', async () => {
+  it('An init is refused with 1013 if the flags cannot be read', async () => {
     const { projectId } = live
     const { sdkKey } = await addSdkKey(memory.storage, { projectId, environmentId: 'unread' })
     await feed.changeFeed.publish({ type: 'sdkKeys' })
@@ -147,7 +147,7 @@ describe('init', () => {
     expect(socket.take()).toMatchObject([{ type: 'error', statusCode: 500 }])
   })
 
-  it('does not hold up what is said while it is checked, and keeps the order', async () => {
+  it('Messages that arrive while init is processed are processed afterwards, in order', async () => {
     const { socket, connection } = connect()
     connection.receive(JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context: user }))
     connection.receive(JSON.stringify({ type: 'ping' }))
@@ -157,7 +157,7 @@ describe('init', () => {
     expect(socket.take().map(({ type }) => type)).toEqual(['flags', 'pong', 'flags', 'pong'])
   })
 
-  it('lets many small messages wait, but only so much text', async () => {
+  it('Many small messages can be queued, but the length of queued text is limited', async () => {
     const { socket, connection } = connect()
     connection.receive(JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context: user }))
     for (let count = 0; count < 100; count += 1) connection.receive('{"type":"ping"}')
@@ -170,7 +170,7 @@ describe('init', () => {
     expect(socket.closedWith).toBe(4429)
   })
 
-  it('opens no session when the socket is gone before it is checked', async () => {
+  it('An init opens no session if the socket is closed before its key was verified', async () => {
     const { socket, connection } = connect()
     connection.receive(JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context: user }))
     flags.releaseSocket(connection)
@@ -181,8 +181,8 @@ describe('init', () => {
   })
 })
 
-describe('a change', () => {
-  it('is sent with only the flags that changed', async () => {
+describe('A published change', () => {
+  it('A change is sent with only the flags that have changed', async () => {
     const { socket } = await open()
     socket.take()
     await set('banner', 'changed')
@@ -192,7 +192,7 @@ describe('a change', () => {
     ])
   })
 
-  it('is not sent to a context whose values stay, nor to another environment', async () => {
+  it('A change is not sent to a context with the same values, nor to another environment', async () => {
     const pro = await open()
     const free = await open({ context: { kind: 'user', key: 'b', plan: 'free' } })
     const other = await open({ sdkKey: staging.sdkKey })
@@ -206,7 +206,7 @@ describe('a change', () => {
     expect(other.socket.take()).toEqual([])
   })
 
-  it('names a flag that is gone', async () => {
+  it('A change lists the keys of removed flags', async () => {
     const { socket } = await open()
     socket.take()
     await publish(memory, live.environmentId, { kind: 'flag', id: 'flag-banner', definition: null })
@@ -216,7 +216,7 @@ describe('a change', () => {
     ])
   })
 
-  it('reaches the flags that depend on the changed one', async () => {
+  it('A change includes the flags that depend on the changed flag', async () => {
     const dependent = {
       ...textFlag('dependent', 'yes'),
       offVariationId: 'dependent-other',
@@ -231,7 +231,7 @@ describe('a change', () => {
     expect(socket.take()).toMatchObject([{ flags: { banner: 'other', dependent: 'other' } }])
   })
 
-  it('is sent once when a gradual rollout reaches a step', async () => {
+  it('A step of a gradual rollout is sent once', async () => {
     const startAt = new Date(clock.now() + 20_000).toISOString()
     await publish(memory, live.environmentId, flagChange(rampFlag('ramp', startAt, 100)))
     const { socket } = await open()
@@ -246,7 +246,7 @@ describe('a change', () => {
     expect(socket.take()).toEqual([])
   })
 
-  it('sends every step of a rollout to the clients it reaches, whatever else changes meanwhile', async () => {
+  it('Every step of a gradual rollout is sent to the affected clients, even if another flag changes', async () => {
     const startAt = new Date(clock.now() + 3_600_000).toISOString()
     await publish(memory, live.environmentId, flagChange(rampFlag('ramp', startAt, 10)))
     const clients = await Promise.all(
@@ -268,7 +268,7 @@ describe('a change', () => {
     expect(updates).toBe(40)
   })
 
-  it('comes through within ten seconds when its hint is lost', async () => {
+  it('A change is sent within ten seconds if its hint was lost', async () => {
     const { socket } = await open()
     socket.take()
     feed.lose(true)
@@ -277,7 +277,7 @@ describe('a change', () => {
     expect(socket.take()).toMatchObject([{ flags: { banner: 'changed' } }])
   })
 
-  it('comes through at once after the feed has lost its connection', async () => {
+  it('A missed change is sent immediately when the change feed has reconnected', async () => {
     const { socket } = await open()
     socket.take()
     feed.lose(true)
@@ -287,7 +287,7 @@ describe('a change', () => {
     expect(socket.take()).toMatchObject([{ flags: { banner: 'changed' } }])
   })
 
-  it('ends at the last of many, in order, though hints are doubled and come late', async () => {
+  it('Many changes are sent in order and end with the last one, even if hints are repeated and late', async () => {
     const { socket } = await open()
     socket.take()
     for (let round = 1; round <= 41; round += 1) {
@@ -307,8 +307,8 @@ describe('a change', () => {
   })
 })
 
-describe('the conversation', () => {
-  it('answers a context by every flag for that context, full', async () => {
+describe('Messages after init', () => {
+  it('The reply to a context message is a full message with every flag for that context', async () => {
     await set('banner', 'hello', [proRule])
     await settle()
     const { socket, say } = await open()
@@ -322,7 +322,7 @@ describe('the conversation', () => {
     expect(socket.take()).toMatchObject([{ flags: { banner: 'changed' }, full: false }])
   })
 
-  it('counts a context as a request', async () => {
+  it('A context message counts as a request', async () => {
     const { sdkKey } = await addSdkKey(memory.storage, live, { rateLimit: 2 })
     const { socket, say } = await open({ sdkKey })
     await say({ type: 'context', context: {} })
@@ -331,14 +331,14 @@ describe('the conversation', () => {
     expect(socket.closedWith).toBe(4429)
   })
 
-  it('answers ping by pong', async () => {
+  it('The reply to a ping is a pong', async () => {
     const { socket, say } = await open()
     socket.take()
     await say({ type: 'ping' })
     expect(socket.take()).toEqual([{ type: 'pong' }])
   })
 
-  it('ignores a message of a type that this release does not know', async () => {
+  it('A message of an unknown type is ignored', async () => {
     const { socket, say } = await open()
     socket.take()
     await say({ type: 'later', more: true })
@@ -346,7 +346,7 @@ describe('the conversation', () => {
   })
 
   it.each(['no json', '7', '{}', '{"type":1}', '{"type":"context"}', '{"type":"__proto__'])(
-    'ends with 4400 after %j',
+    'A socket is closed with 4400 after the message %j',
     async (text) => {
       const { socket, say } = await open()
       socket.take()
@@ -356,7 +356,7 @@ describe('the conversation', () => {
     },
   )
 
-  it('ends with 4400 after a second init, and after a context that is none', async () => {
+  it('A socket is closed with 4400 after a second init, and after an invalid context', async () => {
     const second = await open()
     await second.say({ type: 'init', sdkKey: live.sdkKey, context: user })
     expect(second.socket.closedWith).toBe(4400)
@@ -365,7 +365,7 @@ describe('the conversation', () => {
     expect(wrong.socket.closedWith).toBe(4400)
   })
 
-  it('says nothing more once it has ended', async () => {
+  it('A closed socket sends no more messages', async () => {
     const { socket, say } = await open()
     await say('no json')
     socket.take()
@@ -376,8 +376,8 @@ describe('the conversation', () => {
   })
 })
 
-describe('the end', () => {
-  it('comes with 4401 when the key is revoked, to its sockets only', async () => {
+describe('The end of a session', () => {
+  it('Only the sockets of a revoked key are closed with 4401', async () => {
     const { id, sdkKey } = await addSdkKey(memory.storage, live)
     const [revoked, other] = [await open({ sdkKey }), await open()]
     revoked.socket.take()
@@ -389,7 +389,7 @@ describe('the end', () => {
     expect(other.socket.closedWith).toBeUndefined()
   })
 
-  it('comes within ten seconds when the hint of a revocation is lost, or the key expires', async () => {
+  it('A socket is closed within ten seconds if its key expires or the hint of a revocation is lost', async () => {
     const expiresAt = new Date(clock.now() + 1000).toISOString()
     const expiring = await open({
       sdkKey: (await addSdkKey(memory.storage, live, { expiresAt })).sdkKey,
@@ -403,7 +403,7 @@ describe('the end', () => {
     expect([expiring.socket.closedWith, revoked.socket.closedWith]).toEqual([4401, 4401])
   })
 
-  it('comes with 1001 when the server closes, with or without init', async () => {
+  it('All sockets are closed with 1001 when the server closes, with or without init', async () => {
     const [idle, busy] = [connect(), await open()]
     await flags.close()
     expect([idle.socket.closedWith, busy.socket.closedWith]).toEqual([1001, 1001])
@@ -411,10 +411,10 @@ describe('the end', () => {
   })
 })
 
-describe('a client that reads slowly', () => {
+describe('A slow client', () => {
   const big = 'x'.repeat(300 * 1024)
 
-  it('receives nothing until it has caught up, then one fresh diff', async () => {
+  it('A slow client receives nothing until it has read everything, and then one fresh diff', async () => {
     const { socket } = await open()
     socket.take()
     socket.isStuck = true
@@ -437,7 +437,7 @@ describe('a client that reads slowly', () => {
     expect(socket.take()).toMatchObject([{ flags: { title: 'later' } }])
   })
 
-  it('receives nothing when the changes it missed were undone', async () => {
+  it('A slow client receives nothing if the changes that it missed were undone', async () => {
     const { socket } = await open()
     socket.isStuck = true
     await set('banner', big)
@@ -452,7 +452,7 @@ describe('a client that reads slowly', () => {
     expect(socket.take()).toEqual([])
   })
 
-  it('still gets every flag for a context that it changed meanwhile', async () => {
+  it('A slow client that changes its context receives every flag after it has read everything', async () => {
     const { socket, say } = await open()
     socket.isStuck = true
     await set('banner', big)
@@ -465,7 +465,7 @@ describe('a client that reads slowly', () => {
     expect(socket.take()).toMatchObject([{ type: 'flags', full: true, version: 3 }])
   })
 
-  it('is closed with 1013 when it stays stuck', async () => {
+  it('A slow client is closed with 1013 if it does not continue reading', async () => {
     const { socket } = await open()
     socket.isStuck = true
     await set('banner', big)
@@ -478,7 +478,7 @@ describe('a client that reads slowly', () => {
     expect(socket.closedWith).toBe(1013)
   })
 
-  it('gets no pongs piled up', async () => {
+  it('No pongs are queued for a slow client', async () => {
     const { socket, say } = await open()
     socket.isStuck = true
     await set('banner', big)

@@ -8,7 +8,10 @@ import { FakeClock, until } from '../fake-clock.ts'
 import { addSdkKey, type SeededEnvironment, seed } from '../seed.ts'
 import { TestSocket } from '../test-socket.ts'
 
-/** A quarter of it is admitted at one moment, of one organization three quarters of that. */
+/**
+ * The rate. A quarter of it is admitted at the same time, and three quarters of that from one
+ * organization.
+ */
 const PER_SECOND = 16
 const BURST = 4
 const BURST_OF_ONE = 3
@@ -37,7 +40,7 @@ beforeEach(async () => {
 interface Client {
   readonly socket: TestSocket
   readonly connection: SocketConnection
-  /** What the init was answered. */
+  /** The reply to init. */
   readonly answer: ServerMessage | undefined
 }
 
@@ -57,8 +60,8 @@ async function openMany(sdkKey: string, count: number): Promise<Client[]> {
 
 const typesOf = (clients: readonly Client[]) => clients.map(({ answer }) => answer?.type)
 
-describe('a valid init', () => {
-  it('beyond the throttle is refused with status 429, retryAfter and 1013', async () => {
+describe('A valid init', () => {
+  it('An init beyond the throttle is refused with status 429, retryAfter and 1013', async () => {
     const clients = await openMany(live.sdkKey, BURST_OF_ONE + 1)
     expect(typesOf(clients)).toEqual(['flags', 'flags', 'flags', 'error'])
     const refused = clients.at(-1)
@@ -66,26 +69,26 @@ describe('a valid init', () => {
     expect([refused?.socket.closedWith, refused?.socket.lingers]).toEqual([1013, true])
   })
 
-  it('beyond the throttle is accepted after retryAfter seconds', async () => {
+  it('An init beyond the throttle is accepted after retryAfter seconds', async () => {
     await openMany(live.sdkKey, BURST_OF_ONE + 1)
     await clock.advance(1000)
     expect(typesOf([await open(live.sdkKey)])).toEqual(['flags'])
   })
 
-  it('beyond the throttle takes no request from its key', async () => {
+  it('An init beyond the throttle takes no request from its key', async () => {
     const { sdkKey } = await addSdkKey(memory.storage, live, { rateLimit: 5 })
     await openMany(sdkKey, BURST_OF_ONE + 10)
     expect((await evaluate(flags, sdkKey, {})).headers.get('x-ratelimit-remaining')).toBe('1')
   })
 
-  it('is accepted from another organization while one organization’s crowd is refused', async () => {
+  it('An init of one organization is accepted while many clients of another organization are refused', async () => {
     const crowd = await openMany(live.sdkKey, 20)
     expect(typesOf(crowd).filter((type) => type === 'flags')).toHaveLength(BURST_OF_ONE)
     const rest = await openMany(other.sdkKey, BURST - BURST_OF_ONE + 1)
     expect(typesOf(rest)).toEqual(['flags', 'error'])
   })
 
-  it('beyond the rate limit of its key is refused with 4429 and the seconds to the next window', async () => {
+  it('An init beyond the rate limit of its key is refused with 4429 and the seconds until the next window', async () => {
     const { sdkKey } = await addSdkKey(memory.storage, live, { rateLimit: 1 })
     await clock.advance(45_000)
     const [first, second] = await openMany(sdkKey, 2)
@@ -94,22 +97,22 @@ describe('a valid init', () => {
     expect(second?.socket.closedWith).toBe(4429)
   })
 
-  it('beyond the rate limit of its key takes nothing from the throttle', async () => {
+  it('An init beyond the rate limit of its key takes no permit from the throttle', async () => {
     const { sdkKey } = await addSdkKey(memory.storage, live, { rateLimit: 1 })
     await openMany(sdkKey, 20)
     const clients = await openMany(live.sdkKey, BURST_OF_ONE)
     expect(typesOf(clients)).toEqual(['flags', 'flags', 'error'])
   })
 
-  it('that is refused counts as a request of the socket family with status 429', async () => {
+  it('An init that is refused counts as a request of the socket family with status 429', async () => {
     await openMany(live.sdkKey, BURST_OF_ONE + 2)
     const text = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
     expect(text).toContain('ff_requests_total{family="socket",status="429"} 2')
   })
 })
 
-describe('an init with an unknown key', () => {
-  it('takes nothing from the throttle, however many there are', async () => {
+describe('An init with an unknown key', () => {
+  it('An init with an unknown key takes no permit from the throttle', async () => {
     for (let count = 0; count < 50; count += 1) {
       expect((await open(`ff_${'0'.repeat(64)}`)).socket.closedWith).toBe(4401)
     }
@@ -117,8 +120,8 @@ describe('an init with an unknown key', () => {
   })
 })
 
-describe('an init with a context that is refused', () => {
-  it('takes from the throttle what another init takes, because reading it costs as much', async () => {
+describe('An init with an invalid context', () => {
+  it('An init with an invalid context takes a permit from the throttle like a valid one', async () => {
     for (let count = 0; count < BURST_OF_ONE; count += 1) {
       expect((await open(live.sdkKey, { kind: '' })).socket.closedWith).toBe(4400)
     }
@@ -126,8 +129,8 @@ describe('an init with a context that is refused', () => {
   })
 })
 
-describe('a socket that was opened and says nothing', () => {
-  it('takes nothing from the throttle, however many there are', async () => {
+describe('A socket that sends nothing', () => {
+  it('A socket that sends nothing takes no permit from the throttle', async () => {
     for (let count = 0; count < 1000; count += 1) {
       expect(flags.admitSocket()).toBe(0)
       flags.acceptSocket(new TestSocket())

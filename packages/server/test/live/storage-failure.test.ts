@@ -36,16 +36,16 @@ beforeEach(async () => {
   return () => flags.close()
 })
 
-/** A flag with another as its prerequisite. */
-const needing = (key: string, other: string) => ({
+/** Creates a flag with another flag as its prerequisite. */
+const dependent = (key: string, other: string) => ({
   ...textFlag(key, 'poison'),
   prerequisites: [{ flagId: `flag-${other}`, variationIds: [`${other}-poison`] }],
 })
 
 const banner = async () => (await evaluate(flags, live.sdkKey, {})).body
 
-describe('while the store is away', () => {
-  it('evaluation goes on with the last good flags, and catches up when it is back', async () => {
+describe('A server with an unavailable store', () => {
+  it('Evaluation continues with the last valid flags, and uses the newest ones when the store is available again', async () => {
     expect(await banner()).toEqual({ banner: 'hello' })
     store.break()
     const version = await memory.storage.publish(
@@ -64,23 +64,23 @@ describe('while the store is away', () => {
     expect(await banner()).toEqual({ banner: 'changed' })
   })
 
-  it('says so once, and once that it is over', async () => {
+  it('An unavailable store is logged once, and its recovery is logged once', async () => {
     await banner()
     store.break()
     await clock.advance(60_000)
     store.repair()
     await clock.advance(5000)
     expect(journal.lines.sort()).toEqual([
-      'error: a flag set could not be brought up to date; the last good one stays',
-      'error: the SDK keys cannot be read',
-      'error: usage could not be written; some of it waits',
-      'info: a flag set is up to date again',
-      'info: the SDK keys can be read again',
-      'info: usage can be written again',
+      'error: A flag set could not be updated; the last valid version is kept',
+      'error: The SDK keys cannot be read',
+      'error: Usage could not be written; some of it is pending',
+      'info: A flag set is up to date again',
+      'info: The SDK keys can be read again',
+      'info: Usage can be written again',
     ])
   })
 
-  it('an environment that was never read is answered 500, and read as soon as it can be', async () => {
+  it('A request for an environment that was never read receives 500 until the store is available', async () => {
     await flags.start()
     await banner()
     store.break()
@@ -93,7 +93,7 @@ describe('while the store is away', () => {
     expect((await evaluate(flags, staging.sdkKey, {})).status).toBe(200)
   })
 
-  it('a start fails and may be tried again', async () => {
+  it('The start of a server can be repeated after a failure', async () => {
     store.break()
     await expect(flags.start()).rejects.toThrow()
     expect((await evaluate(flags, live.sdkKey, {})).status).toBe(500)
@@ -102,7 +102,7 @@ describe('while the store is away', () => {
   })
 })
 
-describe('an invalid flag set in the store', () => {
+describe('An invalid flag set in the store', () => {
   const poison = (...definitions: readonly unknown[]) =>
     memory.storage
       .publish(
@@ -119,7 +119,7 @@ describe('an invalid flag set in the store', () => {
   it.each([
     ['a flag with null fields', { ...textFlag('banner', 'poison'), rules: null }],
     ['a variation of the wrong shape', { ...textFlag('banner', 'poison'), variations: [null] }],
-    ['a flag that is no object', Object.assign(Object.create(null), { id: 'flag-x' })],
+    ['a flag that is not an object', Object.assign(Object.create(null), { id: 'flag-x' })],
     ['a second flag with the key of another', { ...textFlag('banner', 'poison'), id: 'flag-2' }],
     ['a dangling segment', textFlag('banner', 'poison', [{ segmentId: 'nowhere' }])],
     [
@@ -128,25 +128,28 @@ describe('an invalid flag set in the store', () => {
         { conditions: [{ attribute: 'a', operator: 'resembles', value: 'b' }] },
       ]),
     ],
-    ['a flag that needs itself', needing('banner', 'banner')],
-    ['a flag that needs one that does not exist', needing('banner', 'nowhere')],
+    ['a flag that is its own prerequisite', dependent('banner', 'banner')],
+    ['a flag with a prerequisite that does not exist', dependent('banner', 'nowhere')],
     [
       'a default that does not exist',
       { ...textFlag('banner', 'poison'), defaultVariationId: 'no' },
     ],
-  ])('is refused, and the last good flags stay: %s', async (_name, definition) => {
-    await banner()
-    await poison(definition)
-    expect(await banner()).toEqual({ banner: 'hello' })
-    expect(journal.lines).toEqual([
-      'error: a flag set could not be brought up to date; the last good one stays',
-    ])
-    expect((await evaluate(flags, staging.sdkKey, {})).status).toBe(200)
-    await clock.advance(60_000)
-    expect(journal.lines).toHaveLength(1)
-  })
+  ])(
+    'A flag set with %s is refused, and the last valid flags are kept',
+    async (_name, definition) => {
+      await banner()
+      await poison(definition)
+      expect(await banner()).toEqual({ banner: 'hello' })
+      expect(journal.lines).toEqual([
+        'error: A flag set could not be updated; the last valid version is kept',
+      ])
+      expect((await evaluate(flags, staging.sdkKey, {})).status).toBe(200)
+      await clock.advance(60_000)
+      expect(journal.lines).toHaveLength(1)
+    },
+  )
 
-  it('is refused where segments need each other in a circle', async () => {
+  it('A flag set with segments that refer to each other is refused', async () => {
     await banner()
     const segments = ['a', 'b'].map((id, index) => {
       const rules = [{ attribute: '', operator: 'in_segment', value: index === 0 ? 'b' : 'a' }]
@@ -159,7 +162,7 @@ describe('an invalid flag set in the store', () => {
     expect(journal.lines).toHaveLength(1)
   })
 
-  it('of whatever size, keeps its environment alone from its newest version', async () => {
+  it('A large invalid flag set affects only its own environment', async () => {
     await flags.evaluate(staging, {})
     await banner()
     const many = Array.from({ length: 2000 }, (_, index) => textFlag(`flag-${index}`, 'value'))
@@ -176,7 +179,7 @@ describe('an invalid flag set in the store', () => {
     expect(Object.keys((await banner()) as object)).toHaveLength(2002)
   })
 
-  it('is reported by a metric until it is over', async () => {
+  it('An invalid flag set is reported by a metric until a valid version is loaded', async () => {
     const stale = async () => {
       const text = await (await flags.fetch(new Request('http://a/metrics'))).text()
       return /^ff_flag_sets_stale (\d+)$/m.exec(text)?.[1]
@@ -189,14 +192,14 @@ describe('an invalid flag set in the store', () => {
     expect(await stale()).toBe('0')
   })
 
-  it('is replaced by the next valid version', async () => {
+  it('An invalid flag set is replaced by the next valid version', async () => {
     await banner()
     await poison({ ...textFlag('banner', 'poison'), rules: null })
     await poison(textFlag('banner', 'cured'))
     expect(await banner()).toEqual({ banner: 'cured' })
   })
 
-  it('is served as far as it goes when nothing good was there before', async () => {
+  it('A flag set with faults is served if there was no valid flag before', async () => {
     await flags.evaluate(staging, {})
     const faulty = textFlag('banner', 'hello', [{ segmentId: 'nowhere' }])
     await publish(
@@ -207,10 +210,10 @@ describe('an invalid flag set in the store', () => {
     )
     await settle()
     expect(await flags.evaluate(staging, {})).toEqual({ banner: 'hello', title: 'shop' })
-    expect(journal.lines).toEqual(['error: a flag set has faults'])
+    expect(journal.lines).toEqual(['error: A flag set has faults'])
   })
 
-  it('does not keep other changes from being served if it was stored before', async () => {
+  it('A fault in a stored flag set does not prevent other changes from being served', async () => {
     const conditions = [{ attribute: 'ip', operator: 'not_in_cidr', value: '["10.0.0.0/33"]' }]
     const faulty = textFlag('banner', 'hello', [{ conditions }])
     await publish(memory, staging.environmentId, flagChange(faulty))
@@ -223,10 +226,10 @@ describe('an invalid flag set in the store', () => {
     await publish(memory, staging.environmentId, flagChange(changed))
     await settle()
     expect(await flags.evaluate(staging, context)).toEqual({ banner: 'changed', title: 'shop' })
-    expect(journal.lines).toEqual(['error: a flag set has faults'])
+    expect(journal.lines).toEqual(['error: A flag set has faults'])
   })
 
-  it('is not shown to a caller when there is nothing older to serve', async () => {
+  it('The fault of an invalid flag set is not sent to a client if there is no older version', async () => {
     await poison({ ...textFlag('banner', 'poison'), rules: null })
     const { status, body } = await evaluate(flags, live.sdkKey, {})
     expect([status, body]).toEqual([

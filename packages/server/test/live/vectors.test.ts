@@ -9,12 +9,15 @@ import { FakeClock, until } from '../fake-clock.ts'
 import { addSdkKey, OCCASION, publish, seed } from '../seed.ts'
 import { TestSocket } from '../test-socket.ts'
 
-/** `broken.json` holds what no write lets through: a server refuses it. */
+/**
+ * `broken.json` is left out, because it contains definitions that no write accepts and that a
+ * server refuses.
+ */
 const files = loadVectorFiles().filter(([name]) => name !== 'broken.json')
 
 describe.each(files)('%s over every transport', (_name, file) => {
   it.each(file.cases.map((vector) => [vector.name, vector] as const))(
-    '%s',
+    'The case "%s" has the expected values over every transport',
     async (_case, vector) => {
       const { flags, sdkKey, environmentId } = await serve(file.flagSet, nowOf(file, vector))
       const { context } = vector
@@ -22,7 +25,7 @@ describe.each(files)('%s over every transport', (_name, file) => {
         vector.expect ?? (await flags.evaluate({ environmentId }, context)),
       )
       expect(sortedText((await evaluate(flags, sdkKey, context)).body)).toBe(expected)
-      // A `since` that nobody recognises is answered at once.
+      // A poll with an unknown `since` receives an immediate reply.
       expect(sortedText((await poll(flags, sdkKey, { context, since: 'none' })).body)).toBe(
         expected,
       )
@@ -36,9 +39,10 @@ describe.each(files)('%s over every transport', (_name, file) => {
     },
   )
 
-  it('changes from nothing to the answers, pushed and polled', async () => {
+  it('A socket receives the expected values when the flags of the file are published', async () => {
     const [vector] = file.cases
-    if (vector?.expect === undefined) throw new Error('a file begins with a case that expects')
+    if (vector?.expect === undefined)
+      throw new Error('The first case of a file must have expected values')
     const now = nowOf(file, vector)
     const { flags, memory, sdkKey, environmentId } = await serve(undefined, now)
     const { context } = vector
@@ -90,7 +94,7 @@ function segmentChanges({
   ]
 }
 
-/** Compared as text, because a key may be `__proto__`. */
+/** Returns values as sorted text. They are compared as text, because a key may be `__proto__`. */
 function sortedText(values: unknown): string {
   const entries = Object.entries(values as object)
   return JSON.stringify(

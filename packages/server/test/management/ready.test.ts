@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { readyReply } from '../../src/http/handler.ts'
 import { FakeClock, settle } from '../fake-clock.ts'
 
-it('a store that does not answer within two seconds makes the server not ready', async () => {
+it('A server is not ready if the store does not respond within two seconds', async () => {
   const clock = new FakeClock()
   const never = { list: () => new Promise(() => undefined) }
   const silent: Storage = Object.assign(Object.create(memory().storage), never)

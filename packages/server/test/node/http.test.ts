@@ -42,11 +42,11 @@ const body = JSON.stringify({ context: { kind: 'user', key: 'user-1' } })
 const post = (url: string, path = '/evaluator/evaluate') =>
   fetch(url + path, { method: 'POST', headers: headers(), body })
 
-/** Long enough for a request to arrive and become pending. */
+/** Waits long enough for a request to arrive and become pending. */
 const pause = () => new Promise((resolve) => setTimeout(resolve, 150))
 
 describe('toNodeHandler under node:http', () => {
-  it('answers with a length, and again over the same connection', async () => {
+  it('Replies have a Content-Length and reuse the connection', async () => {
     const { url } = await serve(toNodeHandler(createFlags()))
     for (let round = 0; round < 3; round += 1) {
       const response = await post(url)
@@ -57,7 +57,7 @@ describe('toNodeHandler under node:http', () => {
     }
   })
 
-  it('A connection serves a further request if the body of a refused one comes after the reply.', async () => {
+  it('A connection serves another request if the body of a refused request arrives after the reply', async () => {
     const { port } = await serve(toNodeHandler(createFlags()))
     const connection = await RawConnection.open(port)
     const rest = 'x'.repeat(500_000)
@@ -72,7 +72,7 @@ describe('toNodeHandler under node:http', () => {
     connection.close()
   })
 
-  it('answers 304 and preflights without a body', async () => {
+  it('Replies with 304, replies to preflight requests and replies to HEAD have no body', async () => {
     const { url } = await serve(toNodeHandler(createFlags()))
     const etag = (await post(url)).headers.get('etag') ?? ''
     const again = await fetch(`${url}/evaluator/evaluate`, {
@@ -89,7 +89,7 @@ describe('toNodeHandler under node:http', () => {
     expect([health.status, health.headers.get('content-length')]).toEqual([200, '56'])
   })
 
-  it('takes an address in absolute form, as proxies send it', async () => {
+  it('A request with an absolute URL, as proxies send it, is served', async () => {
     const { url, port } = await serve(toNodeHandler(createFlags()))
     const path = `${url}/evaluator/evaluate?x=1`
     const request = httpRequest({ port, method: 'POST', path, headers: headers() }).end(body)
@@ -97,7 +97,7 @@ describe('toNodeHandler under node:http', () => {
     expect([response.statusCode, await text(response)]).toEqual([200, '{"banner":"hello"}'])
   })
 
-  it('answers 404 outside its base path, or leaves it to the host', async () => {
+  it('A path outside the base path is left to the host, or receives 404 if there is none', async () => {
     const handler = toNodeHandler(createFlags({ basePath: '/flags' }))
     const alone = await serve(handler)
     expect((await post(alone.url)).status).toBe(404)
@@ -110,7 +110,7 @@ describe('toNodeHandler under node:http', () => {
     expect((await post(host.url, '/flags/nothing')).status).toBe(404)
   })
 
-  it('answers 413 to what is too large, with and without a length, and lives on', async () => {
+  it('A body that is too large receives 413, with and without Content-Length, and the server continues', async () => {
     const { url } = await serve(toNodeHandler(createFlags()))
     const large = JSON.stringify({ context: { kind: 'user', text: 'x'.repeat(400 * 1024) } })
     const chunked = new ReadableStream({
@@ -128,7 +128,7 @@ describe('toNodeHandler under node:http', () => {
     expect((await post(url)).status).toBe(200)
   })
 
-  it('cuts a client that never stops sending', async () => {
+  it('The connection of a client that never stops sending is closed', async () => {
     const { port } = await serve(toNodeHandler(createFlags()))
     const socket = connect(port, '127.0.0.1')
     socket.on('error', () => undefined)
@@ -145,7 +145,7 @@ describe('toNodeHandler under node:http', () => {
     expect(sent).toBeLessThan(16 * 1024 * 1024)
   })
 
-  it('answers 400 to a body that is cut off, and to a compressed one', async () => {
+  it('A compressed body receives 400, and an incomplete body does not stop the server', async () => {
     const { url, port } = await serve(toNodeHandler(createFlags()))
     const socket = connect(port, '127.0.0.1')
     const head = `POST /evaluator/evaluate HTTP/1.1\r\nHost: a\r\nx-api-key: ${live.sdkKey}\r\n`
@@ -160,7 +160,7 @@ describe('toNodeHandler under node:http', () => {
     expect((await post(url)).status).toBe(200)
   })
 
-  it('frees the place of a pending poll when its caller goes away', async () => {
+  it('A pending poll releases its place when the client disconnects', async () => {
     const flags = createFlags({ maxLiveClients: 1 })
     const { url } = await serve(toNodeHandler(flags))
     await post(url)
@@ -180,7 +180,7 @@ describe('toNodeHandler under node:http', () => {
     expect(await (await pending).json()).toEqual({ banner: 'changed' })
   })
 
-  it('answers every pending poll when the server closes', async () => {
+  it('Every pending poll receives a reply when the server closes', async () => {
     const flags = createFlags()
     const { url } = await serve(toNodeHandler(flags))
     await post(url)
@@ -194,7 +194,10 @@ describe('toNodeHandler under node:http', () => {
 })
 
 describe('toNodeHandler under a host that mounts it', () => {
-  /** As Express does: the address below the mount in `url`, the whole one in `originalUrl`. */
+  /**
+   * Mounts a handler as Express does: `url` is relative to the mount path, and `originalUrl` is the
+   * whole path.
+   */
   async function mount(parse: (request: IncomingMessage) => Promise<unknown>): Promise<Listening> {
     const handler = toNodeHandler(createFlags({ basePath: '/flags' }))
     return serve(async (request, response) => {
@@ -214,18 +217,18 @@ describe('toNodeHandler under a host that mounts it', () => {
     ['text', (request: IncomingMessage) => text(request)],
     ['bytes', async (request: IncomingMessage) => Buffer.from(await text(request))],
     ['an empty object without reading', async () => ({})],
-  ])('takes a body of which the host has made %s', async (_name, parse) => {
+  ])('A request is served if the host has parsed its body to %s', async (_name, parse) => {
     const { url } = await mount(parse)
     const response = await post(url, path)
     expect([response.status, await response.json()]).toEqual([200, { banner: 'hello' }])
   })
 
-  it('answers 400 when the host has read the body and kept nothing', async () => {
+  it('A request receives 400 if the host has read the body and discarded it', async () => {
     const { url } = await mount(async (request) => void (await text(request)))
     expect((await post(url, path)).status).toBe(400)
   })
 
-  it('judges what the host has parsed like any other body', async () => {
+  it('A body that the host has parsed is validated like any other body', async () => {
     const { url } = await mount(async (request) => JSON.parse(await text(request)))
     const send = (sent: string) =>
       fetch(url + path, { method: 'POST', headers: headers(), body: sent }).then(

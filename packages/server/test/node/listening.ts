@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+/** An HTTP server that is listening. */
 export interface Listening {
   readonly server: Server
   /** `http://127.0.0.1:port`, without a slash at the end. */
@@ -10,7 +11,7 @@ export interface Listening {
   close(): Promise<void>
 }
 
-/** An HTTP server on a free loopback port. */
+/** Starts an HTTP server on a free loopback port. */
 export async function listen(listener?: RequestListener): Promise<Listening> {
   const server = createServer(listener)
   server.listen(0, '127.0.0.1')

@@ -46,7 +46,7 @@ async function metric(name: string): Promise<number> {
   )
 }
 
-/** Sends a poll whose body comes in two pieces. */
+/** Sends a poll with a body that arrives in two parts. */
 async function sendPoll(key: string): Promise<RawConnection> {
   const context = { kind: 'user', key, ...ATTRIBUTES }
   const body = Buffer.from(JSON.stringify({ context }))
@@ -72,7 +72,10 @@ async function sendPolls(count: number, name: string): Promise<RawConnection[]> 
   return connections
 }
 
-/** Bytes after all garbage is collected: sockets release their buffers only after a first collection. */
+/**
+ * Returns the used bytes after garbage collection. Several collections are needed, because sockets
+ * release their buffers only after the first one.
+ */
 async function usedMemory() {
   for (let time = 0; time < 3; time += 1) {
     collectGarbage()
@@ -82,8 +85,8 @@ async function usedMemory() {
   return { buffers: arrayBuffers, heap: heapUsed }
 }
 
-describe('polls with large contexts that are pending over node:http', { timeout: 30_000 }, () => {
-  it('keep the text of the context, but neither its objects nor the body', async () => {
+describe('Pending polls over node:http', { timeout: 30_000 }, () => {
+  it('A pending poll keeps the text of its context in memory, but not its objects or the request body', async () => {
     const connections = await sendPolls(5, 'warm')
     const before = await usedMemory()
     connections.push(...(await sendPolls(POLLS, 'user')))

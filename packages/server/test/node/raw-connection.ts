@@ -1,16 +1,17 @@
 import { connect, type Socket } from 'node:net'
 
-/** How long a server may take that neither answers nor closes. */
+/** The maximum time to wait for a server that neither replies nor closes the connection. */
 const PATIENCE_MS = 10_000
 
+/** A reply that was received over a raw connection. */
 export interface RawAnswer {
   readonly status: number
-  /** Names in lower case. */
+  /** The headers by name in lower case. */
   readonly headers: ReadonlyMap<string, string>
   readonly text: string
 }
 
-/** A connection over which anything may be sent, a request or not. */
+/** A TCP connection that can send any bytes, including invalid requests. */
 export class RawConnection {
   readonly #socket: Socket
   #received = Buffer.alloc(0)
@@ -46,20 +47,22 @@ export class RawConnection {
     this.#socket.destroy()
   }
 
-  /** Resolves when the other side has taken it, or is gone. */
+  /**
+   * Sends bytes. Resolves when they were handed to the system, or when the connection is closed.
+   */
   async send(bytes: string | Uint8Array): Promise<void> {
     if (this.#isClosed) return
     const sent = new Promise<void>((resolve) => this.#socket.write(bytes, () => resolve()))
     await Promise.race([sent, this.#gone])
   }
 
-  /** The next answer; undefined when the connection is closed instead. */
+  /** Waits for the next reply; `undefined` if the connection is closed instead. */
   async answer(): Promise<RawAnswer | undefined> {
     const endsAt = Date.now() + PATIENCE_MS
     for (;;) {
       const answer = this.#take()
       if (answer !== undefined || this.#isClosed) return answer
-      if (Date.now() > endsAt) throw new Error(`no answer, but ${this.#received}`)
+      if (Date.now() > endsAt) throw new Error(`No complete reply: ${this.#received}`)
       await this.#more()
     }
   }
@@ -92,7 +95,7 @@ export class RawConnection {
   }
 }
 
-/** A request to evaluate, as bytes. */
+/** Returns the bytes of an evaluation request. */
 export function evaluateRequest(
   sdkKey: string,
   body: string | Uint8Array,

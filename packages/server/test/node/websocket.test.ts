@@ -62,7 +62,7 @@ class Client {
   }
 }
 
-/** The status line of what an upgrade is answered with. */
+/** Sends an upgrade request and returns the status of the reply. */
 async function upgradeStatus(port: number, path: string): Promise<number | undefined> {
   const request = httpRequest({
     port,
@@ -88,7 +88,7 @@ async function upgradeStatus(port: number, path: string): Promise<number | undef
 }
 
 describe('attachWebSocket', () => {
-  it('sends a change in under a second, only the changed flag, and only to its environment [WS-1]', async () => {
+  it('A change is sent in under a second, with only the changed flag, and only to its environment [WS-1]', async () => {
     const { path } = await serve({ basePath: '/flags' })
     const client = await new Client(path).init(live.sdkKey)
     const other = await new Client(path).init(staging.sdkKey)
@@ -103,7 +103,7 @@ describe('attachWebSocket', () => {
     expect(other.messages).toHaveLength(1)
   })
 
-  it('receives a change made through another server on the same store', async () => {
+  it('A client receives a change that another server on the same store has published', async () => {
     const [first, second] = [await serve(), await serve()]
     const clients = [
       await new Client(first.path).init(live.sdkKey),
@@ -115,7 +115,7 @@ describe('attachWebSocket', () => {
       expect(messages[1]).toMatchObject({ flags: { banner: 'changed' } })
   })
 
-  it('closes with 4401, 4400 and 1001, each with its reason said before', async () => {
+  it('A socket is closed with 4401 or 4400 after an error message, and with 1001 when the server closes', async () => {
     const { path, flags } = await serve()
     const refused = await new Client(path).init(`ff_${'0'.repeat(64)}`)
     await until(() => refused.closedWith !== undefined)
@@ -133,7 +133,7 @@ describe('attachWebSocket', () => {
     expect(client.closedWith).toBe(1001)
   })
 
-  it('closes only the socket that sends what is too large or broken', async () => {
+  it('Only the socket that sends an oversized or broken message is closed', async () => {
     const { path } = await serve()
     const healthy = await new Client(path).init(live.sdkKey)
     const large = await new Client(path).init(live.sdkKey)
@@ -150,13 +150,13 @@ describe('attachWebSocket', () => {
     expect(healthy.messages[1]).toEqual({ type: 'pong' })
   })
 
-  it('agrees to no compression', async () => {
+  it('The server does not negotiate compression', async () => {
     const { path } = await serve()
     const client = await new Client(path, { perMessageDeflate: true }).init(live.sdkKey)
     expect(client.socket.extensions).toBe('')
   })
 
-  it('refuses more clients than its limit after their init, and frees the place of a socket that is gone', async () => {
+  it('Clients beyond the limit are refused after their init, and a closed socket releases its place', async () => {
     const { path } = await serve({ maxLiveClients: 1 })
     const client = await new Client(path).init(live.sdkKey)
     const second = await new Client(path).init(live.sdkKey)
@@ -169,13 +169,13 @@ describe('attachWebSocket', () => {
     }
   })
 
-  it('refuses upgrades with 429 and Retry-After once the server is closed', async () => {
+  it('A closed server refuses upgrades with 429', async () => {
     const { port, flags } = await serve()
     await flags.close()
     expect(await upgradeStatus(port, '/ws/sdk')).toBe(429)
   })
 
-  it('closes the oldest of too many sockets without init with 1013, and ends it without an answer', async () => {
+  it('The oldest of too many sockets without init is closed with 1013, even if the client does not respond', async () => {
     const { path, port, server } = await serve({ maxPendingSocketsPerAddress: 2 })
     const streams: Socket[] = []
     server.on('connection', (stream) => streams.push(stream))
@@ -202,7 +202,7 @@ describe('attachWebSocket', () => {
     silent.destroy()
   })
 
-  it('refuses upgrades of other paths with 404 when nobody else listens for them', async () => {
+  it('Upgrades of other paths are refused with 404 if the host has no other listener', async () => {
     const { port } = await serve({ basePath: '/flags' })
     for (const path of ['/ws/sdk', '/flags/ws/sdk/', '/flags/ws', '/flags/ws/sdk%2f']) {
       expect(await upgradeStatus(port, path)).toBe(404)
@@ -210,7 +210,7 @@ describe('attachWebSocket', () => {
     expect(await upgradeStatus(port, '/flags/ws/sdk?x=1')).toBe(101)
   })
 
-  it('leaves upgrades of other paths to the host', async () => {
+  it('Upgrades of other paths are left to the host', async () => {
     const { server, port } = await serve()
     const others = new WebSocketServer({ noServer: true })
     server.on('upgrade', (request, socket, head) => {
@@ -224,7 +224,7 @@ describe('attachWebSocket', () => {
     chat.terminate()
   })
 
-  it('serves two servers under two base paths of one host', async () => {
+  it('One host can mount two servers under two base paths', async () => {
     const { server, port } = await serve({ basePath: '/a' })
     const second = createFlagServer({ ...memory, basePath: '/b' })
     const detach = attachWebSocket(server, second)
@@ -239,7 +239,7 @@ describe('attachWebSocket', () => {
     expect(await upgradeStatus(port, '/b/ws/sdk')).toBe(404)
   })
 
-  it('cuts a client that answers no ping, and keeps those that do', async () => {
+  it('A client that does not respond to a ping is disconnected, and other clients stay connected', async () => {
     const clock = new FakeClock()
     const { path } = await serve({ clock })
     const healthy = await new Client(path).init(live.sdkKey)
@@ -254,7 +254,7 @@ describe('attachWebSocket', () => {
     expect([silent.closedWith, healthy.closedWith]).toEqual([1006, undefined])
   })
 
-  it('pings some at a time when there are many', async () => {
+  it('Pings to many clients are sent in time slices', async () => {
     const clock = new FakeClock()
     const { path, server } = await serve({ clock, maxPendingSocketsPerAddress: 1000 })
     const streams: Socket[] = []
@@ -265,7 +265,7 @@ describe('attachWebSocket', () => {
     const pinged = () =>
       streams.filter(({ bytesWritten }, at) => bytesWritten > (before[at] ?? 0)).length
     const advanced = clock.advance(30_000)
-    // Nothing else had its turn yet.
+    // No other task of the event loop has run yet.
     expect(pinged()).toBeGreaterThan(0)
     expect(pinged()).toBeLessThan(sockets.length)
     await advanced
@@ -273,7 +273,7 @@ describe('attachWebSocket', () => {
     for (const socket of sockets) socket.terminate()
   })
 
-  it('drops readers that stop reading without harm to the others', async () => {
+  it('Clients that stop reading are disconnected without affecting other clients', async () => {
     const clock = new FakeClock()
     const { path, port, flags } = await serve({ clock })
     const stuck = Array.from({ length: 5 }, () => {
@@ -308,7 +308,7 @@ describe('attachWebSocket', () => {
   }, 20_000)
 })
 
-/** A masked text frame, as a client sends it. */
+/** Returns a masked text frame, as a client sends it. */
 function frameOf(message: string): Buffer {
   const payload = Buffer.from(message)
   const header = Buffer.from([

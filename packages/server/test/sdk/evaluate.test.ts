@@ -26,7 +26,7 @@ beforeEach(async () => {
 })
 
 describe('POST /evaluator/evaluate', () => {
-  it('answers a flat object of flag key to value [EVAL-3]', async () => {
+  it('An evaluation returns a flat object of values by flag key [EVAL-3]', async () => {
     const { status, headers, body } = await evaluate(flags, live.sdkKey, user)
     expect(status).toBe(200)
     expect(body).toEqual({ banner: 'other' })
@@ -36,12 +36,12 @@ describe('POST /evaluator/evaluate', () => {
     expect(await evaluate(flags, live.sdkKey, {})).toMatchObject({ body: { banner: 'hello' } })
   })
 
-  it('answers no flags for an environment where nothing was ever published', async () => {
+  it('An evaluation returns no flags for an environment without publications', async () => {
     const { status, headers, body } = await evaluate(flags, staging.sdkKey, user)
     expect([status, body, headers.get('x-ff-version')]).toEqual([200, {}, '0'])
   })
 
-  it('answers what the engine answers, also in process', async () => {
+  it('An evaluation returns the values of the engine, over HTTP and in process', async () => {
     const definition = await parts.storage.loadFlagSet(live.environmentId)
     if (definition === undefined) throw new Error('nothing published')
     const expected = valuesOf(evaluateAll(compileFlagSet(definition), user, parts.clock.now()))
@@ -54,7 +54,7 @@ describe('POST /evaluator/evaluate', () => {
     })
   })
 
-  it('refuses an unknown environment and a context that is none, in process', async () => {
+  it('An evaluation in process rejects an unknown environment and an invalid context', async () => {
     await expect(flags.evaluate({ environmentId: 'none' }, user)).rejects.toMatchObject({
       code: 'NOT_FOUND',
     })
@@ -62,7 +62,7 @@ describe('POST /evaluator/evaluate', () => {
     await expect(flags.evaluate(live, wrong)).rejects.toMatchObject({ code: 'INVALID_CONTEXT' })
   })
 
-  it('answers 304 to the tag of the same version, step and context, strong, weak or in a list', async () => {
+  it('An evaluation returns 304 for the current tag, strong, weak or in a list', async () => {
     const first = await evaluate(flags, live.sdkKey, user)
     const tag = first.headers.get('etag') ?? ''
     for (const ifNoneMatch of [tag, `W/${tag}`, `"other", ${tag}`, `W/"a" ,W/${tag}`]) {
@@ -73,7 +73,7 @@ describe('POST /evaluator/evaluate', () => {
     }
   })
 
-  it('never answers 304 for another context, after a change, or to junk', async () => {
+  it('An evaluation never returns 304 for another context, after a change, or for an invalid tag', async () => {
     const tag = (await evaluate(flags, live.sdkKey, user)).headers.get('etag') ?? ''
     const other = await evaluate(flags, live.sdkKey, {}, { 'if-none-match': tag })
     expect(other.status).toBe(200)
@@ -88,7 +88,7 @@ describe('POST /evaluator/evaluate', () => {
     expect(changed.headers.get('x-ff-version')).toBe('2')
   })
 
-  it('never answers 304 after a gradual rollout has stepped', async () => {
+  it('An evaluation never returns 304 after a step of a gradual rollout', async () => {
     const startAt = new Date(parts.clock.now() + 60_000).toISOString()
     await publish(parts, live.environmentId, flagChange(rampFlag('ramp', startAt, 100)))
     const before = await evaluate(flags, live.sdkKey, user)
@@ -102,19 +102,19 @@ describe('POST /evaluator/evaluate', () => {
     expect(after.headers.get('etag')).toMatch(/^"2\.1-/)
   })
 
-  it('answers 304 to a context that is asked for in the words of before, however it is written', async () => {
-    const ask = (body: string, headers = {}) =>
+  it('An evaluation returns 304 if the same body is sent again, in any valid format', async () => {
+    const send = (body: string, headers = {}) =>
       call(flags, '/evaluator/evaluate', { key: live.sdkKey, body, headers })
     for (const body of ['{"context":{}}', ' { "context": {} }', '{"more":1,"context":{}}\n']) {
-      const ifNoneMatch = { 'if-none-match': (await ask(body)).headers.get('etag') ?? '' }
-      expect((await ask(body, ifNoneMatch)).status).toBe(304)
-      expect((await ask(body.replace('{}', '{"kind":"user"}'), ifNoneMatch)).status).toBe(200)
-      expect((await ask(body.replace('{}', '{"key":"a"}'), ifNoneMatch)).status).toBe(400)
-      expect((await ask(body.slice(0, 11), ifNoneMatch)).status).toBe(400)
+      const ifNoneMatch = { 'if-none-match': (await send(body)).headers.get('etag') ?? '' }
+      expect((await send(body, ifNoneMatch)).status).toBe(304)
+      expect((await send(body.replace('{}', '{"kind":"user"}'), ifNoneMatch)).status).toBe(200)
+      expect((await send(body.replace('{}', '{"key":"a"}'), ifNoneMatch)).status).toBe(400)
+      expect((await send(body.slice(0, 11), ifNoneMatch)).status).toBe(400)
     }
   })
 
-  it('never answers 304 to the tag of another environment, whose version is the same', async () => {
+  it('An evaluation never returns 304 for the tag of another environment with the same version', async () => {
     const tag = (await evaluate(flags, live.sdkKey, user)).headers.get('etag') ?? ''
     await publish(parts, staging.environmentId, flagChange(textFlag('banner', 'hello')))
     const other = await evaluate(flags, staging.sdkKey, user, { 'if-none-match': tag })
@@ -122,26 +122,26 @@ describe('POST /evaluator/evaluate', () => {
     expect(other.headers.get('x-ff-version')).toBe('1')
   })
 
-  it('takes multi-kind contexts', async () => {
+  it('An evaluation accepts multi-contexts', async () => {
     const context = { kind: 'multi', user: { key: 'u', plan: 'pro' }, organization: { key: 'o' } }
     expect((await evaluate(flags, live.sdkKey, context)).body).toEqual({ banner: 'other' })
   })
 })
 
-describe('bad input', () => {
+describe('Invalid input of POST /evaluator/evaluate', () => {
   const send = (request: object) =>
     call(flags, '/evaluator/evaluate', { key: live.sdkKey, ...request })
 
   it.each([
     ['malformed JSON', '{"context":'],
     ['an empty body', ''],
-    ['text that is no object', '"context"'],
+    ['text that is not an object', '"context"'],
     ['a body without context', '{}'],
-    ['a context that is no object', '{"context":[]}'],
+    ['a context that is not an object', '{"context":[]}'],
     ['a null context', '{"context":null}'],
     ['a context without kind', '{"context":{"key":"a"}}'],
     ['bytes that are not UTF-8', new Uint8Array([0x7b, 0xff, 0x7d])],
-  ])('answers 400 to %s', async (_name, body) => {
+  ])('An evaluation of %s receives 400', async (_name, body) => {
     const answer = await send({ body })
     expect(answer.status).toBe(400)
     expect(answer.body).toEqual({ error: expect.any(String), statusCode: 400 })
@@ -149,16 +149,16 @@ describe('bad input', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe('*')
   })
 
-  it('answers 400 when there is no body at all', async () => {
+  it('An evaluation without a body receives 400', async () => {
     expect((await send({})).status).toBe(400)
   })
 
-  it('names the offending part of a context', async () => {
+  it('The error for an invalid context names the invalid part', async () => {
     const { body } = await send({ body: { context: { kind: 'multi', user: 'me' } } })
     expect(body).toMatchObject({ error: expect.stringContaining('user') })
   })
 
-  it('reads the body as JSON, whatever content type it claims to be', async () => {
+  it('The body of an evaluation is read as JSON for every content type', async () => {
     const bytes = new TextEncoder().encode('{"context":{}}')
     for (const contentType of ['application/json;charset=UTF-8', '', 'text/plain']) {
       const answer = await send({ body: bytes, headers: { 'content-type': contentType } })
@@ -170,12 +170,12 @@ describe('bad input', () => {
     expect((await send({ body: notJson, headers: form })).status).toBe(400)
   })
 
-  it('refuses a compressed body', async () => {
+  it('An evaluation with a compressed body receives 400', async () => {
     const answer = await send({ body: '{"context":{}}', headers: { 'content-encoding': 'gzip' } })
     expect(answer.status).toBe(400)
   })
 
-  it('answers 413 beyond 256 KiB, with or without a length, and stops reading', async () => {
+  it('A body of more than 256 KiB receives 413, with or without Content-Length, and is not read to its end', async () => {
     const large = JSON.stringify({ context: { kind: 'user', text: 'x'.repeat(256 * 1024) } })
     expect((await send({ body: large })).status).toBe(413)
     let sent = 0
@@ -193,28 +193,28 @@ describe('bad input', () => {
     expect(sent).toBeLessThan(10)
   })
 
-  it('takes a body of exactly 256 KiB', async () => {
+  it('A body of exactly 256 KiB is accepted', async () => {
     const body = '{"context":{}}'.padEnd(256 * 1024, ' ')
     expect((await send({ body })).status).toBe(200)
     expect((await send({ body: `${body} ` })).status).toBe(413)
   })
 })
 
-describe('paths and methods', () => {
-  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('answers 405 to %s', async (method) => {
+describe('Paths and methods', () => {
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('The method %s receives 405', async (method) => {
     const answer = await call(flags, '/evaluator/evaluate', { method, key: live.sdkKey })
     expect(answer.status).toBe(405)
     expect(answer.headers.get('allow')).toBe('POST, OPTIONS')
     expect(answer.body).toEqual({ error: expect.any(String), statusCode: 405 })
   })
 
-  it('answers HEAD without a body', async () => {
+  it('The reply to HEAD has no body', async () => {
     const answer = await call(flags, '/evaluator/evaluate', { method: 'HEAD' })
     expect([answer.status, answer.body]).toEqual([405, undefined])
   })
 
   it.each(['/evaluator/', '/evaluator/other', '/evaluator/evaluate/', '/ws/other'])(
-    'answers 404 in the SDK form at %s',
+    'The path %s receives 404 in the format of the SDK endpoints',
     async (path) => {
       const answer = await call(flags, path, { key: live.sdkKey })
       expect([answer.status, answer.body]).toEqual([
@@ -224,19 +224,19 @@ describe('paths and methods', () => {
     },
   )
 
-  it('tells a plain request at the socket path to open a WebSocket', async () => {
+  it('A plain GET request at the socket path receives 400', async () => {
     expect((await call(flags, '/ws/sdk', { method: 'GET' })).status).toBe(400)
     expect((await call(flags, '/ws/sdk')).status).toBe(405)
   })
 
-  it('judges the path before the method, the method before the key, the key before the body', async () => {
+  it('The path is checked before the method, the method before the key, and the key before the body', async () => {
     expect((await call(flags, '/evaluator/none', { method: 'GET' })).status).toBe(404)
     expect((await call(flags, '/evaluator/evaluate', { method: 'GET' })).status).toBe(405)
     expect((await call(flags, '/evaluator/evaluate', { body: '{' })).status).toBe(401)
     expect((await call(flags, '/evaluator/poll', { body: '{' })).status).toBe(401)
   })
 
-  it('serves below its base path only', async () => {
+  it('A server serves only paths below its base path', async () => {
     const mounted = createFlagServer({ ...parts, basePath: '/flags/' })
     const body = { context: {} }
     expect(mounted.basePath).toBe('/flags')
@@ -251,14 +251,14 @@ describe('paths and methods', () => {
     ).toBe(404)
   })
 
-  it.each(['flags', '/a b', '/a?b', '//'])('refuses the base path %j', (basePath) => {
+  it.each(['flags', '/a b', '/a?b', '//'])('The base path %j is refused', (basePath) => {
     expect(() => createFlagServer({ basePath })).toThrow(/basePath/)
   })
 })
 
-describe('browsers', () => {
+describe('CORS', () => {
   it.each(['/evaluator/evaluate', '/evaluator/poll'])(
-    'may send a preflight to %s',
+    'A browser may send a preflight request to %s',
     async (path) => {
       const answer = await call(flags, path, {
         method: 'OPTIONS',
@@ -274,7 +274,7 @@ describe('browsers', () => {
     },
   )
 
-  it('may read the headers of an answer', async () => {
+  it('A browser may read the headers of a reply', async () => {
     const { headers } = await evaluate(flags, live.sdkKey, user)
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect(headers.get('access-control-expose-headers')).toBe(
@@ -282,7 +282,7 @@ describe('browsers', () => {
     )
   })
 
-  it('get no CORS headers from management paths', async () => {
+  it('Management paths send no CORS headers', async () => {
     for (const method of ['GET', 'OPTIONS']) {
       const { headers } = await call(flags, '/audit/logs', {
         method,

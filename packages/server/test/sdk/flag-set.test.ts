@@ -38,7 +38,7 @@ const fetchFlagSet = (key: string, headers: Readonly<Record<string, string>> = {
   call(flags, '/evaluator/flag-set', { method: 'GET', key, headers })
 
 describe('GET /evaluator/flag-set', () => {
-  it('sends no CORS headers, refusals and the answer to a preflight request included', async () => {
+  it('The flag set is sent without CORS headers, and so are refusals and replies to preflight requests', async () => {
     const preflight = new Request('http://flags.test/evaluator/flag-set', {
       method: 'OPTIONS',
       headers: { origin: 'https://shop.example', 'access-control-request-method': 'GET' },
@@ -55,7 +55,7 @@ describe('GET /evaluator/flag-set', () => {
     }
   })
 
-  it('answers what the engine takes, and it evaluates there as it does here', async () => {
+  it('The flag set can be compiled by a client and evaluates to the same values as on the server', async () => {
     const ramp = rampFlag('ramp', '2029-12-31T00:00:00.000Z', 1)
     await publish(parts, live.environmentId, flagChange(ramp))
     const { status, headers, body } = await fetchFlagSet(serverKey)
@@ -75,7 +75,7 @@ describe('GET /evaluator/flag-set', () => {
     }
   })
 
-  it('answers 304 to who has this version, until the next is published', async () => {
+  it('The flag set is not sent again to a client that has it, until the next version is published', async () => {
     const first = await fetchFlagSet(serverKey)
     const tag = first.headers.get('etag') ?? ''
     expect(tag).toBe(`"1-${live.environmentId}"`)
@@ -90,24 +90,24 @@ describe('GET /evaluator/flag-set', () => {
     expect([changed.status, changed.headers.get('x-ff-version')]).toEqual([200, '2'])
   })
 
-  it('does not take the version of another environment for its own', async () => {
+  it('The tag of another environment with the same version does not match', async () => {
     const { sdkKey } = await addSdkKey(parts.storage, staging, { kind: 'server' })
     await publish(parts, staging.environmentId, flagChange(textFlag('banner', 'other')))
     const tag = (await fetchFlagSet(serverKey)).headers.get('etag') ?? ''
     expect((await fetchFlagSet(sdkKey, { 'if-none-match': tag })).status).toBe(200)
   })
 
-  it('is not kept by caches that others share', async () => {
+  it('The flag set is not stored by shared caches', async () => {
     const { headers } = await fetchFlagSet(serverKey)
     expect(headers.get('cache-control')).toBe('private, no-cache')
   })
 
-  it('is empty before anything was published', async () => {
+  it('The flag set is empty before the first publication', async () => {
     const { sdkKey } = await addSdkKey(parts.storage, staging, { kind: 'server' })
     expect((await fetchFlagSet(sdkKey)).body).toEqual({ version: 0, flags: [], segments: [] })
   })
 
-  it('refuses keys of clients, and what is no key', async () => {
+  it('The flag set is refused for client keys, for unknown keys and for other methods', async () => {
     const { status, body } = await fetchFlagSet(live.sdkKey)
     const error = 'Only an SDK key of kind "server" may fetch the flag set.'
     expect([status, body]).toEqual([403, { error, statusCode: 403 }])

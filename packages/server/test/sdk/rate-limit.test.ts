@@ -38,8 +38,8 @@ const passed = (answers: readonly Called[]) => answers.filter(({ status }) => st
 const limitsOf = ({ headers }: Called) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)))
 
-describe('the rate limit', () => {
-  it('is 6000 requests a minute unless the key says otherwise, and every answer tells', async () => {
+describe('The rate limit of an SDK key', () => {
+  it('The default rate limit is 6000 requests a minute, and every reply has rate-limit headers', async () => {
     const flags = serve()
     const reset = clock.now() / 1000 + 60
     expect(limitsOf(await evaluate(flags, live.sdkKey, {}))).toEqual([6000, 5999, reset])
@@ -52,7 +52,7 @@ describe('the rate limit', () => {
   })
 
   it.each([1, 5, 99, 100, 101, 250, 299])(
-    'lets exactly %i pass under concurrency',
+    'A rate limit of %i grants exactly this number of concurrent requests',
     async (limit) => {
       const flags = serve()
       const key = await keyWithLimit(limit)
@@ -60,8 +60,8 @@ describe('the rate limit', () => {
       while (answers.length < limit + 40) answers.push(...(await many(flags, key, 16)))
       expect(passed(answers)).toBe(limit)
       for (const answer of answers) {
-        const [told, remaining] = limitsOf(answer)
-        expect(told).toBe(limit)
+        const [limitHeader, remaining] = limitsOf(answer)
+        expect(limitHeader).toBe(limit)
         expect(remaining).toBeGreaterThanOrEqual(0)
         expect([200, 429]).toContain(answer.status)
         if (answer.status === 429) expect(remaining).toBe(0)
@@ -74,7 +74,7 @@ describe('the rate limit', () => {
     },
   )
 
-  it('answers 429 with when to come back, and recovers at the reset [ERR-5]', async () => {
+  it('A request beyond the limit receives 429 with Retry-After, and succeeds after the reset [ERR-5]', async () => {
     const flags = serve()
     const key = await keyWithLimit(2)
     await many(flags, key, 2)
@@ -90,7 +90,7 @@ describe('the rate limit', () => {
     expect((await evaluate(flags, key, {})).status).toBe(200)
   })
 
-  it('counts a request whose evaluation takes longer once for each started 2 ms', async () => {
+  it('A request with a slow evaluation counts once for each started period of 2 ms', async () => {
     let elapsed = 0
     // Every evaluation takes 5 ms.
     const slow = Object.assign(new FakeClock(), { monotonicNow: () => (elapsed += 5) })
@@ -110,7 +110,7 @@ describe('the rate limit', () => {
     expect(limitsOf(await evaluate(flags, key, {}))[1]).toBe(9)
   })
 
-  it('counts slow evaluations on all servers that share a limiter', async () => {
+  it('Slow evaluations count on all servers that share a rate limiter', async () => {
     let elapsed = 0
     const slow = Object.assign(new FakeClock(), { monotonicNow: () => (elapsed += 5) })
     const [one, other] = [serve({ clock: slow }), serve({ clock: slow })]
@@ -119,12 +119,13 @@ describe('the rate limit', () => {
     for (let status = 200; status === 200; count += 1) {
       ;({ status } = await evaluate(count % 2 === 0 ? one : other, key, {}))
     }
-    // 33 requests that count as three each, and one more of which each server may owe two.
+    // 33 requests count as three each. One more is granted, for which each server may exceed the
+    // limit by two.
     expect(count).toBeGreaterThanOrEqual(34)
     expect(count).toBeLessThanOrEqual(36)
   })
 
-  it('counts a poll on its arrival', async () => {
+  it('A poll counts as a request when it arrives', async () => {
     const flags = serve()
     const key = await keyWithLimit(2)
     await evaluate(flags, key, {})
@@ -134,7 +135,7 @@ describe('the rate limit', () => {
     expect(second.status).toBe(429)
   })
 
-  it('is judged before the body, and keys do not share it', async () => {
+  it('The rate limit is checked before the body, and keys do not share it', async () => {
     const flags = serve()
     const key = await keyWithLimit(1)
     const bad = () => call(flags, '/evaluator/evaluate', { key, body: '{' })
@@ -143,14 +144,14 @@ describe('the rate limit', () => {
     expect((await evaluate(flags, live.sdkKey, {})).status).toBe(200)
   })
 
-  it('ignores forwarded addresses', async () => {
+  it('The rate limit does not depend on forwarded addresses', async () => {
     const flags = serve()
     const key = await keyWithLimit(1)
     await evaluate(flags, key, {}, { 'x-forwarded-for': '10.0.0.1' })
     expect((await evaluate(flags, key, {}, { 'x-forwarded-for': '10.0.0.2' })).status).toBe(429)
   })
 
-  it('is one limit for two servers that share a limiter', async () => {
+  it('Two servers that share a rate limiter enforce one limit', async () => {
     const [first, second] = [serve(), serve()]
     const key = await keyWithLimit(200)
     const answers = await Promise.all([many(first, key, 150), many(second, key, 150)])
@@ -159,26 +160,26 @@ describe('the rate limit', () => {
 
   it.each([
     ['fails', () => Promise.reject(new Error('away'))],
-    ['never answers', () => new Promise<number>(() => undefined)],
-  ])('is kept by this process alone when the limiter %s', async (_name, lease) => {
-    let asked = 0
+    ['does not respond', () => new Promise<number>(() => undefined)],
+  ])('The process enforces the rate limit alone if the rate limiter %s', async (_name, lease) => {
+    let leases = 0
     const rateLimiter: RateLimiter = {
       lease: () => {
-        asked += 1
+        leases += 1
         return lease()
       },
     }
     const flags = serve({ rateLimiter })
     const key = await keyWithLimit(20)
     const answers = many(flags, key, 30)
-    await until(() => asked > 0)
+    await until(() => leases > 0)
     await clock.advance(250)
     expect(passed(await answers)).toBe(20)
-    expect(asked).toBe(1)
+    expect(leases).toBe(1)
     expect((await answers).every(({ status }) => status === 200 || status === 429)).toBe(true)
   })
 
-  it('grants nothing negative and never storms when the clock is set back or ahead', async () => {
+  it('The remaining requests are never negative if the clock is set back or forward', async () => {
     const flags = serve()
     const key = await keyWithLimit(10)
     for (const hours of [0, -1, 1, 24, -24]) {

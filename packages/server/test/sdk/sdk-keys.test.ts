@@ -29,7 +29,7 @@ beforeEach(async () => {
 })
 
 const lists = () => store.calls.filter((name) => name === 'list sdkKey').length
-const tell = () => feed.changeFeed.publish({ type: 'sdkKeys' }).then(settle)
+const notify = () => feed.changeFeed.publish({ type: 'sdkKeys' }).then(settle)
 const statusOf = async (key: string) => (await evaluate(flags, key, {})).status
 
 describe('SDK keys', () => {
@@ -44,7 +44,7 @@ describe('SDK keys', () => {
     `ff_${'0'.repeat(65)}`,
     '__proto__',
     'x'.repeat(10_000),
-  ])('answers 401 to %j', async (key) => {
+  ])('The SDK key %j receives 401', async (key) => {
     const answer = await call(flags, '/evaluator/evaluate', {
       body: { context: {} },
       ...(key === undefined ? {} : { key }),
@@ -57,7 +57,7 @@ describe('SDK keys', () => {
     expect(answer.headers.get('x-ratelimit-limit')).toBeNull()
   })
 
-  it('never asks the store about a key it knows, or one that cannot be a key', async () => {
+  it('The store is never queried for a cached key or for a malformed key', async () => {
     await evaluate(flags, live.sdkKey, {})
     store.calls.length = 0
     for (let round = 0; round < 20; round += 1) {
@@ -67,7 +67,7 @@ describe('SDK keys', () => {
     expect(store.calls).toEqual([])
   })
 
-  it('asks the store at most once a second about keys it does not know', async () => {
+  it('The store is queried for unknown keys at most once a second', async () => {
     store.calls.length = 0
     const unknown = Array.from({ length: 50 }, (_, n) => `ff_${String(n).padStart(64, '0')}`)
     expect(new Set(await Promise.all(unknown.map(statusOf)))).toEqual(new Set([401]))
@@ -77,22 +77,22 @@ describe('SDK keys', () => {
     expect(lists()).toBe(2)
   })
 
-  it('finds a new key whose hint was lost', async () => {
+  it('A new key is accepted even if its hint was lost', async () => {
     const { sdkKey } = await addSdkKey(memory.storage, live)
     expect(await statusOf(sdkKey)).toBe(200)
   })
 
-  it('refuses a revoked key as soon as it is told, though it was used before', async () => {
+  it('A revoked key is refused after its hint, even if it was used before', async () => {
     const { id, sdkKey } = await addSdkKey(memory.storage, live)
-    await tell()
+    await notify()
     expect(await statusOf(sdkKey)).toBe(200)
     await memory.storage.update('sdkKey', id, { revokedAt: new Date(clock.now()).toISOString() })
-    await tell()
+    await notify()
     expect(await statusOf(sdkKey)).toBe(401)
     expect(await statusOf(live.sdkKey)).toBe(200)
   })
 
-  it('refuses a revoked key from the moment of the hint, however slowly the store answers', async () => {
+  it('A revoked key is refused from its hint on, even if the store is slow', async () => {
     const { id, sdkKey } = await addSdkKey(memory.storage, live)
     expect(await statusOf(sdkKey)).toBe(200)
     await memory.storage.update('sdkKey', id, { revokedAt: new Date(clock.now()).toISOString() })
@@ -101,7 +101,7 @@ describe('SDK keys', () => {
     expect(await statusOf(sdkKey)).toBe(401)
   })
 
-  it('waits only so long for a store that does not answer', async () => {
+  it('Requests wait only for a limited time for a store that does not respond', async () => {
     expect(await statusOf(live.sdkKey)).toBe(200)
     store.delay(60_000)
     await feed.changeFeed.publish({ type: 'sdkKeys' })
@@ -111,26 +111,26 @@ describe('SDK keys', () => {
     store.delay(0)
   })
 
-  it('refuses a deleted key', async () => {
+  it('A deleted key is refused', async () => {
     const { id, sdkKey } = await addSdkKey(memory.storage, live)
     expect(await statusOf(sdkKey)).toBe(200)
     await memory.storage.update('sdkKey', id, { deletedAt: new Date(clock.now()).toISOString() })
-    await tell()
+    await notify()
     expect(await statusOf(sdkKey)).toBe(401)
   })
 
-  it('refuses a revoked key within ten seconds when the hint is lost', async () => {
+  it('A revoked key is refused within ten seconds if its hint was lost', async () => {
     const { id, sdkKey } = await addSdkKey(memory.storage, live)
     expect(await statusOf(sdkKey)).toBe(200)
     feed.lose(true)
     await memory.storage.update('sdkKey', id, { revokedAt: new Date(clock.now()).toISOString() })
-    await tell()
+    await notify()
     expect(await statusOf(sdkKey)).toBe(200)
     await clock.advance(9999)
     expect(await statusOf(sdkKey)).toBe(401)
   })
 
-  it('refuses a key from the instant at which it expires', async () => {
+  it('A key is refused from the time at which it expires', async () => {
     const expiresAt = new Date(clock.now() + 60_000).toISOString()
     const { sdkKey } = await addSdkKey(memory.storage, live, { expiresAt })
     expect(await statusOf(sdkKey)).toBe(200)
@@ -140,7 +140,7 @@ describe('SDK keys', () => {
     expect(await statusOf(sdkKey)).toBe(401)
   })
 
-  it('goes on with the keys it knows while the store is away, and cannot tell about others', async () => {
+  it('Cached keys are accepted while the store is unavailable, and unknown keys receive 500', async () => {
     expect(await statusOf(live.sdkKey)).toBe(200)
     store.break()
     await clock.advance(60_000)
@@ -151,7 +151,7 @@ describe('SDK keys', () => {
     expect(await statusOf(`ff_${'0'.repeat(64)}`)).toBe(401)
   })
 
-  it('An SDK key is not accepted as a parameter of the address.', async () => {
+  it('An SDK key is not accepted as a query parameter', async () => {
     const query = `/evaluator/evaluate?x-api-key=${live.sdkKey}&sdkKey=${live.sdkKey}`
     expect((await call(flags, query, { body: { context: {} } })).status).toBe(401)
   })

@@ -36,8 +36,8 @@ async function choose(contextPrivacy: Environment['contextPrivacy']): Promise<vo
   await scene.clock.advance(10_000)
 }
 
-describe('an observed context', () => {
-  it('is one record, with how often, when, over what it was seen, and what it got', async () => {
+describe('Context samples', () => {
+  it('A sampled context is one record with a count, times, the source and the served variations', async () => {
     const { clock, live, orgId } = scene
     await say(pro)
     await clock.advance(400)
@@ -66,7 +66,7 @@ describe('an observed context', () => {
     ])
   })
 
-  it('is sampled over every transport, and not if nothing is evaluated or only changes are sent', async () => {
+  it('A context is sampled over every transport, but not if nothing is evaluated or only changes are sent', async () => {
     const { flags, live, memory } = scene
     const seen = async () => {
       await written()
@@ -84,13 +84,13 @@ describe('an observed context', () => {
     expect(await seen()).toEqual(['user-1 sdk 2', 'user-2 rest 2'])
   })
 
-  it('of a single flag has the result of that flag', async () => {
+  it('The sample of a single evaluated flag contains the result of that flag', async () => {
     await scene.flags.evaluateFlag(scene.live, 'title', pro)
     await written()
     expect(await kept()).toMatchObject([{ variationResults: '{"title":"shop"}', source: 'sdk' }])
   })
 
-  it('says when some flag ended in an error', async () => {
+  it('A sample is marked as unsuccessful if the evaluation of a flag ends in an error', async () => {
     const broken = { ...textFlag('broken', 'x'), defaultVariationId: 'gone' }
     await publish(scene.memory, scene.live.environmentId, flagChange(broken))
     await say(pro)
@@ -103,7 +103,7 @@ describe('an observed context', () => {
     ])
   })
 
-  it('is what it was when it was evaluated, even if a caller in process changes it', async () => {
+  it('A sample contains the context at the time of the evaluation, even if the caller changes it later', async () => {
     const context = { ...pro }
     await scene.flags.evaluate(scene.live, context)
     context.key = 'somebody else'
@@ -117,24 +117,24 @@ describe('an observed context', () => {
     [{ kind: 'user' }, 'user', ''],
     [{ kind: 'multi', organization: { key: 'acme' }, user: { key: 'u-1' } }, 'multi', 'u-1'],
     [{ kind: 'multi', organization: { key: 'acme' } }, 'multi', ''],
-  ])('%j is found by its kind and its key', async (context, kind, key) => {
+  ])('The sample of %j has its kind %j and key %j', async (context, kind, key) => {
     await say(context)
     await written()
     expect(await kept()).toMatchObject([{ contextJson: context, kind, key }])
   })
 })
 
-describe('the privacy of an environment', () => {
+describe('Context privacy', () => {
   const email = { ...pro, email: 'user@example.com', visits: 3 }
 
-  it('is to keep kind, key and what some rule reads, unless it is chosen', async () => {
+  it('By default, samples contain the kind, the key and the attributes that rules read', async () => {
     await say(email)
     await say({ ...email, visits: 4 })
     await written()
     expect(await kept()).toMatchObject([{ contextJson: pro, hash: contextHash(pro), seenCount: 2 }])
   })
 
-  it('keeps what a rule has begun to read', async () => {
+  it('Samples contain an attribute after a rule that reads it was published', async () => {
     const rule = { conditions: [{ attribute: 'visits', operator: 'gt', value: '5' }] }
     const title = flagChange(textFlag('title', 'shop', [rule]))
     await publish(scene.memory, scene.live.environmentId, title)
@@ -143,7 +143,7 @@ describe('the privacy of an environment', () => {
     expect(await kept()).toMatchObject([{ contextJson: { ...pro, visits: 3 } }])
   })
 
-  it('may be to keep everything', async () => {
+  it('With the privacy "all", samples contain the whole context', async () => {
     await say(pro)
     await choose('all')
     await say(email)
@@ -153,7 +153,7 @@ describe('the privacy of an environment', () => {
     expect(new Set(visits)).toEqual(new Set([undefined, 3, 4]))
   })
 
-  it('may be to keep nothing, while evaluations are counted', async () => {
+  it('With the privacy "none", contexts are not sampled, but evaluations are counted', async () => {
     await say(pro)
     await written()
     await choose('none')
@@ -165,11 +165,11 @@ describe('the privacy of an environment', () => {
   })
 })
 
-describe('the room for observed contexts', () => {
+describe('Limits of context samples', () => {
   const users = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, index) => ({ ...pro, key: `user-${from + index}` }))
 
-  it('is for a hundred new ones a second; the others are dropped, and are counted', async () => {
+  it('A hundred new contexts are sampled in a batch, and the others are dropped and counted', async () => {
     for (const context of users(0, 130)) await say(context)
     await say(users(0, 1)[0])
     await written()
@@ -182,7 +182,7 @@ describe('the room for observed contexts', () => {
     expect(await losses()).toMatchObject({ contexts: 30 })
   })
 
-  it('is not taken by those that are known already', async () => {
+  it('Stored contexts do not count towards the limit of new contexts', async () => {
     for (const context of users(0, 100)) await say(context)
     await written()
     for (const context of users(0, 200)) await say(context)
@@ -193,13 +193,13 @@ describe('the room for observed contexts', () => {
     expect(await losses()).toMatchObject({ contexts: 0 })
   })
 
-  it('is not taken by attributes that nobody reads', async () => {
+  it('Contexts that differ only in unread attributes share one sample', async () => {
     for (let visits = 0; visits < 300; visits += 1) await say({ ...pro, visits })
     await written()
     expect(await kept()).toMatchObject([{ seenCount: 300 }])
   })
 
-  it('is not for contexts that are too large', async () => {
+  it('Contexts that are too large are not sampled', async () => {
     await say({ ...pro, plan: Array(3).fill('k'.repeat(8000)) })
     await written()
     expect(await kept()).toEqual([])
@@ -207,8 +207,8 @@ describe('the room for observed contexts', () => {
   })
 })
 
-describe('the usage of an environment that is gone', () => {
-  it('is dropped', async () => {
+describe('Usage of a deleted environment', () => {
+  it('The usage of a deleted environment is dropped', async () => {
     await say(pro)
     const deletedAt = MINUTE
     await scene.memory.storage.update('environment', scene.live.environmentId, { deletedAt })

@@ -14,13 +14,15 @@ setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
 const MIB = 1024 * 1024
-/** More than fits into a call, fewer than the new contexts that are kept of one batch. */
+/**
+ * A batch size that is above the size of one write and below the limit of new contexts in a batch.
+ */
 const BATCH = 90
 const NOTE = 'n'.repeat(15_000)
 
 const flagSet = compileFlagSet({ version: 1, flags: [textFlag('title', 'x')], segments: [] })
 
-/** A recorder of whole contexts, over a store that can be away. */
+/** Creates a recorder that stores whole contexts, with a store that can fail. */
 async function openScene() {
   const { storage } = allInMemory()
   const { live } = await seed(storage)
@@ -40,8 +42,8 @@ async function openScene() {
   return { storage, store, usage, evaluate, live }
 }
 
-describe('the memory of the usage recorder', () => {
-  it('holds on to no context while a sample of it waits for the store', async () => {
+describe('The memory of UsageRecorder', () => {
+  it('The recorder keeps no context in memory while its sample waits for the store', async () => {
     const { store, usage, evaluate } = await openScene()
     store.break()
     const contexts: WeakRef<object>[] = []
@@ -63,7 +65,7 @@ describe('the memory of the usage recorder', () => {
     expect(usage.stats.pending).toBe(0)
   })
 
-  it('has room for 8 MiB of contexts that wait; the others are dropped and counted', async () => {
+  it('The recorder keeps at most 8 MiB of pending contexts, and drops and counts the others', async () => {
     const { storage, store, usage, evaluate } = await openScene()
     await usage.flush()
     store.break()
@@ -82,7 +84,7 @@ describe('the memory of the usage recorder', () => {
     expect(usage.stats).toMatchObject({ dropped: { contexts: dropped }, pending: 0 })
   })
 
-  it('counts the contexts of a batch under way among those that wait', async () => {
+  it('The limit of pending contexts includes those that are being written', async () => {
     const { storage, store, usage, evaluate } = await openScene()
     const evaluateMany = async (first: number, count: number) => {
       for (let index = first; index < first + count; index += 1) {
@@ -113,7 +115,7 @@ describe('the memory of the usage recorder', () => {
     expect(usage.stats.pending).toBe(0)
   })
 
-  it('looks at no more of a context than could be kept', async () => {
+  it('The recorder stops reading a context that is too large to be stored', async () => {
     const { usage, evaluate } = await openScene()
     let reads = 0
     const list = new Proxy(
@@ -130,7 +132,7 @@ describe('the memory of the usage recorder', () => {
     expect(reads).toBeLessThan(20_000)
   })
 
-  it('counts the contexts of an environment that is gone once, however often the store is away', async () => {
+  it('The contexts of a deleted environment are counted as dropped only once, even if writes fail repeatedly', async () => {
     const { storage, store, usage, evaluate, live } = await openScene()
     evaluate({ kind: 'user', key: 'first' })
     await usage.flush()

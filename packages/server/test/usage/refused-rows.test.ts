@@ -24,14 +24,14 @@ const flagSet = compileFlagSet({
   segments: [],
 })
 
-/** A row that the database refuses, by a constraint beside those of the schema. */
+/** A condition for rows that the database refuses, in addition to the constraints of the schema. */
 interface Constraint {
   readonly table: string
   readonly refuses: string
   readonly event?: 'insert' | 'update'
 }
 
-/** A recorder over a data file with such a constraint. */
+/** Creates a recorder with a database file that has this constraint. */
 async function openScene({ table, refuses, event = 'insert' }: Constraint) {
   const path = join(mkdtempSync(join(tmpdir(), 'ff-refused-')), 'flags.db')
   const { storage } = sqlite({ path })
@@ -78,7 +78,7 @@ function flagRecord(key: string, projectId: string) {
 
 type OpenedScene = Awaited<ReturnType<typeof openScene>>
 
-/** The keys of the flags that are marked as evaluated. */
+/** Returns the keys of the flags that are marked as evaluated. */
 async function markedFlags({ storage }: OpenedScene): Promise<readonly string[]> {
   const { data } = await storage.list('flag', { sort: { field: 'key', direction: 'asc' } })
   return data.flatMap(({ key, lastEvaluatedAt }) => (lastEvaluatedAt === null ? [] : [key]))
@@ -86,8 +86,8 @@ async function markedFlags({ storage }: OpenedScene): Promise<readonly string[]>
 
 const NOTHING = { evaluations: 0, contexts: 0, requests: 0, flags: 0, users: 0 }
 
-describe('usage that the store refuses because of its data', () => {
-  it('is one count: it is dropped and counted, and the others are written', async () => {
+describe('Usage that the store refuses because of its data', () => {
+  it('A refused evaluation count is dropped and counted, and the other counts are written', async () => {
     const table = 'ff_evaluation_count'
     const scene = await openScene({ table, refuses: `new.flag_id = 'flag-more-7'` })
     for (let time = 0; time < 3; time += 1) scene.evaluate(pro)
@@ -99,7 +99,7 @@ describe('usage that the store refuses because of its data', () => {
     }
   })
 
-  it('is one context sample: it is dropped and counted, and the others are written', async () => {
+  it('A refused context sample is dropped and counted, and the other samples are written', async () => {
     const scene = await openScene({ table: 'ff_observed_context', refuses: `new.key = 'bad'` })
     const keys = Array.from({ length: 30 }, (_, index) => (index === 11 ? 'bad' : `user-${index}`))
     for (const key of [...keys, ...keys]) scene.evaluate({ kind: 'user', key })
@@ -110,7 +110,7 @@ describe('usage that the store refuses because of its data', () => {
     expect(new Set(kept.map(({ seenCount }) => seenCount))).toEqual(new Set([2]))
   })
 
-  it('is one flag: its mark is dropped and counted, and the requests and other flags are written', async () => {
+  it('A refused mark of a flag is dropped and counted, and the requests and other marks are written', async () => {
     const refuses = `new.id = 'flag-title'`
     const scene = await openScene({ table: 'ff_flag', refuses, event: 'update' })
     for (let time = 0; time < 2; time += 1) {
@@ -122,7 +122,7 @@ describe('usage that the store refuses because of its data', () => {
     expect(await markedFlags(scene)).toEqual(KEYS.filter((key) => key !== 'title'))
   })
 
-  it('is an organization: its requests are dropped and counted, and its flags are marked', async () => {
+  it('Refused requests of an organization are dropped and counted, and its flags are marked', async () => {
     const refuses = 'new.api_usage = 3'
     const scene = await openScene({ table: 'ff_organization', refuses, event: 'update' })
     for (let time = 0; time < 3; time += 1) scene.evaluate(pro)
@@ -134,7 +134,7 @@ describe('usage that the store refuses because of its data', () => {
     expect(await apiUsage(scene)).toBe(1)
   })
 
-  it('is one sketch: its users are dropped and counted, and the other sketches are written', async () => {
+  it('The users of a refused sketch are dropped and counted, and the other sketches are written', async () => {
     const scene = await openScene({
       table: 'ff_user_sketch',
       refuses: `new.flag_id = 'flag-banner'`,
@@ -161,7 +161,7 @@ describe('usage that the store refuses because of its data', () => {
     expect(usage.stats).toEqual({ dropped: { ...NOTHING, users: 2 }, pending: 0 })
   })
 
-  it('is logged once, and what comes later is written', async () => {
+  it('The refusal of usage by the store is logged once, and later usage is written', async () => {
     const table = 'ff_evaluation_count'
     const scene = await openScene({ table, refuses: `new.flag_id = 'flag-title'` })
     for (let time = 1; time <= 3; time += 1) {
@@ -169,6 +169,6 @@ describe('usage that the store refuses because of its data', () => {
       await scene.usage.flush()
       expect(await countsOf(scene, 'flag-banner')).toEqual({ 'rest STATIC banner-x': time })
     }
-    expect(scene.logged).toEqual(['the store refused some usage, which is dropped'])
+    expect(scene.logged).toEqual(['The store refused some usage, which was dropped'])
   })
 })

@@ -33,8 +33,8 @@ async function answerTo(context: unknown = pro): Promise<unknown> {
 
 const VALUES = { banner: 'other', title: 'shop' }
 
-describe('while the store is away', () => {
-  it('evaluation does not notice, and what waited is written when it is back, each once', async () => {
+describe('Usage while the store is unavailable', () => {
+  it('Evaluation continues while the store is unavailable, and pending usage is written once afterwards', async () => {
     const { store, clock } = scene
     await say()
     store.break()
@@ -52,7 +52,7 @@ describe('while the store is away', () => {
     expect(await lossesOf(scene)).toMatchObject({ pending: 0 })
   })
 
-  it('no more counts wait than there is room for; the rest is dropped, and is counted', async () => {
+  it('Pending counts are limited, and further counts are dropped and reported', async () => {
     const { store, clock, memory, live } = scene
     const many = Array.from({ length: 200 }, (_, index) => textFlag(`more-${index}`, 'x'))
     await publish(memory, live.environmentId, ...many.map(flagChange))
@@ -74,7 +74,7 @@ describe('while the store is away', () => {
     expect(written).toBe(1 + Math.floor(20_000 / 202))
   })
 
-  it('no more contexts wait than there is room for; the rest is dropped, and is counted', async () => {
+  it('Pending contexts are limited, and further contexts are dropped and reported', async () => {
     const { store, clock, memory } = scene
     await say()
     await clock.advance(1000)
@@ -93,8 +93,8 @@ describe('while the store is away', () => {
   })
 })
 
-describe('while the store is slow', () => {
-  it('evaluation does not wait for it, and one batch is under way at a time', async () => {
+describe('Usage while the store is slow', () => {
+  it('Evaluation does not wait for a slow store, and only one batch is written at a time', async () => {
     const { store, clock } = scene
     await say()
     await clock.advance(1000)
@@ -113,7 +113,7 @@ describe('while the store is slow', () => {
     store.delay(0)
   })
 
-  it('what is counted during a batch is written after it, though nobody asks any more', async () => {
+  it('Usage that is counted during a write is written afterwards without another request', async () => {
     const { store, clock } = scene
     store.delay(100)
     for (let batch = 0; batch < 2; batch += 1) {
@@ -129,8 +129,8 @@ describe('while the store is slow', () => {
   })
 })
 
-describe('a batch that only in part can be written', () => {
-  it('leaves the other parts to be written, and says once what is wrong', async () => {
+describe('A batch that can only be written in part', () => {
+  it('The failure of one kind of usage is logged once, and the other kinds are written', async () => {
     const { memory, clock, live } = scene
     const lines: string[] = []
     const note = (message: string) => void lines.push(message)
@@ -147,19 +147,19 @@ describe('a batch that only in part can be written', () => {
     await clock.advance(5000)
     expect(await apiUsage(scene)).toBe(1)
     expect(await contextsIn(memory.storage)).toHaveLength(1)
-    expect(lines.filter((line) => line.includes('usage'))).toEqual([
-      'usage could not be written; some of it waits',
+    expect(lines.filter((line) => line.includes('Usage'))).toEqual([
+      'Usage could not be written; some of it is pending',
     ])
     isBroken = false
     await clock.advance(1000)
     expect(await countsOf(scene, TITLE)).toEqual({ 'rest STATIC title-shop': 1 })
-    expect(lines.at(-1)).toBe('usage can be written again')
+    expect(lines.at(-1)).toBe('Usage can be written again')
     await flags.close()
   })
 })
 
-describe('a server that stops', () => {
-  it('writes what it still has, to the last evaluation, and then nothing more', async () => {
+describe('Usage of a server that is closed', () => {
+  it('Closing a server writes all pending usage', async () => {
     const { memory, clock, live } = scene
     const flags = createFlagServer({ ...memory, storage: shared(memory.storage), clock })
     await evaluate(flags, live.sdkKey, pro)
@@ -172,7 +172,7 @@ describe('a server that stops', () => {
     expect((await memory.storage.list('userSketch', {})).total).toBe(1)
   })
 
-  it('does not wait for ever for a store that does not answer', async () => {
+  it('Closing a server does not wait forever for a store that does not respond', async () => {
     const { memory, clock, live } = scene
     const storage = new Proxy(shared(memory.storage), {
       get: (target, name) =>
@@ -193,8 +193,8 @@ describe('a server that stops', () => {
   })
 })
 
-describe('several instances', () => {
-  it('add up, even when they write at the same time', async () => {
+describe('Usage of several instances', () => {
+  it('The usage of several instances is added up, even if they write at the same time', async () => {
     const { memory, clock, live } = scene
     const others = [1, 2, 3].map(() => {
       return createFlagServer({ ...memory, storage: shared(memory.storage), clock })

@@ -8,8 +8,8 @@ import { FakeClock } from '../fake-clock.ts'
 import { flagChange, publish, seed, textFlag } from '../seed.ts'
 import { apiUsage, contextsIn, countsOf, FOREVER, pro, shared, TITLE } from './usage-scene.ts'
 
-describe.each(stores)('in %s', (_name, open) => {
-  it('everything that is recorded is kept, by several servers at once', async () => {
+describe.each(stores)('Usage in %s', (_name, open) => {
+  it('All usage that several servers record at the same time is stored', async () => {
     const { storage, clean } = open()
     const { changeFeed, rateLimiter } = memory()
     const { live, orgId } = await seed(storage)

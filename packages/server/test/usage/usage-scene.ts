@@ -7,20 +7,24 @@ import { FakeClock, settle, until } from '../fake-clock.ts'
 import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
 import { TestSocket } from '../test-socket.ts'
 
+/** The context of a user with the plan `pro`. */
 export const pro = { kind: 'user', key: 'user-1', plan: 'pro' }
+/** The context of a user with the plan `free`. */
 export const free = { kind: 'user', key: 'user-2', plan: 'free' }
 
 const proRule = { conditions: [{ attribute: 'plan', operator: 'eq', value: 'pro' }] }
 
 /** The first minute of every scene. */
 export const MINUTE = '2030-01-01T00:00:00.000Z'
+/** A period that contains all usage of the tests. */
 export const FOREVER = { from: '2000-01-01T00:00:00.000Z', to: '2100-01-01T00:00:00.000Z' }
 
-/** `banner` is `other` for the plan `pro`, else `hello`. */
+/** The id of a flag that serves `other` for the plan `pro`, and `hello` otherwise. */
 export const BANNER = 'flag-banner'
-/** `title` is `shop` for everybody. */
+/** The id of a flag that serves `shop` to all contexts. */
 export const TITLE = 'flag-title'
 
+/** A server with its store and clock. */
 export interface Scene {
   readonly clock: FakeClock
   readonly memory: ReturnType<typeof allInMemory>
@@ -30,7 +34,7 @@ export interface Scene {
   readonly orgId: string
 }
 
-/** A server over a store that can fail, on a clock that stands still. */
+/** Creates a server with a store that can fail and a fake clock. */
 export async function openScene(): Promise<Scene> {
   const clock = new FakeClock()
   const memory = allInMemory()
@@ -45,12 +49,13 @@ export async function openScene(): Promise<Scene> {
     metricsArePublic: true,
   })
   await flags.start()
-  // What is refused is not counted, but the key is known from then on, so that `settle` is enough.
+  // The refused request is not counted, but it caches the key, so that `settle` waits long enough
+  // afterwards.
   await evaluate(flags, live.sdkKey, null)
   return { clock, memory, store, flags, live, orgId }
 }
 
-/** What was counted of a flag: `source reason variation` → how often. */
+/** Returns the counts of a flag by `source reason variation`. */
 export async function countsOf(
   { memory, live }: Pick<Scene, 'memory' | 'live'>,
   flagId: string,
@@ -64,6 +69,7 @@ export async function countsOf(
   return Object.fromEntries(entries)
 }
 
+/** Returns the number of requests in the organization's record. */
 export async function apiUsage({
   memory,
   orgId,
@@ -71,16 +77,16 @@ export async function apiUsage({
   return (await memory.storage.find('organization', orgId))?.apiUsage
 }
 
-/** What the server says it has dropped, and what waits. */
+/** Returns the dropped and pending usage according to the server's metrics. */
 export async function lossesOf({ flags }: Pick<Scene, 'flags'>): Promise<Record<string, number>> {
   const text = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
   const lines = text.matchAll(/^ff_usage_(?:dropped_total\{what="(\w+)"\}|(pending)) (\d+)$/gm)
   return Object.fromEntries(
-    [...lines].map(([, what, other, count]) => [what ?? other, Number(count)]),
+    [...lines].map(([, kind, other, count]) => [kind ?? other, Number(count)]),
   )
 }
 
-/** The same store for another server, whose end is not the end of the store. */
+/** Returns the same store for another server. Closing that server does not close the store. */
 export function shared(storage: Storage): Storage {
   return new Proxy(storage, {
     get(target, name) {
@@ -91,19 +97,20 @@ export function shared(storage: Storage): Storage {
   })
 }
 
-/** What is kept of contexts, by their key. */
+/** Returns the stored context samples, sorted by key. */
 export async function contextsIn(storage: Storage): Promise<readonly Records['observedContext'][]> {
   const sort = { field: 'key', direction: 'asc' } as const
   return (await storage.list('observedContext', { sort })).data
 }
 
+/** A socket client. */
 export interface Client {
   readonly socket: TestSocket
   readonly connection: SocketConnection
   say(message: unknown): Promise<void>
 }
 
-/** A socket client that has sent init and was answered. */
+/** Opens a socket client and waits for the reply to its init. */
 export async function openClient({ flags, live }: Scene, context: unknown = pro): Promise<Client> {
   const socket = new TestSocket()
   const connection = flags.acceptSocket(socket)

@@ -36,8 +36,8 @@ async function sketches(): Promise<readonly Records['userSketch'][]> {
   return (await scene.memory.storage.list('userSketch', {})).data
 }
 
-describe('unique users', () => {
-  it('are the distinct keys of the contexts, whatever else these say', async () => {
+describe('Unique users', () => {
+  it('Unique users are counted by the distinct keys of their contexts', async () => {
     for (let index = 0; index < 300; index += 1) {
       await say({ ...pro, key: `user-${index % 250}`, visits: index })
     }
@@ -49,7 +49,7 @@ describe('unique users', () => {
     expect(await sketches()).toHaveLength(1)
   })
 
-  it('of a flag are also those for whom it was evaluated alone', async () => {
+  it('The users of a flag include the contexts for which only that flag was evaluated', async () => {
     const { flags, live } = scene
     await flags.evaluate(live, pro)
     await flags.evaluateFlag(live, 'banner', free)
@@ -58,13 +58,13 @@ describe('unique users', () => {
     expect([await usersOf(BANNER), await usersOf(TITLE)]).toEqual([2, 1])
   })
 
-  it('are counted although there is no room to observe their contexts', async () => {
+  it('Users are counted even if their contexts are not sampled because of the limit', async () => {
     for (let index = 0; index < 800; index += 1) await say({ ...pro, key: `user-${index}` })
     await written()
     expect(Math.abs((await usersOf(BANNER)) - 800)).toBeLessThan(24)
   })
 
-  it('are those of the hours asked for', async () => {
+  it('Users are counted for the hours of the query', async () => {
     const { clock } = scene
     await say(pro)
     await clock.advance(HOUR_MS)
@@ -79,7 +79,7 @@ describe('unique users', () => {
     expect(await usersOf(TITLE, { from: third, to: FOREVER.to })).toBe(0)
   })
 
-  it('include live clients in each hour in which they receive anything', async () => {
+  it('A live client counts as a user in each hour in which it receives a change', async () => {
     const { clock, memory, live } = scene
     await openClient(scene)
     await clock.advance(2 * HOUR_MS)
@@ -92,7 +92,7 @@ describe('unique users', () => {
     expect(await usersOf(TITLE, later)).toBe(1)
   })
 
-  it('are the union of what all instances have seen, each in rows of its own', async () => {
+  it('Users are counted over all instances, each of which writes separate rows', async () => {
     const { memory, clock, live } = scene
     const other = createFlagServer({ ...memory, storage: shared(memory.storage), clock })
     await say(pro)
@@ -106,7 +106,7 @@ describe('unique users', () => {
     expect(one?.instanceId).not.toBe(two?.instanceId)
   })
 
-  it('are written soon at first, then at most every ten seconds, and all when the hour is over', async () => {
+  it('Users are written after a second, then at most every ten seconds, and completely after the hour', async () => {
     const { clock } = scene
     await say(pro)
     await clock.advance(1000)
@@ -125,7 +125,7 @@ describe('unique users', () => {
     expect(await sketches()).toHaveLength(2)
   })
 
-  it('are written again when they were deleted meanwhile', async () => {
+  it('Users are written again if their sketch was deleted', async () => {
     const { clock, memory } = scene
     await say(pro)
     await clock.advance(1000)
