@@ -17,16 +17,16 @@ export interface Actor {
   readonly email: string
   readonly name: string
   readonly role: Role
-  /** null only for the role `platform`. */
+  /** `null` only for the role `platform`. */
   readonly orgId: string | null
-  /** The credentials of the actor; `undefined`: those of the host application. */
+  /** The kind of the actor's credentials; `undefined` if it has none or the host checked them. */
   readonly source?: 'token' | 'user' | undefined
 }
 
 /** The actor of endpoints without credentials; it has no permission. */
 export const ANONYMOUS: Actor = { id: '', email: '', name: '', role: 'viewer', orgId: null }
 
-/** Returns an actor for a part of the server. */
+/** Returns an actor for a part of the server. Its role is `platform`. */
 export function systemActor(id: string, name: string): Actor {
   return { id, email: '', name, role: 'platform', orgId: null }
 }
@@ -34,15 +34,18 @@ export function systemActor(id: string, name: string): Actor {
 /** The actor of background jobs. */
 export const SYSTEM = systemActor('system', 'System')
 
-/** Returns the actor of a bearer token. A host may provide its own, for JWT, sessions or OIDC. */
+/**
+ * Returns the actor of a bearer token; `undefined` if the token is not valid. A host can provide
+ * its own implementation, for example for JWTs, sessions or OIDC.
+ */
 export type AuthenticateBearer = (
   token: string,
   request: { header(name: string): string | undefined },
 ) => Promise<Actor | undefined>
 
 /**
- * Returns an actor of `authenticateBearer` by its id, with its present role; `undefined` if the actor
- * has no access any more.
+ * Returns an actor of `authenticateBearer` by its id, with its current role; `undefined` if the
+ * actor has lost its access.
  */
 export type FindActor = (id: string) => Promise<Actor | undefined>
 
@@ -52,8 +55,8 @@ const LONGEST_TOKEN = 512
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i
 
 /**
- * Returns an authenticator for the access tokens whose hashes are stored; it refuses expired ones
- * and records the last use of each, to the minute.
+ * Returns an authenticator for stored access tokens. It refuses expired tokens and records the last
+ * use of each token with a precision of one minute.
  */
 export function tokenAuthenticator(
   storage: Storage,

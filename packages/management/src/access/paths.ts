@@ -8,12 +8,12 @@ import {
   permitted,
 } from './permissions.ts'
 
-/** A loaded record, by the name that it has in a path: that of its kind, or another. */
+/** A loaded record under its name in a path, which by default is the name of its kind. */
 type Loaded<Name extends string, K extends Kind = Name & Kind> = {
   readonly [N in Name]: Records[K]
 }
 
-/** The records that the ids of a path name, by the name of the id. */
+/** The records that each id of a path loads. */
 interface RecordsById {
   readonly orgId: Loaded<'organization'>
   readonly projectId: Loaded<'project'>
@@ -33,13 +33,15 @@ interface RecordsById {
 
 type IdName = keyof RecordsById
 
-/** The ids that a use case loads records by. Without any, it belongs to the installation. */
+/**
+ * The ids of the records that a use case loads. Without ids, it concerns the whole installation.
+ */
 export type Ids = { readonly [Name in IdName]?: string } & {
-  /** What belongs to no organization, and may be read in all of them. */
+  /** `true` for records that belong to no organization and that all members may read. */
   readonly catalogue?: true
 }
 
-/** The ids of what belongs to the installation. */
+/** No ids: the use case concerns the whole installation. */
 export type NoIds = Readonly<Record<never, never>>
 
 type Intersection<Union> = (Union extends unknown ? (member: Union) => void : never) extends (
@@ -48,10 +50,13 @@ type Intersection<Union> = (Union extends unknown ? (member: Union) => void : ne
   ? All
   : never
 
-/** The ids by which records belong to an organization. */
+/** The ids that determine the organization of a path. */
 type OwnedId = 'orgId' | 'projectId' | 'environmentId'
 
-/** The loaded records of some ids. The state of a flag is loaded with its flag and environment. */
+/**
+ * The records that are loaded for some ids. If they name a flag and an environment, the state of
+ * the flag is loaded as well.
+ */
 export type PathOf<I> = I extends unknown
   ? {
       readonly organization: OwnedId & keyof I extends never ? null : Records['organization']
@@ -61,7 +66,7 @@ export type PathOf<I> = I extends unknown
       ('flagId' | 'environmentId' extends keyof I ? Loaded<'state', 'flagState'> : unknown)
   : never
 
-/** The records that every path may have. `organization` is `null` for the installation's own. */
+/** The records that any path may contain. `organization` is `null` for the whole installation. */
 export interface AnyPath {
   readonly organization: Records['organization'] | null
   readonly project?: Records['project']
@@ -69,19 +74,20 @@ export interface AnyPath {
 }
 
 interface Step {
-  /** The member of the path. */
+  /** The name of the record in the path. */
   readonly name: string
   readonly kind: Kind
+  /** The word for the record in error messages. */
   readonly thing: string
-  /** The id of the record; several: the fields that together belong to one record. */
+  /** The id of the record, or several fields that together identify it. */
   readonly by: readonly IdName[]
-  /** The fields that name the records of the path that the record belongs to. */
+  /** The fields of the record that must equal the ids of earlier records of the path. */
   readonly parents: readonly ('orgId' | 'projectId' | 'environmentId' | 'flagId')[]
 }
 
 const OF_FLAG_STATE = ['flagId', 'environmentId'] as const
 
-/** The records of paths, parents first, which is the order in which they are checked. */
+/** The records of all paths in the order in which they are checked: parents first. */
 const STEPS: readonly Step[] = [
   step('project', ['orgId']),
   step('environment', ['projectId']),
@@ -99,19 +105,20 @@ const STEPS: readonly Step[] = [
   step('plan', []),
 ]
 
-/** Returns a step; by default, kind and thing are called like the member, and its id ends in `Id`. */
+/** Returns a step. By default, `kind` and `thing` equal `name`, and the id is `name` plus `Id`. */
 function step(name: string, parents: Step['parents'], special: Partial<Step> = {}): Step {
   const by = [`${name}Id` as IdName]
   return { name, kind: name as Kind, thing: name, by, parents, ...special }
 }
 
-/** Any record, as far as a path depends on it. */
+/** A record of any kind, from which only ids are read. */
 type PathRecord = Readonly<Record<string, unknown>>
 
 /**
- * Loads the records that ids name and decides access on their organization. Throws `NOT_FOUND` for
- * a record that does not exist or does not belong to the records before it, and `FORBIDDEN` if the
- * role lacks the permission. The records are read concurrently and checked parents first.
+ * Loads the records with the given ids and checks the access to their organization. Throws
+ * `NOT_FOUND` for a record that does not exist or does not belong to the records before it, and
+ * `FORBIDDEN` if the role lacks the permission. The records are read concurrently and checked in
+ * the order of `STEPS`.
  */
 export async function loadPath<I extends Ids>(
   session: StorageSession,
@@ -137,7 +144,7 @@ export async function loadPath<I extends Ids>(
     if (record === undefined || !isInPath) throw notFound(thing)
   }
   const project = root.project && { project: root.project }
-  // Each id has put its record into the path.
+  // The loop above guarantees a record for each id, which the compiler cannot see.
   return { ...Object.fromEntries(found), ...project, organization } as unknown as PathOf<I>
 }
 
@@ -167,8 +174,9 @@ interface Root {
 }
 
 /**
- * Returns the project of a path, which an environment can name as well, and the organization, which
- * most often is `likely`: that of the actor, or the one that the path names.
+ * Returns the project and the organization of a path. Without a project id, the project is that of
+ * the environment. `likely` is the organization of the path or the actor; it saves a query if it is
+ * also the organization of the project.
  */
 async function loadRoot(
   session: StorageSession,
@@ -186,7 +194,10 @@ async function loadRoot(
   return { organization, project }
 }
 
-/** Returns the organization of a path, `null` for the installation's own. */
+/**
+ * Checks the access to a path and returns its organization; `null` for the whole installation.
+ * Throws `NOT_FOUND` or `FORBIDDEN`.
+ */
 function decideAccess(
   access: Access,
   ids: Ids,
@@ -199,7 +210,7 @@ function decideAccess(
   return null
 }
 
-/** Returns the organization that an actor belongs to; for the role `platform`, the installation. */
+/** Returns the id of the actor's organization; no ids for the role `platform`. */
 export function organizationOf({ role, orgId }: Actor): { readonly orgId: string } | NoIds {
   return role === 'platform' ? {} : { orgId: orgId ?? '' }
 }

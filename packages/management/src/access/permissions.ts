@@ -8,24 +8,26 @@ import {
 } from '@ff/protocol/management'
 import type { Actor } from './actors.ts'
 
-/** An actor, and the permission that an access needs. */
+/** An actor and the permission that its operation requires. */
 export interface Access {
   readonly actor: Actor
   readonly permission: Permission
 }
 
-/** Throws `FORBIDDEN` if an actor would give or take a role above its own. */
+/** Throws `FORBIDDEN` if an actor grants or revokes a role that is higher than its own. */
 export function assertRoleWithin(role: Role, actor: Actor): void {
   if (isRoleWithin(role, actor.role)) return
-  const message = `The role ${actor.role} cannot give or take the role ${role}.`
+  const message = `The role ${actor.role} cannot grant or revoke the role ${role}.`
   throw new FlagError('FORBIDDEN', message)
 }
 
 /**
- * The one place where access is decided, always on the organization of a loaded object.
+ * Returns the organization if the actor may access it. All access to the records of organizations
+ * is decided here.
  *
- * Throws `NOT_FOUND`, as for a `thing` that does not exist, when the organization is gone or
- * another's; `FORBIDDEN` when the actor belongs to it but its role does not reach so far.
+ * Throws `NOT_FOUND`, as for a `thing` that does not exist, if the organization is `undefined` or
+ * is not the actor's own. The role `platform` may access every organization. Throws `FORBIDDEN` if
+ * the actor's role lacks the permission.
  */
 export function permitted<O extends Organization>(
   access: Access,
@@ -39,7 +41,7 @@ export function permitted<O extends Organization>(
   return organization
 }
 
-/** The same for what belongs to the installation: throws `FORBIDDEN` unless the role is `platform`. */
+/** Throws `FORBIDDEN` unless the actor has the permission and the role `platform`. */
 export function assertPermittedOnInstallation(access: Access): void {
   assertRoleMay(access)
   if (access.actor.role !== 'platform') throw forbidden(access.actor)
@@ -54,12 +56,12 @@ function forbidden(actor: Actor): FlagError {
   return new FlagError('FORBIDDEN', `The role ${actor.role} may not do this.`)
 }
 
-/** The error for callers without valid credentials. */
+/** Returns the error for a caller without valid credentials. */
 export function unauthenticated(message: string): FlagError {
   return new FlagError('UNAUTHENTICATED', message)
 }
 
-/** The error for what is unknown, deleted, or of another organization. */
+/** Returns the error for a thing that does not exist, is deleted, or is not the actor's own. */
 export function notFound(thing: string): FlagError {
   return new FlagError('NOT_FOUND', `There is no such ${thing}.`)
 }

@@ -8,10 +8,10 @@ import type { LogInService } from '../authentication/log-in-service.ts'
 import { assertCsrfToken } from '../authentication/login-sessions.ts'
 import { findAccountOf } from '../users/log-ins.ts'
 
-/** Names the organization in which a logged-in user acts. */
+/** The header with the id of the organization in which a logged-in user acts. */
 const ORGANIZATION_HEADER = 'x-ff-organization'
 
-/** What identifying the actor of a request depends on. */
+/** The services that identify the actor of a request. */
 export interface IdentifyingServices {
   readonly storage: Storage
   readonly credentialAttempts: CredentialAttempts
@@ -21,8 +21,8 @@ export interface IdentifyingServices {
 }
 
 /**
- * Throws for a request that a page of another origin makes a browser send. Browsers never add a
- * bearer token by themselves.
+ * Throws `FORBIDDEN` for a changing request that a page of another origin makes a browser send.
+ * Requests with an `Authorization` header pass, because browsers never add a bearer token.
  */
 export function assertNotForged(exchange: Exchange, trustProxy: boolean): void {
   if (isReading(exchange) || exchange.header('authorization') !== undefined) return
@@ -30,10 +30,11 @@ export function assertNotForged(exchange: Exchange, trustProxy: boolean): void {
 }
 
 /**
- * Returns the actor of a request: the owner of its bearer token, or, without one, the logged-in
- * user. The role is read for each request. Throws `UNAUTHENTICATED` for an unknown caller,
- * `NOT_FOUND` for an organization without their membership, `FORBIDDEN` for a change without
- * `X-CSRF-Token`, `RATE_LIMITED` if the caller's address has sent too many wrong credentials.
+ * Returns the actor of a request: the owner of its bearer token or, without one, the logged-in
+ * user. The role is read for each request. Throws `UNAUTHENTICATED` without valid credentials,
+ * `NOT_FOUND` if the user is not a member of the requested organization, `FORBIDDEN` if a change
+ * lacks the session's `X-CSRF-Token`, and `RATE_LIMITED` if the caller's address has sent too many
+ * wrong credentials.
  */
 export async function identify(services: IdentifyingServices, exchange: Exchange): Promise<Actor> {
   const { storage, credentialAttempts, logIn, authenticateBearer } = services

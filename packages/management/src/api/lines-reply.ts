@@ -3,8 +3,9 @@ import type { Logger, Reply } from '@ff/server/plane'
 import * as z from 'zod'
 
 /**
- * JSON lines that are encoded while they are sent. A failure on the way is logged, and ends it.
- * Returning the body's iterator returns that of the items, even if no line was taken.
+ * Returns a reply with the items as JSON lines, which are encoded while they are sent. If reading
+ * or encoding an item fails, the failure is logged and the body ends. Returning the iterator of the
+ * body also returns the iterator of the items, even if no line was read.
  */
 export function linesReply(
   { status, response }: Pick<Endpoint, 'status' | 'response'>,
@@ -21,8 +22,8 @@ export function linesReply(
         if (done === true) return { done, value: undefined }
         return { done: false, value: `${JSON.stringify(z.encode(response, value))}\n` }
       } catch (cause) {
-        // A caller that has gone is no failure, though it stops what looks for the next line.
-        if (!isReturned) logger.error('an answer failed while it was being sent', { cause })
+        // When the caller disconnects, the pending read of the next item fails as expected.
+        if (!isReturned) logger.error('a response failed while it was being sent', { cause })
         await lines.return()
         throw cause
       }

@@ -41,20 +41,22 @@ type UsedServices = Pick<
 interface ManagementServices extends IdentifyingServices, UsedServices {
   readonly changeServices: ChangeServices
   readonly useCases: UseCases
-  /** Requests a minute that each actor may send. */
+  /** The number of requests that each actor may send per minute. */
   readonly managementRateLimit: number
 }
 
-/** What all requests share, and the rate limit headers of this one, once the actor is known. */
+/** The objects that all requests share, and the rate limit headers of one request. */
 interface Answering {
   readonly openApi: ReturnType<typeof openApiReplier>
   readonly limiter: RequestLimiter
+  /** Empty until the actor is identified. */
   readonly limits: Partial<RateLimitHeaders>
 }
 
 /**
- * Creates the handler of the management paths: the endpoint table, its description, the metrics,
- * and 404. Without credentials, it answers only what names no data. The handler never rejects.
+ * Creates the handler of the management paths: the endpoints, their OpenAPI description, and the
+ * metrics. For any other path it responds with `NOT_FOUND`. Only the description and open endpoints
+ * need no credentials. The promise that the handler returns never rejects.
  */
 export function createManagementHandler(
   services: ManagementServices,
@@ -99,7 +101,10 @@ async function platformMetricsReply(
   return metricsReply(services.metrics)
 }
 
-/** Throws `RATE_LIMITED` if the actor has used up its requests of this minute. */
+/**
+ * Counts a request of the actor and sets its rate limit headers. Throws `RATE_LIMITED` if the actor
+ * has no requests left in this minute.
+ */
 async function takeRequest(
   { managementRateLimit: rateLimit }: ManagementServices,
   { limiter, limits }: Answering,
@@ -122,7 +127,7 @@ async function perform(
   { name, exchange, params }: PerformInput,
 ): Promise<Reply> {
   const endpoint: Endpoint = endpoints[name]
-  // The table's type ties each use case to its own endpoint; here only that tie matters.
+  // The type of `UseCases` guarantees that this use case accepts the input of this endpoint.
   const useCase = useCases[name] as UseCase<AnyInput, unknown>
   const input = await readInput(endpoint, exchange, params)
   const key = endpoint.method === 'POST' ? exchange.header('idempotency-key') : undefined
@@ -136,7 +141,7 @@ async function perform(
   return { ...reply, cookies }
 }
 
-/** Encodes and writes a result. The work may be interrupted at each `yield`. */
+/** Encodes a result as the reply of an endpoint. The work may be interrupted at each `yield`. */
 function* toReply(
   { status, response }: Endpoint,
   result: unknown,
@@ -151,7 +156,7 @@ function* toReply(
   }
 }
 
-/** A list is written item by item, for it may be long. */
+/** Encodes a result as JSON text. A list is encoded item by item, because it may be long. */
 function* toJson(codec: z.ZodType, result: unknown): Generator<undefined, string> {
   if (!(codec instanceof z.ZodArray && Array.isArray(result))) {
     const data = z.encode(codec, result)
@@ -166,7 +171,7 @@ function* toJson(codec: z.ZodType, result: unknown): Generator<undefined, string
   return `[${items.join(',')}]`
 }
 
-/** The revision of the record that is answered, if it is one record. */
+/** Returns the header `ETag` of a result that is one record; otherwise no header. */
 function entityTagOf(result: unknown): Record<string, string> {
   if (!isJsonObject(result)) return {}
   const record = isJsonObject(result['rule']) ? result['rule'] : result

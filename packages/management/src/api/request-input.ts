@@ -6,12 +6,15 @@ import type { IdempotentRequest } from '../requests/idempotency.ts'
 import type { InputOf } from '../requests/input.ts'
 import { decodeWire, invalid } from '../requests/validation.ts'
 
-/** How deep the objects and lists of a body may nest. */
+/** The maximum nesting depth of the objects and arrays of a body. */
 const DEEPEST = 32
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 const REVISION_TAG = /^(?:W\/)?"(\d{1,15})"$/
 
-/** Everything an endpoint takes, decoded by its codecs; throws for whatever they refuse. */
+/**
+ * Returns the input of an endpoint, decoded by its codecs. Throws `INVALID_REQUEST` if a codec
+ * rejects a part of the request.
+ */
 export async function readInput(
   endpoint: Endpoint,
   exchange: Exchange,
@@ -29,8 +32,8 @@ export async function readInput(
 }
 
 /**
- * Returns what identifies a request with an `Idempotency-Key`: its sender, endpoint, path and key.
- * Throws `INVALID_REQUEST` for a malformed key.
+ * Returns the identity of a request with an `Idempotency-Key`: one hash of its actor, endpoint,
+ * path parameters and key, and one of its body. Throws `INVALID_REQUEST` for a malformed key.
  */
 export async function idempotentRequestOf(
   key: string,
@@ -47,7 +50,7 @@ export async function idempotentRequestOf(
   }
 }
 
-/** The entity tag by which a record's revision is answered, and expected with `If-Match`. */
+/** Returns the entity tag of a revision, as it appears in `ETag` and `If-Match`. */
 export function revisionTag(revision: number): string {
   return `"${revision}"`
 }
@@ -56,14 +59,14 @@ function parseIfMatch(tag: string | undefined): number | undefined {
   if (tag === undefined || tag === '*') return undefined
   const revision = REVISION_TAG.exec(tag.trim())?.[1]
   if (revision === undefined)
-    throw invalid('If-Match', 'must be one ETag of an earlier answer, or *')
+    throw invalid('If-Match', 'must be the ETag of an earlier response, or *')
   return Number(revision)
 }
 
 function parseQuery(text: string): Readonly<Record<string, string>> {
   const query = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(text)) {
-    if (query.has(name)) throw invalid(name, 'is given more than once')
+    if (query.has(name)) throw invalid(name, 'must not occur more than once')
     query.set(name, value)
   }
   return Object.fromEntries(query)
@@ -88,10 +91,14 @@ async function readText({ maxBodyBytes }: Endpoint, exchange: Exchange): Promise
   }
 }
 
-/** Codecs walk a body recursively, and some leave out a name that would become a prototype. */
+/**
+ * Throws `INVALID_REQUEST` for a body that is nested too deeply, because codecs are recursive, or
+ * that contains a member `__proto__`, because some codecs would ignore it.
+ */
 function assertPlain(value: unknown, depthLeft: number): void {
   if (typeof value !== 'object' || value === null) return
-  if (depthLeft === 0) throw invalid('', `The body nests deeper than ${DEEPEST} levels.`)
+  if (depthLeft === 0)
+    throw invalid('', `The body must not be nested deeper than ${DEEPEST} levels.`)
   if (Object.hasOwn(value, '__proto__')) throw invalid('__proto__', 'is not a known field')
   for (const member of Object.values(value)) assertPlain(member, depthLeft - 1)
 }

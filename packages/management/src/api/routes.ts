@@ -1,24 +1,25 @@
 import { type EndpointName, endpoints } from '@ff/protocol/management'
 
-/** One path of the endpoint table, and what its methods do. */
+/** A path of the endpoint table, with the endpoint of each of its methods. */
 interface Template {
   readonly segments: readonly string[]
   readonly methods: ReadonlyMap<string, EndpointName>
 }
 
-/** A request's path, recognised. */
+/** The path of the endpoint table that matches a request. */
 export interface Route {
-  /** Which endpoint each method of this path is. */
+  /** The endpoint of each method of this path. */
   readonly methods: ReadonlyMap<string, EndpointName>
-  /** By the names of the endpoint table, exactly as they stand in the path. */
+  /** The parameters of the path by their names in the endpoint table, without any decoding. */
   readonly params: Readonly<Record<string, string>>
 }
 
 const TEMPLATES = templatesOf(endpoints)
 
 /**
- * Finds a path in the endpoint table. Segments are compared exactly, byte for byte: nothing is
- * decoded, normalised or trimmed, so no spelling of a path but its own ever reaches an endpoint.
+ * Returns the route of a path; `undefined` if the endpoint table has no such path. Segments are
+ * compared byte by byte and are not decoded, normalised or trimmed, so that exactly one spelling of
+ * a path reaches an endpoint.
  */
 export function findRoute(path: string): Route | undefined {
   const segments = path.split('/')
@@ -40,7 +41,9 @@ function paramsOf(template: Template, segments: readonly string[]): Route['param
   return Object.fromEntries(params)
 }
 
-/** Those with fewer parameters come first, so that fixed segments win. */
+/**
+ * Returns the paths of the table, those with fewer parameters first, so that fixed segments win.
+ */
 function templatesOf(table: typeof endpoints): readonly Template[] {
   const methods = new Map<string, Map<string, EndpointName>>()
   for (const name of Object.keys(table) as EndpointName[]) {

@@ -38,7 +38,7 @@ import { createOidcUseCases } from '../users/oidc-log-ins.ts'
 import { createPasswordUseCases } from '../users/passwords.ts'
 import { createWebhookUseCases, webhookUseCases } from '../webhooks/webhooks.ts'
 
-/** What use cases depend on, besides the services of every change. */
+/** The services that use cases depend on, in addition to those of every change. */
 interface UseCaseServices {
   /** `undefined` if users do not log in to this server. */
   readonly logIn: LogInService | undefined
@@ -51,7 +51,9 @@ interface UseCaseServices {
   readonly instance: Instance | undefined
 }
 
-/** The use case of each endpoint. A row of the endpoint table without one does not compile. */
+/**
+ * Creates the use case of each endpoint. An endpoint without a use case is a compile-time error.
+ */
 export function createUseCases(services: UseCaseServices) {
   const { logIn, payments, auditWalks } = services
   return {

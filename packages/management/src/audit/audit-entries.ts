@@ -3,21 +3,24 @@ import { isLongerJson } from '@ff/server/plane'
 import type { Records, StorageSession } from '@ff/storage'
 import type { AuditWalk } from './audit-walks.ts'
 
-/** How many entries are read at a time at most, so that decoding them takes no longer than a slice. */
+/** The maximum number of entries per read. Decoding them takes no longer than one time slice. */
 const PAGE = 32
 
-/** Entries with more characters of JSON than this are read one at a time. */
+/** The number of JSON characters above which entries are read one at a time. */
 const LARGE = 16 * 1024
 
-/** Whether a read failed because of what is stored, not because the store is away or refuses. */
+/**
+ * Returns `true` if a read failed because of damaged data, not because the store is unavailable.
+ */
 export function isDamage(error: unknown): boolean {
   return !isFlagError(error) || error.code === 'INTERNAL'
 }
 
 /**
- * All entries of an organization, or of the whole installation, chain by chain in the order of
- * their numbers, in the slices of a walk. Holds at most one page of them. An entry that cannot be
- * read ends it, after all entries before it, with an error that is no `FlagError`.
+ * Yields all entries of an organization, or of the whole installation, chain by chain in the order
+ * of their sequence numbers. The work runs in the time slices of a walk and keeps at most one page
+ * of entries in memory. For an entry that cannot be read, throws an error for which `isDamage` is
+ * `true`, after yielding all entries before it.
  */
 export async function* entriesInOrder(
   reader: Pick<StorageSession, 'list'>,
@@ -37,7 +40,7 @@ export async function* entriesInOrder(
       }
       const last = data.at(-1)
       if (last === undefined || data.length < limit) return
-      // Not a space: no entry that sorts between two ids may be skipped.
+      // U+0001 sorts before every printable character, so that no later id is skipped.
       from = `${last.id}\u0001`
       limit = data.some(isLarge) ? 1 : most
     } catch (error) {

@@ -14,7 +14,7 @@ type StoredEntry = Records['auditEvent']
 type Query = Input<'listAuditLog', 'query'>['query']
 type Filters = Pick<Query, keyof Input<'exportAuditLog', 'query'>['query']>
 
-/** Entries for which everything given holds. */
+/** The filters of entries. An entry must match all of them. */
 interface Selection {
   readonly where: Partial<StoredEntry>
   readonly range: NonNullable<ListQuery<'auditEvent'>['range']>
@@ -22,12 +22,15 @@ interface Selection {
 
 type Sort = NonNullable<ListQuery<'auditEvent'>['sort']>
 
-/** How many entries of each log count as recent. */
+/** The number of entries of each log that count as recent. */
 const RECENT = 1000
 
 const NEWEST_FIRST = { field: 'createdAt', direction: 'desc' } as const
 
-/** Returns the organization whose log is read; the role `platform` also reads that of deleted ones. */
+/**
+ * Returns the id of the organization to load for a read of its log. Returns no id for the role
+ * `platform`, which may also read the logs of deleted organizations.
+ */
 export function auditedOrganization(
   { orgId }: { readonly orgId?: string | undefined },
   actor: Actor,
@@ -35,16 +38,16 @@ export function auditedOrganization(
   return actor.role === 'platform' ? {} : { orgId: orgId ?? actor.orgId ?? '' }
 }
 
-/** Returns the id of that organization; `undefined`: the log of all organizations. */
+/** Returns the id of the organization of a log; `undefined` for the log of all organizations. */
 export function auditedId(organization: { readonly id: string } | null, orgId: string | undefined) {
   return organization?.id ?? orgId
 }
 
-/** The use cases of audit log. */
+/** The use cases of the audit log. */
 export const auditLogUseCases = {
   /**
-   * One page of the audit log, the newest entries first unless asked otherwise. Sorted by time, the
-   * entries of a chain are in the order in which they were written, whatever the clock showed.
+   * Returns one page of the audit log, by default the newest entries first. Sorted by time, the
+   * entries of a chain are in the order in which they were written, even if the clock was set back.
    */
   listAuditLog: defineQuery('listAuditLog', {
     load: ({ query }, actor) => auditedOrganization(query, actor),
@@ -63,16 +66,16 @@ export const auditLogUseCases = {
 export function createAuditExportUseCases(auditWalks: AuditWalks) {
   return {
     /**
-     * All entries asked for, chain by chain in the order of their numbers, while they are read. The
-     * caller must iterate to the end or return the iterator. Throws `RATE_LIMITED` while another
-     * request walks through the same log.
+     * Returns an iterable of all matching entries, chain by chain in the order of their sequence
+     * numbers. Entries are read during the iteration. The caller must iterate to the end or return
+     * the iterator. Throws `RATE_LIMITED` while another request walks through the same log.
      */
     exportAuditLog: defineQuery('exportAuditLog', {
       load: ({ query }, actor) => auditedOrganization(query, actor),
       async run({ storage, organization, query }): Promise<AsyncIterable<AuditEvent>> {
         const orgId = auditedId(organization, query.orgId)
         const walk = auditWalks.begin(orgId)
-        // A filter in the store would keep it from answering others while it looks for rare entries.
+        // With a filter in the store, a search for rare entries would block its other queries.
         const entries = entriesInOrder(storage, given({ orgId }), walk)
         return walk.through(entriesWithin(entries, selectionOf(query, orgId)))
       },
@@ -90,12 +93,17 @@ function selectionOf(
   }
 }
 
-/** Time goes by position, which also puts in order what happened within a millisecond. */
+/**
+ * Returns a sort by position instead of time, because it also orders entries of one millisecond.
+ */
 function sortOf({ field, direction }: Query['sort'] = NEWEST_FIRST): Sort {
   return { field: field === 'createdAt' ? 'position' : field, direction }
 }
 
-/** Of both logs, so that many log-ins push no change out. */
+/**
+ * Returns the recent entries of both logs. Each log has its own limit, so that many log-ins do not
+ * displace the changes.
+ */
 async function recentEntries(
   storage: ReadableStorage,
   { where, range }: Selection,

@@ -14,9 +14,9 @@ type Broken = NonNullable<AuditVerification['firstBroken']>
 export function createAuditVerificationUseCases(auditWalks: AuditWalks) {
   return {
     /**
-     * Walks an organization's chains, or all there are, and names the first entry that is not as it
-     * was written. Changes may go on meanwhile: what is added after the beginning may be left out.
-     * Throws `RATE_LIMITED` while another request walks through the same log.
+     * Verifies the chains of an organization, or all chains, and returns the first entry that is
+     * not as it was written. Entries that are added during the verification may be left out. Throws
+     * `RATE_LIMITED` while another request walks through the same log.
      */
     verifyAuditLog: defineQuery('verifyAuditLog', {
       load: ({ query }, actor) => auditedOrganization(query, actor),
@@ -48,20 +48,20 @@ async function loadHeads(
   return new Map(heads.flatMap((head) => (head === undefined ? [] : [[head.id, head]])))
 }
 
-/** A place in a walk through all chains. */
+/** A position in a walk through all chains. */
 interface Place {
   readonly chain: string
-  /** The last entry of the chain that was found to be sound. */
+  /** The last entry of the chain that was verified; `undefined` at the start of the chain. */
   readonly last: StoredEntry | undefined
 }
 
 interface Chains {
   readonly reader: Reader
-  /** As they were before the walk, so that every entry they know of must be met. */
+  /** The heads before the walk, by chain. The walk must reach the entry of each head. */
   readonly heads: ReadonlyMap<string, AuditHead>
 }
 
-/** Counts the entries that are sound, until the first that is broken. */
+/** Verifies and counts entries up to the first broken one. */
 async function verifyEntries(
   entries: AsyncIterable<StoredEntry>,
   chains: Chains,
@@ -93,7 +93,7 @@ async function verifyEntries(
   return result((await findBrokenEnd(place, chains)) ?? chainWithoutEntries(unmet))
 }
 
-/** What is wrong with the next entry of a chain, or before it. */
+/** Returns the fault of the next entry of a chain, or of the gap before it; `undefined` if none. */
 async function findBroken(
   entry: StoredEntry,
   place: Place,
@@ -113,14 +113,14 @@ async function findBroken(
   return isKnown ? undefined : brokenAt(entry, 'replaced')
 }
 
-/** Compares the end of a chain with its head. */
+/** Compares the end of a chain with its head and returns the fault; `undefined` if they match. */
 async function findBrokenEnd(place: Place, { reader, heads }: Chains): Promise<Broken | undefined> {
   const { chain, last } = place
   if (last === undefined) return undefined
   const before = heads.get(chain)
   if (before !== undefined && last.sequence === before.sequence) return undefined
   if (before !== undefined && last.sequence < before.sequence) return brokenAfter(place, 'tail_cut')
-  // Entries that were added meanwhile have moved the head in the same transaction.
+  // Entries that were added during the walk moved the head in the same transaction.
   const now = await reader.find('auditHead', chain)
   if (now === undefined) return brokenAt(last, 'head_missing')
   if (last.sequence < now.sequence || isHead(last, now)) return undefined
@@ -132,7 +132,7 @@ function chainWithoutEntries(unmet: ReadonlyMap<string, AuditHead>): Broken | un
   return head && brokenAfter({ chain: head.id, last: undefined }, 'tail_cut')
 }
 
-/** Something is wrong where the next entry of a chain should be. */
+/** Returns a fault at the place of the next entry of a chain. */
 function brokenAfter({ chain, last }: Place, reason: AuditFault): Broken {
   const sequence = (last?.sequence ?? 0) + 1
   return { id: entryId(chain, sequence), sequence, reason }

@@ -1,15 +1,17 @@
 import { FlagError } from '@ff/core'
 import { type Clock, type TimeSlice, TimeSliceQueue } from '@ff/server/plane'
 
-/** How long a walk may last. A reader of an export that is slower than this has to filter by date. */
+/**
+ * The maximum duration of a walk. A client that reads an export more slowly must filter by date.
+ */
 const LONGEST_WALK_MS = 60 * 60_000
 
-/** When a request that found its organization's place taken may try again. */
+/** The number of seconds after which a refused request may be repeated. */
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * The walks through the audit log in this process: one at a time for each organization, and in a
- * turn of the event loop at most one slice of one of them.
+ * Limits the walks through the audit log in this process to one at a time for each organization.
+ * Each turn of the event loop runs at most one time slice of all walks.
  */
 export class AuditWalks {
   readonly #clock: Clock
@@ -21,9 +23,9 @@ export class AuditWalks {
   }
 
   /**
-   * Begins a walk through the log of an organization; `undefined` is the log of the whole
-   * installation, which has a place of its own. The caller must end the walk. Throws
-   * `RATE_LIMITED` if another walk has the place.
+   * Begins a walk through the log of an organization, or through that of the whole installation if
+   * `orgId` is `undefined`. The two do not exclude each other. The caller must end the walk. Throws
+   * `RATE_LIMITED` while another walk through the same log is in progress.
    */
   begin(orgId: string | undefined): AuditWalk {
     const place = orgId ?? ''
@@ -38,7 +40,7 @@ export class AuditWalks {
   }
 }
 
-/** One walk through the audit log. It has its organization's place until it ends. */
+/** A walk through the audit log. It excludes other walks through the same log until it ends. */
 export class AuditWalk {
   readonly #slices: TimeSliceQueue
   readonly #release: () => void
@@ -49,14 +51,14 @@ export class AuditWalk {
     this.#release = release
   }
 
-  /** Resolves with the next slice of the walk. Throws `UNAVAILABLE` if the walk has ended. */
+  /** Waits for the next time slice and returns it. Throws `UNAVAILABLE` if the walk has ended. */
   async nextSlice(): Promise<TimeSlice> {
     const slice = await this.#slices.next()
     if (this.#hasEnded) throw new FlagError('UNAVAILABLE', 'The audit log was read for too long.')
     return slice
   }
 
-  /** Frees the place; the first call counts. */
+  /** Ends the walk. Further calls have no effect. */
   end(): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
@@ -64,8 +66,8 @@ export class AuditWalk {
   }
 
   /**
-   * The same entries. The walk ends with the last of them, with a failure, or when the iterator
-   * is returned, even if no entry was taken.
+   * Returns an iterable of the same entries. The walk ends after the last entry, after a failure,
+   * or when the iterator is returned, even if no entry was read.
    */
   through<T>(entries: AsyncGenerator<T, void>): AsyncIterable<T> {
     const step = async (pending: Promise<IteratorResult<T, void>>) => {
@@ -80,7 +82,7 @@ export class AuditWalk {
     }
     const iterator = {
       next: () => step(entries.next()),
-      // An entry that is being looked for is given up at the next slice.
+      // A pending read stops at its next time slice.
       return: () => {
         this.end()
         return step(entries.return())

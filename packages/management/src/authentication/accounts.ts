@@ -4,15 +4,15 @@ import type { Actor } from '../access/actors.ts'
 /** A user and their memberships. */
 export interface Account {
   readonly user: Records['user']
-  /** The oldest first. */
+  /** The memberships, oldest first. */
   readonly memberships: readonly Records['member'][]
 }
 
 /**
  * Returns an account with the memberships that its log-in method proves; `undefined` if the user
- * is unknown. The administrator who adds an address learns its one-time link and could set its
- * first password, so a password proves only memberships that were accepted with their own link. An
- * identity provider proves the address, and so all memberships.
+ * does not exist. An administrator that adds an e-mail address receives its one-time link and could
+ * set the first password, so a password proves only memberships that were accepted with their own
+ * link. An identity provider proves the e-mail address, and therefore all memberships.
  */
 export async function findAccount(
   reader: Pick<StorageSession, 'list'>,
@@ -20,7 +20,7 @@ export async function findAccount(
   method: LoginSession['method'],
 ): Promise<Account | undefined> {
   const user = (await reader.list('user', { where, limit: 1 })).data[0]
-  // Also for an unknown address, so that the time of the reply does not reveal it.
+  // Runs also without a user, so that the response time does not reveal unknown addresses.
   const memberships = await reader.list('member', {
     where: { userId: user?.id ?? '' },
     sort: { field: 'createdAt', direction: 'asc' },
@@ -34,8 +34,8 @@ export async function findAccount(
 }
 
 /**
- * Returns the actor of an account: in the given organization, or by default in that of the oldest
- * membership. `undefined` without such a membership; an administrator always acts for the platform.
+ * Returns the actor of an account in an organization, by default in that of the oldest membership;
+ * `undefined` if there is no such membership. `orgId` is ignored for the role `platform`.
  */
 export function actorOf({ user, memberships }: Account, orgId?: string): Actor | undefined {
   const { id, email } = user

@@ -12,8 +12,8 @@ const codeOf = (work: () => void) => {
   }
 }
 
-describe('attempts', () => {
-  it('of more names than are remembered are refused until the window ends', async () => {
+describe('Attempts', () => {
+  it('Attempts of new names are refused until the window ends if the table is full', async () => {
     const clock = new FakeClock()
     const attempts = new Attempts({ clock, limit: 2 })
     for (let n = 0; n < 20_000; n += 1) attempts.take(`name ${n}`)
@@ -24,7 +24,7 @@ describe('attempts', () => {
     expect(codeOf(() => attempts.take('one more'))).toBe('taken')
   })
 
-  it('Attempts of the oldest names are forgotten when the table is full, if so set', () => {
+  it('A full table forgets the oldest names if whenFull is set to forget oldest', () => {
     const attempts = new Attempts({ clock: new FakeClock(), limit: 1, whenFull: 'forget oldest' })
     for (let n = 0; n <= 20_000; n += 1) attempts.take(`name ${n}`)
     expect(codeOf(() => attempts.take('name 1'))).toBe('RATE_LIMITED')
@@ -32,7 +32,7 @@ describe('attempts', () => {
     expect(codeOf(() => attempts.take('name 1'))).toBe('taken')
   })
 
-  it('given back can be made again, but are never more than there were', () => {
+  it('An attempt that is given back can be used again, but adds no further attempts', () => {
     const attempts = new Attempts({ clock: new FakeClock(), limit: 1 })
     attempts.giveBack('name')
     attempts.take('name')
@@ -41,7 +41,7 @@ describe('attempts', () => {
     expect(codeOf(() => attempts.take('name'))).toBe('taken')
   })
 
-  it('are not refused for ever when the clock is set back', () => {
+  it('Attempts are not refused forever if the clock is set back', () => {
     const clock = new FakeClock()
     const attempts = new Attempts({ clock, limit: 1 })
     attempts.take('name')

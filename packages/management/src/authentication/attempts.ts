@@ -3,17 +3,17 @@ import type { Clock } from '@ff/server/plane'
 
 const WINDOW_MS = 15 * 60_000
 
-/** How many different names one window remembers. */
+/** The maximum number of different names in one window. */
 const MOST_NAMES = 20_000
 
 interface AttemptsOptions {
   readonly clock: Clock
-  /** Attempts that each name has in a window. */
+  /** The number of attempts that each name has in a window. */
   readonly limit: number
   /**
-   * What becomes of a further name when the table is full. By default it is refused until the
-   * window ends: to forget names would return their attempts to a caller that can invent names.
-   * `forget oldest` is for names that callers cannot invent.
+   * The treatment of a new name when the table is full. By default it is refused until the window
+   * ends: a caller that can invent names could otherwise displace a name and get its attempts back.
+   * Use `forget oldest` for names that callers cannot invent.
    */
   readonly whenFull?: 'refuse' | 'forget oldest'
 }
@@ -21,7 +21,7 @@ interface AttemptsOptions {
 /** Counts attempts by name, in windows of 15 minutes, within bounded memory. */
 export class Attempts {
   readonly #options: AttemptsOptions
-  /** The oldest name comes first. */
+  /** Attempts by name, the oldest name first. */
   readonly #counts = new Map<string, number>()
   #endsAt = Number.NEGATIVE_INFINITY
 
@@ -51,7 +51,7 @@ export class Attempts {
     if (oldest !== undefined) this.#counts.delete(oldest)
   }
 
-  /** Takes back the count of an attempt that has succeeded. */
+  /** Removes the count of an attempt that has succeeded. */
   giveBack(name: string): void {
     const used = this.#counts.get(name) ?? 0
     if (used > 1) this.#counts.set(name, used - 1)
@@ -59,8 +59,10 @@ export class Attempts {
   }
 }
 
-/** The refusal of an attempt, with the seconds after which the next one may pass. */
+/**
+ * Returns the error for a refused attempt. `seconds` is the time until the next attempt may pass.
+ */
 export function tooManyAttempts(seconds: number): FlagError {
-  const message = 'Too many attempts; wait before you try again.'
+  const message = 'There were too many attempts. Wait before you try again.'
   return new FlagError('RATE_LIMITED', message, { details: { seconds } })
 }

@@ -1,7 +1,7 @@
-/** The path and security of a cookie. */
+/** The path and the security of a cookie. */
 export interface CookieSettings {
   readonly path: string
-  /** Whether browsers send it over encrypted connections only. */
+  /** `true` if browsers send the cookie over encrypted connections only. */
   readonly isSecure: boolean
 }
 
@@ -12,16 +12,19 @@ interface Cookie extends CookieSettings {
   readonly maxAgeSeconds: number
 }
 
-/** The value of `Set-Cookie` for a cookie that scripts cannot read and other sites cannot post with. */
+/**
+ * Returns the value of `Set-Cookie` for a cookie that scripts cannot read and that browsers do not
+ * add to POST requests from other sites.
+ */
 export function setCookieText({ name, value, path, maxAgeSeconds, isSecure }: Cookie): string {
-  // Lax, because an identity provider's redirect back is a navigation that another site begins.
+  // `Lax`, because the redirect from an identity provider is a navigation from another site.
   const attributes = [`Path=${path}`, `Max-Age=${maxAgeSeconds}`, 'HttpOnly', 'SameSite=Lax']
   return [`${name}=${value}`, ...attributes, ...(isSecure ? ['Secure'] : [])].join('; ')
 }
 
 /**
- * Returns the value of the cookie with this name in a `Cookie` header. `undefined` if there is none,
- * or more than one, of which another site may have set one.
+ * Returns the value of the cookie with this name in a `Cookie` header; `undefined` if there is
+ * none. Also `undefined` if there are several, because another site may have set one of them.
  */
 export function findCookie(header: string | undefined, name: string): string | undefined {
   const pairs = header?.split(';').map((pair) => pair.trim()) ?? []

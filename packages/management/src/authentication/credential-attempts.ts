@@ -1,10 +1,10 @@
 import { addressOf, type Client, type Clock, hashSecret } from '@ff/server/plane'
 import { Attempts } from './attempts.ts'
 
-/** Wrong bearer tokens and session cookies that a network address may send in a quarter of an hour. */
+/** The number of wrong bearer tokens and session cookies that an address may send in 15 minutes. */
 const WRONG_CREDENTIALS = 300
 
-/** Of so many credentials, those used last, it is remembered that they were right. */
+/** The maximum number of accepted credentials in memory; the most recently used ones are kept. */
 const MOST_ACCEPTED = 10_000
 
 interface CredentialAttemptsOptions {
@@ -13,15 +13,15 @@ interface CredentialAttemptsOptions {
 }
 
 /**
- * Bounds what wrong credentials cost. When a network address has sent too many, its further ones
- * are refused before they are looked up. Credentials that this process has accepted before are
- * always looked up, so that others with the same address cannot lock them out. Callers whose
- * address is unknown are not counted.
+ * Limits the cost of wrong credentials. When a network address has sent too many, its further
+ * credentials are refused before they are looked up. Credentials that this process has accepted
+ * before are always looked up, so that other callers with the same address cannot lock them out.
+ * Callers without a known address are not counted.
  */
 export class CredentialAttempts {
   readonly #attempts: Attempts
   readonly #trustProxy: boolean
-  /** Hashes of credentials; the one used last comes last. */
+  /** Hashes of accepted credentials, the most recently used one last. */
   readonly #accepted = new Set<string>()
 
   constructor({ clock, trustProxy }: CredentialAttemptsOptions) {
@@ -30,7 +30,7 @@ export class CredentialAttempts {
   }
 
   /**
-   * The result of `find`, of which `undefined` means that the secret is wrong. Throws
+   * Calls `find` and returns its result, which is `undefined` if the secret is wrong. Throws
    * `RATE_LIMITED` without calling it if the client's address has no attempts left.
    */
   async find<T>(

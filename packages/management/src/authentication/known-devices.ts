@@ -8,10 +8,10 @@ const NAME_DIGITS = 8
 const LIFETIME_MS = 365 * 24 * 60 * 60_000
 const ID_DIGITS = 32
 const COOKIE = /^([0-9a-f]{32})\.(\d{1,15})\.([A-Za-z0-9+/]{43}=)$/
-/** Keeps the derived keys apart from every other use of the secret keys. */
+/** Separates the derived keys from all other uses of the secret keys. */
 const PURPOSE = 'ff device cookie v1'
 
-/** What a cookie proves: the device, its time of issue and the account. */
+/** The signed content of a device cookie: the device, the time of issue and the account. */
 type Signed = Readonly<Record<'id' | 'issuedAt' | 'email', string>>
 type SigningKey = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>
 
@@ -21,9 +21,9 @@ interface KnownDevicesOptions {
 }
 
 /**
- * Signs and recognizes device cookies. A browser carries one for each account that has logged in
- * there within a year; its value, `id.issuedAt.mac`, is authenticated together with the account's
- * e-mail address. The first secret key signs, every key verifies; nothing is stored.
+ * Signs and recognizes device cookies. A browser has one for each account that logged in with it
+ * within the last year. The value, `id.issuedAt.mac`, is authenticated together with the e-mail
+ * address of the account. The first secret key signs, and every key verifies. Nothing is stored.
  */
 export class KnownDevices {
   readonly #clock: Clock
@@ -34,7 +34,7 @@ export class KnownDevices {
     this.#keys = deriveKeys(secretKeys, deriveKey)
   }
 
-  /** The value of `Set-Cookie` that makes a browser a known device of the account, under a new id. */
+  /** Returns the value of `Set-Cookie` that makes a browser a known device, with a new id. */
   async cookieFor(email: string, settings: CookieSettings): Promise<string> {
     const id = newSecret('').slice(0, ID_DIGITS)
     const issuedAt = String(this.#clock.now())
@@ -49,8 +49,8 @@ export class KnownDevices {
   }
 
   /**
-   * The id of the device that a request comes from; `undefined` if the account has no valid device
-   * cookie in it.
+   * Returns the id of the known device that sent a request; `undefined` if the request has no valid
+   * device cookie of the account.
    */
   async find(caller: Pick<Client, 'header'>, email: string): Promise<string | undefined> {
     const header = caller.header('cookie')
@@ -79,7 +79,7 @@ async function cookieNameOf(email: string): Promise<string> {
   return COOKIE_PREFIX + (await sha256(email.toLowerCase())).slice(0, NAME_DIGITS)
 }
 
-/** Unambiguous, because neither `id` nor `issuedAt` contains a full stop. */
+/** Returns unambiguous bytes to sign: neither `id` nor `issuedAt` contains a full stop. */
 function signedBytes({ id, issuedAt, email }: Signed): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`${id}.${issuedAt}.${email.toLowerCase()}`)
 }

@@ -14,7 +14,7 @@ const create = () => new LogInAttempts({ clock: new FakeClock() })
 const unknown = { network: '192.0.2.1', account: 'ada@acme.test', device: undefined }
 const known = { ...unknown, device: 'a known device' }
 
-it('Tables of any size do not refuse known devices', async () => {
+it('Known devices are not refused even if all tables are full', async () => {
   const attempts = create()
   for (let n = 0; n < 20_001; n += 1) {
     await fail(attempts, { ...known, device: `device ${n}` })
@@ -24,7 +24,7 @@ it('Tables of any size do not refuse known devices', async () => {
   expect(await succeed(attempts, known)).toBe(true)
 })
 
-it('A network that tries any number of accounts leaves room for other networks', async () => {
+it('A network that tries any number of accounts does not block other networks', async () => {
   const attempts = create()
   const results: unknown[] = []
   for (let n = 0; n < 30_000; n += 1) {
@@ -42,7 +42,7 @@ it('Clients without a known network share one', async () => {
   expect(await succeed(attempts, unknown)).toBe(true)
 })
 
-it('An attempt counts if it throws UNAUTHENTICATED, and not if it throws anything else', async () => {
+it('An attempt counts if it throws UNAUTHENTICATED, but not if it throws another error', async () => {
   const attempts = create()
   const throwing = (error: Error) =>
     attempts.run(known, () => Promise.reject(error)).catch(() => undefined)
@@ -51,7 +51,7 @@ it('An attempt counts if it throws UNAUTHENTICATED, and not if it throws anythin
   expect(await fail(attempts, known)).toBe('RATE_LIMITED')
 })
 
-it('An attempt without an account counts for its network only, and needs no place', async () => {
+it('An attempt without an account counts for its network only, and not as a concurrent attempt', async () => {
   const attempts = create()
   const waiting: (() => void)[] = []
   const wait = () => new Promise<boolean>((resolve) => waiting.push(() => resolve(false)))
@@ -64,7 +64,7 @@ it('An attempt without an account counts for its network only, and needs no plac
   expect(await succeed(attempts, { ...unknown, network: '192.0.2.2' })).toBe(true)
 })
 
-it('Attempts pass exactly while every limit has room, in any order', async () => {
+it('An attempt passes exactly if every limit has room, in any sequence of attempts', async () => {
   const attempt = fc.record({
     network: fc.constantFrom('a', 'b'),
     account: fc.constantFrom('ada', 'bob', 'eve', 'joe', 'sue', 'tom', undefined),

@@ -4,45 +4,46 @@ import { Attempts, tooManyAttempts } from './attempts.ts'
 
 const BUSY_SECONDS = 2
 
-/** The limits of failed attempts in a window, and of attempts of unknown devices in progress. */
+/** Creates the limits of failed attempts, and of concurrent attempts from unknown devices. */
 function createLimits(clock: Clock) {
   return {
-    // Each name has once logged in, so a stranger cannot make the table forget.
+    // Each device has logged in before, so an attacker cannot displace names from the table.
     devices: new Attempts({ clock, limit: 10, whenFull: 'forget oldest' }),
     accountsInNetworks: new Attempts({ clock, limit: 10 }),
-    // A network may be a whole office.
+    // A whole office may share one network.
     networks: new Attempts({ clock, limit: 50 }),
-    // Ends guessing from many networks.
+    // Stops guessing from many networks.
     accounts: new Attempts({ clock, limit: 100 }),
-    // Bounds the hashing that unknown devices cause, and the names that are remembered of them.
+    // Limits the password hashing for unknown devices, and the memory for their names.
     total: new Attempts({ clock, limit: 3000 }),
     networksAtOnce: new AttemptsAtOnce(4),
-    // Less than a password hasher lets wait, so that known devices and other networks find room.
+    // Less than the queue of a password hasher, so that unknown devices alone cannot fill it.
     totalAtOnce: new AttemptsAtOnce(8),
   }
 }
 
-/** What is known of an attempt before anything is tried. */
+/** The properties of an attempt that the limits depend on. */
 export interface LogInAttempt {
-  /** `undefined` if it is not known: all such clients share one unnamed network. */
+  /** `undefined` if it is unknown. All such clients share one unnamed network. */
   readonly network: string | undefined
-  /** The e-mail address; `undefined` if only the attempt itself can name the account. */
+  /** The e-mail address; `undefined` if only the proof of identity names the account. */
   readonly account: string | undefined
-  /** The id of a device that is known for the account. */
+  /** The id of a known device of the account; `undefined` for an unknown device. */
   readonly device: string | undefined
 }
 
 /** A limit of failed attempts, or of attempts in progress. */
 type Limit = Pick<Attempts, keyof Attempts>
 
-/** A limit and the name that an attempt has there. */
+/** A limit, and the name under which it counts an attempt. */
 type Counted = readonly [Limit, string]
 
 /**
- * Limits failed attempts to log in. A known device counts for itself only, so that attempts of others
- * do not block it; all others count for account and network, network, account, and in total. An
- * attempt without an account proves itself elsewhere and costs no hashing: it counts for the network
- * only. Everything is in memory, and bounded.
+ * Limits failed attempts to log in. An attempt from a known device counts for this device only, so
+ * that attempts of other clients do not block it. Any other attempt counts for the account in its
+ * network, for the network, for the account, and in total. An attempt without an account uses an
+ * identity provider and needs no password hashing, so it counts for the network only. All counts
+ * are kept in bounded memory.
  */
 export class LogInAttempts {
   readonly #limits: ReturnType<typeof createLimits>
@@ -80,7 +81,7 @@ export class LogInAttempts {
     if (account === undefined) return [[networks, network]]
     return [
       [networks, network],
-      // No header, and so no network, contains a line break.
+      // The separator is unambiguous: a network never contains a line break.
       [accountsInNetworks, `${network}\n${account}`],
       [accounts, account],
       [total, ''],
@@ -96,7 +97,7 @@ export class LogInAttempts {
   }
 }
 
-/** Limits how many attempts of a name are in progress. */
+/** Limits the number of concurrent attempts of a name. */
 class AttemptsAtOnce implements Limit {
   readonly #limit: number
   readonly #counts = new Map<string, number>()

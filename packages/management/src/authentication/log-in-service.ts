@@ -15,7 +15,7 @@ interface LogInServiceOptions
   readonly passwordHasher: PasswordHasher
   readonly credentialAttempts: CredentialAttempts
   readonly secretKeys: SecretKeys
-  /** The path of the cookies of sessions and devices. */
+  /** The path of session cookies and device cookies. */
   readonly cookiePath: string
   /** The URL of this server for browsers, without a trailing slash. */
   readonly publicUrl: string | undefined
@@ -23,7 +23,9 @@ interface LogInServiceOptions
 
 const FORGET_EVERY_MS = 10 * 60_000
 
-/** Proofs of identity, log-in sessions and their cookies, and the audit of log-ins. */
+/**
+ * Limits proofs of identity, and creates log-in sessions, their cookies and their audit entries.
+ */
 export class LogInService {
   readonly passwordHasher: PasswordHasher
   readonly sessions: LoginSessions
@@ -42,8 +44,9 @@ export class LogInService {
   }
 
   /**
-   * Returns the session of the caller's cookie. `undefined` if there is none, or if the request has a
-   * bearer token. Throws `RATE_LIMITED` if the caller's address has sent too many wrong credentials.
+   * Returns the session of the caller's cookie; `undefined` if there is none, or if the request has
+   * a bearer token. Throws `RATE_LIMITED` if the caller's address has sent too many wrong
+   * credentials.
    */
   async findSession(caller: Client | undefined): Promise<LiveSession | undefined> {
     if (caller === undefined || caller.header('authorization') !== undefined) return undefined
@@ -53,10 +56,10 @@ export class LogInService {
   }
 
   /**
-   * Tries a proof of identity and returns whether it holds. Throws `RATE_LIMITED` before any work is
-   * done if there were too many failed attempts; see `LogInAttempts`. `account` is the e-mail
-   * address, or `undefined` if only the proof names the account, as that of an identity provider
-   * does. An attempt fails if it returns `false` or throws `UNAUTHENTICATED`; no other attempt counts.
+   * Calls `prove` and returns `true` if the identity is proven. Throws `RATE_LIMITED` without
+   * calling it if there were too many failed attempts; see `LogInAttempts`. `account` is the e-mail
+   * address, or `undefined` if only the proof names the account, as with an identity provider. An
+   * attempt counts as failed if `prove` returns `false` or throws `UNAUTHENTICATED`.
    */
   async tryProof(
     caller: Client | undefined,
@@ -74,7 +77,7 @@ export class LogInService {
     }
   }
 
-  /** Returns the cookie of a session; with `undefined`, the one that removes it. */
+  /** Returns the cookie of a session; without a session, a cookie that removes it. */
   sessionCookie(session: LiveSession | undefined, caller: Client | undefined): string {
     return sessionCookie(session, this.#cookieSettings(caller))
   }
@@ -101,7 +104,7 @@ export function endedSessionsJob(service: LogInService | undefined): Job {
   }
 }
 
-/** Throws `NOT_FOUND`, as for an unknown path, if users do not log in to this server. */
+/** Returns the service. Throws `NOT_FOUND`, as for an unknown path, if log-in is not configured. */
 export function requireLogIn(service: LogInService | undefined): LogInService {
   if (service === undefined) throw notFound('path')
   return service

@@ -11,7 +11,7 @@ type LoginEventType =
   | 'user.password_changed'
   | 'member.accepted'
 
-/** One event of the log-in chains, which are separate from those of changes. */
+/** An event of the log-in chains, which are separate from the chains of changes. */
 type LoginEvent<T extends LoginEventType> = {
   readonly [E in T]: {
     readonly type: E
@@ -25,10 +25,14 @@ type LoginEvent<T extends LoginEventType> = {
 
 /** The event of a successful or refused log-in. */
 export type LoginAttempt = LoginEvent<'user.login_success' | 'user.login_failed'>
+
+/** The event of a refused log-in. */
 export type LoginRefusal = LoginEvent<'user.login_failed'>
+
+/** The event of a changed password. */
 export type PasswordEvent = LoginEvent<'user.password_changed'>
 
-/** The actor of a log-in with an unknown address. */
+/** The actor of a log-in with an unknown e-mail address. */
 export const UNKNOWN_ACTOR: AuditEvent['actor'] = { id: '', email: '', name: '', role: '' }
 
 interface Waiting {
@@ -37,10 +41,10 @@ interface Waiting {
   readonly reject: (cause: unknown) => void
 }
 
-/** The most entries of one transaction, which bounds the wait of a change. */
+/** The maximum number of entries per transaction. It limits the delay of concurrent changes. */
 const MOST_AT_ONCE = 50
 
-/** The most refused log-ins a minute with an entry each; the rest are counted. */
+/** The number of refused log-ins per minute with their own entry. Further ones are only counted. */
 const REFUSALS_A_MINUTE = 60
 const MINUTE_MS = 60_000
 
@@ -67,15 +71,16 @@ type LoginAuditOptions = Pick<ServerServices, 'storage' | 'clock' | 'logger'>
 
 /**
  * Writes accepted and refused log-ins to their own chains. One transaction at a time writes a batch
- * of them, so that changes are not delayed; of a flood of refused log-ins most are only counted, so
- * that it does not fill the disk.
+ * of them, so that changes are not delayed. If there are very many refused log-ins, most are only
+ * counted, so that they do not fill the disk.
  */
 export class LoginAudit {
   readonly #options: LoginAuditOptions
   readonly #waiting: Waiting[] = []
   #isWriting = false
-  /** The refused log-ins of this minute: with an entry, and without. */
+  /** The number of refused log-ins of this minute that have their own entry. */
   #kept = 0
+  /** The number of refused log-ins of this minute without an entry. */
   #counted = 0
   #since = ''
   #minute: Cancel | undefined
@@ -85,8 +90,8 @@ export class LoginAudit {
   }
 
   /**
-   * Resolves when the entry is kept; rejects when the store refuses it. A name that is no e-mail
-   * address is left out, because users type passwords there by mistake.
+   * Records a log-in. Resolves when the entry is stored; rejects if the store refuses it. A name
+   * that is not an e-mail address is left out, because users type passwords there by mistake.
    */
   record(attempt: LoginAttempt): Promise<void> {
     const { fields } = attempt
@@ -94,7 +99,7 @@ export class LoginAudit {
     return this.#keep({ ...attempt, fields: { ...fields, email } } as LoginAttempt)
   }
 
-  /** A refused log-in: recorded, or, when there were many in this minute already, counted. */
+  /** Records a refused log-in, or only counts it if there were many in this minute already. */
   async refuse(refusal: LoginRefusal): Promise<void> {
     this.#startMinute()
     if (this.#kept >= REFUSALS_A_MINUTE) {
@@ -105,13 +110,13 @@ export class LoginAudit {
     await this.record(refusal)
   }
 
-  /** Counts an attempt that was refused untried; one entry a minute has their number. */
+  /** Counts an attempt that was refused without trying it. One entry per minute has the number. */
   countRefused(): void {
     this.#startMinute()
     this.#counted += 1
   }
 
-  /** Writes the count of this minute; nothing is counted afterwards. */
+  /** Writes the count of this minute and stops the timer. */
   async close(): Promise<void> {
     this.#minute?.()
     await this.#endMinute()
@@ -154,7 +159,7 @@ export class LoginAudit {
     this.#isWriting = false
   }
 
-  /** Takes the longest waiting entries of one chain. */
+  /** Removes and returns the next batch: the first waiting entries, all of one chain. */
   #take(): readonly Waiting[] {
     const orgId = this.#waiting[0]?.entry.orgId
     const end = this.#waiting.findIndex(({ entry }) => entry.orgId !== orgId)

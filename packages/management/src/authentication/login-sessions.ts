@@ -14,12 +14,13 @@ import {
 import type { LoginSession, Storage } from '@ff/storage'
 import { type CookieSettings, findCookie, setCookieText } from './cookies.ts'
 
+/** The name of the session cookie. */
 export const SESSION_COOKIE = 'ff_session'
 const SESSION_PREFIX = 'ffs_'
 const SESSION = /^ffs_[0-9a-f]{64}$/
 
 const LIFETIME_MS = 12 * 60 * 60_000
-/** A session ends after this time without use. */
+/** The time without use after which a session ends. */
 const IDLE_MS = 2 * 60 * 60_000
 
 /** A session that was just opened or found, with its secrets. */
@@ -31,7 +32,7 @@ export interface LiveSession {
 
 type LoginSessionsOptions = Pick<ServerServices, 'storage' | 'clock' | 'logger'>
 
-/** Stores log-in sessions, with the hash of their token only. */
+/** Stores log-in sessions. Only the hash of a token is stored. */
 export class LoginSessions {
   readonly #storage: Storage
   readonly #clock: Clock
@@ -43,7 +44,7 @@ export class LoginSessions {
     this.#lastUse = new LastUse('loginSession', options)
   }
 
-  /** Opens a session, always with a new token; a token that a browser sends is never adopted. */
+  /** Opens a session with a new token. A token that a browser sends is never reused. */
   async open({ userId, method }: Pick<LoginSession, 'userId' | 'method'>): Promise<LiveSession> {
     const token = newSecret(SESSION_PREFIX)
     const now = timestampAt(this.#clock)
@@ -72,6 +73,7 @@ export class LoginSessions {
     return { record, token, csrfToken: await csrfTokenOf(token) }
   }
 
+  /** Deletes a session. */
   async end({ record: { id } }: LiveSession): Promise<void> {
     await this.#storage.purge('loginSession', { where: { id } })
   }
@@ -94,10 +96,12 @@ export class LoginSessions {
 /** Throws `FORBIDDEN` unless the request has the CSRF token of the session. */
 export function assertCsrfToken({ csrfToken }: LiveSession, caller: Pick<Client, 'header'>): void {
   if (equalSecrets(caller.header('x-csrf-token') ?? '', csrfToken)) return
-  throw new FlagError('FORBIDDEN', 'X-CSRF-Token must be the one that GET /auth/me answers.')
+  throw new FlagError('FORBIDDEN', 'X-CSRF-Token must be the token that GET /auth/me returns.')
 }
 
-/** The value of `Set-Cookie` that gives a browser its session; without a session, that removes it. */
+/**
+ * Returns the value of `Set-Cookie` for a session; without a session, one that removes the cookie.
+ */
 export function sessionCookie(session: LiveSession | undefined, settings: CookieSettings): string {
   return setCookieText({
     ...settings,
@@ -107,13 +111,13 @@ export function sessionCookie(session: LiveSession | undefined, settings: Cookie
   })
 }
 
-/** The session's token that a request is sent with; `undefined` if it has none or not the form of one. */
+/** Returns the session token of a request; `undefined` if it is missing or malformed. */
 export function sessionTokenOf(caller: Pick<Client, 'header'>): string | undefined {
   const token = findCookie(caller.header('cookie'), SESSION_COOKIE)
   return token !== undefined && SESSION.test(token) ? token : undefined
 }
 
-/** Derived, so that it is not stored; does not reveal the token. */
+/** Derives the CSRF token of a session, which is not stored and does not reveal the token. */
 function csrfTokenOf(token: string): Promise<string> {
   return sha256(`csrf ${token}`)
 }

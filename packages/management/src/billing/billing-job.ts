@@ -9,12 +9,13 @@ import { PENDING } from './invoices.ts'
 import { closeDuePeriod } from './plan-change.ts'
 
 const EVERY_MS = 60_000
-/** A timestamp before that of any record. */
+/** A timestamp earlier than that of any record. */
 const BEFORE_ALL = '0000-01-01T00:00:00.000Z'
 
 /**
- * Draws up the invoice of each period that has ended, also of those that ended while no server
- * ran, and has the payment provider charge what its customers owe for theirs.
+ * Creates the job that draws up the invoice of each period that has ended, including periods that
+ * ended while no server was running. If there is a payment provider, the job charges the invoices
+ * of its customers.
  */
 export function billingJob(services: ChangeServices, payments: Payments | undefined): Job {
   return {
@@ -39,7 +40,7 @@ async function closePeriods(services: ChangeServices): Promise<void> {
   }
 }
 
-/** False when the organization's period has not ended yet, or another instance has closed it. */
+/** Returns `false` if the period has not ended yet, or if another instance has closed it. */
 function closePeriod(services: ChangeServices, orgId: string): Promise<boolean> {
   return applyChange(services, requestFor(orgId), async (writer, { organization }) => {
     const closed = await closeDuePeriod(writer, organization)
@@ -61,8 +62,8 @@ async function chargePending(services: ChangeServices, payments: Payments): Prom
 }
 
 /**
- * The amount was settled when the invoice was drawn up, and the key is the invoice's: however
- * often this is tried, and wherever it stops, it is charged once.
+ * Charges a pending invoice. The amount is fixed and the idempotency key belongs to the invoice, so
+ * the customer is charged once even if this function is interrupted and runs again.
  */
 async function charge(
   services: ChangeServices,
@@ -81,7 +82,7 @@ async function charge(
   await settle(services, invoice, isAccepted)
 }
 
-/** False when the provider refuses; throws when it cannot be asked. */
+/** Returns `false` if the provider refuses the charge. Throws if the provider is unavailable. */
 async function isTaken(charging: Promise<void>): Promise<boolean> {
   try {
     await charging
@@ -92,7 +93,9 @@ async function isTaken(charging: Promise<void>): Promise<boolean> {
   }
 }
 
-/** Removes a pending invoice that the provider has accepted; keeps another as a draft. */
+/**
+ * Removes a pending invoice if the provider has accepted its charge; otherwise makes it a draft.
+ */
 async function settle(
   services: ChangeServices,
   { id, orgId }: Invoice,
@@ -100,10 +103,10 @@ async function settle(
 ): Promise<void> {
   await applyChange(services, requestFor(orgId), async (writer) => {
     const before = await writer.reader.find('invoice', id)
-    // Another instance may have been faster.
+    // Another instance may have settled the invoice already.
     if (before?.status !== PENDING) return { result: null }
     if (isAccepted) {
-      // From here on it is a part of an invoice of the provider's.
+      // The provider adds the charge to an invoice of its own.
       await writer.remove('invoice', before)
       return completed('invoice.charged', { before })
     }
@@ -112,7 +115,7 @@ async function settle(
   })
 }
 
-/** One organization's trouble must not keep the others waiting; the next run tries again. */
+/** Runs work for one organization. Logs a failure, so that the job continues with the others. */
 async function attempt(
   { logger }: ChangeServices,
   orgId: string,

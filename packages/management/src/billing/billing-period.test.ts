@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dayOfMonth, daysAfter, monthAfter, monthOf } from './billing-period.ts'
 
-/** The ends of so many periods that begin at this instant. */
+/** Returns the ends of `count` periods, of which the first begins at `start`. */
 function endsFrom(start: string, count: number): string[] {
   const day = dayOfMonth(start)
   const ends: string[] = []
@@ -9,8 +9,8 @@ function endsFrom(start: string, count: number): string[] {
   return ends
 }
 
-describe('billing periods', () => {
-  it('end on the same day of each month, at the same time', () => {
+describe('Billing periods', () => {
+  it('Billing periods end on the same day of each month, at the same time', () => {
     expect(endsFrom('2030-11-15T10:20:30.456Z', 3)).toEqual([
       '2030-12-15T10:20:30.456Z',
       '2031-01-15T10:20:30.456Z',
@@ -18,7 +18,7 @@ describe('billing periods', () => {
     ])
   })
 
-  it('end on the last day of a month that is too short, and on their own again afterwards', () => {
+  it('Billing periods end on the last day of a short month, and on their own day after it', () => {
     const dates = (start: string, count: number) =>
       endsFrom(start, count).map((end) => end.slice(5, 10))
     const midnight = 'T00:00:00.000Z'
@@ -27,11 +27,11 @@ describe('billing periods', () => {
     expect(dates(`2030-12-30${midnight}`, 3)).toEqual(['01-30', '02-28', '03-30'])
   })
 
-  it('go by UTC, whatever the last millisecond of a month is elsewhere', () => {
+  it('Billing periods are computed in UTC', () => {
     expect(endsFrom('2030-01-31T23:59:59.999Z', 1)).toEqual(['2030-02-28T23:59:59.999Z'])
   })
 
-  it('of a trial are whole days', () => {
+  it('Trial periods are whole days', () => {
     expect(daysAfter('2030-02-27T12:00:00.000Z', 14)).toBe('2030-03-13T12:00:00.000Z')
   })
 
@@ -84,7 +84,7 @@ describe('billing periods', () => {
       '2031-02-28',
       31,
     ],
-  ])('within what is paid for are months: %s', (_what, ...[from, to, now, start, end, day]) => {
+  ])('A paid period is divided into months: %s', (_what, ...[from, to, now, start, end, day]) => {
     const at = (date: string) => `${date}T10:20:30.000Z`
     expect(monthOf({ periodStart: at(from), periodEnd: at(to) }, at(now))).toEqual({
       periodStart: at(start),

@@ -6,8 +6,9 @@ export function dayOfMonth(timestamp: string): number {
 }
 
 /**
- * The same time of day in the month after, in UTC: on the given day of that month, or on its last
- * when it is shorter. The day is a parameter so that the 31st comes back after February.
+ * Returns the same time of day in the next month, in UTC: on `day` of that month, or on its last
+ * day if the month is shorter. The day is a parameter so that periods return to the 31st after
+ * February.
  */
 export function monthAfter(timestamp: string, day: number): string {
   const next = new Date(timestamp)
@@ -18,20 +19,20 @@ export function monthAfter(timestamp: string, day: number): string {
   return next.toISOString()
 }
 
-/** So many times 24 hours later. */
+/** Returns the timestamp that is `days` times 24 hours later. */
 export function daysAfter(timestamp: string, days: number): string {
   return new Date(Date.parse(timestamp) + days * DAY_MS).toISOString()
 }
 
 /**
- * The month within a longer period, such as a year that is paid for, that contains a timestamp; at
- * most until that period ends. Of a month, all of it.
+ * Returns the month within a longer period, such as a paid year, that contains `now`. If `now` is
+ * outside of the period, returns its first or last month. The last month ends with the period.
  */
 export function monthOf(
   { periodStart: start, periodEnd }: { readonly periodStart: string; readonly periodEnd: string },
   now: string,
 ) {
-  // Of a month that begins on the 31st, one of the two ends has that day.
+  // A short month can move one of the two ends to an earlier day, but not both.
   const periodDay = Math.max(dayOfMonth(start), dayOfMonth(periodEnd))
   let periodStart = start
   let next = monthAfter(start, periodDay)

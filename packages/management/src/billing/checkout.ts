@@ -10,18 +10,20 @@ import { isLiving, lastSubscriptions, subjectOf } from './payment-subjects.ts'
 
 type Payer = Records['organization']
 
-/** Creates the use case of checkouts; without a payment provider, plans have links only. */
+/**
+ * Creates the use case of checkouts. Without a payment provider, it uses the links of plans only.
+ */
 export function createCheckoutUseCases(payments: Payments | undefined) {
   return {
     /**
-     * Where an organization can pay for a plan: a page of the payment provider's, else the plan's
-     * own link. Throws `CONFLICT` when it pays for one already, `UNAVAILABLE` while the provider is
-     * away.
+     * Returns the URL where an organization can pay for a plan: a page of the payment provider if
+     * the plan has a price there, otherwise the link of the plan. Throws `CONFLICT` if the
+     * organization already pays for a plan, and `UNAVAILABLE` if the provider is unavailable.
      */
     createCheckout: defineChange('createCheckout', {
       async prepare({ storage, organization: payer, body }): Promise<PreparedCheckout> {
         const plan = await storage.find('plan', body.planId)
-        if (plan === undefined) throw invalid('plan_id', 'names no plan')
+        if (plan === undefined) throw invalid('plan_id', 'must be the id of a plan')
         const priceId = priceOf(plan, body)
         if (payments === undefined || priceId === null) return linkOf(plan, payer, payments)
         await assertNotPaying(storage, payer)
@@ -37,7 +39,8 @@ export function createCheckoutUseCases(payments: Payments | undefined) {
         return { url, customer: { before: payer.paymentCustomerId, after: customerId } }
       },
       async run({ writer, organization: before, prepared: { url, customer } }) {
-        // The first of two concurrent checkouts is kept; the provider's events decide in the end.
+        // Of two concurrent checkouts, the first sets the customer. If the other one is paid, the
+        // provider's event sets the customer again.
         if (customer?.before !== before.paymentCustomerId) return { result: { url } }
         const changes = { paymentCustomerId: customer.after }
         const after = await writer.update('organization', before, changes)
@@ -49,7 +52,7 @@ export function createCheckoutUseCases(payments: Payments | undefined) {
 
 interface PreparedCheckout {
   readonly url: string
-  /** The ids of the organization's customer, if the checkout is at the payment provider. */
+  /** The id of the organization's customer, before and after; absent for the link of a plan. */
   readonly customer?: { readonly before: string | null; readonly after: string }
 }
 
@@ -58,15 +61,19 @@ function priceOf(plan: Plan, { interval = 'monthly' }: NewCheckout): string | nu
   return plan.stripeMonthlyPriceId ?? plan.stripePriceId
 }
 
-/** The link names the organization, which the provider returns in the event of a payment. */
+/**
+ * Returns the checkout by the link of a plan. If there is a payment provider, the link contains the
+ * id of the organization, which the provider returns in the event of the payment. Throws
+ * `INVALID_REQUEST` if the plan has no link.
+ */
 function linkOf(
   { productLink }: Plan,
   { id }: Payer,
   payments: Payments | undefined,
 ): PreparedCheckout {
   if (productLink === null) {
-    const what = payments === undefined ? 'link' : 'price at the payment provider, and no link,'
-    throw invalid('plan_id', `names a plan that has no ${what} to pay for it this way`)
+    const price = payments === undefined ? '' : 'a price for this interval or '
+    throw invalid('plan_id', `must be the id of a plan with ${price}a product link`)
   }
   const link = new URL(productLink)
   if (payments !== undefined) link.searchParams.set('client_reference_id', id)
@@ -76,7 +83,7 @@ function linkOf(
 async function assertNotPaying(reader: Reader, payer: Payer): Promise<void> {
   const subscriptions = await lastSubscriptions(reader, payer.paymentCustomerId)
   if (!subscriptions.some(isLiving)) return
-  const message = 'The organization pays for a plan already: change it at the payment provider.'
+  const message = 'The organization already pays for a plan. Change it at the payment provider.'
   throw new FlagError('CONFLICT', message)
 }
 
@@ -85,7 +92,8 @@ async function findCustomer(reader: Reader, payer: Payer, payments: Payments): P
   const { id: orgId, name, billingEmail: email, paymentCustomerId: known, revision } = payer
   const last = known === null ? undefined : await reader.find('paymentEvent', known)
   if (known !== null && (last === undefined || subjectOf(last).status !== 'deleted')) return known
-  // The provider refuses to do two different things under one key, and names a deleted one again.
+  // For a key that was used before, the provider rejects other details, and returns the same
+  // customer even if it was deleted.
   const idempotencyKey = `ff-customer-${orgId}-${revision}-${known ?? 'first'}`
   const { customerId } = await payments.createCustomer({ orgId, name, email, idempotencyKey })
   return customerId

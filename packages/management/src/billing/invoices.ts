@@ -6,12 +6,12 @@ import type { RecordWriter } from '../changes/record-writer.ts'
 import { defineUseCases } from '../changes/use-case.ts'
 import { overageOf } from './overage.ts'
 
-/** To be charged by the payment provider, and to be gone from here when it has been. */
+/** The status of an invoice that the payment provider has to charge. It is deleted when charged. */
 export const PENDING = 'pending'
 
 /** The use cases of invoices. */
 export const invoiceUseCases = defineUseCases({
-  /** All invoices of an organization, the newest first. */
+  /** Returns all invoices of an organization, newest first. */
   async listInvoices({ storage, organization }) {
     const { data } = await storage.list('invoice', {
       where: { orgId: organization.id },
@@ -22,8 +22,8 @@ export const invoiceUseCases = defineUseCases({
 })
 
 /**
- * Draws up the invoice of an organization's present period, from its start until `end`: what the
- * plan it has now asks for the API calls that were made.
+ * Inserts the invoice of an organization's current period, from its start until `end`. The amount
+ * is the price of the API calls under the current plan.
  */
 export async function drawInvoice(
   writer: RecordWriter,

@@ -11,7 +11,7 @@ const terms = fc.record({
 })
 const calls = fc.nat(2 * most)
 
-/** Without a fraction anywhere. */
+/** Returns the overage, computed with exact integers. */
 function exactly(plan: ApiCallTerms & { maxApiCalls: number }, used: number) {
   const free = (BigInt(plan.maxApiCalls) * BigInt(100 + plan.graceBufferPct)) / 100n
   const over = BigInt(used) > free ? BigInt(used) - free : 0n
@@ -20,8 +20,8 @@ function exactly(plan: ApiCallTerms & { maxApiCalls: number }, used: number) {
   return { free, blocks, cents: blocks * BigInt(plan.overageRateEurCents) }
 }
 
-describe('overage', () => {
-  it('is what whole numbers say', () => {
+describe('Overage', () => {
+  it('The overage equals the result of exact integers', () => {
     fc.assert(
       fc.property(terms, calls, (plan, used) => {
         const { freeCalls, blocks, eurCents } = overageOf(plan, used)
@@ -32,7 +32,7 @@ describe('overage', () => {
     )
   })
 
-  it('is nothing up to the last free call, and one block from the next', () => {
+  it('The overage is zero up to the last free call, and one block from the next call', () => {
     fc.assert(
       fc.property(terms, (plan) => {
         const freeCalls = overageOf(plan, 0).freeCalls ?? 0
@@ -47,7 +47,7 @@ describe('overage', () => {
     )
   })
 
-  it('never falls when more is used, and does not rise with more grace', () => {
+  it('The overage never decreases with more usage, and never increases with more grace', () => {
     fc.assert(
       fc.property(terms, calls, fc.nat(1000), (plan, used, more) => {
         expect(overageOf(plan, used + more).blocks).toBeGreaterThanOrEqual(
@@ -59,7 +59,7 @@ describe('overage', () => {
     )
   })
 
-  it('is nothing where calls are not limited', () => {
+  it('The overage is zero if calls are not limited', () => {
     fc.assert(
       fc.property(terms, calls, (plan, used) => {
         const unlimited = { ...plan, maxApiCalls: null }

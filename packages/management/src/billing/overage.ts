@@ -1,24 +1,24 @@
 import type { Plan } from '@ff/protocol/management'
 
-/** What a plan says about API calls. */
+/** The terms of a plan for API calls. */
 export type ApiCallTerms = Pick<
   Plan,
   'maxApiCalls' | 'graceBufferPct' | 'overageBlockSize' | 'overageRateEurCents'
 >
 
-/** What API calls beyond a plan cost. */
+/** The cost of API calls beyond a plan. */
 export interface Overage {
-  /** How many calls are free in a period, grace included; `null`: all of them. */
+  /** The number of free calls in a period, including the grace buffer; `null` if all are free. */
   readonly freeCalls: number | null
-  /** Blocks begun beyond the free calls. */
+  /** The number of blocks, complete or begun, beyond the free calls. */
   readonly blocks: number
   readonly eurCents: number
 }
 
 /**
- * What a number of API calls in one period costs. Whole numbers throughout: a fraction of a free
- * call is not free, and each block that was begun is paid for as a whole. Without terms, all calls
- * are free.
+ * Returns the cost of a number of API calls in one period. The number of free calls is rounded
+ * down, and a block that was begun is charged as a whole. Without terms or without a maximum, all
+ * calls are free.
  */
 export function overageOf(terms: ApiCallTerms | undefined, apiCalls: number): Overage {
   if (terms === undefined || terms.maxApiCalls === null) {

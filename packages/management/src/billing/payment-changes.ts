@@ -26,10 +26,10 @@ import { priceIdsOf } from './plans.ts'
 
 type Payer = Records['organization']
 
-/** True when it was taken in; false when it concerns an organization that another customer pays for. */
+/** A change with the result `true`; `false` if another customer pays for the organization. */
 type Taken = Promise<CompletedChange<boolean>>
 
-/** Brings an organization in step with the newest of one thing at the payment provider. */
+/** Updates an organization from the newest event about an object of the payment provider. */
 export function takeIn(writer: RecordWriter, payer: Payer, last: LastPaymentEvent): Taken {
   const subject = subjectOf(last)
   switch (subject.type) {
@@ -67,8 +67,8 @@ async function takeCustomer(
 }
 
 /**
- * Whether a customer may pay for an organization. A payment through a link names any organization,
- * so one that is paid for already keeps its customer.
+ * Returns `true` if a customer may pay for an organization. A payment through a link can name any
+ * organization, so an organization with a paying customer keeps that customer.
  */
 async function mayPay(
   { reader }: RecordWriter,
@@ -101,7 +101,10 @@ async function takeSubscription(
 
 type OurSubscription = LastSubscription & NonNullable<ReturnType<typeof paidPlanOf>>
 
-/** What an organization has by all its subscriptions: that of the newest that lives, else nothing more. */
+/**
+ * Sets the plan of an organization to that of its newest living subscription. Ends the plan if no
+ * subscription is living.
+ */
 async function takePlan(
   writer: RecordWriter,
   before: Payer,
@@ -114,13 +117,13 @@ async function takePlan(
     return changePlan(writer, before, { plan, trial: { startsAt, endsAt } })
   }
   const period = monthOf(price, writer.now)
-  // The provider has said that the period before is over, even if our clock has not.
+  // The provider determines the end of the previous period, even if the server's clock is behind.
   const closed = await closeDuePeriods(writer, before, period.periodStart)
   const changed = await changePlan(writer, closed, { plan, trial: null })
   return writer.update('organization', changed, period)
 }
 
-/** As after a trial: what was paid for is over, and nothing came after it. */
+/** Ends the plan as a trial ends. Changes nothing if no subscription has lapsed. */
 async function endPlan(
   writer: RecordWriter,
   before: Payer,
@@ -143,7 +146,9 @@ function newest<S extends LastSubscription>(subscriptions: readonly S[]): S | un
   return [...subscriptions].sort((a, b) => (orderOf(a) < orderOf(b) ? 1 : -1))[0]
 }
 
-/** The plan that one of the subscription's prices is of. */
+/**
+ * Returns the plan to which a price of the subscription belongs, and that price, if there is one.
+ */
 function paidPlanOf({ prices }: PaymentSubscription, plans: readonly Plan[]) {
   for (const price of prices) {
     const plan = plans.find((each) => priceIdsOf(each).includes(price.id))

@@ -19,18 +19,19 @@ import { isNewer, subjectOf } from './payment-subjects.ts'
 /** The actor of changes that follow from events of the payment provider. */
 const PROVIDER: Actor = { id: 'stripe', email: '', name: 'Stripe', role: 'owner', orgId: null }
 const { permission: PERMISSION } = endpoints.createCheckout
-/** One at a time, whosever they are. */
+/** The lock under which events are stored, one at a time. */
 const LOCK = 'payments'
-/** How long an event is kept whose customer belongs to no known organization. */
+/** The time for which an event is kept if its customer belongs to no organization. */
 const UNCLAIMED_MS = 7 * 24 * 60 * 60 * 1000
 
 /** Creates the use case of payment events; without a payment provider, it throws `NOT_FOUND`. */
 export function createPaymentEventUseCases(payments: Payments | undefined) {
   return {
     /**
-     * Receives an event of the payment provider. The newest event of each object of the provider is
-     * stored, and is applied once to the organization of its customer: a repeated or late event
-     * changes nothing. An event whose customer belongs to no organization yet is kept for a week.
+     * Receives an event of the payment provider. The newest event about each object of the provider
+     * is stored and is applied once to the organization of the customer. A repeated or late event
+     * changes nothing. If the customer belongs to no organization yet, the event is kept for a
+     * week.
      */
     async receiveStripeEvent(services, { caller }, { body }) {
       const { clock, logger } = services
@@ -47,7 +48,10 @@ export function createPaymentEventUseCases(payments: Payments | undefined) {
   } satisfies Partial<EndpointUseCases>
 }
 
-/** Throws `INVALID_REQUEST` for what is not signed, and, with a line in the log, for what cannot be read. */
+/**
+ * Returns the event of a delivery. Throws `INVALID_REQUEST` if it is not signed or cannot be read.
+ * A signed event that cannot be read is also logged.
+ */
 async function readEvent(
   payments: Payments,
   delivery: PaymentDelivery,
@@ -64,7 +68,7 @@ async function readEvent(
   }
 }
 
-/** Stores an event unless a newer one of the same object is known. */
+/** Stores an event unless a newer one about the same object is stored. */
 async function keep(
   { storage, clock }: ChangeServices,
   event: PaymentEvent & { readonly subject: PaymentSubject },
@@ -72,7 +76,7 @@ async function keep(
   const { id: eventId, occurredAt, subject } = event
   const { id, customerId } = subject
   const receivedAt = timestampAt(clock)
-  // Its parts are interfaces, which the compiler does not take for JSON.
+  // The subject is JSON, but the compiler does not accept interfaces as `JsonValue`.
   const json = subject as unknown as JsonValue
   const kept = { customerId, eventId, occurredAt, subject: json, receivedAt }
   await storage.transaction(LOCK, async (session) => {
@@ -86,7 +90,7 @@ async function keep(
   })
 }
 
-/** Applies all stored events of a customer to its organization. */
+/** Applies the stored events of a customer that are not applied yet to its organization. */
 async function settleAll(services: ChangeServices, customerId: string): Promise<void> {
   const { data } = await services.storage.list('paymentEvent', { where: { customerId } })
   const open = data.filter(({ eventId, settledEventId }) => eventId !== settledEventId)
@@ -95,7 +99,11 @@ async function settleAll(services: ChangeServices, customerId: string): Promise<
   for (const last of [...open.filter(isClaim), ...open.filter((each) => !isClaim(each))]) {
     const orgId = await findOrganization(services, last)
     if (orgId !== undefined) await settle(services, last, orgId)
-    else services.logger.info('a payment event belongs to no organization yet', factsOf(last))
+    else
+      services.logger.info(
+        'the customer of a payment event belongs to no organization yet',
+        factsOf(last),
+      )
   }
 }
 
@@ -110,13 +118,16 @@ async function findOrganization(
   return (await storage.find('organization', claimed))?.id
 }
 
-/** Returns the organization that a customer or a checkout names. Users can enter any text there. */
+/**
+ * Returns the id of the organization that a customer or a checkout names; `null` if there is none.
+ * Users can enter any text in this field.
+ */
 function claimOf(subject: PaymentSubject): string | null {
   if (subject.type !== 'customer' && subject.type !== 'checkout') return null
   return z.guid().safeParse(subject.orgId).data?.toLowerCase() ?? null
 }
 
-/** In one transaction: what the event changes, and that it has done so. */
+/** Applies an event and marks it as settled, in one transaction. */
 async function settle(
   services: ChangeServices,
   last: LastPaymentEvent,
@@ -133,14 +144,17 @@ async function settle(
     },
   }
   const isTaken = await applyChange(services, request, async (writer, { organization }) => {
-    // Another delivery may have brought something newer meanwhile.
+    // Another delivery may have stored a newer event since.
     const newest = (await writer.reader.find('paymentEvent', last.id)) ?? last
     const outcome = await takeIn(writer, organization, newest)
     if (outcome.result) taken = newest
     return outcome
   })
   if (isTaken) return
-  services.logger.warn('another customer pays for this organization', { orgId, ...factsOf(last) })
+  services.logger.warn(
+    'a payment event was not applied because another customer pays for the organization',
+    { orgId, ...factsOf(last) },
+  )
 }
 
 function factsOf({ id, customerId, eventId }: LastPaymentEvent): LogFields {

@@ -9,15 +9,16 @@ import {
 
 type EventAbout = Omit<PaymentEvent, 'subject'> & { readonly subject: PaymentSubject }
 
-/** How the thing was after the last event about it. */
+/** Returns the state of an object of the payment provider after the last event about it. */
 export function subjectOf({ subject }: LastPaymentEvent): PaymentSubject {
   return subject as unknown as PaymentSubject
 }
 
 /**
- * Whether an event is newer than the last known one about the same object. Events come in
- * any order, more than once, and their times are whole seconds: of two in the same second the one
- * that is further on counts, and in the end their names decide, so that any order ends the same.
+ * Returns `true` if an event is newer than the last stored one about the same object. Events arrive
+ * in any order and more than once, and their times are whole seconds. Of two events of the same
+ * second, the one with the more advanced state is newer. Otherwise, their ids are compared, so that
+ * the result does not depend on the order of arrival.
  */
 export function isNewer(event: EventAbout, last: LastPaymentEvent): boolean {
   if (event.occurredAt !== last.occurredAt) return event.occurredAt > last.occurredAt
@@ -25,12 +26,12 @@ export function isNewer(event: EventAbout, last: LastPaymentEvent): boolean {
   return further === 0 ? event.id > last.eventId : further > 0
 }
 
-/** A customer's subscription, and when something was last heard of it. */
+/** A customer's subscription, and the time of the last event about it. */
 export interface LastSubscription extends PaymentSubscription {
   readonly occurredAt: string
 }
 
-/** All that was ever heard of a customer's subscriptions. */
+/** Returns the last state of each subscription of a customer; none if `customerId` is `null`. */
 export async function lastSubscriptions(
   reader: Pick<Reader, 'list'>,
   customerId: string | null,
@@ -43,12 +44,14 @@ export async function lastSubscriptions(
   })
 }
 
-/** Whether what it pays for may be used. A payment that failed and is tried again costs nothing yet. */
+/**
+ * Returns `true` if the subscription is on trial, active or overdue, so that its plan may be used.
+ */
 export function isLiving({ status }: PaymentSubscription): boolean {
   return status === 'trial' || status === 'active' || status === 'overdue'
 }
 
-/** Whether it was paid for, and is not any more. */
+/** Returns `true` if the subscription was suspended or has ended. */
 export function hasLapsed({ status }: PaymentSubscription): boolean {
   return status === 'suspended' || status === 'ended'
 }

@@ -6,14 +6,15 @@ import { drawInvoice } from './invoices.ts'
 
 type Organization = Records['organization']
 
-/** The plan that an organization is to have from now on. */
+/** The new plan of an organization. */
 export interface PlanTerms {
-  /** `null`: none. */
+  /** `null` for no plan. */
   readonly plan: Plan | null
-  /** `null` unless the plan is only tried. */
+  /** `null` unless the plan is on trial. */
   readonly trial: Trial | null
 }
 
+/** The start and the end of a trial, as timestamps. */
 export interface Trial {
   readonly startsAt: string
   readonly endsAt: string
@@ -23,9 +24,9 @@ const NO_PERIOD = { periodStart: null, periodDay: null, currentPeriodEnd: null }
 const NO_TRIAL = { trialStartsAt: null, trialEndsAt: null } as const
 
 /**
- * Gives an organization another plan, takes its plan away, or lets it try one, and answers the
- * organization as it now is. Taking the first plan begins a period; from one plan to another the
- * period and its usage go on; what ends a period draws up its invoice.
+ * Sets the plan of an organization, removes it, or starts a trial, and returns the changed
+ * organization. The first plan begins a period. If one plan replaces another, the period and its
+ * usage continue. If a period ends, its invoice is drawn up.
  */
 export async function changePlan(
   writer: RecordWriter,
@@ -46,13 +47,16 @@ export async function changePlan(
   })
 }
 
-/** Of a trial that was running already, the usage goes on. */
+/** Returns the fields of a trial. The usage is reset unless the trial is running already. */
 function tryingFields({ trialStartsAt }: Organization, { startsAt, endsAt }: Trial) {
   const fields = { trialStartsAt: startsAt, trialEndsAt: endsAt, hasUsedPaidTrial: true }
   return startsAt === trialStartsAt ? fields : { ...fields, apiUsage: 0 }
 }
 
-/** Ends the period that has ended, if there is one: draws up its invoice and begins the next. */
+/**
+ * Closes the current period if its end has passed: draws up its invoice and begins the next period.
+ * Returns `undefined` if the period has not ended.
+ */
 export async function closeDuePeriod(
   writer: RecordWriter,
   organization: Organization,
@@ -69,7 +73,7 @@ export async function closeDuePeriod(
   return { organization: after, invoice }
 }
 
-/** The same for as many as have ended. */
+/** Closes every period that has ended, and returns the changed organization. */
 export async function closeDuePeriods(
   writer: RecordWriter,
   before: Organization,

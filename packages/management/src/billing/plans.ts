@@ -8,7 +8,7 @@ const MOST_NAMED = 10
 
 /** The use cases of plans. */
 export const planUseCases = {
-  /** All plans, by name. */
+  /** Returns all plans, sorted by name. */
   listPlans: defineQuery('listPlans', {
     load: () => ({ catalogue: true }),
     async run({ storage }) {
@@ -18,22 +18,22 @@ export const planUseCases = {
   }),
 
   ...defineUseCases({
-    /** A plan. */
+    /** Returns a plan. */
     getPlan: async ({ plan }) => plan,
 
-    /** A new plan; only the platform makes any. */
+    /** Creates a plan. Requires the role `platform`. */
     async createPlan({ writer, body }) {
       const plan = await writer.insert('plan', toRecord(body))
       return completed('plan.created', { after: plan })
     },
 
-    /** Changes a plan, at once and for every organization that has it. */
+    /** Changes a plan, with immediate effect for every organization that has it. */
     async updatePlan({ writer, plan: before, body, expectedRevision }) {
       const after = await writer.update('plan', before, body, expectedRevision)
       return completed('plan.updated', { before, after })
     },
 
-    /** Deletes a plan that no organization has. */
+    /** Deletes a plan. Throws `CONFLICT` if an organization has it. */
     async deletePlan({ writer, plan, expectedRevision }) {
       await writer.remove('plan', plan, expectedRevision)
       assertUnused('plan', await findDependentsOfPlan(writer.reader, plan))
@@ -42,12 +42,12 @@ export const planUseCases = {
   }),
 }
 
-/** Returns the ids of a plan's prices at the payment provider; `null` for those it does not have. */
+/** Returns the ids of a plan's prices at the payment provider; `null` for each missing price. */
 export function priceIdsOf(plan: Plan): readonly (string | null)[] {
   return [plan.stripePriceId, plan.stripeMonthlyPriceId, plan.stripeAnnualPriceId]
 }
 
-/** Some of the organizations that have the plan: there may be thousands. */
+/** Returns some of the organizations that have the plan, because there may be thousands. */
 async function findDependentsOfPlan(
   reader: Reader,
   { id: planId }: Plan,

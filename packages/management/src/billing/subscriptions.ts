@@ -13,12 +13,12 @@ import { priceIdsOf } from './plans.ts'
 
 /** The use cases of subscriptions. */
 export const subscriptionUseCases = defineUseCases({
-  /** What an organization has and uses, and what its plan allows. */
+  /** Returns the usage of an organization and the limits of its plan. */
   async getOrganizationUsage({ storage, now, organization }) {
     const { apiUsage, periodStart, currentPeriodEnd, trialStartsAt, trialEndsAt } = organization
     const plan = await findPlan(storage, organization)
     const trial = trialStateOf(organization, new Date(now).toISOString())
-    // A trial costs nothing, however much is used.
+    // A trial is free, regardless of the usage.
     const terms = trial === 'none' ? plan : plan && { ...plan, overageRateEurCents: 0 }
     const { freeCalls, blocks, eurCents } = overageOf(terms, apiUsage)
     return {
@@ -41,7 +41,7 @@ export const subscriptionUseCases = defineUseCases({
     }
   },
 
-  /** Gives an organization a plan, for good or to be tried, or takes it away; only the platform does. */
+  /** Sets the plan of an organization, starts a trial, or removes the plan. */
   async setOrganizationPlan({ writer, organization: before, body, expectedRevision }) {
     writer.assertRevision('organization', before, expectedRevision)
     const plan = await requirePlan(writer.reader, body.planId)
@@ -51,7 +51,10 @@ export const subscriptionUseCases = defineUseCases({
   },
 })
 
-/** The plan with this id, or which the payment provider calls so, itself or a price of it. */
+/**
+ * Returns the plan with this id, or with this product id or price id at the payment provider;
+ * `null` for `null`. Throws `INVALID_REQUEST` unless exactly one plan matches.
+ */
 async function requirePlan(reader: Reader, identifier: string | null): Promise<Plan | null> {
   if (identifier === null) return null
   const known = await reader.find('plan', identifier.toLowerCase())
@@ -60,12 +63,16 @@ async function requirePlan(reader: Reader, identifier: string | null): Promise<P
     [each.stripeProductId, ...priceIdsOf(each)].includes(identifier),
   )
   if (plan !== undefined && others.length === 0) return plan
-  throw invalid('plan_id', plan === undefined ? 'names no plan' : 'names several plans')
+  const fault = plan === undefined ? 'must be the id of a plan' : 'must not match several plans'
+  throw invalid('plan_id', fault)
 }
 
-/** A trial from now on. The one that is running goes on when it is asked for again. */
+/**
+ * Returns a trial that starts now, or the running trial of the same plan. Throws `INVALID_REQUEST`
+ * if the plan has no trial, and `CONFLICT` if the organization has used its trial.
+ */
 function trialOf(organization: Records['organization'], plan: Plan | null, now: string): Trial {
-  if (plan === null || !plan.trialDays) throw invalid('trial', 'this plan cannot be tried')
+  if (plan === null || !plan.trialDays) throw invalid('trial', 'is not available for this plan')
   const { trialStartsAt, trialEndsAt } = organization
   const isRunning = trialStateOf(organization, now) === 'running'
   if (isRunning && organization.planId === plan.id && trialStartsAt && trialEndsAt) {

@@ -31,10 +31,10 @@ export interface ChangeServices {
   wakeWebhooks(): void
 }
 
-/** The actor of a use case, and the request that it serves. */
+/** The actor of a use case, and the request that calls it. */
 export interface ChangeCall {
   readonly actor: Actor
-  /** Absent for a call in process. */
+  /** The client that sent the request; absent for an in-process call. */
   readonly caller?: Client
   /** Runs last in the transaction of a change; rolls the change back if it throws. */
   readonly alongside?: (session: StorageSession) => Promise<void>
@@ -48,11 +48,11 @@ export interface ChangeRequest<I extends Ids> extends ChangeCall, Access {
 }
 
 /**
- * The only way to change configuration. In one transaction, under the lock of the organization:
- * loads the path, decides access, does the work, writes the audit event, and publishes the
- * definition of every affected entity. Resolves after the commit, when the change feed is notified.
- * Work that writes nothing adds neither a version nor an event; work that throws changes nothing. A
- * repeated idempotent request returns its first result.
+ * Applies a change. This is the only way to change configuration. In one transaction, under the
+ * lock of the organization, it loads the path, checks access, runs the work, writes the audit
+ * event, and publishes the definition of every affected entity. Resolves after the commit, when the
+ * change feed has been notified. Work that writes nothing adds neither a version nor an event. Work
+ * that throws changes nothing. A repeated idempotent request returns its first result.
  */
 export async function applyChange<I extends Ids, T>(
   services: ChangeServices,
@@ -62,9 +62,9 @@ export async function applyChange<I extends Ids, T>(
   const { storage, wakeWebhooks } = services
   const lock = await lockOf(storage, request)
   const { result, hints, hasDeliveries } = await storage.transaction(lock, async (session) => {
-    const made = await applyInTransaction({ session, services, request, lock }, work)
+    const applied = await applyInTransaction({ session, services, request, lock }, work)
     await request.alongside?.(session)
-    return made
+    return applied
   })
   if (hasDeliveries) wakeWebhooks()
   await notifyChangeFeed(services, hints)
@@ -73,8 +73,8 @@ export async function applyChange<I extends Ids, T>(
 
 /**
  * Returns the lock of a change. The organization of a record never changes, so the lock is still
- * right when the records are loaded again under it. Members change their own organization only, so
- * their lock needs no look-up; records of another organization are not found under it.
+ * correct when the records are loaded again in the transaction. Members can change only their own
+ * organization, so their lock needs no query. Records of another organization are not found.
  */
 async function lockOf(storage: Storage, request: ChangeRequest<Ids>): Promise<string> {
   const { actor, permission, ids } = request
@@ -88,7 +88,7 @@ function lockFor({ organization }: AnyPath): string {
 }
 
 interface ChangeInput<I extends Ids> {
-  /** The lock that the transaction holds. */
+  /** The lock of the transaction. */
   readonly lock: string
   readonly session: StorageSession
   readonly services: ChangeServices
@@ -98,13 +98,13 @@ interface ChangeInput<I extends Ids> {
 interface AppliedChange<T> {
   readonly result: T
   readonly hints: readonly FlagSetChange[]
-  /** Whether webhook deliveries were queued. */
+  /** `true` if webhook deliveries were queued. */
   readonly hasDeliveries: boolean
 }
 
 const NOTHING_APPLIED = { hints: [], hasDeliveries: false } as const
 
-/** Does the part of a change that belongs to its transaction. */
+/** Runs the part of a change that belongs to its transaction. */
 async function applyInTransaction<I extends Ids, T>(
   { session, services, request, lock }: ChangeInput<I>,
   work: (writer: RecordWriter, path: PathOf<I>) => Promise<CompletedChange<T>>,
@@ -113,13 +113,13 @@ async function applyInTransaction<I extends Ids, T>(
   const { permission, actor, idempotentRequest } = request
   const loaded = await loadPath(session, request, request.ids)
   const path: AnyPath = loaded
-  if (lockFor(path) !== lock) throw new FlagError('INTERNAL', 'A change held the wrong lock.')
+  if (lockFor(path) !== lock) throw new FlagError('INTERNAL', 'A change ran under the wrong lock.')
   const writer = new RecordWriter(session, timestampAt(clock))
   const earlier = await findEarlierResult(session, idempotentRequest, writer.now)
   if (earlier !== undefined) return { ...NOTHING_APPLIED, result: earlier.result as T }
   const outcome = await work(writer, loaded)
-  const answer = { result: withoutSecret(outcome), now: writer.now }
-  await rememberResult(session, idempotentRequest, answer)
+  const stored = { result: withoutSecret(outcome), now: writer.now }
+  await rememberResult(session, idempotentRequest, stored)
   const { event } = outcome
   if (writer.kinds.size === 0) return { ...NOTHING_APPLIED, result: outcome.result }
   if (event === undefined) throw new FlagError('INTERNAL', 'A change has no audit event.')
@@ -130,7 +130,7 @@ async function applyInTransaction<I extends Ids, T>(
     now: writer.now,
   })
   await updateCounts(session, path.organization, writer)
-  // None of these depends on another's writes, so their queries travel together.
+  // None of these depends on the writes of another, so their queries run concurrently.
   const entry = toNewEntry(event, path, actor, writer.now)
   const place = findPlace(session, entry)
   const eventId = async () => (await place).id
@@ -144,8 +144,8 @@ async function applyInTransaction<I extends Ids, T>(
 
 /**
  * Updates the organization's numbers of projects, environments and flags, in the transaction that
- * adds or deletes them; its lock prevents concurrent counting. The revision of the organization
- * stays, because no caller has changed it.
+ * adds or deletes them. Its lock prevents concurrent counting. The revision of the organization is
+ * unchanged, because callers do not change these numbers directly.
  */
 async function updateCounts(
   session: StorageSession,
@@ -194,7 +194,7 @@ async function publish(
   }
 }
 
-/** Never throws: after the commit, a failing feed only delays other processes. */
+/** Notifies the change feed. Never throws, because a missing hint only delays other processes. */
 async function notifyChangeFeed(
   { changeFeed, logger }: ChangeServices,
   hints: readonly FlagSetChange[],

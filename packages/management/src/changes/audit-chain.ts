@@ -11,29 +11,29 @@ import { runInTimeSlices, sha256 } from '@ff/server/plane'
 import type { Records, StorageSession } from '@ff/storage'
 import * as z from 'zod'
 
-/** An entry before it takes its place in a chain. */
+/** An entry before it is added to a chain. */
 export interface NewAuditEntry
   extends Omit<AuditEvent, 'id' | 'eventType' | 'sequence' | 'previousHash' | 'hash'> {
   readonly eventType: AuditEventType
 }
 
-/** As many digits as keep the order of the numbers. */
+/** The number of digits of a padded sequence number, so that text and numbers sort equally. */
 const SEQUENCE_DIGITS = 12
 
-/** Where the next entry of a chain goes. */
+/** The place of the next entry of a chain. */
 interface Place {
   readonly chain: string
   readonly head: Records['auditHead'] | undefined
   readonly sequence: number
-  /** The entry's id. */
+  /** The id of the entry. */
   readonly id: string
 }
 
 /**
- * The only way to write the audit log: adds an entry to the end of its chain and moves the
- * chain's head. The transaction must be the only one that appends to the chain: it holds the lock
- * of the organization (`platform` where there is none), or, for log-ins, that of the chain; or it
- * founds the organization.
+ * Appends an entry to its chain and moves the head of the chain. This is the only way to write the
+ * audit log. The transaction must be the only one that appends to the chain: it has the lock of the
+ * organization (`platform` if there is none) or, for log-ins, the lock of the chain, or it creates
+ * the organization.
  */
 export async function appendAudit(session: StorageSession, entry: NewAuditEntry): Promise<void> {
   await appendAt(session, entry, await findPlace(session, entry))
@@ -51,7 +51,7 @@ export async function findPlace(session: StorageSession, entry: NewAuditEntry): 
   return { chain, head, sequence, id: entryId(chain, sequence) }
 }
 
-/** The second half of `appendAudit`. */
+/** Appends an entry at the place that `findPlace` returned in the same transaction. */
 export async function appendAt(
   session: StorageSession,
   entry: NewAuditEntry,
@@ -69,27 +69,30 @@ export async function appendAt(
   ])
 }
 
-/** The name of a chain; `orgId` is empty for what belongs to no organization. */
+/** Returns the name of a chain. `orgId` is empty for the entries that belong to no organization. */
 export function chainName(log: AuditLog, orgId: string): string {
   return `${log}:${orgId === '' ? 'platform' : orgId}`
 }
 
-/** The id of a chain's entry. By code point, ids go chain by chain, in the order of the numbers. */
+/** Returns the id of an entry. Ids sort by chain, then by sequence number. */
 export function entryId(chain: string, sequence: number): string {
   return `${chain}:${String(sequence).padStart(SEQUENCE_DIGITS, '0')}`
 }
 
-/** The name of the chain that an entry's id says it is of. */
+/** Returns the name of the chain that is part of an entry's id. */
 export function chainIn(id: string): string {
   return id.slice(0, Math.max(0, id.lastIndexOf(':')))
 }
 
-/** The hash that an entry has unless it was changed. Throws for what is not shaped like an entry. */
+/**
+ * Computes the hash of an entry. It differs from the stored hash if the entry was changed. Throws
+ * if the value does not have the fields of an entry.
+ */
 export async function hashOf(entry: Omit<AuditEvent, 'hash'>): Promise<string> {
   return sha256(await runInTimeSlices(signedText(entry)))
 }
 
-/** What is hashed of an entry. A long one is encoded and written in different turns of the event loop. */
+/** Returns the text that is hashed. A long entry is encoded in several turns of the event loop. */
 function* signedText(entry: Omit<AuditEvent, 'hash'>): Generator<undefined, string> {
   const { hash: _, ...content } = z.encode(auditEventCodec, { ...entry, hash: '' })
   yield
@@ -99,8 +102,8 @@ function* signedText(entry: Omit<AuditEvent, 'hash'>): Generator<undefined, stri
 }
 
 /**
- * Returns the position of an entry in lists by time: after the previous entry of its chain, whose
- * position is given, even if the clock was set back.
+ * Returns the position of an entry in lists that are sorted by time. It is after `previous`, the
+ * position of the previous entry of the chain, even if the clock was set back.
  */
 export function positionAfter(
   previous: string | undefined,

@@ -2,10 +2,10 @@ import { type AuditEventType, type AuditedFields, auditEvents } from '@ff/protoc
 import type * as z from 'zod'
 import { encodeWire } from '../requests/validation.ts'
 
-/** The audit event of a change, in the words of the wire. Made by `changeEvent`. */
+/** The audit event of a change, in the wire format. Created by `changeEvent`. */
 export interface ChangeEvent {
   readonly type: AuditEventType
-  /** Of the thing that the event's stream is named after. */
+  /** The id of the record that the event is about. */
   readonly id: string
   readonly before: unknown
   readonly after: unknown
@@ -16,7 +16,7 @@ interface EventFields<T extends AuditEventType> {
   readonly after?: AuditedFields<T> | null
 }
 
-/** Describes a change by the fields before and after it; `null` where there is none. */
+/** Creates an audit event from the fields before and after a change; `null` if there are none. */
 export function changeEvent<T extends AuditEventType>(
   type: T,
   id: string,
@@ -27,19 +27,19 @@ export function changeEvent<T extends AuditEventType>(
   return { type, id, before: encode(before), after: encode(after) }
 }
 
-/** The result of a change, and what its audit event and its publication need. */
+/** The result of a change, and the data for its audit event and its publication. */
 export interface CompletedChange<Result> {
-  /** Required of work that has written something. */
+  /** Required if the work has written something. */
   readonly event?: ChangeEvent
   readonly result: Result
-  /** The wire field that an `INVALID_DEFINITION` error of the publication names. */
+  /** The wire field that is named if the publication fails with `INVALID_DEFINITION`. */
   readonly field?: string
-  /** The field of `result` with a secret; `null` in the reply to a repeated request. */
+  /** The name of the field of `result` with a secret. Its value is `null` in a repeated reply. */
   readonly shownOnce?: string
 }
 
 interface Completion<Result> extends Pick<CompletedChange<Result>, 'field'> {
-  /** The thing that the event is about; by default the record after the change, or before it. */
+  /** The id of the event's record; by default that of the record after the change, or before it. */
   readonly id?: string
   readonly shownOnce?: keyof Result & string
 }
@@ -49,8 +49,8 @@ interface CompletionWithResult<Result> extends Completion<Result> {
 }
 
 /**
- * Completes a change by its audit event: the fields before and after it, `null` by default. The
- * result is the record after the change unless it is given.
+ * Completes a change with its audit event. `fields` are those before and after the change, `null`
+ * by default. The result is the record after the change unless `completion` contains another one.
  *
  * @example
  * return completed('plan.updated', { before, after })

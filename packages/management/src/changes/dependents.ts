@@ -16,7 +16,7 @@ import type { Reader } from './record-writer.ts'
 /** A resource that refers to another, which therefore cannot be deleted. */
 export type Dependent = InUse['usedBy'][number]
 
-/** Throws `CONFLICT`, naming the dependents, when there are any. */
+/** Throws `CONFLICT` with the names of the dependents if there are any. */
 export function assertUnused(thing: string, usedBy: readonly Dependent[]): void {
   if (usedBy.length === 0) return
   const names = usedBy.map(({ resource, name }) => `${resource.replaceAll('_', ' ')} "${name}"`)
@@ -58,7 +58,7 @@ export async function findDependentsOfRollout(
   return rules.filter(({ rolloutId }) => rolloutId === id).map(asDependent('targeting_rule'))
 }
 
-/** Returns the rules and other segments that refer to the segment, or have a condition that does. */
+/** Returns the rules and other segments that refer to the segment, directly or in a condition. */
 export async function findDependentsOfSegment(
   reader: Reader,
   { id, projectId }: Segment,
@@ -76,7 +76,7 @@ export async function findDependentsOfSegment(
   ]
 }
 
-/** Returns the flag states of the project for which `isDependent` holds. */
+/** Returns the flag states of the project for which `isDependent` returns `true`. */
 async function findStates(
   reader: Reader,
   { projectId }: Flag,
@@ -93,7 +93,7 @@ async function findStates(
   return dependents
 }
 
-/** Returns the rules and segments of the project with a condition on what the flag serves. */
+/** Returns the rules and segments of the project with a condition on a variation of the flag. */
 async function findReferencing(
   reader: Reader,
   { id, key, projectId }: Flag,

@@ -24,7 +24,7 @@ export async function countListedKeys(
   }
   const flagSet = await session.loadFlagSet(environment.id)
   const before = flagSet?.segments.find((segment) => segment.id === id)?.[list] ?? []
-  // The list may be long; the change is short.
+  // The list may be long, so sets are built from the short change only.
   const missing = new Set(added)
   const leaving = new Set(removed)
   let left = 0

@@ -12,8 +12,9 @@ import { type ListedKeysChange, loadListedKeysElsewhere } from './listed-keys.ts
 import { assertPublishable, type PublishCheck } from './publish-check.ts'
 
 /**
- * An entity whose definition may have changed: a flag, in one environment or in all environments of
- * the project; a segment; or, with neither, all flags and segments of one environment.
+ * An entity with a definition that may have changed. With `flagId`, it is a flag, in one
+ * environment or in all environments of the project. With `segmentId`, it is a segment. With
+ * neither, it is all flags and segments of one environment.
  */
 export interface AffectedEntity {
   readonly projectId: string
@@ -24,16 +25,16 @@ export interface AffectedEntity {
   readonly listedKeys?: ListedKeysChange
 }
 
-/** The publish metadata, and what is known of the environments. */
+/** The publish metadata and the publish check of a change. */
 export interface PublishOptions {
   readonly metadata: () => Promise<PublishMetadata>
   readonly publishCheck: PublishCheck
-  /** An environment that exists; saves a query. */
+  /** An environment that is already loaded; saves a query if it is the only affected one. */
   readonly environment?: Environment | undefined
 }
 
 /**
- * Publishes the present definitions of all affected entities, in every environment that has them.
+ * Publishes the current definitions of all affected entities, in every environment that has them.
  * Returns the changes to send to the change feed after the commit. Throws `INVALID_DEFINITION` if
  * a definition would become invalid: an unresolvable reference, a cycle, or an unreadable value.
  */
@@ -65,7 +66,7 @@ interface EnvironmentQuery {
   readonly known: Environment | undefined
 }
 
-/** Returns the environments of a project; only the known one if no other is affected. */
+/** Returns the environments of a project; only `known` if no other one is affected. */
 async function findEnvironments(
   session: StorageSession,
   { affected, projectId, known }: EnvironmentQuery,
@@ -75,7 +76,7 @@ async function findEnvironments(
   return (await session.list('environment', { where: { projectId } })).data
 }
 
-/** Returns the environment of an entity if it is one of the project's and is deleted. */
+/** Returns the id of an entity's environment if it is deleted; otherwise an empty array. */
 function deletedEnvironment(
   { projectId, environmentId }: AffectedEntity,
   ofProject: string,
@@ -122,7 +123,7 @@ async function publishIn(
     for (const { id } of (await session.list('flag', { where })).data) flagIds.add(id)
     for (const { id } of (await session.list('segment', { where })).data) segmentIds.add(id)
   }
-  // The order of the changes counts, not that of the reads, which travel together.
+  // Only the order of the changes matters, so the reads run concurrently.
   const [present, segments, flags] = await Promise.all([
     publishCheck.load(session, environment.id),
     Promise.all([...segmentIds].map((id) => segmentChange(session, id))),
@@ -150,7 +151,7 @@ async function segmentChange(session: StorageSession, id: string): Promise<Defin
   return { kind: 'segment', id, definition }
 }
 
-/** The definition is `null` for a flag that is deleted or archived. */
+/** Returns the change of a flag. Its definition is `null` if the flag is deleted or archived. */
 async function flagChange(
   session: StorageSession,
   id: string,

@@ -3,24 +3,25 @@ import { type DefinitionChange, PublishedDefinitions } from '@ff/core/authoring'
 import { extensions } from '@ff/server/plane'
 import type { StorageSession } from '@ff/storage'
 
-/** What a change of an environment must keep to. */
+/** The rules that every published change must obey. */
 export const PUBLISH_RULES = { extensions, maxConditionValueBytes: 16 * 1024 * 1024 }
 
-/** The most cached environments; each holds all its definitions in memory. */
+/** The maximum number of cached environments. The cache contains all definitions of each. */
 const MAX_ENVIRONMENTS = 32
 
 /**
- * Caches the published definitions of the environments that were changed last, so that checking a
- * change costs in proportion to the change, not to the environment. Evaluation does not use this.
+ * Caches the published definitions of the most recently changed environments, so that the cost of
+ * checking a change depends on the size of the change, not of the environment. Evaluation does not
+ * use this cache.
  */
 export class PublishCheck {
-  /** In order of use, the last used one at the end. */
+  /** Definitions by environment, the most recently used one last. */
   readonly #environments = new Map<string, PublishedDefinitions>()
 
   /**
-   * Returns the published definitions of an environment: the cached ones, with the changes since.
-   * The caller's transaction must hold the lock of the environment's organization and must not have
-   * published to the environment yet, because a rollback does not undo the cache.
+   * Returns the published definitions of an environment: the cached ones, updated with later
+   * changes. The caller's transaction must have the lock of the environment's organization, and
+   * must not have published to the environment yet, because a rollback does not undo the cache.
    */
   async load(session: StorageSession, environmentId: string): Promise<PublishedDefinitions> {
     const definitions = await this.#bringUpToDate(session, environmentId)
@@ -40,7 +41,7 @@ export class PublishCheck {
     const known = this.#environments.get(environmentId)
     if (known !== undefined) {
       const changes = await session.loadChanges(environmentId, known.version)
-      // A store that was restored to an earlier state does not list the versions it has lost.
+      // After a restore from a backup, the cached version can be newer than the stored one.
       if (changes.version >= known.version) return known.advance(changes)
     }
     const nothing = { version: 0, flags: [], segments: [] }

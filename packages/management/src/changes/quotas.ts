@@ -2,19 +2,19 @@ import { FlagError } from '@ff/core'
 import type { AuditEventType, Organization, Permission, Plan } from '@ff/protocol/management'
 import type { StorageSession } from '@ff/storage'
 
-/** What a change does, as far as plans are concerned. */
+/** The properties of a change that the limits of plans depend on. */
 export interface PlannedChange {
   readonly permission: Permission
   readonly eventType: AuditEventType
-  /** How many more things of a kind there are afterwards. */
+  /** Returns the change in the number of records of a kind; negative if there are fewer. */
   growthOf(kind: 'project' | 'environment' | 'flag'): number
   readonly now: string
 }
 
-/** Where an organization stands with a trial; `over`: it ended, and no plan was taken. */
+/** The state of an organization's trial. `over`: it has ended, and no plan was taken after it. */
 export type TrialState = 'none' | 'running' | 'over'
 
-/** What is counted for a plan. */
+/** The kinds that plans limit, with the fields of their counts and limits. */
 const COUNTED = [
   { kind: 'project', count: 'projectCount', maximum: 'maxProjects', limit: 'max_projects' },
   {
@@ -26,14 +26,14 @@ const COUNTED = [
   { kind: 'flag', count: 'flagCount', maximum: 'maxFlags', limit: 'max_flags' },
 ] as const
 
-/** What only takes something away may be done with or without a plan. */
+/** The types of events that only remove something, which is allowed without a plan. */
 const TAKING_AWAY = /\.(deleted|removed|revoked)$/
 
 /**
- * Throws `QUOTA_EXCEEDED`, naming the limit, when a change would make more of something than the
- * organization's plan allows, or when its trial is over. To be asked in the transaction of the
- * change, with the organization as it was before. Nothing is limited without a plan; what is
- * beyond a limit already may stay.
+ * Throws `QUOTA_EXCEEDED` with the name of the limit if a change would exceed a limit of the
+ * organization's plan, or if its trial is over. Must be called in the transaction of the change,
+ * with the organization as it was before. Without a plan, nothing is limited. Existing records may
+ * exceed a limit.
  */
 export async function assertWithinPlan(
   session: Pick<StorageSession, 'find'>,
@@ -54,7 +54,7 @@ export async function assertWithinPlan(
   }
 }
 
-/** The plan of an organization, if it has one. */
+/** Returns the plan of an organization; `undefined` if it has none. */
 export async function findPlan(
   session: Pick<StorageSession, 'find'>,
   { planId }: Organization,
@@ -62,13 +62,19 @@ export async function findPlan(
   return planId === null ? undefined : session.find('plan', planId)
 }
 
-/** Taking a plan ends a trial and forgets when it was, so a trial that has an end is still one. */
+/**
+ * Returns the state of an organization's trial. Taking a plan clears `trialEndsAt`, so a value
+ * means that no plan was taken.
+ */
 export function trialStateOf({ trialEndsAt }: Organization, now: string): TrialState {
   if (trialEndsAt === null) return 'none'
   return now < trialEndsAt ? 'running' : 'over'
 }
 
-/** What it takes to have a plan again may be done, and what only takes something away. */
+/**
+ * Throws `QUOTA_EXCEEDED` if the trial is over. Allows the changes that are necessary to take a
+ * plan, and changes that only remove something.
+ */
 function assertTrialNotOver(
   organization: Organization,
   { permission, eventType, now }: PlannedChange,
@@ -77,7 +83,7 @@ function assertTrialNotOver(
   if (permission === 'billing.write' || permission === 'plans.write') return
   if (eventType === 'organization.updated' || TAKING_AWAY.test(eventType)) return
   const ended = `${organization.planId === null ? 'subscription' : 'trial'} ended`
-  const message = `The ${ended} at ${organization.trialEndsAt}: take a plan to change anything.`
+  const message = `The ${ended} at ${organization.trialEndsAt}. Take a plan to make changes.`
   throw quotaExceeded(message, { limit: 'trial_days' })
 }
 

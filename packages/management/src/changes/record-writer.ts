@@ -28,26 +28,26 @@ const CODECS = {
   webhook: wire.webhookCodec,
 } satisfies { readonly [K in Kind]?: z.ZodType }
 
-/** The kinds that use cases write; `appendAudit` alone writes the audit log. */
+/** The kinds of records that use cases write. Only `appendAudit` writes the audit log. */
 export type WritableKind = keyof typeof CODECS
 
 /** The reading methods of a session. */
 export type Reader = Pick<StorageSession, 'find' | 'list' | 'loadFlagSet'>
 
-/** A record before it is written: the writer adds id, times and revision. */
+/** A record before it is inserted. The writer adds the id, the times and the revision. */
 export type NewRecord<K extends WritableKind> = Omit<
   Records[K],
   'id' | 'createdAt' | 'updatedAt' | 'deletedAt' | 'revision'
 >
 
-/** Fields of a record; those left undefined stay as they are. */
+/** The new values of fields of a record. A field that is `undefined` is not changed. */
 export type RecordChanges<K extends WritableKind> = {
   readonly [F in keyof NewRecord<K>]?: NewRecord<K>[F] | undefined
 }
 
 /**
- * Writes records inside a transaction: adds id, times and revision, checks the records against
- * their codec, and collects the affected entities, for `applyChange` to publish.
+ * Writes records inside a transaction. It adds ids, times and revisions, checks the records against
+ * their codecs, and collects the affected entities, which `applyChange` publishes.
  */
 export class RecordWriter {
   /** Reads in the same transaction. */
@@ -70,7 +70,7 @@ export class RecordWriter {
     return this.#kinds
   }
 
-  /** The entities whose definitions the written records are part of. */
+  /** The entities with definitions that depend on the written records. */
   get affected(): readonly AffectedEntity[] {
     return this.#affected
   }
@@ -80,7 +80,7 @@ export class RecordWriter {
     return this.#balance.get(kind) ?? 0
   }
 
-  /** Adds a record; throws `CONFLICT` when its key is taken. */
+  /** Inserts a record and returns it. Throws `CONFLICT` if its key is already taken. */
   async insert<K extends WritableKind>(
     kind: K,
     fields: NewRecord<K>,
@@ -101,7 +101,7 @@ export class RecordWriter {
   }
 
   /**
-   * Changes the given fields and returns the changed record; writes nothing if no field differs.
+   * Changes fields of a record and returns the changed record; writes nothing if no field differs.
    * Throws `CONFLICT`, with the record, if its revision is not the expected one.
    */
   async update<K extends WritableKind>(
@@ -173,7 +173,9 @@ export class RecordWriter {
     return this.#write(kind, record, changed as Changes<K>)
   }
 
-  /** Throws `CONFLICT`, with the record, unless it has the expected revision, if one is expected. */
+  /**
+   * Throws `CONFLICT`, with the record, if a revision is expected and the record has another one.
+   */
   assertRevision<K extends WritableKind>(
     kind: K,
     record: Records[K],
@@ -201,14 +203,14 @@ export class RecordWriter {
   #remember<K extends WritableKind>(kind: K, record: Records[K], changes?: Changes<K>): void {
     this.#kinds.add(kind)
     const toEntity = AFFECTED_ENTITIES[kind]
-    // The fields of an environment are part of no definition; only its existence is.
+    // Definitions depend on the existence of an environment, but not on its fields.
     const isOnlyDescription =
       kind === 'environment' && changes !== undefined && !('deletedAt' in changes)
     if (toEntity !== undefined && !isOnlyDescription) this.#affected.push(toEntity(record))
   }
 }
 
-/** The entity that a record of a kind is part of; kinds without an entry belong to none. */
+/** The entity that a record is part of, by kind. Other kinds are not part of a definition. */
 const AFFECTED_ENTITIES: { readonly [K in WritableKind]?: (record: Records[K]) => AffectedEntity } =
   {
     environment: ({ id, projectId }) => ({ projectId, environmentId: id }),
@@ -220,13 +222,15 @@ const AFFECTED_ENTITIES: { readonly [K in WritableKind]?: (record: Records[K]) =
     segment: ({ id, projectId }) => ({ projectId, segmentId: id }),
   }
 
-/** Returns a record as it is on the wire. Throws `INVALID_REQUEST` if it is not valid for its kind. */
+/**
+ * Returns a record in the wire format. Throws `INVALID_REQUEST` if it is not valid for its kind.
+ */
 export function toWire(kind: WritableKind, record: unknown): Readonly<Record<string, unknown>> {
   const codec: z.ZodType = CODECS[kind]
   return encodeWire(codec, record) as Readonly<Record<string, unknown>>
 }
 
-/** Returns the given fields that differ from those of the record. */
+/** Returns the `fields` that are not `undefined` and differ from those of the record. */
 export function changedFields(record: object, fields: object): Record<string, unknown> {
   const before = new Map<string, unknown>(Object.entries(record))
   const changed = Object.entries(fields).filter(

@@ -26,12 +26,12 @@ export type PermittedName = {
   [N in keyof Table]: Table[N]['permission'] extends Permission ? N : never
 }[keyof Table]
 
-/** The result of an endpoint; for `lines`, an iterable of them. */
+/** The result of an endpoint; an iterable of results if the endpoint responds with JSON lines. */
 export type ResultOf<E extends Endpoint> = E extends { readonly lines: true }
   ? AsyncIterable<z.output<E['response']>>
   : z.output<E['response']>
 
-/** The implementation of an endpoint. Throws `FlagError` for everything it refuses. */
+/** The implementation of an endpoint. Throws a `FlagError` if it refuses the call. */
 export type UseCase<Input, Result> = (
   services: ChangeServices,
   call: ChangeCall,
@@ -52,7 +52,7 @@ export type ReadableStorage = Pick<
   'find' | 'list' | 'loadFlagSet' | 'listVersions' | 'loadEvaluationCounts'
 >
 
-/** What the work of a use case receives: the input, the records that its ids name, and the actor. */
+/** The argument of the work of a use case: the input, the loaded records, and the actor. */
 type Argument<Input, I> = Input & PathOf<I> & { readonly actor: Actor }
 
 interface ReadTools {
@@ -62,7 +62,7 @@ interface ReadTools {
 }
 
 interface PrepareTools extends ReadTools {
-  /** The services and the call, for trying out another use case. */
+  /** The services and the call, for a trial run of another use case. */
   readonly services: ChangeServices
   readonly call: ChangeCall
 }
@@ -83,16 +83,16 @@ interface QueryDefinition<E extends Endpoint, Input, I> extends IdLoader<Input, 
 }
 
 interface ChangeDefinition<Input, I, P, Result> extends IdLoader<Input, I> {
-  /** Does what must precede the transaction, such as a request to another service. */
+  /** Runs before the transaction, for example to send a request to another service. */
   readonly prepare?: (argument: Argument<Input, I> & PrepareTools) => Promise<P>
-  /** Makes the change, in the transaction, which may run it more than once. */
+  /** Applies the change in the transaction. May be called more than once. */
   readonly run: (argument: Argument<Input, I> & ChangeTools<P>) => Promise<CompletedChange<Result>>
 }
 
 /** The ids of the path of an endpoint. */
 type PathIds<N extends PermittedName> = InputOf<Table[N]>['params'] & Ids
 
-/** The work of an endpoint: with the method GET, it reads; with any other, it makes a change. */
+/** The work of an endpoint. With the method GET, it only reads; otherwise it applies a change. */
 type Work<N extends PermittedName> = Table[N]['method'] extends 'GET'
   ? QueryDefinition<Table[N], InputOf<Table[N]>, PathIds<N>>['run']
   : ChangeDefinition<InputOf<Table[N]>, PathIds<N>, undefined, ResultOf<Table[N]>>['run']
@@ -107,9 +107,9 @@ type WorkResult<N extends PermittedName, W> = W extends (
   : ResultOf<Table[N]>
 
 /**
- * Creates the use cases of endpoints by their names: queries of the endpoints with the method GET,
- * changes of all others. A use case that does more than its work is created by `defineQuery` or
- * `defineChange`.
+ * Creates the use cases of endpoints by their names: queries for endpoints with the method GET, and
+ * changes for all others. Use `defineQuery` or `defineChange` for a use case that needs `load` or
+ * `prepare`.
  *
  * @example
  * export const planUseCases = defineUseCases({
@@ -120,7 +120,7 @@ type WorkResult<N extends PermittedName, W> = W extends (
 export function defineUseCases<W extends Works>(works: W) {
   const useCases = Object.entries(works).map(([key, work]) => {
     const name = key as PermittedName
-    // The type of each work is that of its own endpoint, which here is any of them.
+    // The argument type of the work depends on the endpoint, which varies at run time.
     const definition = { run: work as never }
     const isQuery = endpoints[name].method === 'GET'
     return [name, isQuery ? defineQuery(name, definition) : defineChange(name, definition)]
@@ -134,8 +134,8 @@ export function defineUseCases<W extends Works>(works: W) {
 }
 
 /**
- * Creates the use case of an endpoint that only reads. The row of the endpoint table gives the
- * permission. Before `run`, the records that the ids name are loaded and access to them is decided.
+ * Creates the use case of an endpoint that only reads. The endpoint table contains the required
+ * permission. Before `run`, the records with the ids are loaded and access to them is checked.
  *
  * @example
  * const listPlans = defineQuery('listPlans', {
@@ -160,9 +160,9 @@ export function defineQuery<
 }
 
 /**
- * Creates the use case of an endpoint that changes configuration, by `applyChange`. The row of the
- * endpoint table gives the permission. Before `run`, the records that the ids name are loaded under
- * the lock of their organization and access to them is decided.
+ * Creates the use case of an endpoint that changes configuration, by `applyChange`. The endpoint
+ * table contains the required permission. Before `run`, the records with the ids are loaded under
+ * the lock of their organization, and access to them is checked.
  *
  * @example
  * const createCheckout = defineChange('createCheckout', {
@@ -200,13 +200,13 @@ interface RequestInput<Input extends AnyInput, I> extends IdLoader<Input, I> {
   readonly given: CallInput<Input>
 }
 
-/** Returns the whole input of a call, and the request with permission and ids. */
+/** Returns the complete input of a call, and its request with the permission and the ids. */
 function requestOf<Input extends AnyInput, I extends Ids>(
   name: PermittedName,
   call: ChangeCall,
   { given, load }: RequestInput<Input, I>,
 ): { readonly input: Input; readonly request: ChangeRequest<I> } {
-  // Fields that a caller may leave out are those that `{}` is valid for.
+  // The types let a caller omit a field only if `{}` is a valid value for it.
   const input = { params: {}, query: {}, ...given } as unknown as Input
   const ids = load === undefined ? (input.params as I) : load(input, call.actor)
   const { permission } = endpoints[name]

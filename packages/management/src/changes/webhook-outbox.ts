@@ -14,19 +14,19 @@ const PATTERNS: ReadonlySet<string> = new Set([
   ...WEBHOOK_EVENT_TYPES.map((type) => `${resourceOf(type)}.*`),
 ])
 
-/** Whether a pattern can match an event. */
+/** Returns `true` if a pattern can match an event. */
 export function isEventPattern(pattern: string): boolean {
   return PATTERNS.has(pattern)
 }
 
-/** Whether a webhook with these patterns receives the event. */
+/** Returns `true` if a webhook with these patterns receives the event. */
 export function matchesEvent(type: AuditEventType, patterns: readonly string[]): boolean {
   return patterns.some((each) => each === '*' || each === type || each === `${resourceOf(type)}.*`)
 }
 
 /**
  * Queues a delivery to each webhook that receives the event, in the transaction of the change.
- * Returns whether there are any. Costs one indexed query for an organization without webhooks.
+ * Returns `true` if any were queued. An organization without webhooks costs one indexed query.
  */
 export async function queueDeliveries(
   session: StorageSession,

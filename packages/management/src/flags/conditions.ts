@@ -6,8 +6,9 @@ import type { Reader } from '../changes/record-writer.ts'
 import { invalidRequest } from '../requests/validation.ts'
 
 /**
- * Throws `INVALID_REQUEST`, naming each faulty condition below the wire field `field`, unless all
- * can be read as intended and every segment, flag and variation they name lives in the project.
+ * Throws `INVALID_REQUEST` if a condition could not be evaluated as intended, or refers to a
+ * segment, flag or variation that does not exist in the project. The error has an issue for each
+ * faulty condition, below the wire field `field`.
  */
 export async function assertConditions(
   reader: Reader,
@@ -25,7 +26,10 @@ export async function assertConditions(
   if (issues.length > 0) throw invalidRequest(issues)
 }
 
-/** What the condition names that does not live in the project, as a sentence. */
+/**
+ * Returns a sentence about a reference of the condition that does not exist in the project;
+ * `undefined` if all its references exist.
+ */
 export async function findReferenceFault(
   reader: Reader,
   projectId: string,

@@ -6,7 +6,7 @@ import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { loadFlagConfiguration, type PartDifference, type PartKind } from './flag-configuration.ts'
 import { previousRangesOf } from './rollout-settings.ts'
 
-/** A flag that is to behave in one environment of its project as it does in another. */
+/** A copy of a flag's configuration from one environment of its project to another. */
 export interface FlagCopy {
   readonly flag: Flag
   readonly from: Environment
@@ -14,8 +14,8 @@ export interface FlagCopy {
 }
 
 /**
- * Makes a flag behave in the environment `to`, where it has a state already, exactly as in the
- * environment `from`, with as few writes as that takes. Answers what was different.
+ * Copies the configuration of a flag from one environment to another, in which it already has a
+ * state, with as few writes as possible. Returns the differences between the two before the copy.
  */
 export async function copyFlagConfiguration(
   writer: RecordWriter,
@@ -27,9 +27,9 @@ export async function copyFlagConfiguration(
 }
 
 /**
- * What `copyFlagConfiguration` would change at `now`. A rule or rollout that the other environment
- * has already stays; else the one of the same name there becomes it. Salts are copied, so that
- * each context is in the same bucket in both environments.
+ * Returns the changes that `copyFlagConfiguration` would apply at `now`. A rule or rollout with the
+ * same content in `to` is kept; otherwise one with the same name is updated. Salts are copied, so
+ * that each context is in the same bucket in both environments.
  */
 export async function planFlagCopy(
   reader: Reader,
@@ -62,14 +62,19 @@ export async function planFlagCopy(
   ]
 }
 
-/** What stays of a record when all the rest is copied onto it; a new one's when there is none. */
+/**
+ * Returns the fields that a copy does not overwrite; those of a new record if `known` is `null`.
+ */
 function frameOf(known: Records[PartKind] | null, { id: environmentId }: Environment, now: string) {
   const fresh = { id: newId(), createdAt: now, updatedAt: now, revision: 1 }
   const { id, createdAt, updatedAt, revision } = known ?? fresh
   return { id, environmentId, createdAt, updatedAt, revision }
 }
 
-/** Rules with equal places are tried by age, which a copy does not keep: they get places of their own. */
+/**
+ * Returns the rules with distinct order indices. Rules with equal indices are evaluated by age,
+ * which a copy does not preserve.
+ */
 function inDistinctPlaces(rules: readonly TargetingRule[]): readonly TargetingRule[] {
   const places = new Set(rules.map(({ orderIndex }) => orderIndex))
   if (places.size === rules.length) return rules
@@ -77,9 +82,9 @@ function inDistinctPlaces(rules: readonly TargetingRule[]): readonly TargetingRu
 }
 
 /**
- * Pairs each record with the one of the other environment that it replaces: one with the same
- * content, else the first remaining one of the same name. The work may be interrupted at each
- * `yield`.
+ * Pairs each record with the record of the other environment that it replaces: one with the same
+ * content, otherwise the first remaining one with the same name, otherwise `null`. The work may be
+ * interrupted at each `yield`.
  */
 function* pair<K extends 'targetingRule' | 'rollout'>(
   own: readonly Records[K][],
@@ -104,7 +109,7 @@ function* pair<K extends 'targetingRule' | 'rollout'>(
   return own.map((each) => ({ own: each, other: pairs.get(each) ?? null }))
 }
 
-/** All that a copy takes over, as text. */
+/** Returns the fields of a record that are copied, as text. */
 function contentOf(record: object): string {
   const identity = ['id', 'environmentId', 'createdAt', 'updatedAt', 'revision', 'previousRanges']
   const content = Object.entries(record).filter(([name]) => !identity.includes(name))

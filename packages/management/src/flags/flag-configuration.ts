@@ -4,24 +4,27 @@ import type { Records } from '@ff/storage'
 import { notFound } from '../access/permissions.ts'
 import type { Reader } from '../changes/record-writer.ts'
 
-/** The records that say how a flag behaves in one environment. */
+/** The records that determine the behaviour of a flag in one environment. */
 export interface FlagConfiguration {
   readonly state: Records['flagState']
-  /** In the order in which they are tried. */
+  /** In the order of their evaluation. */
   readonly targetingRules: readonly Records['targetingRule'][]
   readonly rollouts: readonly Records['rollout'][]
 }
 
+/** The kinds of the records of a configuration. */
 export type PartKind = 'flagState' | 'targetingRule' | 'rollout'
 
-/** One record of a configuration that changes: `before` is null for a new one, `after` at its end. */
+/** A change of one record: `before` is `null` for a new record, `after` for a removed one. */
 export interface PartDifference<K extends PartKind = PartKind> {
   readonly kind: K
   readonly before: Records[K] | null
   readonly after: Records[K] | null
 }
 
-/** Throws `NOT_FOUND` when the flag is not in the environment. */
+/**
+ * Loads the configuration of a flag. Throws `NOT_FOUND` if the environment does not have the flag.
+ */
 export async function loadFlagConfiguration(
   reader: Reader,
   flagId: string,
@@ -35,7 +38,7 @@ export async function loadFlagConfiguration(
   return { state, targetingRules: [...rules].sort(inOrder), rollouts }
 }
 
-/** Rules by the order in which they are tried. */
+/** Compares rules by the order of their evaluation, for `sort`. */
 export function inOrder(a: TargetingRule, b: TargetingRule): number {
   return (
     a.orderIndex - b.orderIndex ||

@@ -13,10 +13,12 @@ import { loadVariations } from './variations.ts'
 
 /** The use cases of flag states. */
 export const flagStateUseCases = defineUseCases({
-  /** A flag in an environment. */
+  /** Returns the state of a flag in an environment. */
   getFlagState: async ({ state }) => state,
 
-  /** Switches a flag, and sets its defaults, targets and prerequisites, in one environment. */
+  /**
+   * Changes the state of a flag in one environment: on or off, defaults, targets, prerequisites.
+   */
   async updateFlagState({ writer, body, expectedRevision, ...path }) {
     await assertVariations(writer.reader, path.flag, body)
     assertTargets(body)
@@ -33,7 +35,7 @@ interface NewFlagState {
   readonly offVariationId: string | null
 }
 
-/** Inserts the state of a flag that is new in an environment: active, without settings of its own. */
+/** Inserts the state of a flag that is new in an environment: active, without targets. */
 export function insertFlagState(
   writer: RecordWriter,
   { flag, environment, offVariationId }: NewFlagState,
@@ -66,18 +68,21 @@ async function assertVariations(
   if (references.length === 0) return
   const known = new Set<unknown>((await loadVariations(reader, flag.id)).map(({ id }) => id))
   for (const { field, id } of references) {
-    if (!known.has(id)) throw invalid(field, 'names no variation of this flag')
+    if (!known.has(id)) throw invalid(field, 'must be the id of a variation of this flag')
   }
 }
 
-/** A key in two targets would make the order of targets matter. */
+/**
+ * Throws `INVALID_REQUEST` if two targets contain the same key, because their order would matter.
+ */
 function assertTargets({ targets = [] }: FlagStateChanges): void {
   const listed = new Map<string, Set<string>>()
   for (const [index, { kind, keys }] of targets.entries()) {
     const known = listed.get(kind) ?? new Set()
     listed.set(kind, known)
     for (const key of keys) {
-      if (known.has(key)) throw invalid(`targets.${index}.keys`, 'holds a key that is listed twice')
+      if (known.has(key))
+        throw invalid(`targets.${index}.keys`, 'contains a key that is listed twice')
       known.add(key)
     }
   }
@@ -95,13 +100,20 @@ async function assertPrerequisites(
     assertDistinct(variationIds, (at) => `${field}.variation_ids.${at}`)
     const other = await reader.find('flag', flagId)
     if (other?.projectId !== project.id || other.archivedAt !== null) {
-      throw invalid(`${field}.flag_id`, 'names no flag of this project')
+      throw invalid(
+        `${field}.flag_id`,
+        'must be the id of a flag of this project that is not archived',
+      )
     }
-    if (other.id === flag.id) throw invalid(`${field}.flag_id`, 'names the flag itself')
+    if (other.id === flag.id)
+      throw invalid(`${field}.flag_id`, 'must not be the id of the flag itself')
     const known = new Set((await loadVariations(reader, flagId)).map(({ id }) => id))
     const unknown = variationIds.findIndex((id) => !known.has(id))
     if (unknown >= 0) {
-      throw invalid(`${field}.variation_ids.${unknown}`, 'names no variation of that flag')
+      throw invalid(
+        `${field}.variation_ids.${unknown}`,
+        'must be the id of a variation of the prerequisite',
+      )
     }
   }
 }

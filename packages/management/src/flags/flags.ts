@@ -8,18 +8,18 @@ import { assertDistinct, invalid } from '../requests/validation.ts'
 import { insertFlagState } from './flag-states.ts'
 import { initialOffVariationId, insertVariations, loadVariations } from './variations.ts'
 
-/** What a boolean flag gets unless it brings variations of its own. */
+/** The variations of a new boolean flag that does not specify its own. */
 const BOOLEAN_VARIATIONS: readonly NewVariation[] = [
   { key: 'true', value: 'true' },
   { key: 'false', value: 'false', isDefault: true },
 ]
 
-/** A timestamp before that of any record. */
+/** A timestamp earlier than that of any record. */
 const BEFORE_ALL = '0000-01-01T00:00:00.000Z'
 
 /** The use cases of flags. */
 export const flagUseCases = defineUseCases({
-  /** One page of the project's flags, by key. */
+  /** Returns one page of the project's flags, sorted by key. */
   async listFlags({ storage, project, query }) {
     const { tag, archived } = query
     return listPage(storage, 'flag', {
@@ -31,10 +31,10 @@ export const flagUseCases = defineUseCases({
     })
   },
 
-  /** A flag with its variations. */
+  /** Returns a flag with its variations. */
   getFlag: ({ storage, flag }) => viewFlag(storage, flag),
 
-  /** A new flag, active in every environment of its project, with its variations. */
+  /** Creates a flag with its variations. It is active in every environment of its project. */
   async createFlag({ writer, project, body }) {
     assertTags(body.tags)
     const flag = await writer.insert('flag', {
@@ -60,7 +60,10 @@ export const flagUseCases = defineUseCases({
     return completed('flag.created', { after }, { field: 'variations' })
   },
 
-  /** Changes a flag; archiving takes it out of all results, which nothing may depend on. */
+  /**
+   * Changes a flag. Archiving removes it from all results. Throws `CONFLICT` if a flag to archive
+   * is in use.
+   */
   async updateFlag({ writer, flag, body, expectedRevision }) {
     assertTags(body.tags)
     const { archived, ...fields } = body
@@ -77,7 +80,7 @@ export const flagUseCases = defineUseCases({
     return completed('flag.updated', { before: flag, after }, { result, field: 'archived' })
   },
 
-  /** Deletes a flag and everything that belongs to it. */
+  /** Deletes a flag and everything that belongs to it. Throws `CONFLICT` if the flag is in use. */
   async deleteFlag({ writer, flag, expectedRevision }) {
     writer.assertRevision('flag', flag, expectedRevision)
     assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
@@ -86,7 +89,7 @@ export const flagUseCases = defineUseCases({
   },
 })
 
-/** Removes the record and everything that belongs to it, whatever still refers to it. */
+/** Removes a flag and everything that belongs to it, without a check for references to it. */
 export async function removeFlag(writer: RecordWriter, flag: Flag): Promise<void> {
   const { id: flagId } = flag
   await writer.remove('flag', flag)
@@ -102,7 +105,7 @@ function assertTags(tags: readonly string[] = []): void {
 
 function defaultVariationsOf({ type }: Flag): readonly NewVariation[] {
   if (type === 'boolean') return BOOLEAN_VARIATIONS
-  throw invalid('variations', `must be given for a flag of type ${type}`)
+  throw invalid('variations', `is required for a flag of type ${type}`)
 }
 
 async function viewFlag(reader: Reader, flag: Flag): Promise<FlagView> {

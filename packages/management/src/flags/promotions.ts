@@ -20,7 +20,9 @@ type Difference = Promotion['differences'][number]
 
 /** The use cases of promotions. */
 export const promotionUseCases = {
-  /** Makes a flag behave in one environment as it does in another, or says what that would change. */
+  /**
+   * Copies a flag's configuration to another environment; with `dryRun`, only lists the changes.
+   */
   promoteFlag: defineChange('promoteFlag', {
     async prepare({ storage, flag, body, now }) {
       if (body.dryRun !== true) return undefined
@@ -49,18 +51,21 @@ async function loadCopy(
   { fromEnvironmentId, toEnvironmentId }: NewPromotion,
 ): Promise<FlagCopy> {
   if (fromEnvironmentId === toEnvironmentId) {
-    throw invalid('to_env_id', 'must be another environment')
+    throw invalid('to_env_id', 'must not be the same environment as from_env_id')
   }
   const find = async (id: string, field: string): Promise<Environment> => {
     const environment = await reader.find('environment', id)
     if (environment?.projectId === flag.projectId) return environment
-    throw invalid(field, 'names no environment of this project')
+    throw invalid(field, 'must be the id of an environment of this project')
   }
   const from = await find(fromEnvironmentId, 'from_env_id')
   return { flag, from, to: await find(toEnvironmentId, 'to_env_id') }
 }
 
-/** Throws what publishing would: ids differ in a copy, but nothing that the check depends on. */
+/**
+ * Throws `INVALID_DEFINITION` if the copy could not be published. It checks the definition in
+ * `from`, because a copy differs in its ids only, on which the check does not depend.
+ */
 async function assertCopyPublishable(reader: Reader, { flag, from, to }: FlagCopy): Promise<void> {
   const source = (await reader.loadFlagSet(from.id))?.flags.find(({ id }) => id === flag.id)
   const target = await reader.loadFlagSet(to.id)
@@ -84,7 +89,7 @@ async function viewTarget(
   }
 }
 
-/** The work may be interrupted at each `yield`. */
+/** Returns the differences in the wire format. The work may be interrupted at each `yield`. */
 function* viewDifferences(
   differences: readonly PartDifference[],
 ): Generator<undefined, Difference[]> {

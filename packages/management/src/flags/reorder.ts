@@ -3,12 +3,12 @@ import type { Records } from '@ff/storage'
 import type { RecordChanges, RecordWriter } from '../changes/record-writer.ts'
 import { invalid } from '../requests/validation.ts'
 
-/** The kinds that stand in an order among their siblings. */
+/** The kinds of records that have an order among their siblings. */
 export type OrderedKind = 'variation' | 'targetingRule'
 
 /**
- * Gives the listed records their new places and answers the old and new places of all.
- * Throws `INVALID_REQUEST`, before anything is written, for a doubled or unknown id.
+ * Sets the order indices of the listed records and returns the indices of all records, before and
+ * after. Throws `INVALID_REQUEST`, before anything is written, for a repeated or unknown id.
  */
 export async function reorder<K extends OrderedKind>(
   writer: RecordWriter,
@@ -20,7 +20,8 @@ export async function reorder<K extends OrderedKind>(
   const known = new Set(records.map(({ id }) => id))
   for (const [index, { id, orderIndex }] of orders.entries()) {
     if (places.has(id)) throw invalid(`orders.${index}.id`, 'is listed twice')
-    if (!known.has(id)) throw invalid(`orders.${index}.id`, 'names nothing of this flag')
+    if (!known.has(id))
+      throw invalid(`orders.${index}.id`, 'must be the id of a record of this flag')
     places.set(id, orderIndex)
   }
   const moved: Records[K][] = []

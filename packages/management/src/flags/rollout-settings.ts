@@ -21,7 +21,7 @@ type StrategyField = (typeof FIELDS_OF)[Rollout['strategy']][number]
 /** The strategy and its fields; the fields of other strategies are `null`. */
 export type RolloutSettings = Pick<Rollout, 'strategy' | StrategyField>
 
-/** Of a rollout that has only a strategy yet. */
+/** The settings of a rollout that has only a strategy. */
 export const NO_SETTINGS: Omit<RolloutSettings, 'strategy'> = {
   variationId: null,
   percentage: null,
@@ -40,8 +40,9 @@ function hasField(strategy: Rollout['strategy'], field: StrategyField): boolean 
 }
 
 /**
- * The settings as they will be: what is given and, for the rest, what they are. With a strategy go
- * the fields that the new one does not have. A new gradual rollout starts now.
+ * Returns the settings after a change. Fields that the change does not contain keep their values. A
+ * new strategy sets the fields that it does not have to `null`. A new gradual rollout starts at
+ * `now`.
  */
 export function mergeRolloutSettings(
   is: RolloutSettings,
@@ -57,7 +58,10 @@ export function mergeRolloutSettings(
   return { strategy, ...(Object.fromEntries(merged) as Omit<RolloutSettings, 'strategy'>) }
 }
 
-/** Throws `INVALID_REQUEST` for a field that the strategy lacks or does not have, and for unknown variations. */
+/**
+ * Throws `INVALID_REQUEST` if a field of the strategy is missing, if there is a field that the
+ * strategy does not have, or if a variation is unknown or listed twice.
+ */
 export function assertRolloutSettings(
   settings: RolloutSettings,
   variations: readonly Variation[],
@@ -73,20 +77,22 @@ export function assertRolloutSettings(
   }
   const known = new Set(variations.map(({ id }) => id))
   if (variationId !== null && !known.has(variationId)) {
-    throw invalid('variation_id', 'names no variation of this flag')
+    throw invalid('variation_id', 'must be the id of a variation of this flag')
   }
   const listed = new Set<string>()
   for (const [index, variant] of (variants ?? []).entries()) {
     const field = `variants.${index}.variation_id`
-    if (!known.has(variant.variationId)) throw invalid(field, 'names no variation of this flag')
+    if (!known.has(variant.variationId))
+      throw invalid(field, 'must be the id of a variation of this flag')
     if (listed.has(variant.variationId)) throw invalid(field, 'is listed twice')
     listed.add(variant.variationId)
   }
 }
 
 /**
- * Returns the ranges that undo the last change, after a rollout was replaced as a whole: the replaced
- * ranges, if any context moves.
+ * Returns the previous ranges of a rollout that was replaced as a whole, with which the last change
+ * can be undone: the ranges of `before` if a context changes its variation, otherwise the previous
+ * ranges of `before`.
  */
 export function previousRangesOf(
   before: Records['rollout'],

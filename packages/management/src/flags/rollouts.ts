@@ -28,22 +28,22 @@ const OWN_SCHEME = 'ff'
 
 const SALT_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SALT_LENGTH = 11
-/** The largest multiple of the alphabet's size in a byte; larger bytes would bias the salt. */
+/** The largest multiple of the alphabet's size in a byte. Larger bytes would bias the salt. */
 const FAIR_BYTES = 256 - (256 % SALT_ALPHABET.length)
 
 /** The use cases of rollouts. */
 export const rolloutUseCases = defineUseCases({
-  /** One page of a flag's rollouts in an environment, by name. */
+  /** Returns one page of a flag's rollouts in an environment, sorted by name. */
   async listRollouts({ storage, flag, environment, now, query }) {
     const where = { flagId: flag.id, environmentId: environment.id }
     const page = await listPage(storage, 'rollout', { where, sortBy: 'name', query })
     return { ...page, data: page.data.map((rollout) => viewRollout(rollout, now)) }
   },
 
-  /** One rollout, with the ranges as they are now. */
+  /** Returns a rollout with its current ranges. */
   getRollout: async ({ rollout, now }) => viewRollout(rollout, now),
 
-  /** A new rollout of a flag in an environment, for its rules to refer to. */
+  /** Creates a rollout of a flag in an environment, to which the flag's rules can refer. */
   async createRollout({ writer, project, environment, flag, body }) {
     const initial = { ...NO_SETTINGS, strategy: body.strategy }
     const settings = mergeRolloutSettings(initial, body, writer.now)
@@ -67,8 +67,8 @@ export const rolloutUseCases = defineUseCases({
   },
 
   /**
-   * Changes a rollout and says what percentage of users that moves, which is as few as can be. The
-   * last change is undone by the weights from before it.
+   * Changes a rollout so that as few contexts as possible get another variation, and returns their
+   * percentage. Restoring the previous weights undoes the last change exactly.
    */
   async updateRollout({ writer, flag, rollout, body, expectedRevision }) {
     const now = Date.parse(writer.now)
@@ -84,7 +84,7 @@ export const rolloutUseCases = defineUseCases({
     return completed('rollout.updated', { before, after }, { result })
   },
 
-  /** Deletes a rollout that no rule serves. */
+  /** Deletes a rollout. Throws `CONFLICT` if a rule serves it. */
   async deleteRollout({ writer, rollout, expectedRevision }) {
     await writer.remove('rollout', rollout, expectedRevision)
     assertUnused('rollout', await findDependentsOfRollout(writer.reader, rollout))
@@ -103,10 +103,11 @@ export function newSalt(): string {
   return salt
 }
 
-/** Our own scheme ends the salt with a dot; others make their own text of it. */
+/**
+ * Throws `INVALID_REQUEST` for a dot in the salt of the scheme `ff`, which uses it as a separator.
+ */
 function assertSalt(salt: string, scheme: string): void {
-  if (scheme === OWN_SCHEME && salt.includes('.'))
-    throw invalid('salt', 'must be text without dots')
+  if (scheme === OWN_SCHEME && salt.includes('.')) throw invalid('salt', 'must not contain a dot')
 }
 
 /** Returns the rollout of a reply: with the ranges at `now`, also for a gradual rollout. */
@@ -114,7 +115,7 @@ function viewRollout({ previousRanges: _, ...rollout }: StoredRollout, now: numb
   return { ...rollout, ranges: [...rangesAt(toRolloutDefinition(rollout), now)] }
 }
 
-/** The range table after a change and, if any context moves, the one before it. */
+/** Returns the ranges after a change and, if a context changes its variation, those before it. */
 function changedTable(rollout: StoredRollout, settings: RolloutSettings, now: number) {
   const before = viewRollout(rollout, now).ranges
   const previous = rollout.previousRanges ?? undefined
@@ -123,7 +124,9 @@ function changedTable(rollout: StoredRollout, settings: RolloutSettings, now: nu
   return jsonEquals(before, after) ? { ranges } : { ranges, previousRanges: before }
 }
 
-/** Returns the stored ranges: none for a gradual rollout, whose schedule determines them. */
+/**
+ * Returns the ranges to store; none for a gradual rollout, because its schedule determines them.
+ */
 function tableOf(
   { strategy, variationId, percentage, variants }: RolloutSettings,
   layOut: (shares: readonly Share[]) => Rollout['ranges'],
@@ -139,13 +142,13 @@ function tableOf(
 }
 
 function movedBetween(before: Rollout, after: Rollout): number {
-  const isDealtAnew =
+  const isReshuffled =
     before.salt !== after.salt ||
     before.bucketBy !== after.bucketBy ||
     before.scheme !== after.scheme ||
-    // Other systems may hash otherwise when there are several variations.
+    // Other systems may use another hash if a rollout has several variations.
     (before.scheme !== OWN_SCHEME && isSplit(before) !== isSplit(after))
-  const moved = isDealtAnew ? reshuffledPercentage : movedPercentage
+  const moved = isReshuffled ? reshuffledPercentage : movedPercentage
   return moved(before.ranges, after.ranges)
 }
 

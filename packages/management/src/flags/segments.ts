@@ -11,14 +11,14 @@ const MOST_KEYS_A_CALL = 10_000
 
 /** The use cases of segments. */
 export const segmentUseCases = defineUseCases({
-  /** One page of the project's segments, by key. */
+  /** Returns one page of the project's segments, sorted by key. */
   listSegments: ({ storage, project: { id: projectId }, query }) =>
     listPage(storage, 'segment', { where: { projectId }, sortBy: 'key', query }),
 
-  /** One segment, with how many keys it lists. */
+  /** Returns a segment with the numbers of its listed keys. */
   getSegment: async ({ segment }) => segment,
 
-  /** A new segment, known in every environment of its project. */
+  /** Creates a segment in every environment of its project. */
   async createSegment({ writer, project, body }) {
     const rules = body.rules ?? []
     await assertConditions(writer.reader, project.id, rules, 'rules')
@@ -37,17 +37,17 @@ export const segmentUseCases = defineUseCases({
     return completed('segment.created', { after: segment }, { field: 'rules' })
   },
 
-  /** Changes a segment; every flag that refers to it follows. */
+  /** Changes a segment, with effect for every flag that refers to it. */
   async updateSegment({ writer, project, segment, body, expectedRevision }) {
     if (body.rules !== undefined) {
       await assertConditions(writer.reader, project.id, body.rules, 'rules')
     }
     const after = await writer.update('segment', segment, body, expectedRevision)
-    if (after.keyAttribute !== segment.keyAttribute) assertNobodyListed(segment)
+    if (after.keyAttribute !== segment.keyAttribute) assertNoKeysListed(segment)
     return completed('segment.updated', { before: segment, after }, { field: 'rules' })
   },
 
-  /** Deletes a segment that nothing refers to. */
+  /** Deletes a segment. Throws `CONFLICT` if a rule or another segment refers to it. */
   async deleteSegment({ writer, segment, expectedRevision }) {
     await writer.remove('segment', segment, expectedRevision)
     assertUnused('segment', await findDependentsOfSegment(writer.reader, segment))
@@ -70,11 +70,14 @@ function assertKeys({ add = [], remove = [] }: SegmentKeys): void {
   }
   const added = new Set(add)
   const index = remove.findIndex((key) => added.has(key))
-  if (index >= 0) throw invalid(`remove.${index}`, 'is to be added as well')
+  if (index >= 0) throw invalid(`remove.${index}`, 'must not be added and removed in one call')
 }
 
-/** Listed keys are values of one attribute and would mean nothing as values of another. */
-function assertNobodyListed({ includedCount, excludedCount }: Segment): void {
+/**
+ * Throws `CONFLICT` if the segment has listed keys. They are values of the old key attribute and
+ * would be wrong for another attribute.
+ */
+function assertNoKeysListed({ includedCount, excludedCount }: Segment): void {
   if (includedCount + excludedCount === 0) return
   const message = 'cannot change while keys are listed'
   const issues = [{ path: 'key_attribute', message }]

@@ -20,16 +20,18 @@ const MOST_RULES = 500
 
 /** The use cases of targeting rules. */
 export const targetingRuleUseCases = defineUseCases({
-  /** One page of a flag's rules in an environment, in the order in which they are tried. */
+  /** Returns one page of a flag's rules in an environment, in the order of their evaluation. */
   async listTargetingRules({ storage, query, ...path }) {
     const page = cutPage(await loadRules(storage, path), query)
     return { ...page, data: await viewRules(storage, page.data) }
   },
 
-  /** One rule, with its segment. */
+  /** Returns a rule with its segment. */
   getTargetingRule: ({ storage, rule }) => viewRule(storage, rule),
 
-  /** One more rule; its `orderIndex` is 0 unless given, and among equals the oldest comes first. */
+  /**
+   * Creates a rule. By default its `orderIndex` is 0. Of equal indices, the oldest rule is first.
+   */
   async createTargetingRule({ writer, body, ...path }) {
     const { reader } = writer
     if ((await loadRules(reader, path)).length >= MOST_RULES) {
@@ -53,7 +55,7 @@ export const targetingRuleUseCases = defineUseCases({
     return completed('targeting_rule.created', { after: rule }, { result, field: 'conditions' })
   },
 
-  /** Changes the given fields of a rule. */
+  /** Changes the fields of a rule that the body contains. */
   async updateTargetingRule({ writer, body, expectedRevision, ...path }) {
     await assertRule(writer.reader, path, body, path.rule)
     const changes = { ...segmentClearedBy(body, path.rule), ...body }
@@ -70,7 +72,9 @@ export const targetingRuleUseCases = defineUseCases({
     return completed('targeting_rule.deleted', { before: rule })
   },
 
-  /** Puts rules in order; those not listed keep their place. Answers all of the flag's here. */
+  /**
+   * Reorders rules and returns all rules of the flag in the environment. Others keep their index.
+   */
   async reorderTargetingRules({ writer, body, ...path }) {
     const all = await loadRules(writer.reader, path)
     const moved = await reorder(writer, 'targetingRule', all, body)
@@ -83,12 +87,15 @@ function kindOf({ kind, segmentId }: TargetingRuleChanges): TargetingRule['kind'
   return kind ?? (typeof segmentId === 'string' ? 'segment' : 'custom')
 }
 
-/** A rule that becomes `custom` no longer depends on its segment, unless the change names one. */
+/** Returns the change that clears the segment of a rule that becomes `custom`. */
 function segmentClearedBy({ kind }: TargetingRuleChanges, is: TargetingRule): TargetingRuleChanges {
   return kind === 'custom' && is.kind === 'segment' ? { segmentId: null } : {}
 }
 
-/** Judges the rule as it will be: what is given, and for the rest what it `is`, if it exists. */
+/**
+ * Throws `INVALID_REQUEST` if a new or changed rule would be invalid. Its fields are those of
+ * `given` and, if they are absent there, those of the existing rule `is`.
+ */
 async function assertRule(
   reader: Reader,
   path: FlagStatePath,
@@ -100,7 +107,7 @@ async function assertRule(
   if (kind === 'segment' && typeof segmentId !== 'string') {
     throw invalid('segment_id', 'is required when kind is segment')
   }
-  // A rule without conditions matches every context, so that must be written out, not forgotten.
+  // A rule without conditions matches every context, so an empty list must be explicit.
   const becomesCustom = given.kind === 'custom' && is?.kind !== 'custom'
   const conditions = given.conditions ?? (is?.conditions.length ? is.conditions : undefined)
   if (becomesCustom && conditions === undefined) {
@@ -121,23 +128,23 @@ async function assertReferences(
   if (typeof segmentId === 'string') {
     const segment = await reader.find('segment', segmentId)
     if (segment?.projectId !== project.id) {
-      throw invalid('segment_id', 'names no segment of this project')
+      throw invalid('segment_id', 'must be the id of a segment of this project')
     }
   }
   if (typeof variationId === 'string') {
     const variation = await reader.find('variation', variationId)
     if (variation?.flagId !== flag.id)
-      throw invalid('variation_id', 'names no variation of this flag')
+      throw invalid('variation_id', 'must be the id of a variation of this flag')
   }
   if (typeof rolloutId === 'string') {
     const rollout = await reader.find('rollout', rolloutId)
     if (rollout?.flagId !== flag.id || rollout.environmentId !== environment.id) {
-      throw invalid('rollout_id', 'names no rollout of this flag in this environment')
+      throw invalid('rollout_id', 'must be the id of a rollout of this flag in this environment')
     }
   }
 }
 
-/** In the order in which they are tried. */
+/** Returns the rules of a flag in an environment, in the order of their evaluation. */
 async function loadRules(
   reader: Reader,
   { flag, environment }: FlagStatePath,

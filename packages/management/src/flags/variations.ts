@@ -13,11 +13,11 @@ const MOST_VARIATIONS = 100
 
 /** The use cases of variations. */
 export const variationUseCases = defineUseCases({
-  /** One page of the flag's variations, in their order. */
+  /** Returns one page of the flag's variations, sorted by `orderIndex`. */
   listVariations: async ({ storage, flag, query }) =>
     cutPage(await loadVariations(storage, flag.id), query),
 
-  /** One more variation; the last in order and not the default, unless said otherwise. */
+  /** Creates a variation. By default it is the last one, and not the default variation. */
   async createVariation({ writer, flag, body }) {
     const siblings = await loadVariations(writer.reader, flag.id)
     if (siblings.length >= MOST_VARIATIONS) {
@@ -30,18 +30,21 @@ export const variationUseCases = defineUseCases({
     return completed('variation.created', { after: variation })
   },
 
-  /** Changes a variation. Making it the default takes that from the one that was. */
+  /** Changes a variation. If it becomes the default, the previous default no longer is. */
   async updateVariation({ writer, flag, variation, body, expectedRevision }) {
     if (body.value !== undefined) assertValue(flag, body.value, 'value')
     if (body.isDefault === false && variation.isDefault) {
-      throw invalid('is_default', 'make another variation the default instead')
+      throw invalid(
+        'is_default',
+        'cannot be false for the default; set it to true for another variation',
+      )
     }
     if (body.isDefault === true && !variation.isDefault) await yieldDefault(writer, flag)
     const after = await writer.update('variation', variation, body, expectedRevision)
     return completed('variation.updated', { before: variation, after })
   },
 
-  /** Deletes a variation that is neither the default nor in use. */
+  /** Deletes a variation. Throws `CONFLICT` if it is the default or in use. */
   async deleteVariation({ writer, flag, variation, expectedRevision }) {
     await writer.remove('variation', variation, expectedRevision)
     if (variation.isDefault) {
@@ -51,7 +54,7 @@ export const variationUseCases = defineUseCases({
     return completed('variation.deleted', { before: variation })
   },
 
-  /** Puts variations in order; those not listed keep their place. Answers all of the flag's. */
+  /** Reorders variations and returns all variations of the flag. Others keep their index. */
   async reorderVariations({ writer, flag, body }) {
     const all = await loadVariations(writer.reader, flag.id)
     const moved = await reorder(writer, 'variation', all, body)
@@ -60,13 +63,15 @@ export const variationUseCases = defineUseCases({
   },
 })
 
-/** All variations of a flag, in their order. */
+/** Loads all variations of a flag, sorted by `orderIndex`. */
 export async function loadVariations(reader: Reader, flagId: string): Promise<Variation[]> {
   const sort = { field: 'orderIndex', direction: 'asc' } as const
   return [...(await reader.list('variation', { where: { flagId }, sort })).data]
 }
 
-/** Inserts the variations of a new flag; the first is the default unless another is marked. */
+/**
+ * Inserts the variations of a new flag. The first is the default unless another is marked as such.
+ */
 export async function insertVariations(
   writer: RecordWriter,
   flag: Flag,
@@ -74,7 +79,7 @@ export async function insertVariations(
 ): Promise<readonly Variation[]> {
   const marked = variations.flatMap(({ isDefault }, index) => (isDefault === true ? index : []))
   if (marked[1] !== undefined) {
-    throw invalid(`variations.${marked[1]}.is_default`, 'only one variation can be the default')
+    throw invalid(`variations.${marked[1]}.is_default`, 'must be true for one variation only')
   }
   const keys = new Set<string>()
   const inserted: Variation[] = []
@@ -89,8 +94,9 @@ export async function insertVariations(
 }
 
 /**
- * The id of the variation that a flag serves in a new environment while it is switched off: of a
- * boolean flag the first with the value `false`, if there is one, otherwise the default.
+ * Returns the id of the variation that a flag serves in a new environment while it is off: for a
+ * boolean flag, the first variation with the value `false`; for any other flag, the default. `null`
+ * if there is no such variation.
  */
 export function initialOffVariationId(
   { type }: Flag,

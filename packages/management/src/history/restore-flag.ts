@@ -13,21 +13,21 @@ import { loadFlagConfiguration } from '../flags/flag-configuration.ts'
 import { NO_SETTINGS, previousRangesOf } from '../flags/rollout-settings.ts'
 import { loadVariations } from '../flags/variations.ts'
 
-/** Buckets in one percent. */
+/** The number of buckets in one percent. */
 const PERCENT = 1000
 
-/** A flag that is to behave in an environment as it was once published there. */
+/** A restoration of a flag in an environment to an earlier published definition. */
 export interface FlagRestoration {
   readonly environment: Environment
-  /** As it was. */
+  /** The published definition to restore. */
   readonly past: FlagDefinition
-  /** As it is. */
+  /** The current definition. */
   readonly present: FlagDefinition
 }
 
 /**
- * Rewrites the records of a flag in an environment so that they say what was published then.
- * Rules and rollouts keep their ids: those that were deleted since are living again.
+ * Rewrites the records of a flag in an environment so that they match a past definition. Rules and
+ * rollouts keep their ids. Those that were deleted since are revived.
  */
 export async function restoreFlag(
   writer: RecordWriter,
@@ -55,7 +55,9 @@ export async function restoreFlag(
   })
 }
 
-/** What the flag referred to then and is gone now, as sentences. */
+/**
+ * Returns a sentence for each reference of the past definition that cannot be resolved any more.
+ */
 export async function findLostReferences(
   reader: Reader,
   { projectId }: Environment,
@@ -110,7 +112,10 @@ function nameOf({ variations }: FlagDefinition, id: string): string {
   return key === undefined ? id : `"${key}"`
 }
 
-/** A default of its own is given to the environment only if the flag's is another one. */
+/**
+ * Returns the restored fields of a flag state. The environment gets its own default variation only
+ * if the past one differs from the default of the flag.
+ */
 function stateFields(
   past: FlagDefinition,
   state: Records['flagState'],
@@ -134,12 +139,14 @@ function stateFields(
 interface PartRestoration<K extends 'targetingRule' | 'rollout', Definition> {
   readonly past: readonly Definition[]
   readonly present: readonly Definition[]
-  /** The records that the present definitions were published from. */
+  /** The records of the present definitions. */
   readonly records: readonly Records[K][]
   readonly fieldsOf: (definition: Definition, record: Records[K]) => RecordChanges<K>
 }
 
-/** Removes the records without a past definition, and rewrites those whose definition differs. */
+/**
+ * Removes the records without a past definition, and rewrites those with a different definition.
+ */
 async function restoreParts<
   K extends 'targetingRule' | 'rollout',
   Definition extends { readonly id: string },
@@ -161,12 +168,14 @@ async function restoreParts<
   }
 }
 
-/** Definitions are JSON, which their types do not say. */
+/**
+ * Returns `true` if two definitions are equal. Definitions are JSON, but their types do not say so.
+ */
 export function isSame(a: object, b: object | undefined): boolean {
   return b !== undefined && jsonEquals(a as never, b as never)
 }
 
-/** The name is not published: it stays what it is, or was when the rule was deleted. */
+/** Returns the restored fields of a rule. Its name is not published, so the record keeps it. */
 function ruleFields(
   { conditions, segmentId, variationId, rolloutId, orderIndex }: RuleDefinition,
   { kind }: Records['targetingRule'],
@@ -181,8 +190,8 @@ function ruleFields(
 
 /**
  * Returns the fields with which a rollout behaves as its published definition. Only ranges are
- * published: the weights derive from them, and a variation without a range keeps the weight 0.
- * `fallback` is the variation with the weight 0 if neither ranges nor record name one.
+ * published, so the weights are computed from them. A variation without a range has the weight 0.
+ * `fallback` is the variation with the weight 0 if neither the ranges nor the record name one.
  */
 function restoredRollout(
   definition: RolloutDefinition,
@@ -219,7 +228,7 @@ function settingsOf(definition: RolloutDefinition, rollout: Records['rollout'], 
   return { strategy, variants, ranges }
 }
 
-/** Percent by variation, in the order of the ranges. */
+/** Returns the percentages of the variations, in the order of the ranges. */
 function weightsOf(ranges: readonly BucketRange[]): ReadonlyMap<string, number> {
   const buckets = new Map<string, number>()
   for (const { variationId, from, to } of ranges) {

@@ -13,12 +13,12 @@ import { loadVersion } from './versions.ts'
 
 type Skipped = Restoration['skipped'][number]
 
-/** The use cases of restore version. */
+/** The use cases of restoring a version. */
 export const restoreUseCases = defineUseCases({
   /**
-   * Makes an environment evaluate as it did at a version, as far as that is the environment's own:
-   * what belongs to the project stays, and is answered as skipped where it was different. Throws
-   * `CONFLICT`, and changes nothing, when something that was referred to is gone.
+   * Restores the flags of an environment to a version. What belongs to the whole project is not
+   * changed, and the differences in it are returned as `skipped`. Throws `CONFLICT` and changes
+   * nothing if a restored flag would refer to something that was deleted or archived.
    */
   async restoreVersion({ writer, environment, params }) {
     const past = await loadVersion(writer.reader, environment.id, params.version)
@@ -36,7 +36,7 @@ export const restoreUseCases = defineUseCases({
   },
 })
 
-/** The flags that are in both and behave differently. */
+/** Returns the restorations of the flags that are in both flag sets and differ. */
 function restorationsOf(
   environment: Environment,
   past: FlagSetDefinition,
@@ -50,7 +50,7 @@ function restorationsOf(
   })
 }
 
-/** What of a flag's definition belongs to the environment. */
+/** Returns the part of a flag's definition that belongs to the environment. */
 function ownPart({ variations: _, clientVisible: __, ...own }: FlagDefinition) {
   return own
 }
@@ -67,11 +67,11 @@ async function assertReferences(
   }
   if (issues.length === 0) return
   const lost = issues.map(({ path, message }) => `Flag "${path}": ${message}`).join(' ')
-  const message = `The version refers to what is gone. ${lost}`
+  const message = `The version refers to deleted or archived resources. ${lost}`
   throw new FlagError('CONFLICT', message, { details: { issues } })
 }
 
-/** What differs in the part that belongs to the project. */
+/** Returns the flags and segments that differ in the part that belongs to the project. */
 async function findSkipped(
   reader: Reader,
   past: FlagSetDefinition,

@@ -8,7 +8,7 @@ import { pagingOf, toPage } from '../requests/pages.ts'
 
 /** The use cases of versions. */
 export const versionUseCases = defineUseCases({
-  /** One page of an environment's published versions, newest first. */
+  /** Returns one page of an environment's published versions, newest first. */
   async listVersions({ storage, environment, query }) {
     const { data, total } = await storage.listVersions(environment.id, pagingOf(query))
     const versions: Version[] = []
@@ -16,12 +16,12 @@ export const versionUseCases = defineUseCases({
     return toPage({ data: versions, total }, query)
   },
 
-  /** The whole flag set of an environment as it was published under a version. */
+  /** Returns the complete flag set of an environment at a version. */
   getVersion: ({ storage, environment, params }) =>
     loadVersion(storage, environment.id, params.version),
 })
 
-/** A past or present flag set; throws `NOT_FOUND` for a version that was never published. */
+/** Loads the flag set of a version. Throws `NOT_FOUND` if the version was never published. */
 export async function loadVersion(
   session: Pick<StorageSession, 'loadFlagSet'>,
   environmentId: string,

@@ -3,10 +3,13 @@ import { defineUseCases } from '../changes/use-case.ts'
 
 const NO_CLIENTS = { ws: 0, poll: 0, behind: 0 }
 
-/** Creates the use case of convergence; without an instance, nothing is served. */
+/** Creates the use case of convergence. Without an instance, it reports that nothing is served. */
 export function createConvergenceUseCases(instance: Instance | undefined) {
   return defineUseCases({
-    /** How far the newest version of an environment has come, as this instance sees it. */
+    /**
+     * Returns the newest version of an environment, and which version this instance and its clients
+     * have.
+     */
     async getConvergence({ storage, now, environment }) {
       const { data } = await storage.listVersions(environment.id, { page: 1, limit: 1 })
       const { version = 0, publishedAt = null } = data[0] ?? {}
@@ -14,7 +17,7 @@ export function createConvergenceUseCases(instance: Instance | undefined) {
       const serving = served && {
         version: served.version,
         checkedAt: new Date(served.checkedAt).toISOString(),
-        // A clock that was set back makes nothing younger than it is.
+        // The age would be negative after the clock was set back.
         ageMs: Math.max(0, now - served.checkedAt),
       }
       return {

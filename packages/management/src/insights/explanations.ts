@@ -12,14 +12,14 @@ import { notFound } from '../access/permissions.ts'
 import { defineQuery, type ReadableStorage } from '../changes/use-case.ts'
 import { loadVersion } from '../history/versions.ts'
 
-/** How many steps one answer holds; flags for which none are left are answered without theirs. */
+/** The maximum number of steps in one result. Flags beyond it are returned without steps. */
 const MOST_STEPS = 20_000
 
 /** The use cases of explanations. */
 export const explanationUseCases = {
   /**
-   * Returns the details and explanations of a context: for all flags or one, at any version and any
-   * time. They are exactly what was served then, and are not counted.
+   * Returns the details and explanations of one flag or all flags for a context, at any version and
+   * any time. They equal the results that were served then, and are not counted as evaluations.
    */
   explainEvaluation: defineQuery('explainEvaluation', {
     async run({ storage, environment, body, now }) {
@@ -56,7 +56,7 @@ interface Question {
   readonly now: number
 }
 
-/** The work may be interrupted at each `yield`. */
+/** Explains the flags with these keys. The work may be interrupted at each `yield`. */
 function* explainAll(
   { flagSet, context, now }: Question,
   keys: readonly string[],

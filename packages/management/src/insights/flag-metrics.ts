@@ -9,14 +9,14 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 
 type CountsQuery = Parameters<ReadableStorage['loadEvaluationCounts']>[0]
 
-/** What was counted in 24 hours. */
+/** The measures of 24 hours. */
 type Day = Awaited<ReturnType<typeof loadDay>>
 
 /** The use cases of flag metrics. */
 export const flagMetricsUseCases = {
   /**
-   * How a flag was used in one environment of its project over the last 24 hours, this minute
-   * included, and how that differs from the 24 hours before.
+   * Returns the usage of a flag in one environment over the last 24 hours, including the current
+   * minute, and its change from the 24 hours before.
    */
   getFlagMetrics: defineQuery('getFlagMetrics', {
     load: ({ params: { flagId }, query: { environmentId } }) => ({ flagId, environmentId }),
@@ -41,18 +41,18 @@ async function loadDay(storage: ReadableStorage, query: CountsQuery) {
   const evaluations = countOf(totals)
   const errors = countOf(totals.filter(({ reason }) => reason === 'ERROR'))
   const isUsed = evaluations > 0
-  // Rounded down: as long as anything fails it is less than 100.
+  // Rounded down, so that it is below 100 if any evaluation failed.
   const successRate = isUsed ? Math.floor(((evaluations - errors) * 10_000) / evaluations) / 100 : 0
   return {
     totals,
     evaluations,
-    /** Those of `evaluations` that were reported with a client key. */
+    /** The number of `evaluations` that were reported with a client key. */
     clientReported: countOf(totals.filter(({ source }) => source === 'client')),
     users: await countUniqueUsers(storage, query),
-    /** In percent. */
+    /** The percentage of evaluations without an error, rounded down to two decimals. */
     successRate,
     errorRate: isUsed ? round(100 - successRate) : 0,
-    /** Of an average evaluation. */
+    /** The average duration of an evaluation. */
     milliseconds: isUsed ? sum(totals.map(({ micros }) => micros)) / evaluations / 1000 : 0,
   }
 }
@@ -71,7 +71,7 @@ function compare(now: Day, before: Day): Omit<FlagMetrics, 'variationPerformance
   }
 }
 
-/** Every living variation, in its order. */
+/** Returns the evaluations of each variation of the flag that is not deleted, in their order. */
 async function performanceOf(
   storage: ReadableStorage,
   flag: Flag,
@@ -84,13 +84,13 @@ async function performanceOf(
   })
 }
 
-/** In percent of what was before. */
+/** Returns the change in percent of the earlier value; 100 if that was 0 and `now` is not. */
 function changeOf(now: number, before: number): number {
   if (before === 0) return now === 0 ? 0 : 100
   return round(((now - before) / before) * 100)
 }
 
-/** Two decimals, or two digits of what is less than a hundredth. */
+/** Formats a duration with two decimals, or with two significant digits if it is below 0.01. */
 function millisecondsText(value: number): string {
   return `${value < 0.01 ? Number(value.toPrecision(2)) : round(value)}ms`
 }

@@ -5,7 +5,7 @@ import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { given, rangeOf } from '../requests/filters.ts'
 import { listPage } from '../requests/pages.ts'
 
-/** An environment, an organization, or all of the installation. */
+/** The id of an environment or an organization; no id for the whole installation. */
 type ObservedIds = { readonly environmentId: string } | { readonly orgId: string } | NoIds
 
 const DEFAULT_LIMIT = 20
@@ -13,8 +13,8 @@ const DEFAULT_LIMIT = 20
 /** The use cases of observed contexts. */
 export const observedContextUseCases = {
   /**
-   * One page of the contexts that were evaluated, those seen last first: of one environment, else of
-   * the actor's organization, to `platform` of all.
+   * Returns one page of the contexts that were evaluated, most recently seen first: those of one
+   * environment or, by default, of the actor's organization; of all for the role `platform`.
    */
   listObservedContexts: defineQuery('listObservedContexts', {
     load: ({ query: { environmentId } }, actor): ObservedIds => {
@@ -31,7 +31,7 @@ export const observedContextUseCases = {
   }),
 
   /**
-   * Permanently deletes every observed context of a user's key in an environment. Another instance
+   * Permanently deletes the observed contexts with a user key in an environment. Another instance
    * may still write contexts that it observed within the last seconds.
    */
   forgetObservedContexts: defineChange('forgetObservedContexts', {

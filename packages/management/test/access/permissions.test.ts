@@ -7,110 +7,112 @@ import { ask, createScene, NAMES, type Scene, tracesOf } from '../world/scene.ts
 import type { Json } from '../world/world.ts'
 
 const ROLES: readonly Role[] = ['platform', 'owner', 'admin', 'editor', 'viewer']
-const EVERYBODY = new Set<Role>(ROLES)
+const ALL_ROLES = new Set<Role>(ROLES)
 const EDITORS = new Set<Role>(['platform', 'owner', 'admin', 'editor'])
 const ADMINS = new Set<Role>(['platform', 'owner', 'admin'])
 const OWNERS = new Set<Role>(['platform', 'owner'])
 const PLATFORM = new Set<Role>(['platform'])
 
-/** Who is meant to reach each endpoint: written here once more, so that a slip in the table shows. */
+/**
+ * The roles that may call each endpoint. They are repeated here to detect mistakes in the table.
+ */
 const MEANT: Readonly<Record<EndpointName, ReadonlySet<Role>>> = {
-  listOrganizations: EVERYBODY,
+  listOrganizations: ALL_ROLES,
   createOrganization: PLATFORM,
-  getOrganization: EVERYBODY,
+  getOrganization: ALL_ROLES,
   updateOrganization: ADMINS,
   deleteOrganization: OWNERS,
-  getOrganizationUsage: EVERYBODY,
+  getOrganizationUsage: ALL_ROLES,
   setOrganizationPlan: PLATFORM,
   listInvoices: OWNERS,
   createCheckout: OWNERS,
-  receiveStripeEvent: EVERYBODY,
-  listMembers: EVERYBODY,
+  receiveStripeEvent: ALL_ROLES,
+  listMembers: ALL_ROLES,
   addMember: ADMINS,
   updateMember: ADMINS,
   removeMember: ADMINS,
-  logIn: EVERYBODY,
-  logOut: EVERYBODY,
-  getLogIn: EVERYBODY,
-  changePassword: EVERYBODY,
-  startOidcLogIn: EVERYBODY,
-  finishOidcLogIn: EVERYBODY,
-  listAccessTokens: EVERYBODY,
+  logIn: ALL_ROLES,
+  logOut: ALL_ROLES,
+  getLogIn: ALL_ROLES,
+  changePassword: ALL_ROLES,
+  startOidcLogIn: ALL_ROLES,
+  finishOidcLogIn: ALL_ROLES,
+  listAccessTokens: ALL_ROLES,
   createAccessToken: ADMINS,
   deleteAccessToken: ADMINS,
-  listProjects: EVERYBODY,
+  listProjects: ALL_ROLES,
   createProject: ADMINS,
-  getProject: EVERYBODY,
+  getProject: ALL_ROLES,
   updateProject: ADMINS,
   deleteProject: ADMINS,
-  listEnvironments: EVERYBODY,
+  listEnvironments: ALL_ROLES,
   createEnvironment: ADMINS,
-  getEnvironment: EVERYBODY,
+  getEnvironment: ALL_ROLES,
   updateEnvironment: ADMINS,
   deleteEnvironment: ADMINS,
-  listSdkKeys: EVERYBODY,
+  listSdkKeys: ALL_ROLES,
   createSdkKey: ADMINS,
   revokeSdkKey: ADMINS,
   rotateSdkKey: ADMINS,
-  listFlags: EVERYBODY,
+  listFlags: ALL_ROLES,
   createFlag: EDITORS,
-  getFlag: EVERYBODY,
+  getFlag: ALL_ROLES,
   updateFlag: EDITORS,
   deleteFlag: EDITORS,
-  listVariations: EVERYBODY,
+  listVariations: ALL_ROLES,
   createVariation: EDITORS,
   reorderVariations: EDITORS,
   updateVariation: EDITORS,
   deleteVariation: EDITORS,
-  getFlagState: EVERYBODY,
+  getFlagState: ALL_ROLES,
   updateFlagState: EDITORS,
-  listTargetingRules: EVERYBODY,
+  listTargetingRules: ALL_ROLES,
   createTargetingRule: EDITORS,
   reorderTargetingRules: EDITORS,
-  getTargetingRule: EVERYBODY,
+  getTargetingRule: ALL_ROLES,
   updateTargetingRule: EDITORS,
   deleteTargetingRule: EDITORS,
-  listRollouts: EVERYBODY,
+  listRollouts: ALL_ROLES,
   createRollout: EDITORS,
-  getRollout: EVERYBODY,
+  getRollout: ALL_ROLES,
   updateRollout: EDITORS,
   deleteRollout: EDITORS,
-  listScheduledChanges: EVERYBODY,
+  listScheduledChanges: ALL_ROLES,
   createScheduledChange: EDITORS,
   deleteScheduledChange: EDITORS,
-  listSegments: EVERYBODY,
+  listSegments: ALL_ROLES,
   createSegment: EDITORS,
-  getSegment: EVERYBODY,
+  getSegment: ALL_ROLES,
   updateSegment: EDITORS,
   deleteSegment: EDITORS,
   changeSegmentKeys: EDITORS,
-  listVersions: EVERYBODY,
-  getVersion: EVERYBODY,
+  listVersions: ALL_ROLES,
+  getVersion: ALL_ROLES,
   restoreVersion: EDITORS,
-  explainEvaluation: EVERYBODY,
+  explainEvaluation: ALL_ROLES,
   promoteFlag: EDITORS,
-  listPlans: EVERYBODY,
+  listPlans: ALL_ROLES,
   createPlan: PLATFORM,
-  getPlan: EVERYBODY,
+  getPlan: ALL_ROLES,
   updatePlan: PLATFORM,
   deletePlan: PLATFORM,
-  listAuditLog: EVERYBODY,
-  verifyAuditLog: EVERYBODY,
-  exportAuditLog: EVERYBODY,
-  getFlagMetrics: EVERYBODY,
-  listObservedContexts: EVERYBODY,
+  listAuditLog: ALL_ROLES,
+  verifyAuditLog: ALL_ROLES,
+  exportAuditLog: ALL_ROLES,
+  getFlagMetrics: ALL_ROLES,
+  listObservedContexts: ALL_ROLES,
   forgetObservedContexts: ADMINS,
-  getConvergence: EVERYBODY,
-  listWebhooks: EVERYBODY,
+  getConvergence: ALL_ROLES,
+  listWebhooks: ALL_ROLES,
   createWebhook: ADMINS,
-  getWebhook: EVERYBODY,
+  getWebhook: ALL_ROLES,
   updateWebhook: ADMINS,
   deleteWebhook: ADMINS,
-  listWebhookDeliveries: EVERYBODY,
+  listWebhookDeliveries: ALL_ROLES,
 }
 
-/** Those whose paths name nothing that could be another's. */
-const NAMING_NOBODY = new Set<EndpointName>([
+/** The endpoints with paths that cannot contain an id of another organization. */
+const WITHOUT_FOREIGN_ID = new Set<EndpointName>([
   ...PERSONAL,
   'listOrganizations',
   'createOrganization',
@@ -121,8 +123,8 @@ const NAMING_NOBODY = new Set<EndpointName>([
   'deletePlan',
 ])
 
-describe('the endpoint table', () => {
-  it.each(NAMES)('%s is open to exactly the roles meant', async (name) => {
+describe('The endpoint table', () => {
+  it.each(NAMES)('%s is permitted for exactly the expected roles', async (name) => {
     for (const role of ROLES) {
       const scene = await createScene()
       const before = await tracesOf(scene)
@@ -135,8 +137,8 @@ describe('the endpoint table', () => {
     }
   })
 
-  it.each(NAMES.filter((name) => !NAMING_NOBODY.has(name)))(
-    '%s is unknown to another organization',
+  it.each(NAMES.filter((name) => !WITHOUT_FOREIGN_ID.has(name)))(
+    '%s returns 404 to members of another organization',
     async (name) => {
       const scene = await createScene()
       const before = await tracesOf(scene)
@@ -157,7 +159,7 @@ describe('the endpoint table', () => {
     },
   )
 
-  it.each(GUARDED)('%s answers 401 without a good token', async (name) => {
+  it.each(GUARDED)('%s returns 401 without a valid token', async (name) => {
     const scene = await createScene()
     for (const token of [undefined, 'x', `ffat_${'0'.repeat(64)}`, `ff_${'0'.repeat(64)}`, 'a b']) {
       const answer = await ask(scene, name, token)
@@ -167,7 +169,7 @@ describe('the endpoint table', () => {
     }
   })
 
-  it('finds nothing of mine through a path that begins with what is theirs', async () => {
+  it('Records are not found through a path of another organization', async () => {
     const scene = await createScene()
     const { theirs, params } = scene
     const { project, live, orgId } = theirs
@@ -181,7 +183,7 @@ describe('the endpoint table', () => {
       const inPath = [...endpoints[name].path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param)
       for (const changed of others) {
         const isMine = (param: string) => changed[param] === params[param]
-        // Such a path names nothing of mine any more, or nothing of theirs.
+        // The path must contain ids of both organizations.
         if (!inPath.some(isMine) || inPath.every(isMine)) continue
         for (const token of [theirs.tokens.owner, theirs.tokens.platform]) {
           const { status } = await ask({ ...scene, params: changed }, name, token)
@@ -192,7 +194,7 @@ describe('the endpoint table', () => {
     expect(await tracesOf(scene)).toEqual(before)
   })
 
-  it('lists organizations to their own people, and to the platform all of them', async () => {
+  it('Members can list only their own organization, and the platform lists all', async () => {
     const { world, mine, theirs } = await createScene()
     const idsFor = async (token: string, query = '') => {
       const { data } = await world.call('GET', `/organizations${query}`, { token })
@@ -209,7 +211,7 @@ describe('the endpoint table', () => {
     expect(await idsFor(theirs.tokens.platform)).toEqual([mine.orgId, theirs.orgId])
   })
 
-  it('gives every endpoint a permission, and no two the same method and path', () => {
+  it('Every endpoint has a permission and a unique method and path', () => {
     const rows = Object.values(endpoints)
     const addresses = rows.map(({ method, path }) => `${method} ${path}`)
     expect(new Set(addresses).size).toBe(rows.length)
@@ -218,7 +220,7 @@ describe('the endpoint table', () => {
   })
 })
 
-describe('use cases in process', () => {
+describe('Use cases in process', () => {
   const codeOf = (promise: Promise<unknown>) =>
     promise.then(
       () => 'done',
@@ -228,7 +230,7 @@ describe('use cases in process', () => {
     return world.as({ id: 'somebody', email: 'a@b.test', name: 'Somebody', role, orgId })
   }
 
-  it('only the platform founds organizations and issues tokens of its own role', async () => {
+  it('Only the platform creates organizations and issues tokens with the role platform', async () => {
     const scene = await createScene()
     for (const role of ROLES) {
       const management = as(scene, role, role === 'platform' ? null : scene.mine.orgId)
@@ -241,7 +243,7 @@ describe('use cases in process', () => {
     }
   })
 
-  it('nobody issues a token above their own role', async () => {
+  it('An actor cannot issue a token with a role above its own', async () => {
     const scene = await createScene()
     const params = { orgId: scene.mine.orgId }
     const issue = (by: Role, role: Role) =>
@@ -255,7 +257,7 @@ describe('use cases in process', () => {
     expect(await issue('editor', 'viewer')).toBe('FORBIDDEN')
   })
 
-  it('An id of the own organization beside that of another organization’s project opens nothing.', async () => {
+  it('The id of the own organization does not grant access to a project of another organization', async () => {
     const scene = await createScene()
     const owner = as(scene, 'owner', scene.mine.orgId)
     const { project, live } = scene.theirs

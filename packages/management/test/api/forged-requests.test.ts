@@ -26,8 +26,8 @@ const forge = async (headers: Record<string, string>, sent: unknown = body, meth
 const expectNoFlags = async () =>
   expect((await logInWorld.world.storage.list('flag', {})).total).toBe(0)
 
-describe('a change by cookie', () => {
-  it('is refused without the session’s own X-CSRF-Token', async () => {
+describe('Changes with a session cookie', () => {
+  it('A change with a session cookie is refused without the X-CSRF-Token of the session', async () => {
     await logInWorld.add('eve@acme.test', 'editor')
     const eve = await logInWorld.logIn('eve@acme.test')
     const own: string = session.data.csrf_token
@@ -51,7 +51,7 @@ describe('a change by cookie', () => {
     expect((await forge({ 'x-csrf-token': own })).status).toBe(201)
   })
 
-  it('is refused from a page of another origin', async () => {
+  it('A change with a session cookie is refused if a page of another origin sends it', async () => {
     const csrf = { 'x-csrf-token': session.data.csrf_token, host: 'flags.acme.test:4400' }
     for (const origin of [
       'https://evil.test',
@@ -74,7 +74,7 @@ describe('a change by cookie', () => {
     expect((await forge({ ...csrf, origin: 'https://flags.acme.test:4400' })).status).toBe(201)
   })
 
-  it('is refused as a form, and as a GET that claims another method', async () => {
+  it('A change with a session cookie is refused as a form, and a GET cannot claim another method', async () => {
     const csrf = { 'x-csrf-token': session.data.csrf_token }
     for (const type of [
       'application/x-www-form-urlencoded',
@@ -94,7 +94,7 @@ describe('a change by cookie', () => {
     await expectNoFlags()
   })
 
-  it('is refused when two cookies of the name came, whichever is the right one', async () => {
+  it('A request with two session cookies is refused, in any order of the cookies', async () => {
     await logInWorld.add('eve@acme.test', 'editor')
     const eve = cookieIn(await logInWorld.logIn('eve@acme.test'))
     const mine = cookieIn(session)
@@ -113,7 +113,7 @@ describe('a change by cookie', () => {
     }
   })
 
-  it('is nothing that GET can be made to do', async () => {
+  it('A GET request cannot log in, log out or change a password', async () => {
     const before = await logInWorld.world.audit()
     for (const path of ['/auth/logout', '/auth/login', '/auth/password']) {
       expect((await ada.get(path)).status).toBe(405)
@@ -123,10 +123,10 @@ describe('a change by cookie', () => {
   })
 })
 
-describe('logging in and out', () => {
+describe('Logging in and out', () => {
   const origin = { host: 'flags.acme.test', origin: 'https://evil.test' }
 
-  it('cannot be done by a page of another origin, in no content type', async () => {
+  it('A page of another origin cannot log in, log out or change a password, with any content type', async () => {
     const types = ['application/json', '', 'text/plain']
     for (const type of types) {
       const headers = { ...origin, 'content-type': type }
@@ -143,8 +143,8 @@ describe('logging in and out', () => {
   })
 })
 
-describe('a cookie', () => {
-  it('is not looked at when a bearer token is there too', async () => {
+describe('A session cookie', () => {
+  it('A session cookie is ignored if the request has other credentials', async () => {
     const cookie = cookieIn(session)
     const asViewer = { token: logInWorld.tenant.tokens.viewer, headers: { cookie } }
     expect((await logInWorld.world.call('POST', flags, { ...asViewer, body })).status).toBe(403)
@@ -156,7 +156,7 @@ describe('a cookie', () => {
     expect((await logInWorld.world.call('GET', flags, { headers: basic })).status).toBe(401)
   })
 
-  it('evaluates nothing', async () => {
+  it('A session cookie does not authorize evaluations', async () => {
     const { storage, clock, management } = logInWorld.world
     const server = createManagedServer({ storage, clock })
     const headers = { cookie: cookieIn(session), 'x-csrf-token': session.data.csrf_token }
@@ -173,7 +173,7 @@ describe('a cookie', () => {
     expect((await call(server, '/evaluator/evaluate', { key, body: context })).status).toBe(200)
   })
 
-  it('is kept from unencrypted connections once the browser has come by an encrypted one', async () => {
+  it('A session cookie is marked Secure only if the log-in used an encrypted connection', async () => {
     const cookieFor = async (from: { isEncrypted?: boolean; proto?: string }) => {
       const { isEncrypted = false, proto } = from
       const headers = proto === undefined ? {} : { 'x-forwarded-proto': proto }

@@ -13,10 +13,10 @@ import {
 import { addressOf, ask, createScene, NAMES, type Scene, tracesOf } from '../world/scene.ts'
 import type { Answer, Json } from '../world/world.ts'
 
-/** Fields that hold an object of the caller's own, whose names are the caller's too. */
+/** Fields with an object in which the caller chooses the names. */
 const FREE_OBJECTS = ['metadata_updates', 'context']
 
-/** Requests that are all refused change nothing, so that they can share one scene. */
+/** The scene of all tests. They can share it, because refused requests change nothing. */
 let scene: Scene
 let token: string
 let before: unknown
@@ -33,60 +33,77 @@ function askWith(name: EndpointName, body: Json): Promise<Answer> {
   return ask({ ...scene, bodies: { [name]: body } }, name, token)
 }
 
-describe('names that every object has', () => {
-  it.each(WITH_BODY)('are no fields of %s', async (name) => {
-    const text = JSON.stringify(scene.bodies[name])
-    for (const field of PROTOTYPE_NAMES) {
-      const body = text.replace('{', `{"${field}":{"admin":true},`).replace(',}', '}')
-      const answer = await askWith(name, body)
-      expectRefused(answer, [name, field])
-      expect(answer.data.issues[0].path).toContain(field)
-    }
-    const deep = text
-      .replaceAll(/\{(?!")|\{(?=")/g, '{"__proto__":{"admin":true},')
-      .replaceAll(',}', '}')
-    expectRefused(await askWith(name, deep), [name, 'deep'])
-    await expectUnchanged()
-    expect(Reflect.get({}, 'admin')).toBeUndefined()
-  })
-
-  it.each(NAMES.filter((name) => paramsIn(name).length > 0))('are no ids for %s', async (name) => {
-    for (const param of paramsIn(name)) {
-      for (const value of [...PROTOTYPE_NAMES, '%5F%5Fproto%5F%5F', '0', 'null', '*', "'", '..']) {
-        const params = { ...scene.params, [param]: value }
-        if (param === 'version' && value === '*') continue
-        expectRefused(await ask({ ...scene, params }, name, token), [name, param, value])
+describe('Property names that every object inherits', () => {
+  it.each(WITH_BODY)(
+    'Inherited property names are refused as fields of the body of %s',
+    async (name) => {
+      const text = JSON.stringify(scene.bodies[name])
+      for (const field of PROTOTYPE_NAMES) {
+        const body = text.replace('{', `{"${field}":{"admin":true},`).replace(',}', '}')
+        const answer = await askWith(name, body)
+        expectRefused(answer, [name, field])
+        expect(answer.data.issues[0].path).toContain(field)
       }
-    }
-    await expectUnchanged()
-  })
+      const deep = text
+        .replaceAll(/\{(?!")|\{(?=")/g, '{"__proto__":{"admin":true},')
+        .replaceAll(',}', '}')
+      expectRefused(await askWith(name, deep), [name, 'deep'])
+      await expectUnchanged()
+      expect(Reflect.get({}, 'admin')).toBeUndefined()
+    },
+  )
+
+  it.each(NAMES.filter((name) => paramsIn(name).length > 0))(
+    'Inherited property names are refused as ids of %s',
+    async (name) => {
+      for (const param of paramsIn(name)) {
+        for (const value of [
+          ...PROTOTYPE_NAMES,
+          '%5F%5Fproto%5F%5F',
+          '0',
+          'null',
+          '*',
+          "'",
+          '..',
+        ]) {
+          const params = { ...scene.params, [param]: value }
+          if (param === 'version' && value === '*') continue
+          expectRefused(await ask({ ...scene, params }, name, token), [name, param, value])
+        }
+      }
+      await expectUnchanged()
+    },
+  )
 
   const closed = NAMES.filter((name) => !OPEN_QUERIES.includes(name))
 
-  it.each(closed)('are no query parameters of %s', async (name) => {
-    for (const field of [...PROTOTYPE_NAMES, 'access_token', 'x'.repeat(5000)]) {
-      const address = addressOf(scene, name, `${field}=1`)
-      const { method } = table[name]
-      const answer = await scene.world.call(method, address, { token, body: scene.bodies[name] })
-      expectRefused(answer, [name, field.slice(0, 20)])
-    }
-    await expectUnchanged()
-  })
+  it.each(closed)(
+    'Inherited property names are refused as query parameters of %s',
+    async (name) => {
+      for (const field of [...PROTOTYPE_NAMES, 'access_token', 'x'.repeat(5000)]) {
+        const address = addressOf(scene, name, `${field}=1`)
+        const { method } = table[name]
+        const answer = await scene.world.call(method, address, { token, body: scene.bodies[name] })
+        expectRefused(answer, [name, field.slice(0, 20)])
+      }
+      await expectUnchanged()
+    },
+  )
 
-  it.each(GUARDED)('mean nothing as headers of %s', async (name) => {
+  it.each(GUARDED)('Inherited property names as headers do not authorize %s', async (name) => {
     const headers = Object.fromEntries(PROTOTYPE_NAMES.map((field) => [field, 'true']))
     expect((await ask(scene, name, undefined, headers)).status).toBe(401)
   })
 })
 
-/** Text that no field of any body takes. */
+/** Texts that no field of any body accepts. */
 const REFUSED_TEXTS: readonly [string, string][] = [
   ['NUL', 'a\0b'],
   ['half a character', 'a\ud800'],
   ['a megabyte', 'x'.repeat(1024 * 1024)],
 ]
 
-/** What some field somewhere might take, but none may break on. */
+/** Values that some fields accept, and that must not cause an internal error in any field. */
 const ODD_VALUES: readonly Json[] = [
   null,
   true,
@@ -109,8 +126,8 @@ const ODD_VALUES: readonly Json[] = [
   '__proto__',
 ]
 
-describe.each(WITH_BODY)('the body of %s', (name) => {
-  it('is refused when any field of it holds what cannot be meant', async () => {
+describe.each(WITH_BODY)('The body of %s', (name) => {
+  it('A body is refused if one of its fields has an unusable value', async () => {
     for (const field of Object.keys(scene.bodies[name] ?? {})) {
       for (const [what, text] of REFUSED_TEXTS) {
         const answer = await askWith(name, { ...scene.bodies[name], [field]: text })
@@ -125,7 +142,7 @@ describe.each(WITH_BODY)('the body of %s', (name) => {
     await expectUnchanged()
   })
 
-  it('never breaks the server, whatever a field holds', async () => {
+  it('A body with odd values never causes an internal error', async () => {
     for (const field of Object.keys(scene.bodies[name] ?? {})) {
       for (const value of ODD_VALUES) {
         const own = await createScene()
@@ -135,13 +152,13 @@ describe.each(WITH_BODY)('the body of %s', (name) => {
         expect(answer.status, JSON.stringify([field, value])).toBeLessThan(500)
         if (answer.status < 300) continue
         expectRefused(answer, [name, field, value], [400, 401, 403, 404, 409])
-        // A refused log-in is meant to leave a trace.
+        // A refused log-in leaves a trace on purpose.
         if (!PERSONAL.includes(name)) expect(await tracesOf(own)).toEqual(untouched)
       }
     }
   })
 
-  it('is refused when an id in it is unknown, foreign or none', async () => {
+  it('A body is refused if one of its ids is unknown, malformed or of another organization', async () => {
     const { theirs } = scene
     const foreign = [theirs.project.id, theirs.live.id, theirs.orgId, crypto.randomUUID(), 'x', '']
     for (const [field, value] of Object.entries(scene.bodies[name] ?? {})) {
@@ -154,7 +171,7 @@ describe.each(WITH_BODY)('the body of %s', (name) => {
     await expectUnchanged()
   })
 
-  it('is refused when it is too large, not JSON, or has a field that nobody knows', async () => {
+  it('A body is refused if it is too large, is not a JSON object, or has an unknown field', async () => {
     const { maxBodyBytes = 256 * 1024 } = table[name]
     const tooLarge = await askWith(name, { pad: 'x'.repeat(maxBodyBytes) })
     expectRefused(tooLarge, [name, 'too large'], [413])
@@ -165,7 +182,7 @@ describe.each(WITH_BODY)('the body of %s', (name) => {
   })
 })
 
-describe('what is meant for one field', () => {
+describe('Checks of single fields', () => {
   it.each<[EndpointName, Json]>([
     ['addMember', { email: 'a@b.test\r\nBcc: c@d.test', role: 'viewer' }],
     ['addMember', { email: 'no address', role: 'viewer' }],
@@ -189,7 +206,7 @@ describe('what is meant for one field', () => {
     ['createSdkKey', { name: 'k', kind: 'client', rate_limit: -1 }],
     ['createAccessToken', { name: 't', role: 'god' }],
     ['createFlag', { key: 'x', type: 'boolean', created_at: '2020-01-01T00:00:00.000Z' }],
-  ])('is checked: %s %j', async (name, body) => {
+  ])('%s refuses the body %j', async (name, body) => {
     expectRefused(await askWith(name, body), [name, body])
     await expectUnchanged()
   })

@@ -6,7 +6,7 @@ import { expectRefused, GUARDED, OPEN_QUERIES, paramsIn, READS, table } from '..
 import { addressOf, ask, createScene, NAMES, type Scene, tracesOf } from '../world/scene.ts'
 import type { Json } from '../world/world.ts'
 
-/** Requests that are all refused change nothing, so that they can share one scene. */
+/** The scene of all tests. They can share it, because refused requests change nothing. */
 let scene: Scene
 let token: string
 let before: unknown
@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const expectUnchanged = async () => expect(await tracesOf(scene)).toEqual(before)
 
-describe('a list', () => {
+describe('Paginated lists', () => {
   const LISTS = READS.filter((name) => limitOf(name) !== undefined)
   const WRONG = [
     '0',
@@ -49,15 +49,15 @@ describe('a list', () => {
     '9'.repeat(400),
   ]
 
-  /** So few that they are answered all at once. */
+  /** Lists that are too short for pages. */
   const WHOLE: readonly EndpointName[] = ['listPlans', 'listInvoices']
 
-  it('is every answer that comes in pages', () => {
+  it('Every GET endpoint of a list is paginated, except short lists', () => {
     const inPages = READS.filter((name) => /^list/.test(name) && !WHOLE.includes(name))
     expect(LISTS).toEqual(inPages)
   })
 
-  it.each(LISTS)('%s refuses pages and limits that are none', async (name) => {
+  it.each(LISTS)('%s refuses invalid pages and limits', async (name) => {
     const limit = limitOf(name)
     for (const field of ['page', limit]) {
       const more = field === limit ? ['101', '1000000'] : ['10000000000']
@@ -76,7 +76,7 @@ describe('a list', () => {
     expectRefused(await scene.world.call('GET', long, { token }), [name, '12 KB'])
   })
 
-  it.each(LISTS)('%s adds up, page by page', async (name) => {
+  it.each(LISTS)('The pages of %s contain every item once, with correct metadata', async (name) => {
     const limit = limitOf(name)
     const page = async (query: string) => {
       const answer = await scene.world.call('GET', addressOf(scene, name, query), { token })
@@ -98,7 +98,7 @@ describe('a list', () => {
   })
 })
 
-describe('a path that only resembles a known one', () => {
+describe('Paths that resemble an endpoint', () => {
   const trick = (address: string) => {
     const [path = '', query = ''] = address.split('?')
     const second = path.indexOf('/', 1)
@@ -144,7 +144,7 @@ describe('a path that only resembles a known one', () => {
     'x-forwarded-host': 'localhost',
   }
 
-  it.each(READS)('never yields what %s holds', async (name) => {
+  it.each(READS)('Other spellings of the path of %s never return its data', async (name) => {
     const address = addressOf(scene, name)
     for (const path of trick(address)) {
       expect([path, (await scene.world.call('GET', path)).status]).toEqual([
@@ -157,14 +157,17 @@ describe('a path that only resembles a known one', () => {
     }
   })
 
-  it.each(GUARDED)('nor does a header open %s', async (name) => {
-    for (const [header, value] of Object.entries(overrides)) {
-      expect((await ask(scene, name, undefined, { [header]: value })).status).toBe(401)
-    }
-    await expectUnchanged()
-  })
+  it.each(GUARDED)(
+    'Headers that override the method, path or user do not authorize %s',
+    async (name) => {
+      for (const [header, value] of Object.entries(overrides)) {
+        expect((await ask(scene, name, undefined, { [header]: value })).status).toBe(401)
+      }
+      await expectUnchanged()
+    },
+  )
 
-  it('is unknown, with every method', async () => {
+  it('Unknown paths return 404 with every method', async () => {
     for (const path of [
       '/',
       '/admin',
@@ -195,8 +198,8 @@ describe('a path that only resembles a known one', () => {
   })
 })
 
-describe('a key of the other side', () => {
-  it.each(GUARDED)('an SDK key opens nothing of %s', async (name) => {
+describe('Credentials of the other plane', () => {
+  it.each(GUARDED)('An SDK key does not authorize %s', async (name) => {
     const key = await sdkKeyOf(scene)
     const { method } = table[name]
     const body = scene.bodies[name]
@@ -214,7 +217,7 @@ describe('a key of the other side', () => {
     }
   })
 
-  it('a bearer token evaluates nothing', async () => {
+  it('A bearer token does not authorize evaluations', async () => {
     const { storage, clock } = scene.world
     const flags = createManagedServer({ storage, clock })
     const body = { context: {} }
@@ -229,8 +232,8 @@ describe('a key of the other side', () => {
   })
 })
 
-describe('the router', () => {
-  it('knows for each route who may use it, what it takes, and what it answers', () => {
+describe('The endpoint table', () => {
+  it('Every endpoint has a permission and codecs that refuse unknown parameters', () => {
     for (const name of NAMES) {
       const { permission, params, query, body, response } = table[name]
       expect(permission).toMatch(/^([a-z]+\.[a-z]+|anyone|oneself)$/)
@@ -243,7 +246,7 @@ describe('the router', () => {
   })
 })
 
-/** How a list that comes in pages calls the size of a page. */
+/** Returns the name of the parameter for the page size of a list; `undefined` without pages. */
 function limitOf(name: EndpointName): string | undefined {
   if (OPEN_QUERIES.includes(name)) return undefined
   return ['limit', 'perPage'].find(

@@ -4,12 +4,12 @@ import { PERSONAL } from '../world/refusals.ts'
 import { ask, createScene, NAMES, type Scene, tracesOf } from '../world/scene.ts'
 import type { Json } from '../world/world.ts'
 
-/** A log-in is a new one each time. */
+/** Excludes the endpoints of log-ins, which create a new session for each request. */
 const POSTS = NAMES.filter((name) => endpoints[name].method === 'POST' && !PERSONAL.includes(name))
 const DAY_MS = 24 * 60 * 60 * 1000
 const SECRET = /\b(?:ff(?:at|l)?_[0-9a-f]{64}\b|whsec_[A-Za-z0-9+/]{43}=)/
 
-describe('a POST with an Idempotency-Key', () => {
+describe('A POST with an Idempotency-Key', () => {
   let scene: Scene
   let token: string
   let rules: string
@@ -25,7 +25,7 @@ describe('a POST with an Idempotency-Key', () => {
   const remembered = async () => (await scene.world.storage.list('idempotencyRecord', {})).data
 
   it.each(POSTS)(
-    '%s is done once, and answered the same again without its secret',
+    '%s with an Idempotency-Key runs once, and repetitions return its result without the secret',
     async (name) => {
       const headers = { 'idempotency-key': 'again-and-again' }
       const first = await ask(scene, name, scene.mine.tokens.platform, headers)
@@ -43,7 +43,7 @@ describe('a POST with an Idempotency-Key', () => {
     },
   )
 
-  it('is answered the first result even when the thing has changed since', async () => {
+  it('A repeated request returns the first result even if the record has changed since', async () => {
     const first = await post('k', { conditions: [], name: 'first' })
     const rule = `${rules}/${first.data.id}`
     await scene.world.call('PUT', rule, { token, body: { name: 'renamed' } })
@@ -52,7 +52,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await post('k', { conditions: [], name: 'first' })).text).toBe(first.text)
   })
 
-  it('is refused with another body, and changes nothing', async () => {
+  it('A repeated Idempotency-Key with another body is refused and changes nothing', async () => {
     await post('k', { conditions: [], name: 'first' })
     const before = await tracesOf(scene)
     expect(await post('k', { conditions: [], name: 'second' })).toMatchObject({
@@ -65,7 +65,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await tracesOf(scene)).toEqual(before)
   })
 
-  it('is another request when its key, sender or path is another', async () => {
+  it('A request with another key, actor or path is not a repetition', async () => {
     const body = { conditions: [], name: 'rule' }
     const staging = rules.replace(scene.mine.live.id, scene.mine.staging.id)
     const answers = [
@@ -80,7 +80,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await post('k', body, token, capitals)).text).toBe(answers[0]?.text)
   })
 
-  it('is forgotten after 24 hours', async () => {
+  it('An Idempotency-Key is forgotten after 24 hours', async () => {
     const first = await post('k', { conditions: [], name: 'rule' })
     await scene.world.clock.advance(DAY_MS - 1)
     expect((await post('k', { conditions: [], name: 'rule' })).data.id).toBe(first.data.id)
@@ -91,7 +91,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await post('k', { conditions: [], name: 'another' })).data.id).toBe(later.data.id)
   })
 
-  it('leaves no more records than one day needs', async () => {
+  it('Idempotency records are deleted after 24 hours', async () => {
     for (let day = 0; day < 4; day += 1) {
       for (let n = 0; n < 5; n += 1) await post(`${day}-${n}`, { conditions: [], name: 'rule' })
       expect(await remembered()).toHaveLength(5)
@@ -99,7 +99,7 @@ describe('a POST with an Idempotency-Key', () => {
     }
   })
 
-  it('is not remembered when it was refused', async () => {
+  it('A refused request does not use up its Idempotency-Key', async () => {
     for (const refused of [
       { conditions: [], name: '' },
       { conditions: [], name: 'r', variation_id: crypto.randomUUID() },
@@ -113,7 +113,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await post('k', { conditions: [], name: 'good' })).status).toBe(201)
   })
 
-  it('is done once when it comes many times at once', async () => {
+  it('Concurrent requests with the same Idempotency-Key run once', async () => {
     const before = (await scene.world.audit()).length
     const answers = await Promise.all(
       Array.from({ length: 16 }, () => post('k', { conditions: [], name: 'rule' })),
@@ -123,7 +123,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await scene.world.audit()).toHaveLength(before + 1)
   })
 
-  it('is not answered to somebody who may not do it any more', async () => {
+  it('A repeated request is refused if its flag was deleted since', async () => {
     const body = { conditions: [], name: 'rule' }
     await post('k', body)
     await scene.world.call(
@@ -134,7 +134,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await post('k', body)).toMatchObject({ status: 404, data: null })
   })
 
-  it('needs a key of 1 to 255 visible ASCII characters', async () => {
+  it('An Idempotency-Key must have 1 to 255 visible ASCII characters', async () => {
     const body = { conditions: [], name: 'rule' }
     for (const key of ['', ' ', 'a b', 'é', 'a\tb', 'a, b', 'x'.repeat(256), 'a\0']) {
       const answer = await post(key, body)
@@ -146,7 +146,7 @@ describe('a POST with an Idempotency-Key', () => {
     }
   })
 
-  it('means nothing for other methods, which can be repeated anyway', async () => {
+  it('An Idempotency-Key has no effect for methods other than POST', async () => {
     const headers = { 'idempotency-key': 'k' }
     const { data } = await post('k', { conditions: [], name: 'rule' })
     const address = `${rules}/${data.id}`

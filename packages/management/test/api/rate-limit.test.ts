@@ -12,7 +12,7 @@ const LIMIT = 20
 const limitsOf = ({ headers }: Answer) =>
   ['Limit', 'Remaining', 'Reset'].map((name) => Number(headers[`X-RateLimit-${name}`]))
 
-describe('the rate limit of management requests', () => {
+describe('The rate limit of management requests', () => {
   let world: World
   let tenant: Tenant
 
@@ -30,7 +30,7 @@ describe('the rate limit of management requests', () => {
   const passed = (answers: readonly Answer[]) =>
     answers.filter(({ status }) => status === 200).length
 
-  it('is 600 a minute by default, and must be a positive integer', async () => {
+  it('The management rate limit is 600 per minute by default and must be a positive integer', async () => {
     const defaults = await World.create(undefined, { managementRateLimit: undefined as never })
     const mine = await defaults.addTenant('Mine')
     const path = `/organizations/${mine.orgId}`
@@ -41,7 +41,7 @@ describe('the rate limit of management requests', () => {
     }
   })
 
-  it('is told by every answer to a known caller, refusals included', async () => {
+  it('Every response to an identified actor has rate limit headers, including refusals', async () => {
     const token = tenant.tokens.viewer
     const reset = Math.floor(world.clock.now() / MINUTE_MS) * 60 + 60
     const known = (await read(token))[0] as Answer
@@ -61,7 +61,7 @@ describe('the rate limit of management requests', () => {
     }
   })
 
-  it('lets exactly the limit pass under concurrency, and the next minute begins anew', async () => {
+  it('Concurrent requests pass exactly up to the limit, and the next minute starts a new count', async () => {
     const token = tenant.tokens.viewer
     const answers = await read(token, LIMIT + 15)
     expect(passed(answers)).toBe(LIMIT)
@@ -77,14 +77,14 @@ describe('the rate limit of management requests', () => {
     expect(passed(await read(token, 2))).toBe(2)
   })
 
-  it('counts each token by itself, those of the platform too', async () => {
+  it('Each token has its own rate limit, including tokens of the platform', async () => {
     const { viewer, editor, platform } = tenant.tokens
     for (const token of [viewer, editor, platform]) {
       expect(passed(await read(token, LIMIT + 1))).toBe(LIMIT)
     }
   })
 
-  it('counts what users do in their sessions, whatever the session', async () => {
+  it('All sessions of a user share one rate limit', async () => {
     const logInWorld = await LogInWorld.create({ managementRateLimit: LIMIT })
     await logInWorld.add('ada@acme.test', 'viewer')
     const cookies = [1, 2].map(() => logInWorld.logIn('ada@acme.test', PASSWORD).then(cookieIn))
@@ -98,7 +98,7 @@ describe('the rate limit of management requests', () => {
     expect(statuses.filter((status) => status === 200).length).toBe(LIMIT)
   })
 
-  it('is shared by processes through the rate limiter', async () => {
+  it('Processes share the rate limit through the rate limiter', async () => {
     const { rateLimiter } = memory() as { rateLimiter: RateLimiter }
     const options = { managementRateLimit: LIMIT, rateLimiter }
     const one = await World.create(undefined, options)
@@ -111,7 +111,7 @@ describe('the rate limit of management requests', () => {
     expect(passed(await Promise.all(calls))).toBe(LIMIT)
   })
 
-  it('does not count what is done in process', async () => {
+  it('In-process calls do not count for the rate limit', async () => {
     const lease = vi.fn<RateLimiter['lease']>(async (_key, _window, amount) => amount)
     const options = { managementRateLimit: LIMIT, rateLimiter: { lease } }
     const { tokens, orgId } = await (await World.create(undefined, options)).addTenant('Acme')
@@ -120,7 +120,7 @@ describe('the rate limit of management requests', () => {
   })
 })
 
-describe('requests with wrong credentials', () => {
+describe('Requests with wrong credentials', () => {
   const MOST = 300
   let world: World
   let tenant: Tenant
@@ -146,7 +146,7 @@ describe('requests with wrong credentials', () => {
     return (await Promise.all(calls)).map(({ status }) => status)
   }
 
-  it('cost no look-up once a network address has sent 300 in a quarter of an hour', async () => {
+  it('After 300 wrong credentials from one address in 15 minutes, further ones cost no look-up', async () => {
     const statuses = await flood('192.0.2.7', 0, 2 * MOST)
     expect(statuses.filter((status) => status === 401).length).toBe(MOST)
     expect(statuses.filter((status) => status === 429).length).toBe(MOST)
@@ -158,7 +158,7 @@ describe('requests with wrong credentials', () => {
     expect((await ask({ token: unknown(1), address: '192.0.2.7' })).status).toBe(401)
   })
 
-  it('count cookies of sessions like bearer tokens', async () => {
+  it('Wrong session cookies count like wrong bearer tokens', async () => {
     const cookies = Array.from({ length: MOST + 50 }, (_, n) => {
       const cookie = `ff_session=ffs_${String(n).padStart(64, '0')}`
       return ask({ headers: { cookie }, address: '192.0.2.7' })
@@ -169,7 +169,7 @@ describe('requests with wrong credentials', () => {
     expect((await ask({ token: unknown(1), address: '192.0.2.7' })).status).toBe(429)
   })
 
-  it('lock out nobody whose credentials were accepted before', async () => {
+  it('Credentials that were accepted before are not locked out', async () => {
     const token = tenant.tokens.viewer
     expect((await ask({ token, address: '192.0.2.7' })).status).toBe(200)
     await flood('192.0.2.7')
@@ -182,7 +182,7 @@ describe('requests with wrong credentials', () => {
     expect((await ask({ token: editor, address: '192.0.2.7' })).status).toBe(200)
   })
 
-  it('are counted when credentials that were accepted before are accepted no more', async () => {
+  it('Credentials that were accepted before count when they are no longer accepted', async () => {
     const token = tenant.tokens.viewer
     expect((await ask({ token, address: '192.0.2.7' })).status).toBe(200)
     const { data } = await world.storage.list('accessToken', { where: { orgId: tenant.orgId } })
@@ -195,7 +195,7 @@ describe('requests with wrong credentials', () => {
     expect(statuses).toEqual([401, 401, 429])
   })
 
-  it('are not those without credentials, which cost no look-up', async () => {
+  it('Requests without credentials are not counted and cost no look-up', async () => {
     for (let n = 0; n < MOST + 10; n += 1) {
       expect((await ask({ address: '192.0.2.7' })).status).toBe(401)
     }
@@ -203,7 +203,7 @@ describe('requests with wrong credentials', () => {
     expect((await ask({ token: unknown(1), address: '192.0.2.7' })).status).toBe(401)
   })
 
-  it('are not those that could not be looked up', async () => {
+  it('Credentials are not counted if their look-up fails', async () => {
     const attempts = new CredentialAttempts({ clock: new FakeClock(), trustProxy: false })
     const client = { header: () => undefined, address: '192.0.2.7', isEncrypted: false }
     for (let n = 0; n < MOST + 10; n += 1) {
@@ -213,7 +213,7 @@ describe('requests with wrong credentials', () => {
     expect(await attempts.find(client, 'right', async () => 'found')).toBe('found')
   })
 
-  it('are counted for the address that a trusted proxy names', async () => {
+  it('Wrong credentials count for the address that a trusted proxy names', async () => {
     world = await World.create(world.storage, { trustProxy: true })
     const from = (address: string) =>
       ask({ token: unknown(1), headers: { 'x-forwarded-for': address } })
@@ -222,7 +222,7 @@ describe('requests with wrong credentials', () => {
     expect((await from('198.51.100.2')).status).toBe(401)
   })
 
-  it('are refused for GET /metrics too', async () => {
+  it('Wrong credentials are also limited for GET /metrics', async () => {
     await flood('192.0.2.7')
     const answer = await world.call('GET', '/metrics', { token: unknown(1), address: '192.0.2.7' })
     expect(answer.status).toBe(429)

@@ -2,7 +2,7 @@ import { memory, type Storage } from '@ff/storage'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Answer, addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
-describe('a management request', () => {
+describe('Management requests', () => {
   let world: World
   let tenant: Tenant
   let at: ReturnType<typeof addressesOf>
@@ -18,7 +18,7 @@ describe('a management request', () => {
     flag = (await world.call('POST', at.flags, { token, body })).data
   })
 
-  describe('with bad input is refused and changes nothing', () => {
+  describe('Requests with an invalid body', () => {
     const name = (value: Json) => ({ key: 'x', type: 'boolean', name: value })
     const nested = (depth: number) => {
       const value = '['.repeat(depth) + ']'.repeat(depth)
@@ -60,26 +60,29 @@ describe('a management request', () => {
       ['a body far too deep', nested(50_000), ''],
     ]
 
-    it.each(cases)('%s', async (_what, body, path) => {
-      const before = await world.audit()
-      const answer = await world.call('POST', at.flags, { token, body })
-      expect(answer.status).toBe(400)
-      const issue = answer.data?.issues?.[0]
-      if (issue !== undefined) expect(issue.path).toBe(path)
-      else expect(path).toBe('')
-      expect(answer.text.length).toBeLessThan(2000)
-      expect(await world.audit()).toEqual(before)
-      expect(await world.evaluate(tenant.live)).toEqual({ 'secret-flag': false })
-    })
+    it.each(cases)(
+      'A body with this fault is refused and changes nothing: %s',
+      async (_what, body, path) => {
+        const before = await world.audit()
+        const answer = await world.call('POST', at.flags, { token, body })
+        expect(answer.status).toBe(400)
+        const issue = answer.data?.issues?.[0]
+        if (issue !== undefined) expect(issue.path).toBe(path)
+        else expect(path).toBe('')
+        expect(answer.text.length).toBeLessThan(2000)
+        expect(await world.audit()).toEqual(before)
+        expect(await world.evaluate(tenant.live)).toEqual({ 'secret-flag': false })
+      },
+    )
 
-    it('a thousand unknown fields, without answering a thousand issues', async () => {
+    it('A body with a thousand unknown fields is refused with a limited number of issues', async () => {
       const body = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`field${n}`, n]))
       const answer = await world.call('POST', at.flags, { token, body })
       expect(answer.status).toBe(400)
       expect(answer.data.issues.length).toBeLessThanOrEqual(20)
     })
 
-    it('a field name of 200 000 letters, without echoing it', async () => {
+    it('A field name of 200 000 letters is refused and not repeated in the response', async () => {
       const answer = await world.call('POST', at.flags, {
         token,
         body: { ['x'.repeat(200_000)]: 1 },
@@ -112,19 +115,19 @@ describe('a management request', () => {
     '__proto__=1',
     'search=%00',
     `search=${'x'.repeat(12_000)}`,
-  ])('with the query %s is refused', async (query) => {
+  ])('A request with the query %s is refused', async (query) => {
     const answer = await world.call('GET', `${at.flags}?${query}`, { token })
     expect(answer.status).toBe(400)
     expect(query.startsWith(answer.data.issues[0].path)).toBe(true)
     expect(answer.text.length).toBeLessThan(2000)
   })
 
-  it('with the largest page answers an empty page', async () => {
+  it('The largest page number returns an empty page', async () => {
     const answer = await world.call('GET', `${at.flags}?page=1000000000&limit=100`, { token })
     expect(answer).toMatchObject({ status: 200, data: { data: [], meta: { total: 1 } } })
   })
 
-  it('must be JSON', async () => {
+  it('A request body must be JSON', async () => {
     const body = '{"key":"x","type":"boolean"}'
     const refused = [
       'text/plain',
@@ -144,13 +147,13 @@ describe('a management request', () => {
     expect((await world.call('POST', at.flags, { token, body, headers })).status).toBe(201)
   })
 
-  it('must bring a body where one is needed', async () => {
+  it('POST and PUT require a body', async () => {
     expect((await world.call('POST', at.flags, { token })).status).toBe(400)
     expect((await world.call('PUT', at.flag(flag.id), { token })).status).toBe(400)
     expect((await world.call('PUT', at.flag(flag.id), { token, body: {} })).status).toBe(200)
   })
 
-  it('is answered with the methods that its path takes', async () => {
+  it('An unsupported method returns 405 with the methods of the path', async () => {
     for (const method of ['PATCH', 'POST', 'OPTIONS', 'TRACE', 'get']) {
       const headers = { 'x-http-method-override': 'DELETE' }
       const answer = await world.call(method, at.flag(flag.id), { token, headers })
@@ -162,11 +165,11 @@ describe('a management request', () => {
     expect([reorder.status, reorder.headers['Allow']]).toEqual([405, 'PUT'])
   })
 
-  it('for HEAD is answered as for GET', async () => {
+  it('HEAD returns the same status and headers as GET', async () => {
     for (const path of ['/health', '/ready', at.flags, at.flag(flag.id), '/audit/export']) {
       const got = await world.call('GET', path, { token })
       const head = await world.call('HEAD', path, { token })
-      // Both count as a request.
+      // Both requests count for the rate limit.
       const headersOf = ({ headers }: Answer) => ({ ...headers, 'X-RateLimit-Remaining': '' })
       expect([path, head.status, headersOf(head)]).toEqual([path, 200, headersOf(got)])
     }
@@ -174,7 +177,7 @@ describe('a management request', () => {
     expect(refused.status).toBe(401)
   })
 
-  it('never gets cross-origin headers and is never kept', async () => {
+  it('Responses have no cross-origin headers and are not cached', async () => {
     const headers = { origin: 'https://evil.test' }
     for (const answer of [
       await world.call('GET', at.flags, { token, headers }),
@@ -189,7 +192,7 @@ describe('a management request', () => {
     }
   })
 
-  it('by a path that only resembles a known one never yields data', async () => {
+  it('Paths that resemble an endpoint never return data', async () => {
     const id = tenant.project.id
     const tricks = [
       `//projects/${id}/flags`,
@@ -232,7 +235,7 @@ describe('a management request', () => {
     expect(upper.status).toBe(200)
   })
 
-  it('needs a bearer token in the Authorization header, and nothing else will do', async () => {
+  it('A bearer token is accepted in the Authorization header only', async () => {
     const attempts: Record<string, string>[] = [
       { authorization: token },
       { authorization: `Basic ${token}` },
@@ -256,7 +259,7 @@ describe('a management request', () => {
     expect((await world.call('GET', at.flags, { headers })).status).toBe(200)
   })
 
-  it('with an expired token is refused', async () => {
+  it('A request with an expired token is refused', async () => {
     const expiresAt = new Date(world.clock.now() + 1000).toISOString()
     const params = { orgId: tenant.orgId }
     const body = { name: 'brief', role: 'viewer' as const, expiresAt }
@@ -266,7 +269,7 @@ describe('a management request', () => {
     expect((await world.call('GET', at.flags, { token: brief.token })).status).toBe(401)
   })
 
-  it('may name the revision that it expects', async () => {
+  it('A request can name the expected revision with If-Match', async () => {
     const address = at.flag(flag.id)
     const first = await world.call('GET', address, { token })
     const tag = first.headers['ETag'] ?? ''
@@ -291,7 +294,7 @@ describe('a management request', () => {
     expect(state).toMatchObject({ status: 200, headers: { ETag: '"2"' } })
   })
 
-  it('that asks how the server is needs no token and learns nothing else', async () => {
+  it('The health endpoints need no token and return only the state of the server', async () => {
     const health = await world.call('GET', '/health')
     expect(health).toMatchObject({ status: 200, message: 'OK', data: { status: 'ok' } })
     expect((await world.call('GET', '/ready')).data).toEqual({ status: 'ready' })
@@ -300,7 +303,7 @@ describe('a management request', () => {
     expect(await world.call('GET', '/ready')).toMatchObject({ status: 503, data: null })
   })
 
-  it('is answered 503 while the store is away, and 500 without a word when it breaks', async () => {
+  it('A request fails with 503 if the store is unavailable, and with 500 without details if it breaks', async () => {
     await world.storage.close()
     expect((await world.call('GET', at.flags, { token })).status).toBe(503)
     const { storage } = memory()

@@ -8,13 +8,13 @@ import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 const MINUTE_MS = 60_000
 const PASSWORD = 'correct horse battery staple'
 
-/** Hashes that are never up to date, as after the cost of hashing was raised. */
+/** A hasher for which every hash is outdated, as after an increase of the hashing cost. */
 const outdated: PasswordHasher = {
   hash: async (password) => `hash of ${password}`,
   verify: async (password, hash) => (hash === `hash of ${password}` ? 'outdated' : 'wrong'),
 }
 
-/** The store, in which something else is written just before each update of one kind. */
+/** Returns a store that calls `write` before each update of one kind. */
 function before(storage: Storage, kind: string, write: () => Promise<unknown>): Storage {
   const update: Storage['update'] = async (updated, ...rest) => {
     if (updated === kind) await write()
@@ -26,7 +26,7 @@ function before(storage: Storage, kind: string, write: () => Promise<unknown>): 
   })
 }
 
-describe.each(stores)('a write that depends on a record read earlier, in %s', (_name, open) => {
+describe.each(stores)('Writes that depend on a record read earlier, in %s', (_name, open) => {
   let world: World
   let tenant: Tenant
   let clean: () => void
@@ -49,7 +49,7 @@ describe.each(stores)('a write that depends on a record read earlier, in %s', (_
     return answer.data
   }
 
-  it('the new hash after a log-in does not replace a password that was changed meanwhile', async () => {
+  it('The new hash after a log-in does not replace a password that was changed concurrently', async () => {
     const members = `/organizations/${tenant.orgId}/members`
     const email = 'ada@acme.test'
     const { user_id: id, one_time_link: token } = await done('POST', members, {
@@ -68,7 +68,7 @@ describe.each(stores)('a write that depends on a record read earlier, in %s', (_
     expect((await world.storage.find('user', id))?.passwordHash).toBe('hash of another')
   })
 
-  it('a scheduled change that another instance has applied is not marked as failed', async () => {
+  it('A scheduled change that another instance has applied is not marked as failed', async () => {
     const at = addressesOf(tenant)
     const flag = await done('POST', at.flags, { key: 'a', type: 'boolean' })
     const change = await done('POST', `${at.live(flag.id)}/scheduled-changes`, {
@@ -76,7 +76,7 @@ describe.each(stores)('a write that depends on a record read earlier, in %s', (_
       operation: 'updateFlagState',
       body: { is_active: false },
     })
-    // Without its flag, the failure cannot be recorded by an ordinary change.
+    // Without its flag, an ordinary change could not record the failure.
     await done('DELETE', at.flag(flag.id))
     await world.clock.advance(MINUTE_MS)
     const storage = before(world.storage, 'scheduledChange', () =>

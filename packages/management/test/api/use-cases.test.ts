@@ -9,7 +9,7 @@ import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 const UNKNOWN = '99999999-9999-4999-8999-999999999999'
 const DAY_MS = 86_400_000
 
-/** `code` of a refusal and the path of its first issue, if it has one. */
+/** Returns the code of a refusal, and the path of its first issue if it has one. */
 async function refusalOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     return await promise
@@ -20,7 +20,7 @@ async function refusalOf(promise: Promise<unknown>): Promise<unknown> {
   }
 }
 
-describe('use cases in process', () => {
+describe('Use cases in process', () => {
   let world: World
   let tenant: Tenant
   let flag: Json
@@ -42,7 +42,7 @@ describe('use cases in process', () => {
   const segment = (body: NewSegment) =>
     world.management.createSegment({ params: { projectId: tenant.project.id }, body })
 
-  it('check what they are given as strictly as the wire does', async () => {
+  it('Use cases in process check their input as strictly as the wire interface', async () => {
     const { management } = world
     const project = (key: string, name?: string) =>
       refusalOf(management.createProject({ params: { orgId: tenant.orgId }, body: { key, name } }))
@@ -60,7 +60,7 @@ describe('use cases in process', () => {
     expect(await refusalOf(environment)).toEqual(['CONFLICT', 'key'])
   })
 
-  it('create projects with their own live and staging environments', async () => {
+  it('A new project has its own live and staging environments', async () => {
     const params = { orgId: tenant.orgId }
     const created = await world.management.createProject({
       params,
@@ -83,7 +83,7 @@ describe('use cases in process', () => {
     expect(await refusalOf(unknown)).toBe('NOT_FOUND')
   })
 
-  it('keep of secrets only their hash', async () => {
+  it('Only the hash of a secret is stored', async () => {
     const params = { ...place, orgId: tenant.orgId }
     const key = await world.management.createSdkKey({
       params,
@@ -112,8 +112,8 @@ describe('use cases in process', () => {
     }
   })
 
-  describe('segments', () => {
-    it('are served to rules that name them, in every environment', async () => {
+  describe('Segments', () => {
+    it('A segment applies to the rules that refer to it, in every environment', async () => {
       const { id } = await segment({
         key: 'eu',
         rules: [{ attribute: 'country', operator: 'in', value: '["de","at"]' }],
@@ -138,7 +138,7 @@ describe('use cases in process', () => {
       expect(key).toBe('qa')
     })
 
-    it('may name each other but not what does not exist', async () => {
+    it('A segment can refer to other segments, but not to missing records', async () => {
       const base = await segment({ key: 'base', force: true })
       const nested = { attribute: '', operator: 'in_segment', value: base.id }
       expect(await segment({ key: 'nested', rules: [nested] })).toMatchObject({ rules: [nested] })
@@ -159,8 +159,8 @@ describe('use cases in process', () => {
     })
   })
 
-  describe('rollouts', () => {
-    it('split by weights, as the bucket of each key says', async () => {
+  describe('Rollouts', () => {
+    it('A rollout splits contexts by weight, according to the bucket of each key', async () => {
       const weights = [33.333, 33.333, 20]
       const variants = weights.map((weight, index) => ({ variationId: variationId(index), weight }))
       const created = await rollout({ name: 'Split', strategy: 'variant', variants })
@@ -182,7 +182,7 @@ describe('use cases in process', () => {
       }
     })
 
-    it('grow with time when gradual, from now unless said otherwise', async () => {
+    it('A gradual rollout grows with time, by default from its creation', async () => {
       const created = await rollout({
         name: 'Ramp',
         strategy: 'gradual',
@@ -273,7 +273,7 @@ describe('use cases in process', () => {
         'percentage',
       ],
       [
-        'a ramp without a target',
+        'a gradual rollout without a target',
         () => ({
           name: 'r',
           strategy: 'gradual',
@@ -284,7 +284,7 @@ describe('use cases in process', () => {
         'target_percentage',
       ],
       [
-        'a ramp that stands still',
+        'a gradual rollout with an interval of 0 hours',
         () => ({
           name: 'r',
           strategy: 'gradual',
@@ -295,14 +295,14 @@ describe('use cases in process', () => {
         }),
         'interval_hours',
       ],
-    ])('are refused with %s', async (_what, body, path) => {
+    ])('A rollout is refused with this fault: %s', async (_what, body, path) => {
       expect(await refusalOf(rollout(body()))).toEqual(['INVALID_REQUEST', path])
       expect((await world.storage.list('rollout', {})).total).toBe(0)
     })
   })
 })
 
-it('salts are eleven base-62 characters, all of them used, none twice', () => {
+it('Salts are distinct, have eleven characters, and use all base-62 characters', () => {
   const salts = Array.from({ length: 2000 }, newSalt)
   for (const salt of salts) expect(salt).toMatch(/^[0-9A-Za-z]{11}$/)
   expect(new Set(salts).size).toBe(salts.length)

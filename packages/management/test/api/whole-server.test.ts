@@ -6,7 +6,7 @@ import { createManagedServer, type ManagedServer } from '../world/managed-server
 
 const BASE = 'http://flags.test/flags'
 
-describe('management through the whole server', () => {
+describe('Management in a complete server', () => {
   let server: ManagedServer
   let created: ProjectView
   let token: string
@@ -49,7 +49,7 @@ describe('management through the whole server', () => {
     )
   const flags = () => `/projects/${created.id}/flags`
 
-  it('a flag that is created is served at once', async () => {
+  it('A new flag is served immediately', async () => {
     const made = await send('POST', flags(), '{"key":"checkout","type":"boolean"}')
     expect(made.status).toBe(201)
     expect(made.headers.get('etag')).toBe('"1"')
@@ -58,7 +58,7 @@ describe('management through the whole server', () => {
     expect(await evaluated.json()).toEqual({ checkout: false })
   })
 
-  it('a body of a megabyte is refused, and changes nothing', async () => {
+  it('A body of one megabyte is refused and changes nothing', async () => {
     const name = 'n'.repeat(1024 * 1024)
     const answer = await send('POST', flags(), JSON.stringify({ key: 'x', type: 'boolean', name }))
     expect(answer.status).toBe(413)
@@ -67,7 +67,7 @@ describe('management through the whole server', () => {
     expect(list).toMatchObject({ data: { meta: { total: 0 } } })
   })
 
-  it('an SDK key manages nothing and a token evaluates nothing', async () => {
+  it('An SDK key cannot manage flags, and a bearer token cannot evaluate them', async () => {
     const byKey = await send('GET', flags(), undefined, { authorization: `Bearer ${sdkKey}` })
     expect(byKey.status).toBe(401)
     const body = '{"context":{}}'

@@ -5,7 +5,7 @@ import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 let world: World
 let acme: Tenant
 let globex: Tenant
-/** All of Acme's entries as the log answers them, the newest first. */
+/** Returns all entries of Acme from the log, newest first. */
 let entries: readonly Json[]
 
 const MINUTE_MS = 60_000
@@ -37,11 +37,11 @@ async function list(query: string, token = acme.tokens.viewer): Promise<Json> {
 
 const idsOf = (list: readonly Json[]) => list.map(({ id }) => id)
 
-/** The names in the order that `sort` of a store has: by code point. */
+/** Returns the texts in the order of a store: by code point. */
 const ordered = (texts: readonly string[]) => [...texts].sort()
 
 describe('GET /audit/logs', () => {
-  it('answers fifty entries a page, the newest first, each as the interface has it', async () => {
+  it('The audit log returns fifty entries per page, newest first, in the format of the interface', async () => {
     const { data, meta } = await list('')
     expect(meta).toEqual({ total: 16, page: 1, pageCount: 1 })
     expect(data.length).toBe(16)
@@ -82,18 +82,21 @@ describe('GET /audit/logs', () => {
       `from_date=2030-01-01T01:02:00%2B01:00&event_type=flag.created`,
       (entry: Json) => entry.created_at >= timeAfter(2) && entry.eventType === 'flag.created',
     ],
-  ])('%s selects just these entries, from every source', async (template, isMeant) => {
-    const query = template.replace('PROJECT', acme.project.id).replace('ORG', acme.orgId)
-    const meant = idsOf(entries.filter(isMeant))
-    for (const source of ['', '&source=both', '&source=database', '&source=redis']) {
-      const { data, meta } = await list(query + source)
-      expect(idsOf(data)).toEqual(meant)
-      expect(meta).toEqual({ total: meant.length, page: 1, pageCount: meant.length > 0 ? 1 : 0 })
-    }
-  })
+  ])(
+    'The filter %s selects exactly the matching entries, from every source',
+    async (template, isMeant) => {
+      const query = template.replace('PROJECT', acme.project.id).replace('ORG', acme.orgId)
+      const meant = idsOf(entries.filter(isMeant))
+      for (const source of ['', '&source=both', '&source=database', '&source=redis']) {
+        const { data, meta } = await list(query + source)
+        expect(idsOf(data)).toEqual(meant)
+        expect(meta).toEqual({ total: meant.length, page: 1, pageCount: meant.length > 0 ? 1 : 0 })
+      }
+    },
+  )
 
   it.each(['database', 'redis'])(
-    'sorts %s in six ways, and breaks ties always alike',
+    'The source %s sorts by each field in both directions, with a stable order of equal values',
     async (source) => {
       const fields = { created_at: 'created_at', event_type: 'eventType', actor_id: 'actor_id' }
       for (const [name, field] of Object.entries(fields)) {
@@ -112,7 +115,7 @@ describe('GET /audit/logs', () => {
   )
 
   it.each(['both', 'redis'])(
-    'pages of %s follow one another, and their meta adds up',
+    'The pages of the source %s contain every entry once, with correct metadata',
     async (source) => {
       for (const sort of ['created_at:desc', 'event_type:asc', 'actor_id:desc']) {
         for (const limit of [1, 3, 7, 100]) {
@@ -133,7 +136,7 @@ describe('GET /audit/logs', () => {
     },
   )
 
-  it('shows an organization its own entries, whatever is asked for', async () => {
+  it('Members see only the entries of their own organization, with any query', async () => {
     const foreign = [
       `project_id=${globex.project.id}`,
       `actor_id=${(await list('', globex.tokens.viewer)).data[0].actor_id}`,
@@ -152,7 +155,7 @@ describe('GET /audit/logs', () => {
     for (const { org_id } of (await list('limit=100')).data) expect(org_id).toBe(acme.orgId)
   })
 
-  it('shows the platform everything, or one organization', async () => {
+  it('The platform sees all entries, or those of one organization', async () => {
     const { platform } = acme.tokens
     expect((await list('limit=100', platform)).meta.total).toBe(16 * 2 + 2)
     const own = await list(`limit=100&org_id=${acme.orgId.toUpperCase()}`, platform)
@@ -200,14 +203,14 @@ describe('GET /audit/logs', () => {
     `event_type=${'%F0%9F%98%80'.repeat(1000)}`,
     `org_id=${'x'.repeat(12_000)}`,
     `${'a=1&'.repeat(3000)}`,
-  ])('refuses %s', async (query) => {
+  ])('The audit log refuses the query %s', async (query) => {
     const answer = await world.call('GET', `/audit/logs?${query}`, { token: acme.tokens.viewer })
     expect(answer.status).toBe(400)
     expect(answer.data.issues[0].message.length).toBeGreaterThan(3)
     expect(answer.text.length).toBeLessThan(20_000)
   })
 
-  it('orders what happened by what came first, whatever the clock showed', async () => {
+  it('Sorted by time, entries are in the order in which they were written, even if the clock jumps', async () => {
     const world = await World.create()
     const tenant = await world.addTenant('Acme')
     const token = tenant.tokens.editor
@@ -235,7 +238,7 @@ describe('GET /audit/logs', () => {
 })
 
 describe('GET /audit/export', () => {
-  it('answers every entry, chain by chain, so that anybody can recompute the chain', async () => {
+  it('The export contains every entry, chain by chain, so that the hashes can be recomputed', async () => {
     const answer = await world.call('GET', '/audit/export', { token: acme.tokens.viewer })
     expect(answer.status).toBe(200)
     expect(answer.headers['Content-Type']).toBe('application/x-ndjson; charset=utf-8')
@@ -249,7 +252,7 @@ describe('GET /audit/export', () => {
     }
   })
 
-  it('takes the same filters as the log', async () => {
+  it('The export accepts the same filters as the log', async () => {
     const filters = [
       'event_type=flag.created',
       `from_date=${timeAfter(2)}&to_date=${timeAfter(3)}`,
@@ -271,7 +274,7 @@ describe('GET /audit/export', () => {
     }
   })
 
-  it('gives the platform the chains of everybody', async () => {
+  it('The export for the platform contains the chains of all organizations', async () => {
     const answer = await world.call('GET', '/audit/export', { token: acme.tokens.platform })
     const chains = answer.data.map(({ id }: Json) => id.slice(0, id.lastIndexOf(':')))
     const names = [acme.orgId, globex.orgId].map((orgId) => `changes:${orgId}`)
@@ -281,10 +284,10 @@ describe('GET /audit/export', () => {
   })
 })
 
-it('thirty changes at once, with ten refused, leave thirty entries of who made them', async () => {
+it('Of forty concurrent changes, the thirty accepted ones have an entry with the correct actor', async () => {
   const world = await World.create()
   const tenants = [await world.addTenant('Acme'), await world.addTenant('Globex')] as const
-  const asked = Array.from({ length: 40 }, async (_, n) => {
+  const requests = Array.from({ length: 40 }, async (_, n) => {
     const tenant = tenants[n % 2] ?? tenants[0]
     const role = n % 4 === 3 ? 'viewer' : 'editor'
     const token = tenant.tokens[role]
@@ -292,7 +295,7 @@ it('thirty changes at once, with ten refused, leave thirty entries of who made t
     const answer = await world.call('POST', addressesOf(tenant).flags, { token, body })
     return { tenant, key: body.key, status: answer.status }
   })
-  const answers = await Promise.all(asked)
+  const answers = await Promise.all(requests)
   const done = answers.filter(({ status }) => status === 201)
   expect(done.length).toBe(30)
   for (const tenant of tenants) {
@@ -315,7 +318,7 @@ it('thirty changes at once, with ten refused, leave thirty entries of who made t
   }
 })
 
-/** JSON in canonical form, written once more so that a slip shows. */
+/** Returns canonical JSON. It does not use the implementation, to detect mistakes in it. */
 function canonical(value: Json): string {
   return JSON.stringify(value, (_name, part) =>
     part !== null && typeof part === 'object' && !Array.isArray(part)

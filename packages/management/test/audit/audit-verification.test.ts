@@ -10,7 +10,7 @@ import { chainName, entryId, hashOf, positionAfter } from '../../src/changes/aud
 import { tamper } from '../world/intruder.ts'
 import { addressesOf, type Tenant, World } from '../world/world.ts'
 
-/** Entries of the organization: itself, its project, four tokens, then these. */
+/** The entries of the organization, its project and four tokens, which precede the changes. */
 const BEFORE = 6
 const CHANGES = 10
 const ENTRIES = BEFORE + CHANGES
@@ -42,7 +42,7 @@ async function change(world: World, times: number): Promise<void> {
   }
 }
 
-/** A server on a copy of the data file. */
+/** Opens a server on a copy of the data file. */
 async function open(path: string): Promise<World> {
   const world = await World.create(sqlite({ path }).storage)
   onTestFinished(() => world.storage.close())
@@ -68,7 +68,7 @@ type Row = Readonly<Record<string, string | number>>
 type Run = (sql: string, ...values: readonly unknown[]) => void
 type Read = (sequence: number) => Row
 
-/** What verification finds after the statements were run on a copy of the file. */
+/** Returns the result of a verification after statements were run on a copy of the data file. */
 async function foundAfter(work: (run: Run, read: Read) => void | Promise<void>) {
   const path = newCopy()
   const steps: [string, readonly unknown[]][] = []
@@ -100,8 +100,8 @@ const broken = (sequence: number, reason: string, entries = sequence - 1) => ({
 
 const UPDATE = 'update ff_audit_event set'
 
-describe('the audit log of an untouched data file', () => {
-  it('is valid, for each organization and for all, and counts its entries', async () => {
+describe('The audit log of an unmodified data file', () => {
+  it('An unmodified audit log is valid, for each organization and for all, with the number of entries', async () => {
     const world = await open(newCopy())
     const sound = { valid: true, first_broken: null }
     expect(await verify(world)).toEqual({ ...sound, entries: ENTRIES })
@@ -112,7 +112,7 @@ describe('the audit log of an untouched data file', () => {
     expect(one).toEqual({ ...sound, entries: ENTRIES })
   })
 
-  it('stays so while it is written to', async () => {
+  it('An audit log stays valid while it is written to', async () => {
     const world = await open(newCopy())
     const writing = change(world, 20)
     for (let round = 0; round < 10; round += 1) {
@@ -124,8 +124,8 @@ describe('the audit log of an untouched data file', () => {
   })
 })
 
-describe('of a data file that an intruder has been at, verification names', () => {
-  it('an entry that was edited', async () => {
+describe('Verification of a manipulated data file', () => {
+  it('Verification finds an edited entry', async () => {
     const edit = `${UPDATE} payload = replace(payload, 'boolean', 'string') where id = ?`
     expect(await foundAfter((run) => run(edit, idAt(9)))).toEqual(broken(9, 'changed'))
     expect(await foundAfter((run) => run(edit, idAt(ENTRIES)))).toEqual(broken(ENTRIES, 'changed'))
@@ -147,14 +147,14 @@ describe('of a data file that an intruder has been at, verification names', () =
     ['hash', '0'.repeat(64)],
     ['position', '2020-01-01T00:00:00.000Z 000000000009'],
     ['position', '2040-01-01T00:00:00.000Z 000000000009'],
-  ])('an entry of which %s was made %s', async (column, value) => {
+  ])('Verification finds an entry with %s changed to %s', async (column, value) => {
     const found = await foundAfter((run) =>
       run(`${UPDATE} ${column} = ? where id = ?`, value, idAt(9)),
     )
     expect(found).toMatchObject({ valid: false, first_broken: { id: idAt(9), reason: 'changed' } })
   })
 
-  it('an entry that was edited and given its new hash', async () => {
+  it('Verification finds an edited entry with a recomputed hash', async () => {
     const path = newCopy()
     const storage = sqlite({ path }).storage
     await storage.migrate()
@@ -165,7 +165,7 @@ describe('of a data file that an intruder has been at, verification names', () =
     expect(await foundAfter((run) => run(edit, hash, idAt(9)))).toEqual(broken(9, 'replaced', 9))
   })
 
-  it('the newest entry when it was edited and given its new hash', async () => {
+  it('Verification finds the newest entry after it was edited and its hash was recomputed', async () => {
     const path = newCopy()
     const storage = sqlite({ path }).storage
     await storage.migrate()
@@ -177,13 +177,13 @@ describe('of a data file that an intruder has been at, verification names', () =
     expect(found).toEqual(broken(ENTRIES, 'replaced'))
   })
 
-  it('an entry that was deleted', async () => {
+  it('Verification finds a deleted entry', async () => {
     const remove = 'delete from ff_audit_event where id = ?'
     expect(await foundAfter((run) => run(remove, idAt(9)))).toEqual(broken(9, 'missing'))
     expect(await foundAfter((run) => run(remove, idAt(1)))).toEqual(broken(1, 'missing'))
   })
 
-  it('the first of two entries that changed places', async () => {
+  it('Verification finds the first of two swapped entries', async () => {
     const place = `${UPDATE} id = ?, sequence = ?, position = ?, previous_hash = ? where id = ?`
     const found = await foundAfter((run, read) => {
       const [a, b] = [read(8), read(11)]
@@ -194,7 +194,7 @@ describe('of a data file that an intruder has been at, verification names', () =
     expect(found).toEqual(broken(8, 'changed'))
   })
 
-  it('an entry that was inserted, wherever it was put', async () => {
+  it('Verification finds an inserted entry at any place', async () => {
     const copy = `insert into ff_audit_event select ?, event_type, payload, created_at, stream_id,
       org_id, project_id, actor_id, actor, sequence, previous_hash, hash, position
       from ff_audit_event where id = ?`
@@ -213,7 +213,7 @@ describe('of a data file that an intruder has been at, verification names', () =
     }
   })
 
-  it('a well-made entry that was added to the end', async () => {
+  it('Verification finds a well-formed entry that was appended', async () => {
     const found = await foundAfter(async (run, read) => {
       const last = read(ENTRIES)
       const entry = {
@@ -242,7 +242,7 @@ describe('of a data file that an intruder has been at, verification names', () =
     expect(found).toEqual(broken(ENTRIES + 1, 'inserted', ENTRIES + 1))
   })
 
-  it('where the tail was cut', async () => {
+  it('Verification finds the place at which a chain was truncated', async () => {
     const cut = 'delete from ff_audit_event where id >= ? and org_id = ?'
     for (const first of [ENTRIES, ENTRIES - 4, 1]) {
       const found = await foundAfter((run) => run(cut, idAt(first), tenant.orgId))
@@ -250,13 +250,13 @@ describe('of a data file that an intruder has been at, verification names', () =
     }
   })
 
-  it('a chain whose head was removed', async () => {
+  it('Verification finds a chain without a head', async () => {
     const remove = 'delete from ff_audit_head where id = ?'
     const found = await foundAfter((run) => run(remove, chainName('changes', tenant.orgId)))
     expect(found).toEqual(broken(ENTRIES, 'head_missing', ENTRIES))
   })
 
-  it('an entry that was given to another organization', async () => {
+  it('Verification finds an entry that was moved to another organization', async () => {
     const path = newCopy()
     tamper(path, (db) => db.prepare(`${UPDATE} org_id = ? where id = ?`).run(other.orgId, idAt(9)))
     const world = await open(path)
@@ -268,20 +268,20 @@ describe('of a data file that an intruder has been at, verification names', () =
     )
   })
 
-  it('an entry that can be read no more', async () => {
+  it('Verification finds an unreadable entry', async () => {
     const found = await foundAfter((run) => run(`${UPDATE} payload = '{"b' where id = ?`, idAt(9)))
     expect(found).toEqual(broken(9, 'unreadable'))
   })
 })
 
-it('nothing hides between the pages in which a long log is read', async () => {
+it('Verification finds entries that are hidden between the pages of a long log', async () => {
   const world = await World.create()
   const tenant = await world.addTenant('Acme')
   const logins = new LoginAudit(world.services)
   const fields = { email: '', method: 'password', reason: 'unknown' } as const
-  const nobody = { id: '', email: '', name: '', role: '' }
+  const unknownActor = { id: '', email: '', name: '', role: '' }
   const { orgId } = tenant
-  const attempt = { type: 'user.login_failed', fields, actor: nobody, orgId } as const
+  const attempt = { type: 'user.login_failed', fields, actor: unknownActor, orgId } as const
   await Promise.all(Array.from({ length: 1200 }, () => logins.record(attempt)))
   const sound = { valid: true, entries: BEFORE + 1200, first_broken: null }
   expect(await verify(world, tenant.tokens.viewer)).toEqual(sound)
@@ -297,7 +297,7 @@ it('nothing hides between the pages in which a long log is read', async () => {
   }
 })
 
-it('in memory too, what was changed past the audit log is named', async () => {
+it('Verification finds an edited entry in memory as well', async () => {
   const world = await World.create()
   const tenant = await world.addTenant('Acme')
   const id = entryId(chainName('changes', tenant.orgId), 3)

@@ -7,7 +7,7 @@ import { AuditWalks } from '../../src/audit/audit-walks.ts'
 import { LoginAudit } from '../../src/authentication/login-audit.ts'
 import { type Tenant, World } from '../world/world.ts'
 
-/** Entries of each organization: itself, its project, four tokens, then these. */
+/** The entries of an organization, its project and four tokens precede the log-ins. */
 const LOGINS = 200
 const ENTRIES = 6 + LOGINS
 
@@ -33,14 +33,14 @@ beforeEach(async () => {
 const verify = (token: string, query = '') => world.call('GET', `/audit/verify${query}`, { token })
 const readAll = (token: string) => world.call('GET', '/audit/export', { token })
 
-/** An export in process, of which the test takes entry by entry. */
+/** Begins an in-process export, from which a test reads entry by entry. */
 async function beginExport({ orgId }: Tenant) {
   const entries = await world.management.exportAuditLog({ query: { orgId } })
   return entries[Symbol.asyncIterator]()
 }
 
-describe('walks through the audit log', () => {
-  it('run one at a time for an organization, and a second request is refused with Retry-After', async () => {
+describe('Walks through the audit log', () => {
+  it('A second walk for an organization is refused with Retry-After while the first one runs', async () => {
     const { viewer } = acme.tokens
     const answers = await Promise.all([
       verify(viewer),
@@ -62,7 +62,7 @@ describe('walks through the audit log', () => {
     expect((await readAll(viewer)).data.length).toBe(ENTRIES)
   })
 
-  it('of different organizations, and of the whole installation, do not exclude each other', async () => {
+  it('Walks of different organizations and of the whole installation do not exclude each other', async () => {
     const { platform } = acme.tokens
     const answers = await Promise.all([
       verify(acme.tokens.viewer),
@@ -73,7 +73,7 @@ describe('walks through the audit log', () => {
     expect(answers.map(({ data }) => data.entries)).toEqual([ENTRIES, ENTRIES, 2 * ENTRIES + 2])
   })
 
-  it('that the platform asks for have the place of the organization that they are about', async () => {
+  it('A walk of the platform for one organization excludes other walks for that organization', async () => {
     const exported = await beginExport(acme)
     const refused = await verify(acme.tokens.platform, `?org_id=${acme.orgId}`)
     expect(refused.status).toBe(429)
@@ -81,7 +81,7 @@ describe('walks through the audit log', () => {
     await exported.return?.()
   })
 
-  it('free the place when they find a broken entry', async () => {
+  it('A walk that finds a broken entry does not block the next walk', async () => {
     const [entry] = (await world.storage.list('auditEvent', { where: { orgId: acme.orgId } })).data
     await world.storage.update('auditEvent', entry?.id ?? '', { actorId: 'x' })
     for (let round = 0; round < 2; round += 1) {
@@ -89,7 +89,7 @@ describe('walks through the audit log', () => {
     }
   })
 
-  it('free the place when the store fails', async () => {
+  it('A walk that fails because of the store does not block the next walk', async () => {
     const exported = await beginExport(acme)
     await exported.next()
     const away = new FlagError('UNAVAILABLE', 'The store is away.')
@@ -98,7 +98,7 @@ describe('walks through the audit log', () => {
     expect((await verify(acme.tokens.viewer)).status).toBe(200)
   })
 
-  it('free the place when their export is left before or after its first entry', async () => {
+  it('An export that is abandoned before or after its first entry does not block the next walk', async () => {
     for (const taken of [0, 1, 40]) {
       const exported = await beginExport(acme)
       for (let n = 0; n < taken; n += 1) await exported.next()
@@ -108,7 +108,7 @@ describe('walks through the audit log', () => {
     }
   })
 
-  it('stop looking for an entry when their export is left meanwhile', async () => {
+  it('An export that is abandoned stops its pending read', async () => {
     const query = { orgId: acme.orgId, eventType: 'no.such' }
     const exported = (await world.management.exportAuditLog({ query }))[Symbol.asyncIterator]()
     const looking = expect(exported.next()).rejects.toThrow()
@@ -117,7 +117,7 @@ describe('walks through the audit log', () => {
     await Promise.all([looking, left])
   })
 
-  it('hold no place for HEAD, which takes no entry of an export', async () => {
+  it('A HEAD request for an export does not block the next walk', async () => {
     const { viewer } = acme.tokens
     for (let round = 0; round < 2; round += 1) {
       expect((await world.call('HEAD', '/audit/export', { token: viewer })).status).toBe(200)
@@ -125,7 +125,7 @@ describe('walks through the audit log', () => {
     expect((await verify(viewer)).status).toBe(200)
   })
 
-  it('end after an hour, so that a reader of an export who pauses holds no place for ever', async () => {
+  it('A walk ends after an hour, so that a paused export does not block other walks forever', async () => {
     const exported = await beginExport(acme)
     await exported.next()
     await world.clock.advance(60 * 60_000 - 1)
@@ -135,7 +135,7 @@ describe('walks through the audit log', () => {
     await expect(readRest(exported)).rejects.toThrow('was read for too long')
   })
 
-  it('of several organizations share the slices of the event loop', async () => {
+  it('Walks of several organizations share the time slices of the event loop', async () => {
     const walks = new AuditWalks(new FakeClock())
     const inTurn: number[] = []
     let turn = 0
@@ -160,7 +160,7 @@ describe('walks through the audit log', () => {
     expect(Math.max(...slices)).toBe(1)
   })
 
-  it('read large entries one at a time', async () => {
+  it('A walk reads large entries one at a time', async () => {
     const limits: (number | undefined)[] = []
     const entries = Array.from({ length: 100 }, (_, index) => {
       const id = `changes:x:${String(index).padStart(12, '0')}`

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000
 const WRONG = 'a wrong password'
 const OFFICE = '192.0.2.1'
 
-describe.each(stores)('attempts to log in, in %s', (_name, open) => {
+describe.each(stores)('Attempts to log in, in %s', (_name, open) => {
   let logInWorld: LogInWorld
   let verified: number
   /** While it is set, `verify` waits for it. */
@@ -44,20 +44,20 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
     logInWorld.logIn(email, password, headers, { address })
   const statusFrom = async (...attempt: Parameters<typeof tryFrom>) =>
     (await tryFrom(...attempt)).status
-  /** The headers of a browser in which the account has logged in before. */
+  /** Returns the headers of a browser with which the account has logged in before. */
   const knownDevice = async (email = 'ada@acme.test') => {
     const answer = await tryFrom('203.0.113.1', email, PASSWORD)
     return { cookie: deviceCookieIn(answer) }
   }
   const network = (n: number) => `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`
-  /** Wrong passwords from different networks, for the same account or for different ones. */
+  /** Sends wrong passwords from different networks, for one account or for several accounts. */
   const failFrom = async (networks: number, each: number, emailOf: (n: number) => string) => {
     for (let n = 0; n < networks * each; n += 1) {
       expect(await statusFrom(network(n % networks), emailOf(n))).toBe(401)
     }
   }
 
-  it('Ten wrong passwords refuse further ones for the account and network for 15 minutes', async () => {
+  it('After ten wrong passwords, the account is refused in this network for 15 minutes', async () => {
     for (let n = 0; n < 10; n += 1) expect(await statusFrom(OFFICE, 'ada@acme.test')).toBe(401)
     await logInWorld.world.clock.advance(5 * MINUTE_MS)
     const refused = await tryFrom(OFFICE, 'ADA@acme.test', PASSWORD)
@@ -68,13 +68,13 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
     expect(await statusFrom(OFFICE, 'ada@acme.test', PASSWORD)).toBe(200)
   })
 
-  it('Ten wrong passwords from one network do not refuse the owner on another network', async () => {
+  it('Ten wrong passwords from one network do not block the account in another network', async () => {
     for (let n = 0; n < 11; n += 1) await tryFrom(OFFICE, 'ada@acme.test')
     expect(await statusFrom(OFFICE, 'ada@acme.test', PASSWORD)).toBe(429)
     expect(await statusFrom('198.51.100.1', 'ada@acme.test', PASSWORD)).toBe(200)
   })
 
-  it('Ten wrong passwords do not refuse the owner on a known device in the same network', async () => {
+  it('Ten wrong passwords do not block a known device of the account in the same network', async () => {
     const known = await knownDevice()
     for (let n = 0; n < 11; n += 1) await tryFrom(OFFICE, 'ada@acme.test')
     expect(await statusFrom(OFFICE, 'ada@acme.test', PASSWORD)).toBe(429)
@@ -92,7 +92,7 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
     expect(await statusesFor('nobody@acme.test')).toEqual(known)
   })
 
-  it('Fifty wrong passwords refuse unknown devices of a network, whatever accounts they name', async () => {
+  it('After fifty wrong passwords for any accounts, unknown devices of the network are refused', async () => {
     const known = await knownDevice()
     for (let n = 0; n < 50; n += 1) {
       expect(await statusFrom(OFFICE, `user${n}@acme.test`)).toBe(401)
@@ -118,7 +118,7 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
     expect(await from('198.51.100.7, 198.51.100.8')).toBe(401)
   })
 
-  it('Right passwords do not count, on unknown and on known devices', async () => {
+  it('Correct passwords do not count, on unknown and on known devices', async () => {
     const known = await knownDevice()
     for (let n = 0; n < 60; n += 1) {
       expect(await statusFrom(OFFICE, 'ada@acme.test', PASSWORD)).toBe(200)
@@ -126,7 +126,7 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
     }
   })
 
-  it('A known device has ten wrong passwords of its own', async () => {
+  it('A known device has its own limit of ten wrong passwords', async () => {
     const [known, other] = [await knownDevice(), await knownDevice()]
     for (let n = 0; n < 10; n += 1) {
       expect(await statusFrom(OFFICE, 'ada@acme.test', WRONG, known)).toBe(401)
@@ -140,7 +140,7 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
     expect(await statusFrom(OFFICE, 'ada@acme.test')).toBe(429)
   })
 
-  it('Attempts of a known device at once are as many as one after another', async () => {
+  it('The limit of a known device is the same for concurrent and for consecutive attempts', async () => {
     const known = await knownDevice()
     verified = 0
     const statuses = await Promise.all(
@@ -149,7 +149,7 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
     expect([statuses.filter((status) => status === 429).length, verified]).toEqual([5, 10])
   })
 
-  it('The old password is limited like a log-in when a person changes the password', async () => {
+  it('The old password is limited like a log-in when a user changes the password', async () => {
     const session = await logInWorld.logIn('ada@acme.test')
     const ada = logInWorld.as(session)
     const body = { old_password: WRONG, new_password: 'a new password of hers' }
@@ -160,7 +160,7 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
     expect((await ada.send('POST', '/auth/password', right)).status).toBe(429)
   })
 
-  it('A flood from one network refuses neither known devices nor other networks', async () => {
+  it('A flood from one network blocks neither known devices nor other networks', async () => {
     const known = await knownDevice()
     const emailOf = (n: number) => (n % 2 === 0 ? 'ada@acme.test' : `user${n}@acme.test`)
     verified = 0
@@ -177,7 +177,7 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
     expect(await statusFrom('198.51.100.1', 'ada@acme.test', PASSWORD)).toBe(200)
   })
 
-  it('A distributed flood has 100 wrong passwords for an account, and its known devices log in', async () => {
+  it('A distributed flood has 100 wrong passwords per account, and known devices can log in', async () => {
     const known = await knownDevice()
     await failFrom(10, 10, () => 'ada@acme.test')
     verified = 0
@@ -189,7 +189,7 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
     expect(await statusFrom('198.51.100.1', 'ada@acme.test', PASSWORD)).toBe(200)
   })
 
-  it('A distributed flood has 3,000 wrong passwords for all accounts, and known devices log in', async () => {
+  it('A distributed flood has 3,000 wrong passwords for all accounts, and known devices can log in', async () => {
     const known = await knownDevice()
     await failFrom(60, 50, (n) => `user${n}@acme.test`)
     verified = 0
@@ -198,7 +198,7 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
     expect(await statusFrom('198.51.100.1', 'ada@acme.test', PASSWORD, known)).toBe(200)
   })
 
-  it('Unknown devices have eight attempts at once, four for each network, and known devices more', async () => {
+  it('Unknown devices have eight concurrent attempts, four per network, and known devices have more', async () => {
     const known = await knownDevice()
     verified = 0
     let release = () => {}
@@ -219,7 +219,7 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
     expect((await Promise.all(attempts)).filter((status) => status === 401)).toHaveLength(8)
   })
 
-  it('Attempts of one network take at most four places', async () => {
+  it('Concurrent attempts of one network are limited to four', async () => {
     verified = 0
     let release = () => {}
     gate = new Promise((resolve) => {
@@ -235,7 +235,7 @@ describe.each(stores)('attempts to log in, in %s', (_name, open) => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(6)
   })
 
-  it('Refused log-ins have 60 audit entries a minute, and one entry counts the rest', async () => {
+  it('Refused log-ins have 60 audit entries per minute, and one entry counts the rest', async () => {
     for (let n = 0; n < 100; n += 1) await tryFrom(`192.0.2.${n}`, `user${n}@acme.test`)
     expect(await logInWorld.audit('user.login_failed')).toHaveLength(60)
     for (let n = 0; n < 60; n += 1) await tryFrom('198.51.100.1', `more${n}@acme.test`)

@@ -10,7 +10,7 @@ const DAY_MS = 24 * 60 * 60_000
 const OLD_KEY = '1d'.repeat(32)
 const NEW_KEY = '2e'.repeat(32)
 
-describe.each(stores)('device cookies, in %s', (_name, open) => {
+describe.each(stores)('Device cookies, in %s', (_name, open) => {
   let logInWorld: LogInWorld
   let clean: () => void
 
@@ -27,7 +27,7 @@ describe.each(stores)('device cookies, in %s', (_name, open) => {
     clean()
   })
 
-  /** Whether a browser with this cookie is one that the account's attempts in its network do not refuse. */
+  /** Returns `true` if a browser with this cookie can log in while its network is refused. */
   const isKnown = async (cookie: string, email = ADA) => {
     const call = { address: `10.0.0.${(await logInWorld.audit('user.login_failed')).length}` }
     for (let n = 0; n < 10; n += 1) await logInWorld.logIn(email, 'a wrong password', {}, call)
@@ -55,12 +55,12 @@ describe.each(stores)('device cookies, in %s', (_name, open) => {
     expect((await logInWorld.logIn('nobody@acme.test')).cookies).toEqual([])
   })
 
-  it('One browser is known for several accounts', async () => {
+  it('One browser can be a known device of several accounts', async () => {
     const both = `${await cookieFor(ADA)}; ${await cookieFor(BOB)}`
     expect([await isKnown(both, ADA), await isKnown(both, BOB)]).toEqual([true, true])
   })
 
-  it('Forged and malformed device cookies make no device known', async () => {
+  it('Forged and malformed device cookies do not make a device known', async () => {
     const cookie = await cookieFor()
     const [name = '', id = '', issuedAt = '', mac = ''] = cookie.split(/[=.]/)
     const flipped = (mac.startsWith('A') ? 'B' : 'A') + mac.slice(1)
@@ -81,7 +81,7 @@ describe.each(stores)('device cookies, in %s', (_name, open) => {
     expect(await isKnown(cookie)).toBe(true)
   })
 
-  it('The device cookie of another account makes no device known, under whatever name', async () => {
+  it('The device cookie of another account does not make a device known, under any name', async () => {
     const [ada, bob] = [await cookieFor(ADA), await cookieFor(BOB)]
     expect(await isKnown(bob, ADA)).toBe(false)
     const renamed = `${ada.split('=')[0]}=${bob.slice(bob.indexOf('=') + 1)}`
@@ -89,7 +89,7 @@ describe.each(stores)('device cookies, in %s', (_name, open) => {
     expect(await isKnown(ada, ADA)).toBe(true)
   })
 
-  it('A device cookie expires after a year, and does not count before it was issued', async () => {
+  it('A device cookie expires after a year, and is not valid before it was issued', async () => {
     const { clock } = logInWorld.world
     const cookie = await cookieFor()
     await clock.advance(365 * DAY_MS - 1)
@@ -101,7 +101,7 @@ describe.each(stores)('device cookies, in %s', (_name, open) => {
     expect(await isKnown(fresh)).toBe(false)
   })
 
-  it('Device cookies outlive a restart with the same secret key, and a rotated one', async () => {
+  it('Device cookies stay valid after a restart with the same secret key, and after a rotation of it', async () => {
     const cookie = await cookieFor()
     for (const [secretKey, expected] of [
       [OLD_KEY, true],
@@ -118,7 +118,7 @@ describe.each(stores)('device cookies, in %s', (_name, open) => {
     expect(await isKnown(fresh)).toBe(true)
   })
 
-  it('Without a secret key, device cookies are good for the process that issued them', async () => {
+  it('Without a secret key, device cookies are valid only in the process that issued them', async () => {
     await logInWorld.restart({})
     const cookie = await cookieFor()
     expect(await isKnown(cookie)).toBe(true)
@@ -133,7 +133,7 @@ describe.each(stores)('device cookies, in %s', (_name, open) => {
     expect(await isKnown(deviceCookieIn(session))).toBe(true)
   })
 
-  it('Changing the own password by the old one sets a device cookie', async () => {
+  it('Changing the password with the old password sets a device cookie', async () => {
     const ada = logInWorld.as(await logInWorld.logIn(ADA))
     const change = (old_password: string) =>
       ada.send('POST', '/auth/password', { old_password, new_password: 'another good password' })
@@ -143,7 +143,7 @@ describe.each(stores)('device cookies, in %s', (_name, open) => {
     expect(changed.cookies).toEqual([deviceCookieOf(changed)])
   })
 
-  it('A one-time link sets a device cookie if the password was proven, not if it was set', async () => {
+  it('A one-time link sets a device cookie if the password was proven, but not if it was set', async () => {
     const link = await logInWorld.invite('new@acme.test', 'viewer')
     expect((await logInWorld.change({ token: link, new_password: PASSWORD })).cookies).toEqual([])
     const other = await logInWorld.world.addTenant('Globex')

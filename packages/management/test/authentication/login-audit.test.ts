@@ -12,7 +12,7 @@ const ANONYMOUS = { id: '', email: '', name: '', role: '' }
 const ADA = { id: 'ada', email: 'ada@acme.test', name: 'Ada', role: 'admin' }
 
 const FLOOD = 2000
-/** Of the organization: itself, its project and four tokens. */
+/** The entries of the organization, its project and four tokens. */
 const BEFORE = 6
 
 const refused = (orgId: string, email = 'mallory@evil.test'): LoginAttempt => ({
@@ -45,7 +45,7 @@ const stores: readonly [string, () => Storage][] = [
   ],
 ]
 
-describe.each(stores)('log-ins in %s', (_name, open) => {
+describe.each(stores)('Log-ins in %s', (_name, open) => {
   async function scene() {
     const world = await World.create(open())
     const tenant = await world.addTenant('Acme')
@@ -61,7 +61,7 @@ describe.each(stores)('log-ins in %s', (_name, open) => {
     return { world, tenant, logins, read, createFlag }
   }
 
-  it('are entries of a chain of their own', async () => {
+  it('Log-ins are entries of a separate chain', async () => {
     const { tenant, logins, read, createFlag } = await scene()
     await logins.record(accepted(tenant.orgId))
     await createFlag('a')
@@ -85,7 +85,7 @@ describe.each(stores)('log-ins in %s', (_name, open) => {
     expect(await read('/audit/verify')).toMatchObject({ valid: true, entries: BEFORE + 3 })
   })
 
-  it('of nobody known belong to the installation', async () => {
+  it('Log-ins of unknown users belong to the installation', async () => {
     const { world, tenant, logins, read } = await scene()
     await logins.record(refused(''))
     expect((await read('/audit/logs')).meta.total).toBe(BEFORE)
@@ -95,7 +95,7 @@ describe.each(stores)('log-ins in %s', (_name, open) => {
     expect(idsOf(all.data.data)).toEqual(['logins:platform:000000000001'])
   })
 
-  it('in a flood neither delay changes, nor push them out, nor break a chain', async () => {
+  it('A flood of log-ins does not delay changes, displace them, or break a chain', async () => {
     const { tenant, logins, read, createFlag } = await scene()
     let written = 0
     const flood = Array.from({ length: FLOOD }, () =>
@@ -121,7 +121,7 @@ describe.each(stores)('log-ins in %s', (_name, open) => {
     expect(all.data[0].sequence).toBe(FLOOD)
   })
 
-  it('of several organizations go each to its own chain, in the order they came', async () => {
+  it('Log-ins of several organizations are written to their own chains in the order of arrival', async () => {
     const { world, tenant, logins, read } = await scene()
     const other = await world.addTenant('Globex')
     const orgIds = Array.from({ length: 200 }, (_, n) => (n % 3 === 0 ? other : tenant).orgId)
@@ -139,7 +139,7 @@ describe.each(stores)('log-ins in %s', (_name, open) => {
   })
 })
 
-it('a store that is away refuses those that wait, and is asked again for the next', async () => {
+it('An unavailable store rejects the waiting log-ins, and a later log-in is written again', async () => {
   const { storage, ...store } = breakable(memory().storage)
   const world = await World.create(storage)
   const logins = new LoginAudit(world.services)
@@ -151,7 +151,7 @@ it('a store that is away refuses those that wait, and is asked again for the nex
   expect((await world.audit()).length).toBe(1)
 })
 
-it('keeps no name that is not an e-mail address: people type passwords there', async () => {
+it('A name that is not an e-mail address is not stored, because users type passwords there', async () => {
   const world = await World.create()
   await new LoginAudit(world.services).record(refused('', 'correct horse battery staple'))
   const [entry] = await world.audit()

@@ -49,10 +49,10 @@ const invoices = async (): Promise<Json[]> =>
 const events = async (type: string) =>
   (await world.audit()).filter(({ eventType }) => eventType === type)
 
-describe('usage', () => {
+describe('Usage', () => {
   beforeEach(() => open())
 
-  it('is shown beside what the plan allows, with what it costs so far', async () => {
+  it('The usage is returned with the limits of the plan and the costs so far', async () => {
     await givePlan()
     await use(1100)
     const free = {
@@ -80,7 +80,7 @@ describe('usage', () => {
     expect(await usage()).toMatchObject({ overage_blocks: 2, overage_eur_cents: 500 })
   })
 
-  it('costs nothing in a trial', async () => {
+  it('The usage of a trial is free', async () => {
     await givePlan({ plan_id: planId, trial: true })
     await use(5000)
     expect(await usage()).toMatchObject({
@@ -95,7 +95,7 @@ describe('usage', () => {
   })
 })
 
-describe.each(stores)('periods in %s', (_name, openStore) => {
+describe.each(stores)('Billing periods in %s', (_name, openStore) => {
   let clean: () => void
 
   beforeEach(async () => {
@@ -109,7 +109,7 @@ describe.each(stores)('periods in %s', (_name, openStore) => {
     clean()
   })
 
-  it('end with an invoice of what was used beyond the plan, and begin anew', async () => {
+  it('A period ends with an invoice for its overage, and a new period begins', async () => {
     await givePlan()
     await use(1350)
     goTo('2030-01-31')
@@ -162,7 +162,7 @@ describe.each(stores)('periods in %s', (_name, openStore) => {
     ])
   })
 
-  it('are each closed once, however many instances do it at once', async () => {
+  it('Each period is closed once, even by concurrent instances', async () => {
     await givePlan()
     await use(1350)
     goTo('2030-03-15')
@@ -178,7 +178,7 @@ describe.each(stores)('periods in %s', (_name, openStore) => {
     expect(await invoices()).toHaveLength(2)
   })
 
-  it('keep to their day after a long downtime, and the usage is in the first', async () => {
+  it('Periods keep their day after a long downtime, and the first one contains the usage', async () => {
     goTo('2030-01-31')
     await givePlan()
     await use(1101)
@@ -198,7 +198,7 @@ describe.each(stores)('periods in %s', (_name, openStore) => {
     expect((await organization()).current_period_end).toBe('2030-06-30T00:00:00.000Z')
   })
 
-  it('end when the plan is taken away, with what was used until then', async () => {
+  it('Removing the plan ends the period with an invoice for its usage', async () => {
     await givePlan()
     await use(1350)
     goTo('2030-01-10')
@@ -220,7 +220,7 @@ describe.each(stores)('periods in %s', (_name, openStore) => {
     expect(again).toMatchObject({ api_usage: 0, current_period_end: '2031-02-01T00:00:00.000Z' })
   })
 
-  it('that have ended are charged by the plan they had, when the plan changes before they are closed', async () => {
+  it('A period that has ended is charged by its plan, even if the plan changes before it is closed', async () => {
     await givePlan()
     await use(1350)
     goTo('2030-02-03')
@@ -235,10 +235,10 @@ describe.each(stores)('periods in %s', (_name, openStore) => {
   })
 })
 
-describe('invoices', () => {
+describe('Invoices', () => {
   beforeEach(() => open())
 
-  it('are seen by owners and the platform, and by nobody of another organization', async () => {
+  it('Owners and the platform can read invoices, but other organizations cannot', async () => {
     const other = await world.addTenant('Other')
     const address = `/billing/organizations/${tenant.orgId}/invoices`
     for (const role of ['owner', 'platform'] as const) {
@@ -250,12 +250,12 @@ describe('invoices', () => {
     expect((await world.call('GET', address, { token: other.tokens.owner })).status).toBe(404)
   })
 
-  it('of one organization do not wait for another whose invoice cannot be drawn up', async () => {
+  it('An invoice that cannot be drawn up does not delay the invoices of other organizations', async () => {
     const other = await world.addTenant('Other')
     const theirs = `/organizations/${other.orgId}/plan`
     await givePlan()
     await done('PUT', theirs, { plan_id: planId }, 'platform')
-    // What no invoice can say.
+    // An invoice cannot contain a negative usage.
     await world.storage.update('organization', tenant.orgId, { apiUsage: -1 })
     goTo('2030-02-01')
     await bill()
@@ -264,7 +264,7 @@ describe('invoices', () => {
     expect((await done('GET', address, undefined, 'platform')).invoices).toHaveLength(1)
   })
 
-  it('are drawn up by a running server, on its own', async () => {
+  it('A running server draws up invoices automatically', async () => {
     await givePlan()
     const { storage, clock } = world
     clock.set(Date.parse('2030-01-31T23:59:30.000Z'))
@@ -279,7 +279,7 @@ describe('invoices', () => {
   })
 })
 
-/** What a payment provider would be told. */
+/** Creates a payment provider that records charges and fails on demand. */
 function recordingPayments() {
   const charges: OverageCharge[] = []
   const failures: unknown[] = []
@@ -297,7 +297,7 @@ function recordingPayments() {
   return { payments, charges, failures }
 }
 
-describe('with a payment provider', () => {
+describe('Billing with a payment provider', () => {
   let provider: ReturnType<typeof recordingPayments>
 
   beforeEach(async () => {
@@ -309,7 +309,7 @@ describe('with a payment provider', () => {
     goTo('2030-02-01')
   })
 
-  it('a customer’s overage is charged there, and no draft is left here', async () => {
+  it('The overage of a customer is charged by the provider, and no draft is stored', async () => {
     await bill()
     expect(provider.charges).toEqual([
       {
@@ -325,7 +325,7 @@ describe('with a payment provider', () => {
     expect(provider.charges).toHaveLength(1)
   })
 
-  it('nothing is charged when nothing is owed', async () => {
+  it('The provider charges nothing if the amount is zero', async () => {
     await use(1100)
     await bill()
     expect(provider.charges).toEqual([])
@@ -333,7 +333,7 @@ describe('with a payment provider', () => {
     expect((await organization()).current_period_end).toBe('2030-03-01T00:00:00.000Z')
   })
 
-  it('a charge that fails is tried again, under the same key and for the same amount', async () => {
+  it('A failed charge is retried with the same key and the same amount', async () => {
     provider.failures.push(new FlagError('UNAVAILABLE', 'away'))
     await bill()
     expect(await invoices()).toMatchObject([{ status: 'pending', amount_due: 750 }])
@@ -344,13 +344,13 @@ describe('with a payment provider', () => {
     expect(provider.charges[1]).toEqual(provider.charges[0])
   })
 
-  it('instances that charge at once use one key', async () => {
+  it('Concurrent instances charge with the same key', async () => {
     await Promise.all(Array.from({ length: 4 }, bill))
     expect(new Set(provider.charges.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
     expect(await events('invoice.charged')).toHaveLength(1)
   })
 
-  it('what the provider refuses stays here as a draft', async () => {
+  it('An invoice is stored as a draft if the provider refuses its charge', async () => {
     provider.failures.push(new FlagError('INVALID_REQUEST', 'no such customer'))
     await bill()
     await bill()
@@ -358,7 +358,7 @@ describe('with a payment provider', () => {
     expect(await invoices()).toMatchObject([{ status: 'draft', amount_due: 750 }])
   })
 
-  it('who is no customer there gets a draft here', async () => {
+  it('An organization that is not a customer of the provider gets a draft', async () => {
     await world.storage.update('organization', tenant.orgId, { paymentCustomerId: null })
     await bill()
     expect(provider.charges).toEqual([])

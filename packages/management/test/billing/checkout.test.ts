@@ -15,7 +15,7 @@ import {
 
 const NOW = second('2030-01-01T00:00:00Z')
 
-describe('a checkout', () => {
+describe('Checkouts', () => {
   let paying: PayingWorld
   let world: World
 
@@ -30,10 +30,10 @@ describe('a checkout', () => {
     const address = `/billing/organizations/${orgId}/checkout`
     return world.call('POST', address, { token: tokens.owner, body, headers })
   }
-  const sessions = () => paying.stripe.askedOf('/v1/checkout/sessions')
-  const customers = () => paying.stripe.askedOf('/v1/customers')
+  const sessions = () => paying.stripe.requestsTo('/v1/checkout/sessions')
+  const customers = () => paying.stripe.requestsTo('/v1/customers')
 
-  it('is a page of Stripe’s for the plan’s price and the organization’s customer', async () => {
+  it('A checkout is a page of Stripe for the price of the plan and the customer of the organization', async () => {
     const { team, tenant, organization } = paying
     const back = { success_url: 'https://app.test/paid?x=1', cancel_url: 'http://app.test/' }
     const answer = await checkout({ plan_id: team.id, interval: 'annual', ...back })
@@ -61,7 +61,7 @@ describe('a checkout', () => {
     ])
   })
 
-  it('is monthly, and comes back to where Stripe was set up to, unless it says otherwise', async () => {
+  it('A checkout is monthly and returns to the configured URL by default', async () => {
     await checkout({ plan_id: paying.team.id })
     await checkout({ plan_id: paying.business.id })
     expect(sessions().map(({ fields }) => fields['line_items[0][price]'])).toEqual([
@@ -74,7 +74,7 @@ describe('a checkout', () => {
     }
   })
 
-  it('sixteen times at once makes one customer, and one entry in the audit log', async () => {
+  it('Sixteen concurrent checkouts create one customer and one audit entry', async () => {
     const entries = async () => {
       const { orgId } = paying.tenant
       return (await world.storage.list('auditEvent', { where: { orgId } })).data
@@ -92,7 +92,7 @@ describe('a checkout', () => {
     expect(await entries()).toHaveLength(before + 1)
   })
 
-  it('with an Idempotency-Key is answered the same page again', async () => {
+  it('A repeated checkout with an Idempotency-Key returns the same page', async () => {
     const headers = { 'idempotency-key': 'once' }
     const first = await checkout({ plan_id: paying.team.id }, headers)
     expect((await checkout({ plan_id: paying.team.id }, headers)).text).toBe(first.text)
@@ -100,7 +100,7 @@ describe('a checkout', () => {
     expect(other.status).toBe(409)
   })
 
-  it('leads to the plan, the trial and the invoice that Stripe then tells of', async () => {
+  it('The events of Stripe after a checkout set the plan, the trial and the invoice', async () => {
     const { tenant, team, organization } = paying
     await checkout({ plan_id: team.id })
     const { paymentCustomerId: cus } = (await organization()) as Json
@@ -136,7 +136,7 @@ describe('a checkout', () => {
     expect(again).toMatchObject({ status: 409, data: null })
   })
 
-  it('offers no second trial', async () => {
+  it('A checkout does not offer a second trial', async () => {
     await deliver(
       world,
       event('customer.created', NOW, customer({ metadata: { org_id: paying.tenant.orgId } })),
@@ -148,7 +148,7 @@ describe('a checkout', () => {
     expect(sessions()[0]?.fields).not.toHaveProperty('subscription_data[trial_period_days]')
   })
 
-  it('makes a new customer in place of one that was deleted at Stripe', async () => {
+  it('A checkout creates a new customer if the previous one was deleted at Stripe', async () => {
     await checkout({ plan_id: paying.team.id })
     const { paymentCustomerId: first } = (await paying.organization()) as Json
     await deliver(world, event('customer.deleted', NOW, customer({ id: first })))
@@ -158,7 +158,7 @@ describe('a checkout', () => {
     expect(sessions().map(({ fields }) => fields['customer'])).toEqual([first, second])
   })
 
-  it('is the plan’s own link where it has no price, and says whose payment it will be', async () => {
+  it('A checkout for a plan without a price is its link, with the id of the organization', async () => {
     const body = { name: 'Link', productLink: 'https://buy.stripe.test/abc?locale=de' }
     const { id } = await world.management.createPlan({ body })
     const { orgId } = paying.tenant
@@ -170,7 +170,7 @@ describe('a checkout', () => {
   it.each<[string, (paying: PayingWorld) => Promise<Json> | Json, string]>([
     ['an unknown plan', () => ({ plan_id: crypto.randomUUID() }), 'plan_id'],
     [
-      'a plan without a price and a link',
+      'a plan without a price or a link',
       async ({ world }) => ({
         plan_id: (await world.management.createPlan({ body: { name: 'Free' } })).id,
       }),
@@ -181,29 +181,29 @@ describe('a checkout', () => {
       ({ business }) => ({ plan_id: business.id, interval: 'annual' }),
       'plan_id',
     ],
-    ['another interval', ({ team }) => ({ plan_id: team.id, interval: 'daily' }), 'interval'],
+    ['an unknown interval', ({ team }) => ({ plan_id: team.id, interval: 'daily' }), 'interval'],
     [
-      'a script to come back to',
+      'a script as the success URL',
       ({ team }) => ({ plan_id: team.id, success_url: 'javascript:alert(1)' }),
       'success_url',
     ],
     [
-      'data to come back to',
+      'a data URL as the cancel URL',
       ({ team }) => ({ plan_id: team.id, cancel_url: 'data:text/html,x' }),
       'cancel_url',
     ],
     [
-      'a blank',
+      'a URL with a blank',
       ({ team }) => ({ plan_id: team.id, success_url: 'https://a.test/a b' }),
       'success_url',
     ],
-  ])('is refused for %s', async (_what, bodyFor, path) => {
+  ])('A checkout is refused for %s', async (_what, bodyFor, path) => {
     const answer = await checkout(await bodyFor(paying))
     expect(answer).toMatchObject({ status: 400, data: { issues: [{ path }] } })
     expect(paying.stripe.requests).toEqual([])
   })
 
-  it('is only for owners', async () => {
+  it('Only owners can create a checkout', async () => {
     const { orgId, tokens } = paying.tenant
     const address = `/billing/organizations/${orgId}/checkout`
     const body = { plan_id: paying.team.id }
@@ -213,7 +213,7 @@ describe('a checkout', () => {
     expect(paying.stripe.requests).toEqual([])
   })
 
-  describe('while Stripe', () => {
+  describe('Checkouts while Stripe fails', () => {
     const expectUnchanged = async (work: () => Promise<Answer>, status: number) => {
       const before = [await paying.state(), await world.audit()]
       const answer = await work()
@@ -223,33 +223,33 @@ describe('a checkout', () => {
       expect([await paying.state(), await world.audit()]).toEqual(before)
     }
 
-    it('is dead, is refused with 503, changes nothing, and evaluation goes on', async () => {
+    it('If Stripe is unreachable, a checkout is refused with 503, changes nothing, and flags are evaluated', async () => {
       await paying.stripe.close()
       await expectUnchanged(() => checkout({ plan_id: paying.team.id }), 503)
       expect(await world.evaluate(paying.tenant.live)).toEqual({})
     })
 
-    it('fails, is refused with 503, and works when Stripe is back', async () => {
+    it('If Stripe fails, a checkout is refused with 503, and works when Stripe works again', async () => {
       paying.stripe.refusal = { status: 500, body: { error: { type: 'api_error' } } }
       await expectUnchanged(() => checkout({ plan_id: paying.team.id }), 503)
       paying.stripe.refusal = undefined
       expect((await checkout({ plan_id: paying.team.id })).status).toBe(201)
     })
 
-    it('does not know the price, is refused with 400', async () => {
+    it('If Stripe does not have the price, a checkout is refused with 400', async () => {
       const body = { name: 'Typo', stripePriceId: 'price_unknown' }
       const { id } = await world.management.createPlan({ body })
       await expectUnchanged(() => checkout({ plan_id: id }), 400)
     })
 
-    it('does not know its secret key, is refused with 503', async () => {
+    it('If Stripe rejects the secret key, a checkout is refused with 503', async () => {
       paying.stripe.refusal = { status: 401, body: { error: { message: 'secret detail: key' } } }
       await expectUnchanged(() => checkout({ plan_id: paying.team.id }), 503)
     })
   })
 })
 
-it('an overage is charged once under its key, in euro cents on the next invoice', async () => {
+it('An overage is charged once per key, in euro cents, on the next invoice', async () => {
   const { stripe } = await createPayingWorld()
   const payments = paymentsWith(stripe)
   const charge = {
@@ -276,7 +276,7 @@ it('an overage is charged once under its key, in euro cents on the next invoice'
   await expect(late).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 
-it('a checkout must be told where to come back to when Stripe was not', async () => {
+it('A checkout requires a success URL if Stripe is configured without one', async () => {
   const stripe = await FakeStripe.start()
   const { client } = stripe
   const payments = stripePayments({ client, webhookSecret: 'whsec_1' })
@@ -298,8 +298,8 @@ it('a checkout must be told where to come back to when Stripe was not', async ()
   await stripe.close()
 })
 
-describe('without a payment provider', () => {
-  it('a checkout is the plan’s own link, and there are no events to receive', async () => {
+describe('Checkouts without a payment provider', () => {
+  it('Without a payment provider, a checkout is the link of the plan, and events are refused', async () => {
     const world = await World.create()
     const { orgId, tokens } = await world.addTenant('Acme')
     const address = `/billing/organizations/${orgId}/checkout`

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import Stripe from 'stripe'
 import { type Listening, listen } from '../../../server/test/node/listening.ts'
 
-/** A request as Stripe's own library sent it. */
+/** A request of the Stripe library. */
 export interface StripeRequest {
   readonly path: string
   readonly fields: Readonly<Record<string, string>>
@@ -14,17 +14,17 @@ interface StripeAnswer {
   readonly body: object
 }
 
-/** How long it works on a request: long enough for others to come in between. */
+/** The duration of a request, long enough for others to arrive in the meantime. */
 const WORKING_MS = 20
 
 /**
- * The few routes of Stripe's API that are used, on loopback, with its rules for idempotency keys:
- * 409 while the first request is being worked on, its answer afterwards, 400 for other fields.
+ * Emulates the used routes of Stripe's API on loopback, with its rules for idempotency keys: 409
+ * while the first request is in progress, its response afterwards, 400 for other fields.
  */
 export class FakeStripe {
   readonly client: Stripe
   readonly requests: StripeRequest[] = []
-  /** When set, every request is refused so. */
+  /** The response to every request, if set. */
   refusal: StripeAnswer | undefined
   readonly #listening: Listening
   readonly #answers = new Map<string, { fields: string; answer?: StripeAnswer }>()
@@ -47,13 +47,13 @@ export class FakeStripe {
     return fake
   }
 
-  /** From then on nobody listens. */
+  /** Stops listening. */
   close(): Promise<void> {
     return this.#listening.close()
   }
 
-  /** What was asked of one route. */
-  askedOf(path: string): readonly StripeRequest[] {
+  /** Returns the requests to one path. */
+  requestsTo(path: string): readonly StripeRequest[] {
     return this.requests.filter((request) => request.path === path)
   }
 

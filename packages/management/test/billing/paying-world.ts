@@ -6,7 +6,7 @@ import { type Json, type Tenant, World } from '../world/world.ts'
 import { FakeStripe } from './fake-stripe.ts'
 import { WEBHOOK_SECRET } from './stripe-events.ts'
 
-/** A world with an organization, two plans that Stripe has prices for, and a Stripe. */
+/** A world with an organization, two plans with prices at Stripe, and a fake Stripe. */
 export interface PayingWorld {
   readonly world: World
   readonly tenant: Tenant
@@ -14,7 +14,7 @@ export interface PayingWorld {
   readonly team: Plan
   readonly business: Plan
   organization(): Promise<Organization>
-  /** What is kept of the organization and Stripe's invoices, without when and how often it was written. */
+  /** Returns the organization and its invoices, without their times and revisions. */
   state(): Promise<Json>
 }
 

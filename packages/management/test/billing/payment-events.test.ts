@@ -20,7 +20,7 @@ const DAY_MS = DAY * 1000
 
 let paying: PayingWorld
 let world: World
-/** That `cus_1` is the organization's. */
+/** The event that makes `cus_1` the customer of the organization. */
 let claim: Json
 
 beforeEach(async () => {
@@ -36,11 +36,11 @@ const snapshot = async () => [
   (await world.storage.list('paymentEvent', {})).data,
 ]
 
-async function tell(...events: readonly Json[]): Promise<void> {
+async function send(...events: readonly Json[]): Promise<void> {
   for (const each of events) expect((await deliver(world, each)).status).toBe(200)
 }
 
-describe('a delivery is refused and changes nothing', () => {
+describe('Refused deliveries', () => {
   const refused = async (work: () => ReturnType<typeof deliver>, status = 400) => {
     const before = await snapshot()
     const answer = await work()
@@ -49,7 +49,7 @@ describe('a delivery is refused and changes nothing', () => {
     expect(await snapshot()).toEqual(before)
   }
 
-  it('when its body was altered by one byte, or written anew', async () => {
+  it('A delivery is refused if its body was altered by one byte, or serialized again', async () => {
     const body = JSON.stringify(claim, null, 2)
     const signature = signatureOf(body, world.clock.now())
     const altered = [
@@ -64,7 +64,7 @@ describe('a delivery is refused and changes nothing', () => {
     expect((await deliver(world, body, { signature })).status).toBe(200)
   })
 
-  it('when it was signed with another secret, or not at all', async () => {
+  it('A delivery is refused if it was signed with another secret, or not at all', async () => {
     await refused(() => deliver(world, claim, { secret: 'whsec_other' }))
     const body = JSON.stringify(claim)
     const [time = ''] = signatureOf(body, world.clock.now()).split(',')
@@ -72,21 +72,21 @@ describe('a delivery is refused and changes nothing', () => {
     for (const signature of headers) await refused(() => deliver(world, body, { signature }))
   })
 
-  it('when it was signed more than five minutes ago, so that what was seen once is of no use', async () => {
+  it('A delivery is refused more than five minutes after it was signed, so that it cannot be replayed', async () => {
     const signedAt = world.clock.now()
     const body = JSON.stringify(claim)
     const signature = signatureOf(body, signedAt)
     await refused(() => deliver(world, claim, { signedAt: signedAt - 301_000 }))
     world.clock.set(signedAt + 301_000)
     await refused(() => deliver(world, body, { signature }))
-    // A later time does not fit the signature.
+    // The signature does not match a later time.
     const younger = signature.replace(/t=\d+/, `t=${(signedAt + 301_000) / 1000}`)
     await refused(() => deliver(world, body, { signature: younger }))
     world.clock.set(signedAt + 300_000)
     expect((await deliver(world, body, { signature })).status).toBe(200)
   })
 
-  it('when it is no JSON, though signed, or larger than a mebibyte', async () => {
+  it('A signed delivery is refused if it is not JSON, or is larger than one mebibyte', async () => {
     await refused(() => deliver(world, 'not JSON'))
     const large = { ...claim, pad: 'x'.repeat(1024 * 1024) }
     await refused(() => deliver(world, large), 413)
@@ -97,8 +97,8 @@ describe('a delivery is refused and changes nothing', () => {
   })
 })
 
-describe('a delivery is taken', () => {
-  it('when one of several signatures fits, as while a secret is being replaced', async () => {
+describe('Accepted deliveries', () => {
+  it('A delivery is accepted if one of several signatures is valid, as while a secret is replaced', async () => {
     const body = JSON.stringify(claim)
     const at = world.clock.now()
     const [, other] = signatureOf(body, at, 'whsec_other').split(',')
@@ -107,20 +107,20 @@ describe('a delivery is taken', () => {
     expect((await deliver(world, body, { signature })).status).toBe(200)
   })
 
-  it('when its text is beyond ASCII, byte for byte', async () => {
-    await tell(claim, event('customer.updated', NOW + 1, customer({ name: 'Käse 漢字 😀' })))
+  it('A delivery is accepted if its text is not ASCII', async () => {
+    await send(claim, event('customer.updated', NOW + 1, customer({ name: 'Käse 漢字 😀' })))
   })
 
-  it('without a token, and whatever token comes with it', async () => {
+  it('A delivery is accepted without a bearer token and with any token', async () => {
     const body = JSON.stringify(claim)
     const headers = { 'stripe-signature': signatureOf(body, world.clock.now()) }
     const post = { body, headers, token: 'anything' }
     expect((await world.call('POST', '/billing/webhooks/stripe', post)).status).toBe(200)
   })
 
-  it('and ignored, when it is of a kind that nobody here knows', async () => {
+  it('A delivery of an unknown type is accepted and ignored', async () => {
     const before = await snapshot()
-    await tell(
+    await send(
       event('payout.paid', NOW, { id: 'po_1', object: 'payout' }),
       event('some.new.thing', NOW, {}),
       event('customer.subscription.updated', NOW, subscription({ status: 'unheard_of' })),
@@ -130,9 +130,9 @@ describe('a delivery is taken', () => {
   })
 })
 
-describe('an event is taken in once', () => {
-  it('however often it is delivered, and sixteen times at once', async () => {
-    await tell(claim)
+describe('Repeated and late events', () => {
+  it('An event is applied once, even if it is delivered several times and concurrently', async () => {
+    await send(claim)
     const paid = event('invoice.paid', NOW + 2, invoice({ status: 'paid', amount_paid: 4900 }))
     const answers = await Promise.all(Array.from({ length: 16 }, () => deliver(world, paid)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
@@ -140,24 +140,24 @@ describe('an event is taken in once', () => {
     const types = (await world.audit()).map(({ eventType }) => eventType)
     expect(types.filter((type) => type.startsWith('invoice.'))).toEqual(['invoice.paid'])
     world.clock.set(world.clock.now() + DAY_MS)
-    await tell(claim, paid, paid, claim)
+    await send(claim, paid, paid, claim)
     expect(await snapshot()).toEqual(after)
   })
 
-  it('so that what somebody decides afterwards is not undone by a repetition', async () => {
+  it('A repeated event does not undo a later change', async () => {
     const { orgId } = paying.tenant
     const active = event('customer.subscription.created', NOW, subscription())
-    await tell(claim, active)
+    await send(claim, active)
     await world.storage.update('organization', orgId, { planId: paying.business.id })
-    await tell(active, claim)
+    await send(active, claim)
     expect((await paying.organization()).planId).toBe(paying.business.id)
   })
 
-  it('and one that is older than what is known changes nothing', async () => {
+  it('An event that is older than the stored one changes nothing', async () => {
     const older = event('invoice.updated', NOW + 1, invoice({ amount_due: 1 }))
-    await tell(claim, event('invoice.updated', NOW + 2, invoice({ amount_due: 2 })))
+    await send(claim, event('invoice.updated', NOW + 2, invoice({ amount_due: 2 })))
     const before = await snapshot()
-    await tell(older)
+    await send(older)
     expect(await snapshot()).toEqual(before)
   })
 
@@ -169,7 +169,7 @@ describe('an event is taken in once', () => {
     ['subscription', 'incomplete', 'active', subscription],
     ['subscription', 'trialing', 'active', subscription],
   ])(
-    'of one second, the %s that is %s gives way to the one that is %s',
+    'Of two events of one second about the same %s, the status %s is replaced by %s',
     async (kind, from, to, make) => {
       const first = event(
         `${kind === 'invoice' ? 'invoice' : 'customer.subscription'}.updated`,
@@ -183,8 +183,8 @@ describe('an event is taken in once', () => {
         [then, first],
       ]) {
         const own = await createPayingWorld()
-        const whose = customer({ metadata: { org_id: own.tenant.orgId } })
-        await deliver(own.world, event('customer.created', NOW, whose))
+        const payer = customer({ metadata: { org_id: own.tenant.orgId } })
+        await deliver(own.world, event('customer.created', NOW, payer))
         for (const each of order) await deliver(own.world, each)
         const { organization, invoices } = await own.state()
         states.push([
@@ -201,49 +201,49 @@ describe('an event is taken in once', () => {
   )
 })
 
-describe('an event of a customer whom nobody knows', () => {
+describe('Events of unknown customers', () => {
   const early = () => [
     event('invoice.paid', NOW + 1, invoice({ status: 'paid', paid_at: NOW + 1 })),
     event('customer.subscription.created', NOW + 1, subscription()),
   ]
 
-  it('is acknowledged, and counts as soon as a checkout says whose it is', async () => {
+  it('An event of an unknown customer is stored, and applied when a checkout names the organization', async () => {
     const before = await paying.state()
-    await tell(...early())
+    await send(...early())
     expect(await paying.state()).toEqual(before)
     const reference = { client_reference_id: paying.tenant.orgId }
-    await tell(event('checkout.session.completed', NOW + 2, checkoutSession(reference)))
+    await send(event('checkout.session.completed', NOW + 2, checkoutSession(reference)))
     const { organization, invoices } = await paying.state()
     expect(organization).toMatchObject({ planId: paying.team.id, paymentCustomerId: 'cus_1' })
     expect(invoices).toMatchObject([{ status: 'paid' }])
   })
 
-  it('is forgotten after a week', async () => {
-    await tell(...early())
+  it('An event of an unknown customer is deleted after a week', async () => {
+    await send(...early())
     world.clock.set(world.clock.now() + 7 * DAY_MS + 1)
-    await tell(event('customer.created', NOW, customer({ id: 'cus_2' })))
+    await send(event('customer.created', NOW, customer({ id: 'cus_2' })))
     const { data } = await world.storage.list('paymentEvent', {})
     expect(data.map(({ id }) => id)).toEqual(['cus_2'])
   })
 
-  it('stays so when it names an organization that is unknown, deleted, or no id at all', async () => {
+  it('An event is not applied if it names an unknown or deleted organization, or a malformed id', async () => {
     const { orgId } = await world.addTenant('Gone')
     const { tokens } = paying.tenant
     await world.call('DELETE', `/organizations/${orgId}`, { token: tokens.platform })
     const before = await paying.state()
     for (const reference of [crypto.randomUUID(), orgId, '', 'x', "'; drop table", 'a\0b']) {
       const fields = { client_reference_id: reference }
-      await tell(event('checkout.session.completed', NOW, checkoutSession(fields)))
+      await send(event('checkout.session.completed', NOW, checkoutSession(fields)))
     }
     expect(await paying.state()).toEqual(before)
   })
 
-  it('does not take over an organization that another customer pays for', async () => {
-    await tell(claim, event('customer.subscription.created', NOW, subscription()))
+  it('A customer does not replace another customer that pays for the organization', async () => {
+    await send(claim, event('customer.subscription.created', NOW, subscription()))
     const before = await paying.state()
     const theirs = { customer: 'cus_2', client_reference_id: paying.tenant.orgId }
     const cheap = { id: 'sub_2', customer: 'cus_2', price: 'price_business', created: NOW + DAY }
-    await tell(
+    await send(
       event('checkout.session.completed', NOW + DAY, checkoutSession({ id: 'cs_2', ...theirs })),
       event('customer.subscription.created', NOW + DAY, subscription(cheap)),
       event(
@@ -255,12 +255,12 @@ describe('an event of a customer whom nobody knows', () => {
     expect(await paying.state()).toEqual(before)
   })
 
-  it('may follow one whose subscription is over', async () => {
+  it('A customer replaces another customer if the subscription of the other one has ended', async () => {
     const ended = { status: 'canceled', ended_at: NOW + DAY }
-    await tell(claim, event('customer.subscription.deleted', NOW + DAY, subscription(ended)))
+    await send(claim, event('customer.subscription.deleted', NOW + DAY, subscription(ended)))
     const theirs = { customer: 'cus_2', client_reference_id: paying.tenant.orgId }
     const next = { id: 'sub_2', customer: 'cus_2', price: 'price_business', created: NOW + 2 * DAY }
-    await tell(
+    await send(
       event('customer.subscription.created', NOW + 2 * DAY, subscription(next)),
       event(
         'checkout.session.completed',
@@ -273,18 +273,18 @@ describe('an event of a customer whom nobody knows', () => {
   })
 })
 
-describe('an organization is brought in step with', () => {
-  beforeEach(() => tell(claim))
+describe('Applied events', () => {
+  beforeEach(() => send(claim))
 
-  it('its customer: who is billed, and where', async () => {
+  it('An event of a customer updates the customer and the billing address of the organization', async () => {
     expect(await paying.organization()).toMatchObject({ billingEmail: 'pay@acme.test' })
-    await tell(event('customer.updated', NOW + 1, customer({ email: 'new@acme.test' })))
+    await send(event('customer.updated', NOW + 1, customer({ email: 'new@acme.test' })))
     expect(await paying.organization()).toMatchObject({ billingEmail: 'new@acme.test' })
     for (const [later, email] of [
       [2, 'no address'],
       [3, null],
     ] as const) {
-      await tell(event('customer.updated', NOW + later, customer({ email })))
+      await send(event('customer.updated', NOW + later, customer({ email })))
     }
     expect(await paying.organization()).toMatchObject({ billingEmail: 'new@acme.test' })
     const where = { orgId: paying.tenant.orgId }
@@ -305,8 +305,8 @@ describe('an organization is brought in step with', () => {
     ['past_due', true],
     ['incomplete', false],
     ['incomplete_expired', false],
-  ])('a subscription that is %s: it has the plan is %s', async (status, has) => {
-    await tell(event('customer.subscription.created', NOW, subscription({ status })))
+  ])('A subscription with the status %s sets the plan: %s', async (status, has) => {
+    await send(event('customer.subscription.created', NOW, subscription({ status })))
     expect(await paying.organization()).toMatchObject({
       planId: has ? paying.team.id : null,
       periodStart: has ? '2030-01-01T00:00:00.000Z' : null,
@@ -316,10 +316,10 @@ describe('an organization is brought in step with', () => {
     })
   })
 
-  it('a trial, and what comes after it', async () => {
+  it('A trial sets the plan and the times of the trial, and the subscription after it begins a period', async () => {
     const trial = { trial_start: NOW, trial_end: NOW + 14 * DAY }
     const trialing = subscription({ status: 'trialing', ...trial })
-    await tell(event('customer.subscription.created', NOW, trialing))
+    await send(event('customer.subscription.created', NOW, trialing))
     expect(await paying.organization()).toMatchObject({
       planId: paying.team.id,
       trialStartsAt: '2030-01-01T00:00:00.000Z',
@@ -328,7 +328,7 @@ describe('an organization is brought in step with', () => {
       hasUsedPaidTrial: true,
     })
     world.clock.set(world.clock.now() + 14 * DAY_MS)
-    await tell(event('customer.subscription.updated', NOW + 14 * DAY, subscription(trial)))
+    await send(event('customer.subscription.updated', NOW + 14 * DAY, subscription(trial)))
     expect(await paying.organization()).toMatchObject({
       planId: paying.team.id,
       trialStartsAt: null,
@@ -338,10 +338,10 @@ describe('an organization is brought in step with', () => {
     })
   })
 
-  it('a trial that was given up: nothing can be changed any more, but paid for', async () => {
+  it('After a canceled trial, changes are refused except for payments', async () => {
     const trial = { trial_start: NOW, trial_end: NOW + 14 * DAY }
     const ended = { status: 'canceled', ended_at: NOW + DAY, ...trial }
-    await tell(event('customer.subscription.deleted', NOW + DAY, subscription(ended)))
+    await send(event('customer.subscription.deleted', NOW + DAY, subscription(ended)))
     world.clock.set(world.clock.now() + DAY_MS)
     const { tokens, orgId } = paying.tenant
     const post = (address: string, body: Json) =>
@@ -350,11 +350,11 @@ describe('an organization is brought in step with', () => {
     const pay = { plan_id: paying.team.id }
     expect((await post(`/billing/organizations/${orgId}/checkout`, pay)).status).toBe(201)
     const next = { id: 'sub_2', created: NOW + DAY }
-    await tell(event('customer.subscription.created', NOW + DAY, subscription(next)))
+    await send(event('customer.subscription.created', NOW + DAY, subscription(next)))
     expect((await post(`/organizations/${orgId}/projects`, { key: 'new' })).status).toBe(201)
   })
 
-  it('a renewal, which ends the period once, whoever notices first and whose clock is right', async () => {
+  it('A renewal closes the period once, regardless of the order of events and of clock differences', async () => {
     const { orgId } = paying.tenant
     const [start, end] = [second('2030-02-01T00:00:00Z'), second('2030-03-01T00:00:00Z')]
     const renewed = subscription()
@@ -362,11 +362,11 @@ describe('an organization is brought in step with', () => {
     const [renewal, again] = [1, 2].map((later) =>
       event('customer.subscription.updated', start + later, renewed),
     )
-    await tell(event('customer.subscription.created', NOW, subscription()))
+    await send(event('customer.subscription.created', NOW, subscription()))
     await world.storage.update('organization', orgId, { apiUsage: 7 })
-    // A second too early by our clock.
+    // One second before the renewal by the clock of the server.
     world.clock.set(start * 1000 - 1000)
-    await tell(renewal)
+    await send(renewal)
     const expected = {
       apiUsage: 0,
       periodStart: '2030-02-01T00:00:00.000Z',
@@ -375,7 +375,7 @@ describe('an organization is brought in step with', () => {
     expect(await paying.organization()).toMatchObject(expected)
     world.clock.set(start * 1000 + 60_000)
     await billingJob(world.services, paymentsWith(paying.stripe)).run()
-    await tell(again)
+    await send(again)
     expect(await paying.organization()).toMatchObject(expected)
     const entries = await world.storage.list('auditEvent', { where: { orgId } })
     const charged = entries.data.filter(({ eventType }) => eventType === 'invoice.charged')
@@ -386,12 +386,12 @@ describe('an organization is brought in step with', () => {
     ])
   })
 
-  it('a year that is paid for, month by month', async () => {
+  it('A paid year is divided into monthly periods', async () => {
     const year = subscription({ price: 'price_team_annual' })
     const end = second('2031-01-01T00:00:00Z')
     Object.assign(year.items.data[0], { current_period_end: end })
     world.clock.set(Date.parse('2030-05-20T00:00:00Z'))
-    await tell(event('customer.subscription.created', NOW, year))
+    await send(event('customer.subscription.created', NOW, year))
     expect(await paying.organization()).toMatchObject({
       planId: paying.team.id,
       periodStart: '2030-05-01T00:00:00.000Z',
@@ -399,32 +399,35 @@ describe('an organization is brought in step with', () => {
     })
   })
 
-  it.each(['canceled', 'unpaid', 'paused'])('one that is %s: its plan is over', async (status) => {
-    await tell(event('customer.subscription.created', NOW, subscription()))
-    const over = { status, ended_at: status === 'canceled' ? NOW + DAY : null }
-    await tell(event('customer.subscription.updated', NOW + DAY, subscription(over)))
-    expect(await paying.organization()).toMatchObject({
-      planId: null,
-      currentPeriodEnd: null,
-      trialEndsAt: '2030-01-02T00:00:00.000Z',
-    })
-  })
+  it.each(['canceled', 'unpaid', 'paused'])(
+    'A subscription with the status %s ends the plan',
+    async (status) => {
+      await send(event('customer.subscription.created', NOW, subscription()))
+      const over = { status, ended_at: status === 'canceled' ? NOW + DAY : null }
+      await send(event('customer.subscription.updated', NOW + DAY, subscription(over)))
+      expect(await paying.organization()).toMatchObject({
+        planId: null,
+        currentPeriodEnd: null,
+        trialEndsAt: '2030-01-02T00:00:00.000Z',
+      })
+    },
+  )
 
-  it('another price and period of the same subscription', async () => {
-    await tell(
+  it('A subscription with another price and period changes the plan', async () => {
+    await send(
       event('customer.subscription.created', NOW, subscription({ price: 'price_team_annual' })),
     )
     expect(await paying.organization()).toMatchObject({ planId: paying.team.id })
-    await tell(
+    await send(
       event('customer.subscription.updated', NOW + 1, subscription({ price: 'price_business' })),
     )
     expect(await paying.organization()).toMatchObject({ planId: paying.business.id })
   })
 
-  it('the newest of several subscriptions that live, whatever becomes of the others', async () => {
+  it('The newest living subscription determines the plan, regardless of the others', async () => {
     const next = { id: 'sub_2', price: 'price_business', created: NOW + DAY }
     const ended = { status: 'canceled', ended_at: NOW + DAY + 1 }
-    await tell(
+    await send(
       event('customer.subscription.created', NOW + DAY, subscription(next)),
       event('customer.subscription.created', NOW, subscription()),
       event('customer.subscription.deleted', NOW + DAY + 1, subscription(ended)),
@@ -432,30 +435,30 @@ describe('an organization is brought in step with', () => {
     expect(await paying.organization()).toMatchObject({ planId: paying.business.id })
   })
 
-  it('nothing that no plan knows the price of', async () => {
+  it('A subscription with a price that belongs to no plan changes nothing', async () => {
     const before = await paying.state()
-    await tell(event('customer.subscription.created', NOW, subscription({ price: 'price_mugs' })))
+    await send(event('customer.subscription.created', NOW, subscription({ price: 'price_mugs' })))
     expect(await paying.state()).toEqual(before)
   })
 
-  it('a subscription as older versions of the API tell of it', async () => {
+  it('A subscription in the format of older versions of the API is applied', async () => {
     const { items, ...rest } = subscription()
     const data = [{ id: 'si_1', price: { id: 'price_team' } }]
     const period = { current_period_start: NOW, current_period_end: NOW + 30 * DAY }
-    await tell(event('customer.subscription.created', NOW, { ...rest, items: { data }, ...period }))
+    await send(event('customer.subscription.created', NOW, { ...rest, items: { data }, ...period }))
     expect(await paying.organization()).toMatchObject({
       planId: paying.team.id,
       currentPeriodEnd: '2030-01-31T00:00:00.000Z',
     })
   })
 
-  it('each invoice, from its draft to its end [INV-2] [INV-5]', async () => {
+  it('An invoice is updated by each event from its draft to its payment [INV-2] [INV-5]', async () => {
     const { tenant } = paying
-    await tell(event('invoice.created', NOW, invoice({ status: 'draft', invoice_pdf: undefined })))
-    await tell(event('invoice.finalized', NOW + 1, invoice({ due_date: NOW + DAY })))
-    await tell(event('invoice.payment_failed', NOW + 2, invoice({ due_date: NOW + DAY })))
+    await send(event('invoice.created', NOW, invoice({ status: 'draft', invoice_pdf: undefined })))
+    await send(event('invoice.finalized', NOW + 1, invoice({ due_date: NOW + DAY })))
+    await send(event('invoice.payment_failed', NOW + 2, invoice({ due_date: NOW + DAY })))
     const paid = { status: 'paid', amount_paid: 4900, paid_at: NOW + 3, due_date: NOW + DAY }
-    await tell(event('invoice.paid', NOW + 3, invoice(paid)))
+    await send(event('invoice.paid', NOW + 3, invoice(paid)))
     const address = `/billing/organizations/${tenant.orgId}/invoices`
     const { data } = await world.call('GET', address, { token: tenant.tokens.owner })
     expect(data.invoices).toEqual([
@@ -489,9 +492,12 @@ describe('an organization is brought in step with', () => {
     ])
   })
 
-  it.each(['void', 'uncollectible'])('an invoice that became %s', async (status) => {
-    await tell(event('invoice.created', NOW, invoice()))
-    await tell(event('invoice.updated', NOW + 1, invoice({ status })))
-    expect((await paying.state()).invoices).toMatchObject([{ status }])
-  })
+  it.each(['void', 'uncollectible'])(
+    'An invoice is updated if its status becomes %s',
+    async (status) => {
+      await send(event('invoice.created', NOW, invoice()))
+      await send(event('invoice.updated', NOW + 1, invoice({ status })))
+      expect((await paying.state()).invoices).toMatchObject([{ status }])
+    },
+  )
 })

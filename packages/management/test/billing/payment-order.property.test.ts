@@ -16,7 +16,7 @@ import {
 
 const NOW = second('2030-01-01T00:00:00Z')
 
-/** From a checkout through a link to the day after its end; `orgId` is filled in for each world. */
+/** Returns sequences of events from a checkout by link. `ORG` stands for the organization's id. */
 function stories(): readonly Json[][] {
   const trial = { trial_start: NOW, trial_end: NOW + 900 }
   const ended = { status: 'canceled', ended_at: NOW + 800, ...trial }
@@ -64,22 +64,22 @@ function stories(): readonly Json[][] {
   ]
 }
 
-interface Told {
+interface Delivered {
   readonly order: readonly number[]
-  /** Without waiting for one before the next is sent. */
+  /** `true` to send all events concurrently. */
   readonly atOnce?: boolean
   readonly storage?: Storage
 }
 
-async function endOf(story: readonly Json[], { order, atOnce, storage }: Told): Promise<Json> {
+async function endOf(story: readonly Json[], { order, atOnce, storage }: Delivered): Promise<Json> {
   const paying = await createPayingWorld(storage)
   const { world, tenant, team, business } = paying
-  const tell = async (index: number) => {
+  const send = async (index: number) => {
     const body = JSON.stringify(story[index]).replaceAll('ORG', tenant.orgId)
     expect((await deliver(world, body)).status).toBe(200)
   }
-  if (atOnce === true) await Promise.all(order.map(tell))
-  else for (const index of order) await tell(index)
+  if (atOnce === true) await Promise.all(order.map(send))
+  else for (const index of order) await send(index)
   const state = JSON.stringify(await paying.state())
   await paying.stripe.close()
   const named = [
@@ -91,30 +91,33 @@ async function endOf(story: readonly Json[], { order, atOnce, storage }: Told): 
 }
 
 describe.each(stories().map((story, index) => [index + 1, story] as const))(
-  'story %i',
+  'Event sequence %i',
   (_number, story) => {
     const order = story.map((_, index) => index)
 
-    it('ends the same in every order of its events, some of them told again', async () => {
+    it('An event sequence has the same result in any order, with some events repeated', async () => {
       const expected = await endOf(story, { order })
       expect(expected.organization.paymentCustomerId).toBe('cus_1')
       const orders = fc.shuffledSubarray(order, { minLength: order.length })
-      const told = fc.tuple(orders, fc.array(fc.constantFrom(...order), { maxLength: 4 }))
+      const sent = fc.tuple(orders, fc.array(fc.constantFrom(...order), { maxLength: 4 }))
       await fc.assert(
-        fc.asyncProperty(told, async ([first, again]) => {
+        fc.asyncProperty(sent, async ([first, again]) => {
           expect(await endOf(story, { order: [...first, ...again] })).toEqual(expected)
         }),
         { numRuns: 60 },
       )
     })
 
-    it.each(stores)('ends the same when all is told at once, three times: %s', async (_, open) => {
-      const expected = await endOf(story, { order })
-      const { storage, clean } = open()
-      const all = [...order, ...[...order].reverse(), ...order]
-      expect(await endOf(story, { order: all, atOnce: true, storage })).toEqual(expected)
-      await storage.close()
-      clean()
-    })
+    it.each(stores)(
+      'An event sequence has the same result if it is sent three times concurrently, in %s',
+      async (_, open) => {
+        const expected = await endOf(story, { order })
+        const { storage, clean } = open()
+        const all = [...order, ...[...order].reverse(), ...order]
+        expect(await endOf(story, { order: all, atOnce: true, storage })).toEqual(expected)
+        await storage.close()
+        clean()
+      },
+    )
   },
 )

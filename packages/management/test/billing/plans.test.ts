@@ -33,7 +33,7 @@ async function done(method: string, address: string, body?: Json, token?: string
   return answer.data
 }
 
-describe.each(stores)('plans in %s', (_name, openStore) => {
+describe.each(stores)('Plans in %s', (_name, openStore) => {
   let clean: () => void
 
   beforeEach(async () => {
@@ -48,7 +48,7 @@ describe.each(stores)('plans in %s', (_name, openStore) => {
     clean()
   })
 
-  it('are made with whatever they say, and say nothing more', async () => {
+  it('A new plan has the fields of the request and no others', async () => {
     const created = await send('POST', PLANS, TEAM)
     expect(created).toMatchObject({ status: 201, headers: { ETag: '"1"' } })
     expect(created.data).toEqual({
@@ -62,7 +62,7 @@ describe.each(stores)('plans in %s', (_name, openStore) => {
     expect(await done('GET', `${PLANS}/${created.data.id}`)).toEqual(created.data)
   })
 
-  it('limit nothing and cost nothing unless they say so', async () => {
+  it('A new plan has no limits and no costs by default', async () => {
     expect(await done('POST', PLANS, { name: 'Free' })).toMatchObject({
       max_projects: null,
       max_flags: null,
@@ -78,7 +78,7 @@ describe.each(stores)('plans in %s', (_name, openStore) => {
     })
   })
 
-  it('are seen by everybody who is known, all at once and by name', async () => {
+  it('All actors can read all plans, sorted by name', async () => {
     for (const name of ['Team', 'Business', 'Free']) await done('POST', PLANS, { name })
     for (const token of Object.values(tenant.tokens)) {
       const { data } = await send('GET', PLANS, undefined, token)
@@ -88,7 +88,7 @@ describe.each(stores)('plans in %s', (_name, openStore) => {
     expect((await world.call('GET', PLANS)).status).toBe(401)
   })
 
-  it('are made, changed and deleted by the platform alone', async () => {
+  it('Only the platform can create, change and delete plans', async () => {
     const { id } = await done('POST', PLANS, { name: 'Team' })
     for (const role of ['owner', 'admin', 'editor', 'viewer'] as const) {
       const token = tenant.tokens[role]
@@ -101,7 +101,7 @@ describe.each(stores)('plans in %s', (_name, openStore) => {
     expect(await done('GET', PLANS)).toMatchObject([{ name: 'Team', revision: 1 }])
   })
 
-  it('change in what is given, and lose what is given as null', async () => {
+  it('A change of a plan sets the fields of the request, and null clears a field', async () => {
     const { id } = await done('POST', PLANS, TEAM)
     expect(await done('PUT', `${PLANS}/${id}`, { name: 'Crew' })).toMatchObject({
       ...TEAM,
@@ -135,7 +135,7 @@ describe.each(stores)('plans in %s', (_name, openStore) => {
     ])
   })
 
-  it('are deleted when nobody has them, and name some of those who do', async () => {
+  it('A plan can be deleted if no organization has it; otherwise some of them are named', async () => {
     const { id } = await done('POST', PLANS, TEAM)
     for (let number = 10; number < 22; number += 1) {
       const { id: orgId } = await world.management.createOrganization({
@@ -157,7 +157,7 @@ describe.each(stores)('plans in %s', (_name, openStore) => {
   })
 })
 
-describe('plans', () => {
+describe('Invalid plans', () => {
   beforeEach(async () => {
     world = await World.create()
     tenant = await world.addTenant('Acme')
@@ -183,14 +183,14 @@ describe('plans', () => {
     ['id', '00000000-0000-4000-8000-000000000001'],
     ['deleted_at', null],
     ['revision', 7],
-  ])('refuse %s of %j', async (field, value) => {
+  ])('A plan is refused if its field %s is %j', async (field, value) => {
     const created = await send('POST', PLANS, { ...TEAM, [field]: value })
     expect([created.status, created.data.issues[0].path]).toEqual([400, field])
     expect(await done('GET', PLANS)).toEqual([])
   })
 })
 
-describe('the plan of an organization', () => {
+describe('The plan of an organization', () => {
   let planId: string
   let at: string
 
@@ -201,7 +201,7 @@ describe('the plan of an organization', () => {
     at = `/organizations/${tenant.orgId}/plan`
   })
 
-  it('is given by its id, or by any name that the payment provider has for it', async () => {
+  it('The plan of an organization is set by its id, or by an id of the payment provider', async () => {
     const names = ['prod_team', 'price_team', 'price_team_month', 'price_team_year']
     for (const name of [planId, planId.toUpperCase(), ...names]) {
       expect(await done('PUT', at, { plan_id: name })).toMatchObject({ plan_id: planId })
@@ -209,7 +209,7 @@ describe('the plan of an organization', () => {
     }
   })
 
-  it('is none that is unknown, deleted or not to be told from another', async () => {
+  it('A plan that is unknown, deleted or ambiguous is refused', async () => {
     const { id: gone } = await done('POST', PLANS, { name: 'Gone' })
     await done('DELETE', `${PLANS}/${gone}`)
     await done('POST', PLANS, { name: 'Other', stripe_product_id: 'prod_team' })
@@ -225,7 +225,7 @@ describe('the plan of an organization', () => {
     expect((await send('PUT', at, {})).status).toBe(400)
   })
 
-  it('begins a period, which goes on from one plan to the next', async () => {
+  it('Taking a plan begins a period, which continues if the plan changes', async () => {
     const taken = await done('PUT', at, { plan_id: planId })
     expect(taken).toMatchObject({
       plan_id: planId,
@@ -250,7 +250,7 @@ describe('the plan of an organization', () => {
     ])
   })
 
-  it('changes nothing when it is given again', async () => {
+  it('Setting the same plan again changes nothing', async () => {
     const taken = await done('PUT', at, { plan_id: planId })
     expect(await done('PUT', at, { plan_id: planId })).toEqual(taken)
     const tried = await done('PUT', at, { plan_id: planId, trial: true })
@@ -259,7 +259,7 @@ describe('the plan of an organization', () => {
     expect(again).toEqual({ ...tried, api_usage: 7 })
   })
 
-  it('may be tried once, for as many days as the plan says', async () => {
+  it('A plan can be tried once, for its number of trial days', async () => {
     const tried = await done('PUT', at, { plan_id: planId, trial: true })
     expect(tried).toMatchObject({
       plan_id: planId,
@@ -281,7 +281,7 @@ describe('the plan of an organization', () => {
     })
   })
 
-  it('is not tried when it offers no trial', async () => {
+  it('A plan without trial days cannot be tried', async () => {
     for (const trial_days of [null, 0]) {
       const { id } = await done('POST', PLANS, { name: 'Firm', trial_days })
       const answer = await send('PUT', at, { plan_id: id, trial: true })

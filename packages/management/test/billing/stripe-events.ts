@@ -7,16 +7,16 @@ export const WEBHOOK_SECRET = 'whsec_test_secret'
 
 const { webhooks } = new Stripe('sk_test_fake')
 
-/** How a delivery is made; everything that is not given is right. */
+/** The properties of a delivery. By default, the delivery is valid. */
 export interface Delivery {
   readonly secret?: string
-  /** When it was signed, in epoch milliseconds; now unless given. */
+  /** The time of the signature in epoch milliseconds; by default the current time. */
   readonly signedAt?: number
-  /** Instead of the right header; null for none. */
+  /** A signature instead of the valid one; `null` for none. */
   readonly signature?: string | null
 }
 
-/** Epoch seconds of an instant of the year in which the tests play. */
+/** Converts a timestamp to epoch seconds. */
 export function second(timestamp: string): number {
   return Date.parse(timestamp) / 1000
 }
@@ -43,7 +43,7 @@ export function deliver(
 
 let events = 0
 
-/** An event at a second, as Stripe shapes it. */
+/** Returns an event with its time in epoch seconds, in the format of Stripe. */
 export function event(type: string, created: number, object: Json): Json {
   events += 1
   const id = `evt_${String(events).padStart(6, '0')}`
@@ -75,7 +75,7 @@ export function checkoutSession(fields: Json = {}): Json {
   }
 }
 
-/** `price` is the price of its one item. */
+/** Returns a subscription. `price` is the id of the price of its only item. */
 export function subscription({ price = 'price_team', ...fields }: Json = {}): Json {
   const item = {
     id: 'si_1',
@@ -125,7 +125,7 @@ export function invoice({ paid_at = null, ...fields }: Json = {}): Json {
   }
 }
 
-/** Payments that take in events, and reach nobody. */
+/** A payment provider that receives events and cannot reach Stripe. */
 export const offlinePayments: Payments = stripePayments({
   client: new Stripe('sk_test_fake', { host: '127.0.0.1', port: 9, protocol: 'http' }),
   webhookSecret: WEBHOOK_SECRET,

@@ -11,7 +11,7 @@ const without = (object: Json, field: string): Json => {
   return rest
 }
 
-describe.each(stores)('a signed event that can never be read, in %s', (_name, open) => {
+describe.each(stores)('A signed event that can never be read, in %s', (_name, open) => {
   let paying: PayingWorld
   let clean: () => void
 
@@ -40,7 +40,7 @@ describe.each(stores)('a signed event that can never be read, in %s', (_name, op
     ['without its transitions', 'invoice.paid', without(invoice(), 'status_transitions')],
     ['with a link to a script', 'invoice.paid', invoice({ invoice_pdf: 'javascript:alert(1)' })],
     ['with a plain link', 'invoice.paid', invoice({ hosted_invoice_url: 'http://pay.test/1' })],
-  ])('%s is answered 400 and changes nothing: %s', async (_case, type, object) => {
+  ])('An event %s is refused with 400 and changes nothing: %s', async (_case, type, object) => {
     const { world } = paying
     const before = [await paying.state(), (await world.storage.list('paymentEvent', {})).data]
     const answer = await deliver(world, event(type, NOW + 1, object))

@@ -12,7 +12,7 @@ const PATH = '/flags/billing/webhooks/stripe'
 
 let flags: ManagedServer
 let orgId: string
-/** Indented, and beyond ASCII: nothing that parses and writes it again gives the same bytes. */
+/** Indented and not ASCII, so that parsing and serializing it changes its bytes. */
 let body: string
 let storage: Storage
 const open: Listening[] = []
@@ -42,7 +42,7 @@ const customerId = async () => {
   return (await storage.find('organization', orgId))?.paymentCustomerId
 }
 
-/** Mounted as Express does, after whatever the host does with bodies. */
+/** Mounts the server as Express does, after the body parser of the host. */
 async function mount(parse: (request: IncomingMessage) => Promise<unknown>): Promise<string> {
   const handler = toNodeHandler(flags)
   const listening = await listen(async (request, response) => {
@@ -54,30 +54,30 @@ async function mount(parse: (request: IncomingMessage) => Promise<unknown>): Pro
   return listening.url
 }
 
-describe('an event of Stripe’s', () => {
+describe('Events of Stripe over HTTP', () => {
   it.each([
-    ['leaves alone', async () => undefined],
-    ['has read as text', (request: IncomingMessage) => text(request)],
-    ['has read as bytes', async (request: IncomingMessage) => Buffer.from(await text(request))],
-  ])(
-    'is taken in byte for byte over Node’s HTTP from a host that %s its body',
-    async (_, parse) => {
-      const url = await mount(parse)
-      const altered = await fetch(url + PATH, {
-        method: 'POST',
-        headers: headers(),
-        body: `${body} `,
-      })
-      expect(altered.status).toBe(400)
-      expect(await customerId()).toBeNull()
-      const response = await fetch(url + PATH, { method: 'POST', headers: headers(), body })
-      expect(response.status).toBe(200)
-      expect(await response.json()).toEqual({ statusCode: 200, message: 'OK', data: null })
-      expect(await customerId()).toBe('cus_1')
-    },
-  )
+    ['does not read the body', async () => undefined],
+    ['reads the body as text', (request: IncomingMessage) => text(request)],
+    [
+      'reads the body as bytes',
+      async (request: IncomingMessage) => Buffer.from(await text(request)),
+    ],
+  ])('An event is accepted byte for byte over HTTP of Node if the host %s', async (_, parse) => {
+    const url = await mount(parse)
+    const altered = await fetch(url + PATH, {
+      method: 'POST',
+      headers: headers(),
+      body: `${body} `,
+    })
+    expect(altered.status).toBe(400)
+    expect(await customerId()).toBeNull()
+    const response = await fetch(url + PATH, { method: 'POST', headers: headers(), body })
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({ statusCode: 200, message: 'OK', data: null })
+    expect(await customerId()).toBe('cus_1')
+  })
 
-  it('is refused in clear words when the host has parsed its body', async () => {
+  it('An event is refused with a clear message if the host has parsed the body', async () => {
     const url = await mount(async (request) => JSON.parse(await text(request)))
     const response = await fetch(url + PATH, { method: 'POST', headers: headers(), body })
     expect(response.status).toBe(500)
@@ -89,7 +89,7 @@ describe('an event of Stripe’s', () => {
     expect(await customerId()).toBeNull()
   })
 
-  it('is taken in over fetch', async () => {
+  it('An event is accepted byte for byte over fetch', async () => {
     const post = (sent: string) => {
       const request = { method: 'POST', headers: headers(), body: sent }
       return flags.fetch(new Request(`http://flags.test${PATH}`, request))

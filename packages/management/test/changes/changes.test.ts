@@ -4,7 +4,7 @@ import { segmentUseCases } from '../../src/flags/segments.ts'
 import { stores } from '../world/stores.ts'
 import { addressesOf, type Json, SYSTEM_ACTOR, type Tenant, World } from '../world/world.ts'
 
-describe.each(stores)('a change in %s', (_name, open) => {
+describe.each(stores)('Changes in %s', (_name, open) => {
   let world: World
   let tenant: Tenant
   let at: ReturnType<typeof addressesOf>
@@ -39,7 +39,7 @@ describe.each(stores)('a change in %s', (_name, open) => {
     await world.version(tenant.staging),
   ]
 
-  it('is published where it matters, and nowhere else', async () => {
+  it('A change is published in the environments that it affects, and in no others', async () => {
     expect(await versions()).toEqual([1, 1])
     await done('POST', at.rules(flag.id), {
       name: 'r',
@@ -61,14 +61,14 @@ describe.each(stores)('a change in %s', (_name, open) => {
     expect(world.hints.length).toBe(8)
   })
 
-  it('of what is not evaluated publishes nothing, but is audited', async () => {
+  it('A change of fields that are not evaluated is audited but not published', async () => {
     const before = (await world.audit()).length
     await done('PUT', at.flag(flag.id), { name: 'Other', tags: ['x'] })
     expect(await versions()).toEqual([1, 1])
     expect((await world.audit()).length).toBe(before + 1)
   })
 
-  it('that changes nothing leaves no trace', async () => {
+  it('A change without an effect leaves no trace', async () => {
     const before = await world.audit()
     const [yes] = flag.variations
     const writes: [string, Json][] = [
@@ -91,7 +91,7 @@ describe.each(stores)('a change in %s', (_name, open) => {
     expect(world.hints).toEqual([])
   })
 
-  it('is audited once, with its actor and the fields before and after', async () => {
+  it('A change is audited once, with its actor and the fields before and after', async () => {
     const before = new Set((await world.audit()).map(({ id }) => id))
     const rule = await done('POST', at.rules(flag.id), { name: 'r', conditions: [] })
     const changed = (await done('PUT', `${at.rules(flag.id)}/${rule.id}`, { name: 'R' })).rule
@@ -119,7 +119,7 @@ describe.each(stores)('a change in %s', (_name, open) => {
     })
   })
 
-  it('of every kind has its own event', async () => {
+  it('Every kind of change has its own audit event', async () => {
     const { management } = world
     const params = { projectId: tenant.project.id, environmentId: tenant.live.id, flagId: flag.id }
     const variation = await done('POST', at.variations(flag.id), { key: 'x', value: 'true' })
@@ -186,7 +186,7 @@ describe.each(stores)('a change in %s', (_name, open) => {
     expect(world.hints).toContainEqual({ type: 'sdkKeys' })
   })
 
-  it('of thirty at once, with ten refused, leaves exactly thirty entries', async () => {
+  it('Thirty concurrent changes leave thirty audit entries, and ten refused ones leave none', async () => {
     const before = (await world.audit()).length
     const good = Array.from({ length: 30 }, (_, n) => ({ key: `flag-${n}`, type: 'boolean' }))
     const bad = Array.from({ length: 10 }, () => ({ key: 'a', type: 'boolean' }))
@@ -200,7 +200,7 @@ describe.each(stores)('a change in %s', (_name, open) => {
     expect(Object.keys(await world.evaluate(tenant.live)).length).toBe(31)
   })
 
-  it('creating one key twenty times at once succeeds exactly once', async () => {
+  it('Twenty concurrent requests to create the same key succeed exactly once', async () => {
     const body = { key: 'same', type: 'boolean' }
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => world.call('POST', at.flags, { token, body })),
@@ -210,7 +210,7 @@ describe.each(stores)('a change in %s', (_name, open) => {
     expect((await world.storage.list('variation', {})).total).toBe(4)
   })
 
-  it('of an order, six at once, ends as one of those submitted, whole', async () => {
+  it('Six concurrent reorders result in exactly one of the submitted orders', async () => {
     const ids: string[] = []
     for (const name of ['a', 'b', 'c'])
       ids.push((await done('POST', at.rules(flag.id), { name, conditions: [] })).id)
@@ -231,7 +231,7 @@ describe.each(stores)('a change in %s', (_name, open) => {
     }
   })
 
-  it('by two editors who saw the same revision is taken from one of them', async () => {
+  it('Of two editors with the same revision, one is refused', async () => {
     const headers = { 'if-match': '"1"' }
     const answers = await Promise.all(
       ['x', 'y'].map((name) =>
@@ -244,7 +244,7 @@ describe.each(stores)('a change in %s', (_name, open) => {
     expect(refused?.data).toMatchObject({ name: data.name, revision: 2 })
   })
 
-  it('back to back, from three editors without revisions, loses none of their fields', async () => {
+  it('Concurrent changes of different fields without revisions are all kept', async () => {
     await Promise.all([
       done('PUT', at.flag(flag.id), { name: 'Name' }),
       done('PUT', at.flag(flag.id), { description: 'Description' }),
@@ -260,13 +260,13 @@ describe.each(stores)('a change in %s', (_name, open) => {
   })
 })
 
-describe('a change of which one step fails', () => {
+describe('A change with a failing step', () => {
   const steps = [
     ...(['insert', 'update', 'list', 'find'] as const),
     ...(['publish', 'loadFlagSet', 'loadChanges'] as const),
   ] as const
 
-  it('leaves nothing: no record, no version, no audit entry, no hint', async () => {
+  it('A change with a failing step leaves no record, version, audit entry or hint', async () => {
     const real = memory().storage
     let failAt = Number.POSITIVE_INFINITY
     let steps = 0
@@ -310,7 +310,7 @@ describe('a change of which one step fails', () => {
     expect(failures).toBeGreaterThan(30)
   })
 
-  /** The store, whose every step inside a transaction is announced to `onStep`, which may throw. */
+  /** Returns a store that calls `onStep`, which may throw, before each step of a transaction. */
   function failing(storage: Storage, onStep: () => void): Storage {
     const transaction: Storage['transaction'] = (lock, work) =>
       storage.transaction(lock, (session) => work(watched(session, onStep)))
@@ -345,7 +345,7 @@ describe('a change of which one step fails', () => {
   }
 })
 
-it('a change is acknowledged even when the change feed is down', async () => {
+it('A change succeeds even if the change feed is unavailable', async () => {
   const world = await World.create()
   const tenant = await world.addTenant('Acme')
   const failure = () => Promise.reject(new Error('feed is down'))

@@ -25,7 +25,7 @@ function expectIssue(answer: Answer, path: string, words: string): void {
   expect(answer.message).toContain(words)
 }
 
-describe('a targeting rule and a segment', () => {
+describe('Limits of targeting rules and segments', () => {
   let rules: string
   let segments: string
 
@@ -43,7 +43,7 @@ describe('a targeting rule and a segment', () => {
   const segmentWith = (conditions: Json) =>
     as('POST', segments, { key: `s-${crypto.randomUUID()}`, rules: conditions })
 
-  it('take condition values of up to 65,536 characters', async () => {
+  it('A condition value can have up to 65,536 characters', async () => {
     for (const [send, field] of [
       [ruleWith, 'conditions'],
       [segmentWith, 'rules'],
@@ -58,7 +58,7 @@ describe('a targeting rule and a segment', () => {
     }
   })
 
-  it('take up to 64 conditions', async () => {
+  it('A targeting rule or segment can have up to 64 conditions', async () => {
     for (const [send, field] of [
       [ruleWith, 'conditions'],
       [segmentWith, 'rules'],
@@ -68,7 +68,7 @@ describe('a targeting rule and a segment', () => {
     }
   })
 
-  it('may be at most 500 targeting rules for a flag in an environment', async () => {
+  it('A flag can have at most 500 targeting rules in an environment', async () => {
     const flag = await addFlag('many-rules')
     const path = addressesOf(tenant).rules(flag.id)
     const first = (await as('POST', path, { name: 'rule', kind: 'custom', conditions: [] })).data
@@ -85,7 +85,7 @@ describe('a targeting rule and a segment', () => {
   })
 })
 
-describe('all condition values of an environment', () => {
+describe('The total size of the condition values of an environment', () => {
   let full: Json
   let small: Json
   let smallRule: Json
@@ -108,14 +108,16 @@ describe('all condition values of an environment', () => {
     return { projectId: tenant.project.id, environmentId: tenant.live.id, flagId: flag.id }
   }
 
-  /** In process, where bodies have no limit. */
+  /** Creates a rule in process, where bodies have no limit. */
   const fillRule = (flag: Json, value: string) => {
     const conditions = conditionsOf(MOST_CONDITIONS, value)
     const body = { name: 'long', kind: 'custom', conditions } as const
     return world.management.createTargetingRule({ params: params(flag), body })
   }
 
-  /** Refused for the limit, naming the field, and without a trace. */
+  /**
+   * Expects that the change is refused because of the limit, names the field and leaves no trace.
+   */
   async function expectFull(change: () => Promise<Answer>, field: string): Promise<void> {
     const before = [(await world.audit()).length, await world.version(tenant.live)]
     const refused = await change()
@@ -126,7 +128,7 @@ describe('all condition values of an environment', () => {
   const addRule = (flag: Json, conditions: Json) =>
     as('POST', addressesOf(tenant).rules(flag.id), { name: 'more', kind: 'custom', conditions })
 
-  it('have at most 16 MiB of UTF-8 together, whatever change adds to them', async () => {
+  it('All condition values of an environment are limited to 16 MiB of UTF-8, for every kind of change', async () => {
     const at = addressesOf(tenant)
     const more = conditionsOf(1, 'x')
     const rule = `${at.rules(small.id)}/${smallRule.id}`
@@ -136,7 +138,7 @@ describe('all condition values of an environment', () => {
     await expectFull(() => as('PUT', `${at.segments}/${segment.id}`, { rules: more }), 'rules')
   })
 
-  it('may be exchanged and taken away while they are as many as may be', async () => {
+  it('Condition values can be replaced and removed while the limit is reached', async () => {
     const rule = (await as('GET', addressesOf(tenant).rules(full.id))).data.data[0]
     const path = `${addressesOf(tenant).rules(full.id)}/${rule.id}`
     const first = (await as('GET', path)).data
@@ -154,7 +156,7 @@ describe('all condition values of an environment', () => {
     await expectFull(() => addRule(small, conditionsOf(1, 'x')), 'conditions')
   })
 
-  it('do not include the listed keys of segments, nor conditions without a value', async () => {
+  it('Listed keys of segments and conditions without a value do not count for the limit', async () => {
     const path = `${addressesOf(tenant).segments}/${segment.id}`
     const keys = await as('POST', `${path}/keys`, { list: 'included', add: ['user-1', 'user-2'] })
     expect(keys.status).toBe(200)
@@ -162,7 +164,7 @@ describe('all condition values of an environment', () => {
     expect(exists.status).toBe(201)
   })
 
-  it('are counted for each environment by itself, and when a flag is promoted', async () => {
+  it('Condition values are counted for each environment separately, and when a flag is promoted', async () => {
     const { project, staging, live } = tenant
     const rules = `/projects/${project.id}/envs/${staging.id}/flags/${small.id}/targeting-rules`
     const rule = { name: 'more', kind: 'custom', conditions: conditionsOf(1, 'x') }
@@ -177,7 +179,7 @@ describe('all condition values of an environment', () => {
     expect([dry.status, dry.message]).toEqual([400, expect.stringContaining(`${MOST_BYTES} bytes`)])
   })
 
-  it('are counted when an environment is copied', async () => {
+  it('Condition values are counted when an environment is copied', async () => {
     const path = `/projects/${tenant.project.id}/envs`
     const copy = (key: string) =>
       world.call('POST', path, {
@@ -194,7 +196,7 @@ describe('all condition values of an environment', () => {
     expect(removed.status).toBe(200)
   })
 
-  it('are counted when a version is restored, a flag leaves the archive, and a scheduled change is due', async () => {
+  it('Condition values are counted if a version is restored, a flag is unarchived or a scheduled change is due', async () => {
     const at = addressesOf(tenant)
     const version = await world.version(tenant.live)
     const archived = (isArchived: boolean) => as('PUT', at.flag(full.id), { archived: isArchived })
@@ -229,7 +231,7 @@ function never(): never {
   throw new Error('it was not refused')
 }
 
-/** What a use case threw, as an answer. */
+/** Returns the response for the error of a use case. */
 function refusalOf(error: Json): Answer {
   return {
     status: 400,

@@ -2,14 +2,14 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { table } from '../world/refusals.ts'
 import { ask, createScene, NAMES, type Scene, tracesOf } from '../world/scene.ts'
 
-/** A reorder names the places it wants, not the revision it saw. */
+/** The endpoints with the method PUT, except reorders, which ignore the revision. */
 const PUTS = NAMES.filter((name) => {
   const { method, path } = table[name]
   return method === 'PUT' && !path.endsWith('/reorder')
 })
 const UNHEARD_OF = '"999999"'
 
-describe.each(PUTS)('two editors of one record: %s', (name) => {
+describe.each(PUTS)('Two editors of one record: %s', (name) => {
   let scene: Scene
   let put: (ifMatch: string) => ReturnType<typeof ask>
 
@@ -18,7 +18,7 @@ describe.each(PUTS)('two editors of one record: %s', (name) => {
     put = (ifMatch) => ask(scene, name, scene.mine.tokens.platform, { 'if-match': ifMatch })
   })
 
-  it('the one who comes second is refused, is shown the record, and loses nothing', async () => {
+  it('The second editor of a record is refused, receives the current record, and overwrites nothing', async () => {
     const before = await tracesOf(scene)
     const stale = await put(UNHEARD_OF)
     expect(stale.status).toBe(409)
@@ -36,7 +36,7 @@ describe.each(PUTS)('two editors of one record: %s', (name) => {
     expect((await put(first.headers['ETag'] ?? '')).status).toBe(200)
   })
 
-  it('at the same moment, exactly one is taken', async () => {
+  it('Of several concurrent editors of a record, exactly one is accepted', async () => {
     const { data } = await put(UNHEARD_OF)
     const events = (await scene.world.audit()).length
     const answers = await Promise.all(Array.from({ length: 6 }, () => put(`"${data.revision}"`)))

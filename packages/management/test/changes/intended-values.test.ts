@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { stores } from '../world/stores.ts'
 import { type Answer, addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
-/** One integer more than a double can tell from its neighbours. */
+/** An integer that a double cannot represent exactly. */
 const INEXACT = '9007199254740993'
 const EXACT = '9007199254740991'
 
-describe.each(stores)('values on write, in %s', (_name, open) => {
+describe.each(stores)('Values on write, in %s', (_name, open) => {
   let world: World
   let tenant: Tenant
   let at: ReturnType<typeof addressesOf>
@@ -28,7 +28,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     clean()
   })
 
-  /** Text is sent as it is: JSON of a number with all its digits cannot be made from a value. */
+  /** Sends text as the body, because a number with all these digits cannot be serialized. */
   const call = (method: string, address: string, body?: Json) =>
     world.call(method, address, { token: tenant.tokens.admin, body })
   const ruleOf = (...conditions: readonly Json[]) => {
@@ -60,7 +60,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     ],
   ]
 
-  it('a condition whose value is not what its author intends is refused and changes nothing', async () => {
+  it('A condition with a value that its author cannot intend is refused and changes nothing', async () => {
     const { id } = (await createRule({ attribute: 'a', operator: 'eq', value: 'x' })).data
     const segment = (await call('POST', at.segments, { key: 's' })).data
     const version = await world.version(tenant.live)
@@ -85,7 +85,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     expect(await valueFor({ a: 'x' })).toBe(true)
   })
 
-  it('the forms that a refusal advises are accepted and match what they say', async () => {
+  it('The forms that a refusal suggests are accepted and match as they are written', async () => {
     await createRule({ attribute: 'plan', operator: 'in', value: '["pro","team"]' })
     await createRule({ attribute: 'plan', operator: 'in', value: '["a,b"]' })
     await createRule({ attribute: 'title', operator: 'contains', value: '["[draft]"]' })
@@ -95,7 +95,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     expect(await valueFor({ plan: 'free', id: '9007199254740992' })).toBe(false)
   })
 
-  it('a value of null is refused with a hint at not_exists, unless the operator needs none', async () => {
+  it('A value of null is refused with a hint at not_exists, unless the operator needs no value', async () => {
     for (const operator of ['eq', 'in', 'not_in', 'gt']) {
       const answer = await createRule({ attribute: 'a', operator, value: null })
       expectRefusal(answer, 'conditions.0.value', 'use the operator not_exists')
@@ -104,7 +104,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     expect(created.data.conditions[0].value).toBe('')
   })
 
-  it('a JSON integer beyond 2^53 is refused, and the same digits as text are kept', async () => {
+  it('A JSON integer beyond 2^53 is refused, and the same digits as text are kept', async () => {
     for (const value of [INEXACT, `["a", ${INEXACT}]`, `{"a": [-${INEXACT}]}`]) {
       const body = JSON.stringify(ruleOf({ attribute: 'a', operator: 'in', value: '?' }))
       const answer = await call('POST', at.rules(flag.id), body.replace('"?"', value))
@@ -116,7 +116,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     expect(await valueFor({ a: INEXACT })).toBe(true)
   })
 
-  it('a number variation beyond 2^53 is refused when it is created and when it is changed', async () => {
+  it('A number variation beyond 2^53 is refused when it is created and when it is changed', async () => {
     const numbers = (value: string) => ({
       key: 'n',
       type: 'number',
@@ -139,7 +139,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     expect((await call('POST', at.flags, texts)).status).toBe(201)
   })
 
-  it('a tag that is listed twice is refused by its place', async () => {
+  it('A tag that is listed twice is refused with its index', async () => {
     const tags = ['web', 'beta', ' web ']
     const created = await call('POST', at.flags, { key: 'b', type: 'boolean', tags })
     expectRefusal(created, 'tags.2', 'is listed twice')
@@ -148,7 +148,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     expect((await call('PUT', at.flag(flag.id), { tags: ['web', 'Web'] })).status).toBe(200)
   })
 
-  it('an event type of a webhook that is listed twice is refused by its place', async () => {
+  it('An event type of a webhook that is listed twice is refused with its index', async () => {
     const webhooks = `/organizations/${tenant.orgId}/webhooks`
     const url = 'https://hooks.acme.example/flags'
     const twice = { url, event_types: ['flag.updated', 'segment.*', 'flag.updated'] }
@@ -158,7 +158,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     expectRefusal(changed, 'event_types.1', 'is listed twice')
   })
 
-  it('a prerequisite, or a variation of one, that is listed twice is refused by its place', async () => {
+  it('A prerequisite, or a variation of one, that is listed twice is refused with its index', async () => {
     const other = (await call('POST', at.flags, { key: 'b', type: 'boolean' })).data
     const [yes, no] = other.variations
     const needs = (...ids: readonly string[]) => ({ flag_id: other.id, variation_ids: ids })
@@ -170,7 +170,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     expect((await put([needs(yes.id, no.id)])).status).toBe(200)
   })
 
-  it('the interval of a gradual rollout is at least 0.01 hours', async () => {
+  it('The interval of a gradual rollout is at least 0.01 hours', async () => {
     const rollout = (interval_hours: number) => ({
       name: 'r',
       strategy: 'gradual',
@@ -190,7 +190,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     expectRefusal(changed, 'interval_hours', message)
   })
 
-  it('a name without a visible character or with bidirectional controls is refused', async () => {
+  it('A name without a visible character or with bidirectional controls is refused', async () => {
     for (const [name, message] of [
       ['\u200b\u3164', 'must contain a visible character'],
       ['free \u202eeerf', 'must not contain bidirectional control characters'],
@@ -201,7 +201,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     }
   })
 
-  it('a name that was stored before it was refused is still answered and can be replaced', async () => {
+  it('A stored name that a write would refuse is still returned and can be replaced', async () => {
     await world.storage.transaction(tenant.orgId, async (session) => {
       await session.update('flag', flag.id, { name: '\u200b', revision: 2 }, 1)
     })
@@ -211,10 +211,10 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     expect((await call('PUT', at.flag(flag.id), { name: 'A' })).data.name).toBe('A')
   })
 
-  describe('conditions that were stored before they were refused', () => {
+  describe('Stored conditions that a write would refuse', () => {
     let ruleId: string
 
-    /** Puts a condition into the store and into what is published, as an earlier release could. */
+    /** Stores and publishes a condition without the checks of a write. */
     const store = async (condition: Json) => {
       ruleId = (await createRule({ attribute: 'a', value: 'x' })).data.id
       const { flags = [] } = (await world.storage.loadFlagSet(tenant.live.id)) ?? {}
@@ -248,7 +248,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     ]
 
     it.each(KEPT)(
-      'a stored condition keeps its meaning and other fields can change: %j',
+      'A stored condition keeps its meaning and other fields can change: %j',
       async (condition, a) => {
         await store(condition)
         expect([await valueFor({ a }), await valueFor({ a: 'other' })]).toEqual([true, false])
@@ -261,7 +261,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     )
 
     it.each(KEPT)(
-      'a rule with a stored condition can be promoted and restored: %j',
+      'A rule with a stored condition can be promoted and restored: %j',
       async (condition, a) => {
         await store(condition)
         const version = await world.version(tenant.live)
@@ -288,7 +288,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     ]
 
     it.each(NEVER)(
-      'a stored condition on unreadable networks never matches and other fields can change: %j',
+      'A stored condition with unreadable networks never matches and other fields can change: %j',
       async (condition) => {
         await store(condition)
         for (const a of ['10.1.2.3', '11.0.0.1', 'x', undefined]) {
@@ -303,7 +303,7 @@ describe.each(stores)('values on write, in %s', (_name, open) => {
     )
 
     it.each(NEVER)(
-      'a stored condition on unreadable networks is not copied to another environment: %j',
+      'A stored condition with unreadable networks is not copied to another environment: %j',
       async (condition) => {
         await store(condition)
         const promoted = await call('POST', `${at.flag(flag.id)}/promote`, {

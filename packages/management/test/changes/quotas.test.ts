@@ -43,7 +43,7 @@ async function givePlan(fields: Json, trial = false): Promise<string> {
   return id
 }
 
-describe.each(stores)('hard limits in %s', (_name, openStore) => {
+describe.each(stores)('Hard limits in %s', (_name, openStore) => {
   let clean: () => void
 
   beforeEach(async () => {
@@ -57,7 +57,7 @@ describe.each(stores)('hard limits in %s', (_name, openStore) => {
     clean()
   })
 
-  it(`with one flag left, ${AT_ONCE} are asked for at once and exactly one is made`, async () => {
+  it(`Of ${AT_ONCE} concurrent requests for the last flag of a plan, exactly one succeeds`, async () => {
     await givePlan({ max_flags: 3 })
     for (const key of ['a', 'b']) expect((await addFlag(key)).status).toBe(201)
     const events = (await world.audit()).length
@@ -75,7 +75,7 @@ describe.each(stores)('hard limits in %s', (_name, openStore) => {
     expect(await world.audit()).toHaveLength(events + 1)
   })
 
-  it('with room for one project, its two environments count too', async () => {
+  it('With room for one project, exactly one is created, and its two environments count as well', async () => {
     await givePlan({ max_projects: 2, max_environments: 4 })
     const answers = await Promise.all(
       Array.from({ length: AT_ONCE }, (_, n) => addProject(`p${n}`)),
@@ -86,7 +86,7 @@ describe.each(stores)('hard limits in %s', (_name, openStore) => {
     expect(await usage()).toMatchObject({ project_count: 2, environment_count: 4 })
   })
 
-  it('count what is deleted no more', async () => {
+  it('Deleted flags do not count for the limit', async () => {
     await givePlan({ max_flags: 1 })
     const { data: flag } = await addFlag('a')
     expect((await addFlag('b')).status).toBe(403)
@@ -95,10 +95,10 @@ describe.each(stores)('hard limits in %s', (_name, openStore) => {
   })
 })
 
-describe('limits', () => {
+describe('Limits of plans', () => {
   beforeEach(() => open())
 
-  it('leave no room for a project without room for its environments', async () => {
+  it('A project cannot be created without room for its environments', async () => {
     await givePlan({ max_environments: 3 })
     const before = await world.audit()
     expect(await addProject('new')).toMatchObject({
@@ -115,7 +115,7 @@ describe('limits', () => {
     })
   })
 
-  it('are for growth only: what is beyond a lower limit may stay, change and go', async () => {
+  it('Records beyond a lowered limit can be kept, changed and deleted, but none can be added', async () => {
     const flag = (await addFlag('a')).data
     for (const key of ['b', 'c']) await addFlag(key)
     const none = { max_flags: 1, max_projects: 0, max_environments: 0 }
@@ -128,7 +128,7 @@ describe('limits', () => {
     expect((await addFlag('d')).status).toBe(403)
   })
 
-  it('follow the plan when it changes, and hold for the platform as for everybody', async () => {
+  it('Limits follow the changes of a plan, and apply to the platform as well', async () => {
     const planId = await givePlan({ max_flags: 0 })
     expect((await addFlag('a')).status).toBe(403)
     const body = { key: 'a', type: 'boolean' }
@@ -139,7 +139,7 @@ describe('limits', () => {
     expect((await addFlag('b')).status).toBe(201)
   })
 
-  it('are none without a plan', async () => {
+  it('Without a plan, nothing is limited', async () => {
     for (const key of ['a', 'b', 'c']) expect((await addFlag(key)).status).toBe(201)
     expect(await usage()).toMatchObject({
       plan_id: null,
@@ -155,7 +155,7 @@ describe('limits', () => {
     })
   })
 
-  it('of another organization are its own', async () => {
+  it('The limits of one organization do not affect another one', async () => {
     const other = await world.addTenant('Other')
     await givePlan({ max_flags: 0 })
     const { flags: theirs } = addressesOf(other)
@@ -165,7 +165,7 @@ describe('limits', () => {
   })
 })
 
-describe('after a trial without a plan', () => {
+describe('The end of a trial without a plan', () => {
   let flag: Json
 
   beforeEach(async () => {
@@ -175,7 +175,7 @@ describe('after a trial without a plan', () => {
     await world.clock.advance(14 * DAY_MS - 1)
   })
 
-  it('nothing can be changed from the instant it ends', async () => {
+  it('After the end of a trial, changes are refused', async () => {
     expect(await usage()).toMatchObject({
       trial: 'running',
       period_end: '2030-01-15T00:00:00.000Z',
@@ -198,14 +198,14 @@ describe('after a trial without a plan', () => {
     for (const answer of await Promise.all(attempts)) {
       expect(answer).toMatchObject({
         status: 403,
-        message: 'The trial ended at 2030-01-15T00:00:00.000Z: take a plan to change anything.',
+        message: 'The trial ended at 2030-01-15T00:00:00.000Z. Take a plan to make changes.',
         data: { code: 'QUOTA_EXCEEDED', limit: 'trial_days' },
       })
     }
     expect(await world.audit()).toEqual(before)
   })
 
-  it('everything can be seen, taken away and paid for', async () => {
+  it('After the end of a trial, records can be read and deleted, and plans can be paid for', async () => {
     const tokens = `${at}/tokens`
     const issued = await done('POST', tokens, { name: 't', role: 'viewer' })
     const keys = `${environments}/${tenant.live.id}/sdk-keys`
@@ -223,14 +223,14 @@ describe('after a trial without a plan', () => {
     expect((await addFlag('b')).status).toBe(201)
   })
 
-  it('the organization can be deleted', async () => {
+  it('After the end of a trial, the organization can be deleted', async () => {
     await world.clock.advance(1)
     expect((await send('DELETE', at)).status).toBe(200)
   })
 })
 
-describe('evaluation', () => {
-  it('is never cut by billing: not by a limit, an overage or the end of a trial', async () => {
+describe('Evaluation and billing', () => {
+  it('Evaluation is never stopped by a limit, an overage or the end of a trial', async () => {
     await open()
     await addFlag('a')
     const place = { projectId: tenant.project.id, environmentId: tenant.live.id }

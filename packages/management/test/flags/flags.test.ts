@@ -4,7 +4,7 @@ import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 const UNKNOWN = '99999999-9999-4999-8999-999999999999'
 const user = (key: string, attributes = {}) => ({ kind: 'user', key, ...attributes })
 
-describe('flags', () => {
+describe('Flags', () => {
   let world: World
   let tenant: Tenant
   let at: ReturnType<typeof addressesOf>
@@ -23,7 +23,7 @@ describe('flags', () => {
     return answer.data
   }
 
-  it('begin active in every environment, a boolean one with true and false', async () => {
+  it('A new flag is active in every environment, and a boolean one has the variations true and false', async () => {
     const flag = await create({ key: 'checkout', type: 'boolean' })
     expect(flag).toMatchObject({ key: 'checkout', name: 'checkout', tags: [], revision: 1 })
     expect(flag).toMatchObject({
@@ -45,7 +45,7 @@ describe('flags', () => {
     })
   })
 
-  it('of other types must bring their variations, of which the first is the default', async () => {
+  it('A flag of another type requires variations, and the first one is the default', async () => {
     const refused = await world.call('POST', at.flags, {
       token,
       body: { key: 'a', type: 'string' },
@@ -92,7 +92,7 @@ describe('flags', () => {
     [[], 'variations'],
     [[{ key: 'a', value: true }], 'variations.0.value'],
     [[{ value: 'true' }], 'variations.0.key'],
-  ])('are refused with faulty variations %j', async (variations, path) => {
+  ])('A flag is refused with the invalid variations %j', async (variations, path) => {
     const body = { key: 'checkout', type: 'boolean', variations }
     const answer = await world.call('POST', at.flags, { token, body })
     expect(answer.status).toBe(400)
@@ -100,7 +100,7 @@ describe('flags', () => {
     expect(await world.evaluate(tenant.live)).toEqual({})
   })
 
-  it('are listed by key, filtered and in pages', async () => {
+  it('Flags are listed by key, with filters and in pages', async () => {
     await create({ key: 'c', type: 'boolean', name: 'Third', tags: ['shop'] })
     const archived = await create({ key: 'b', type: 'boolean', tags: ['shop', 'old'] })
     await create({ key: 'a', type: 'boolean', description: 'the third one, too' })
@@ -120,7 +120,7 @@ describe('flags', () => {
     expect((await keys('search=third&tag=shop&archived=false'))[0]).toBe('c')
   })
 
-  it('are changed field by field: absent stays, null clears', async () => {
+  it('A change of a flag keeps absent fields and clears fields that are null', async () => {
     const flag = await create({ key: 'a', type: 'boolean', description: 'x', tags: ['t'] })
     const renamed = await world.call('PUT', at.flag(flag.id), { token, body: { name: 'A flag' } })
     expect(renamed.data).toMatchObject({
@@ -138,7 +138,7 @@ describe('flags', () => {
     expect(data).toEqual(cleared.data)
   })
 
-  it('never change their key or type', async () => {
+  it('The key and the type of a flag never change', async () => {
     const flag = await create({ key: 'a', type: 'boolean' })
     for (const field of [
       'key',
@@ -158,7 +158,7 @@ describe('flags', () => {
     }
   })
 
-  it('are absent from results while archived', async () => {
+  it('An archived flag is absent from results', async () => {
     const flag = await create({ key: 'a', type: 'boolean' })
     const archived = await world.call('PUT', at.flag(flag.id), { token, body: { archived: true } })
     expect(archived.data.archived_at).toBe(new Date(world.clock.now()).toISOString())
@@ -168,7 +168,7 @@ describe('flags', () => {
     expect(await world.evaluate(tenant.live)).toEqual({ a: false })
   })
 
-  it('are gone when deleted, and their key may be used again', async () => {
+  it('A deleted flag is not found, and its key can be used again', async () => {
     const flag = await create({ key: 'a', type: 'boolean' })
     const taken = await world.call('POST', at.flags, { token, body: { key: 'a', type: 'boolean' } })
     expect(taken.status).toBe(409)
@@ -194,7 +194,7 @@ describe('flags', () => {
     expect(await world.evaluate(tenant.live)).toEqual({ a: false })
   })
 
-  it('cannot be deleted or archived while something depends on them', async () => {
+  it('A flag cannot be deleted or archived while another resource depends on it', async () => {
     const base = await create({ key: 'base', type: 'boolean' })
     const leaf = await create({ key: 'leaf', type: 'boolean' })
     const other = await create({ key: 'other', type: 'boolean' })
@@ -227,7 +227,7 @@ describe('flags', () => {
     expect(await world.evaluate(tenant.live)).toEqual({ base: false, leaf: false, other: false })
   })
 
-  it('come to a new environment with their defaults', async () => {
+  it('A new environment has all flags with their defaults', async () => {
     await create({ key: 'a', type: 'boolean' })
     const params = { projectId: tenant.project.id }
     const body = { key: 'preview' }
@@ -236,15 +236,15 @@ describe('flags', () => {
     expect(await world.evaluate(environment)).toEqual({ a: false })
   })
 
-  it('of unknown, deleted and malformed ids answer 404 or 400', async () => {
+  it('An unknown, deleted or malformed flag id returns 404 or 400', async () => {
     expect((await world.call('GET', at.flag(UNKNOWN), { token })).status).toBe(404)
     expect((await world.call('GET', at.flag('x'), { token })).data.issues[0].path).toBe('flagId')
     const state = `/projects/${tenant.project.id}/envs/x/flags/${UNKNOWN}`
     expect((await world.call('GET', state, { token })).data.issues[0].path).toBe('envId')
   })
 
-  describe('in an environment', () => {
-    it('can be switched off there alone', async () => {
+  describe('Flags in an environment', () => {
+    it('A flag can be switched off in one environment only', async () => {
       const flag = await create({ key: 'a', type: 'boolean' })
       const [yes, no] = flag.variations
       const body = { default_variation_id: yes.id, off_variation_id: no.id }
@@ -262,7 +262,7 @@ describe('flags', () => {
       expect(await world.evaluate(tenant.staging)).toEqual({ a: false })
     })
 
-    it('serve a variation to individual targets', async () => {
+    it('A flag serves a variation to individual targets', async () => {
       const flag = await create({ key: 'a', type: 'boolean' })
       const target = { variation_id: flag.variations[0].id, kind: 'user', keys: ['u1'] }
       await world.call('PUT', at.live(flag.id), { token, body: { targets: [target] } })
@@ -272,7 +272,7 @@ describe('flags', () => {
       expect(await world.evaluate(tenant.live, user('u1'))).toEqual({ a: false })
     })
 
-    it('refuse references to what is not theirs, naming the field', async () => {
+    it('A flag state refuses ids of other flags and names the field', async () => {
       const flag = await create({ key: 'a', type: 'boolean' })
       const other = await create({ key: 'b', type: 'boolean' })
       const foreign = other.variations[0].id
@@ -300,7 +300,7 @@ describe('flags', () => {
       expect((await world.call('GET', at.live(flag.id), { token })).data.revision).toBe(1)
     })
 
-    it('refuse prerequisites that go round in a circle', async () => {
+    it('Circular prerequisites are refused', async () => {
       const a = await create({ key: 'a', type: 'boolean' })
       const b = await create({ key: 'b', type: 'boolean' })
       const needs = (flag: Json) => ({

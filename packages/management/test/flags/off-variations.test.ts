@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { stores } from '../world/stores.ts'
 import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
-describe.each(stores)('the off variation of a new flag, in %s', (_name, open) => {
+describe.each(stores)('The off variation of a new flag, in %s', (_name, open) => {
   let world: World
   let tenant: Tenant
   let at: ReturnType<typeof addressesOf>
@@ -30,7 +30,7 @@ describe.each(stores)('the off variation of a new flag, in %s', (_name, open) =>
     (await world.evaluate(tenant.live, { kind: 'user', key: 'u' }))[key]
   const offOf = async (state: string) => (await call('GET', state)).off_variation_id
 
-  it('a boolean flag whose default is true serves false when it is switched off', async () => {
+  it('A boolean flag with the default true serves false when it is switched off', async () => {
     const flag = await call('POST', at.flags, { key: 'a', type: 'boolean' })
     const [yes, no] = flag.variations
     await call('PUT', at.live(flag.id), { default_variation_id: yes.id })
@@ -43,13 +43,13 @@ describe.each(stores)('the off variation of a new flag, in %s', (_name, open) =>
     expect(await servedFor('a')).toBe(false)
   })
 
-  it('a boolean flag without a variation with the value false has none', async () => {
+  it('A boolean flag without a variation with the value false has no off variation', async () => {
     const variations = [{ key: 'on', value: 'true' }]
     const flag = await call('POST', at.flags, { key: 'a', type: 'boolean', variations })
     expect(await offOf(at.live(flag.id))).toBe(null)
   })
 
-  it('a flag of another type serves the variation that was its default at first', async () => {
+  it('A flag of another type serves its first default variation when it is switched off', async () => {
     const variations = [
       { key: 'a', value: 'A' },
       { key: 'b', value: 'B', is_default: true },
@@ -61,7 +61,7 @@ describe.each(stores)('the off variation of a new flag, in %s', (_name, open) =>
     expect(await servedFor('t')).toBe('B')
   })
 
-  it('an environment that is created later gets the same', async () => {
+  it('A flag has the same off variation in an environment that is created later', async () => {
     const flag = await call('POST', at.flags, { key: 'a', type: 'boolean' })
     const environments = `/projects/${tenant.project.id}/envs`
     const later = await call('POST', environments, { key: 'later' })
@@ -69,7 +69,7 @@ describe.each(stores)('the off variation of a new flag, in %s', (_name, open) =>
     expect(await offOf(state)).toBe(flag.variations[1].id)
   })
 
-  it('a copied environment keeps the off variation of its source', async () => {
+  it('A copied environment keeps the off variation of its source', async () => {
     const flag = await call('POST', at.flags, { key: 'a', type: 'boolean' })
     await call('PUT', at.live(flag.id), { off_variation_id: null })
     const environments = `/projects/${tenant.project.id}/envs`

@@ -22,7 +22,7 @@ beforeEach(begin)
 const as = (method: string, path: string, body?: Json): Promise<Answer> =>
   world.call(method, path, { token: tenant.tokens.editor, body })
 
-/** Of the flag in an environment. */
+/** Returns the path of the flag in an environment. */
 const at = (environment: Environment, path = '') =>
   `/projects/${tenant.project.id}/envs/${environment.id}/flags/${flag.id}${path}`
 
@@ -56,8 +56,8 @@ async function answersIn({ id }: Environment) {
   })
 }
 
-describe('promoting a flag', () => {
-  it('makes the other environment serve everybody the same, in one version and one event', async () => {
+describe('Promotion of a flag', () => {
+  it('A promotion makes both environments serve the same results, with one version and one event', async () => {
     const rollout = await addRollout(tenant.staging)
     await addRule(tenant.staging, { rollout_id: rollout.id })
     const targets = [{ variation_id: idOf('z'), kind: 'user', keys: ['user-1'] }]
@@ -95,7 +95,7 @@ describe('promoting a flag', () => {
     })
   })
 
-  it('writes only what differs, takes things by their name, and removes what is not there', async () => {
+  it('A promotion writes only differences, matches records by name, and removes all others', async () => {
     const staged = await addRollout(tenant.staging, { percentage: 60 })
     await addRule(tenant.staging, { rollout_id: staged.id, order_index: 4 })
     const lived = await addRollout(tenant.live)
@@ -125,7 +125,7 @@ describe('promoting a flag', () => {
     expect(rules).toMatchObject([{ id: same.id, revision: same.revision, rollout_id: lived.id }])
   })
 
-  it('is undone in a rollout by the weights from before, which puts everybody back', async () => {
+  it('The promotion of a rollout can be undone exactly with the previous weights', async () => {
     const variants = ['x', 'y'].map((key) => ({ variation_id: idOf(key), weight: 30 }))
     const body = { name: 'Half', strategy: 'variant', variants }
     const lived = (await as('POST', at(tenant.live, '/rollouts'), body)).data
@@ -137,7 +137,7 @@ describe('promoting a flag', () => {
     expect(undone.data.ranges).toEqual(lived.ranges)
   })
 
-  it('a second time changes nothing, and says so', async () => {
+  it('A repeated promotion changes nothing and returns no differences', async () => {
     const rollout = await addRollout(tenant.staging)
     await addRule(tenant.staging, { rollout_id: rollout.id })
     await addRule(tenant.staging, { variation_id: idOf('z') })
@@ -148,7 +148,7 @@ describe('promoting a flag', () => {
     expect([await world.version(tenant.live), await world.audit()]).toEqual(before)
   })
 
-  it('as a dry run answers the same differences and changes nothing', async () => {
+  it('A dry run returns the differences of a promotion and changes nothing', async () => {
     await addRule(tenant.staging, { variation_id: idOf('y') })
     await addRollout(tenant.live)
     const before = [await world.version(tenant.live), await world.audit()]
@@ -163,7 +163,7 @@ describe('promoting a flag', () => {
     expect(withoutIds(dry)).toEqual(withoutIds(real))
   })
 
-  it('refuses environments that are the same, unknown or of others, and unknown fields', async () => {
+  it('A promotion refuses equal, unknown and foreign environments, and unknown fields', async () => {
     const others = await world.addTenant('Others')
     for (const [fields, path] of [
       [{ to_env_id: tenant.staging.id }, 'to_env_id'],
@@ -185,7 +185,7 @@ describe('promoting a flag', () => {
     expect((await as('POST', nowhere, body)).status).toBe(404)
   })
 
-  it('refuses what would make flags of the other environment need themselves', async () => {
+  it('A promotion is refused if the prerequisites in the other environment would become circular', async () => {
     const body = { key: 'other', type: 'boolean' }
     const other = (await as('POST', addressesOf(tenant).flags, body)).data
     const mine = { flag_id: flag.id, variation_ids: [idOf('x')] }
@@ -202,7 +202,7 @@ describe('promoting a flag', () => {
     expect([await world.version(tenant.live), await world.audit()]).toEqual(before)
   })
 
-  it('copies any rules, even in places shared with others, so that everybody is served alike', async () => {
+  it('A promotion copies rules with any order indices, even equal ones, without changing results', async () => {
     const anyRule = fc.record({
       name: fc.constantFrom('a', 'b'),
       order_index: fc.nat({ max: 1 }),

@@ -5,7 +5,7 @@ import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
 const KEYS = Array.from({ length: 200 }, (_, index) => `user-${index}`)
 
-describe("rollouts with another system's scheme", () => {
+describe('Rollouts with the scheme of another system', () => {
   let world: World
   let tenant: Tenant
   let token: string
@@ -38,23 +38,26 @@ describe("rollouts with another system's scheme", () => {
     return (await world.evaluateEach(tenant.live, contexts)).map(({ theme }) => theme)
   }
 
-  it.each([...schemes])('are dealt by %s', async (scheme, compile) => {
-    const { status, data } = await post({ scheme })
-    expect([status, data.scheme]).toEqual([201, scheme])
-    await world.call('POST', addresses.rules, {
-      token,
-      body: { name: 'All', conditions: [], rollout_id: data.id },
-    })
-    const ranges = data.ranges.map(({ variation_id: variationId, from, to }: Json) => {
-      return { variationId, from, to }
-    })
-    const bucketOf = compile({ salt: data.salt, strategy: 'variant', ranges })
-    const names = new Map(flag.variations.map(({ id, key }: Json) => [id, key]))
-    const expected = KEYS.map((key) => names.get(pickVariation(ranges, bucketOf(key))))
-    expect(await served()).toEqual(expected)
-  })
+  it.each([...schemes])(
+    'A rollout with the scheme %s assigns variations as that system does',
+    async (scheme, compile) => {
+      const { status, data } = await post({ scheme })
+      expect([status, data.scheme]).toEqual([201, scheme])
+      await world.call('POST', addresses.rules, {
+        token,
+        body: { name: 'All', conditions: [], rollout_id: data.id },
+      })
+      const ranges = data.ranges.map(({ variation_id: variationId, from, to }: Json) => {
+        return { variationId, from, to }
+      })
+      const bucketOf = compile({ salt: data.salt, strategy: 'variant', ranges })
+      const names = new Map(flag.variations.map(({ id, key }: Json) => [id, key]))
+      const expected = KEYS.map((key) => names.get(pickVariation(ranges, bucketOf(key))))
+      expect(await served()).toEqual(expected)
+    },
+  )
 
-  it('deal everybody anew when the scheme changes, and back', async () => {
+  it('A change of the scheme reassigns all contexts, and reverting it restores them', async () => {
     const { id } = (await post({ scheme: 'unleash' })).data
     await world.call('POST', addresses.rules, {
       token,
@@ -69,7 +72,7 @@ describe("rollouts with another system's scheme", () => {
     expect(await served()).toEqual(before)
   })
 
-  it('say that several variations instead of one are dealt anew', async () => {
+  it('With the scheme of another system, several variations instead of one reassign all contexts', async () => {
     const variationId = flag.variations[0].id
     const one = { strategy: 'percentage', variation_id: variationId, percentage: 50 }
     const several = { strategy: 'variant', variants: [{ variation_id: variationId, weight: 50 }] }
@@ -80,7 +83,7 @@ describe("rollouts with another system's scheme", () => {
     expect((await put(id, { strategy: 'gradual', ...ramp })).data.moved_percentage).toBe(0)
   })
 
-  it('may have dots in their salt, and no others may', async () => {
+  it('A salt can contain dots with the scheme of another system only', async () => {
     const refused = await post({})
     expect([refused.status, refused.data.issues[0].path]).toEqual([400, 'salt'])
     const { id } = (await post({ scheme: 'launchdarkly' })).data

@@ -7,7 +7,7 @@ const UNKNOWN = '99999999-9999-4999-8999-999999999999'
 const HOUR_MS = 3_600_000
 const KEYS = Array.from({ length: 10_000 }, (_, index) => `user-${index}`)
 
-describe('rollouts', () => {
+describe('Rollouts', () => {
   let world: World
   let tenant: Tenant
   let at: ReturnType<typeof addressesOf>
@@ -29,7 +29,7 @@ describe('rollouts', () => {
   })
 
   const rollouts = () => at.rollouts(flag.id)
-  // The share of ten thousand users that a change moves is a matter of chance: of the salt.
+  // A fixed salt, because the number of users that a change moves depends on it.
   const post = (body: Json) => {
     const basis = { name: 'r', salt: 'checkout' }
     return world.call('POST', rollouts(), { token, body: { ...basis, ...body } })
@@ -55,7 +55,7 @@ describe('rollouts', () => {
     increment: 10,
     interval_hours: 1,
   })
-  /** What each of ten thousand users is served. */
+  /** Returns the variation of each of ten thousand users. */
   const served = async () => {
     const contexts = await world.evaluateEach(
       tenant.live,
@@ -66,7 +66,7 @@ describe('rollouts', () => {
   const moved = (before: readonly Json[], after: readonly Json[]) =>
     (after.filter((value, index) => value !== before[index]).length / KEYS.length) * 100
 
-  it('are answered one by one and as a list, by name', async () => {
+  it('Rollouts are returned individually and as a list sorted by name', async () => {
     const second = (await post({ ...quarter(), name: 'Second' })).data
     const first = (await post({ ...split(10, 20), name: 'First' })).data
     expect(second).toMatchObject({
@@ -91,7 +91,7 @@ describe('rollouts', () => {
     expect([unknown.status, unknown.message]).toEqual([404, 'There is no such rollout.'])
   })
 
-  it('move as few users as can be when weights change, say how many, and move them back', async () => {
+  it('A change of weights moves as few users as possible, returns their percentage, and can be undone', async () => {
     const { id, salt } = (await post(split(30, 30, 20))).data
     await serve(id)
     const before = await served()
@@ -103,7 +103,7 @@ describe('rollouts', () => {
     for (const [index, value] of before.entries()) {
       if (value === 'c') expect(during[index]).toBe('c')
     }
-    // Variation `a` is the default as well, so what nobody has is told apart by the ranges.
+    // Variation `a` is also the default, so only ranges show which users have no variation.
     const owners = (ranges: Json) =>
       KEYS.map((key) => pickVariation(toRanges(ranges), bucketOf(salt, key)))
     const original = (await world.storage.find('rollout', id))?.previousRanges ?? []
@@ -123,7 +123,7 @@ describe('rollouts', () => {
     expect(await served()).toEqual(during)
   })
 
-  it('raised step by step and lowered again never take the variation from who has it meanwhile', async () => {
+  it('Raising a percentage step by step never removes the variation from a user', async () => {
     const { id } = (await post(quarter())).data
     await serve(id)
     let last = await served()
@@ -140,7 +140,7 @@ describe('rollouts', () => {
     })
   })
 
-  it('that change nothing that counts move nobody, and can still be undone', async () => {
+  it('A change that moves no user keeps the previous ranges, so that an undo is still possible', async () => {
     const { id, ranges } = (await post(quarter())).data
     await put(id, { percentage: 30 })
     const { previousRanges } = (await world.storage.find('rollout', id)) ?? {}
@@ -159,7 +159,7 @@ describe('rollouts', () => {
     expect((await put(id, { percentage: 25 })).data.ranges).toEqual(ranges)
   })
 
-  it('change between percentage and variants without moving more than the weights say', async () => {
+  it('A change between percentage and variants moves no more users than the weights require', async () => {
     const { id } = (await post(quarter())).data
     const both = await put(id, { strategy: 'variant', variants: split(30, 25).variants })
     expect(both.data).toMatchObject({
@@ -176,7 +176,7 @@ describe('rollouts', () => {
     expect(back.data.ranges).toEqual([{ variation_id: b, from: 0, to: 25_000 }])
   })
 
-  it('of strategy gradual answer their ranges as they are now', async () => {
+  it('A gradual rollout returns its current ranges', async () => {
     const { id, ranges } = (await post(ramp())).data
     expect(ranges).toEqual([{ variation_id: b, from: 0, to: 10_000 }])
     await world.clock.advance(2 * HOUR_MS)
@@ -191,7 +191,7 @@ describe('rollouts', () => {
     expect((await world.storage.find('rollout', id))?.ranges).toEqual([])
   })
 
-  it('of strategy gradual can be stopped where they are, and go on', async () => {
+  it('A gradual rollout can be stopped at its current percentage and continued', async () => {
     const { id, start_at: startAt } = (await post(ramp())).data
     await serve(id)
     await world.clock.advance(HOUR_MS)
@@ -203,13 +203,13 @@ describe('rollouts', () => {
     const schedule = { target_percentage: 50, increment: 10, interval_hours: 1 }
     const resumed = await put(id, { strategy: 'gradual', ...schedule, start_at: startAt })
     expect(resumed.data).toMatchObject({ moved_percentage: 10, percentage: null })
-    const anew = await put(id, { strategy: 'percentage', percentage: 20 })
-    expect(anew.data.moved_percentage).toBe(10)
+    const continued = await put(id, { strategy: 'percentage', percentage: 20 })
+    expect(continued.data.moved_percentage).toBe(10)
     const started = await put(id, { strategy: 'gradual', ...schedule })
     expect(started.data.start_at).toBe(new Date(world.clock.now()).toISOString())
   })
 
-  it('say what share of users another salt or attribute is expected to move', async () => {
+  it('A change of the salt or the attribute returns the expected percentage of moved users', async () => {
     const { id, salt, ranges } = (await post({ ...quarter(), percentage: 10 })).data
     await serve(id)
     const before = await served()
@@ -221,7 +221,7 @@ describe('rollouts', () => {
     expect(await served()).toEqual(before)
   })
 
-  it('are refused with settings that make no sense together', async () => {
+  it('A rollout with inconsistent settings is refused', async () => {
     const { id } = (await post(quarter())).data
     const { id: gradual } = (await post(ramp())).data
     const refusals: [string, Json, string][] = [
@@ -256,7 +256,7 @@ describe('rollouts', () => {
     expect(await world.audit()).toEqual(before)
   })
 
-  it('that would be scattered too much are refused, with advice', async () => {
+  it('A rollout that would have too many ranges is refused with advice', async () => {
     const { id } = (await post(split(50, 50))).data
     const stored = Array.from({ length: 1000 }, (_, index) => {
       const variationId = index % 2 === 0 ? a : b
@@ -270,7 +270,7 @@ describe('rollouts', () => {
     expect((await get(id)).revision).toBe(1)
   })
 
-  it('that a rule serves cannot be deleted, others can', async () => {
+  it('A rollout that a rule serves cannot be deleted, but others can', async () => {
     const { id } = (await post(quarter())).data
     const rule = (await serve(id)).data
     const refused = await world.call('DELETE', `${rollouts()}/${id}`, { token })
@@ -292,7 +292,7 @@ describe('rollouts', () => {
     expect(data).toBe(null)
   })
 
-  it('are changed only at the revision that the editor saw', async () => {
+  it('A rollout is changed only if it has the expected revision', async () => {
     const { id } = (await post(quarter())).data
     await put(id, { percentage: 30 })
     const headers = { 'if-match': '"1"' }
@@ -304,7 +304,7 @@ describe('rollouts', () => {
     expect(kept.status).toBe(409)
   })
 
-  it('leave an audit event with the ranges before and after', async () => {
+  it('A change of a rollout leaves an audit event with the ranges before and after', async () => {
     const { id, ranges } = (await post(quarter())).data
     const { moved_percentage: _, ...after } = (await put(id, { percentage: 30 })).data
     await world.call('DELETE', `${rollouts()}/${id}`, { token })

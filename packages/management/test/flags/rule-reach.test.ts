@@ -4,7 +4,7 @@ import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
 const isPro = { attribute: 'plan', operator: 'eq', value: 'pro' }
 
-describe.each(stores)('the contexts that a targeting rule matches, in %s', (_name, open) => {
+describe.each(stores)('The contexts that a targeting rule matches, in %s', (_name, open) => {
   let world: World
   let tenant: Tenant
   let rules: string
@@ -36,7 +36,7 @@ describe.each(stores)('the contexts that a targeting rule matches, in %s', (_nam
   const valueFor = async (plan: string) =>
     (await world.evaluate(tenant.live, { kind: 'user', key: 'u', plan }))['a']
 
-  it('a rule without conditions and segment is refused unless it says so with an empty list', async () => {
+  it('A rule without conditions and segment is refused unless the list of conditions is explicitly empty', async () => {
     for (const body of [{}, { kind: 'custom' }, { conditions: null }, { segment_id: null }]) {
       const answer = await create(body)
       expect([body, answer.status]).toEqual([body, 400])
@@ -47,7 +47,7 @@ describe.each(stores)('the contexts that a targeting rule matches, in %s', (_nam
     expect(await valueFor('free')).toBe(true)
   })
 
-  it('a change with conditions of null is refused and keeps the conditions', async () => {
+  it('A change with conditions of null is refused and keeps the conditions', async () => {
     const { id } = (await create({ conditions: [isPro] })).data
     for (const body of [{ conditions: null }, { kind: 'custom', conditions: null }]) {
       const answer = await call('PUT', `${rules}/${id}`, body)
@@ -57,7 +57,7 @@ describe.each(stores)('the contexts that a targeting rule matches, in %s', (_nam
     expect(await valueFor('free')).toBe(false)
   })
 
-  it('a rule that becomes custom no longer depends on its segment', async () => {
+  it('A rule that becomes custom loses its segment', async () => {
     const { id } = (await create({ segment_id: segment.id })).data
     const change = { kind: 'custom', conditions: [{ ...isPro, value: 'team' }] }
     const changed = await call('PUT', `${rules}/${id}`, change)
@@ -65,7 +65,7 @@ describe.each(stores)('the contexts that a targeting rule matches, in %s', (_nam
     expect([await valueFor('pro'), await valueFor('team')]).toEqual([false, true])
   })
 
-  it('a rule that becomes custom keeps a segment that the change names', async () => {
+  it('A rule that becomes custom keeps a segment that the change names', async () => {
     const { id } = (await create({ segment_id: segment.id })).data
     const change = { kind: 'custom', conditions: [], segment_id: segment.id }
     const changed = await call('PUT', `${rules}/${id}`, change)

@@ -9,7 +9,7 @@ const asks = (id: string, operator = 'in_segment') => ({ attribute: '', operator
 const keysFrom = (start: number, count: number) =>
   Array.from({ length: count }, (_, index) => `user-${start + index}`)
 
-describe.each(stores)('segments in %s', (_name, open) => {
+describe.each(stores)('Segments in %s', (_name, open) => {
   let world: World
   let tenant: Tenant
   let at: ReturnType<typeof addressesOf>
@@ -36,7 +36,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
   const get = async (id: string) => (await world.call('GET', segment(id), { token })).data
   const keys = (id: string, body: Json) =>
     world.call('POST', `${segment(id)}/keys`, { token, body: { list: 'included', ...body } })
-  /** A flag that is true, in both environments, for exactly those in the segment. */
+  /** Creates a flag that is true only for the members of the segment, in both environments. */
   const flagFor = async (segmentId: string) => {
     const body = { key: 'member', type: 'boolean' }
     const flag = (await world.call('POST', at.flags, { token, body })).data
@@ -54,8 +54,8 @@ describe.each(stores)('segments in %s', (_name, open) => {
     return { included, excluded }
   }
 
-  describe('as records', () => {
-    it('are answered one by one and as a list, by key', async () => {
+  describe('Segments as records', () => {
+    it('Segments are returned individually and as a list sorted by key', async () => {
       const second = await post({ key: 'second', name: 'Second', rules: [isPro], logical_op: 'OR' })
       const first = await post({ key: 'first' })
       expect([second.status, second.headers['ETag']]).toEqual([201, '"1"'])
@@ -82,7 +82,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
       expect([unknown.status, unknown.message]).toEqual([404, 'There is no such segment.'])
     })
 
-    it('change what every flag that refers to them serves', async () => {
+    it('A change of a segment affects every flag that refers to it', async () => {
       const { id } = (await post({ key: 's', rules: [isPro] })).data
       await flagFor(id)
       expect(await isMember(user('u', { plan: 'pro' }))).toBe(true)
@@ -105,7 +105,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
       expect(await isMember(user('u'))).toBe(true)
     })
 
-    it('are refused with what they cannot have, naming the field', async () => {
+    it('A segment with invalid fields is refused, and the field is named', async () => {
       const { id } = (await post({ key: 's', rules: [isPro] })).data
       const other = await world.addTenant('Other')
       const foreign = await world.call('POST', addressesOf(other).segments, {
@@ -135,7 +135,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
       expect(await get(id)).toMatchObject({ rules: [isPro], revision: 1 })
     })
 
-    it('refuse to refer to one another in a circle', async () => {
+    it('Circular references between segments are refused', async () => {
       const ids: string[] = []
       for (const key of ['a', 'b', 'c']) {
         const rules = ids.length === 0 ? [isPro] : [asks(ids.at(-1) ?? '')]
@@ -148,7 +148,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
       expect(await world.version(tenant.live)).toBe(versionBefore)
     })
 
-    it('that are in use are not deleted, and who uses them is named', async () => {
+    it('A segment in use cannot be deleted, and its dependents are named', async () => {
       const { id } = (await post({ key: 's', rules: [isPro] })).data
       const nested = (await post({ key: 'n', name: 'Nested', rules: [asks(id)] })).data
       const flag = await flagFor(id)
@@ -179,7 +179,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
       expect(again.data.id).not.toBe(id)
     })
 
-    it('are changed only at the revision that the editor saw', async () => {
+    it('A segment is changed only if it has the expected revision', async () => {
       const { id } = (await post({ key: 's' })).data
       await put(id, { name: 'Changed' })
       const headers = { 'if-match': '"1"' }
@@ -195,8 +195,8 @@ describe.each(stores)('segments in %s', (_name, open) => {
     })
   })
 
-  describe('with listed keys', () => {
-    it('include and exclude them in every environment', async () => {
+  describe('Segments with listed keys', () => {
+    it('Listed keys are included or excluded in every environment', async () => {
       const { id } = (await post({ key: 's', rules: [isPro] })).data
       await flagFor(id)
       const added = await keys(id, { add: ['ann', 'bob', 'ключ'] })
@@ -219,7 +219,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
       expect(await get(id)).toEqual(removed.data)
     })
 
-    it('count each key once, and do nothing for what is listed already', async () => {
+    it('A listed key counts once, and listing it again has no effect', async () => {
       const { id } = (await post({ key: 's' })).data
       expect((await keys(id, { add: ['u', 'u', 'v'] })).data.included_count).toBe(2)
       const traces = async () => [
@@ -240,7 +240,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
       expect(await traces()).toEqual(before)
     })
 
-    it('tell everybody of a key that takes the place of another', async () => {
+    it('Replacing one listed key by another is published in every environment', async () => {
       const { id } = (await post({ key: 's' })).data
       await keys(id, { add: ['u'] })
       const versions = async () => [
@@ -269,7 +269,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
       )
     })
 
-    it('hold tens of thousands, and cost only the difference to change', async () => {
+    it('A segment can list tens of thousands of keys, of which some can be changed', async () => {
       const { id } = (await post({ key: 's' })).data
       await flagFor(id)
       for (const start of [0, 10_000, 20_000]) {
@@ -287,7 +287,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
       expect(segments[0]?.definition?.included.length).toBe(30_501)
     })
 
-    it('are counted exactly when many change them at once', async () => {
+    it('Listed keys are counted correctly after concurrent changes', async () => {
       const { id } = (await post({ key: 's' })).data
       const answers = await Promise.all(
         Array.from({ length: 24 }, (_, n) =>
@@ -315,7 +315,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
       }
     })
 
-    it('are there in an environment that is made later', async () => {
+    it('A new environment has the listed keys of all segments', async () => {
       const { id } = (await post({ key: 's' })).data
       const { id: empty } = (await post({ key: 'empty', force: true })).data
       await flagFor(id)
@@ -331,7 +331,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
       expect((await listed(id, environment)).included).toEqual(['ann', 'bob', 'cy'])
     })
 
-    it('keep the attribute whose values they are', async () => {
+    it('The key attribute of a segment cannot change while keys are listed', async () => {
       const { id } = (await post({ key: 's' })).data
       expect((await put(id, { key_attribute: 'organization.key' })).status).toBe(200)
       await keys(id, { list: 'excluded', add: ['acme'] })
@@ -342,7 +342,7 @@ describe.each(stores)('segments in %s', (_name, open) => {
       expect((await put(id, { key_attribute: 'user.key' })).status).toBe(200)
     })
 
-    it('are refused when there are too many or they make no sense', async () => {
+    it('Too many or contradictory listed keys are refused', async () => {
       const { id } = (await post({ key: 's' })).data
       const refusals: [Json, string][] = [
         [{ list: 'others', add: ['u'] }, 'list'],

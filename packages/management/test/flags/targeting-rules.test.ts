@@ -5,7 +5,7 @@ const UNKNOWN = '99999999-9999-4999-8999-999999999999'
 const user = (key: string, attributes = {}) => ({ kind: 'user', key, ...attributes })
 const isPro = { attribute: 'plan', operator: 'eq', value: 'pro' }
 
-describe('targeting rules', () => {
+describe('Targeting rules', () => {
   let world: World
   let tenant: Tenant
   let at: ReturnType<typeof addressesOf>
@@ -32,7 +32,7 @@ describe('targeting rules', () => {
     return data.data.map(({ name }: Json) => name)
   }
 
-  it('serve their variation to the contexts that they match, in their environment', async () => {
+  it('A rule serves its variation to the contexts that it matches, in its environment', async () => {
     const created = await post({ name: 'Pro', conditions: [isPro], variation_id: yes })
     expect(created.status).toBe(201)
     expect(created.data).toMatchObject({
@@ -53,7 +53,7 @@ describe('targeting rules', () => {
     expect(data).toEqual(created.data)
   })
 
-  it('answer a change with the rule and a message', async () => {
+  it('A change of a rule returns the rule and a message', async () => {
     const { data } = await post({ name: 'Pro', conditions: [isPro], variation_id: yes })
     const answer = await put(data.id, { conditions: [{ ...isPro, value: 'team' }], order_index: 3 })
     expect(answer.status).toBe(200)
@@ -72,7 +72,7 @@ describe('targeting rules', () => {
     expect((await world.call('GET', rule(data.id), { token })).status).toBe(404)
   })
 
-  it('take any JSON as the value of a condition and answer text', async () => {
+  it('A condition value can be any JSON and is returned as text', async () => {
     const values = [['de', 'at'], 5, true, { a: 1 }, 'text', undefined]
     const operators = ['in', 'gt', 'eq', 'eq', 'eq', 'exists']
     const conditions = values.map((value, index) => {
@@ -93,7 +93,7 @@ describe('targeting rules', () => {
     ])
   })
 
-  it('carry their segment, and follow its members', async () => {
+  it('A rule is returned with its segment and follows the changes of it', async () => {
     const body = {
       key: 'team',
       name: 'Team',
@@ -124,7 +124,7 @@ describe('targeting rules', () => {
     })
   })
 
-  it('serve the shares of their rollout', async () => {
+  it('A rule serves the shares of its rollout', async () => {
     const params = { projectId: tenant.project.id, environmentId: tenant.live.id, flagId: flag.id }
     const body = { name: 'Half', strategy: 'percentage' as const, variationId: yes, percentage: 50 }
     const rollout = await world.management.createRollout({ params, body })
@@ -139,7 +139,7 @@ describe('targeting rules', () => {
     expect(served).toBeLessThan(1100)
   })
 
-  it('are judged as they will be, not as they are given', async () => {
+  it('A change of a rule is validated together with its unchanged fields', async () => {
     const body = { key: 's', rules: [isPro] }
     const segment = await world.management.createSegment({ ...inProject(), body })
     const refusals: [Json, string][] = [
@@ -155,8 +155,8 @@ describe('targeting rules', () => {
     }
     const bySegment = (await post({ name: 's', kind: 'segment', segment_id: segment.id })).data.id
     const custom = (await post({ name: 'c', kind: 'custom', conditions: [isPro] })).data.id
-    const everybody = await post({ name: 'all', kind: 'custom', conditions: [] })
-    expect(everybody.status).toBe(201)
+    const unconditional = await post({ name: 'all', kind: 'custom', conditions: [] })
+    expect(unconditional.status).toBe(201)
     const changes: [string, Json, number][] = [
       [bySegment, { segment_id: null }, 400],
       [bySegment, { kind: 'custom' }, 400],
@@ -169,14 +169,14 @@ describe('targeting rules', () => {
       [custom, { kind: 'custom', conditions: null }, 400],
       [custom, { conditions: null }, 400],
       [custom, { name: null }, 400],
-      [everybody.data.id, { kind: 'custom' }, 200],
+      [unconditional.data.id, { kind: 'custom' }, 200],
     ]
     for (const [id, given, status] of changes) {
       expect([given, (await put(id, given)).status]).toEqual([given, status])
     }
   })
 
-  it('refuse references to what is not theirs, naming the field', async () => {
+  it('A rule refuses ids of other flags and projects and names the field', async () => {
     const other = (
       await world.call('POST', at.flags, { token, body: { key: 'b', type: 'boolean' } })
     ).data
@@ -231,7 +231,7 @@ describe('targeting rules', () => {
     expect((await post({ name: 'r', ...condition('flag_is', 'true', 'b') })).status).toBe(201)
   })
 
-  it('know patterns, networks, elements and shares', async () => {
+  it('Conditions match patterns, networks, elements and shares', async () => {
     const conditions = [
       { attribute: 'email', operator: 'matches', value: '@acme\\.(org|test)$' },
       { attribute: 'ip', operator: 'in_cidr', value: ['10.0.0.0/8', '2001:db8::/32'] },
@@ -253,7 +253,7 @@ describe('targeting rules', () => {
     }
   })
 
-  it('are tried by order, and among equals the oldest first', async () => {
+  it('Rules are evaluated by order index, and equal ones by age', async () => {
     const [, no] = flag.variations
     await post({ name: 'third', conditions: [], order_index: 5, variation_id: yes })
     await world.clock.advance(1)
@@ -267,7 +267,7 @@ describe('targeting rules', () => {
     expect(data.meta).toEqual({ total: 3, page: 2, pageCount: 2 })
   })
 
-  it('are put in order together, or not at all', async () => {
+  it('Rules are reordered together or not at all', async () => {
     await post({ name: 'a', conditions: [], order_index: 1 })
     const b = (await post({ name: 'b', conditions: [], order_index: 2 })).data
     const reorder = (orders: Json) =>
@@ -286,7 +286,7 @@ describe('targeting rules', () => {
     expect(await names()).toEqual(['b', 'a'])
   })
 
-  it('of another flag or environment are not found', async () => {
+  it('A rule is not found through another flag or environment', async () => {
     const { data } = await post({ name: 'r', conditions: [] })
     const other = (
       await world.call('POST', at.flags, { token, body: { key: 'b', type: 'boolean' } })

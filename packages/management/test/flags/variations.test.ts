@@ -3,7 +3,7 @@ import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
 const UNKNOWN = '99999999-9999-4999-8999-999999999999'
 
-describe('variations', () => {
+describe('Variations', () => {
   let world: World
   let tenant: Tenant
   let at: ReturnType<typeof addressesOf>
@@ -26,7 +26,7 @@ describe('variations', () => {
   const defaults = async () =>
     (await list()).filter((each: Json) => each.is_default).map(({ key }: Json) => key)
 
-  it('are added last, and read by the type of the flag', async () => {
+  it('A new variation is the last one, and its value is parsed by the type of the flag', async () => {
     const body = { key: 'd', value: 'value d' }
     const added = await world.call('POST', at.variations(flag.id), { token, body })
     expect(added).toMatchObject({
@@ -49,14 +49,14 @@ describe('variations', () => {
     expect(await world.evaluate(tenant.live)).toEqual({ n: 1, theme: 'value a' })
   })
 
-  it('change what every environment serves', async () => {
+  it('A change of a variation affects every environment', async () => {
     const changed = await world.call('PUT', variation(0), { token, body: { value: 'new' } })
     expect(changed).toMatchObject({ status: 200, data: { value: 'new', revision: 2 } })
     expect(await world.evaluate(tenant.live)).toEqual({ theme: 'new' })
     expect(await world.evaluate(tenant.staging)).toEqual({ theme: 'new' })
   })
 
-  it('have exactly one default among them, which moves', async () => {
+  it('A flag always has exactly one default variation, which can change', async () => {
     await world.call('PUT', variation(1), { token, body: { is_default: true } })
     expect(await defaults()).toEqual(['b'])
     expect(await world.evaluate(tenant.live)).toEqual({ theme: 'value b' })
@@ -72,7 +72,7 @@ describe('variations', () => {
     expect(await defaults()).toEqual(['d'])
   })
 
-  it('can be deleted unless default or in use', async () => {
+  it('A variation can be deleted unless it is the default or in use', async () => {
     expect((await world.call('DELETE', variation(0), { token })).status).toBe(409)
     expect((await world.call('DELETE', variation(2), { token })).data).toBe(null)
     expect(await keys()).toBe('ab')
@@ -83,7 +83,7 @@ describe('variations', () => {
     )
   })
 
-  it('in use are named with their users', async () => {
+  it('A variation in use cannot be deleted, and its dependents are named', async () => {
     const id = flag.variations[1].id
     const params = { projectId: tenant.project.id, environmentId: tenant.live.id, flagId: flag.id }
     const rollout = await world.management.createRollout({
@@ -104,7 +104,7 @@ describe('variations', () => {
     expect(refused.message).toContain('rollout "Split"')
   })
 
-  describe('put in order', () => {
+  describe('Reordering variations', () => {
     const reorder = (orders: Json) =>
       world.call('PUT', `${at.variations(flag.id)}/reorder`, { token, body: { orders } })
     const place = (index: number, order_index: number) => ({
@@ -112,7 +112,7 @@ describe('variations', () => {
       order_index,
     })
 
-    it('answer all variations; those not listed keep their place', async () => {
+    it('A reorder returns all variations and keeps the index of those that are not listed', async () => {
       const answer = await reorder([place(0, 7)])
       expect(answer.status).toBe(200)
       expect(answer.data.map(({ key, order_index }: Json) => [key, order_index])).toEqual([
@@ -125,16 +125,16 @@ describe('variations', () => {
     })
 
     it.each([
-      ['a doubled id', () => [place(0, 5), place(0, 6)], 'orders.1.id'],
+      ['a repeated id', () => [place(0, 5), place(0, 6)], 'orders.1.id'],
       ['an unknown id', () => [place(0, 5), { id: UNKNOWN, order_index: 1 }], 'orders.1.id'],
       ['a malformed id', () => [{ id: 'x', order_index: 1 }], 'orders.0.id'],
       ['a negative place', () => [place(0, -1)], 'orders.0.order_index'],
       ['a broken place', () => [place(0, 0.5)], 'orders.0.order_index'],
       ['no place', () => [{ id: flag.variations[0].id }], 'orders.0.order_index'],
-      ['more than a place', () => [{ ...place(0, 1), key: 'x' }], 'orders.0.key'],
+      ['an unknown field', () => [{ ...place(0, 1), key: 'x' }], 'orders.0.key'],
       ['nothing', () => [], 'orders'],
       ['no list', () => null, 'orders'],
-    ])('refuse %s and change nothing', async (_what, orders, path) => {
+    ])('A reorder is refused and changes nothing: %s', async (_what, orders, path) => {
       const answer = await reorder(orders())
       expect([answer.status, answer.data.issues[0].path]).toEqual([400, path])
       expect(await keys()).toBe('abc')

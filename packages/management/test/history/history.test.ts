@@ -23,7 +23,7 @@ beforeEach(async () => {
 const as = (method: string, path: string, body?: Json): Promise<Answer> =>
   world.call(method, path, { token: tenant.tokens.editor, body })
 
-/** Of the environment `live`. */
+/** Sends a request to the environment `live`. */
 const live = (method: string, path: string, body?: Json): Promise<Answer> =>
   as(method, `/projects/${tenant.project.id}/envs/${tenant.live.id}${path}`, body)
 
@@ -32,8 +32,8 @@ const version = () => world.version(tenant.live)
 const newestEvent = async () =>
   (await world.audit()).filter(({ orgId }) => orgId === tenant.orgId).at(-1)
 
-describe('the versions of an environment', () => {
-  it('are listed newest first, with when, who, the audit event, and what changed', async () => {
+describe('The versions of an environment', () => {
+  it('Versions are listed newest first, with time, actor, audit event and changes', async () => {
     await world.clock.advance(60_000)
     await state({ is_active: false })
     const { status, data } = await live('GET', '/versions')
@@ -61,7 +61,7 @@ describe('the versions of an environment', () => {
     expect(event?.eventType).toBe('flag_state.updated')
   })
 
-  it('come in pages, and odd pages are refused', async () => {
+  it('Versions are returned in pages, and invalid pages are refused', async () => {
     await state({ is_active: false })
     const page = await live('GET', '/versions?page=2&limit=2')
     expect(page.data.data.map((each: Json) => each.version)).toEqual([1])
@@ -71,7 +71,7 @@ describe('the versions of an environment', () => {
     }
   })
 
-  it('name what was deleted, and never what happened elsewhere', async () => {
+  it('Versions name deleted resources, and never changes of other environments', async () => {
     await as('PUT', addressesOf(tenant).staging(flag.id), { is_active: false })
     expect(await version()).toBe(2)
     await as('DELETE', addressesOf(tenant).flag(flag.id))
@@ -83,7 +83,7 @@ describe('the versions of an environment', () => {
     })
   })
 
-  it('stay readable as they were, in the spelling of the engine', async () => {
+  it('A version can be read unchanged later, in the spelling of the engine', async () => {
     const [kind, keys] = ['user', ['user_key']]
     await state({ targets: [{ variation_id: on, kind, keys }] })
     await as('DELETE', addressesOf(tenant).flag(flag.id))
@@ -122,7 +122,7 @@ describe('the versions of an environment', () => {
     expect((await live('GET', '/versions/4')).data.flags).toEqual([])
   })
 
-  it('that were never published are 404, and what is no number 400', async () => {
+  it('A version that was never published returns 404, and a malformed number 400', async () => {
     for (const path of ['/versions/3', '/versions/2147483647']) {
       expect((await live('GET', path)).status).toBe(404)
       expect((await live('POST', `${path}/restore`)).status).toBe(404)
@@ -134,8 +134,8 @@ describe('the versions of an environment', () => {
   })
 })
 
-describe('restoring a version', () => {
-  it('brings back what was deleted by its id, in one version with one audit event', async () => {
+describe('Restoring a version', () => {
+  it('A restore revives deleted records under their ids, in one version with one audit event', async () => {
     const share = { name: 'Half', strategy: 'percentage', variation_id: on, percentage: 50 }
     const rollout = (await live('POST', `/flags/${flag.id}/rollouts`, share)).data
     const body = { name: 'Everybody', conditions: [], rollout_id: rollout.id }
@@ -180,14 +180,14 @@ describe('restoring a version', () => {
     expect((await live('GET', `/flags/${flag.id}`)).data.default_variation_id).toBe(null)
   })
 
-  it('of what is there already changes nothing, and says so', async () => {
+  it('A restore of the current version changes nothing and returns no flags', async () => {
     const [before, events] = [await version(), (await world.audit()).length]
     const { status, data } = await live('POST', `/versions/${before}/restore`)
     expect([status, data.flags, data.skipped]).toEqual([200, [], []])
     expect([await version(), (await world.audit()).length]).toEqual([before, events])
   })
 
-  it('leaves what belongs to the project as it is, and says so', async () => {
+  it('A restore keeps what belongs to the project and returns it as skipped', async () => {
     const { flags, segments, flag: flagAt, variations } = addressesOf(tenant)
     const textOf = async (key: string) =>
       (await as('POST', flags, { key, type: 'string', variations: [{ key: 'v', value: 'v' }] }))
@@ -228,7 +228,7 @@ describe('restoring a version', () => {
     expect(await world.evaluate(tenant.live)).toEqual({ 'new-checkout': false, f: 'new', g: 'v' })
   })
 
-  it('that refers to what is gone is 409, names it, and changes nothing', async () => {
+  it('A restore that refers to deleted resources is refused with 409, names them, and changes nothing', async () => {
     const { flags, segments, flag: flagAt, variations } = addressesOf(tenant)
     const other = (await as('POST', flags, { key: 'other', type: 'boolean' })).data
     const extra = (await as('POST', variations(flag.id), { key: 'extra', value: 'true' })).data
@@ -268,7 +268,7 @@ describe('restoring a version', () => {
     expect([await version(), await world.audit()]).toEqual(before)
   })
 
-  it('names a prerequisite that is archived, and a variation of it that is gone', async () => {
+  it('A refused restore names an archived prerequisite, or a deleted variation of a prerequisite', async () => {
     const { flags, flag: flagAt, variations } = addressesOf(tenant)
     const other = (await as('POST', flags, { key: 'other', type: 'boolean' })).data
     const extra = (await as('POST', variations(other.id), { key: 'extra', value: 'true' })).data
@@ -289,7 +289,7 @@ describe('restoring a version', () => {
     ])
   })
 
-  it('is told to the change feed like every change', async () => {
+  it('A restore is published to the change feed', async () => {
     await state({ is_active: false })
     world.hints.splice(0)
     await live('POST', '/versions/2/restore')
@@ -299,11 +299,11 @@ describe('restoring a version', () => {
   })
 })
 
-describe('explaining an evaluation', () => {
+describe('Explaining an evaluation', () => {
   const explain = (body: Json) => live('POST', '/evaluate', body)
   const context = { kind: 'user', key: 'u-1', plan: 'pro' }
 
-  it('answers every flag with its value, its reason and its log, and counts nothing', async () => {
+  it('An explanation has the value, the reason and the log of every flag, and is not counted', async () => {
     const conditions = [{ attribute: 'plan', operator: 'eq', value: 'pro' }]
     const body = { name: 'Pro', variation_id: on, conditions }
     const rule = (await live('POST', `/flags/${flag.id}/targeting-rules`, body)).data
@@ -355,7 +355,7 @@ describe('explaining an evaluation', () => {
     expect([await version(), await world.audit()]).toEqual(before)
   })
 
-  it('replays any version at any instant exactly', async () => {
+  it('An explanation replays any version at any time exactly', async () => {
     const ramp = { target_percentage: 100, increment: 50, interval_hours: 1 }
     const gradual = { name: 'Ramp', strategy: 'gradual', variation_id: on, ...ramp }
     const start = new Date(world.clock.now()).toISOString()
@@ -371,8 +371,8 @@ describe('explaining an evaluation', () => {
     const shareAt = async (at: string) => {
       let share = 0
       for (let index = 0; index < 100; index += 1) {
-        const asked = { kind: 'user', key: `u-${index}` }
-        const { data } = await explain({ context: asked, version: ramping, at })
+        const user = { kind: 'user', key: `u-${index}` }
+        const { data } = await explain({ context: user, version: ramping, at })
         expect([data.version, data.at]).toEqual([ramping, at])
         const [{ value, bucket, reason, range }] = data.flags
         if (value === true) {
@@ -393,14 +393,14 @@ describe('explaining an evaluation', () => {
     expect(zoned.data.at).toBe('2026-01-01T00:00:00.000Z')
   })
 
-  it('answers one flag when one is named', async () => {
+  it('An explanation can be limited to one flag', async () => {
     await as('POST', addressesOf(tenant).flags, { key: 'other', type: 'boolean' })
     const { data } = await explain({ context, flag_key: 'other' })
     expect(data.flags.map((each: Json) => each.flag_key)).toEqual(['other'])
     expect((await explain({ context, flag_key: 'other', version: 2 })).status).toBe(404)
   })
 
-  it('is 404 for an unknown flag or version, and 400 for bad input with its path', async () => {
+  it('An explanation returns 404 for an unknown flag or version, and 400 for bad input with its path', async () => {
     expect((await explain({ context, flag_key: 'nothing' })).message).toBe('There is no such flag.')
     expect((await explain({ context, flag_key: '__proto__' })).status).toBe(404)
     expect((await explain({ context, version: 99 })).message).toBe('There is no such version.')
@@ -421,7 +421,7 @@ describe('explaining an evaluation', () => {
     }
   })
 
-  it('of an environment where nothing was ever published answers nothing', async () => {
+  it('An explanation of an environment without a published version has no flags', async () => {
     const fresh = await world.addTenant('Fresh')
     const path = `/projects/${fresh.project.id}/envs/${fresh.live.id}`
     const token = fresh.tokens.viewer
@@ -429,7 +429,7 @@ describe('explaining an evaluation', () => {
     expect([data.version, data.flags]).toEqual([await world.version(fresh.live), []])
   })
 
-  it('leaves out logs when there are too many steps, but no answer', async () => {
+  it('An explanation omits logs if there are too many steps, but no results', async () => {
     const conditions = Array.from({ length: 64 }, () => {
       return { attribute: 'plan', operator: 'eq', value: 'free' }
     })

@@ -11,7 +11,7 @@ const CONTEXTS: readonly EvaluationContext[] = Array.from({ length: 200 }, (_, i
   plan: ['pro', 'free'][index % 2] ?? '',
 }))
 
-/** A project with two flags in one environment, and what tests may do to them. */
+/** A project with two flags in one environment, and the edits that tests make. */
 class Scene {
   readonly world: World
   readonly tenant: Tenant
@@ -80,7 +80,7 @@ const editState: fc.Arbitrary<Edit> = fc
       default_variation_id: idOf(settings.default),
       off_variation_id: idOf(settings.off),
       targets: target === null ? [] : [{ variation_id: target, kind: 'user', keys }],
-      // Only one of the two may need the other.
+      // Only one of the two flags may depend on the other.
       prerequisites:
         settings.needsOther && index === 0 && first !== undefined
           ? [{ flag_id: other.id, variation_ids: [other.variations[0].id] }]
@@ -159,7 +159,7 @@ async function answersAt({ world }: Scene, { id }: Environment, version?: number
   return CONTEXTS.map((context) => ({ ...valuesOf(evaluateAll(flagSet, context, at)) }))
 }
 
-/** What the weights say is what the ranges do: saying it again moves nobody. */
+/** Expects that weights and ranges agree: setting the same weights again moves no user. */
 async function expectConsistentWeights(scene: Scene): Promise<void> {
   for (const flag of scene.flags) {
     for (const { id, strategy, percentage, variants } of await scene.listed(flag, 'rollouts')) {
@@ -171,7 +171,7 @@ async function expectConsistentWeights(scene: Scene): Promise<void> {
   }
 }
 
-it('a restored version is evaluated as it was, by everybody, whatever was done since', async () => {
+it('A restored version is evaluated as before for every context, after any changes', async () => {
   const isChanged = new Set<boolean>()
   await fc.assert(
     fc.asyncProperty(anyEdits, fc.nat(), fc.nat(), async (edits, first, second) => {
@@ -184,7 +184,7 @@ it('a restored version is evaluated as it was, by everybody, whatever was done s
       }
       for (const choice of [first, second]) {
         const newest = await world.version(tenant.live)
-        // Not before both flags and the segment were there.
+        // Earlier versions lack one of the flags or the segment.
         const version = begin + (choice % (newest - begin + 1))
         const answer = await scene.call('POST', `/versions/${version}/restore`)
         expect([answer.status, answer.message]).toEqual([200, 'OK'])

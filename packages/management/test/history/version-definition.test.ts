@@ -15,7 +15,7 @@ const CONTEXTS = [
   ]),
 ]
 
-describe.each(stores)('the definition of a version, in %s', (_name, open) => {
+describe.each(stores)('The definition of a version, in %s', (_name, open) => {
   let shop: MetricsShop
 
   beforeEach(async () => {
@@ -38,7 +38,10 @@ describe.each(stores)('the definition of a version, in %s', (_name, open) => {
     return (answer.body as Json).data
   }
 
-  /** Publishes a definition with rules, rollouts of both kinds, targets, a segment and a hidden flag. */
+  /**
+   * Publishes a definition with rules, rollouts of both kinds, targets, a segment and a hidden
+   * flag.
+   */
   async function configure(): Promise<void> {
     const { flag, live } = shop.mine
     const [dark, light] = flag.variations.map(({ id }) => id)
@@ -70,7 +73,7 @@ describe.each(stores)('the definition of a version, in %s', (_name, open) => {
   const download = async (version: number) =>
     (await send('GET', `/envs/${shop.mine.live}/versions/${version}`)) as FlagSetDefinition
 
-  /** The answers of the server to all contexts, once it serves the newest version. */
+  /** Returns the results of the server for all contexts, when it serves the newest version. */
   async function served(): Promise<readonly unknown[]> {
     const version = String(await newest())
     const answers: unknown[] = []
@@ -91,7 +94,7 @@ describe.each(stores)('the definition of a version, in %s', (_name, open) => {
     return CONTEXTS.map((context) => ({ ...valuesOf(evaluateAll(flagSet, context, now)) }))
   }
 
-  it('has the same JSON text as the flag set that SDKs download.', async () => {
+  it('The definition of a version has the same JSON text as the flag set that SDKs download.', async () => {
     await served()
     const answer = await call(shop.flags, '/evaluator/flag-set', {
       method: 'GET',
@@ -104,7 +107,7 @@ describe.each(stores)('the definition of a version, in %s', (_name, open) => {
     expect([theme?.rules.length, theme?.rollouts.length]).toEqual([2, 2])
   })
 
-  it('evaluates with compileFlagSet as the server did, then and later.', async () => {
+  it('The definition of a version evaluates with compileFlagSet as on the server, then and later.', async () => {
     const [version, answers] = [await newest(), await served()]
     expect(evaluated(await download(version))).toEqual(answers)
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(2)

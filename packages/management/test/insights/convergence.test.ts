@@ -22,7 +22,7 @@ beforeEach(async () => {
 const convergence = (environmentId = shop.mine.live) =>
   shop.read(`/projects/${shop.mine.projectId}/envs/${environmentId}/convergence`)
 
-/** Publishes a version that serves another variation to everybody. */
+/** Publishes a version that serves the other variation to all contexts. */
 async function serveTheOther(): Promise<void> {
   const { projectId, live: environmentId, flag } = shop.mine
   const params = { projectId, environmentId, flagId: flag.id }
@@ -42,7 +42,7 @@ async function change(isActive: boolean): Promise<void> {
 }
 
 describe('GET …/convergence', () => {
-  it('knows of nothing served before anybody has asked', async () => {
+  it('Convergence reports no served version before the first evaluation', async () => {
     expect(await convergence()).toEqual({
       version: 1,
       published_at: '2030-01-01T00:00:00.000Z',
@@ -51,7 +51,7 @@ describe('GET …/convergence', () => {
     })
   })
 
-  it('tells which version this instance serves, and how long ago it was the newest', async () => {
+  it('Convergence reports the served version and the time since it was last checked', async () => {
     await evaluate(shop.flags, shop.mine.clientKey, context)
     await shop.clock.advance(1234)
     const checked = { checked_at: '2030-01-01T00:00:00.000Z', age_ms: 1234 }
@@ -65,7 +65,7 @@ describe('GET …/convergence', () => {
     })
   })
 
-  it('shows an instance that has missed a hint until it has caught up', async () => {
+  it('Convergence reports an instance that missed a hint until it has the newest version', async () => {
     await evaluate(shop.flags, shop.mine.clientKey, context)
     const parked = poll(shop.flags, shop.mine.clientKey, { context })
     const socket = new TestSocket()
@@ -93,7 +93,7 @@ describe('GET …/convergence', () => {
     expect(await convergence()).toMatchObject({ clients: { ws: 0, poll: 0, behind: 0 } })
   })
 
-  it('counts a client that is too slow to take the newest version as behind', async () => {
+  it('Convergence counts a client as behind if it is too slow to receive the newest version', async () => {
     const socket = new TestSocket()
     const connection = shop.flags.acceptSocket(socket)
     connection.receive(JSON.stringify({ type: 'init', sdkKey: shop.mine.clientKey, context }))
@@ -108,7 +108,7 @@ describe('GET …/convergence', () => {
     shop.flags.releaseSocket(connection)
   })
 
-  it('counts the clients of its own environment only', async () => {
+  it('Convergence counts only the clients of its environment', async () => {
     const parked = poll(shop.flags, shop.theirs.clientKey, { context })
     await settle()
     expect(await convergence()).toMatchObject({ clients: { poll: 0 } })

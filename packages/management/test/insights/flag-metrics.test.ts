@@ -18,12 +18,12 @@ const pathOf = (query = `environmentId=${shop.mine.live}`, flagId = shop.mine.fl
   `/flags/${flagId}/metrics?${query}`
 const metrics = () => shop.read(pathOf())
 
-/** Nobody needs what happens every few seconds in between. */
+/** Advances the clock without running the timers in between. */
 function pass(ms: number): void {
   shop.clock.set(shop.clock.now() + ms)
 }
 
-/** Users `from` to `to` ask for their flags; then what was counted is written. */
+/** Evaluates for the users `from` to `to`, then writes the counts. */
 async function ask(from: number, to: number): Promise<void> {
   for (let user = from; user <= to; user += 1) {
     await evaluate(shop.flags, shop.mine.clientKey, { kind: 'user', key: `user-${user}` })
@@ -31,7 +31,7 @@ async function ask(from: number, to: number): Promise<void> {
   await shop.clock.advance(2000)
 }
 
-/** As if it had been counted now. */
+/** Writes a count of the current minute. */
 async function count(changes: Partial<EvaluationCount>): Promise<void> {
   const { mine, storage, clock } = shop
   const minute = new Date(Math.floor(clock.now() / MINUTE) * MINUTE).toISOString()
@@ -41,7 +41,7 @@ async function count(changes: Partial<EvaluationCount>): Promise<void> {
 }
 
 describe('GET /flags/{flagId}/metrics', () => {
-  it('answers zeros for a flag that nobody has asked for', async () => {
+  it('The metrics of a flag without evaluations are zero', async () => {
     const zero = { value: 0, change: 0 }
     expect(await metrics()).toEqual({
       totalEvaluations: zero,
@@ -57,7 +57,7 @@ describe('GET /flags/{flagId}/metrics', () => {
     })
   })
 
-  it('counts what was evaluated, and how many users it was for', async () => {
+  it('Metrics count the evaluations and the unique users', async () => {
     await ask(1, 10)
     await ask(6, 10)
     expect(await metrics()).toMatchObject({
@@ -73,7 +73,7 @@ describe('GET /flags/{flagId}/metrics', () => {
     })
   })
 
-  it('compares the last 24 hours with the 24 before', async () => {
+  it('Metrics compare the last 24 hours with the 24 hours before', async () => {
     await ask(1, 8)
     pass(DAY)
     expect(await metrics()).toMatchObject({
@@ -89,7 +89,7 @@ describe('GET /flags/{flagId}/metrics', () => {
     expect(await metrics()).toMatchObject({ totalEvaluations: { value: 0, change: 0 } })
   })
 
-  it('marks how many evaluations were reported with a client key, of all reasons', async () => {
+  it('Metrics count the evaluations that were reported with a client key, for all reasons', async () => {
     await count({ source: 'client', count: 8 })
     pass(DAY)
     await count({ source: 'client', count: 9 })
@@ -102,7 +102,7 @@ describe('GET /flags/{flagId}/metrics', () => {
     })
   })
 
-  it('takes the present minute and the 1439 before it as the last 24 hours', async () => {
+  it('Metrics cover the current minute and the 1439 minutes before it', async () => {
     await count({ count: 3 })
     const valueAfter = async (ms: number) => {
       pass(ms)
@@ -115,7 +115,7 @@ describe('GET /flags/{flagId}/metrics', () => {
     expect(await valueAfter(1)).toEqual({ value: 0, change: 0 })
   })
 
-  it('never rounds a failure away', async () => {
+  it('Metrics never round a success rate up to 100 percent if an evaluation failed', async () => {
     await count({ count: 99_999, reason: 'DEFAULT', micros: 42_000_000 })
     await count({ count: 1, reason: 'ERROR' })
     expect(await metrics()).toMatchObject({
@@ -126,12 +126,12 @@ describe('GET /flags/{flagId}/metrics', () => {
     })
   })
 
-  it('writes times of less than a hundredth of a millisecond with two digits', async () => {
+  it('Metrics show times below a hundredth of a millisecond with two digits', async () => {
     await count({ count: 10, micros: 16 })
     expect(await metrics()).toMatchObject({ avgResponseTime: { value: '0.0016ms' } })
   })
 
-  it('divides evaluations among the variations, over all reasons and transports', async () => {
+  it('Metrics divide evaluations among the variations, for all reasons and transports', async () => {
     const [dark, light] = shop.mine.flag.variations.map(({ id }) => id)
     if (dark === undefined || light === undefined) throw new Error('two variations')
     await count({ variationId: dark, count: 2 })
@@ -147,7 +147,7 @@ describe('GET /flags/{flagId}/metrics', () => {
     })
   })
 
-  it('are those of one environment', async () => {
+  it('Metrics contain the evaluations of one environment only', async () => {
     await ask(1, 3)
     const elsewhere = await shop.read(pathOf(`environmentId=${shop.mine.staging}&period=24h`))
     expect(elsewhere).toMatchObject({ totalEvaluations: { value: 0 }, uniqueUsers: { value: 0 } })
@@ -161,14 +161,14 @@ describe('GET /flags/{flagId}/metrics', () => {
     ['environmentId=LIVE&period=7d', 'period'],
     ['environmentId=LIVE&period=', 'period'],
     ['environmentId=LIVE&environment_id=LIVE', 'environment_id'],
-  ])('refuses the query %j, naming %s', async (query, field) => {
+  ])('Metrics refuse the query %j and name %s', async (query, field) => {
     const path = pathOf(query.replaceAll('LIVE', shop.mine.live))
     const { status, body } = await shop.ask('GET', path)
     expect(status).toBe(400)
     expect(body).toMatchObject({ data: { issues: [{ path: field }] } })
   })
 
-  it('answers 404 alike for what is unknown and what is another organization’s', async () => {
+  it('Metrics return the same 404 for an unknown flag and for a flag of another organization', async () => {
     const { mine, theirs, ask: send } = shop
     const nobodys = crypto.randomUUID()
     const answers = async (paths: readonly string[]) => {

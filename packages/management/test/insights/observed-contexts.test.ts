@@ -18,7 +18,7 @@ const list = (query = ''): Promise<Json> => shop.read(`${PATH}?${query}`)
 const keysOf = async (query = ''): Promise<readonly string[]> =>
   (await list(query)).data.map(({ context_json: { key } }: Json) => key)
 
-/** Somebody is evaluated for; then what was seen is written. */
+/** Evaluates for a context, then writes the observed contexts. */
 async function see(context: unknown, key = shop.mine.clientKey): Promise<void> {
   expect((await evaluate(shop.flags, key, context)).status).toBe(200)
   await shop.clock.advance(2000)
@@ -27,7 +27,7 @@ async function see(context: unknown, key = shop.mine.clientKey): Promise<void> {
 const user = (name: string) => ({ kind: 'user', key: name })
 
 describe('GET /contexts/observed-contexts', () => {
-  it('answers what was seen in full, the last first', async () => {
+  it('Observed contexts are returned with all fields, most recently seen first', async () => {
     await see(user('ada'))
     await see(user('bob'))
     await see(user('ada'))
@@ -50,7 +50,7 @@ describe('GET /contexts/observed-contexts', () => {
     })
   })
 
-  it('comes in pages of 20 unless asked otherwise', async () => {
+  it('Observed contexts are returned in pages of 20 by default', async () => {
     for (let n = 0; n < 25; n += 1) {
       await evaluate(shop.flags, shop.mine.clientKey, user(`user-${n}`))
     }
@@ -64,7 +64,7 @@ describe('GET /contexts/observed-contexts', () => {
     expect((await list('page=9')).data).toEqual([])
   })
 
-  it('keeps to a kind, to success or failure, and to an environment', async () => {
+  it('Observed contexts can be filtered by kind, by success and by environment', async () => {
     await see(user('ada'))
     await see({ kind: 'device', key: 'd-1' })
     await see({ kind: 'multi', user: { key: 'eve' }, organization: { key: 'o' } })
@@ -78,7 +78,7 @@ describe('GET /contexts/observed-contexts', () => {
     expect((await list(`env_id=${shop.mine.staging}`)).meta.total).toBe(0)
   })
 
-  it('takes from and to as what was last seen then, both instants included', async () => {
+  it('The filters from and to compare the time of the last observation, including both ends', async () => {
     await see(user('ada'))
     await see(user('bob'))
     await see(user('eve'))
@@ -90,7 +90,7 @@ describe('GET /contexts/observed-contexts', () => {
     expect(await keysOf(`from=2030-01-01T01:00:04%2B01:00&to=${third}`)).toEqual(['eve'])
   })
 
-  it('shows an organization its own, and the platform everybody’s', async () => {
+  it('Members see the observed contexts of their organization, and the platform sees all', async () => {
     await see(user('ada'))
     await see(user('foreigner'), shop.theirs.clientKey)
     expect(await keysOf()).toEqual(['ada'])
@@ -115,13 +115,13 @@ describe('GET /contexts/observed-contexts', () => {
     ['env_id=x', 'env_id'],
     ['kind=', 'kind'],
     [`kind=${'k'.repeat(65)}`, 'kind'],
-  ])('refuses %s, naming %s', async (query, field) => {
+  ])('The list of observed contexts refuses %s and names %s', async (query, field) => {
     const { status, body } = await shop.ask('GET', `${PATH}?${query}`)
     expect(status).toBe(400)
     expect(body).toMatchObject({ data: { issues: [{ path: field }] } })
   })
 
-  it('takes a kind of 64 characters', async () => {
+  it('The filter kind accepts 64 characters', async () => {
     await see({ kind: 'k'.repeat(64), key: 'ada' })
     expect(await keysOf(`kind=${'k'.repeat(64)}`)).toEqual(['ada'])
   })
@@ -134,7 +134,7 @@ describe('DELETE /contexts/observed-contexts', () => {
     (await shop.storage.list('auditEvent', { where: { eventType: 'observed_context.forgotten' } }))
       .data
 
-  it('forgets every context of a person in one environment, for ever', async () => {
+  it('Forgetting a key permanently deletes every context with it in one environment', async () => {
     await see(user('ada'))
     await see({ ...user('ada'), plan: 'pro' })
     await see({ kind: 'multi', user: { key: 'ada' }, organization: { key: 'o' } })
@@ -149,7 +149,7 @@ describe('DELETE /contexts/observed-contexts', () => {
     expect((await shop.storage.list('observedContext', {})).total).toBe(2)
   })
 
-  it('forgets a person whose key contains U+0000 or an unpaired surrogate', async () => {
+  it('A key with U+0000 or an unpaired surrogate can be forgotten', async () => {
     const [nul, half] = [user('a\0da'), user('a\ud800da')]
     for (const context of [nul, half, user('a'), user('ada')]) await see(context)
     expect(await keysOf()).toEqual(['ada', 'a', 'a\uFFFDda', 'a\uFFFDda'])
@@ -160,7 +160,7 @@ describe('DELETE /contexts/observed-contexts', () => {
     expect(await keysOf()).toEqual(['ada', 'a'])
   })
 
-  it('leaves an audit entry that does not name the person', async () => {
+  it('Forgetting a key leaves an audit entry that does not contain the key', async () => {
     await see(user('ada@shop.example'))
     await forget(`env_id=${shop.mine.live}&key=ada%40shop.example`)
     const [entry, ...others] = await audited()
@@ -177,14 +177,14 @@ describe('DELETE /contexts/observed-contexts', () => {
     expect(JSON.stringify(entry)).not.toContain('ada@')
   })
 
-  it('changes nothing, and says nothing of it, when nobody of that name was seen', async () => {
+  it('Forgetting an unobserved key changes nothing and leaves no audit entry', async () => {
     await see(user('ada'))
     expect((await forget(`env_id=${shop.mine.live}&key=bob`)).status).toBe(200)
     expect(await audited()).toEqual([])
     expect(await keysOf()).toEqual(['ada'])
   })
 
-  it('sees them again, as somebody new, when they come back', async () => {
+  it('A forgotten key is observed again as a new context', async () => {
     await see(user('ada'))
     const [before] = (await list()).data
     await forget(`env_id=${shop.mine.live}&key=ada`)
@@ -194,7 +194,7 @@ describe('DELETE /contexts/observed-contexts', () => {
     expect(after.id).not.toBe(before.id)
   })
 
-  it('is for administrators and up, in their own organization', async () => {
+  it('Only administrators and higher roles can forget keys, in their own organization', async () => {
     await see(user('ada'))
     const query = `env_id=${shop.mine.live}&key=ada`
     for (const role of ['viewer', 'editor'] as const) {
@@ -210,7 +210,7 @@ describe('DELETE /contexts/observed-contexts', () => {
     ['env_id=LIVE', 'key'],
     ['env_id=LIVE&key=', 'key'],
     ['env_id=LIVE&key=LONG', 'key'],
-  ])('refuses %j, naming %s', async (query, field) => {
+  ])('Forgetting refuses %j and names %s', async (query, field) => {
     const filled = query.replace('LIVE', shop.mine.live).replace('LONG', 'x'.repeat(1025))
     const { status, body } = await forget(filled)
     expect(status).toBe(400)
@@ -218,7 +218,7 @@ describe('DELETE /contexts/observed-contexts', () => {
   })
 })
 
-it('what was observed in an environment goes with it', async () => {
+it('Deleting an environment deletes its observed contexts', async () => {
   const { mine, storage, clock, flags } = shop
   const staging = `/projects/${mine.projectId}/envs/${mine.staging}`
   const made = await call(flags, `${staging}/sdk-keys`, {

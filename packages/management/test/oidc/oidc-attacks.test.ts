@@ -156,7 +156,7 @@ describe('whoever comes back from the provider', () => {
       await expectRefused(page, 'error: must be a code', browser, 400)
     }
     const twice = `${denied.href}&error=login_required`
-    await expectRefused(await comeBack(twice), 'error: is given more than once', browser, 400)
+    await expectRefused(await comeBack(twice), 'error: must not occur more than once', browser, 400)
   })
 
   it('may bring along what nobody has to understand', async () => {
