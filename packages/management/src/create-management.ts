@@ -36,53 +36,61 @@ import {
 } from './users/administrator.ts'
 import { DISPATCHER, oldDeliveriesJob, WebhookDispatcher } from './webhooks/webhook-dispatcher.ts'
 
-/** What a host may set. `createManagement` of `@ff/management/node` brings what needs Node. */
+/**
+ * The options of `createManagement`. The `createManagement` of `@ff/management/node` provides the
+ * webhook sender and the password hasher.
+ */
 export interface ManagementOptions {
-  /** Posts to webhooks. */
+  /** Sends webhook messages. */
   readonly webhookSender: WebhookSender
   /** Hashes passwords; required unless `users` is `false`. */
   readonly passwordHasher?: PasswordHasher
-  /** Returns the actor of a bearer token; by default that of the server's own access tokens. */
+  /**
+   * Returns the actor of a bearer token; by default, the actor of an access token of the server.
+   */
   readonly authenticateBearer?: AuthenticateBearer
   /**
-   * Looks up an actor of `authenticateBearer` when a change is due that the actor has scheduled.
-   * Without it, such a change is made with the role that the actor had when it was scheduled.
+   * Looks up the author of a scheduled change, an actor of `authenticateBearer`, when the change is
+   * due. Without it, the change is applied with the role that the author had when scheduling it.
    */
   readonly findActor?: FindActor
   /** The payment provider, such as `stripePayments` of `@ff/management/stripe`; none by default. */
   readonly payments?: Payments
-  /** `false`: users cannot log in; `/auth/*` does not exist. */
+  /** If `false`, users cannot log in and the paths `/auth/*` do not exist. */
   readonly users?: false
-  /** The administrator of the installation, appointed at each start, with this password. */
+  /** The administrator of the installation. Role and password are set at each start. */
   readonly administrator?: Administrator
-  /** A further way to log in, such as `oidcProvider` of `@ff/management/oidc`; needs `publicUrl`. */
+  /**
+   * Enables log-in at an identity provider, such as `oidcProvider` of `@ff/management/oidc`, in
+   * addition to passwords. Requires `publicUrl`.
+   */
   readonly identityProvider?: IdentityProvider
-  /** Where browsers find the server: scheme and host, to which the server's `basePath` is added. */
+  /** The scheme and host of the server for browsers; the server's `basePath` is appended. */
   readonly publicUrl?: string
-  /** Management requests a minute that each user and each access token may send; 600 by default. */
+  /** The limit of management requests per minute for each user and access token; 600 by default. */
   readonly managementRateLimit?: number
   /**
-   * Encrypts secrets that must be read back, such as those of webhooks, and signs device cookies:
-   * 32 bytes in base64 or as 64 hexadecimal digits. Of several keys, the first is used for new
-   * secrets and cookies. Without a key, requests that need a secret are refused, and each process
-   * signs device cookies with a random key, so that a restart makes every device unknown.
+   * The key that encrypts the secrets of webhooks and signs device cookies: 32 bytes in base64 or
+   * as 64 hexadecimal digits. If there are several keys, the first is used for new secrets and
+   * cookies. Without a key, requests that need a secret are refused, and each process signs device
+   * cookies with a random key, so that every device is unknown after a restart.
    */
   readonly secretKey?: string | readonly string[]
 }
 
-/** The use cases for calls in process, by the names of their endpoints. */
+/** The use cases for calls in process, by endpoint name. */
 export type ManagementUseCases = {
   readonly [N in PermittedName]: UseCases[N] extends UseCase<infer Input, infer Result>
     ? (input: Input) => Promise<Result>
     : never
 }
 
-/** Returns the use cases, for calls in process as `actor`. */
+/** Returns the use cases that act as `actor`, for calls in process. */
 export type As = (actor: Actor) => ManagementUseCases
 
 const DEFAULT_RATE_LIMIT = 600
 
-/** The options, checked, with what does not depend on the server. */
+/** The validated options, with defaults. */
 interface CheckedOptions extends ManagementOptions {
   readonly administrator?: Administrator
   readonly managementRateLimit: number
@@ -90,8 +98,8 @@ interface CheckedOptions extends ManagementOptions {
 }
 
 /**
- * Creates a management plane: REST endpoints for everything that changes configuration, log-in,
- * billing, audit and webhooks. Throws `INVALID_REQUEST` for an option that cannot be meant.
+ * Creates a management plane: REST endpoints for configuration, log-in, billing, audit and webhooks.
+ * Throws `INVALID_REQUEST` if an option is not valid.
  *
  * @example
  * const flags = createFlagServer({ ...sqlite({ path }), management: createManagement() })
@@ -116,19 +124,19 @@ function checkOptions(options: ManagementOptions): CheckedOptions {
 
 function assertUsers({ users, administrator, passwordHasher }: ManagementOptions): void {
   if (users === false && administrator !== undefined)
-    throw refused('administrator needs users, which is false.')
+    throw refused('administrator must not be set if users is false.')
   if (users !== false && passwordHasher === undefined) {
-    throw refused('passwordHasher is required unless users is false; @ff/management/node has one.')
+    throw refused('passwordHasher is required unless users is false. See @ff/management/node.')
   }
 }
 
 function assertPublicUrl({ identityProvider, publicUrl, users }: ManagementOptions): void {
   if (identityProvider !== undefined && (publicUrl === undefined || users === false)) {
-    throw refused('identityProvider needs publicUrl, and users who log in.')
+    throw refused('identityProvider requires publicUrl, and users must not be false.')
   }
   if (publicUrl === undefined) return
   if (!/^https?:\/\/[^/?#@\s]+\/?$/.test(publicUrl) || !URL.canParse(publicUrl)) {
-    throw refused(`publicUrl must look like "https://flags.example.com", not "${publicUrl}".`)
+    throw refused(`publicUrl must look like "https://flags.example.com" (got "${publicUrl}").`)
   }
 }
 
@@ -152,7 +160,7 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
   const changeServices: ChangeServices = {
     ...{ storage, changeFeed, clock, logger },
     publishCheck: new PublishCheck(),
-    // The dispatcher changes webhooks by a use case, and changes wake the dispatcher.
+    // A closure, because the dispatcher is created later: it depends on the use cases.
     wakeWebhooks: () => webhooks.wake(),
   }
   const as: As = (actor) => bindUseCases(useCases, changeServices, actor)
@@ -203,7 +211,7 @@ interface LogInDependencies extends ServerServices {
   readonly credentialAttempts: CredentialAttempts
 }
 
-/** Returns `undefined` if users do not log in. */
+/** Creates the log-in service. Returns `undefined` if `users` is `false`. */
 function createLogIn(
   { users, passwordHasher, secretKeys = randomSecretKeys() }: CheckedOptions,
   { basePath, ...dependencies }: LogInDependencies,

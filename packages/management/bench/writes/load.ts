@@ -2,24 +2,25 @@ import { Agent, request } from 'node:http'
 import { contextsOf } from '../../../core/bench/workload.ts'
 import type { Shop } from './shop.ts'
 
-/** How long requests took, in milliseconds, in ascending order. */
+/** Durations of requests in milliseconds, in ascending order. */
 export type Times = readonly number[]
 
+/** The measurements of one phase of the load. */
 export interface Phase {
   readonly evaluations: Times
   readonly writes: Times
-  /** Writes that were acknowledged, in a second. */
+  /** Acknowledged writes per second. */
   readonly writesASecond: number
 }
 
 const EVALUATIONS_A_SECOND = 50
-/** More than this under way at once would only measure the queue. */
+/** The limit of concurrent writes. More writes would only measure the queue. */
 const MOST_WRITES_AT_ONCE = 16
 
 const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 const BODIES = contextsOf(1000).map((context) => JSON.stringify({ context }))
 
-/** Evaluates at a steady pace, and meanwhile writes so many times a second. */
+/** Evaluates at a constant rate, and writes at the requested rate at the same time. */
 export async function runPhase(
   url: string,
   shop: Shop,
@@ -53,7 +54,9 @@ interface Pace {
   readonly seconds: number
 }
 
-/** Starts work at its times, whether or not what was started before has ended; awaits all of it. */
+/**
+ * Starts work at a constant rate, also while earlier work is running. Resolves when all has ended.
+ */
 async function atPace({ aSecond, seconds }: Pace, work: (turn: number) => Promise<void>) {
   const begun = performance.now()
   const all: Promise<void>[] = []
@@ -74,12 +77,15 @@ async function timed(times: number[], work: () => Promise<void>): Promise<void> 
 function evaluateOnce(url: string, { sdkKey }: Shop, turn: number): Promise<void> {
   const headers = { 'x-api-key': sdkKey }
   const body = BODIES[turn % BODIES.length] ?? ''
-  return ask({ method: 'POST', address: `${url}/evaluator/evaluate`, headers, body })
+  return send({ method: 'POST', address: `${url}/evaluator/evaluate`, headers, body })
 }
 
 let changes = 0
 
-/** By turns a rule's conditions and whether a flag is active, ever another flag's. */
+/**
+ * Alternately changes the conditions of a rule and the activation of a flag, each time of another
+ * flag.
+ */
 function writeOnce(
   url: string,
   { token, projectId, environmentId, flags }: Shop,
@@ -94,20 +100,20 @@ function writeOnce(
       ? [`${state}/targeting-rules/${flag?.ruleId}`, { conditions }]
       : [state, { is_active: changes % 4 === 1 }]
   const headers = { authorization: `Bearer ${token}` }
-  return ask({ method: 'PUT', address, headers, body: JSON.stringify(body) })
+  return send({ method: 'PUT', address, headers, body: JSON.stringify(body) })
 }
 
-interface Asked {
+interface SentRequest {
   readonly method: string
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-function ask({ method, address, headers, body }: Asked): Promise<void> {
+function send({ method, address, headers, body }: SentRequest): Promise<void> {
   return new Promise((resolve, reject) => {
     const sent = { ...headers, 'content-type': 'application/json' }
-    const asking = request(address, { method, agent, headers: sent }, (response) => {
+    const outgoing = request(address, { method, agent, headers: sent }, (response) => {
       const { statusCode } = response
       let text = ''
       response.on('data', (chunk: Buffer) => {
@@ -115,10 +121,10 @@ function ask({ method, address, headers, body }: Asked): Promise<void> {
       })
       response.on('end', () => {
         if (statusCode === 200) resolve()
-        else reject(new Error(`${method} ${address} was answered ${statusCode}: ${text}`))
+        else reject(new Error(`${method} ${address} returned ${statusCode}: ${text}`))
       })
     })
-    asking.on('error', reject)
-    asking.end(body)
+    outgoing.on('error', reject)
+    outgoing.end(body)
   })
 }

@@ -14,9 +14,8 @@ import { sqlite } from '@ff/storage/sqlite'
 import { type Phase, runPhase, type Times } from './load.ts'
 import { fillShop, type Shop } from './shop.ts'
 
-// What management writes cost those who evaluate: the time that evaluating takes while nobody
-// writes, and while many do, by turns. The server has one core, with all its threads; the load
-// has the other.
+// Measures the effect of management writes on evaluation: phases without writes and phases with
+// many writes alternate. The server, with all its threads, runs on one core; the load on another.
 const FLAGS = 1000
 const WRITES_A_SECOND = 200
 const SECONDS = 4
@@ -43,7 +42,7 @@ async function run(): Promise<void> {
   }
 }
 
-/** This file once more, on one core. */
+/** Starts this file in another process that runs on one core. */
 function start(core: number, parameters: readonly string[]) {
   const command = [process.execPath, ...process.execArgv, FILE, ...parameters]
   return spawn('taskset', ['-c', String(core), ...command], {
@@ -54,11 +53,11 @@ function start(core: number, parameters: readonly string[]) {
 async function serve(): Promise<void> {
   const flags = createFlagServer({
     ...sqlite({ path: join(folder, 'flags.db') }),
-    // The editors that write as fast as they can share one token.
+    // All writes of the load use one token.
     management: createManagement({ managementRateLimit: 1_000_000 }),
   })
   await flags.start()
-  // A server that is too busy must not end the connections that wait for it.
+  // A busy server must not close connections that are waiting for it.
   const server = createServer({ keepAliveTimeout: 600_000 }, toNodeHandler(flags))
   server.listen(0, '127.0.0.1', () => {
     process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
@@ -96,12 +95,12 @@ async function load(url: string): Promise<void> {
   const rate = middle(busy, ({ writesASecond }) => writesASecond)
   console.log(`${FLAGS} flags, SQLite; medians of ${ROUNDS} rounds of ${SECONDS} s, in ms`)
   console.table({
-    'evaluate, nobody writes': row(quiet50, quiet99),
-    'evaluate, while written': row(busy50, busy99),
-    'the ratio': row(busy50 / quiet50, busy99 / quiet99),
+    'evaluate, without writes': row(quiet50, quiet99),
+    'evaluate, with writes': row(busy50, busy99),
+    ratio: row(busy50 / quiet50, busy99 / quiet99),
     write: row(write50, write99),
   })
-  console.log(`${rate.toFixed(0)} writes a second, of ${WRITES_A_SECOND} asked for`)
+  console.log(`${rate.toFixed(0)} writes per second, of ${WRITES_A_SECOND} requested`)
   process.exit(0)
 }
 

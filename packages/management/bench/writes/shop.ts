@@ -7,7 +7,7 @@ import { toFlagDefinition, toPublishedSegment } from '@ff/storage'
 import { sqlite } from '@ff/storage/sqlite'
 import { manyFlags } from '../../../core/bench/workload.ts'
 
-/** What the load needs to know of the data file. */
+/** The credentials and ids in the data file that the load uses. */
 export interface Shop {
   readonly token: string
   readonly sdkKey: string
@@ -19,7 +19,9 @@ export interface Shop {
 const NOW = '2026-01-01T00:00:00.000Z'
 const frame = { createdAt: NOW, updatedAt: NOW, deletedAt: null, revision: 1 }
 
-/** A data file with an environment of so many flags, each with six rules and a rollout. */
+/**
+ * Creates a data file with an environment of `flagCount` flags, each with six rules and a rollout.
+ */
 export async function fillShop(path: string, flagCount: number): Promise<Shop> {
   const { storage, ...rest } = sqlite({ path })
   const flags = createFlagServer({ storage, ...rest, management: createManagement() })
@@ -72,14 +74,14 @@ async function fill(
   return workload.flags.map(({ id, rules }) => ({ id, ruleId: rules[0]?.id ?? '' }))
 }
 
-/** The workload gives readable ids to some of its parts; records have UUIDs. */
+/** Replaces the readable ids of the workload by UUIDs, because records have UUIDs. */
 function withUuids<T>(workload: T): T {
-  const known = new Map<string, string>()
+  const ids = new Map<string, string>()
   const text = JSON.stringify(workload).replace(
     /"(?:v\d+-\d|rollout-\d+|segment-\d+)"/g,
     (name) => {
-      const id = known.get(name) ?? `"${randomUUID()}"`
-      known.set(name, id)
+      const id = ids.get(name) ?? `"${randomUUID()}"`
+      ids.set(name, id)
       return id
     },
   )
@@ -129,7 +131,8 @@ function ruleRecord(rule: RuleDefinition, here: Here): Records['targetingRule'] 
 }
 
 function rolloutRecord(rollout: RolloutDefinition, here: Here): Records['rollout'] {
-  if (rollout.strategy === 'gradual') throw new Error('the workload has no gradual rollouts')
+  if (rollout.strategy === 'gradual')
+    throw new Error('The workload must not have gradual rollouts.')
   const ranges = rollout.ranges.map((range) => ({ ...range }))
   const variants = ranges.map(({ variationId, from, to }) => {
     return { variationId, weight: (to - from) / 1000 }

@@ -12,7 +12,10 @@ export interface NodeManagementOptions
   extends Omit<ManagementOptions, 'webhookSender' | 'passwordHasher'> {
   /** Hashes passwords; scrypt by default. */
   readonly passwordHasher?: ManagementOptions['passwordHasher']
-  /** `allowLoopback`: webhooks may lead to this machine, without TLS; for tests and development. */
+  /**
+   * `allowLoopback` permits webhook URLs on this machine, also without TLS, for tests and
+   * development.
+   */
   readonly webhooks?: { readonly allowLoopback?: boolean }
 }
 

@@ -2,22 +2,22 @@ import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:c
 import { FlagError } from '@ff/core'
 import type { PasswordHasher, PasswordVerdict } from '../ports/password-hasher.ts'
 
-/** What one hash costs: 128 bytes × 2^`log2N` × `r` of memory, `p` times over. */
+/** The cost of one hash: 128 × 2^`log2N` × `r` bytes of memory, computed `p` times. */
 export interface ScryptCost {
   readonly log2N: number
   readonly r: number
   readonly p: number
 }
 
-/** 128 MiB and some tenths of a second. */
+/** Takes 128 MiB and some tenths of a second. */
 const DEFAULT_COST: ScryptCost = { log2N: 17, r: 8, p: 1 }
 
 /**
- * Hashed at once. Each takes a thread of the pool that also reads files and resolves names, and
- * its memory: with one, a flood costs one core and 128 MiB, whatever its size.
+ * The number of concurrent hashes. Each occupies memory and a thread of the pool that also reads
+ * files and resolves host names. A limit of one bounds a flood of log-ins to one core and 128 MiB.
  */
 const AT_ONCE = 1
-/** The most calls that wait; together, some seconds. */
+/** The maximum number of waiting calls. A full queue takes some seconds. */
 const MOST_WAITING = 16
 const RETRY_AFTER_SECONDS = 2
 
@@ -32,7 +32,7 @@ interface Hashed {
 }
 
 /**
- * Hashes passwords with scrypt, off the main thread, a few at a time. The text it makes holds the
+ * Hashes passwords with scrypt, one at a time, outside the main thread. The result contains the
  * cost (`$scrypt$ln=17,r=8,p=1$salt$hash`), so that the cost can be raised later.
  */
 export class ScryptPasswordHasher implements PasswordHasher {
@@ -78,7 +78,7 @@ export class ScryptPasswordHasher implements PasswordHasher {
     await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  /** The longest waiting call takes the free place. */
+  /** Starts the call that has waited longest, if there is one. */
   #release(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.#running -= 1
@@ -101,7 +101,7 @@ function toText({ cost: { log2N, r, p }, salt, hash }: Hashed): string {
   return `$scrypt$ln=${log2N},r=${r},p=${p}$${toBase64(salt)}$${toBase64(hash)}`
 }
 
-/** `undefined` for a text that this hasher has not written; no password matches it. */
+/** Returns `undefined` if the text is not in this hasher's format; no password matches it. */
 function asHashed(text: string): Hashed | undefined {
   const [, log2N, r, p, salt = '', hash = ''] = TEXT.exec(text) ?? []
   if (hash === '') return undefined
@@ -117,5 +117,5 @@ function toBase64(bytes: Buffer): string {
 
 function tooBusy(): FlagError {
   const details = { seconds: RETRY_AFTER_SECONDS }
-  return new FlagError('RATE_LIMITED', 'Too many people log in at once; try again.', { details })
+  return new FlagError('RATE_LIMITED', 'Too many log-ins at the same time. Try again.', { details })
 }

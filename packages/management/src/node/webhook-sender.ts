@@ -5,31 +5,32 @@ import { Client, type Dispatcher, errors } from 'undici'
 import type { WebhookAnswer, WebhookRequest, WebhookSender } from '../ports/webhook-sender.ts'
 import { isLoopbackAddress, isPublicAddress } from './public-address.ts'
 
-/** An address that a name stands for. */
+/** An IP address of a host name. */
 export interface ResolvedAddress {
   readonly address: string
   readonly family: number
 }
 
+/** The options of `NodeWebhookSender`. */
 export interface NodeWebhookSenderOptions {
-  /** Also to this machine, and there without TLS: for tests and development. */
+  /** Permits URLs on this machine, also without TLS, for tests and development. */
   readonly allowLoopback: boolean
-  /** All addresses of a name; the system's by default. */
+  /** Returns all addresses of a host name; by default, uses the resolver of the system. */
   readonly lookup?: (hostname: string) => Promise<readonly ResolvedAddress[]>
 }
 
-/** From the first look at the name to the end of the answer. */
+/** The time limit of an attempt, from resolving the host name to the end of the response. */
 const ATTEMPT_WITHIN_MS = 5000
 const MOST_HEADER_BYTES = 8 * 1024
-/** Of an answer's body, this much is read, and thrown away, so that the receiver can end in peace. */
+/** The part of a response body that is read and discarded so that the receiver can finish. */
 const MOST_BODY_BYTES = 64 * 1024
 
-const LEADS_ASTRAY = 'must not lead to a private, local or reserved address'
+const NOT_PUBLIC = 'must not point to a private, local or reserved address'
 
 /**
- * Posts over connections of its own, only to public addresses. What counts is the address that
- * is connected to: a name is resolved once, each of its addresses is checked, and the connection
- * goes to a checked address. Redirects are not followed, and no proxy is used.
+ * Posts webhook messages to public addresses only. A host name is resolved once, all its addresses
+ * are checked, and the connection is opened to a checked address, so that a name that resolves
+ * differently later cannot bypass the check. Redirects are not followed, and no proxy is used.
  */
 export class NodeWebhookSender implements WebhookSender {
   readonly #allowLoopback: boolean
@@ -43,11 +44,12 @@ export class NodeWebhookSender implements WebhookSender {
   refusalOf(text: string): string | undefined {
     if (!URL.canParse(text)) return 'is not a URL'
     const url = new URL(text)
-    const isSpoken = url.protocol === 'https:' || (this.#allowLoopback && url.protocol === 'http:')
-    if (!isSpoken) return 'must begin with https://'
+    const isSupported =
+      url.protocol === 'https:' || (this.#allowLoopback && url.protocol === 'http:')
+    if (!isSupported) return 'must begin with https://'
     if (url.username !== '' || url.password !== '') return 'must not contain credentials'
     const address = literalIn(url.hostname)
-    return address === undefined || this.#mayReach(address, url) ? undefined : LEADS_ASTRAY
+    return address === undefined || this.#mayReach(address, url) ? undefined : NOT_PUBLIC
   }
 
   async send({ url: text, headers, body }: WebhookRequest): Promise<WebhookAnswer> {
@@ -72,7 +74,7 @@ export class NodeWebhookSender implements WebhookSender {
     }
   }
 
-  /** One connection for each message, so that no connection outlives its address check. */
+  /** Creates a client for one message, so that no connection outlives its address check. */
   #clientFor(url: URL): Client {
     const lookup: LookupFunction = (hostname, { all }, callback) => {
       this.#addressesOf(hostname, url).then(
@@ -92,22 +94,22 @@ export class NodeWebhookSender implements WebhookSender {
     })
   }
 
-  /** Throws `HostError` unless all addresses of the name may be reached. */
+  /** Throws `HostError` if the name is unknown or one of its addresses is not allowed. */
   async #addressesOf(
     hostname: string,
     url: URL,
   ): Promise<readonly [ResolvedAddress, ...ResolvedAddress[]]> {
     const found = await this.#lookup(hostname).catch((cause: unknown) => {
-      throw new HostError('The name is unknown.', { cause })
+      throw new HostError('The host name could not be resolved.', { cause })
     })
     const [first, ...others] = found
     if (first === undefined || !found.every(({ address }) => this.#mayReach(address, url))) {
-      throw new HostError('The name leads to an address that webhooks do not go to.')
+      throw new HostError('The host name resolves to an address that is not allowed.')
     }
     return [first, ...others]
   }
 
-  /** Without TLS, only this machine. */
+  /** Returns `true` if an address is allowed; without TLS, only a loopback address is. */
   #mayReach(address: string, { protocol }: URL): boolean {
     if (isLoopbackAddress(address)) return this.#allowLoopback
     return protocol === 'https:' && isPublicAddress(address)
@@ -122,14 +124,17 @@ function lookupAll(hostname: string): Promise<readonly ResolvedAddress[]> {
   return lookupName(hostname, { all: true })
 }
 
-/** The address that a host is, in whatever spelling it was written, or always stands for. */
+/**
+ * Returns the address of a host that is an IP address or a name for this machine, otherwise
+ * `undefined`. The URL parser has already normalised the spelling of IPv4 addresses.
+ */
 function literalIn(hostname: string): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   if (host === 'localhost' || host.endsWith('.localhost')) return '127.0.0.1'
   return isIP(host) === 0 ? undefined : host
 }
 
-/** What was answered counts, even if its body never ends. */
+/** Discards the body. An error is ignored, because the status alone decides the result. */
 async function discard({ body }: Dispatcher.ResponseData, signal: AbortSignal): Promise<void> {
   try {
     await body.dump({ limit: MOST_BODY_BYTES, signal })

@@ -20,25 +20,26 @@ import {
 } from 'openid-client'
 import type { Identity, IdentityProvider } from '../ports/identity-provider.ts'
 
+/** The options of `oidcProvider`. */
 export interface OidcProviderOptions {
-  /** The provider's address, below which `/.well-known/openid-configuration` is. */
+  /** The URL of the provider, to which `/.well-known/openid-configuration` is appended. */
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** What is asked for; `openid email` by default. */
+  /** The requested scopes, separated by spaces; `openid email` by default. */
   readonly scope?: string
-  /** For tests and development: the provider may be spoken to without TLS. */
+  /** Permits a provider without TLS, for tests and development. */
   readonly allowHttp?: boolean
 }
 
 type Grant = Awaited<ReturnType<typeof authorizationCodeGrant>>
 type Claims = Readonly<Record<string, unknown>>
 
-/** The longest wait for a response of the provider; a browser is waiting too. */
+/** The time limit for a response of the provider. It is short because a browser is waiting. */
 const TIMEOUT_SECONDS = 8
 
-/** What is wrong with an answer, rather than with the provider or the way to it. */
-const WRONG_ANSWERS: ReadonlySet<string | undefined> = new Set([
+/** The codes of errors in the content of a response, as opposed to a failed request. */
+const INVALID_RESPONSE_CODES: ReadonlySet<string | undefined> = new Set([
   'OAUTH_INVALID_RESPONSE',
   'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
   'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
@@ -47,8 +48,8 @@ const WRONG_ANSWERS: ReadonlySet<string | undefined> = new Set([
 
 /**
  * Creates an identity provider that uses OpenID Connect: the authorization code flow with PKCE,
- * state and nonce. The provider's metadata is loaded by the first log-in. Throws
- * `INVALID_REQUEST` for an issuer that is no https address.
+ * state and nonce. The provider's metadata is loaded at the first log-in. Throws `INVALID_REQUEST`
+ * if `issuer` is not an https URL.
  *
  * @example
  * createFlagServer({
@@ -61,7 +62,7 @@ export function oidcProvider(options: OidcProviderOptions): IdentityProvider {
   const configuration = discoverer(options)
   return {
     begin: (redirectUri) =>
-      asking(async () => {
+      callProvider(async () => {
         const checks = {
           state: randomState(),
           nonce: randomNonce(),
@@ -78,8 +79,8 @@ export function oidcProvider(options: OidcProviderOptions): IdentityProvider {
         return { url: url.href, checks }
       }),
     finish: async (callbackUrl, { state, nonce, codeVerifier }) => {
-      const config = await asking(configuration)
-      return judging(async () => {
+      const config = await callProvider(configuration)
+      return verifyResponse(async () => {
         const expected = {
           expectedState: state,
           expectedNonce: nonce,
@@ -93,7 +94,7 @@ export function oidcProvider(options: OidcProviderOptions): IdentityProvider {
   }
 }
 
-/** Returns a function that loads the provider's metadata once; again after a failure. */
+/** Returns a function that loads the provider's metadata and caches it. A failure is not cached. */
 function discoverer(options: OidcProviderOptions): () => Promise<Configuration> {
   const { issuer, clientId, clientSecret, allowHttp = false } = options
   const server = parseIssuer(issuer, allowHttp)
@@ -101,19 +102,19 @@ function discoverer(options: OidcProviderOptions): () => Promise<Configuration> 
     timeout: TIMEOUT_SECONDS,
     execute: [enableNonRepudiationChecks, ...(allowHttp ? [allowInsecureRequests] : [])],
   }
-  let known: Promise<Configuration> | undefined
+  let loaded: Promise<Configuration> | undefined
   return () => {
-    known ??= discovery(server, clientId, undefined, clientAuth(clientSecret), settings).catch(
+    loaded ??= discovery(server, clientId, undefined, clientAuth(clientSecret), settings).catch(
       (cause: unknown) => {
-        known = undefined
+        loaded = undefined
         throw cause
       },
     )
-    return known
+    return loaded
   }
 }
 
-/** Providers disagree about how a secret is encoded in a header, so that is the second choice. */
+/** Prefers the request body, because providers differ in how a secret is encoded in a header. */
 function clientAuth(clientSecret: string): ClientAuth {
   const [post, basic] = [ClientSecretPost(clientSecret), ClientSecretBasic(clientSecret)]
   return (server, ...request) => {
@@ -125,13 +126,15 @@ function clientAuth(clientSecret: string): ClientAuth {
 function parseIssuer(issuer: string, allowHttp: boolean): URL {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined
   if (url?.protocol === 'https:' || (allowHttp && url?.protocol === 'http:')) return url
-  throw new FlagError('INVALID_REQUEST', `issuer must be an https address, not "${issuer}".`)
+  throw new FlagError('INVALID_REQUEST', `issuer must be an https URL (got "${issuer}").`)
 }
 
-/** Many providers send the e-mail address in the ID token; the others at the user-info endpoint. */
+/**
+ * Returns the claims of the ID token; an absent e-mail address is read from the user-info endpoint.
+ */
 async function loadClaims(config: Configuration, grant: Grant): Promise<Claims> {
   const claims = grant.claims()
-  if (claims === undefined) throw new Error('a grant without an ID token')
+  if (claims === undefined) throw new Error('The token response has no ID token.')
   const isComplete = 'email' in claims && 'email_verified' in claims
   if (isComplete || config.serverMetadata().userinfo_endpoint === undefined) return claims
   const { email, email_verified } = await fetchUserInfo(config, grant.access_token, claims.sub)
@@ -143,39 +146,40 @@ function toIdentity({ iss, sub, email, email_verified }: Claims): Identity {
     issuer: String(iss),
     subject: String(sub),
     email: typeof email === 'string' ? email : undefined,
-    // Some send it as text.
+    // Some providers send a string.
     isEmailVerified: email_verified === true || email_verified === 'true',
   }
 }
 
-/** Throws `UNAUTHENTICATED` for a refusal or a wrong response, `UNAVAILABLE` for a failed request. */
-function judging<T>(ask: () => Promise<T>): Promise<T> {
-  return asking(async () => {
+/** Throws `UNAUTHENTICATED` for a refusal or an invalid response, otherwise `UNAVAILABLE`. */
+function verifyResponse<T>(request: () => Promise<T>): Promise<T> {
+  return callProvider(async () => {
     try {
-      return await ask()
+      return await request()
     } catch (cause) {
       if (cause instanceof AuthorizationResponseError)
-        throw refused(`it says ${cause.error}`, cause)
+        throw refused(`it returned ${cause.error}`, cause)
       const isWrongCode = cause instanceof ResponseBodyError && cause.error === 'invalid_grant'
-      const isWrong = cause instanceof ClientError && WRONG_ANSWERS.has(cause.code)
-      if (isWrongCode || isWrong) throw refused('this is not its answer to what was asked', cause)
+      const isWrong = cause instanceof ClientError && INVALID_RESPONSE_CODES.has(cause.code)
+      if (isWrongCode || isWrong) throw refused('its response is not valid', cause)
       throw cause
     }
   })
 }
 
-async function asking<T>(ask: () => Promise<T>): Promise<T> {
+/** Throws `UNAVAILABLE` if the request fails with an error other than a `FlagError`. */
+async function callProvider<T>(request: () => Promise<T>): Promise<T> {
   try {
-    return await ask()
+    return await request()
   } catch (cause) {
     if (cause instanceof FlagError) throw cause
-    const code = cause instanceof ResponseBodyError ? `: it says ${cause.error}` : ''
-    const message = 'The identity provider cannot be reached, or does not answer as it should'
+    const code = cause instanceof ResponseBodyError ? `: ${cause.error}` : ''
+    const message = 'The identity provider cannot be reached or returned an unexpected response'
     throw new FlagError('UNAVAILABLE', `${message}${code}.`, { cause })
   }
 }
 
 function refused(why: string, cause: unknown): FlagError {
-  const message = `The identity provider has let nobody in: ${why}.`
+  const message = `The identity provider did not confirm the log-in: ${why}.`
   return new FlagError('UNAUTHENTICATED', message, { cause })
 }

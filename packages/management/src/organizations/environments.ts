@@ -11,16 +11,16 @@ import { invalid } from '../requests/validation.ts'
 
 /** The use cases of environments. */
 export const environmentUseCases = defineUseCases({
-  /** One page of a project's environments, by key. */
+  /** Returns one page of a project's environments, sorted by key. */
   listEnvironments: ({ storage, project: { id: projectId }, query }) =>
     listPage(storage, 'environment', { where: { projectId }, sortBy: 'key', query }),
 
-  /** An environment. */
+  /** Returns an environment. */
   getEnvironment: async ({ environment }) => environment,
 
   /**
-   * Creates an environment in which every flag of the project is active and serves its default, or
-   * evaluates as in the environment `copyFrom`.
+   * Creates an environment. If `copyFrom` is set, every flag evaluates as in that environment.
+   * Otherwise, every flag is active and serves its default variation.
    */
   async createEnvironment({ writer, project, body }) {
     const from = await findSource(writer.reader, project, body)
@@ -36,17 +36,20 @@ export const environmentUseCases = defineUseCases({
     return completed('environment.created', { after: environment }, { field })
   },
 
-  /** Changes an environment. Making it the default takes that from the one that was. */
+  /** Changes an environment. If it becomes the default, the previous default loses this role. */
   async updateEnvironment({ writer, project, environment: before, body, expectedRevision }) {
     if (body.isDefault === false && before.isDefault) {
-      throw invalid('is_default', 'make another environment the default instead')
+      throw invalid('is_default', 'must stay true until another environment is the default')
     }
     if (body.isDefault === true && !before.isDefault) await yieldDefault(writer, project)
     const after = await writer.update('environment', before, body, expectedRevision)
     return completed('environment.updated', { before, after })
   },
 
-  /** Deletes an environment that is not the default one; its SDK keys end at once. */
+  /**
+   * Deletes an environment. Its SDK keys become invalid immediately. Throws `CONFLICT` if it is the
+   * default environment.
+   */
   async deleteEnvironment({ writer, environment, expectedRevision }) {
     writer.assertRevision('environment', environment, expectedRevision)
     if (environment.isDefault) {
@@ -57,7 +60,7 @@ export const environmentUseCases = defineUseCases({
   },
 })
 
-/** Writes the record alone: a new project has no flags yet. */
+/** Inserts only the environment record, without states of flags. */
 export function insertEnvironment(
   writer: RecordWriter,
   project: Project,
@@ -72,7 +75,7 @@ export function insertEnvironment(
   })
 }
 
-/** Removes the record and everything that belongs to it, SDK keys and observed contexts included. */
+/** Removes an environment with its SDK keys, flag states, rules, rollouts and observed contexts. */
 export async function removeEnvironment(
   writer: RecordWriter,
   environment: Environment,
@@ -94,7 +97,7 @@ async function findSource(
   if (typeof copyFrom !== 'string') return undefined
   const source = await reader.find('environment', copyFrom)
   if (source?.projectId === project.id) return source
-  throw invalid('copy_from', 'names no environment of this project')
+  throw invalid('copy_from', 'must be the id of an environment of this project')
 }
 
 async function yieldDefault(writer: RecordWriter, { id: projectId }: Project): Promise<void> {

@@ -17,7 +17,10 @@ const utf8 = new TextEncoder()
 
 /** The use cases of organizations. */
 export const organizationUseCases = {
-  /** One page of the organizations that the actor may see, by name: its own, or to `platform` all. */
+  /**
+   * Returns one page of organizations, sorted by name: all of them for an actor with the role
+   * `platform`, otherwise only the organization of the actor.
+   */
   listOrganizations: defineQuery('listOrganizations', {
     load: (_input, actor) => organizationOf(actor),
     async run({ storage, organization, query }) {
@@ -27,10 +30,10 @@ export const organizationUseCases = {
   }),
 
   ...defineUseCases({
-    /** An organization. */
+    /** Returns an organization. */
     getOrganization: async ({ organization }) => organization,
 
-    /** A new organization; only the platform may found one. */
+    /** Creates an organization. Requires the role `platform`. */
     async createOrganization({ writer, body }) {
       const organization = await writer.insert('organization', {
         name: body.name,
@@ -52,7 +55,7 @@ export const organizationUseCases = {
       return completed('organization.created', { after: organization })
     },
 
-    /** Changes an organization's own details; of its metadata, only the entries that are named. */
+    /** Changes an organization. Metadata entries that the request does not name stay unchanged. */
     async updateOrganization({ writer, organization: before, body, expectedRevision }) {
       const { metadataUpdates, metadataDeletes, ...fields } = body
       const metadata = mergeMetadata(before.metadata, { metadataUpdates, metadataDeletes })
@@ -61,7 +64,10 @@ export const organizationUseCases = {
       return completed('organization.updated', { before, after })
     },
 
-    /** Deletes an organization with everything in it; its tokens and SDK keys end at once. */
+    /**
+     * Deletes an organization with everything in it. Its access tokens and SDK keys become invalid
+     * immediately.
+     */
     async deleteOrganization({ writer, organization, expectedRevision }) {
       writer.assertRevision('organization', organization, expectedRevision)
       await removeParts(writer, organization)
@@ -84,18 +90,20 @@ async function removeParts(writer: RecordWriter, { id: orgId }: Organization): P
 }
 
 /**
- * Metadata with some entries set and others removed. Throws `INVALID_REQUEST` for a key that is
- * to be set and removed at once, and when the whole grows beyond 1000 keys or 64 KiB of JSON.
+ * Returns metadata with some entries set and others deleted. Throws `INVALID_REQUEST` if a key is
+ * both set and deleted, or if the result grows beyond 1000 keys or 64 KiB of JSON.
  */
 function mergeMetadata(
   metadata: Metadata,
   changes: Pick<OrganizationChanges, 'metadataUpdates' | 'metadataDeletes'>,
 ): Metadata {
   const { metadataUpdates: updates = {}, metadataDeletes: deletes = [] } = changes
-  // An object must not be given such a member by assignment, and codecs leave it out.
-  if (Object.hasOwn(updates, '__proto__')) throw invalid('metadata_updates', 'names __proto__')
+  // Codecs drop this key, because assigning it would change the prototype of an object.
+  if (Object.hasOwn(updates, '__proto__')) {
+    throw invalid('metadata_updates', 'must not contain the key __proto__')
+  }
   const doubled = deletes.findIndex((key) => Object.hasOwn(updates, key))
-  if (doubled >= 0) throw invalid(`metadata_deletes.${doubled}`, 'is to be set as well')
+  if (doubled >= 0) throw invalid(`metadata_deletes.${doubled}`, 'is also in metadata_updates')
   const entries = new Map(Object.entries(metadata))
   for (const key of deletes) entries.delete(key)
   for (const [key, value] of Object.entries(updates)) entries.set(key, value)
@@ -106,9 +114,9 @@ function mergeMetadata(
 
 function assertSize(metadata: Metadata): void {
   if (Object.keys(metadata).length > MOST_KEYS) {
-    throw invalid('metadata_updates', `would make more than ${MOST_KEYS} keys`)
+    throw invalid('metadata_updates', `would exceed the limit of ${MOST_KEYS} keys`)
   }
   if (utf8.encode(JSON.stringify(metadata)).byteLength > MOST_BYTES) {
-    throw invalid('metadata_updates', `would make more than ${MOST_BYTES} bytes of metadata`)
+    throw invalid('metadata_updates', `would exceed the limit of ${MOST_BYTES} bytes of JSON`)
   }
 }

@@ -9,14 +9,14 @@ import { insertEnvironment, removeEnvironment } from './environments.ts'
 
 /** The use cases of projects. */
 export const projectUseCases = defineUseCases({
-  /** One page of an organization's projects, by key. */
+  /** Returns one page of an organization's projects, sorted by key. */
   listProjects: ({ storage, organization: { id: orgId }, query }) =>
     listPage(storage, 'project', { where: { orgId }, sortBy: 'key', query }),
 
-  /** A project with its environments. */
+  /** Returns a project with its environments. */
   getProject: ({ storage, project }) => viewProject(storage, project),
 
-  /** A new project with its two environments, `live` (the default) and `staging`. */
+  /** Creates a project with two environments: `live` (the default) and `staging`. */
   async createProject({ writer, organization, body }) {
     const project = await writer.insert('project', {
       orgId: organization.id,
@@ -31,14 +31,14 @@ export const projectUseCases = defineUseCases({
     return completed('project.created', { after: project }, { result })
   },
 
-  /** Changes a project's name or description. */
+  /** Changes the fields of a project that the request contains. */
   async updateProject({ writer, project: before, body, expectedRevision }) {
     const after = await writer.update('project', before, body, expectedRevision)
     const result = await viewProject(writer.reader, after)
     return completed('project.updated', { before, after }, { result })
   },
 
-  /** Deletes a project with everything in it; its SDK keys end at once. */
+  /** Deletes a project with everything in it. Its SDK keys become invalid immediately. */
   async deleteProject({ writer, project, expectedRevision }) {
     writer.assertRevision('project', project, expectedRevision)
     await removeProject(writer, project)
@@ -46,7 +46,7 @@ export const projectUseCases = defineUseCases({
   },
 })
 
-/** Removes the record and everything that belongs to it. */
+/** Removes a project with its environments, flags and segments. */
 export async function removeProject(writer: RecordWriter, project: Project): Promise<void> {
   const where = { projectId: project.id }
   const environments = await writer.reader.list('environment', { where })

@@ -4,20 +4,23 @@ import type { Storage } from '@ff/storage'
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
 
-/** How long a context that is not seen again is kept. */
+/** The time for which a context is kept after it was last seen. */
 const CONTEXTS_MS = 30 * DAY_MS
 
-/** How long counts and sketches are kept: longer than any window that is asked for. */
+/** The time for which counts and sketches are kept. It exceeds the longest window of a query. */
 const COUNTS_MS = 3 * DAY_MS
 
-/** What was last seen within this time is removed at once: other writers wait for no more. */
+/** The span of `lastSeen` that one statement removes, so that other writers do not wait long. */
 const PORTION_MS = 10 * 60 * 1000
 
-/** Removes for ever what is too old to be asked for. Doing it twice, or at once, does no harm. */
+/**
+ * Creates the job that permanently deletes old contexts, counts and idempotency records. Several
+ * instances may run it concurrently.
+ */
 export function retentionJob(storage: Storage, clock: Clock): Job {
   const ago = (ms: number) => new Date(clock.now() - ms).toISOString()
   return {
-    name: 'remove what is too old',
+    name: 'delete expired data',
     everyMs: HOUR_MS,
     async run() {
       await storage.dropEvaluationCounts(ago(COUNTS_MS))
@@ -29,7 +32,7 @@ export function retentionJob(storage: Storage, clock: Clock): Job {
   }
 }
 
-/** Deletes contexts that were last seen before a timestamp, the oldest first. */
+/** Deletes contexts that were last seen before a timestamp, oldest first. */
 async function purgeContexts(storage: Storage, before: string): Promise<void> {
   const sort = { field: 'lastSeen', direction: 'asc' } as const
   for (;;) {

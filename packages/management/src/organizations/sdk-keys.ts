@@ -12,13 +12,16 @@ import { SECRET_PREFIX_LENGTH } from '../users/access-tokens.ts'
 
 const DEFAULT_GRACE_SECONDS = 24 * 60 * 60
 
-/** The use cases of sdk keys. */
+/** The use cases of SDK keys. */
 export const sdkKeyUseCases = defineUseCases({
-  /** One page of an environment's SDK keys, by name, revoked ones included; never the keys themselves. */
+  /**
+   * Returns one page of an environment's SDK keys, sorted by name. Revoked keys are included; the
+   * secrets are not.
+   */
   listSdkKeys: ({ storage, environment: { id: environmentId }, query }) =>
     listPage(storage, 'sdkKey', { where: { environmentId }, sortBy: 'name', query }),
 
-  /** A new SDK key of an environment. `key` is shown in this answer and never again. */
+  /** Creates an SDK key of an environment. Only this response contains the secret, as `key`. */
   async createSdkKey({ writer, project, environment, body }) {
     const secret = await newKey()
     assertInFuture('expires_at', body.expiresAt, writer.now)
@@ -35,7 +38,7 @@ export const sdkKeyUseCases = defineUseCases({
     return completed('sdk_key.created', { after: record }, { result, shownOnce: 'key' })
   },
 
-  /** Revokes an SDK key: requests with it are refused, and its connections are closed. */
+  /** Revokes an SDK key. Requests with it are refused, and its connections are closed. */
   async revokeSdkKey({ writer, sdkKey: before, expectedRevision }) {
     const changes = { revokedAt: before.revokedAt ?? writer.now }
     const after = await writer.update('sdkKey', before, changes, expectedRevision)
@@ -43,9 +46,9 @@ export const sdkKeyUseCases = defineUseCases({
   },
 
   /**
-   * A new key in the place of another, with its name, kind and rate limit. The old one is valid for
-   * a grace period yet, unless it expires earlier; without grace it is revoked. Throws `CONFLICT`
-   * for a key that has ended already.
+   * Replaces an SDK key by a new one with the same name, kind and rate limit. The old key stays
+   * valid for a grace period unless it expires earlier. If the grace period is 0, it is revoked.
+   * Throws `CONFLICT` if the key is already revoked or expired.
    */
   async rotateSdkKey({ writer, sdkKey: before, body }) {
     const secret = await newKey()
@@ -73,7 +76,7 @@ async function newKey() {
 
 function assertLiving({ revokedAt, expiresAt }: SdkKey, now: string): void {
   if (revokedAt === null && (expiresAt === null || expiresAt > now)) return
-  throw new FlagError('CONFLICT', 'The SDK key has ended; create a new one.')
+  throw new FlagError('CONFLICT', 'The SDK key is revoked or expired. Create a new one.')
 }
 
 function endAfter(

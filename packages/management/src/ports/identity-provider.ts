@@ -1,31 +1,38 @@
 /** An identity that an identity provider has verified. */
 export interface Identity {
-  /** The permanent name of the provider. */
+  /** The issuer identifier of the provider, which never changes. */
   readonly issuer: string
-  /** The provider's id of the user; never given to another user. */
+  /** The provider's id of the user, which the provider never assigns to another user. */
   readonly subject: string
   readonly email: string | undefined
-  /** Whether the provider has verified that the address is the user's. */
+  /** `true` if the provider has verified that the address belongs to the user. */
   readonly isEmailVerified: boolean
 }
 
-/** The secrets that the browser keeps while it is at the provider. */
+/** The secrets that the browser keeps between the redirect to the provider and its return. */
 export interface AuthorizationChecks {
   readonly state: string
   readonly nonce: string
   readonly codeVerifier: string
 }
 
-/** Verifies identities of users, such as `oidcProvider` of `@ff/management/oidc`. */
+/**
+ * Verifies the identities of users. An implementation is `oidcProvider` of `@ff/management/oidc`.
+ */
 export interface IdentityProvider {
-  /** Returns the URL to redirect a browser to, which returns to `redirectUri`. Throws `UNAVAILABLE`. */
+  /**
+   * Returns the URL of the provider to redirect a browser to, and the secrets to keep. The provider
+   * redirects the browser to `redirectUri` afterwards. Throws `UNAVAILABLE` if the provider cannot
+   * be reached.
+   */
   begin(
     redirectUri: string,
   ): Promise<{ readonly url: string; readonly checks: AuthorizationChecks }>
   /**
-   * Returns the identity of a browser that came back to `redirectUri`, with those of `code`, `state`,
-   * `iss` and `error` in the query that the provider sent. Throws `UNAUTHENTICATED` if the provider
-   * refuses, or if this is not the response to its request; `UNAVAILABLE`.
+   * Returns the identity of the user of a browser that the provider has redirected to
+   * `redirectUri`. `callbackUrl` is this URL with the parameters `code`, `state`, `iss` and `error`
+   * that the provider added. Throws `UNAUTHENTICATED` if the provider refused the log-in or the
+   * response does not match `checks`, and `UNAVAILABLE` if the provider cannot be reached.
    */
   finish(callbackUrl: string, checks: AuthorizationChecks): Promise<Identity>
 }

@@ -1,13 +1,17 @@
-/** The result of verifying a password. `outdated`: right, but its hash should be replaced. */
+/** The result of verifying a password. `outdated`: right, but the hash should be replaced. */
 export type PasswordVerdict = 'wrong' | 'right' | 'outdated'
 
-/** Hashes passwords for storage. A host with its own hasher is responsible for its strength. */
+/**
+ * Hashes passwords for storage. A host that provides its own hasher is responsible for its
+ * strength.
+ */
 export interface PasswordHasher {
-  /** Throws `RATE_LIMITED` when more passwords wait than can be hashed in time. */
+  /** Returns the hash of a password. Throws `RATE_LIMITED` if too many passwords are waiting. */
   hash(password: string): Promise<string>
   /**
-   * Does the same work, and returns `wrong`, if the hash is `null`, so that the time does not reveal
-   * whether an address is known. Throws as `hash` does.
+   * Compares a password with a hash. If the hash is `null`, does the same work and returns `wrong`,
+   * so that the response time does not reveal whether a user exists. Throws `RATE_LIMITED` if too
+   * many passwords are waiting.
    */
   verify(password: string, hash: string | null): Promise<PasswordVerdict>
 }

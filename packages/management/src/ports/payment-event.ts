@@ -15,7 +15,7 @@ const customer = z.object({
   type: z.literal('customer'),
   id,
   customerId: id,
-  /** The organization that it says it is; `null` if it does not say. */
+  /** The organization that the customer's metadata names; `null` if it names none. */
   orgId,
   email: z.string().max(512).nullable(),
   status: z.enum(['living', 'deleted']),
@@ -29,7 +29,7 @@ const checkout = z.object({
   status: z.enum(['completed']),
 })
 
-/** What is paid for, with its present period. */
+/** A price of a subscription, with its current period. */
 const price = z.object({ id, periodStart: timestamp, periodEnd: timestamp })
 
 const subscription = z.object({
@@ -37,8 +37,8 @@ const subscription = z.object({
   id,
   customerId: id,
   /**
-   * `pending`: never paid for yet; `abandoned`: nor will it be. `overdue`: a payment failed and is
-   * tried again; `suspended`: it is not tried any more.
+   * `pending`: the first payment is due; `abandoned`: it was never made. `overdue`: a payment
+   * failed and will be retried; `suspended`: it will not be retried.
    */
   status: z.enum(['pending', 'trial', 'active', 'overdue', 'suspended', 'abandoned', 'ended']),
   prices: z.array(price).max(100).readonly(),
@@ -54,10 +54,10 @@ const invoice = z.object({
   customerId: id,
   subscriptionId: id.nullable(),
   status: z.enum(['draft', 'open', 'uncollectible', 'void', 'paid']),
-  /** In the smallest unit of the currency. */
+  /** The amount in the smallest unit of the currency, such as cents. */
   amountDue: amount,
   amountPaid: amount,
-  /** Three letters, lower case. */
+  /** The ISO 4217 code in lower case, such as `eur`. */
   currency: z.string().regex(/^[a-z]{3}$/),
   invoicePdf: link,
   hostedInvoiceUrl: link,
@@ -73,11 +73,11 @@ const SUBJECTS = { customer, checkout, subscription, invoice } as const
 const subject = z.discriminatedUnion('type', [customer, checkout, subscription, invoice])
 
 const paymentEvent = z.object({
-  /** The provider's, the same however often it is delivered. */
+  /** The provider's id, which is the same for repeated deliveries of one event. */
   id,
-  /** When it happened, to the second. */
+  /** The time of the event, to the second. */
   occurredAt: timestamp,
-  /** What changed; `null` for events that mean nothing here. */
+  /** The changed object; `null` for events that are ignored. */
   subject: subject.nullable(),
 })
 
@@ -87,32 +87,32 @@ export type PaymentCustomer = Readonly<z.output<typeof customer>>
 /** A completed checkout. */
 export type PaymentCheckout = Readonly<z.output<typeof checkout>>
 
-/** A subscription, with the prices that are paid for. */
+/** A subscription with its prices. */
 export type PaymentSubscription = Readonly<z.output<typeof subscription>>
 
 /** An invoice of the provider. */
 export type PaymentInvoice = Readonly<z.output<typeof invoice>>
 
-/** An object of the provider, which belongs to a customer there; ids are the provider's. */
+/** An object of the provider that belongs to a customer. All its ids are the provider's. */
 export type PaymentSubject = Readonly<z.output<typeof subject>>
 
-/** That an object of the provider changed, and how it was right afterwards. */
+/** A change of an object of the provider, with the state of the object after it. */
 export type PaymentEvent = Readonly<z.output<typeof paymentEvent>>
 
-/** Returns how far an object has come, from 0: statuses are listed from the beginning to the end. */
+/** Returns the position of the object's status in its life cycle, from 0. */
 export function rankOf({ type, status }: PaymentSubject): number {
   const statuses: readonly string[] = SUBJECTS[type].shape.status.options
   return statuses.indexOf(status)
 }
 
-/** Returns whether a text is the status of an invoice. */
+/** Returns `true` if a text is the status of an invoice. */
 export function isInvoiceStatus(text: string): text is PaymentInvoice['status'] {
   return invoice.shape.status.safeParse(text).success
 }
 
 /**
- * Throws `INVALID_REQUEST`, naming the field, for an event of the payment provider that can never be
- * taken in, such as one with a negative amount or a link that is not `https:`.
+ * Throws `INVALID_REQUEST`, with the name of the field, if an event of the payment provider is not
+ * valid, for example because an amount is negative or a link is not `https:`.
  */
 export function assertReadableEvent(event: PaymentEvent): void {
   const issue = paymentEvent.safeParse(event).error?.issues[0]
@@ -121,7 +121,7 @@ export function assertReadableEvent(event: PaymentEvent): void {
   throw unreadableEvent(event.id, `${field}: ${issue.message}`)
 }
 
-/** The refusal of a signed event that can never be taken in, and why. */
+/** Creates the error for a signed event that is not valid. `fault` completes its message. */
 export function unreadableEvent(eventId: unknown, fault: string): FlagError {
   const message = `The event ${String(eventId)} cannot be read: ${fault}.`
   return new FlagError('INVALID_REQUEST', message, { details: { eventId: String(eventId) } })

@@ -3,23 +3,32 @@ import type { PaymentEvent } from './payment-event.ts'
 /**
  * A payment provider, such as `stripePayments` of `@ff/management/stripe`.
  *
- * What goes out throws `UNAVAILABLE` when the provider cannot be reached, `INVALID_REQUEST` when it
- * refuses.
+ * The methods that send a request throw `UNAVAILABLE` if the provider cannot be reached, and
+ * `INVALID_REQUEST` if it rejects the request.
  */
 export interface Payments {
-  /** Makes an organization known to the provider. The same key makes it only once. */
+  /**
+   * Creates a customer for an organization. Repeated calls with the same idempotency key create one
+   * customer.
+   */
   createCustomer(customer: NewCustomer): Promise<{ readonly customerId: string }>
-  /** A page of the provider's where a subscription is paid for. */
+  /**
+   * Creates a checkout session. Returns the URL of the provider's page for paying a subscription.
+   */
   createCheckout(order: CheckoutOrder): Promise<{ readonly url: string }>
-  /** Puts an amount on the customer's next invoice. The same key charges only once. */
+  /**
+   * Adds an amount to the customer's next invoice. Repeated calls with the same idempotency key
+   * charge it only once.
+   */
   chargeOverage(charge: OverageCharge): Promise<void>
   /**
-   * What a signed message of the provider says. Throws `INVALID_REQUEST` for what the provider
-   * has not signed, or signed too long before `now`.
+   * Verifies and parses a signed message of the provider. Throws `INVALID_REQUEST` if the signature
+   * is not valid or was created too long before `now`.
    */
   parseEvent(delivery: PaymentDelivery): Promise<PaymentEvent>
 }
 
+/** The input of `createCustomer`. */
 export interface NewCustomer {
   readonly orgId: string
   readonly name: string
@@ -27,30 +36,33 @@ export interface NewCustomer {
   readonly idempotencyKey: string
 }
 
+/** The input of `createCheckout`. */
 export interface CheckoutOrder {
   readonly orgId: string
   readonly customerId: string
   readonly priceId: string
-  /** Days before the first payment; 0 for none. */
+  /** Days of free trial before the first payment; 0 for no trial. */
   readonly trialDays: number
-  /** Where the provider redirects the browser afterwards; by default, to its configured URL. */
+  /** The URL to redirect the browser to after the payment; by default, the configured URL. */
   readonly successUrl: string | undefined
+  /** The URL to redirect the browser to if the user cancels; by default, the configured URL. */
   readonly cancelUrl: string | undefined
 }
 
+/** The input of `chargeOverage`. */
 export interface OverageCharge {
   readonly customerId: string
-  /** Euro cents. */
+  /** The amount in euro cents. */
   readonly amountCents: number
   readonly description: string
   readonly idempotencyKey: string
 }
 
-/** A message as it came. */
+/** A message of the provider as it was received. */
 export interface PaymentDelivery {
-  /** Byte for byte: a body that was parsed and written again has another signature. */
+  /** The unchanged body: if it were parsed and serialised again, the signature would not match. */
   readonly rawBody: string
   readonly signature: string | undefined
-  /** Epoch milliseconds. */
+  /** The current time in milliseconds since the epoch. */
   readonly now: number
 }

@@ -1,24 +1,27 @@
 import type { WebhookFault } from '@ff/protocol/management'
 
-/** A message, and its URL. */
+/** A message and the URL to post it to. */
 export interface WebhookRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** The result of a request. Of the response, only the status is kept. */
+/** The result of a request. */
 export interface WebhookAnswer {
-  /** `null` without a response. */
+  /** The HTTP status of the response; `null` if there was none. */
   readonly status: number | null
-  /** `null` if the receiver accepted it. */
+  /** The reason why the delivery failed; `null` if the receiver accepted the message. */
   readonly fault: WebhookFault | null
 }
 
-/** Posts messages to URLs that are not trusted. */
+/** Posts messages to untrusted URLs. */
 export interface WebhookSender {
-  /** Returns why a webhook cannot have this URL, as the end of a message; `undefined` if it can. */
+  /**
+   * Returns the reason why a URL is not allowed for webhooks, such as "is not a URL"; `undefined`
+   * if it is allowed.
+   */
   refusalOf(url: string): string | undefined
-  /** Never rejects, and takes a bounded time. */
+  /** Posts a message. The promise is never rejected and resolves within a bounded time. */
   send(request: WebhookRequest): Promise<WebhookAnswer>
 }

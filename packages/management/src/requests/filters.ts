@@ -9,11 +9,11 @@ export function given<T extends object>(fields: T): Given<T> {
   ) as Given<T>
 }
 
-/** Returns the range of a list from one timestamp to another, both included if given. */
+/** Returns the range of a list from one timestamp to another. Both are inclusive and optional. */
 export function rangeOf<K extends Kind>(
   field: NonNullable<ListQuery<K>['range']>['field'],
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
 ): NonNullable<ListQuery<K>['range']> {
-  // No timestamp sorts between one and the same with a `~`, so the range includes the last one.
+  // The end of a range is exclusive. `~` sorts after every character of a timestamp.
   return { field, ...given({ from, to: to && `${to}~` }) }
 }

@@ -2,17 +2,20 @@ import { FlagError, type JsonValue } from '@ff/core'
 import { newId } from '@ff/server/plane'
 import type { IdempotencyRecord, StorageSession } from '@ff/storage'
 
-/** A request that may be repeated and is applied once. */
+/** A request that may be sent repeatedly and is applied once. */
 export interface IdempotentRequest {
-  /** Identifies the request: a hash of its actor, endpoint, path and key. */
+  /** Identifies the request: a hash of its actor, endpoint, path and idempotency key. */
   readonly scope: string
-  /** A hash of what was sent: the same scope with another body is a mistake. */
+  /** A hash of the body. A different body with the same scope is an error. */
   readonly bodyHash: string
 }
 
-const REMEMBERED_MS = 24 * 60 * 60 * 1000
+const LIFETIME_MS = 24 * 60 * 60 * 1000
 
-/** Returns the record of an earlier request; throws `CONFLICT` if that had another body. */
+/**
+ * Returns the record of an earlier request with the same scope; `undefined` if there is none.
+ * Throws `CONFLICT` if that request had another body.
+ */
 export async function findEarlierResult(
   session: StorageSession,
   request: IdempotentRequest | undefined,
@@ -23,12 +26,12 @@ export async function findEarlierResult(
   const record = (await session.list('idempotencyRecord', { where: { scope }, limit: 1 })).data[0]
   if (record === undefined || record.expiresAt <= now) return undefined
   if (record.bodyHash === bodyHash) return record
-  throw new FlagError('CONFLICT', 'This Idempotency-Key was used for another body.')
+  throw new FlagError('CONFLICT', 'This Idempotency-Key was already used with another body.')
 }
 
 /**
- * Stores the result of a request, in the transaction of its change, and deletes expired results, so
- * that there are never more of them than one day needs.
+ * Stores the result of a request in the transaction of its change. Also deletes expired results, so
+ * that at most the results of one day are stored.
  */
 export async function rememberResult(
   session: StorageSession,
@@ -41,7 +44,7 @@ export async function rememberResult(
     ...request,
     id: newId(),
     result: JSON.parse(JSON.stringify(result)) as JsonValue,
-    expiresAt: new Date(Date.parse(now) + REMEMBERED_MS).toISOString(),
+    expiresAt: new Date(Date.parse(now) + LIFETIME_MS).toISOString(),
     createdAt: now,
     updatedAt: now,
     deletedAt: null,
@@ -49,7 +52,7 @@ export async function rememberResult(
   })
 }
 
-/** Returns the end of a range that includes a time. */
+/** Returns the exclusive end of a range that includes `now`. */
 function afterTime(now: string): string {
   return new Date(Date.parse(now) + 1).toISOString()
 }

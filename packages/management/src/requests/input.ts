@@ -6,7 +6,7 @@ export interface InputOf<E extends Endpoint> {
   readonly params: z.output<E['params']>
   readonly query: z.output<E['query']>
   readonly body: z.output<E['body']>
-  /** When given, the write is refused with `CONFLICT` if the record has another revision. */
+  /** If present, the write is refused with `CONFLICT` if the record has another revision. */
   readonly expectedRevision?: number | undefined
 }
 
@@ -24,7 +24,9 @@ type OptionalField<Input, Field extends keyof Input> =
       ? { readonly [F in Field]?: Input[F] }
       : { readonly [F in Field]: Input[F] }
 
-/** The input of a call in process: a field that may be empty may be left out. */
+/**
+ * The input of a call in process. `params`, `query` and `body` are optional if they may be empty.
+ */
 export type CallInput<Input extends AnyInput> = Omit<Input, 'params' | 'query' | 'body'> &
   OptionalField<Input, Extract<keyof Input, 'params'>> &
   OptionalField<Input, Extract<keyof Input, 'query'>> &

@@ -3,19 +3,20 @@ import type { Kind, ListQuery, Records, StorageSession } from '@ff/storage'
 
 const DEFAULT_LIMIT = 50
 
-/** The requested part of a list. */
+/** The requested page of a list. */
 export interface Paging {
-  /** From 1. */
+  /** The number of the page, from 1. */
   readonly page?: number | undefined
+  /** The maximum number of entries on a page. */
   readonly limit?: number | undefined
 }
 
-/** Page and limit with the defaults filled in. */
+/** Returns page and limit; the defaults are page 1 and 50 entries. */
 export function pagingOf({ page = 1, limit = DEFAULT_LIMIT }: Paging) {
   return { page, limit }
 }
 
-/** One page that the store has cut out already. */
+/** Returns a page of data that the store has already limited to this page. */
 export function toPage<T>(
   { data, total }: { readonly data: readonly T[]; readonly total: number },
   paging: Paging,
@@ -24,7 +25,7 @@ export function toPage<T>(
   return { data, meta: { total, page, pageCount: Math.ceil(total / limit) } }
 }
 
-/** Cuts one page out of a whole list. */
+/** Returns one page of a complete list. */
 export function cutPage<T>(all: readonly T[], paging: Paging): PageOf<T> {
   const { page, limit } = pagingOf(paging)
   const data = all.slice((page - 1) * limit, page * limit)
@@ -39,7 +40,7 @@ interface PageQuery<K extends Kind> extends Pick<ListQuery<K>, 'where' | 'range'
   readonly query: Paging & { readonly search?: string | undefined }
 }
 
-/** Reads the requested page of the records of a kind. */
+/** Reads one page of the records of a kind. */
 export async function listPage<K extends Kind>(
   reader: Pick<StorageSession, 'list'>,
   kind: K,

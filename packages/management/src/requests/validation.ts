@@ -5,30 +5,32 @@ import { isMissing, wireFault } from './wire-faults.ts'
 const MOST_ISSUES = 20
 const LONGEST_PATH = 256
 
-/** `INVALID_REQUEST` for one fault; `path` is in the caller's spelling. */
+/** Creates an `INVALID_REQUEST` error for one field. `path` has the spelling of the wire. */
 export function invalid(path: string, message: string): FlagError {
   return invalidRequest([{ path, message }])
 }
 
-/** `INVALID_REQUEST` for several faults at once. */
+/**
+ * Creates an `INVALID_REQUEST` error for several fields. Its message is that of the first issue.
+ */
 export function invalidRequest(issues: readonly Issue[]): FlagError {
   const first = issues[0]
   const message = first === undefined ? 'The request is not valid.' : sentenceOf(first)
   return new FlagError('INVALID_REQUEST', message, { details: { issues } })
 }
 
-/** Whether a value is an e-mail address that a user can have. */
+/** Returns `true` if a value is an e-mail address of at most 254 characters. */
 export function isEmail(value: unknown): boolean {
   return z.email().max(254).safeParse(value).success
 }
 
-/** Throws `INVALID_REQUEST` for a timestamp, if given, that is not after `now`. */
+/** Throws `INVALID_REQUEST` if a timestamp is present and not after `now`. */
 export function assertInFuture(path: string, timestamp: string | null | undefined, now: string) {
   if (typeof timestamp === 'string' && timestamp <= now)
-    throw invalid(path, 'must lie in the future')
+    throw invalid(path, 'must be in the future')
 }
 
-/** Throws `INVALID_REQUEST` with the path of a text that is listed a second time, if there is one. */
+/** Throws `INVALID_REQUEST`, with the path of the first duplicate, if a text is listed twice. */
 export function assertDistinct(texts: readonly string[], pathAt: (index: number) => string): void {
   const listed = new Set<string>()
   for (const [index, text] of texts.entries()) {
@@ -37,7 +39,9 @@ export function assertDistinct(texts: readonly string[], pathAt: (index: number)
   }
 }
 
-/** From the wire; throws `INVALID_REQUEST` naming the wire fields. */
+/**
+ * Decodes a value from the wire. Throws `INVALID_REQUEST`, with at most 20 issues by wire field.
+ */
 export function decodeWire<C extends z.ZodType>(codec: C, wire: unknown): z.output<C> {
   const decoded = z.safeDecode(codec, wire as z.input<C>, { error: wireFault })
   if (decoded.success) return decoded.data
@@ -49,7 +53,7 @@ export function decodeWire<C extends z.ZodType>(codec: C, wire: unknown): z.outp
   throw invalidRequest(issues.slice(0, MOST_ISSUES))
 }
 
-/** To the wire; throws `INVALID_REQUEST` naming the wire fields of a value that breaks its rules. */
+/** Encodes a value for the wire. Throws `INVALID_REQUEST`, with at most 20 issues by wire field. */
 export function encodeWire<C extends z.ZodType>(codec: C, value: z.output<C>): z.input<C> {
   const encoded = z.safeEncode(codec, value, { error: wireFault })
   if (encoded.success) return encoded.data

@@ -10,10 +10,10 @@ function faultOf(codec: z.ZodType, wire: unknown): string {
   } catch (error) {
     if (isFlagError(error)) return error.message
   }
-  throw new Error('nothing is wrong')
+  throw new Error('The value is valid.')
 }
 
-describe('what is wrong with a request is said in words', () => {
+describe('the messages for invalid requests', () => {
   const key = endpoints.createSdkKey.body
   const cases: [string, z.ZodType, unknown, string][] = [
     ['a missing text', key, { kind: 'client' }, 'name: is required'],
@@ -24,37 +24,42 @@ describe('what is wrong with a request is said in words', () => {
     ['a list for a body', key, [], 'must be an object'],
     ['a number for a text', key, { name: 5, kind: 'client' }, 'name: must be text'],
     ['null for a text', key, { name: null, kind: 'client' }, 'name: must be text'],
-    ['another choice', key, { name: 'x', kind: 'y' }, 'kind: must be one of "client", "server"'],
-    ['the only choice', z.literal('24h'), '7d', 'must be "24h"'],
+    ['an unknown choice', key, { name: 'x', kind: 'y' }, 'kind: must be one of "client", "server"'],
+    ['a value other than the only choice', z.literal('24h'), '7d', 'must be "24h"'],
     ['an empty text', key, { name: ' ', kind: 'client' }, 'name: must not be empty'],
     [
-      'a long text',
+      'a text that is too long',
       key,
       { name: 'x'.repeat(257), kind: 'client' },
       'name: must have at most 256 characters',
     ],
     ['an empty list', z.array(z.string()).min(1), [], 'must not be empty'],
-    ['a long list', z.array(z.string()).max(2), ['', '', ''], 'must have at most 2 entries'],
-    ['a broken number', z.int(), 0.5, 'must be a whole number'],
-    ['a low number', z.int().min(1), 0, 'must be at least 1'],
-    ['a high number', z.number().max(100), 101, 'must be at most 100'],
-    ['a number at an open end', z.number().gt(0), 0, 'must be more than 0'],
-    ['text for a switch', z.boolean(), 'yes', 'must be true or false'],
     [
-      'a day for an instant',
+      'a list that is too long',
+      z.array(z.string()).max(2),
+      ['', '', ''],
+      'must have at most 2 entries',
+    ],
+    ['a fraction for a whole number', z.int(), 0.5, 'must be a whole number'],
+    ['a number below the minimum', z.int().min(1), 0, 'must be at least 1'],
+    ['a number above the maximum', z.number().max(100), 101, 'must be at most 100'],
+    ['a number at an exclusive bound', z.number().gt(0), 0, 'must be more than 0'],
+    ['text for a boolean', z.boolean(), 'yes', 'must be true or false'],
+    [
+      'a date for a timestamp',
       key,
       { name: 'x', kind: 'client', expires_at: '2030-01-01' },
       'expires_at: must be a time with date and zone, such as 2030-01-31T12:00:00Z',
     ],
     [
-      'a fault that the schema names itself',
+      'a value with a message of its schema',
       endpoints.getFlagMetrics.query,
       { environmentId: 'x' },
       'environmentId: must be a UUID',
     ],
   ]
 
-  it.each(cases)('%s', (_what, codec, wire, message) => {
+  it.each(cases)('The message for %s says what is expected', (_what, codec, wire, message) => {
     expect(faultOf(codec, wire)).toBe(message)
   })
 })

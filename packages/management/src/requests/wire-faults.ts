@@ -2,7 +2,7 @@ import type * as z from 'zod'
 
 type RawIssue = z.core.$ZodRawIssue
 
-/** What must be there, by the name that zod has for it. */
+/** The description of an expected type, by its name in zod. */
 const EXPECTED: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
@@ -14,8 +14,8 @@ const EXPECTED: Readonly<Record<string, string>> = {
 }
 
 /**
- * What is wrong with a value from the wire, in the words of the rest of the interface; undefined
- * where the words of zod, or those that a schema has of its own, say it.
+ * Returns the message for an invalid value from the wire, in the style of the other messages.
+ * `undefined` if the message of zod or of the schema itself applies.
  */
 export function wireFault(issue: RawIssue): string | undefined {
   switch (issue.code) {
@@ -36,7 +36,7 @@ export function wireFault(issue: RawIssue): string | undefined {
   }
 }
 
-/** Whether nothing was sent where something must be, whatever a schema would say to that. */
+/** Returns `true` if an issue is about a required value that is absent. */
 export function isMissing(issue: z.core.$ZodIssue, wire: unknown): boolean {
   if (issue.code === 'custom' || issue.code === 'unrecognized_keys') return false
   return valueAt(wire, issue.path) === undefined

@@ -1,8 +1,8 @@
-/** The headers that a use case adds to its reply. */
+/** The headers that a use case adds to the response. */
 interface AddedHeaders {
-  /** By name, as sent. */
+  /** Values by header name. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The values of `Set-Cookie`, each sent in a header of its own. */
+  /** The values of `Set-Cookie`, each of which is sent in a separate header. */
   readonly cookies?: readonly string[]
 }
 

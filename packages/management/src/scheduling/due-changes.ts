@@ -9,7 +9,7 @@ import { completed } from '../changes/change-event.ts'
 import { isFinal } from './scheduled-changes.ts'
 import { performOperation } from './scheduled-operations.ts'
 
-/** How late a scheduled change may be made while a server runs. */
+/** The interval of the job, and so the longest delay of a change while a server runs. */
 const EVERY_MS = 1000
 const MOST_AT_ONCE = 100
 
@@ -18,7 +18,10 @@ interface DueChangesServices extends ChangeServices {
   readonly findActor: FindActor | undefined
 }
 
-/** Makes scheduled changes when their time has come, or as soon after as a server runs. */
+/**
+ * Creates the job that applies scheduled changes when they are due. Changes that became due while
+ * no server was running are applied after the next start.
+ */
 export function dueChangesJob(services: ChangeServices, findActor: FindActor | undefined): Job {
   return {
     name: 'apply scheduled changes',
@@ -29,7 +32,7 @@ export function dueChangesJob(services: ChangeServices, findActor: FindActor | u
 
 async function applyDueChanges(services: DueChangesServices): Promise<void> {
   const { storage, clock } = services
-  // The range ends before `to`.
+  // The end of a range is exclusive.
   const to = new Date(clock.now() + 1).toISOString()
   const due = await storage.list('scheduledChange', {
     where: { status: 'pending' },
@@ -46,10 +49,10 @@ function byTime(left: ScheduledChange, right: ScheduledChange): number {
   return times(left) < times(right) ? -1 : 1
 }
 
-/** The change has been applied by another instance, or cancelled. */
+/** Signals that another instance has applied the change, or that it was cancelled. */
 const NO_LONGER_PENDING = new FlagError('CONFLICT', 'The change is no longer pending.')
 
-/** Makes a change as its author and marks it as applied, both or neither. */
+/** Applies a change as its author and marks it as applied, in one transaction. */
 async function applyDue(services: DueChangesServices, change: ScheduledChange): Promise<void> {
   try {
     const actor = await presentAuthor(services, change)
@@ -91,7 +94,7 @@ async function keepFailure(
     })
   } catch (error) {
     if (!isFinal(error)) throw error
-    // Its flag or environment is gone, which the audit log shows; or no change may be made.
+    // The flag or environment was deleted, which the audit log shows, or the update was refused.
     const after = { ...fields, updatedAt: timestampAt(services.clock), revision: revision + 1 }
     await services.storage
       .update('scheduledChange', changeId, after, revision)
@@ -99,18 +102,18 @@ async function keepFailure(
   }
 }
 
-/** Another instance has applied the change meanwhile, or it was called off. */
+/** Another instance may have applied the change meanwhile, or it may have been cancelled. */
 function ignoreConflict(error: unknown): void {
   if (!isFlagError(error) || (error.code !== 'CONFLICT' && error.code !== 'NOT_FOUND')) throw error
 }
 
-/** What an author had when the change was scheduled, by the source of the author. */
+/** The access of an author that can end, by the source of the author. Completes a message. */
 const RIGHTS = { token: 'access token', user: 'membership', host: 'access' } as const
 
 /**
- * Returns the author of a scheduled change with their present role. Throws `FORBIDDEN` if the
- * author's token or membership has ended. Actors of the host application keep the role that they
- * had when they scheduled the change, unless the host provides `findActor`.
+ * Returns the author of a scheduled change with the current role. Throws `FORBIDDEN` if the
+ * author's token or membership has ended. Without `findActor`, an actor of the host application
+ * keeps the role that it had when it scheduled the change.
  */
 async function presentAuthor(
   services: DueChangesServices,
@@ -124,7 +127,7 @@ async function presentAuthor(
   const find = {
     token: () => findTokenActor(services, recorded),
     user: async () => {
-      // How the author logged in does not matter here: what counts is the membership.
+      // The log-in method of the author is not recorded; `oidc` includes all memberships.
       const account = await findAccount(storage, { id: author.id }, 'oidc')
       return account && actorOf(account, orgId ?? '')
     },
@@ -136,7 +139,7 @@ async function presentAuthor(
   throw new FlagError('FORBIDDEN', message)
 }
 
-/** For changes that were scheduled before the source of their author was recorded. */
+/** Derives the source of an author for records that lack it. */
 async function sourceOf(storage: Storage, id: string): Promise<keyof typeof RIGHTS> {
   if ((await storage.find('accessToken', id)) !== undefined) return 'token'
   return (await storage.find('user', id)) === undefined ? 'host' : 'user'

@@ -13,13 +13,16 @@ const MOST_PENDING = 100
 /** The use cases of scheduled changes. */
 export const scheduledChangeUseCases = {
   ...defineUseCases({
-    /** One page of what is and was scheduled for a flag in an environment, by its time. */
+    /**
+     * Returns one page of the scheduled changes of a flag in an environment, sorted by `applyAt`.
+     * Applied and failed changes are included.
+     */
     listScheduledChanges({ storage, params: { flagId, environmentId }, query }) {
       const where = given({ flagId, environmentId, status: query.status })
       return listPage(storage, 'scheduledChange', { where, sortBy: 'applyAt', query })
     },
 
-    /** Calls a pending change off; throws `CONFLICT` for one that was made, or failed. */
+    /** Cancels a pending change. Throws `CONFLICT` if it was already applied or has failed. */
     async deleteScheduledChange({ writer, change, expectedRevision }) {
       await writer.remove('scheduledChange', change, expectedRevision)
       if (change.status !== 'pending') {
@@ -31,8 +34,8 @@ export const scheduledChangeUseCases = {
   }),
 
   /**
-   * Schedules a change. It must be possible now, which is tried and undone; whether it still is
-   * when its time has come is decided then.
+   * Schedules a change. Throws the error that applying it now would throw: it is applied and rolled
+   * back. When the change is due, it is validated again.
    */
   createScheduledChange: defineChange('createScheduledChange', {
     prepare: ({ services, call, params, body }) => rehearse(services, call, { params, body }),
@@ -43,7 +46,10 @@ export const scheduledChangeUseCases = {
       const where = { flagId, environmentId, status: 'pending' as const }
       const { total } = await writer.reader.list('scheduledChange', { where, limit: 1 })
       if (total >= MOST_PENDING) {
-        throw invalid('', `At most ${MOST_PENDING} changes of a flag can be pending.`)
+        throw invalid(
+          '',
+          `A flag can have at most ${MOST_PENDING} pending changes in an environment.`,
+        )
       }
       const change = await writer.insert('scheduledChange', {
         flagId,
@@ -63,10 +69,10 @@ export const scheduledChangeUseCases = {
   }),
 }
 
-/** Rolls a rehearsal back; thrown nowhere else. */
+/** Rolls a rehearsal back. Compared by identity, so it must not be thrown for anything else. */
 const REHEARSED = new FlagError('CONFLICT', 'This was only a rehearsal.')
 
-/** Throws what making the change now would throw, with the fields named as they stand in the body. */
+/** Throws the error that applying the change now would throw, with the field names of `body`. */
 async function rehearse(
   services: ChangeServices,
   { actor }: ChangeCall,
@@ -82,7 +88,7 @@ async function rehearse(
   }
 }
 
-/** Whether an error says that the change itself cannot be made, rather than that it cannot be now. */
+/** Returns `true` if an error is about the change itself, so that a retry would fail again. */
 export function isFinal(error: unknown): error is FlagError {
   return isFlagError(error) && error.code !== 'UNAVAILABLE' && error.code !== 'INTERNAL'
 }

@@ -15,7 +15,10 @@ import { targetingRuleUseCases } from '../flags/targeting-rules.ts'
 import type { AnyInput } from '../requests/input.ts'
 import { decodeWire, invalid } from '../requests/validation.ts'
 
-/** The use cases by name. Their types tie each one to its own endpoint, which here is any of them. */
+/**
+ * The use cases by name. The type of each names its own endpoint, so a cast is needed to call any
+ * of them by the name of an operation.
+ */
 const USE_CASES = {
   ...flagStateUseCases,
   ...targetingRuleUseCases,
@@ -24,7 +27,7 @@ const USE_CASES = {
   Record<ScheduledOperation, UseCase<AnyInput, unknown>>
 >
 
-/** The flag and environment whose state, rules or rollouts change. */
+/** The flag and the environment in which its state, rules or rollouts change. */
 type Place = Pick<ScheduledChange, 'projectId' | 'environmentId' | 'flagId'>
 
 interface ScheduledOperationInput {
@@ -32,7 +35,10 @@ interface ScheduledOperationInput {
   readonly change: Omit<NewScheduledChange, 'applyAt'>
 }
 
-/** Does what the operation's endpoint does, by its use case; faults name fields of `body`. */
+/**
+ * Calls the use case of an operation. Throws `INVALID_REQUEST`, with paths that begin with `body`,
+ * if the body is not valid.
+ */
 export async function performOperation(
   services: ChangeServices,
   call: ChangeCall,
@@ -40,12 +46,14 @@ export async function performOperation(
 ): Promise<void> {
   const { operation: name, targetId = null, body = null } = change
   const endpoint: Endpoint = endpoints[name]
-  // The parameter of the path that `target_id` is.
+  // The path parameter that receives `target_id`.
   const target = (['ruleId', 'rolloutId'] as const).find((id) => endpoint.path.includes(`{${id}}`))
-  if (target !== undefined && targetId === null) throw invalid('target_id', `is what ${name} needs`)
-  if (target === undefined && targetId !== null) throw invalid('target_id', `is not for ${name}`)
-  if (endpoint.body === noBody && body !== null) throw invalid('body', `is not for ${name}`)
-  if (endpoint.body !== noBody && body === null) throw invalid('body', `is what ${name} needs`)
+  if (target !== undefined && targetId === null)
+    throw invalid('target_id', `is required for ${name}`)
+  if (target === undefined && targetId !== null)
+    throw invalid('target_id', `must be absent for ${name}`)
+  if (endpoint.body === noBody && body !== null) throw invalid('body', `must be absent for ${name}`)
+  if (endpoint.body !== noBody && body === null) throw invalid('body', `is required for ${name}`)
   const { projectId, environmentId, flagId } = place
   const params = { projectId, environmentId, flagId, ...(target && { [target]: targetId }) }
   try {

@@ -1,9 +1,9 @@
-/** Bytes as base64 text. */
+/** Encodes bytes as base64 text. */
 export function toBase64(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes))
 }
 
-/** The bytes of base64 text. Throws if the text is not base64. */
+/** Decodes base64 text. Throws a `DOMException` if the text is not base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
 }

@@ -17,15 +17,15 @@ async function refusal(work: Promise<unknown>): Promise<unknown> {
   )
 }
 
-describe('a secret box', () => {
-  it('opens what it has sealed, whatever the text', async () => {
+describe('SecretBox', () => {
+  it('A secret box opens the texts that it has sealed', async () => {
     const box = boxOf([HEX])
     for (const text of ['', 'whsec_abc', 'ä\u{1f511}'.repeat(1000)]) {
       expect(await box.open(await box.seal(text, FOR), FOR)).toBe(text)
     }
   })
 
-  it('seals the same text otherwise each time, and shows nothing of it', async () => {
+  it('A sealed text hides the secret and differs each time', async () => {
     const box = boxOf([HEX])
     const sealed = await Promise.all(Array.from({ length: 200 }, () => box.seal('secret', FOR)))
     expect(new Set(sealed).size).toBe(200)
@@ -39,7 +39,7 @@ describe('a secret box', () => {
     }
   })
 
-  it('opens nothing for another record or another purpose', async () => {
+  it('A sealed text cannot be opened for another record or another purpose', async () => {
     const box = boxOf([HEX])
     const sealed = await box.seal('secret', FOR)
     for (const other of [
@@ -50,7 +50,7 @@ describe('a secret box', () => {
     }
   })
 
-  it('opens nothing that was changed, cut or sealed under another key', async () => {
+  it('A sealed text that was changed, cut or sealed with another key cannot be opened', async () => {
     const box = boxOf([HEX])
     const sealed = await box.seal('secret', FOR)
     const [version, name, text = ''] = sealed.split('.')
@@ -74,7 +74,7 @@ describe('a secret box', () => {
     expect(await refusal(boxOf([OTHER]).open(sealed, FOR))).toBe('INTERNAL')
   })
 
-  it('seals with its first key, and opens with each of them', async () => {
+  it('A secret box seals with its first key and opens with each of its keys', async () => {
     const old = await boxOf([HEX]).seal('secret', FOR)
     const rotated = boxOf([OTHER, BASE64])
     expect(await rotated.open(old, FOR)).toBe('secret')
@@ -83,7 +83,7 @@ describe('a secret box', () => {
     expect(await refusal(boxOf([HEX]).open(fresh, FOR))).toBe('INTERNAL')
   })
 
-  it('takes 32 bytes in hexadecimal or base64 and nothing else', async () => {
+  it('A secret key must be 32 bytes in hexadecimal or base64', async () => {
     const sealed = await boxOf([HEX]).seal('secret', FOR)
     for (const key of [HEX.toUpperCase(), BASE64, Buffer.from(HEX, 'hex').toString('base64url')]) {
       expect(await boxOf([key]).open(sealed, FOR)).toBe('secret')

@@ -2,11 +2,11 @@ import { FlagError } from '@ff/core'
 import { fromBase64, toBase64 } from './base64.ts'
 import { deriveKeys, type SecretKeys } from './secret-keys.ts'
 
-/** What a sealed text is for: it opens for nothing else. */
+/** The use of a sealed text. It can be opened only with the same purpose and id. */
 export interface SealedFor {
-  /** Such as `webhook`. */
+  /** The kind of secret, such as `webhook`. */
   readonly purpose: string
-  /** Of the record that it belongs to. */
+  /** The id of the record that the secret belongs to. */
   readonly id: string
 }
 
@@ -14,7 +14,7 @@ type AesKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 type Bytes = Uint8Array<ArrayBuffer>
 
 interface Key {
-  /** Names the key in sealed text, without revealing it. */
+  /** Identifies the key in sealed text without revealing it. */
   readonly name: string
   readonly key: AesKey
 }
@@ -24,9 +24,9 @@ const NONCE_BYTES = 12
 const NAME_DIGITS = 8
 
 /**
- * Keeps secrets that must be read back, such as those by which webhooks are signed: AES-256-GCM,
- * a random nonce for each. The first key seals; every key opens what it has sealed, so that a
- * new one can be put before an old one.
+ * Encrypts secrets for storage, such as those that sign webhook messages, with AES-256-GCM and a
+ * random nonce. The first key seals; every key opens what it has sealed. To replace a key, put the
+ * new one before the old one.
  */
 export class SecretBox {
   readonly #keys: Promise<readonly [Key, ...Key[]]>
@@ -35,7 +35,9 @@ export class SecretBox {
     this.#keys = deriveKeys(keys, importKey)
   }
 
-  /** The text, sealed: `v1.key.bytes`. */
+  /**
+   * Encrypts a text. Returns `v1.`, the name of the key, `.`, and the encrypted bytes in base64.
+   */
   async seal(text: string, sealedFor: SealedFor): Promise<string> {
     const [{ name, key }] = await this.#keys
     const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
@@ -44,12 +46,15 @@ export class SecretBox {
     return `${VERSION}.${name}.${toBase64(new Uint8Array([...iv, ...new Uint8Array(sealed)]))}`
   }
 
-  /** The text that was sealed. Throws `INTERNAL` when no key opens it, or it is for another use. */
+  /**
+   * Decrypts a sealed text. Throws `INTERNAL` if no key opens it, if it is damaged, or if it was
+   * sealed for another use.
+   */
   async open(sealed: string, sealedFor: SealedFor): Promise<string> {
     const [version, name, text = ''] = sealed.split('.')
     const found = (await this.#keys).find((each) => each.name === name)
     if (version !== VERSION || found === undefined) {
-      throw new FlagError('INTERNAL', 'A secret was sealed with a key that is not here.')
+      throw new FlagError('INTERNAL', 'A secret was sealed with another secretKey.')
     }
     try {
       const bytes = fromBase64(text)
@@ -58,7 +63,9 @@ export class SecretBox {
       const opened = await crypto.subtle.decrypt(algorithm, found.key, bytes.subarray(NONCE_BYTES))
       return new TextDecoder().decode(opened)
     } catch (cause) {
-      throw new FlagError('INTERNAL', 'A sealed secret is damaged.', { cause })
+      throw new FlagError('INTERNAL', 'A sealed secret is damaged or belongs to another record.', {
+        cause,
+      })
     }
   }
 }

@@ -7,12 +7,12 @@ const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** The keys of 32 bytes from which a server derives others; the first is for new secrets. */
+/** The keys of 32 bytes from which a server derives other keys. The first is for new secrets. */
 export type SecretKeys = readonly [Bytes, ...Bytes[]]
 
 /**
- * Reads the option `secretKey`: one key or several, each 32 bytes in base64 or as 64 hexadecimal
- * digits. Throws `INVALID_REQUEST` if one is malformed or there is none.
+ * Parses the option `secretKey`: one or more keys, each 32 bytes in base64 or as 64 hexadecimal
+ * digits. Throws `INVALID_REQUEST` if a key is malformed or there is none.
  */
 export function parseSecretKeys(option: string | readonly string[]): SecretKeys {
   const [first, ...others] = [option].flat().map(parseKey)
@@ -20,12 +20,12 @@ export function parseSecretKeys(option: string | readonly string[]): SecretKeys 
   return [first, ...others]
 }
 
-/** One random key, for as long as the process runs. */
+/** Creates one random key, for a process without `secretKey`. */
 export function randomSecretKeys(): SecretKeys {
   return [crypto.getRandomValues(new Uint8Array(KEY_BYTES))]
 }
 
-/** Derives a key from each secret key. A failure is reported by every use of the keys. */
+/** Derives a key from each secret key. If this fails, every use of the returned promise fails. */
 export function deriveKeys<Key>(
   [first, ...others]: SecretKeys,
   derive: (secretKey: Bytes) => Promise<Key>,

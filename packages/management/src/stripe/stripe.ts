@@ -5,22 +5,26 @@ import type { CheckoutOrder, Payments } from '../ports/payments.ts'
 import { invalid } from '../requests/validation.ts'
 import { toPaymentEvent } from './to-payment-event.ts'
 
+/** The options of `stripePayments`. */
 export interface StripePaymentsOptions {
-  /** The host's own `new Stripe(key)`. */
+  /** The Stripe client, created by the host with `new Stripe(key)`. */
   readonly client: Stripe
   /** The signing secret (`whsec_…`) of the webhook endpoint that was set up for this server. */
   readonly webhookSecret: string
-  /** The default of `successUrl` and `cancelUrl`; without it, a checkout must name its `successUrl`. */
+  /**
+   * The default of `successUrl` and `cancelUrl`. Without it, a checkout requires a `successUrl`.
+   */
   readonly returnUrl?: string | undefined
 }
 
-/** The longest age of a signed message. */
+/** The maximum age of a signed message. */
 const TOLERANCE_SECONDS = 300
-/** The longest wait for a response of Stripe; a user is waiting too. */
+/** The time limit for a response of Stripe. It is short because a user is waiting. */
 const TIMEOUT_MS = 8_000
 
 /**
- * Creates payments that use Stripe.
+ * Creates a payment provider that uses Stripe. Throws `INVALID_REQUEST` if `webhookSecret` is
+ * empty.
  *
  * @example
  * const client = new Stripe(secretKey)
@@ -33,21 +37,21 @@ export function stripePayments(options: StripePaymentsOptions): Payments {
   }
   return {
     createCustomer: ({ orgId, name, email, idempotencyKey }) =>
-      asking(async () => {
+      callStripe(async () => {
         const fields = { name, ...(email !== null && { email }), metadata: { org_id: orgId } }
         const settings = { idempotencyKey, timeout: TIMEOUT_MS }
         return { customerId: (await client.customers.create(fields, settings)).id }
       }),
     createCheckout: async (order) => {
       const fields = toSession(order, options)
-      return asking(async () => {
+      return callStripe(async () => {
         const { url } = await client.checkout.sessions.create(fields, { timeout: TIMEOUT_MS })
-        if (url === null) throw new Error('a checkout session without an address')
+        if (url === null) throw new Error('The checkout session has no URL.')
         return { url }
       })
     },
     chargeOverage: ({ customerId: customer, amountCents: amount, description, idempotencyKey }) =>
-      asking(async () => {
+      callStripe(async () => {
         const fields = { customer, amount, currency: 'eur', description }
         await client.invoiceItems.create(fields, { idempotencyKey, timeout: TIMEOUT_MS })
       }),
@@ -56,14 +60,16 @@ export function stripePayments(options: StripePaymentsOptions): Payments {
       const event = await client.webhooks
         .constructEventAsync(...parts, undefined, now)
         .catch(() => {
-          throw invalid('stripe-signature', 'does not fit the body, or is older than five minutes')
+          throw invalid('stripe-signature', 'does not match the body or is older than five minutes')
         })
       return readEvent(event)
     },
   }
 }
 
-/** A signed event of another shape comes again in the same shape: it is refused for good. */
+/**
+ * Throws `INVALID_REQUEST` for an event of an unexpected shape, because a retry would fail again.
+ */
 function readEvent(event: Stripe.Event): PaymentEvent {
   try {
     return toPaymentEvent(event)
@@ -93,16 +99,22 @@ function toSession(
   }
 }
 
-/** What Stripe refuses will be refused again; anything else may work later. */
-async function asking<T>(request: () => Promise<T>): Promise<T> {
+/**
+ * Throws `INVALID_REQUEST` if Stripe rejects the request, and `UNAVAILABLE` for any other error.
+ */
+async function callStripe<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request()
   } catch (cause) {
     const error = cause as Partial<Stripe.errors.StripeError>
     if (error.type === 'StripeInvalidRequestError') {
-      const message = `Stripe refuses this: ${error.code ?? 'an invalid request'}.`
+      const message = `Stripe rejected the request: ${error.code ?? 'no error code'}.`
       throw new FlagError('INVALID_REQUEST', message, { cause })
     }
-    throw new FlagError('UNAVAILABLE', 'Stripe does not answer as it should.', { cause })
+    throw new FlagError(
+      'UNAVAILABLE',
+      'Stripe cannot be reached or returned an unexpected response.',
+      { cause },
+    )
   }
 }

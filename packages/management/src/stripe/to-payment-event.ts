@@ -9,7 +9,7 @@ import {
   type PaymentSubscription,
 } from '../ports/payment-event.ts'
 
-/** Converts an event of Stripe. Throws a `TypeError` or a `RangeError` if a field is missing. */
+/** Converts an event of Stripe. Throws a `TypeError` or `RangeError` if a field is missing. */
 export function toPaymentEvent(event: Stripe.Event): PaymentEvent {
   return { id: event.id, occurredAt: timestampOf(event.created), subject: subjectOf(event) }
 }
@@ -87,7 +87,7 @@ function toSubscription(subscription: Stripe.Subscription): PaymentSubscription 
   }
 }
 
-/** Older versions of the API send one period for the whole subscription. */
+/** Returns the period of an item. Older API versions send one period for the whole subscription. */
 function periodOf(item: Partial<Period>, subscription: Stripe.Subscription & Partial<Period>) {
   const { current_period_start, current_period_end } = item
   return {
@@ -108,7 +108,7 @@ function toInvoice(
     type: 'invoice',
     id,
     customerId,
-    // Older versions of the API name the subscription in the invoice itself.
+    // Older API versions send the subscription as a field of the invoice.
     subscriptionId: idOf(parent?.subscription_details?.subscription ?? invoice.subscription),
     status,
     amountDue: invoice.amount_due,
@@ -133,7 +133,9 @@ function timestampOrNull(seconds: number | null | undefined): string | null {
   return seconds === null || seconds === undefined ? null : timestampOf(seconds)
 }
 
-/** Throws a `RangeError` for anything but a number of seconds. */
+/**
+ * Converts seconds since the epoch. Throws a `RangeError` if the value is missing or not a number.
+ */
 function timestampOf(seconds: number | undefined): string {
   return new Date((seconds ?? Number.NaN) * 1000).toISOString()
 }

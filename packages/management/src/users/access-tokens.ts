@@ -7,15 +7,17 @@ import { defineChange, defineUseCases } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
 import { assertInFuture, invalid } from '../requests/validation.ts'
 
-/** How much of a secret is kept to recognise it by. */
+/** The number of leading characters of a secret that are stored in plain text to identify it. */
 export const SECRET_PREFIX_LENGTH = 11
 
 /** The input of `createAccessToken`. */
 export interface CreateAccessTokenInput {
-  /** null for a token of the role `platform`. */
+  /** The organization of the token; `null` for a token with the role `platform`. */
   readonly params: { readonly orgId: string | null }
   readonly body: NewAccessToken
-  /** A token that an operator has chosen: 16 to 512 visible ASCII characters. */
+  /**
+   * The token to use, 16 to 512 visible ASCII characters; by default, a random token is created.
+   */
   readonly token?: string
 }
 
@@ -24,11 +26,14 @@ const CHOSEN_TOKEN = /^[\x21-\x7e]{16,512}$/
 /** The use cases of access tokens. */
 export const accessTokenUseCases = {
   ...defineUseCases({
-    /** One page of an organization's tokens, by name; never the tokens themselves. */
+    /** Returns one page of an organization's access tokens, sorted by name, without the secrets. */
     listAccessTokens: ({ storage, organization: { id: orgId }, query }) =>
       listPage(storage, 'accessToken', { where: { orgId }, sortBy: 'name', query }),
 
-    /** Ends a token, of no higher role than the actor's own, at once. */
+    /**
+     * Deletes an access token, which becomes invalid immediately. Throws `FORBIDDEN` if its role is
+     * higher than the actor's.
+     */
     async deleteAccessToken({ writer, token, expectedRevision, actor }) {
       assertRoleWithin(token.role, actor)
       await writer.remove('accessToken', token, expectedRevision)
@@ -37,8 +42,8 @@ export const accessTokenUseCases = {
   }),
 
   /**
-   * A new bearer token, of no higher role than the actor's own. `token` is shown in this answer
-   * and never again.
+   * Creates an access token. Only this response contains the secret, as `token`. Throws `FORBIDDEN`
+   * if the role is higher than the actor's.
    */
   createAccessToken: defineChange('createAccessToken', {
     load: ({ params: { orgId } }: CreateAccessTokenInput) => (orgId === null ? {} : { orgId }),
@@ -47,7 +52,9 @@ export const accessTokenUseCases = {
         throw invalid('token', 'must be 16 to 512 visible ASCII characters')
       }
       if ((body.role === 'platform') !== (params.orgId === null)) {
-        throw invalid('role', 'must be a role of an organization: owner, admin, editor or viewer')
+        const message =
+          'must be owner, admin, editor or viewer in an organization, otherwise platform'
+        throw invalid('role', message)
       }
       const hash = await hashSecret(token)
       assertRoleWithin(body.role, actor)

@@ -5,16 +5,16 @@ import type { PasswordHasher } from '../ports/password-hasher.ts'
 import { invalid, isEmail } from '../requests/validation.ts'
 import { assertGoodPassword, setPassword } from './passwords.ts'
 
-/** The administrator of the installation. */
+/** The e-mail address and password of the administrator of the installation. */
 export interface Administrator {
   readonly email: string
-  /** 12 to 256 characters. */
+  /** A password of 12 to 256 characters, which must not be the e-mail address. */
   readonly password: string
 }
 
 /**
- * Returns the administrator with a lower-case address. Throws `INVALID_REQUEST` for an address or a
- * password that is not allowed.
+ * Returns the administrator with the e-mail address in lower case. Throws `INVALID_REQUEST` if the
+ * address or the password is not allowed.
  */
 export function resolveAdministrator({ email, password }: Administrator): Administrator {
   const address = email.toLowerCase()
@@ -32,8 +32,8 @@ interface AdministratorServices {
 }
 
 /**
- * Makes the user with this address the only administrator of the installation, with this password;
- * inserts the user if necessary. Any other administrator loses the role and is logged out.
+ * Gives the user with this e-mail address the role of the administrator, with this password.
+ * Creates the user if necessary. Any other administrator loses the role and is logged out.
  */
 export async function appointAdministrator(
   { storage, clock, passwordHasher }: AdministratorServices,

@@ -11,13 +11,15 @@ import type { LiveSession } from '../authentication/login-sessions.ts'
 import type { EndpointUseCases } from '../changes/use-case.ts'
 import { WithHeaders } from '../requests/with-headers.ts'
 
-/** Creates the use cases of sessions; each throws `NOT_FOUND` if users do not log in to the server. */
+/**
+ * Creates the use cases of log-in sessions. Each throws `NOT_FOUND` if `service` is `undefined`.
+ */
 export function createLogInUseCases(service: LogInService | undefined) {
   return {
     logIn: async ({ storage }, { caller }, { body }) =>
       logIn({ storage, service: requireLogIn(service), caller }, body),
 
-    /** Ends the session that a request is sent with. A token is not ended by this. */
+    /** Ends the session of the request. Does nothing if the request has an access token instead. */
     async logOut(_services, { caller }) {
       const required = requireLogIn(service)
       const session = await required.findSession(caller)
@@ -26,7 +28,9 @@ export function createLogInUseCases(service: LogInService | undefined) {
       return new WithHeaders(null, { cookies: [required.sessionCookie(undefined, caller)] })
     },
 
-    /** Returns the actor, its memberships, and the CSRF token that a page must send with changes. */
+    /**
+     * Returns the actor, its memberships, and the CSRF token that requests with changes require.
+     */
     async getLogIn({ storage }, { actor, caller }) {
       const session = await requireLogIn(service).findSession(caller)
       const account = session && (await findAccountOf(storage, session))
@@ -38,7 +42,7 @@ export function createLogInUseCases(service: LogInService | undefined) {
   } satisfies Partial<EndpointUseCases>
 }
 
-/** What proving an identity depends on. */
+/** The dependencies of a log-in, and the client that requests it. */
 export interface LogInRequest {
   readonly storage: Storage
   readonly service: LogInService
@@ -46,9 +50,9 @@ export interface LogInRequest {
 }
 
 /**
- * Logs a user in by e-mail address and password, with a new session that a cookie names.
- * Throws `UNAUTHENTICATED`, with the same message and after the same work whether the address is
- * known or not, and `RATE_LIMITED` after too many failed attempts.
+ * Logs a user in by e-mail address and password, and opens a session. Its id is sent in a cookie.
+ * Throws `UNAUTHENTICATED` if the address is unknown or the password is wrong, with the same message
+ * and after the same work in both cases. Throws `RATE_LIMITED` after too many failed attempts.
  */
 async function logIn(request: LogInRequest, { email, password }: NewLogIn) {
   const { storage, service, caller } = request
@@ -72,9 +76,9 @@ async function logIn(request: LogInRequest, { email, password }: NewLogIn) {
 }
 
 /**
- * Opens a session for a user whose identity is proven, and ends the session of the request. Returns
- * what `logIn` returns, with the cookies of session and device. Throws `UNAUTHENTICATED` if the
- * user is a member of no organization.
+ * Opens a session for a user after the identity was verified, and ends the session of the request.
+ * Returns the log-in with the cookies of session and device. Throws `UNAUTHENTICATED` if the user
+ * is not a member of any organization.
  */
 export async function openLoginSession(
   { storage, service, caller }: LogInRequest,
@@ -100,7 +104,7 @@ export async function openLoginSession(
   return new WithHeaders(result, { cookies: [service.sessionCookie(session, caller), device] })
 }
 
-/** Returns the account of a session; `undefined` if the user is deleted. */
+/** Returns the account of a session; `undefined` if the user does not exist any more. */
 export function findAccountOf(
   storage: Storage,
   { record }: LiveSession,
@@ -134,7 +138,7 @@ async function toLogIn(
   return { user: actor, memberships, csrfToken, expiresAt: record.expiresAt }
 }
 
-/** Hashes a password that was just proven at the present cost, unless it was changed meanwhile. */
+/** Replaces the hash of a verified password by one with the current cost. */
 async function rehash(
   { storage, service }: LogInRequest,
   { user, password }: { readonly user: Records['user']; readonly password: string },
@@ -143,7 +147,7 @@ async function rehash(
   try {
     await storage.update('user', user.id, { passwordHash }, user.revision)
   } catch (error) {
-    // Changing the password changes the revision.
+    // A concurrent change of the password has changed the revision, and takes precedence.
     if (!isFlagError(error) || error.code !== 'CONFLICT') throw error
   }
 }

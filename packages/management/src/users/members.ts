@@ -13,13 +13,14 @@ const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000
 
 /** The use cases of members. */
 export const memberUseCases = defineUseCases({
-  /** One page of an organization's members, by e-mail address. */
+  /** Returns one page of an organization's members, sorted by e-mail address. */
   listMembers: ({ storage, organization: { id: orgId }, query }) =>
     listPage(storage, 'member', { where: { orgId }, sortBy: 'email', query }),
 
   /**
-   * A new member, of no higher role than the actor's own. `oneTimeLink` is shown in this answer and
-   * never again: with it, the user accepts and sets a first password.
+   * Adds a member. Only this response contains `oneTimeLink`, with which the user accepts the
+   * membership and sets a first password. Throws `FORBIDDEN` if the role is higher than the
+   * actor's.
    */
   async addMember({ writer, organization, body, actor }) {
     const { link: oneTimeLink, ...link } = await newLink(writer.now)
@@ -40,8 +41,9 @@ export const memberUseCases = defineUseCases({
   },
 
   /**
-   * Changes a member's role, from and to no higher one than the actor's own, or name; or makes a new
-   * link, in place of one that was lost or for a password that was forgotten.
+   * Changes the name or role of a member, or creates a new one-time link if the link was lost or
+   * the password was forgotten. Throws `FORBIDDEN` if the old or the new role is higher than the
+   * actor's, and `CONFLICT` if the organization would have no owner.
    */
   async updateMember({ writer, member, body, expectedRevision, actor }) {
     const { newLink: isInvited = false, ...fields } = body
@@ -60,7 +62,10 @@ export const memberUseCases = defineUseCases({
     return completed(type, { before: member, after }, { result })
   },
 
-  /** Takes a member of no higher role than the actor's own out of the organization. */
+  /**
+   * Removes a member. Throws `FORBIDDEN` if the member's role is higher than the actor's, and
+   * `CONFLICT` if the organization would have no owner.
+   */
   async removeMember({ writer, member, expectedRevision, actor }) {
     assertRoleWithin(member.role, actor)
     await writer.remove('member', member, expectedRevision)
@@ -71,8 +76,8 @@ export const memberUseCases = defineUseCases({
 })
 
 /**
- * Ends the sessions of a user without memberships, and unlinks their identities, because the e-mail
- * address may belong to another person when it is added again.
+ * Ends the sessions of a user without memberships and unlinks the user's identities, because the
+ * e-mail address may belong to another person when it is added again.
  */
 export async function endSessionsIfHomeless(
   writer: RecordWriter,
@@ -85,7 +90,7 @@ export async function endSessionsIfHomeless(
   await writer.unlinkIdentities(userId)
 }
 
-/** A one-time link, and what is kept of it. */
+/** Creates a one-time link and the fields that are stored of it. */
 async function newLink(now: string) {
   const link = newSecret(LINK_PREFIX)
   return {
@@ -95,7 +100,7 @@ async function newLink(now: string) {
   }
 }
 
-/** Another organization may insert the same user concurrently. */
+/** Returns the user with an address, also if another organization inserts it concurrently. */
 async function findOrInsertUser(
   writer: RecordWriter,
   { email, name = email }: NewMember,
@@ -120,7 +125,7 @@ async function assertOtherOwner(reader: Reader, { orgId, role }: Member): Promis
   if (role !== 'owner') return
   const owners = await reader.list('member', { where: { orgId, role }, limit: 1 })
   if (owners.total === 0) {
-    throw new FlagError('CONFLICT', 'An organization keeps at least one owner.')
+    throw new FlagError('CONFLICT', 'An organization must have at least one owner.')
   }
 }
 

@@ -15,12 +15,13 @@ import { WithHeaders } from '../requests/with-headers.ts'
 import { type LogInRequest, openLoginSession, refusalOf } from './log-ins.ts'
 
 const COOKIE = 'ff_oidc'
-/** The longest time between the redirect to the provider and the return. */
+/** The time limit from the redirect to the provider until the browser returns. */
 const WITHIN_SECONDS = 600
 
 /**
- * The cookie of a browser that was redirected to the provider. It needs no signature: an attacker
- * who can set this cookie can also set one that this server made for the attacker.
+ * The content of the cookie of a browser that was redirected to the provider. A signature would not
+ * help: an attacker with the ability to set this cookie could set a cookie that this server has
+ * created for the attacker.
  */
 const keptCodec = z.strictObject({
   state: z.string(),
@@ -31,9 +32,9 @@ const keptCodec = z.strictObject({
 })
 type Kept = z.output<typeof keptCodec>
 
-/** What log-in by an identity provider depends on. */
+/** The dependencies of log-in by an identity provider. */
 interface OidcOptions {
-  /** `undefined` if users do not log in to the server. */
+  /** `undefined` if users cannot log in to the server. */
   readonly service: LogInService | undefined
   /** `undefined` if there is no identity provider. */
   readonly identityProvider: IdentityProvider | undefined
@@ -47,7 +48,9 @@ interface OidcRequest extends LogInRequest {
   readonly redirectUri: string
 }
 
-/** Creates the use cases of log-in by an identity provider; without one, each throws `NOT_FOUND`. */
+/**
+ * Creates the use cases of log-in by an identity provider. Without one, each throws `NOT_FOUND`.
+ */
 export function createOidcUseCases({ service, identityProvider, publicUrl }: OidcOptions) {
   const requestOf = ({ storage, clock }: ChangeServices, { caller }: ChangeCall): OidcRequest => {
     const isOff = service === undefined || identityProvider === undefined || publicUrl === undefined
@@ -63,7 +66,7 @@ export function createOidcUseCases({ service, identityProvider, publicUrl }: Oid
   } satisfies Partial<EndpointUseCases>
 }
 
-/** Sends a browser to the identity provider. Throws `UNAVAILABLE` while that cannot be reached. */
+/** Redirects a browser to the identity provider. Throws `UNAVAILABLE` if it cannot be reached. */
 async function startOidcLogIn(
   { provider, redirectUri, clock }: OidcRequest,
   { returnTo = '/' }: Input<'startOidcLogIn', 'query'>['query'],
@@ -75,8 +78,8 @@ async function startOidcLogIn(
 }
 
 /**
- * Logs in a user who returns from the provider and redirects the browser. Throws
- * `UNAUTHENTICATED` for an unknown identity, or if this browser did not begin the log-in here;
+ * Completes the log-in when the browser returns from the provider, and redirects the browser.
+ * Throws `UNAUTHENTICATED` for an unknown identity or if this browser did not start the log-in, and
  * `RATE_LIMITED` after too many attempts.
  */
 async function finishOidcLogIn(
@@ -100,10 +103,10 @@ async function finishOidcLogIn(
   return new WithHeaders(null, { headers: { Location: returnTo }, cookies })
 }
 
-/** Returns the identity; records a refusal of the provider in the audit log. */
-async function identify(request: OidcRequest, asked: Promise<Identity>): Promise<Identity> {
+/** Returns the identity. Records a refusal of the provider in the audit log. */
+async function identify(request: OidcRequest, finished: Promise<Identity>): Promise<Identity> {
   try {
-    return await asked
+    return await finished
   } catch (error) {
     if (isFlagError(error) && error.code === 'UNAUTHENTICATED') {
       const reason = 'refused by the identity provider'
@@ -114,8 +117,9 @@ async function identify(request: OidcRequest, asked: Promise<Identity>): Promise
 }
 
 /**
- * Returns the user that the identity is linked to; otherwise the user with its verified address,
- * after linking them, because a provider may later give the address to another subject.
+ * Returns the user that the identity is linked to. If there is none, links the identity to the user
+ * with its verified e-mail address, because the provider may later assign this address to another
+ * subject.
  */
 async function findUser(request: OidcRequest, identity: Identity): Promise<Records['user']> {
   const { storage } = request
@@ -138,7 +142,9 @@ function reasonAgainst(account: Account | undefined): string | undefined {
   return actorOf(account) === undefined ? 'no membership' : undefined
 }
 
-/** Links an identity to a user. Returns `false` if the user has another identity of the provider. */
+/**
+ * Links an identity to a user. Returns `false` if the user has another identity of the provider.
+ */
 function link(
   { storage, clock }: OidcRequest,
   { id: userId }: Records['user'],
@@ -182,7 +188,9 @@ function findKept({
   const text = findCookie(caller?.header('cookie'), COOKIE)
   const kept = text === undefined ? undefined : asKept(text)
   if (kept === undefined || kept.until <= clock.now()) {
-    throw unauthenticated('This log-in was not begun by this browser, or too long ago; begin anew.')
+    throw unauthenticated(
+      'This log-in was not started by this browser or has expired. Log in again.',
+    )
   }
   const { until: _, ...rest } = kept
   return rest
@@ -197,5 +205,5 @@ function asKept(text: string): Kept | undefined {
 }
 
 function unknownIdentity() {
-  return unauthenticated('Nobody here is known by this identity.')
+  return unauthenticated('This identity does not belong to a user of this server.')
 }

@@ -16,7 +16,7 @@ import { findAccountOf, type LogInRequest, refusalOf } from './log-ins.ts'
 const SHORTEST_PASSWORD = 12
 const LONGEST_PASSWORD = 256
 
-/** Creates the use case of passwords; it throws `NOT_FOUND` if users do not log in to the server. */
+/** Creates the use case of passwords. It throws `NOT_FOUND` if `service` is `undefined`. */
 export function createPasswordUseCases(service: LogInService | undefined) {
   return {
     async changePassword({ storage, clock }, { caller }, { body }) {
@@ -33,10 +33,11 @@ interface PasswordRequest extends LogInRequest {
 }
 
 /**
- * Changes a password, by the old one of the logged-in user or by a one-time link. A link also
- * accepts its membership. It cannot change the password of a user who is a member of another
- * organization: that user accepts the membership with the present password. A proven password
- * makes the browser a known device: its e-mail address is returned, otherwise `undefined`.
+ * Changes a password. The request contains the old password of the logged-in user or the token of a
+ * one-time link. A link also accepts its membership. It cannot change the password of a user with
+ * another membership; that user accepts the membership with the current password. If a current
+ * password was verified, the browser becomes a known device and the e-mail address of the user is
+ * returned, otherwise `undefined`.
  */
 async function changePassword(
   request: PasswordRequest,
@@ -44,7 +45,7 @@ async function changePassword(
 ): Promise<string | undefined> {
   if (token !== undefined) {
     if ((oldPassword === undefined) === (newPassword === undefined)) {
-      throw invalid('token', 'takes either new_password, or the password you have as old_password')
+      throw invalid('token', 'must be sent with exactly one of new_password and old_password')
     }
     const password = newPassword ?? oldPassword ?? ''
     const isNew = newPassword !== undefined
@@ -57,8 +58,8 @@ async function changePassword(
 }
 
 /**
- * Throws `INVALID_REQUEST`, naming the field, for a password that is not allowed: one of a wrong
- * length, counted in code points after NFKC normalisation, or equal to the e-mail address.
+ * Throws `INVALID_REQUEST`, with the name of the field, if a password does not have 12 to 256 code
+ * points after NFKC normalisation, or if it is equal to the e-mail address.
  */
 export function assertGoodPassword(password: string, field: string, email: string): void {
   const normal = password.normalize('NFKC')
@@ -73,11 +74,11 @@ interface NewPassword extends Pick<PasswordEvent, 'actor' | 'orgId'> {
   readonly passwordHash: string
   readonly now: string
   readonly by: PasswordEvent['fields']['by']
-  /** The session that does not end. */
+  /** The session that stays open. */
   readonly except?: LiveSession
 }
 
-/** Sets the password of a user, ends all their sessions except one, and writes the audit event. */
+/** Sets the password of a user, ends the user's sessions except one, and writes the audit event. */
 export async function setPassword(
   session: StorageSession,
   user: Records['user'],
@@ -115,7 +116,7 @@ async function changeOwn(
     await logins.refuse(refusalOf(account, fields))
     return false
   })
-  if (!isRight) throw new FlagError('FORBIDDEN', 'old_password is not your password.')
+  if (!isRight) throw new FlagError('FORBIDDEN', 'old_password is wrong.')
   const passwordHash = await passwordHasher.hash(newPassword)
   const orgId = actor.orgId ?? ''
   await storage.transaction(chainName('logins', orgId), async (session) => {
@@ -129,7 +130,7 @@ async function changeOwn(
 interface LinkUse {
   readonly token: string
   readonly password: string
-  /** Whether the password is to be set, rather than to be proven. */
+  /** `true` if `password` is the new password, `false` if it is the current one. */
   readonly isNew: boolean
 }
 
@@ -148,7 +149,7 @@ async function acceptByLink(
   const { orgId } = member
   await storage.transaction(chainName('logins', orgId), async (session) => {
     const now = timestampAt(clock)
-    // Of two concurrent requests with one link, the second fails here.
+    // If two requests use one link concurrently, the second fails here.
     const invited = await findInvited(session, linkHash, now)
     const accepted = { acceptedAt: now, linkHash: null, linkExpiresAt: null }
     const after = await session.update('member', member.id, accepted, invited.member.revision)
@@ -156,7 +157,7 @@ async function acceptByLink(
     const entry = { type: 'member.accepted', fields: after, actor, orgId } as const
     await appendAudit(session, loginEntry(entry, now))
     if (!isNew) return
-    // Refused when another link has set a password since: that changes the user's revision.
+    // Fails if another link has set a password meanwhile, because the user's revision has changed.
     await setPassword(session, user, { passwordHash, now, by: 'link', actor, orgId })
   })
   return user
@@ -176,14 +177,16 @@ async function findInvited(
   const user = member && (await reader.find('user', member.userId))
   const isLiving = member?.linkExpiresAt != null && member.linkExpiresAt > now
   if (member === undefined || user === undefined || !isLiving) {
-    throw unauthenticated('This link was used, has expired, or was replaced by another.')
+    throw unauthenticated(
+      'This link was already used, has expired, or was replaced by a newer one.',
+    )
   }
   return { member, user }
 }
 
 /**
- * Throws `CONFLICT` if the request sets the password of a user with another membership, or proves
- * that of a user without one.
+ * Throws `CONFLICT` if the request sets a new password for a user with another membership, or
+ * contains the current password of a user without another membership.
  */
 async function assertUsable(
   reader: Pick<StorageSession, 'list'>,
@@ -194,8 +197,8 @@ async function assertUsable(
   const isElsewhere = user.role === 'platform' || others.length > 0
   if (isElsewhere === !isNew) return
   const message = isElsewhere
-    ? 'This person has a password already: send it as old_password.'
-    : 'Send a password of your choice as new_password.'
+    ? 'This user already has a password. Send it as old_password.'
+    : 'This link requires a new password. Send it as new_password.'
   throw new FlagError('CONFLICT', message)
 }
 

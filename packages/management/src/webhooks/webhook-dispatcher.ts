@@ -14,18 +14,24 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** How soon what another instance has queued, or what is to be tried again, is noticed. */
+/** The interval at which due deliveries are read, such as retries and those of other instances. */
 const LOOK_EVERY_MS = 2 * SECOND
-/** How many messages are under way at once, in all and to one webhook. */
+/** The maximum number of concurrent messages. */
 const MOST_AT_ONCE = 32
+/** The maximum number of concurrent messages to one webhook. */
 const MOST_TO_ONE = 4
-/** How many that are due are looked at in one transaction. */
+/** The maximum number of due deliveries that are read in one transaction. */
 const MOST_LOOKED_AT = 200
-/** When one more to a busy webhook is looked at again, so that others find their way past it. */
+/** The delay of a delivery to a busy webhook, so that it does not block those of other webhooks. */
 const STEP_ASIDE_MS = 5 * SECOND
-/** An attempt not heard of for this long has died with its process: several times what one may take. */
+/**
+ * The time after which a claimed delivery is attempted again, because its process has ended.
+ * Several times the time limit of an attempt.
+ */
 const LEASE_MS = 30 * SECOND
-/** After the first attempt, after the second, … ; after the last there is none. */
+/**
+ * The waits after the first, the second, … failed attempt. There is one more attempt than waits.
+ */
 const RETRY_AFTER_MS = [
   5 * SECOND,
   30 * SECOND,
@@ -35,7 +41,7 @@ const RETRY_AFTER_MS = [
   6 * HOUR,
   24 * HOUR,
 ] as const
-/** A wait may be longer by up to this part of it, so that what failed together is spread. */
+/** The maximum random extension of a wait, relative to it, so that retries do not coincide. */
 const SPREAD = 0.25
 const SWITCH_OFF_AFTER_MS = 5 * DAY
 const KEEP_DELIVERIES_MS = 7 * DAY
@@ -50,13 +56,13 @@ interface DispatcherServices {
   readonly logger: Logger
   readonly webhookSender: WebhookSender
   readonly secretBox: SecretBox | undefined
-  /** Deactivates a webhook that has failed for too long, by the use case. */
+  /** Deactivates a webhook that has failed for too long, by calling its use case. */
   switchOff(webhook: Webhook): Promise<unknown>
 }
 
 /**
- * Sends the queued deliveries of webhooks. Several instances can run it: each claims its deliveries in
- * a transaction, for as long as an attempt can take.
+ * Sends the queued deliveries of webhooks. Several instances can run it concurrently, because each
+ * claims its deliveries in a transaction. A claim ends after `LEASE_MS`.
  */
 export class WebhookDispatcher implements Job {
   readonly name = 'send webhooks'
@@ -64,7 +70,7 @@ export class WebhookDispatcher implements Job {
   readonly #services: DispatcherServices
   readonly #looking = new CoalescedTask(() => this.#sendDue())
   readonly #sending = new Set<Promise<void>>()
-  /** By webhook: how many of those are to it. */
+  /** The number of messages that are being sent, by webhook id. */
   readonly #busy = new Map<string, number>()
   #isStopped = false
 
@@ -72,19 +78,21 @@ export class WebhookDispatcher implements Job {
     this.#services = services
   }
 
-  /** Begins to send what is due, as far as there is room; resolves without waiting for the answers. */
+  /**
+   * Starts to send due deliveries, up to the limits. Resolves before the responses are received.
+   */
   run(): Promise<void> {
     return this.#looking.run()
   }
 
-  /** Looks for due deliveries now; logs a failure. */
+  /** Starts to send due deliveries immediately. Logs a failure. */
   wake(): void {
     this.run().catch((cause: unknown) => {
-      this.#services.logger.warn('webhooks could not be looked at', { cause })
+      this.#services.logger.warn('Due webhook deliveries could not be read', { cause })
     })
   }
 
-  /** Begins nothing more; resolves when what was under way has ended. */
+  /** Stops the dispatcher. Resolves when the attempts that were in progress have ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.#looking.pending?.catch(() => undefined)
@@ -132,7 +140,7 @@ export class WebhookDispatcher implements Job {
     this.#busy.set(webhookId, (this.#busy.get(webhookId) ?? 0) + 1)
     const sending = this.#deliver(delivery)
       .catch((cause: unknown) => {
-        const message = 'what became of a webhook delivery could not be kept'
+        const message = 'The result of a webhook delivery could not be stored'
         this.#services.logger.warn(message, { delivery: id, cause })
       })
       .then(() => {
@@ -164,15 +172,15 @@ export class WebhookDispatcher implements Job {
     const { storage, clock, logger, secretBox, webhookSender } = this.#services
     try {
       const event = await storage.find('auditEvent', eventId)
-      if (event === undefined) throw new Error('the audit event is not there')
-      if (secretBox === undefined) throw new Error('there is no secretKey')
+      if (event === undefined) throw new Error('The audit event of the delivery does not exist.')
+      if (secretBox === undefined) throw new Error('secretKey is not set.')
       const sealedFor = { purpose: 'webhook', id: webhook.id }
       const secret = await secretBox.open(webhook.sealedSecret, sealedFor)
       const body = messageOf(event)
       const headers = await signedHeaders({ id, at: clock.now(), body }, secret)
       return await webhookSender.send({ url: webhook.url, headers, body })
     } catch (cause) {
-      logger.error('a webhook message could not be made', { webhook: webhook.id, cause })
+      logger.error('A webhook message could not be created', { webhook: webhook.id, cause })
       return { status: null, fault: 'internal' }
     }
   }
@@ -184,7 +192,9 @@ export class WebhookDispatcher implements Job {
     return { status: 'pending', nextAttemptAt: this.#timestampIn(waitMs + spreadMs) }
   }
 
-  /** Writes nothing if another instance has claimed the delivery since. */
+  /**
+   * Stores the result of an attempt, unless another instance has claimed the delivery meanwhile.
+   */
   #keep({ id, attempts }: Delivery, fields: Partial<Delivery>): Promise<void> {
     return this.#services.storage.transaction(LOCK, async (session) => {
       const present = await session.find('webhookDelivery', id)
@@ -192,7 +202,10 @@ export class WebhookDispatcher implements Job {
     })
   }
 
-  /** Not a change of the configuration: only deactivation is audited and changes the revision. */
+  /**
+   * Stores the health of a webhook, and deactivates a webhook that has failed for too long. Only
+   * deactivation is audited and changes the revision.
+   */
   async #keepHealth(webhook: Webhook, isGood: boolean): Promise<void> {
     const { storage, clock } = this.#services
     const { id, failingSince, revision } = webhook
@@ -206,7 +219,7 @@ export class WebhookDispatcher implements Job {
         await this.#services.switchOff(webhook)
       }
     } catch (error) {
-      // Deleted or changed meanwhile; the next delivery updates the health.
+      // The webhook was deleted or changed meanwhile. The next delivery updates the health.
       if (!isFlagError(error) || (error.code !== 'NOT_FOUND' && error.code !== 'CONFLICT'))
         throw error
     }
@@ -217,11 +230,11 @@ export class WebhookDispatcher implements Job {
   }
 }
 
-/** The fields of an attempt that has begun. */
+/** The fields of an attempt without a response so far. */
 const NO_ANSWER_YET = { lastStatus: null, lastError: null, durationMs: null } as const
 const DELIVERED = { status: 'delivered', nextAttemptAt: null } as const
 
-/** Creates the job that deletes old deliveries. */
+/** Creates the job that deletes deliveries older than seven days. */
 export function oldDeliveriesJob(storage: Storage, clock: Clock): Job {
   return {
     name: 'delete old webhook deliveries',

@@ -2,31 +2,31 @@ import { type AuditEvent, webhookMessageCodec } from '@ff/protocol/management'
 import * as z from 'zod'
 import { fromBase64, toBase64 } from '../secrets/base64.ts'
 
-/** What every secret of a webhook begins with, before its base64. */
+/** The prefix of every webhook secret, which is followed by base64. */
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 
-/** A new secret to sign with, as receivers are given it. */
+/** Creates the secret that signs the messages of a webhook, in the format of Standard Webhooks. */
 export function newWebhookSecret(): string {
   return SECRET_PREFIX + toBase64(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
 }
 
-/** What is posted of an event: always the same bytes for the same event. */
+/** Returns the message body for an event, which is always identical for the same event. */
 export function messageOf(event: AuditEvent): string {
   const message = { type: event.eventType, timestamp: event.createdAt, data: event }
   return JSON.stringify(z.encode(webhookMessageCodec, message))
 }
 
-/** A message as it is about to be posted. */
+/** A message to be signed and posted. */
 export interface Posting {
-  /** The same with each attempt. */
+  /** The id of the delivery, which is the same for each attempt. */
   readonly id: string
-  /** Epoch milliseconds. */
+  /** The time of the attempt in milliseconds since the epoch. */
   readonly at: number
   readonly body: string
 }
 
-/** The three headers by which receivers know a message is genuine, as Standard Webhooks has them. */
+/** Returns the headers of Standard Webhooks, with which a receiver verifies a message. */
 export async function signedHeaders(
   { id, at, body }: Posting,
   secret: string,

@@ -11,49 +11,55 @@ import { assertDistinct, invalid } from '../requests/validation.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { newWebhookSecret } from './webhook-message.ts'
 
-/** Bounds the deliveries of one change. */
+/** The limit per organization, which also limits the deliveries of one change. */
 const MOST_WEBHOOKS = 20
 
 /** The use cases of webhooks. */
 export const webhookUseCases = defineUseCases({
-  /** One page of an organization's webhooks, in the order of their making; never their secrets. */
+  /**
+   * Returns one page of an organization's webhooks, in order of creation, without their secrets.
+   */
   async listWebhooks({ storage, organization, query }) {
     const where = { orgId: organization.id }
     const page = await listPage(storage, 'webhook', { where, sortBy: 'createdAt', query })
     return { ...page, data: page.data.map(withoutSecret) }
   },
 
-  /** A webhook. */
+  /** Returns a webhook without its secret. */
   getWebhook: async ({ webhook }) => withoutSecret(webhook),
 
-  /** Deletes a webhook; its pending deliveries are not sent. */
+  /** Deletes a webhook. Its pending deliveries are not sent. */
   async deleteWebhook({ writer, webhook, expectedRevision }) {
     await writer.remove('webhook', webhook, expectedRevision)
     return completed('webhook.deleted', { before: webhook })
   },
 
-  /** Returns one page of a webhook's deliveries, sent and pending, the newest first. */
+  /** Returns one page of a webhook's deliveries, sent and pending, newest first. */
   listWebhookDeliveries: ({ storage, webhook, query }) => {
     const where = { webhookId: webhook.id }
-    // An organization's events are numbered in the order in which they happened.
+    // The event ids of an organization are in chronological order.
     const order = { sortBy: 'eventId', direction: 'desc' } as const
     return listPage(storage, 'webhookDelivery', { where, ...order, query })
   },
 })
 
-/** What writing webhooks depends on. */
+/** The dependencies of the use cases that write a webhook. */
 interface WebhookServices {
   readonly webhookSender: WebhookSender
-  /** `undefined` without a `secretKey`; creating a webhook is refused. */
+  /** `undefined` if `secretKey` is not set. Then no webhook can be created. */
   readonly secretBox: SecretBox | undefined
 }
 
-/** Creates the use cases that write a webhook's URL or secret. */
+/** Creates the use cases that write the URL or the secret of a webhook. */
 export function createWebhookUseCases({ webhookSender, secretBox }: WebhookServices) {
   return defineUseCases({
-    /** A new webhook. `secret`, which its messages are signed with, is shown now and never again. */
+    /**
+     * Creates a webhook. Only this response contains `secret`, which signs its messages. Throws
+     * `CONFLICT` if the organization has too many webhooks, and `UNAVAILABLE` without a
+     * `secretKey`.
+     */
     async createWebhook({ writer, organization, body }) {
-      assertMeant(webhookSender, body)
+      assertAllowed(webhookSender, body)
       const id = newId()
       const secret = newWebhookSecret()
       const sealedSecret = await requireBox(secretBox).seal(secret, { purpose: 'webhook', id })
@@ -61,7 +67,7 @@ export function createWebhookUseCases({ webhookSender, secretBox }: WebhookServi
       const orgId = organization.id
       const { total } = await writer.reader.list('webhook', { where: { orgId }, limit: 1 })
       if (total >= MOST_WEBHOOKS) {
-        const message = `An organization has at most ${MOST_WEBHOOKS} webhooks.`
+        const message = `An organization can have at most ${MOST_WEBHOOKS} webhooks.`
         throw new FlagError('CONFLICT', message)
       }
       const fields = { orgId, url, eventTypes, isActive, failingSince: null, sealedSecret }
@@ -70,12 +76,12 @@ export function createWebhookUseCases({ webhookSender, secretBox }: WebhookServi
       return completed('webhook.created', { after: record }, { result, shownOnce: 'secret' })
     },
 
-    /** Changes a webhook. Sent elsewhere, or switched on again, it counts as failing no more. */
+    /** Changes a webhook. A new URL or a reactivation resets `failingSince`. */
     async updateWebhook({ writer, webhook: before, body, expectedRevision }) {
-      assertMeant(webhookSender, body)
+      assertAllowed(webhookSender, body)
       const isOther = body.url !== undefined && body.url !== before.url
-      const startsAnew = isOther || (body.isActive === true && !before.isActive)
-      const changes = startsAnew ? { ...body, failingSince: null } : body
+      const resetsHealth = isOther || (body.isActive === true && !before.isActive)
+      const changes = resetsHealth ? { ...body, failingSince: null } : body
       const after = await writer.update('webhook', before, changes, expectedRevision)
       return completed('webhook.updated', { before, after }, { result: withoutSecret(after) })
     },
@@ -86,13 +92,14 @@ function withoutSecret({ sealedSecret: _, ...webhook }: Records['webhook']): Web
   return webhook
 }
 
-/** Throws `INVALID_REQUEST` for a URL or an event type that no webhook can have. */
-function assertMeant(
+/** Throws `INVALID_REQUEST` if the URL or an event type is not allowed. */
+function assertAllowed(
   webhookSender: WebhookSender,
   { url, eventTypes = [] }: NewWebhook | WebhookChanges,
 ): void {
   const unknown = eventTypes.findIndex((each) => !isEventPattern(each))
-  if (unknown !== -1) throw invalid(`event_types.${unknown}`, 'is no event that webhooks tell of')
+  if (unknown !== -1)
+    throw invalid(`event_types.${unknown}`, 'is not an event type that webhooks can subscribe to')
   assertDistinct(eventTypes, (index) => `event_types.${index}`)
   const refusal = url === undefined ? undefined : webhookSender.refusalOf(url)
   if (refusal !== undefined) throw invalid('url', refusal)
@@ -100,6 +107,6 @@ function assertMeant(
 
 function requireBox(secretBox: SecretBox | undefined): SecretBox {
   if (secretBox !== undefined) return secretBox
-  const message = 'This server keeps no secrets that must be read back: its secretKey is not set.'
+  const message = 'Webhooks cannot be created, because secretKey is not set on this server.'
   throw new FlagError('UNAVAILABLE', message)
 }

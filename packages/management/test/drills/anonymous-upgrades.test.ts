@@ -13,17 +13,17 @@ const QUIET_MS = sized({ full: 5000, small: 300 })
 const ATTACK_MS = sized({ full: 20_000, small: 2000 })
 const HONEST = sized({ full: 100, small: 20 })
 const MEMORY_LIMIT = 150 * 1024 * 1024
-/** The default of one address, and as many as may come in one slow turn of the event loop. */
+/** The default limit of one address, plus the upgrades of one slow turn of the event loop. */
 const MOST_PENDING = 64 + 500
 
-describe('sockets that are opened from one address at a high rate and never send an init', () => {
-  it('do not keep honest clients of the same address from connecting', async () => {
+describe('anonymous WebSocket upgrades', () => {
+  it('Honest clients can connect while one address opens many sockets without an init', async () => {
     const file = await createDataFile()
     const server = await startServer(file.path)
     const quiet = await evaluateFor(server, file, QUIET_MS)
     const before = await scrape(server, file)
 
-    const strangers = startStrangers(server)
+    const anonymous = startAnonymousClients(server)
     const watched = watch(server, file, ATTACK_MS)
     const [attacked, attempts] = await Promise.all([
       evaluateFor(server, file, ATTACK_MS),
@@ -35,11 +35,11 @@ describe('sockets that are opened from one address at a high rate and never send
       ),
     ])
     const { memory, pending, delay } = await watched
-    const counts = await strangers.stop()
+    const counts = await anonymous.stop()
 
     const second = attempts.filter((count) => count === 2).length
     report(
-      `${PER_SECOND} anonymous upgrades a second from one address for ${ATTACK_MS / 1000} s ` +
+      `${PER_SECOND} anonymous upgrades per second from one address for ${ATTACK_MS / 1000} s ` +
         `(${counts}): ${HONEST} honest sockets connected, ${second} of them at the second attempt; ` +
         `at most ${pending} pending; memory +${(memory - before.memory) >> 20} MiB; ` +
         `evaluation p95 ${quiet.toFixed(1)} → ${attacked.toFixed(1)} ms; ` +
@@ -54,8 +54,8 @@ describe('sockets that are opened from one address at a high rate and never send
   }, 120_000)
 })
 
-/** Anonymous clients, in a process of their own: they need a core. */
-function startStrangers({ url }: ServerProcess): { stop(): Promise<string> } {
+/** Starts anonymous clients in a separate process, because they need a core. */
+function startAnonymousClients({ url }: ServerProcess): { stop(): Promise<string> } {
   const child = spawn(process.execPath, [PROGRAM, new URL(url).port, `${PER_SECOND}`], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -76,7 +76,7 @@ function startStrangers({ url }: ServerProcess): { stop(): Promise<string> } {
   }
 }
 
-/** After how many attempts a client that obeys `retryAfter` had its flags; at most three are made. */
+/** Connects a client that obeys `retryAfter`. Returns the number of attempts, at most three. */
 async function connectHonestly(
   { url }: ServerProcess,
   { bystanderKey }: DataFile,
@@ -101,7 +101,7 @@ async function connectHonestly(
   }
 }
 
-/** The 95th percentile of the time that evaluations take, in milliseconds. */
+/** Returns the 95th percentile of the duration of evaluations, in milliseconds. */
 async function evaluateFor({ url }: ServerProcess, file: DataFile, ms: number): Promise<number> {
   const times: number[] = []
   for (const endsAt = performance.now() + ms; performance.now() < endsAt; await pause(10)) {
@@ -113,7 +113,7 @@ async function evaluateFor({ url }: ServerProcess, file: DataFile, ms: number): 
   return times[Math.floor(times.length * 0.95)] ?? Number.NaN
 }
 
-/** The highest numbers seen within some time. */
+/** Returns the highest values of the metrics within `ms` milliseconds. */
 async function watch(server: ServerProcess, file: DataFile, ms: number) {
   const most = { memory: 0, pending: 0, delay: 0 }
   for (const endsAt = performance.now() + ms; performance.now() < endsAt; await pause(200)) {

@@ -1,5 +1,6 @@
 // Opens sockets that never send an init, and keeps each until the server closes it.
-// Parameters: the port; how many a second. Prints `opened N refused N closed N` when it is told to stop.
+// Parameters: the port and the number of sockets per second.
+// Prints `opened N refused N closed N` on SIGTERM.
 import { connect } from 'node:net'
 
 const [port, perSecond] = process.argv.slice(2).map(Number)

@@ -15,7 +15,7 @@ const CALLERS = 10
 const BATCH = 500
 const NEW_LINE = '\n'.charCodeAt(0)
 
-/** A change of a flag, with about a kilobyte of fields. */
+/** Returns the audit entry of a change of a flag, with about 1 kB of fields. */
 function entryOf({ tenant }: DataFile, n: number): NewAuditEntry {
   const actor = { id: tenant.orgId, email: '', name: 'Drill', role: 'editor' }
   const fields = (name: string) => {
@@ -33,7 +33,7 @@ function entryOf({ tenant }: DataFile, n: number): NewAuditEntry {
   }
 }
 
-/** Fills the log of the organization; answers how many entries it has. */
+/** Fills the audit log of the organization. Returns its number of entries. */
 async function fillLog(file: DataFile): Promise<number> {
   const { orgId } = file.tenant
   return withStorage(file.path, async (storage) => {
@@ -46,7 +46,7 @@ async function fillLog(file: DataFile): Promise<number> {
   })
 }
 
-/** The 95th percentile of how long another organization's evaluations take, in milliseconds. */
+/** Returns the 95th percentile of another organization's evaluation times, in milliseconds. */
 async function neighbourP95({ url }: ServerProcess, key: string, forMs: number): Promise<number> {
   const request = evaluateRequest(key, JSON.stringify({ context: { kind: 'user', key: 'user-1' } }))
   const connection = await RawConnection.open(Number(new URL(url).port))
@@ -62,13 +62,13 @@ async function neighbourP95({ url }: ServerProcess, key: string, forMs: number):
   return times[Math.floor(times.length * 0.95)] ?? Number.NaN
 }
 
-/** Verifies and exports the log as its viewer, over connections that are kept open. */
+/** Verifies and exports the log with the role `viewer`, over keep-alive connections. */
 class Viewer {
   readonly #url: string
   readonly #headers: Readonly<Record<string, string>>
   readonly #entries: number
   readonly #agent = new Agent({ keepAlive: true })
-  /** How many walks gave the right result. */
+  /** The number of verifications with the right result. */
   verified = 0
   exported = 0
   refused = 0
@@ -87,7 +87,7 @@ class Viewer {
       expect(data).toEqual({ valid: true, entries: this.#entries, first_broken: null })
       this.verified += 1
     }
-    return this.#told(response)
+    return this.#recordStatus(response)
   }
 
   async export(): Promise<number> {
@@ -102,17 +102,17 @@ class Viewer {
       expect(lines).toBe(this.#entries)
       this.exported += 1
     }
-    return this.#told(response)
+    return this.#recordStatus(response)
   }
 
-  /** Verifies or exports again and again for some time, without regard to `Retry-After`. */
+  /** Repeats a verification or an export for `forMs` milliseconds and ignores `Retry-After`. */
   async repeat(walk: () => Promise<number>, forMs: number): Promise<void> {
     for (const endsAt = performance.now() + forMs; performance.now() < endsAt; ) {
       if ((await walk()) === 429) await pause(50)
     }
   }
 
-  #told({ statusCode = 0, headers }: IncomingMessage): number {
+  #recordStatus({ statusCode = 0, headers }: IncomingMessage): number {
     expect([200, 429]).toContain(statusCode)
     if (statusCode === 429) {
       this.refused += 1
@@ -129,15 +129,15 @@ class Viewer {
   }
 }
 
-describe('ten callers who verify and export a long audit log', { timeout: 300_000 }, () => {
-  it('run one at a time, get the right results and do not slow down other organizations', async () => {
+describe('concurrent verifications and exports of a long audit log', { timeout: 300_000 }, () => {
+  it('Audit verifications and exports run one at a time and do not slow down other organizations', async () => {
     const file = await createDataFile()
     const startedAt = performance.now()
     const entries = await fillLog(file)
     const filledMs = performance.now() - startedAt
     const server = await startServer(file.path)
     const viewer = new Viewer(server.url, file.tenant.tokens.viewer, entries)
-    // The code that is measured is compiled before.
+    // Lets the engine compile the code before it is measured.
     expect([await viewer.verify(), await viewer.export()]).toEqual([200, 200])
     const quiet = await neighbourP95(server, file.bystanderKey, QUIET_MS)
     const walks = Array.from({ length: CALLERS }, (_, n) =>

@@ -7,7 +7,7 @@ const REORDERS = 6
 const REORDER_ROUNDS = sized({ full: 60, small: 5 })
 const TIMEOUT_MS = 300_000
 
-describe('editors of one thing at the same time', { timeout: TIMEOUT_MS }, () => {
+describe('concurrent reorders', { timeout: TIMEOUT_MS }, () => {
   let file: DataFile
 
   beforeEach(async () => {
@@ -17,13 +17,13 @@ describe('editors of one thing at the same time', { timeout: TIMEOUT_MS }, () =>
   const inWorld = (work: (world: World, tenant: Tenant) => Promise<void>) =>
     withStorage(file.path, async (storage) => work(await World.create(storage), file.tenant))
 
-  it('who reorder variations leave one of the orders they asked for, whole', () =>
+  it('Concurrent reorders of variations result in one of the requested orders', () =>
     inWorld(async (world, tenant) => {
       const { token, variations } = await sixVariations(world, tenant)
       await raceReorders(world, token, variations)
     }))
 
-  it('who reorder targeting rules leave one of the orders they asked for, whole', () =>
+  it('Concurrent reorders of targeting rules result in one of the requested orders', () =>
     inWorld(async (world, tenant) => {
       const { token, rules } = await sixVariations(world, tenant)
       for (let n = 0; n < REORDERS; n += 1) {
@@ -42,7 +42,7 @@ async function sixVariations(world: World, tenant: Tenant) {
   return { token, variations: at.variations(id), rules: at.rules(id) }
 }
 
-/** Six whole orders at once, and among them one that names a stranger: it changes nothing. */
+/** Sends six complete orders concurrently, and one with an unknown id, which must be refused. */
 async function raceReorders(world: World, token: string, list: string): Promise<void> {
   const idsIn = async (): Promise<string[]> => {
     const { data } = await world.call('GET', `${list}?limit=100`, { token })
@@ -55,12 +55,12 @@ async function raceReorders(world: World, token: string, list: string): Promise<
   const ids = await idsIn()
   expect(ids).toHaveLength(REORDERS)
   for (let round = 0; round < REORDER_ROUNDS; round += 1) {
-    const asked = ids.map((_, shift) => shuffled([...ids.slice(shift), ...ids.slice(0, shift)]))
+    const requested = ids.map((_, shift) => shuffled([...ids.slice(shift), ...ids.slice(0, shift)]))
     const refused = reorder([...ids.slice(1), crypto.randomUUID()].reverse())
-    const answers = await Promise.all(asked.map(reorder))
-    expect(answers.map(({ status }) => status)).toEqual(asked.map(() => 200))
+    const answers = await Promise.all(requested.map(reorder))
+    expect(answers.map(({ status }) => status)).toEqual(requested.map(() => 200))
     expect((await refused).status).toBe(400)
-    expect(asked).toContainEqual(await idsIn())
+    expect(requested).toContainEqual(await idsIn())
   }
 }
 

@@ -6,16 +6,17 @@ import { ask, type DataFile } from './data-file.ts'
 
 interface Counter {
   readonly flagKey: string
-  /** Asks for the flag in a way that may be repeated. */
+  /** The idempotency key of the request that creates the flag. */
   readonly idempotencyKey: string
-  /** Known once the flag's creation was answered. */
+  /** Set after the creation of the flag was acknowledged. */
   ids?: { readonly flagId: string; readonly variationId: string }
-  /** The last number that was asked for, and the last one that was acknowledged. */
+  /** The last number that was sent. */
   sent: number
+  /** The last number that was acknowledged. */
   acknowledged: number
 }
 
-/** What is kept of a flag: its value, and how many audit entries tell of it. */
+/** The stored state of a flag: its value and the numbers of its audit entries. */
 export interface Kept {
   readonly created: number
   readonly updated: number
@@ -23,9 +24,9 @@ export interface Kept {
 }
 
 /**
- * Creates a number flag and counts its value up, 1, 2, 3 …, one request after another. Because
- * each number is asked for once, the number that is kept says which requests were done: all of
- * those that were acknowledged, and at most one more.
+ * Creates a number flag and increments its value with one request after another: 1, 2, 3 … Each
+ * number is sent once. Therefore the stored number shows which requests were applied: all of the
+ * acknowledged ones and at most one more.
  */
 export class CountingWriter {
   readonly #file: DataFile
@@ -35,20 +36,20 @@ export class CountingWriter {
     this.#file = file
   }
 
-  /** How many writes were acknowledged. */
+  /** The number of acknowledged writes. */
   get acknowledged(): number {
     const counted = this.#counters.map(({ ids, acknowledged }) => acknowledged + (ids ? 1 : 0))
     return counted.reduce((sum, each) => sum + each, 0)
   }
 
-  /** Makes sure, by repeating the request, that the last flag asked for is there. */
+  /** Repeats the creation of the last flag if it was not acknowledged. */
   async settle(url: string): Promise<void> {
     const last = this.#counters.at(-1)
     if (last === undefined || last.ids !== undefined) return
-    expect(await this.#create(url, last), 'the same request once more').toBe(201)
+    expect(await this.#create(url, last), 'the repeated request').toBe(201)
   }
 
-  /** Writes until a write is not answered with success; answers its status, if it had one. */
+  /** Writes until a write fails. Returns its status; `undefined` if there was no response. */
   async write(url: string): Promise<number | undefined> {
     const counter = { ...newNames(), sent: 0, acknowledged: 0 }
     this.#counters.push(counter)
@@ -56,7 +57,7 @@ export class CountingWriter {
     return status === 201 ? this.#countUp(url, counter) : status
   }
 
-  /** Compares everything that is kept with everything that was acknowledged. */
+  /** Compares the stored state with the acknowledged writes. */
   assertKept(kept: ReadonlyMap<string, Kept>): void {
     for (const { flagKey, ids, sent, acknowledged } of this.#counters) {
       const found = kept.get(flagKey)
@@ -109,8 +110,8 @@ function newNames() {
 }
 
 /**
- * Every flag by its key, once it is sure that no part of it is missing: both variations, a state
- * in both environments, and in both the very value that its variation has is published.
+ * Returns every flag by its key. Asserts that each flag is complete: both variations, a state in
+ * both environments, and the value of its variation published in both.
  */
 export async function readKept(
   storage: Storage,

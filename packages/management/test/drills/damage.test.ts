@@ -13,14 +13,14 @@ const CUTS = sized({ full: 200, small: 10 })
 const FLAGS = 40
 const TIMEOUT_MS = 900_000
 
-/** Everything that a damaged file may be refused with. */
+/** The messages with which a damaged file may be refused. */
 const REFUSALS = [
   /^The data file .* cannot be used: .*\.$/s,
   /^The flags cannot be read at the moment\.$/,
   /^There is no such environment\.$/,
 ]
 
-/** A data file, and the log beside it when its server is killed. */
+/** A data file and its write-ahead log, which remains if the server is killed. */
 interface Files {
   readonly main: Buffer
   readonly log: Buffer
@@ -29,49 +29,54 @@ interface Files {
 interface Scene {
   readonly closed: Files
   readonly killed: Files
-  /** Writes these files, and answers what a server over them serves, or refuses with. */
+  /**
+   * Writes the files and starts a server. Returns the served values or the message of the error.
+   */
   serve(files: Files): Promise<string>
-  /** What was served at one time or another, the newest last. */
+  /** The values that were served over time, oldest first. */
   readonly states: readonly string[]
 }
 
 describe('a damaged data file', () => {
-  it('is served as it was, or refused, when a bit of it is flipped', {
+  it('A data file with a flipped bit is either served unchanged or refused', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const scene = await createScene()
     const newest = scene.states.slice(-1)
     const { main, log } = scene.closed
     await drill('flipped bits', FLIPS, async () => {
-      return judge(await scene.serve({ main: withFlip(main), log }), newest)
+      return verdictOf(await scene.serve({ main: withFlip(main), log }), newest)
     })
   })
 
-  it('is served as it once was, or refused, when a bit of its log is flipped', {
+  it('A data file with a flipped bit in its write-ahead log is served in an older state or refused', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const scene = await createScene()
     const { main, log } = scene.killed
-    expect(judge(await scene.serve(scene.killed), scene.states.slice(-1))).toBe('served')
+    expect(verdictOf(await scene.serve(scene.killed), scene.states.slice(-1))).toBe('served')
     await drill('flipped bits of the log', LOG_FLIPS, async () => {
-      return judge(await scene.serve({ main, log: withFlip(log) }), scene.states)
+      return verdictOf(await scene.serve({ main, log: withFlip(log) }), scene.states)
     })
   })
 
-  it('is served as it once was, or refused, when it or its log is cut short', {
+  it('A data file is served or refused if it or its write-ahead log is truncated', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const scene = await createScene()
     const { closed, killed, states } = scene
     await drill('cuts', CUTS, async () => {
-      return judge(await scene.serve({ ...closed, main: withCut(closed.main) }), states.slice(-1))
+      return verdictOf(
+        await scene.serve({ ...closed, main: withCut(closed.main) }),
+        states.slice(-1),
+      )
     })
     await drill('cuts of the log', CUTS, async () => {
-      return judge(await scene.serve({ ...killed, log: withCut(killed.log) }), states)
+      return verdictOf(await scene.serve({ ...killed, log: withCut(killed.log) }), states)
     })
   })
 
-  it('is refused when it is something else, and knows nothing when it is empty', async () => {
+  it('A file of another format is refused, and an empty file contains no environment', async () => {
     const { serve } = await createScene()
     const log = Buffer.alloc(0)
     const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
@@ -124,7 +129,7 @@ async function servedFrom(path: string, environmentId: string): Promise<string> 
   }
 }
 
-function judge(answer: string, sound: readonly string[]): 'served' | 'refused' {
+function verdictOf(answer: string, sound: readonly string[]): 'served' | 'refused' {
   if (sound.includes(answer)) return 'served'
   expect(
     REFUSALS.some((refusal) => refusal.test(answer)),
@@ -140,7 +145,7 @@ async function drill(
 ): Promise<void> {
   const counts = { served: 0, refused: 0 }
   for (let time = 0; time < times; time += 1) counts[await once()] += 1
-  report(`${times} ${what}: ${counts.served} served whole, ${counts.refused} refused`)
+  report(`${times} ${what}: ${counts.served} served, ${counts.refused} refused`)
 }
 
 function withFlip(bytes: Buffer): Buffer {

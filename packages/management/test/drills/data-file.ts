@@ -6,16 +6,16 @@ import { sqlite } from '@ff/storage/sqlite'
 import { onTestFinished } from 'vitest'
 import { type Json, type Tenant, World } from '../world/world.ts'
 
-/** A data file with an organization in it, and what is needed to use it over HTTP. */
+/** A data file with two organizations, and the credentials to use it over HTTP. */
 export interface DataFile {
   readonly path: string
   readonly tenant: Tenant
   readonly sdkKey: string
-  /** An SDK key of another organization, in which nothing changes: it serves `steady: false`. */
+  /** An SDK key of another organization, which always serves `steady: false`. */
   readonly bystanderKey: string
 }
 
-/** A new data file. */
+/** Creates a data file, which is deleted after the test. */
 export async function createDataFile(): Promise<DataFile> {
   const folder = await mkdtemp(join(tmpdir(), 'ff-drill-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -39,7 +39,7 @@ async function addSdkKey(world: World, { project, live }: Tenant): Promise<strin
   return (await world.management.createSdkKey({ params, body })).key
 }
 
-/** Opens the store of a data file that no server has open. */
+/** Opens the store of a data file and closes it after `work`. No server may have the file open. */
 export async function withStorage<T>(
   path: string,
   work: (storage: Storage) => Promise<T>,
@@ -53,6 +53,7 @@ export async function withStorage<T>(
   }
 }
 
+/** The status and the data of a response. */
 export interface Answer {
   readonly status: number
   readonly data: Json
@@ -65,7 +66,7 @@ interface Request {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A management request over HTTP; `undefined` when it was never answered in full. */
+/** Sends a management request over HTTP. Returns `undefined` without a complete response. */
 export async function ask(address: string, request: Request): Promise<Answer | undefined> {
   const { method, token, body, headers } = request
   try {
@@ -85,7 +86,7 @@ export async function ask(address: string, request: Request): Promise<Answer | u
   }
 }
 
-/** The values that a context gets over HTTP, with the status. */
+/** Evaluates all flags over HTTP. Returns the status and the values. */
 export async function evaluate(url: string, sdkKey: string): Promise<Answer> {
   const response = await fetch(`${url}/evaluator/evaluate`, {
     method: 'POST',

@@ -5,14 +5,14 @@ import { CountingWriter, readKept } from './counting-writer.ts'
 import { createDataFile, evaluate, withStorage } from './data-file.ts'
 import { pause, startServer } from './server-process.ts'
 
-/** How much the log beside the data file may hold. */
+/** The maximum size of the write-ahead log. */
 const ROOM_KIB = sized({ full: 2048, small: 512 })
 const REFUSALS = sized({ full: 200, small: 20 })
 const TIMEOUT_MS = 120_000
 
-describe('a server whose files may not grow any more', () => {
+describe('a server on a full disk', () => {
   it(
-    'refuses writes, serves everything, and goes on once there is room',
+    'A server on a full disk refuses writes, still evaluates, and recovers when there is space',
     async () => {
       const file = await createDataFile()
       const writer = new CountingWriter(file)
@@ -43,7 +43,7 @@ describe('a server whose files may not grow any more', () => {
       expect(await roomy.ended).toBe(0)
       writer.assertKept(await withStorage(file.path, (storage) => readKept(storage, file.tenant)))
       report(
-        `no room: ${writer.acknowledged} writes acknowledged and kept, ${refusals.length} refused, ` +
+        `full disk: ${writer.acknowledged} writes acknowledged and stored, ${refusals.length} refused, ` +
           `${evaluations.length} evaluations answered`,
       )
     },

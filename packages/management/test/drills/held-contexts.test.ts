@@ -11,12 +11,12 @@ import { pause, type ServerProcess, startServer } from './server-process.ts'
 const QUIET_MS = sized({ full: 10_000, small: 500 })
 const ATTACK_MS = sized({ full: 60_000, small: 2000 })
 const BUDGET = sized({ full: 128 * 1024 * 1024, small: 2 * 1024 * 1024 })
-/** The requests come in bursts, as many in a minute as the limit of the key lets pass. */
+/** Requests are sent in bursts, at the rate that the limit of the key permits. */
 const BURST = 200
 const EVERY_MS = (60_000 / DEFAULT_RATE_LIMIT) * BURST
 const MEMORY_LIMIT = 450 * 1000 * 1000
 
-/** A key at its default limit, in the hands of a stranger. */
+/** Creates a client key with the default rate limit, for the attacker. */
 function addPublicKey({ path, tenant }: DataFile): Promise<string> {
   return withStorage(path, async (storage) => {
     const world = await World.create(storage)
@@ -26,7 +26,7 @@ function addPublicKey({ path, tenant }: DataFile): Promise<string> {
   })
 }
 
-/** Texts of one byte a character, texts of two, and many attributes. */
+/** Contexts with one byte per character, with two bytes per character, and with many attributes. */
 const FILLERS = [
   (length: number) => ({ texts: textsOf(length) }),
   (length: number) => ({ texts: ['語', ...textsOf(length - 6)] }),
@@ -42,7 +42,7 @@ function textsOf(length: number): string[] {
   return Array.from({ length: Math.floor(length / 8003) }, () => 'x'.repeat(8000))
 }
 
-/** A context that is nearly as large as a poll or a socket may have. */
+/** Returns a context near the maximum size for a poll or a socket. */
 function contextOf(number: number): object {
   const filler = FILLERS[number % FILLERS.length]?.(MAX_HELD_CONTEXT_BYTES - 200)
   const context = { kind: 'user', key: `user-${number}`, ...filler, rest: '' }
@@ -55,7 +55,7 @@ function pollRequest(sdkKey: string, number: number): Buffer {
   return Buffer.from(request.toString('utf8').replace('/evaluate ', '/poll '))
 }
 
-/** An upgrade and an `init`, as bytes. */
+/** Returns an upgrade request and an `init` message as bytes. */
 function initRequest(sdkKey: string, number: number): Buffer {
   const init = JSON.stringify({ type: 'init', sdkKey, context: contextOf(number) })
   const payload = Buffer.from(init)
@@ -68,21 +68,21 @@ function initRequest(sdkKey: string, number: number): Buffer {
   return Buffer.concat([Buffer.from(upgrade), head, payload])
 }
 
-/** What an answer says, or that there is none yet. */
+/** Returns the status of a response: `held` if there is none yet, `socket` after an upgrade. */
 function outcomeOf(answer: string): string {
   const status = /"statusCode":(\d+)/.exec(answer)?.[1] ?? /^HTTP\/1.1 (\d+)/.exec(answer)?.[1]
   if (status === undefined) return 'held'
   return status === '101' ? 'socket' : status
 }
 
-/** Polls and `init`s by turns, made before anything is measured. */
+/** Creates alternating polls and `init` messages before the measurement starts. */
 function requestsOf(sdkKey: string): readonly Buffer[] {
   return Array.from({ length: Math.ceil(ATTACK_MS / EVERY_MS) * BURST }, (_, number) =>
     number % 2 === 0 ? pollRequest(sdkKey, number) : initRequest(sdkKey, number),
   )
 }
 
-/** Sends the requests as often as the limit of their key allows, and leaves them open. */
+/** Sends the requests at the rate that the limit of their key permits, and leaves them open. */
 async function attack(
   { url }: ServerProcess,
   requests: readonly Buffer[],
@@ -114,7 +114,7 @@ async function attack(
   return counts
 }
 
-/** How long another organization's evaluations take to answer for some time, sorted. */
+/** Returns the durations of another organization's evaluations within `ms`, sorted. */
 async function evaluateFor({ url }: ServerProcess, sdkKey: string, ms: number): Promise<number[]> {
   const endsAt = performance.now() + ms
   const request = evaluateRequest(sdkKey, '{"context":{"kind":"user","key":"user-1"}}')
@@ -131,7 +131,7 @@ async function evaluateFor({ url }: ServerProcess, sdkKey: string, ms: number): 
   return times.sort((left, right) => left - right)
 }
 
-/** Opens sockets and sends polls of another organization all the time; none may fail. */
+/** Repeatedly opens sockets and sends polls of another organization. None may fail. */
 async function connectFor({ url }: ServerProcess, sdkKey: string, ms: number): Promise<void> {
   const endsAt = performance.now() + ms
   const init = JSON.stringify({ type: 'init', sdkKey, context: { kind: 'user', key: 'user-1' } })
@@ -162,7 +162,7 @@ async function connectFor({ url }: ServerProcess, sdkKey: string, ms: number): P
     await pause(100)
   }
   expect(lasting.readyState).toBe(WebSocket.OPEN)
-  // It is answered after a minute, or is held still.
+  // The poll receives a response after a minute, or is still pending.
   expect([200, undefined]).toContain((await Promise.race([held, pause(0)]))?.status)
   held.catch(() => undefined)
 }
@@ -182,7 +182,7 @@ async function memoryOf({ url }: ServerProcess, { tenant }: DataFile): Promise<M
   }
 }
 
-/** The most memory, in bytes, while something goes on. */
+/** Returns the peak memory, in bytes, until `during` is settled. */
 async function peakMemory(read: () => Promise<Memory>, during: Promise<unknown>): Promise<Memory> {
   let isOver = false
   const over = () => {
@@ -200,7 +200,7 @@ async function peakMemory(read: () => Promise<Memory>, during: Promise<unknown>)
 
 const p95 = (sorted: readonly number[]) => sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN
 
-it('the largest contexts that one client key can have held leave memory and others as they are', async () => {
+it('The largest contexts of one client key do not exhaust memory or slow down other organizations', async () => {
   const file = await createDataFile()
   const key = await addPublicKey(file)
   const limits = { heldContextBytes: BUDGET, ...(IS_FULL && { heapMiB: 512 }) }
@@ -222,7 +222,7 @@ it('the largest contexts that one client key can have held leave memory and othe
   for (const outcome of counts.keys()) expect(['held', 'socket', '200', '429']).toContain(outcome)
   expect(counts.get('429')).toBeGreaterThan(0)
   expect(held).toBeGreaterThan(BUDGET / 8)
-  // The other organization holds some hundred bytes.
+  // The contexts of the other organization take some hundred bytes.
   expect(held).toBeLessThanOrEqual(BUDGET / 4 + 1000)
   if (IS_FULL) {
     expect(resident).toBeLessThan(MEMORY_LIMIT)

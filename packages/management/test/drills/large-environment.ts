@@ -11,14 +11,14 @@ import { publishAffected } from '../../src/changes/publication.ts'
 import { PublishCheck } from '../../src/changes/publish-check.ts'
 import { type Tenant, World } from '../world/world.ts'
 
-/** The longest value of a condition that is accepted on write. */
+/** The maximum length of a condition value. */
 export const LONGEST_VALUE = 65_536
 export const VARIATIONS = 90
 const RULES = sized({ full: 490, small: 20 })
 const FLAGS = sized({ full: 300, small: 6 })
 const LISTED_KEYS = sized({ full: 100_000, small: 500 })
 const VERSIONS = sized({ full: 300, small: 3 })
-/** How many flags have a condition with a value of the greatest length. */
+/** The number of flags with a condition value of the maximum length. */
 const LONG_CONDITIONS = sized({ full: 100, small: 2 })
 
 const CREATED = '2026-01-01T00:00:00.000Z'
@@ -30,13 +30,13 @@ const record = () => ({
   revision: 1,
 })
 
-/** A data file with an environment near its limits. */
+/** A data file with an environment near the limits. */
 export interface LargeEnvironment {
   readonly path: string
   readonly tenant: Tenant
-  /** Of the kind `client`, for `live`. */
+  /** An SDK key of the kind `client` for `live`. */
   readonly sdkKey: string
-  /** A flag with many rules, variations and listed keys, and a rollout with 1,000 ranges. */
+  /** A flag with many rules, variations and individual targets, and a rollout with 1,000 ranges. */
   readonly flagId: string
   readonly variationIds: readonly string[]
   readonly ruleIds: readonly string[]
@@ -45,7 +45,7 @@ export interface LargeEnvironment {
   readonly otherFlagIds: readonly string[]
 }
 
-/** Creates the data file, and deletes it when `clean` is called. */
+/** Creates the data file. `clean` deletes it. */
 export async function createLargeEnvironment(): Promise<LargeEnvironment & { clean(): unknown }> {
   const folder = await mkdtemp(join(tmpdir(), 'ff-large-'))
   const path = join(folder, 'flags.db')
@@ -107,7 +107,7 @@ async function addSegment(session: StorageSession, { project }: Tenant): Promise
   return segment.id
 }
 
-/** A flag with a rule, which for some has a condition of the greatest length. */
+/** Creates a flag with a rule. Some flags have a condition value of the maximum length. */
 async function addFlag(session: StorageSession, tenant: Tenant, index: number): Promise<string> {
   const variations = ['true', 'false']
   const flag = await insertFlag(session, tenant, { key: `flag-${index}`, type: 'boolean' })
@@ -218,11 +218,11 @@ async function insertRule(
   return rule.id
 }
 
-/** Some hundred versions, of which each but the last changes a rule of the large flag. */
+/** Publishes some hundred versions, which deactivate and activate the large flag alternately. */
 async function addVersions(storage: Storage, { live }: Tenant, { otherFlagIds }: Ids) {
   const flagSet = await storage.loadFlagSet(live.id)
   const flag = flagSet?.flags.find(({ id }) => id === otherFlagIds.at(-1))
-  if (flag === undefined) throw new Error('the environment is not published')
+  if (flag === undefined) throw new Error('The environment is not published.')
   for (let version = 0; version < VERSIONS; version += 1) {
     const definition = { ...flag, isActive: version % 2 === 0 }
     await storage.publish(live.id, [{ kind: 'flag', id: flag.id, definition }], OCCASION)
@@ -230,7 +230,7 @@ async function addVersions(storage: Storage, { live }: Tenant, { otherFlagIds }:
   await storage.publish(live.id, [{ kind: 'flag', id: flag.id, definition: flag }], OCCASION)
 }
 
-/** A JSON list of texts that begin with `prefix`, of at most this many characters. */
+/** Returns a JSON list of texts that start with `prefix`, with at most `length` characters. */
 export function listOf(length: number, prefix: string): string {
   const count = Math.floor((length - 2) / (prefix.length + 11))
   const texts = Array.from({ length: count }, (_, index) => {

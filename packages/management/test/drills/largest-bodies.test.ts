@@ -11,16 +11,16 @@ import { createLargeEnvironment, type LargeEnvironment } from './large-environme
 import { type BodyScene, CASES, type LargestRequest } from './largest-bodies.ts'
 import { pause } from './server-process.ts'
 
-/** For how long the event loop may be blocked at a stretch. */
+/** The limit for blocking the event loop without interruption. */
 const MOST_MS = 50
 const RESOLUTION_MS = 1
 const TRIES = sized({ full: 5, small: 1 })
-/** So that what a change causes after its answer is watched too. */
+/** The time after a response in which the effects of a change are also measured. */
 const SETTLING_MS = sized({ full: 500, small: 20 })
-/** What one handling may take in all, which says that the machine is far too slow, or hangs. */
+/** The time limit of one test. It is exceeded only if the machine is far too slow or hangs. */
 const TIMEOUT_MS = 240_000
 
-describe('the largest accepted request', () => {
+describe('the largest accepted requests', () => {
   let environment: LargeEnvironment & { clean(): unknown }
   let flags: ManagedServer
   let scene: BodyScene
@@ -42,14 +42,14 @@ describe('the largest accepted request', () => {
     await environment.clean()
   })
 
-  it('is known for every endpoint that takes a body', () => {
+  it('There is a largest request for every endpoint with a body', () => {
     const taking = NAMES.filter((name) => (endpoints[name] as Endpoint).body !== noBody)
     const known = new Set<string>(CASES.map(({ endpoint }) => endpoint))
     expect(taking.filter((name) => !known.has(name))).toEqual([])
   })
 
   it.each(CASES)(
-    'of $name is accepted and blocks the event loop for at most 50 ms',
+    'The largest request of $name is accepted and blocks the event loop for at most 50 ms',
     async ({ name, send }) => {
       let least = { blocked: Number.POSITIVE_INFINITY, took: 0 }
       let bytes = 0
@@ -62,7 +62,7 @@ describe('the largest accepted request', () => {
       }
       const { blocked, took } = least
       report(
-        `${name}: ${(bytes / 1024).toFixed(0)} KiB blocks for ${blocked.toFixed(0)} ms, of ${took.toFixed(0)} ms`,
+        `${name}: ${(bytes / 1024).toFixed(0)} KiB blocks for ${blocked.toFixed(0)} ms of ${took.toFixed(0)} ms`,
       )
       if (IS_FULL) expect(blocked).toBeLessThanOrEqual(MOST_MS)
     },
@@ -70,7 +70,7 @@ describe('the largest accepted request', () => {
   )
 })
 
-/** The longest time at a stretch for which nothing else was done, and the time until the answer. */
+/** Returns the longest block of the event loop and the time until the response, in milliseconds. */
 async function measure(work: () => Promise<number>) {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   await pause(10)
@@ -92,7 +92,7 @@ async function statusOf(flags: ManagedServer, request: LargestRequest): Promise<
   return response.status
 }
 
-/** Throws unless the request is accepted. */
+/** Returns the `data` of the response. Throws if the request is refused. */
 async function dataOf(flags: ManagedServer, request: LargestRequest) {
   const response = await fetched(flags, request)
   const text = await response.text()

@@ -6,7 +6,7 @@ import type { Json } from '../world/world.ts'
 import { type LargeEnvironment, LONGEST_VALUE, listOf } from './large-environment.ts'
 import { conditionsOf, contextOf, metadataOf, targetsOf, variantsOf } from './largest-values.ts'
 
-/** A request, ready to be sent. */
+/** A complete request. */
 export interface LargestRequest {
   readonly method: string
   readonly path: string
@@ -14,9 +14,9 @@ export interface LargestRequest {
   readonly body?: Uint8Array | undefined
 }
 
-/** What the requests are about, and a way to make things that they need. */
+/** The records that the requests refer to, and a function to create further ones. */
 export interface BodyScene extends LargeEnvironment {
-  /** Sends a request, and returns the `data` of its answer. */
+  /** Sends a request. Returns the `data` of the response. */
   readonly ask: (request: LargestRequest) => Promise<Json>
 }
 
@@ -29,9 +29,9 @@ interface Sent {
 /** The largest accepted request to one endpoint. */
 export interface LargestCase {
   readonly name: string
-  /** One of the endpoint table, or a path of the SDK side. */
+  /** A name from the endpoint table or a path of the SDK endpoints. */
   readonly endpoint: EndpointName | `/${string}`
-  /** The request of an attempt; each attempt changes something else. */
+  /** Creates the request of an attempt. Each attempt makes a different change. */
   readonly send: (scene: BodyScene, attempt: number) => Promise<LargestRequest>
 }
 
@@ -45,7 +45,7 @@ const longName = (start: string) => start + 'n'.repeat(256 - start.length)
 const keyOf = (start: string) => start + 'k'.repeat(128 - start.length)
 const description = 'd'.repeat(4096)
 
-/** A request to an endpoint of the table. */
+/** Returns a request to an endpoint of the endpoint table. */
 function requestTo(scene: BodyScene, name: EndpointName, sent: Sent): LargestRequest {
   const { tenant, flagId, segmentId, rolloutId } = scene
   const params: Readonly<Record<string, string>> = {
@@ -85,7 +85,7 @@ function toSdk(path: `/${string}`, make: (scene: BodyScene, attempt: number) => 
   return { name: path, endpoint: path, send }
 }
 
-/** What an endpoint answers; for what another request needs. */
+/** Creates a record that another request needs. Returns the `data` of the response. */
 async function made(scene: BodyScene, name: EndpointName, sent: Sent): Promise<Json> {
   return scene.ask(requestTo(scene, name, sent))
 }
@@ -107,7 +107,10 @@ const plan = (scene: BodyScene): Promise<Json> =>
 
 const url = (attempt: number) => `https://hooks.large.test/${attempt}`.padEnd(2048, 'u')
 
-/** The largest accepted requests; those of the SDK side come first, so that the environment is in use. */
+/**
+ * The largest accepted requests. Those to SDK endpoints are first, so that the environment is in
+ * use.
+ */
 export const CASES: readonly LargestCase[] = [
   toSdk('/evaluator/evaluate', (_, attempt) => ({ context: contextOf(attempt) })),
   toSdk('/evaluator/poll', (_, attempt) => ({

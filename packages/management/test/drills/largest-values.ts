@@ -6,7 +6,7 @@ type Variations = Pick<LargeEnvironment, 'variationIds'>
 /** The largest body that most endpoints accept. */
 const BODY_BYTES = 256 * 1024
 
-/** As many conditions as a body has room for: three of the greatest length, and many short ones. */
+/** Returns conditions that fill a body: three of the maximum length and many short ones. */
 export function conditionsOf(attempt: number): Json {
   const long = ['contains', 'in', 'ends_with'].map((operator, index) => {
     return {
@@ -25,7 +25,7 @@ export function conditionsOf(attempt: number): Json {
   return [...long, ...short]
 }
 
-/** The largest context that is accepted: 2,000 attributes, in all of this many bytes. */
+/** Returns the largest accepted context: about 2,000 attributes with `bytes` bytes in total. */
 export function contextOf(attempt: number, bytes = BODY_BYTES - 600): Json {
   const count = 1990
   const length = Math.floor(bytes / count) - 14
@@ -40,7 +40,7 @@ export function contextOf(attempt: number, bytes = BODY_BYTES - 600): Json {
   }
 }
 
-/** The keys of 10,000 contexts, for all variations of a flag. */
+/** Returns individual targets with 10,000 keys, for all variations of a flag. */
 export function targetsOf({ variationIds }: Variations, attempt: number): Json {
   const keys = Array.from({ length: 10_000 }, (_, index) => `t${attempt}-${index}-user-key`)
   const part = Math.floor(keys.length / 100)
@@ -51,14 +51,14 @@ export function targetsOf({ variationIds }: Variations, attempt: number): Json {
   }))
 }
 
-/** Weights of all variations; each attempt gives another one more. */
+/** Returns weights of all variations. Each attempt increases the weight of a different one. */
 export function variantsOf({ variationIds }: Variations, attempt: number): Json {
   return variationIds.map((variation_id, index) => {
     return { variation_id, weight: index === attempt ? 2 : 1.1 - (index % 2) / 10 }
   })
 }
 
-/** A metadata of as many keys and bytes as an organization may have. */
+/** Returns metadata with the maximum number of keys and bytes. */
 export function metadataOf(attempt: number): Json {
   const entries = Array.from({ length: 1000 }, (_, index) => [`k${index}`, `${attempt}`.padEnd(50)])
   return Object.fromEntries(entries)

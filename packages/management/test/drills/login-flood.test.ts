@@ -6,12 +6,15 @@ import { ask, createDataFile, type DataFile, evaluate } from './data-file.ts'
 import { pause, type ServerProcess, startServer } from './server-process.ts'
 
 const FLOOD = sized({ full: 100_000, small: 1000 })
-/** At once; half of them one client, half of them another client and another account each time. */
+/**
+ * The number of concurrent attackers. Half of them act as one client, the other half use a new
+ * address and a new account each time.
+ */
 const ATTACKERS = 32
 const TIMEOUT_MS = sized({ full: 900_000, small: 60_000 })
 const MIB = 1024 * 1024
 
-/** What came of what was done while the flood went on. */
+/** The results of the regular requests during the flood. */
 interface Life {
   readonly changes: readonly string[]
   readonly evaluationsMs: readonly number[]
@@ -19,7 +22,7 @@ interface Life {
 }
 
 describe('a flood of refused log-ins', () => {
-  it('evicts no change, holds up nothing, and fills neither memory nor disk', {
+  it('A flood of refused log-ins loses no change and fills neither memory nor disk', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const file = await createDataFile()
@@ -46,7 +49,7 @@ describe('a flood of refused log-ins', () => {
         `${evaluationsMs.length} evaluations, p95 ${p95.toFixed(1)} ms (quiet ${quietP95.toFixed(1)} ms); ` +
         `memory +${(grownMemory / MIB).toFixed(0)} MiB at most, disk +${(grownDisk / MIB).toFixed(1)} MiB`,
     )
-    // One hash at a time takes 128 MiB.
+    // A hash takes 128 MiB, and hashes are computed one at a time.
     expect(grownMemory).toBeLessThan(350 * MIB)
     expect(grownDisk).toBeLessThan(16 * MIB)
     if (IS_FULL) expect(p95).toBeLessThan(200)
@@ -92,7 +95,7 @@ function tryToLogIn(
   })
 }
 
-/** Goes on as if nothing were: flags are created, applications evaluate. */
+/** Creates flags and evaluates, as usual, during the flood. */
 async function live(
   server: ServerProcess,
   { tenant, sdkKey }: DataFile,
@@ -136,7 +139,7 @@ async function expectChangesKept(
   }
 }
 
-/** Whatever has no entry of its own was counted by one that was kept at the latest on closing. */
+/** Asserts that each refusal has an audit entry or is counted in a summary entry. */
 async function expectAllCounted(file: DataFile, refused: number): Promise<void> {
   const server = await startServer(file.path)
   const of = async (type: string) =>
@@ -174,7 +177,7 @@ function percentile(times: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * part) / 100))] ?? 0
 }
 
-/** What the process takes, in bytes. */
+/** Returns the resident memory of the process, in bytes. */
 async function memoryOf({ process: { pid } }: ServerProcess): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024

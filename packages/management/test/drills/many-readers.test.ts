@@ -12,7 +12,7 @@ const PING = Buffer.from([0x89, 0])
 const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0])
 const FILLER = 'x'.repeat(4096)
 
-/** A connection that becomes a socket; it looks at nothing but the end of what it was told. */
+/** A WebSocket connection that keeps only the end of the received bytes. */
 class Reader {
   readonly socket: Socket
   #tail = ''
@@ -35,14 +35,14 @@ class Reader {
     onTestFinished(() => void this.socket.destroy())
   }
 
-  /** Whether the last thing it was told is the text with this number. */
+  /** Returns `true` if the last received value ends with this number. */
   has(number: number): boolean {
     return this.#tail.includes(`x ${number}"`)
   }
 }
 
-describe('a change that thousands of clients are told, of whom one in a hundred does not read', () => {
-  it('reaches all the others soon, and costs a bounded memory', async () => {
+describe('a change for thousands of sockets', () => {
+  it('A change reaches thousands of sockets in bounded memory although one percent does not read', async () => {
     const file = await createDataFile()
     const server = await startServer(file.path, { newSockets: 20 * CLIENTS })
     const banner = await createBanner(server, file)
@@ -87,7 +87,9 @@ function missing(readers: readonly Reader[], number: number): number {
   return readers.reduce((count, reader) => count + (reader.has(number) ? 0 : 1), 0)
 }
 
-/** A flag that serves a long text with a number at its end; answers what changes the number. */
+/**
+ * Creates a flag that serves a long text with a number at its end. Returns a function to change it.
+ */
 async function createBanner({ url }: ServerProcess, { tenant }: DataFile) {
   const textOf = (number: number) => `${FILLER} ${number}`
   const token = tenant.tokens.editor

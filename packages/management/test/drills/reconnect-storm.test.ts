@@ -8,14 +8,14 @@ import { pause, type ServerProcess, startServer } from './server-process.ts'
 
 const PROGRAM = fileURLToPath(new URL('reconnecting.js', import.meta.url))
 const CLIENTS = sized({ full: 10_000, small: 300 })
-/** The option; all clients are of one organization, which gets three quarters of it. */
+/** The option `maxNewSocketsPerSecond`. One organization receives three quarters of it. */
 const NEW_SOCKETS = sized({ full: 500, small: 100 })
 const ADMITTED = NEW_SOCKETS * 0.75
 const BURST = ADMITTED / 4
 const WITHIN_SECONDS = 60
 const MOST_DELAY_MS = 100
 
-/** What the clients met until each of them had its values. */
+/** The results of the clients until all had received their values. */
 interface Storm {
   readonly refused: number
   readonly displaced: number
@@ -26,8 +26,8 @@ interface Storm {
   readonly seconds: number
 }
 
-describe('a crowd of clients that come back at once after a restart', () => {
-  it('is admitted as fast as is set, gets a time to connect again, and is all connected soon', async () => {
+describe('clients that reconnect after a restart', () => {
+  it('Clients that reconnect at the same time are admitted at the configured rate', async () => {
     const file = await createDataFile()
     const before = await startServer(file.path)
     before.process.kill('SIGKILL')
@@ -35,19 +35,19 @@ describe('a crowd of clients that come back at once after a restart', () => {
     const server = await startServer(file.path, { newSockets: NEW_SOCKETS })
     await eventLoopDelay(server, file)
 
-    const asking = { isOver: false }
-    const evaluations = evaluateMeanwhile(server, file, asking)
+    const reconnecting = { isOver: false }
+    const evaluations = evaluateMeanwhile(server, file, reconnecting)
     const storm = await reconnect(server, file)
     const { seconds } = storm
-    asking.isOver = true
+    reconnecting.isOver = true
     const { median, longest } = await evaluations
     const delay = await eventLoopDelay(server, file)
 
     report(
-      `${CLIENTS} sockets of one organization reopened in 1 s, ${ADMITTED} a second admitted: all ` +
+      `${CLIENTS} sockets of one organization reopened in 1 s, ${ADMITTED} admitted per second: all ` +
         `connected after ${seconds.toFixed(1)} s and at most ${storm.mostAttempts} attempts; ` +
-        `${storm.refused} refused, ${storm.displaced} displaced, ${storm.lost} lost on ` +
-        `the way; event loop delay p99 ${delay.p99} ms, most ${delay.most} ms; ` +
+        `${storm.refused} refused, ${storm.displaced} displaced, ${storm.lost} ` +
+        `lost; event loop delay p99 ${delay.p99} ms, most ${delay.most} ms; ` +
         `evaluations median ${median.toFixed(0)} ms, longest ${longest.toFixed(0)} ms`,
     )
     expect(seconds).toBeGreaterThanOrEqual((CLIENTS - BURST) / ADMITTED - 1)
@@ -63,7 +63,7 @@ describe('a crowd of clients that come back at once after a restart', () => {
   }, 180_000)
 })
 
-/** Clients in a process of their own, which needs a core; resolves when all of them have their flags. */
+/** Runs the clients in a separate process. Resolves when all of them have received their flags. */
 async function reconnect({ url }: ServerProcess, { bystanderKey }: DataFile): Promise<Storm> {
   const words = [PROGRAM, new URL(url).port, bystanderKey, `${CLIENTS}`]
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -71,16 +71,16 @@ async function reconnect({ url }: ServerProcess, { bystanderKey }: DataFile): Pr
     child.kill('SIGKILL')
   })
   for await (const line of createInterface({ input: child.stdout })) return JSON.parse(line)
-  throw new Error('the clients ended before all of them were connected')
+  throw new Error('The clients ended before all of them were connected.')
 }
 
 async function evaluateMeanwhile(
   { url }: ServerProcess,
   { bystanderKey }: DataFile,
-  asking: { readonly isOver: boolean },
+  reconnecting: { readonly isOver: boolean },
 ): Promise<{ median: number; longest: number }> {
   const times: number[] = []
-  while (!asking.isOver) {
+  while (!reconnecting.isOver) {
     const startedAt = performance.now()
     const { status } = await evaluate(url, bystanderKey)
     expect(status).toBe(200)
@@ -91,7 +91,7 @@ async function evaluateMeanwhile(
   return { median: times[times.length >> 1] ?? 0, longest: times.at(-1) ?? 0 }
 }
 
-/** Of the server, since it was last asked for; in milliseconds. */
+/** Returns the event loop delay of the server since the previous call, in milliseconds. */
 async function eventLoopDelay(
   { url }: ServerProcess,
   { tenant }: DataFile,

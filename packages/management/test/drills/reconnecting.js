@@ -1,6 +1,7 @@
-// Clients that all connect within a second, send an init, and obey `retryAfter` and `Retry-After`
-// until each has its flags. Parameters: the port; the SDK key; how many. Prints what they met as
-// JSON, keeps the sockets open, and ends with the process that started it.
+// Starts clients that connect within one second, send an init, and obey `retryAfter` and
+// `Retry-After` until each has received its flags.
+// Parameters: the port, the SDK key and the number of clients.
+// Prints the results as JSON and keeps the sockets open until its parent process ends it.
 import { connect } from 'node:net'
 
 const [port, sdkKey, clients] = process.argv.slice(2)
@@ -17,7 +18,7 @@ for (let client = 0; client < Number(clients); client += 1) {
   setTimeout(attempt, Math.random() * 1000, 1)
 }
 
-/** One attempt of one client; after a refusal it waits as long as it must, and a little longer. */
+/** Makes one attempt of one client. After a refusal, retries after the required wait plus jitter. */
 function attempt(number) {
   storm.mostAttempts = Math.max(storm.mostAttempts, number)
   const socket = connect(Number(port), '127.0.0.1', () => socket.write(UPGRADE))
@@ -43,19 +44,19 @@ function attempt(number) {
         if (later.includes(PING)) socket.write(PONG)
       })
       storm.connected += 1
-      if (storm.connected === Number(clients)) tell()
+      if (storm.connected === Number(clients)) printStorm()
     }
   })
   socket.on('close', () => retry('lost', 1))
   socket.on('error', () => undefined)
 }
 
-function tell() {
+function printStorm() {
   const seconds = (performance.now() - startedAt) / 1000
   process.stdout.write(`${JSON.stringify({ ...storm, seconds })}\n`)
 }
 
-/** A text frame with a mask of zeros. */
+/** Returns a WebSocket text frame with a mask of zeros. */
 function frameOf(text) {
   const payload = Buffer.from(text)
   const head = [0x81, 0x80 | 126, payload.length >> 8, payload.length & 255, 0, 0, 0, 0]

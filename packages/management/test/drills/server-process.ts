@@ -7,30 +7,34 @@ import { IS_FULL } from '../../../server/test/drills/scale.ts'
 const LOADER = new URL('../../../storage/test/typescript-loader.js', import.meta.url).href
 const PROGRAM = fileURLToPath(new URL('serving.js', import.meta.url))
 
-/** At full size the packages as they are built, which start as fast as at a user's; else the sources. */
+/**
+ * Selects the built packages at full size, because they start as fast as for users, else the
+ * sources.
+ */
 const PACKAGES = IS_FULL ? [] : ['--conditions=@ff/source', `--import=${LOADER}`]
 
+/** A server that runs in a separate process. */
 export interface ServerProcess {
   readonly url: string
   readonly process: ChildProcess
-  /** From the start of the process until it said that it is ready. */
+  /** Milliseconds from the start of the process until it was ready. */
   readonly readyAfterMs: number
-  /** The exit code; null when it was killed. */
+  /** Resolves with the exit code; `null` if the process was killed. */
   readonly ended: Promise<number | null>
 }
 
 interface Limits {
-  /** No file may grow beyond this. */
+  /** The maximum size of any file. */
   readonly fileKiB?: number
-  /** How many sockets may be opened in a second. */
+  /** The maximum number of new sockets per second. */
   readonly newSockets?: number
-  /** How much the old generation of its heap may grow to. */
+  /** The maximum size of the old generation of the heap. */
   readonly heapMiB?: number
-  /** Bytes of memory that the contexts of live clients may take. */
+  /** The maximum memory for the contexts of live clients. */
   readonly heldContextBytes?: number
 }
 
-/** A flag server over this data file, in a process of its own; resolves when it is ready. */
+/** Starts a flag server over a data file in a separate process. Resolves when it is ready. */
 export async function startServer(
   path: string,
   { fileKiB, newSockets, heapMiB, heldContextBytes }: Limits = {},
@@ -52,17 +56,18 @@ export async function startServer(
   return { url, process: child, readyAfterMs: performance.now() - startedAt, ended }
 }
 
+/** Resolves after `ms` milliseconds. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 async function portOf(child: ChildProcess): Promise<string> {
-  if (child.stdout === null) throw new Error('the server has no output')
+  if (child.stdout === null) throw new Error('The server has no output.')
   for await (const line of createInterface({ input: child.stdout })) {
     const port = /^listening (\d+)$/.exec(line)?.[1]
     if (port !== undefined) return port
   }
-  throw new Error('the server ended before it listened')
+  throw new Error('The server ended before it was listening.')
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -1,13 +1,13 @@
-// Serves a data file over HTTP and WebSocket until it is told to stop, as a host would.
-// Parameters: the file; how many sockets may be opened in a second, and how many bytes of contexts
-// are held, or nothing for the defaults. Prints `listening PORT`.
+// Serves a data file over HTTP and WebSocket until SIGTERM, as a host would.
+// Parameters: the file, the maximum number of new sockets per second, and the maximum bytes of
+// contexts; the last two may be empty for the defaults. Prints `listening PORT`.
 import { createServer } from 'node:http'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
 import { sqlite } from '@ff/storage/sqlite'
 
-/** As the standalone server has them. */
+/** The time limits of the standalone server. */
 const SLOW_SENDERS = {
   headersTimeout: 20_000,
   requestTimeout: 40_000,
@@ -18,7 +18,7 @@ const [path = '', newSockets = '', heldContextBytes = ''] = process.argv.slice(2
 const flags = createFlagServer({
   ...sqlite({ path }),
   trustProxy: true,
-  // Drills write as fast as the store allows, with one token.
+  // Drills write as fast as the store permits, with one token.
   management: createManagement({ managementRateLimit: 1_000_000 }),
   ...(newSockets !== '' && { maxNewSocketsPerSecond: Number(newSockets) }),
   ...(heldContextBytes !== '' && { maxHeldContextBytes: Number(heldContextBytes) }),

@@ -13,8 +13,8 @@ const WRITERS = 4
 const LONGEST_MS = 10_000
 const context = { kind: 'user', key: 'user-1' }
 
-describe('a server that is told to stop', () => {
-  it('answers every poll, says good-bye to every socket, and loses no write', async () => {
+describe('graceful shutdown', () => {
+  it('On SIGTERM, a server responds to every poll, closes every socket with 1001, and loses no write', async () => {
     const file = await createDataFile()
     const server = await startServer(file.path)
     const sockets = await Promise.all(Array.from({ length: SOCKETS }, () => open(server.url, file)))
@@ -25,7 +25,7 @@ describe('a server that is told to stop', () => {
     const writing = writers.map((writer) => writer.write(server.url))
     await pause(100)
     const early = await Promise.race([...polls, ...closed, pause(0)])
-    expect(early, 'everything waits').toBeUndefined()
+    expect(early, 'all polls and sockets are pending').toBeUndefined()
 
     const stoppedAt = performance.now()
     server.process.kill('SIGTERM')

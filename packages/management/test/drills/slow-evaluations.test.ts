@@ -14,8 +14,8 @@ interface Rule {
   readonly value: string
 }
 
-/** A flag for each rule, and a public key with the default limit; the flags are served by its environment. */
-async function addStranger({ path, tenant }: DataFile, rules: readonly Rule[]): Promise<string> {
+/** Creates a flag for each rule, and a client key with the default rate limit. Returns the key. */
+async function addAttacker({ path, tenant }: DataFile, rules: readonly Rule[]): Promise<string> {
   return withStorage(path, async (storage) => {
     const world = await World.create(storage)
     const token = tenant.tokens.editor
@@ -40,7 +40,7 @@ interface Times {
   readonly neighbour: readonly number[]
 }
 
-/** How long the process and another organization's evaluations take to answer, for some time. */
+/** Measures the response times of `/health` and of another organization's evaluations. */
 async function measure({ url }: ServerProcess, key: string, forMs: number): Promise<Times> {
   const endsAt = performance.now() + forMs
   const probe = async (request: Buffer) => {
@@ -67,7 +67,7 @@ async function measure({ url }: ServerProcess, key: string, forMs: number): Prom
 const quantile = (sorted: readonly number[], share: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 
-/** Sends the same request over many connections, as fast as the limit of its key allows. */
+/** Sends a request over many connections as often as possible. Returns the responses by status. */
 async function attack({ url }: ServerProcess, request: Buffer, forMs: number) {
   const endsAt = performance.now() + forMs
   const counts = new Map<number, number>()
@@ -86,13 +86,13 @@ async function attack({ url }: ServerProcess, request: Buffer, forMs: number) {
   return counts
 }
 
-/** The times of a quiet phase and of an attack, reported; the bounds hold at full size. */
+/** Measures and reports a quiet phase and an attack. The limits are asserted only at full size. */
 async function runDrill(name: string, rules: readonly Rule[], it: readonly string[]) {
   const file = await createDataFile()
-  const key = await addStranger(file, rules)
+  const key = await addAttacker(file, rules)
   const server = await startServer(file.path)
   const request = evaluateRequest(key, JSON.stringify({ context: { kind: 'user', key: 'u', it } }))
-  // The code that the attack runs is compiled before it is measured.
+  // Lets the engine compile the code of the attack before it is measured.
   await attack(server, request, 200)
   const quiet = await measure(server, file.bystanderKey, QUIET_MS)
   const [attacked, counts] = await Promise.all([
@@ -119,8 +119,8 @@ async function runDrill(name: string, rules: readonly Rule[], it: readonly strin
   return counts
 }
 
-describe('a public SDK key whose requests take long to evaluate', { timeout: 120_000 }, () => {
-  it('does not slow down others with the longest lists and contexts', async () => {
+describe('evaluations that take long', { timeout: 120_000 }, () => {
+  it('Evaluations with the longest lists and contexts do not slow down other organizations', async () => {
     const listOf = (index: number) =>
       JSON.stringify(
         Array.from({ length: 130 }, (_, at) => 'a'.repeat(490 - at) + 'b'.repeat(1 + at + index)),
@@ -134,7 +134,7 @@ describe('a public SDK key whose requests take long to evaluate', { timeout: 120
     await runDrill('six long lists', rules, longest)
   })
 
-  it('does not slow down others where an honest rule lists a thousand domains', async () => {
+  it('Evaluations of a rule with a thousand domains do not slow down other organizations', async () => {
     const domains = Array.from({ length: 1000 }, (_, index) => `@customer-${index}.example.com`)
     const rule = { operator: 'ends_with', value: JSON.stringify(domains) }
     const addresses = Array.from(

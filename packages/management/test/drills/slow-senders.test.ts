@@ -8,7 +8,7 @@ const SENDERS = sized({ full: 300, small: 60 })
 const SECONDS = sized({ full: 60, small: 3 })
 
 describe('requests that are sent byte by byte', () => {
-  it('hold up no evaluation, and are cut in under a minute', async () => {
+  it('Requests that are sent byte by byte delay no evaluation and are cut within a minute', async () => {
     const file = await createDataFile()
     const server = await startServer(file.path)
     const begun = performance.now()
@@ -34,7 +34,7 @@ describe('requests that are sent byte by byte', () => {
   }, 120_000)
 })
 
-/** Sends a byte of the headers, or of the body, every second; answers after how long it was cut. */
+/** Sends one byte per second. Returns the time until the connection is closed, in milliseconds. */
 function drip(
   { url }: ServerProcess,
   { bystanderKey }: DataFile,
@@ -47,7 +47,7 @@ function drip(
   const timer = setInterval(() => socket.write('a'), 1000)
   onTestFinished(() => void socket.destroy())
   socket.resume()
-  // The server answers 408 before it cuts; what is sent after that has nowhere to go.
+  // The server sends 408 and closes the connection, so later writes fail.
   socket.on('error', () => undefined)
   return new Promise((resolve) => {
     socket.on('close', () => {

@@ -14,7 +14,7 @@ function read(path: string) {
   return JSON.parse(readFileSync(new URL(path, GOLDEN), 'utf8'))
 }
 
-/** Returns the golden examples of the wire, one operation in a line. */
+/** Returns the golden examples of the wire, one operation per line. */
 function shipped(): string {
   const files = readdirSync(new URL('endpoints/', GOLDEN)).sort()
   const examples: [name: string, example: unknown][] = files.map((file) => {

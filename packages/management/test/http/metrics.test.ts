@@ -19,7 +19,7 @@ async function scrape(token = shop.mine.tokens.platform, flags = shop.flags): Pr
   return flags.fetch(new Request('http://flags.test/metrics', { headers }))
 }
 
-/** Every sample, by its name and labels as they are written. */
+/** Returns the value of every sample, by name and labels as in the text. */
 async function samples(): Promise<ReadonlyMap<string, number>> {
   const lines = (await (await scrape()).text()).split('\n')
   const values = lines.filter((line) => line !== '' && !line.startsWith('#'))
@@ -32,7 +32,7 @@ async function samples(): Promise<ReadonlyMap<string, number>> {
 }
 
 describe('GET /metrics', () => {
-  it('is in the text format of Prometheus', async () => {
+  it('GET /metrics responds in the text format of Prometheus', async () => {
     await evaluate(shop.flags, shop.mine.clientKey, context)
     const response = await scrape()
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
@@ -55,7 +55,7 @@ describe('GET /metrics', () => {
     expect(new Set(described.values())).toEqual(new Set(['counter', 'gauge', 'histogram']))
   })
 
-  it('counts requests by family of paths and status', async () => {
+  it('Requests are counted by path family and status', async () => {
     await evaluate(shop.flags, shop.mine.clientKey, context)
     await evaluate(shop.flags, shop.mine.clientKey, context)
     await evaluate(shop.flags, 'ff_wrong', context)
@@ -73,9 +73,9 @@ describe('GET /metrics', () => {
     expect(requests('poll', 200)).toBeUndefined()
   })
 
-  it('shows how long evaluations took, live clients, flag sets and what was dropped', async () => {
+  it('The metrics include evaluation durations, live clients, flag sets and dropped usage', async () => {
     await evaluate(shop.flags, shop.mine.clientKey, context)
-    const parked = poll(shop.flags, shop.mine.clientKey, { context })
+    const pending = poll(shop.flags, shop.mine.clientKey, { context })
     const connection = shop.flags.acceptSocket(new TestSocket())
     const idle = shop.flags.acceptSocket(new TestSocket())
     const init = { type: 'init', sdkKey: shop.mine.clientKey, context }
@@ -97,16 +97,16 @@ describe('GET /metrics', () => {
       expect(seen.get(`ff_usage_dropped_total{what="${what}"}`)).toBe(0)
     }
     expect(seen.get('ff_usage_pending')).toBeGreaterThanOrEqual(0)
-    expect(seen.get('ff_job_failures_total{job="remove what is too old"}')).toBe(0)
+    expect(seen.get('ff_job_failures_total{job="delete expired data"}')).toBe(0)
     expect(seen.get('process_resident_memory_bytes')).toBeGreaterThan(1e7)
     for (const each of [connection, idle]) shop.flags.releaseSocket(each)
     await shop.clock.advance(61_000)
-    await parked
+    await pending
     expect((await samples()).get('ff_sockets')).toBe(0)
     expect((await samples()).get('ff_sockets_pending')).toBe(0)
   })
 
-  it('names no flag, no person, no organization, and no id', async () => {
+  it('The metrics contain no key, name or id of a flag, user or organization', async () => {
     await evaluate(shop.flags, shop.mine.clientKey, context)
     await shop.ask('GET', `/projects/${shop.mine.projectId}/flags/${shop.mine.flag.id}`)
     await shop.ask('GET', '/secret-path')
@@ -115,7 +115,7 @@ describe('GET /metrics', () => {
     expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}/)
   })
 
-  it('is for the platform only, unless the host has made it public', async () => {
+  it('GET /metrics requires the role platform unless metricsArePublic is set', async () => {
     for (const role of ['owner', 'admin', 'editor', 'viewer'] as const) {
       expect((await scrape(shop.mine.tokens[role])).status).toBe(403)
     }
@@ -129,13 +129,13 @@ describe('GET /metrics', () => {
     await open.flags.close()
   })
 
-  it('answers GET alone', async () => {
+  it('GET is the only method of /metrics', async () => {
     expect((await shop.ask('POST', '/metrics', shop.mine.tokens.platform)).status).toBe(405)
   })
 })
 
-describe('the registry', () => {
-  it('puts each duration into the first bucket that holds it, and adds the buckets up', () => {
+describe('Metrics', () => {
+  it('A duration is counted in each histogram bucket with an upper bound that is not below it', () => {
     const metrics = new Metrics()
     for (const micros of [0, 10, 10.5, 100_000, 5_000_000]) metrics.observeEvaluation(micros)
     const text = metrics.toText()
@@ -147,7 +147,7 @@ describe('the registry', () => {
     expect(text).toMatch(/ff_evaluation_duration_seconds_sum 5\.1000205/)
   })
 
-  it('escapes what stands in a label', () => {
+  it('Special characters in label values are escaped', () => {
     const metrics = new Metrics()
     const read = () => [{ labels: { job: 'a "b"\\\n' }, value: 1 }]
     metrics.watch({ name: 'x', type: 'gauge', help: 'X.', read })

@@ -6,7 +6,7 @@ import { openApiDocument } from '../../src/openapi/openapi.ts'
 import { createManagedServer } from '../world/managed-server.ts'
 import { expectToFitOpenApi, expectValid } from '../world/openapi.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: the tests read arbitrary parts of the document
 type Json = any
 
 const METHODS = new Set(['get', 'post', 'put', 'delete'])
@@ -25,14 +25,14 @@ const answer = (path: string, headers: Record<string, string> = {}, method = 'GE
   )
 
 describe('the OpenAPI document', () => {
-  it('is valid OpenAPI 3.1', async () => {
+  it('The OpenAPI document is valid OpenAPI 3.1', async () => {
     const validator = new Validator()
     const result = await validator.validate(structuredClone(document))
     expect(result).toEqual({ valid: true })
     expect(validator.version).toBe('3.1')
   })
 
-  it('has every endpoint of the table, once, and the paths of applications', () => {
+  it('The OpenAPI document contains every endpoint of the table and every SDK path once', () => {
     const names = operations.map(([name]) => name)
     expect(new Set(names).size).toBe(names.length)
     for (const [name, { method, path }] of Object.entries(endpoints)) {
@@ -46,26 +46,29 @@ describe('the OpenAPI document', () => {
     expect(names.length).toBe(Object.keys(endpoints).length + others)
   })
 
-  it.each(operations)('%s has words, and an example of what it takes and answers', (...row) => {
-    const [name, pointer, operation] = row
-    expect(METHODS).toContain(pointer.at(-1))
-    expect(operation.summary).toMatch(/^[A-Z][\w’ -]+$/)
-    expect(operation.tags).toHaveLength(1)
-    if (operation.requestBody !== undefined) {
-      const { schema, example } = operation.requestBody.content['application/json']
-      expect(schema).not.toEqual({})
-      const at = [...pointer, 'requestBody', 'content', 'application/json', 'schema']
-      expectValid(document, at, example, `${name} body`)
-    }
-    const [status = ''] = Object.keys(operation.responses)
-    const [type, media]: [string, Json] = Object.entries(
-      operation.responses[status].content,
-    )[0] as never
-    if (name === 'getOpenApi') return
-    expect(media.example, `${name} has a golden example`).toBeDefined()
-    const at = [...pointer, 'responses', status, 'content', type, 'schema']
-    expectValid(document, at, media.example, `${name} response`)
-  })
+  it.each(operations)(
+    '%s has a summary and valid examples of its request and response',
+    (...row) => {
+      const [name, pointer, operation] = row
+      expect(METHODS).toContain(pointer.at(-1))
+      expect(operation.summary).toMatch(/^[A-Z][\w’ -]+$/)
+      expect(operation.tags).toHaveLength(1)
+      if (operation.requestBody !== undefined) {
+        const { schema, example } = operation.requestBody.content['application/json']
+        expect(schema).not.toEqual({})
+        const at = [...pointer, 'requestBody', 'content', 'application/json', 'schema']
+        expectValid(document, at, example, `${name} body`)
+      }
+      const [status = ''] = Object.keys(operation.responses)
+      const [type, media]: [string, Json] = Object.entries(
+        operation.responses[status].content,
+      )[0] as never
+      if (name === 'getOpenApi') return
+      expect(media.example, `${name} has a golden example`).toBeDefined()
+      const at = [...pointer, 'responses', status, 'content', type, 'schema']
+      expectValid(document, at, media.example, `${name} response`)
+    },
+  )
 
   it.each(operations)('%s describes its path parameters and no others', (_name, pointer, op) => {
     const inPath = [...(pointer[1] ?? '').matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
@@ -77,7 +80,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('says numbers, truth values, bounds and formats of parameters', () => {
+  it('The schemas of query parameters contain types, bounds, formats and defaults', () => {
     const ofQuery = (name: string) => {
       const { path, method } = endpoints[name as 'listFlags']
       const { parameters } = document.paths[path][method.toLowerCase()]
@@ -96,7 +99,7 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  it('refers only to what is there, and has nothing that nothing refers to', () => {
+  it('Every reference has a target, and every component is referenced', () => {
     const text = JSON.stringify(document)
     const refs = new Set(
       [...text.matchAll(/"#\/components\/([\w-]+)\/([\w.-]+)"/g)].map(([, ...at]) =>
@@ -113,7 +116,7 @@ describe('the OpenAPI document', () => {
     expect(text).not.toMatch(/~\d|__shared|"\$defs"/)
   })
 
-  it('is refused by the test helper when an answer is not what it promises', () => {
+  it('expectToFitOpenApi throws if a response does not match the document', () => {
     const health = { method: 'GET', path: '/health', status: 200 }
     const body = { statusCode: 200, message: 'OK', data: { status: 'ok' } }
     expectToFitOpenApi(document, { ...health, body })
@@ -127,7 +130,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe('GET /openapi.json', () => {
-  it('answers the document without a token, and 304 to those who have it', async () => {
+  it('GET /openapi.json requires no token and responds with 304 to a matching entity tag', async () => {
     const response = await answer('/openapi.json')
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -139,7 +142,7 @@ describe('GET /openapi.json', () => {
     expect((await answer('/openapi.json', { 'if-none-match': '"other"' })).status).toBe(200)
   })
 
-  it('takes GET only', async () => {
+  it('GET and HEAD are the only methods of /openapi.json', async () => {
     const response = await answer('/openapi.json', {}, 'POST')
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })

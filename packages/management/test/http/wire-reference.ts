@@ -1,24 +1,25 @@
 import { openApiDocument } from '../../src/openapi/openapi.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: the page reads arbitrary parts of the document
 type Json = any
 
 const INTRODUCTION = `# Wire reference
 
-Every operation and every shape, made from the same tables that the server is routed by. The same
-with examples, for tools, is \`GET /openapi.json\`; the self-hosted server shows it at \`/docs\`.
+This page lists every operation and every schema. It is generated from the tables that define the
+routes of the server. For tools, \`GET /openapi.json\` returns an OpenAPI document with examples,
+which the self-hosted server displays at \`/docs\`.
 
-Management answers are \`{ statusCode, message, data }\`, and what is listed here as the answer is
-\`data\`. Operations under *Evaluation* take an SDK key in \`x-api-key\` and answer without that
-wrapping; see [transports](transports.md), also for the WebSocket. All others take
-\`Authorization: Bearer <ACCESS_TOKEN>\` unless they say otherwise; see [access](access.md).
+A management response is \`{ statusCode, message, data }\`. This page lists the schema of \`data\`.
+Operations under *Evaluation* require an SDK key in \`x-api-key\`, and their responses have no such
+envelope; see [transports](transports.md), also for the WebSocket. All others require
+\`Authorization: Bearer <ACCESS_TOKEN>\` unless stated otherwise; see [access](access.md).
 
-A page is \`{ data, meta: { total, page, pageCount } }\`. A PUT is partial: what is absent stays,
-\`null\` clears. PUT and DELETE take \`If-Match\`, POST takes \`Idempotency-Key\`. Unknown fields are
-refused with 400, and \`data.issues\` names each fault.
+A page is \`{ data, meta: { total, page, pageCount } }\`. PUT requests are partial: absent
+fields stay unchanged, and \`null\` clears a field. PUT and DELETE accept \`If-Match\`, and POST accepts
+\`Idempotency-Key\`. Unknown fields are refused with 400; \`data.issues\` lists each error.
 `
 
-/** The whole page, as it is kept in `docs`. */
+/** Returns the text of the page \`docs/wire-reference.md\`. */
 export function wireReference(): string {
   const document: Json = openApiDocument({ basePath: '' })
   const operations: Json[] = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -34,7 +35,7 @@ export function wireReference(): string {
   const shapes = Object.entries(document.components.schemas)
     .filter(([, schema]) => (schema as Json).properties !== undefined)
     .map(([name, schema]) => shapeText(name, schema))
-  return [INTRODUCTION, ...groups, `# Shapes\n\n${shapes.join('\n')}`].join('\n')
+  return [INTRODUCTION, ...groups, `# Schemas\n\n${shapes.join('\n')}`].join('\n')
 }
 
 function operationText(operation: Json): string {
@@ -52,7 +53,7 @@ function operationText(operation: Json): string {
       (each: Json) => `- Query \`${each.name}\`${mark(each.required)}: ${typeText(each.schema)}`,
     ),
     ...(body === undefined ? [] : [`- Body: ${typeText(body)}`]),
-    `- Answer ${status}: ${data === undefined ? 'nothing' : typeText(data)}`,
+    `- Response ${status}: ${data === undefined ? 'nothing' : typeText(data)}`,
   ]
   return `${lines.join('\n')}\n`
 }
@@ -61,21 +62,21 @@ function shapeText(name: string, { description, properties, required = [] }: Jso
   const rows = Object.entries(properties).map(([field, schema]) => {
     return `| \`${field}\` | ${typeText(schema)} | ${required.includes(field) ? 'yes' : ''} |`
   })
-  const head = ['| Field | Is | Must be there |', '| --- | --- | --- |']
+  const head = ['| Field | Type | Required |', '| --- | --- | --- |']
   const text = description === undefined ? '' : `${description}\n\n`
   return `## ${name}\n\n${text}${[...head, ...rows].join('\n')}\n`
 }
 
 const mark = (isRequired: boolean) => (isRequired ? ' (required)' : '')
 
-/** What a schema allows, in a few words. */
+/** Returns a short description of a schema. */
 function typeText(schema: Json): string {
   if (schema.$ref !== undefined) return refText(schema.$ref.split('/').at(-1))
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeText).join(' or ')
   if (schema.oneOf !== undefined) return schema.oneOf.map(typeText).join(' or ')
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
   if (schema.enum !== undefined)
-    return schema.enum.map((each: Json) => `\`${each}\``).join(', ') + given(schema)
+    return schema.enum.map((each: Json) => `\`${each}\``).join(', ') + defaultText(schema)
   if (schema.type === 'array')
     return `list of ${typeText(schema.items ?? {})}${range(schema, 'Items')}`
   if (schema.properties !== undefined) return objectText(schema)
@@ -83,7 +84,7 @@ function typeText(schema: Json): string {
     return `object of ${typeText(schema.additionalProperties)}`
   const type = Array.isArray(schema.type) ? schema.type.join(' or ') : (schema.type ?? 'any JSON')
   const text = schema.format ?? type
-  return `${text}${range(schema, 'Length')}${range(schema, 'imum')}${given(schema)}`
+  return `${text}${range(schema, 'Length')}${range(schema, 'imum')}${defaultText(schema)}`
 }
 
 function refText(name: string): string {
@@ -109,6 +110,6 @@ function range(schema: Json, suffix: string): string {
   return max === undefined ? '' : `, at most ${max}${unit}`
 }
 
-function given(schema: Json): string {
-  return schema.default === undefined ? '' : `; \`${schema.default}\` unless given`
+function defaultText(schema: Json): string {
+  return schema.default === undefined ? '' : `; default \`${schema.default}\``
 }

@@ -1,18 +1,18 @@
-/** A requirement that a text names in brackets, as `[EVAL-3]`. */
+/** A reference to a requirement in brackets, such as `[EVAL-3]`. */
 export interface Citation {
   readonly id: string
-  /** Whether it stands in the title of a test that runs. */
+  /** `true` if the citation is in the title of a test that runs. */
   readonly counts: boolean
 }
 
 const CITATION = /\[([A-Z]+-\d+)\]/g
-/** What keeps a test from running, or from having to succeed. */
+/** Matches calls that prevent a test from running or from failing. */
 const NOT_RUN = /\.(?:skip|skipIf|runIf|todo|only|fails)\b|\bx(?:it|describe|test)\b/
 const TEST = /(?:^|[^\w.])(?:it|test)$/
 
 /**
- * The requirements that the text of a test file names. None counts in a file where something is
- * skipped, for it might be what is cited; and none that stands elsewhere than in a title.
+ * Returns the citations in the text of a test file. A citation counts only in the title of a test.
+ * If any test of the file is skipped, none counts, because the skipped test could be the cited one.
  */
 export function citationsIn(text: string): readonly Citation[] {
   const isWhole = !NOT_RUN.test(text)
@@ -21,7 +21,7 @@ export function citationsIn(text: string): readonly Citation[] {
   })
 }
 
-/** Whether a place lies in the text that is the first argument of `it` or `it.each(…)`. */
+/** Returns `true` if a position is in the first argument of `it` or `it.each(…)`. */
 function isInTitle(text: string, place: number): boolean {
   const line = text.slice(text.lastIndexOf('\n', place) + 1, place)
   const quote = line.search(/['"`]/)
@@ -30,7 +30,7 @@ function isInTitle(text: string, place: number): boolean {
   return before.endsWith('(') && TEST.test(calleeOf(before.slice(0, -1).trimEnd()))
 }
 
-/** `it` of `it.each([…])`, whose end is the end of the text; the text itself if it is no call. */
+/** Removes a trailing `.each(…)` or `.for(…)` call from a text, so that `it` remains. */
 function calleeOf(text: string): string {
   if (!text.endsWith(')')) return text
   let depth = 0

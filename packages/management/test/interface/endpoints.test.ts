@@ -12,14 +12,14 @@ beforeEach(async () => {
 const statusOf = async (method: string, address: string, body?: Json) =>
   (await world.manage(method, address, body)).status
 
-/** The status that every one of these queries, or bodies, is answered with. */
+/** Asserts the status of the response to each query or body. */
 async function expectStatus(status: number, addresses: readonly string[]): Promise<void> {
   for (const address of addresses)
     expect([address, await statusOf('GET', address)]).toEqual([address, status])
 }
 
-describe('management', () => {
-  it('answers in an envelope, with pages in it [ENV-1] [ENV-2] [ENV-3] [ENV-4] [ENV-5]', async () => {
+describe('management endpoints', () => {
+  it('Management responses are envelopes, and lists are pages [ENV-1] [ENV-2] [ENV-3] [ENV-4] [ENV-5]', async () => {
     for (const key of ['a', 'b', 'c']) await world.addFlag(key)
     const flags = `/projects/${world.projectId}/flags`
     const listed = await world.manage('GET', `${flags}?limit=2&page=2`)
@@ -39,7 +39,7 @@ describe('management', () => {
     expect(nowhere.body).toMatchObject({ statusCode: 404, message: TEXT, data: null })
   })
 
-  it('takes a bearer token at every endpoint that is not for anyone [AUTH-3]', async () => {
+  it('Every endpoint that requires authentication accepts a bearer token [AUTH-3]', async () => {
     const id = crypto.randomUUID()
     for (const endpoint of Object.values(endpoints) as readonly Endpoint[]) {
       if (endpoint.permission === 'anyone') continue
@@ -50,7 +50,7 @@ describe('management', () => {
     }
   })
 
-  it('takes bodies as application/json only [AUTH-11]', async () => {
+  it('A request body must be application/json [AUTH-11]', async () => {
     const flags = `/projects/${world.projectId}/flags`
     const authorization = `Bearer ${world.token}`
     const body = '{"key":"a","type":"boolean"}'
@@ -74,7 +74,7 @@ describe('GET /audit/logs', () => {
   const typesOf = async (query: string): Promise<string[]> =>
     (await logs(query)).data.map((each: Json) => each.eventType)
 
-  /** So many flags, made a minute from each other. */
+  /** Creates `count` flags, one minute apart. */
   async function addFlags(count: number): Promise<void> {
     for (let n = 0; n < count; n += 1) {
       await world.addFlag(`flag-${n}`)
@@ -82,7 +82,7 @@ describe('GET /audit/logs', () => {
     }
   }
 
-  it('answers pages of 50 entries, at most 100, from 1 [LOGS-1] [LOGS-2] [LOGS-3] [LOGS-4] [LOGS-15] [LIM-6]', async () => {
+  it('Audit log pages have 50 entries by default and at most 100 [LOGS-1] [LOGS-2] [LOGS-3] [LOGS-4] [LOGS-15] [LIM-6]', async () => {
     await addFlags(55)
     const { meta, data } = await logs()
     const total = data.length + (await logs('page=2')).data.length
@@ -98,7 +98,7 @@ describe('GET /audit/logs', () => {
     )
   })
 
-  it('filters by type, actor, organization and project [LOGS-5] [LOGS-6] [LOGS-7] [LOGS-8]', async () => {
+  it('The audit log can be filtered by type, actor, organization and project [LOGS-5] [LOGS-6] [LOGS-7] [LOGS-8]', async () => {
     const flag = await world.addFlag('a')
     await world.done('PUT', `/projects/${world.projectId}/flags/${flag.id}`, { name: 'b' })
     expect(await typesOf('event_type=flag.updated')).toEqual(['flag.updated'])
@@ -114,7 +114,7 @@ describe('GET /audit/logs', () => {
     expect([...projects]).toEqual([world.projectId])
   })
 
-  it('filters by time, in ISO 8601 [LOGS-9] [LOGS-10]', async () => {
+  it('The audit log can be filtered by time in ISO 8601 [LOGS-9] [LOGS-10]', async () => {
     await addFlags(3)
     const all = (await logs('event_type=flag.created&sort=created_at:asc')).data
     const [first, second, third] = all.map((each: Json) => each.created_at)
@@ -128,7 +128,7 @@ describe('GET /audit/logs', () => {
     await expectStatus(400, ['/audit/logs?from_date=yesterday', '/audit/logs?to_date=2030-13-01'])
   })
 
-  it('reads the recent, the historical or both, both by default [LOGS-11] [LOGS-12]', async () => {
+  it('The audit log source is redis, database or both, and both by default [LOGS-11] [LOGS-12]', async () => {
     await addFlags(2)
     const both = await logs()
     for (const source of ['redis', 'database', 'both']) {
@@ -137,7 +137,7 @@ describe('GET /audit/logs', () => {
     await expectStatus(400, ['/audit/logs?source=disk'])
   })
 
-  it('sorts by three fields and two directions, the newest first by default [LOGS-13] [LOGS-14]', async () => {
+  it('The audit log can be sorted by three fields, and is sorted newest first by default [LOGS-13] [LOGS-14]', async () => {
     await addFlags(3)
     for (const field of ['created_at', 'event_type', 'actor_id']) {
       const name = field === 'event_type' ? 'eventType' : field
@@ -154,7 +154,7 @@ describe('GET /audit/logs', () => {
     )
   })
 
-  it('knows log-ins and changes by their types [EVT-4]', async () => {
+  it('Log-ins and flag updates have the event types user.login_success and flag.updated [EVT-4]', async () => {
     const flag = await world.addFlag('a')
     await world.done('PUT', `/projects/${world.projectId}/flags/${flag.id}`, { name: 'b' })
     const email = 'ada@acme.test'
@@ -186,7 +186,7 @@ describe('PUT …/targeting-rules/{ruleId}', () => {
     rule = await world.addRule(flag.id, { variation_id: flag.variations[1].id })
   })
 
-  it('names four UUIDs [PUTRULE-1]', async () => {
+  it('The path of a targeting rule requires four UUIDs [PUTRULE-1]', async () => {
     const path = `${world.rules(flag.id)}/${rule.id}`
     const ids = [world.projectId, world.environmentId, flag.id, rule.id]
     expect(await statusOf('PUT', path, {})).toBe(200)
@@ -197,7 +197,7 @@ describe('PUT …/targeting-rules/{ruleId}', () => {
     }
   })
 
-  it('changes what is given and answers the rule [PUTRULE-2] [PUTRULE-3] [PUTRULE-10] [PUTRULE-11]', async () => {
+  it('An update of a targeting rule changes only the fields that are sent and returns the rule [PUTRULE-2] [PUTRULE-3] [PUTRULE-10] [PUTRULE-11]', async () => {
     const empty = await change({})
     expect(empty.status).toBe(200)
     expect(empty.body.data.rule).toMatchObject({ id: rule.id, name: 'rule' })
@@ -213,7 +213,7 @@ describe('PUT …/targeting-rules/{ruleId}', () => {
     expect(await issuesOf({ name: 1 })).toEqual(['name'])
   })
 
-  it('has two kinds; custom ones need conditions, all of which hold [PUTRULE-4] [PUTRULE-5]', async () => {
+  it('A targeting rule is of the kind segment or custom, and a custom rule requires conditions [PUTRULE-4] [PUTRULE-5]', async () => {
     const segments = `/projects/${world.projectId}/segments`
     const segment = await world.done('POST', segments, { key: 's' })
     const bySegment = await change({ kind: 'segment', segment_id: segment.id })
@@ -232,7 +232,7 @@ describe('PUT …/targeting-rules/{ruleId}', () => {
     expect(await valueFor({ plan: 'pro' })).toBe('off')
   })
 
-  it('takes ids, or null for none [PUTRULE-6] [PUTRULE-7] [PUTRULE-8]', async () => {
+  it('The ids in a targeting rule are UUIDs or null [PUTRULE-6] [PUTRULE-7] [PUTRULE-8]', async () => {
     const segments = `/projects/${world.projectId}/segments`
     const segment = await world.done('POST', segments, { key: 's' })
     const rollouts = world.rules(flag.id).replace('targeting-rules', 'rollouts')
@@ -268,13 +268,13 @@ describe('PUT …/targeting-rules/{ruleId}', () => {
 describe('PUT /organizations/{orgId}', () => {
   const change = (body: Json) => world.manage('PUT', `/organizations/${world.orgId}`, body)
 
-  it('names a UUID [PUTORG-1]', async () => {
+  it('The path of an organization requires a UUID [PUTORG-1]', async () => {
     expect(await statusOf('PUT', '/organizations/x', {})).toBe(400)
     expect(await statusOf('PUT', `/organizations/${crypto.randomUUID()}`, {})).toBe(404)
     expect((await change({})).status).toBe(200)
   })
 
-  it('changes what is given and answers the organization [PUTORG-2] [PUTORG-3] [PUTORG-4] [PUTORG-7]', async () => {
+  it('An update of an organization changes only the fields that are sent and returns it [PUTORG-2] [PUTORG-3] [PUTORG-4] [PUTORG-7]', async () => {
     const renamed = await change({ name: 'Acme Ltd' })
     expect(renamed.body.data).toMatchObject({
       id: world.orgId,
@@ -288,7 +288,7 @@ describe('PUT /organizations/{orgId}', () => {
     }
   })
 
-  it('sets and removes entries of the metadata [PUTORG-5] [PUTORG-6]', async () => {
+  it('An update of an organization sets and deletes metadata entries [PUTORG-5] [PUTORG-6]', async () => {
     await change({ metadata_updates: { a: 1, b: { c: [2] } } })
     const changed = await change({ metadata_updates: { d: 'e' }, metadata_deletes: ['a'] })
     expect(changed.body.data.metadata).toEqual({ b: { c: [2] }, d: 'e' })
@@ -301,7 +301,7 @@ describe('PUT /organizations/{orgId}', () => {
 describe('/plan-limits/plans', () => {
   const make = (body: Json) => world.manage('POST', '/plan-limits/plans', body)
 
-  it('makes a plan of a name alone, or of all its fields [PLANS-1] [PLANS-2] [PLANS-3] [PLANS-4] [PLANS-5] [PLANS-6]', async () => {
+  it('A plan requires only a name and accepts all other fields [PLANS-1] [PLANS-2] [PLANS-3] [PLANS-4] [PLANS-5] [PLANS-6]', async () => {
     expect((await make({})).status).toBe(400)
     const bare = await make({ name: 'Bare' })
     expect(bare.body.data).toMatchObject({ id: UUID, name: 'Bare' })
@@ -325,7 +325,7 @@ describe('/plan-limits/plans', () => {
     }
   })
 
-  it('lists them without any parameter [PLANS-7]', async () => {
+  it('Plans are listed without parameters [PLANS-7]', async () => {
     const made = (await make({ name: 'Team' })).body.data
     expect(await world.done('GET', '/plan-limits/plans')).toEqual([made])
     await expectStatus(400, ['/plan-limits/plans?page=1'])
@@ -333,7 +333,7 @@ describe('/plan-limits/plans', () => {
 })
 
 describe('PUT …/variations/reorder', () => {
-  it('takes at least one place and answers the variations [ORDER-1] [ORDER-2] [ORDER-3] [ORDER-4] [LIM-8]', async () => {
+  it('A reorder requires at least one entry and returns the variations [ORDER-1] [ORDER-2] [ORDER-3] [ORDER-4] [LIM-8]', async () => {
     const flag = await world.addFlag('a')
     const path = `/projects/${world.projectId}/flags/${flag.id}/variations/reorder`
     const [first, second] = flag.variations.map((each: Json) => each.id)
@@ -362,7 +362,7 @@ describe('PUT …/variations/reorder', () => {
 })
 
 describe('GET /flags/{flagId}/metrics', () => {
-  it('takes a flag, an environment and the one period there is [METRICS-1] [METRICS-2] [METRICS-3]', async () => {
+  it('Flag metrics require a flag and an environment, and the only period is 24h [METRICS-1] [METRICS-2] [METRICS-3]', async () => {
     const flag = await world.addFlag('a')
     const path = `/flags/${flag.id}/metrics`
     const query = `environmentId=${world.environmentId}`
@@ -383,7 +383,7 @@ describe('GET /contexts/observed-contexts', () => {
   const keysOf = async (query: string): Promise<string[]> =>
     (await seen(query)).data.map((each: Json) => each.context_json.key).sort()
 
-  it('answers pages of 20, at most 100, from 1 [SEEN-1] [SEEN-2] [SEEN-3] [SEEN-4] [SEEN-10] [LIM-7]', async () => {
+  it('Pages of observed contexts have 20 entries by default and at most 100 [SEEN-1] [SEEN-2] [SEEN-3] [SEEN-4] [SEEN-10] [LIM-7]', async () => {
     await world.addFlag('a')
     for (let n = 0; n < 25; n += 1) await world.evaluate({ kind: 'user', key: `u${n}` })
     await world.clock.advance(5000)
@@ -400,7 +400,7 @@ describe('GET /contexts/observed-contexts', () => {
     )
   })
 
-  it('filters by kind, success, time and environment [SEEN-5] [SEEN-6] [SEEN-7] [SEEN-8] [SEEN-9]', async () => {
+  it('Observed contexts can be filtered by kind, success, time and environment [SEEN-5] [SEEN-6] [SEEN-7] [SEEN-8] [SEEN-9]', async () => {
     await world.addFlag('a')
     await world.evaluate({ kind: 'user', key: 'u' })
     await world.clock.advance(60_000)
@@ -424,7 +424,7 @@ describe('GET /contexts/observed-contexts', () => {
 })
 
 describe('GET /billing/organizations/{orgId}/invoices', () => {
-  it('names a UUID and answers a list [BILL-1] [BILL-2]', async () => {
+  it('The invoices of an organization require a UUID and are a list [BILL-1] [BILL-2]', async () => {
     const path = `/billing/organizations/${world.orgId}/invoices`
     expect(await world.done('GET', path)).toEqual({ invoices: [] })
     await expectStatus(400, ['/billing/organizations/x/invoices'])

@@ -16,7 +16,7 @@ beforeEach(async () => {
 const user = (key: string, more: Json = {}) => ({ kind: 'user', key, ...more })
 const isPro = { attribute: 'plan', operator: 'eq', value: 'pro' }
 
-/** A flag that half of all users get switched on. */
+/** Creates a flag that serves `on` to 50 % of all users. */
 async function addHalf(key: string): Promise<void> {
   const flag = await world.addFlag(key)
   const rollouts = world.rules(flag.id).replace('targeting-rules', 'rollouts')
@@ -27,18 +27,20 @@ async function addHalf(key: string): Promise<void> {
 }
 
 describe('the server', () => {
-  it('answers below whatever path it is mounted at [GEN-1]', async () => {
+  it('The server serves all paths below its base path [GEN-1]', async () => {
     for (const basePath of ['', '/flags', '/a/b']) {
       const flags = createManagedServer({ basePath })
-      const asked = await call(flags, `${basePath}/evaluator/evaluate`, { body: { context: {} } })
-      expect(asked.status).toBe(401)
+      const response = await call(flags, `${basePath}/evaluator/evaluate`, {
+        body: { context: {} },
+      })
+      expect(response.status).toBe(401)
       expect((await call(flags, `${basePath}/organizations`, { method: 'GET' })).status).toBe(401)
       expect((await call(flags, '/c/evaluator/evaluate', { body: {} })).status).toBe(404)
       await flags.close()
     }
   })
 
-  it('answers the same values over every transport [GEN-3] [AUTH-2] [WS-2] [WS-3]', async () => {
+  it('The values are the same over every transport [GEN-3] [AUTH-2] [WS-2] [WS-3]', async () => {
     const flag = await world.addFlag('a')
     await world.addRule(flag.id, { conditions: [isPro], variation_id: flag.variations[1].id })
     await addHalf('b')
@@ -47,8 +49,8 @@ describe('the server', () => {
       const { body } = await world.evaluate(context)
       expect(body.a).toBe('on')
       const headers = { 'x-api-key': world.sdkKey }
-      const asked = { context, since: 'whatever' }
-      expect((await world.send('POST', '/evaluator/poll', headers, asked)).body).toEqual(body)
+      const request = { context, since: 'whatever' }
+      expect((await world.send('POST', '/evaluator/poll', headers, request)).body).toEqual(body)
       const socket = new TestSocket()
       const init = { type: 'init', sdkKey: world.sdkKey, context }
       world.flags.acceptSocket(socket).receive(JSON.stringify(init))
@@ -57,7 +59,7 @@ describe('the server', () => {
     }
   })
 
-  it('decides by rules, segments and rollouts [GEN-2]', async () => {
+  it('Rules, segments and rollouts select the variation [GEN-2]', async () => {
     const segment = await world.done('POST', `/projects/${world.projectId}/segments`, {
       key: 'pros',
       rules: [{ attribute: 'plan', value: 'pro' }],
@@ -78,8 +80,8 @@ describe('the server', () => {
   })
 })
 
-describe('a context', () => {
-  it('of one kind has a key and any attributes [CTX-1]', async () => {
+describe('contexts', () => {
+  it('A single-kind context has a key and any attributes [CTX-1]', async () => {
     const flag = await world.addFlag('a')
     await world.addRule(flag.id, { conditions: [isPro], variation_id: flag.variations[1].id })
     const context = { kind: 'device', key: 'd', plan: 'pro', nested: { deep: [1] }, age: 3 }
@@ -87,7 +89,7 @@ describe('a context', () => {
     expect((await world.evaluate({ ...context, plan: 'free' })).body).toEqual({ a: 'off' })
   })
 
-  it('of several kinds has a user and an organization [CTX-2] [CTX-9]', async () => {
+  it('A multi-kind context has a user and an organization [CTX-2] [CTX-9]', async () => {
     const flag = await world.addFlag('a')
     const conditions = [{ attribute: 'organization.plan', operator: 'eq', value: 'pro' }]
     await world.addRule(flag.id, { conditions, variation_id: flag.variations[1].id })
@@ -101,7 +103,7 @@ describe('a context', () => {
     }
   })
 
-  it('may be empty: then no rule matches [CTX-3] [CTX-6]', async () => {
+  it('A context may be empty, and then no rule matches [CTX-3] [CTX-6]', async () => {
     const flag = await world.addFlag('a')
     const always = { variation_id: flag.variations[1].id }
     const not = { attribute: 'plan', operator: 'eq', value: 'pro', negate: true }
@@ -111,7 +113,7 @@ describe('a context', () => {
     expect((await world.evaluate(user('u'))).body).toEqual({ a: 'on' })
   })
 
-  it('without a key is assigned by no rollout; with one, always alike [CTX-7] [CTX-8]', async () => {
+  it('A rollout requires a key and always assigns the same variation to a key [CTX-7] [CTX-8]', async () => {
     await addHalf('a')
     const value = async (context: Json) => (await world.evaluate(context)).body.a
     const first = new Map<string, string>()
@@ -126,8 +128,8 @@ describe('a context', () => {
   })
 })
 
-describe('the result', () => {
-  it('is flat: flag key to value of any type [CTX-4] [CTX-5] [EVAL-1] [EVAL-2] [EVAL-3]', async () => {
+describe('results', () => {
+  it('The result is a flat object of flag keys and values of any type [CTX-4] [CTX-5] [EVAL-1] [EVAL-2] [EVAL-3]', async () => {
     const of = (type: string, value: string) => ({
       type,
       variations: [{ key: 'v', value, is_default: true }],
@@ -146,8 +148,8 @@ describe('the result', () => {
   })
 })
 
-describe('an SDK key', () => {
-  it('starts with ff_ and is no bearer token [AUTH-4] [AUTH-6]', async () => {
+describe('SDK keys', () => {
+  it('An SDK key starts with ff_ and is not accepted as a bearer token [AUTH-4] [AUTH-6]', async () => {
     expect(world.sdkKey).toMatch(/^ff_/)
     expect(world.token).not.toMatch(/^ff_/)
     expect((await world.evaluate({}, world.token)).status).toBe(401)
@@ -156,7 +158,7 @@ describe('an SDK key', () => {
     expect((await world.send('GET', path, asBearer)).status).toBe(401)
   })
 
-  it('goes in x-api-key and nowhere else [AUTH-1] [POLL-1]', async () => {
+  it('An SDK key is accepted only in x-api-key [AUTH-1] [POLL-1]', async () => {
     const places: readonly [string, Record<string, string>][] = [
       ['', {}],
       ['', { authorization: `Bearer ${world.sdkKey}` }],
@@ -175,7 +177,7 @@ describe('an SDK key', () => {
     }
   })
 
-  it('opens one environment of one project [AUTH-5]', async () => {
+  it('An SDK key is valid for one environment of one project [AUTH-5]', async () => {
     const path = `/organizations/${world.orgId}/projects`
     const other = await world.done('POST', path, { key: 'other' })
     await world.addFlag('a')
@@ -187,7 +189,7 @@ describe('an SDK key', () => {
     expect((await world.evaluate({}, key)).body).toEqual({ b: false })
   })
 
-  it('creates, changes and deletes nothing [AUTH-7]', async () => {
+  it('An SDK key cannot create, update or delete flags [AUTH-7]', async () => {
     const flag = await world.addFlag('a')
     const flags = `/projects/${world.projectId}/flags`
     const { key } = await world.addSdkKey({ kind: 'server' })
@@ -203,7 +205,7 @@ describe('an SDK key', () => {
     expect(await world.done('GET', `${flags}/${flag.id}`)).toMatchObject({ revision: 1 })
   })
 
-  it('that is none, has expired or was revoked yields 401 [AUTH-8] [AUTH-9] [AUTH-10] [ERR-4]', async () => {
+  it('An SDK key that is unknown, expired or revoked is refused with 401 [AUTH-8] [AUTH-9] [AUTH-10] [ERR-4]', async () => {
     const refused = async (key: string) => {
       const { status, body } = await world.evaluate({}, key)
       expect(body).toEqual({ error: expect.any(String), statusCode: status })
@@ -225,11 +227,11 @@ describe('an SDK key', () => {
   })
 })
 
-describe('an evaluation that fails', () => {
+describe('evaluation errors', () => {
   const send = (body: Json) =>
     world.send('POST', '/evaluator/evaluate', { 'x-api-key': world.sdkKey }, body)
 
-  it('for its body answers 400 in the form of errors [ERR-1] [ERR-2] [ERR-3]', async () => {
+  it('An evaluation with an invalid body fails with 400 and an error object [ERR-1] [ERR-2] [ERR-3]', async () => {
     for (const body of ['{"context":', 'x', '', '[]', {}, { contexts: {} }, { context: 'u' }]) {
       const { status, body: answered } = await send(body)
       expect([body, status]).toEqual([body, 400])
@@ -237,11 +239,11 @@ describe('an evaluation that fails', () => {
     }
   })
 
-  it('for the server answers 500 in the same form [ERR-6]', async () => {
+  it('An evaluation that fails in the server responds with 500 and an error object [ERR-6]', async () => {
     const parts = memory()
     const storage = Object.create(parts.storage)
     const broken = await Installation.open({ ...parts, storage })
-    storage.loadFlagSet = () => Promise.reject(new Error('the disk is gone'))
+    storage.loadFlagSet = () => Promise.reject(new Error('The disk failed.'))
     const { status, body } = await broken.evaluate({})
     expect(status).toBe(500)
     expect(body).toEqual({ error: expect.any(String), statusCode: 500 })
@@ -250,17 +252,17 @@ describe('an evaluation that fails', () => {
   })
 })
 
-describe('the rate limit', () => {
-  it('is told by every answer, and refuses with 429 until its reset [LIM-1] [LIM-2] [LIM-3] [ERR-5]', async () => {
+describe('rate limits', () => {
+  it('Every response has the rate limit headers, and excess requests are refused with 429 until the reset [LIM-1] [LIM-2] [LIM-3] [ERR-5]', async () => {
     const { key } = await world.addSdkKey({ rate_limit: 3 })
-    const told: string[][] = []
+    const received: string[][] = []
     for (let n = 0; n < 5; n += 1) {
       const { status, headers } = await world.evaluate({}, key)
       const names = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}`)
-      told.push([String(status), ...names.map((name) => headers.get(name) ?? '')])
+      received.push([String(status), ...names.map((name) => headers.get(name) ?? '')])
     }
-    const reset = told[0]?.[3] ?? ''
-    expect(told).toEqual([
+    const reset = received[0]?.[3] ?? ''
+    expect(received).toEqual([
       ['200', '3', '2', reset],
       ['200', '3', '1', reset],
       ['200', '3', '0', reset],
@@ -277,8 +279,8 @@ describe('the rate limit', () => {
   })
 })
 
-describe('a change', () => {
-  it('is pushed to sockets at once, and answers polls [EVT-1] [EVT-2] [POLL-2] [WS-4]', async () => {
+describe('changes', () => {
+  it('A change is pushed to sockets immediately and ends pending polls [EVT-1] [EVT-2] [POLL-2] [WS-4]', async () => {
     const [a] = [await world.addFlag('a'), await world.addFlag('b')]
     const socket = new TestSocket()
     const init = { type: 'init', sdkKey: world.sdkKey, context: user('u') }
@@ -295,7 +297,7 @@ describe('a change', () => {
     expect((await poll).body).toEqual({ a: 'on', b: 'off' })
   })
 
-  it('that does not come answers polls after 60 seconds [POLL-3] [LIM-4]', async () => {
+  it('A poll without a change receives a response after 60 seconds [POLL-3] [LIM-4]', async () => {
     await world.addFlag('a')
     const headers = { 'x-api-key': world.sdkKey }
     let answered = false
@@ -311,7 +313,7 @@ describe('a change', () => {
     expect(await poll).toMatchObject({ status: 200, body: { a: 'off' } })
   })
 
-  it('is visible over REST within ten seconds, without any hint of it [LIM-5]', async () => {
+  it('A change is visible over REST within ten seconds even if its hint is lost [LIM-5]', async () => {
     const parts = memory()
     world = await Installation.open(parts)
     const deaf = { publish: async () => undefined, subscribe: async () => async () => undefined }
@@ -327,8 +329,8 @@ describe('a change', () => {
   })
 })
 
-describe('a plan', () => {
-  it('limits projects, flags and environments, and evaluation softly [GEN-5] [LIM-9] [LIM-10] [LIM-11] [LIM-12] [LIM-14]', async () => {
+describe('plans', () => {
+  it('A plan limits projects, flags and environments, and has a soft limit of evaluations [GEN-5] [LIM-9] [LIM-10] [LIM-11] [LIM-12] [LIM-14]', async () => {
     await world.addFlag('a')
     const organization = `/organizations/${world.orgId}`
     const give = async (limits: Json) => {
@@ -361,7 +363,7 @@ describe('a plan', () => {
   })
 })
 
-it('organizations own projects, and projects environments and flags [GEN-4]', async () => {
+it('Organizations own projects, and projects own environments and flags [GEN-4]', async () => {
   const flag = await world.addFlag('a')
   expect(flag.project_id).toBe(world.projectId)
   const environments = (await world.done('GET', `/projects/${world.projectId}/envs`)).data
@@ -379,7 +381,7 @@ it('organizations own projects, and projects environments and flags [GEN-4]', as
   expect((await world.evaluate({})).status).toBe(401)
 })
 
-it('a bearer token is refused by evaluation as it is by none of management [AUTH-3]', async () => {
+it('A bearer token is refused by evaluation and accepted by management [AUTH-3]', async () => {
   const actor = { id: 'x', email: '', name: 'x', role: 'platform', orgId: null } as const
   const owner = { params: { orgId: world.orgId }, body: { name: 't', role: 'viewer' } } as const
   const { token } = await world.flags.as(actor).createAccessToken(owner)

@@ -5,10 +5,11 @@ import { openApiDocument } from '../../src/openapi/openapi.ts'
 import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 import { expectToFitOpenApi, isInOpenApi } from '../world/openapi.ts'
 
-/** Any JSON that was answered; tests look into it freely. */
-// biome-ignore lint/suspicious/noExplicitAny: an answer's shape is what the tests are about
+/** Any JSON of a response. */
+// biome-ignore lint/suspicious/noExplicitAny: the tests assert the shape of responses
 export type Json = any
 
+/** A response with its parsed body. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -18,12 +19,16 @@ export interface Answer {
 const SYSTEM = { id: 'system', email: '', name: 'System', role: 'platform', orgId: null } as const
 const document = openApiDocument({ basePath: '' })
 
+/** Matches a UUID. */
 export const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+/** Matches a date-time with milliseconds in UTC. */
 export const DATE_TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+/** Matches any string. */
 export const TEXT = expect.any(String)
+/** Matches any number. */
 export const NUMBER = expect.any(Number)
 
-/** A whole server, used over HTTP alone, with one organization in it. */
+/** A complete server with one organization, which tests use only over HTTP. */
 export class Installation {
   readonly flags: ManagedServer
   readonly clock = new FakeClock()
@@ -65,7 +70,7 @@ export class Installation {
     )
   }
 
-  /** A flag with the variations `off` (the default) and `on`; a change may say otherwise. */
+  /** Creates a flag with the variations `off` (the default) and `on`. `changes` replaces fields. */
   addFlag(key: string, changes: Json = {}): Promise<Json> {
     const variations = [
       { key: 'off', value: 'off', is_default: true },
@@ -83,7 +88,7 @@ export class Installation {
     return `/projects/${this.projectId}/envs/${this.environmentId}/flags/${flagId}/targeting-rules`
   }
 
-  /** What was asked for, of an answer that is no refusal. */
+  /** Sends a management request and returns `data`. Throws if the request is refused. */
   async done(method: string, address: string, body?: Json): Promise<Json> {
     const answer = await this.manage(method, address, body)
     if (answer.status >= 300)
@@ -91,7 +96,7 @@ export class Installation {
     return answer.body.data
   }
 
-  /** Sends a management request, and waits until its change is served. */
+  /** Sends a management request and waits until its change is served. */
   async manage(method: string, address: string, body?: Json): Promise<Answer> {
     const headers = { authorization: `Bearer ${this.token}` }
     const answer = await this.send(method, address, headers, body)
@@ -103,7 +108,7 @@ export class Installation {
     return this.send('POST', '/evaluator/evaluate', { 'x-api-key': key }, { context })
   }
 
-  /** One request, exactly so. What is described is held to its description. */
+  /** Sends a request. Asserts that the response matches the OpenAPI document if it has the path. */
   async send(
     method: string,
     address: string,
@@ -120,11 +125,11 @@ export class Installation {
       }),
     )
     const { status } = response
-    const answered = parsed(await response.text(), response.headers.get('content-type') ?? '')
+    const received = parsed(await response.text(), response.headers.get('content-type') ?? '')
     const path = address.split('?')[0] ?? ''
     if (isInOpenApi(document, { method, path }))
-      expectToFitOpenApi(document, { method, path, status, body: answered })
-    return { status, headers: response.headers, body: answered }
+      expectToFitOpenApi(document, { method, path, status, body: received })
+    return { status, headers: response.headers, body: received }
   }
 }
 

@@ -33,7 +33,7 @@ const citations = testFiles().flatMap((file) =>
 )
 
 describe('the requirements of the interface', () => {
-  it('have ids of their own', () => {
+  it('Each requirement has a unique id', () => {
     const ids = requirements.map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
     for (const { id, says } of requirements) {
@@ -42,26 +42,26 @@ describe('the requirements of the interface', () => {
     }
   })
 
-  it('are each cited by a test that runs', () => {
+  it('Each requirement is cited by a test that runs', () => {
     const cited = new Set(citations.filter(({ counts }) => counts).map(({ id }) => id))
     const open = requirements.filter(({ id }) => !cited.has(id))
     expect(open.map(({ id, says }) => `${id} ${says}`)).toEqual([])
   })
 
-  it('are the only ones that tests cite', () => {
+  it('Each cited requirement exists', () => {
     const known = new Set(requirements.map(({ id }) => id))
     expect(citations.filter(({ id }) => !known.has(id))).toEqual([])
   })
 
-  it('are cited nowhere but in titles of tests that run', () => {
+  it('Requirements are cited only in titles of tests that run', () => {
     expect(citations.filter(({ counts }) => !counts)).toEqual([])
   })
 })
 
-describe('a citation', () => {
+describe('citationsIn', () => {
   const ids = (text: string) => citationsIn(text).map(({ id, counts }) => `${id} ${counts}`)
 
-  it('counts in the title of a test', () => {
+  it('A citation counts in the title of a test', () => {
     const texts = [
       `it('is so [A-1]', () => {})`,
       `  test("is so [A-1]", async () => {})`,
@@ -72,7 +72,7 @@ describe('a citation', () => {
     expect(ids(`it('is so [A-1] [B-22]', () => {})`)).toEqual(['A-1 true', 'B-22 true'])
   })
 
-  it('does not count elsewhere, nor where something is skipped', () => {
+  it('A citation does not count outside of a title or in a file with skipped tests', () => {
     const texts = [
       `// [A-1]`,
       `expect(x, '[A-1]').toBe(1)`,

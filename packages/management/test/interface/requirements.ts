@@ -1,23 +1,23 @@
-/** One statement of the interface that the server keeps. */
+/** A statement about the interface that the server guarantees. */
 export interface Requirement {
-  /** What tests cite in their titles: `[EVAL-3]`. */
+  /** The id that test titles cite, such as `EVAL-3` in `[EVAL-3]`. */
   readonly id: string
+  /** The statement. */
   readonly says: string
 }
 
 const STATEMENTS = {
-  // What the service does
-  'GEN-1': 'All addresses are relative to a base URL, whatever it is.',
+  // The service
+  'GEN-1': 'All paths are relative to a configurable base path.',
   'GEN-2': 'Targeting rules, segments and rollouts decide which variation a context receives.',
-  'GEN-3':
-    'The evaluated value of every flag is obtained by request, long-poll or WebSocket alike.',
+  'GEN-3': 'The evaluated value of every flag is available by request, long poll and WebSocket.',
   'GEN-4': 'Organizations own projects; projects own environments and flags.',
   'GEN-5': "Usage is limited by the organization's plan.",
 
-  // The envelope of management answers
+  // The envelope of management responses
   'ENV-1':
-    'Every management answer is a JSON object with the number `statusCode`, the HTTP status.',
-  'ENV-2': '`message` is text, `OK` unless something else is to be said.',
+    'Every management response is a JSON object with the number `statusCode`, the HTTP status.',
+  'ENV-2': '`message` is text, `OK` by default.',
   'ENV-3': '`data` is the payload, an object or a list.',
   'ENV-4': 'Paginated payloads are `data.data`, a list, …',
   'ENV-5': '… with `data.meta`: the numbers `total`, `page` and `pageCount`.',
@@ -25,28 +25,29 @@ const STATEMENTS = {
   // Contexts
   'CTX-1': 'A single-kind context has `kind`, `key` and any further attributes.',
   'CTX-2': 'A multi-kind context has kind `multi`, a `user` and an `organization`.',
-  'CTX-3': 'The empty context `{}` is one too.',
+  'CTX-3': 'The empty context `{}` is valid.',
   'CTX-4': 'The result is a flat object: flag key → value evaluated for the context.',
   'CTX-5': 'Values are booleans, strings, numbers and objects.',
-  'CTX-6': 'The empty context matches no targeting rule: every flag yields its default.',
-  'CTX-7': 'A rollout needs a `key` in the context; without it nobody is assigned by it.',
-  'CTX-8': 'A rollout gives the same key the same variation, always.',
-  'CTX-9': 'The key is `user.key`, of a user alone or in a multi-kind context.',
+  'CTX-6': 'The empty context matches no targeting rule: every flag serves its default.',
+  'CTX-7':
+    'A rollout requires a `key` in the context. Without it, the rollout assigns no variation.',
+  'CTX-8': 'A rollout always assigns the same variation to the same key.',
+  'CTX-9': 'The key is that of the user, in a single-kind or a multi-kind context.',
 
   // Targeting rules
   'RULE-1': '`id`, `flag_id`, `environment_id` and `project_id` are UUIDs.',
-  'RULE-2': '`name` is text for people.',
+  'RULE-2': '`name` is text.',
   'RULE-3': '`conditions` is a list of conditions …',
-  'RULE-4': '… that all have to hold.',
+  'RULE-4': '… that must all be true.',
   'RULE-5': '`segment_id` is a UUID or null.',
-  'RULE-6': '`variation_id` is a UUID or null: what is served when the rule matches.',
-  'RULE-7': '`rollout_id` is a UUID or null: what is used when the rule matches.',
+  'RULE-6': '`variation_id` is a UUID or null: the variation to serve if the rule matches.',
+  'RULE-7': '`rollout_id` is a UUID or null: the rollout to use if the rule matches.',
   'RULE-8': '`order_index` is a number, 0 by default; …',
   'RULE-9': '… the lower is evaluated first.',
   'RULE-10': '`created_at` and `updated_at` are date-times.',
   'RULE-11': '`deleted_at` marks a soft deletion.',
   'RULE-12':
-    '`segment_name`, `segment_description`, `segment_key`, `segment_logical_op` tell of the segment.',
+    '`segment_name`, `segment_description`, `segment_key`, `segment_logical_op` describe the segment.',
   'RULE-13': '`segment_rules` is a list of conditions.',
   'RULE-14': '`segment` is the segment itself.',
   'COND-1': 'A condition has the texts `attribute`, `operator` and `value`.',
@@ -71,7 +72,7 @@ const STATEMENTS = {
   'ORG-2': '`billing_email` is an e-mail address.',
   'ORG-3': '`created_at` is a date-time, `deleted_at` the marker of a soft deletion.',
   'ORG-4': '`metadata` is an object.',
-  'ORG-5': '`plan_id` is text that names a plan.',
+  'ORG-5': '`plan_id` is the id of a plan, as text.',
   'ORG-6': '`flag_count`, `project_count` and `environment_count` are numbers, 0 by default.',
   'ORG-7': '`trial_starts_at`, `trial_ends_at` and `current_period_end` are date-times.',
   'ORG-8': '`api_usage` is a number, 0 by default.',
@@ -113,7 +114,7 @@ const STATEMENTS = {
   'OBS-5': '`seen_count` is a number.',
   'OBS-6': '`evaluation_success` is a boolean.',
   'OBS-7': '`variation_results` and `source` are texts.',
-  'OBS-8': '`deleted_at` is there.',
+  'OBS-8': '`deleted_at` is present.',
 
   // Flag metrics
   'MET-1': '`totalEvaluations` and `uniqueUsers` are `{value: number, change: number}`.',
@@ -122,23 +123,23 @@ const STATEMENTS = {
   'MET-4': '`variationPerformance` is a list of `{key, name, evaluations, percentage}`.',
 
   // Soft deletion
-  'STATE-1': 'Deleting is soft: a record keeps existing with its `deleted_at`.',
+  'STATE-1': 'Deletion is soft: the record remains, with its `deleted_at` set.',
 
   // POST /evaluator/evaluate
-  'EVAL-1': 'It takes the SDK key in the header `x-api-key`.',
+  'EVAL-1': 'The SDK key is sent in the header `x-api-key`.',
   'EVAL-2': 'The body is `{context}`; the context is required.',
-  'EVAL-3': 'It answers 200 with the flat object, not wrapped in the envelope.',
+  'EVAL-3': 'The response is 200 with the flat object, without the envelope.',
 
   // POST /evaluator/poll
-  'POLL-1': 'It takes the SDK key in the header `x-api-key`.',
-  'POLL-2': 'It is held until flags change, then answers the updated flags.',
-  'POLL-3': 'It is answered when 60 seconds have passed without a change.',
+  'POLL-1': 'The SDK key is sent in the header `x-api-key`.',
+  'POLL-2': 'The poll is pending until flags change. The response contains the updated flags.',
+  'POLL-3': 'The poll receives a response after 60 seconds without a change.',
 
   // WebSocket
   'WS-1': 'The socket is opened at `/ws/sdk`.',
   'WS-2': 'The first message is `{type: "init", sdkKey, context}` with a single-kind context.',
   'WS-3': 'The server sends JSON texts with `flags`, the evaluations.',
-  'WS-4': 'Later updates have only the flags that changed.',
+  'WS-4': 'Later updates contain only the flags that changed.',
 
   // GET /audit/logs
   'LOGS-1': '`page` is a number from 1, …',
@@ -161,8 +162,8 @@ const STATEMENTS = {
   'PUTRULE-1': 'The path has four UUIDs, all required.',
   'PUTRULE-2': 'Every field of the body is optional.',
   'PUTRULE-3': '`name` changes the name.',
-  'PUTRULE-4': '`kind` is `segment` for rules that go by a segment, `custom` for conditions.',
-  'PUTRULE-5': '`conditions` are required when `kind` is `custom`; all have to hold.',
+  'PUTRULE-4': '`kind` is `segment` for rules with a segment, `custom` for rules with conditions.',
+  'PUTRULE-5': '`conditions` are required if `kind` is `custom`; all must be true.',
   'PUTRULE-6': '`segment_id` is a UUID or null.',
   'PUTRULE-7': '`variation_id` is a UUID or null.',
   'PUTRULE-8': '`rollout_id` is a UUID or null.',
@@ -186,7 +187,7 @@ const STATEMENTS = {
   'PLANS-4': 'The five limits are numbers or null, optional.',
   'PLANS-5': 'The four identifiers of the payment provider are text or null, optional.',
   'PLANS-6': '`data` is the plan.',
-  'PLANS-7': 'GET takes no parameters; `data` is the list of plans.',
+  'PLANS-7': 'GET has no parameters; `data` is the list of plans.',
 
   // PUT …/variations/reorder
   'ORDER-1': '`projectId` and `flagId` are UUIDs.',
@@ -217,21 +218,21 @@ const STATEMENTS = {
   'BILL-2': '`data.invoices` is the list of invoices.',
 
   // Authentication
-  'AUTH-1': 'Evaluation endpoints take the SDK key in `x-api-key`, and nowhere else.',
-  'AUTH-2': 'The socket takes it in `sdkKey` of `init`.',
-  'AUTH-3': 'Every management endpoint takes `Authorization: Bearer <ACCESS_TOKEN>`.',
+  'AUTH-1': 'Evaluation endpoints accept the SDK key only in `x-api-key`.',
+  'AUTH-2': 'The socket accepts the SDK key in `sdkKey` of `init`.',
+  'AUTH-3': 'Every management endpoint accepts `Authorization: Bearer <ACCESS_TOKEN>`.',
   'AUTH-4': 'An SDK key starts with `ff_`.',
-  'AUTH-5': 'It is scoped to one project and one environment.',
-  'AUTH-6': 'It is different from a bearer token or an administrator’s.',
-  'AUTH-7': 'It only grants evaluation: it cannot create, update or delete flags.',
+  'AUTH-5': 'An SDK key is scoped to one project and one environment.',
+  'AUTH-6': 'An SDK key is not an access token, nor a token of an administrator.',
+  'AUTH-7': 'An SDK key permits only evaluation: it cannot create, update or delete flags.',
   'AUTH-8': 'An invalid SDK key yields 401.',
   'AUTH-9': 'An expired SDK key yields 401.',
   'AUTH-10': 'A revoked SDK key yields 401.',
   'AUTH-11': 'Management bodies are sent as `application/json`.',
 
   // Events
-  'EVT-1': 'A change made in management is pushed at once to sockets, as a message with `flags`.',
-  'EVT-2': 'A poll is answered when flags change, or after 60 seconds.',
+  'EVT-1': 'A configuration change is pushed immediately to sockets, as a message with `flags`.',
+  'EVT-2': 'A poll receives a response when flags change, or after 60 seconds.',
   'EVT-3': 'Audit events are recorded with an `eventType` and read through `GET /audit/logs`.',
   'EVT-4': '`user.login_success` and `flag.updated` are such types.',
 
@@ -240,27 +241,28 @@ const STATEMENTS = {
   'ERR-2': '400: malformed JSON …',
   'ERR-3': '… or missing required fields.',
   'ERR-4': '401: invalid, expired or revoked SDK key.',
-  'ERR-5': '429: rate limit exceeded; requests pass again after the reset time.',
+  'ERR-5': '429: rate limit exceeded; requests are accepted again after the reset time.',
   'ERR-6': '500: server-side failure.',
 
   // Limits
   'LIM-1': '`X-RateLimit-Limit` is the number of requests per window.',
   'LIM-2': '`X-RateLimit-Remaining` is the number of requests left in the window.',
   'LIM-3': '`X-RateLimit-Reset` is the Unix timestamp of the reset.',
-  'LIM-4': 'A long-poll is held for 60 seconds.',
-  'LIM-5': 'A change is visible over REST within 10 seconds, whatever happens to its hint.',
+  'LIM-4': 'A long poll is pending for at most 60 seconds.',
+  'LIM-5': 'A change is visible over REST within 10 seconds, even if its hint is lost.',
   'LIM-6': 'Pages of the audit log have 1 to 100 entries, 50 by default.',
   'LIM-7': 'Pages of observed contexts have 1 to 100 records, 20 by default.',
   'LIM-8': 'A reorder has at least one entry.',
   'LIM-9': '`max_projects` limits projects.',
   'LIM-10': '`max_flags` limits flags.',
   'LIM-11': '`max_environments` limits environments.',
-  'LIM-12': '`max_api_calls` limits evaluation, softly.',
-  'LIM-13': '`trial_days` is how long a trial lasts.',
-  'LIM-14': 'Overage goes by `overage_rate_eur_cents`, `overage_block_size`, `grace_buffer_pct`.',
+  'LIM-12': '`max_api_calls` is a soft limit of evaluations.',
+  'LIM-13': '`trial_days` is the length of a trial in days.',
+  'LIM-14':
+    'Overage depends on `overage_rate_eur_cents`, `overage_block_size`, `grace_buffer_pct`.',
 } as const satisfies Readonly<Record<string, string>>
 
-/** Every statement of the interface, in its order. */
+/** All statements about the interface, in their order. */
 export const requirements: readonly Requirement[] = Object.entries(STATEMENTS).map(
   ([id, says]) => ({ id, says }),
 )

@@ -8,8 +8,8 @@ beforeEach(async () => {
   return () => world.flags.close()
 })
 
-describe('a targeting rule', () => {
-  it('has its ids, name, order and times [RULE-1] [RULE-2] [RULE-8] [RULE-10]', async () => {
+describe('targeting rules', () => {
+  it('A targeting rule has its ids, name, order and times [RULE-1] [RULE-2] [RULE-8] [RULE-10]', async () => {
     const flag = await world.addFlag('a')
     const rule = await world.addRule(flag.id, { name: 'Everybody' })
     expect(rule).toMatchObject({
@@ -25,7 +25,7 @@ describe('a targeting rule', () => {
     for (const id of [flag.id, world.environmentId, world.projectId]) expect(id).toEqual(UUID)
   })
 
-  it('refers to a variation, a rollout and a segment, or not [RULE-5] [RULE-6] [RULE-7]', async () => {
+  it('A targeting rule has an optional variation, rollout and segment [RULE-5] [RULE-6] [RULE-7]', async () => {
     const flag = await world.addFlag('a')
     const none = await world.addRule(flag.id, {})
     expect(none).toMatchObject({ segment_id: null, variation_id: null, rollout_id: null })
@@ -48,7 +48,7 @@ describe('a targeting rule', () => {
     expect((await world.evaluate(user)).body).toEqual({ a: 'off' })
   })
 
-  it('holds when all its conditions do [RULE-3] [RULE-4] [COND-1] [COND-2]', async () => {
+  it('A targeting rule matches if all its conditions are true [RULE-3] [RULE-4] [COND-1] [COND-2]', async () => {
     const flag = await world.addFlag('a')
     const conditions = [
       { attribute: 'plan', operator: 'eq', value: 'pro' },
@@ -67,7 +67,7 @@ describe('a targeting rule', () => {
     expect(await valueFor({ plan: 'pro' })).toBe('off')
   })
 
-  it('with a lower order index is evaluated first [RULE-9] [PUTRULE-9]', async () => {
+  it('The targeting rule with the lower order index is evaluated first [RULE-9] [PUTRULE-9]', async () => {
     const flag = await world.addFlag('a')
     const [off, on] = flag.variations
     const second = await world.addRule(flag.id, { variation_id: on.id, order_index: 5 })
@@ -78,7 +78,7 @@ describe('a targeting rule', () => {
     expect(await value()).toBe('on')
   })
 
-  it('tells of its segment in fields of its own [RULE-12] [RULE-13] [RULE-14]', async () => {
+  it('A targeting rule contains the fields of its segment [RULE-12] [RULE-13] [RULE-14]', async () => {
     const flag = await world.addFlag('a')
     const segment = await world.done('POST', `/projects/${world.projectId}/segments`, {
       key: 'partners',
@@ -97,7 +97,7 @@ describe('a targeting rule', () => {
     })
   })
 
-  it('that is deleted is marked, gone from everywhere, and still known [RULE-11] [STATE-1]', async () => {
+  it('A deleted targeting rule is no longer listed, but its record remains with deleted_at [RULE-11] [STATE-1]', async () => {
     const flag = await world.addFlag('a')
     const rule = await world.addRule(flag.id, { variation_id: flag.variations[1].id })
     expect(rule.deleted_at).toBe(null)
@@ -119,8 +119,8 @@ describe('a targeting rule', () => {
   })
 })
 
-describe('a segment', () => {
-  it('has its fields and defaults [SEG-1] [SEG-2] [SEG-3] [SEG-4] [SEG-5]', async () => {
+describe('segments', () => {
+  it('A segment has its fields and defaults [SEG-1] [SEG-2] [SEG-3] [SEG-4] [SEG-5]', async () => {
     const segments = `/projects/${world.projectId}/segments`
     const rules = [{ attribute: 'plan', value: 'pro' }]
     const segment = await world.done('POST', segments, { key: 'partners', rules })
@@ -140,8 +140,8 @@ describe('a segment', () => {
   })
 })
 
-describe('a variation', () => {
-  it('has its fields [VAR-1] [VAR-2] [VAR-3] [VAR-4] [VAR-5]', async () => {
+describe('variations', () => {
+  it('A variation has its fields [VAR-1] [VAR-2] [VAR-3] [VAR-4] [VAR-5]', async () => {
     const flag = await world.addFlag('a')
     const variations = `/projects/${world.projectId}/flags/${flag.id}/variations`
     const body = { key: 'third', name: 'Third', description: 'The third', value: '3' }
@@ -165,8 +165,8 @@ describe('a variation', () => {
   })
 })
 
-describe('an organization', () => {
-  it('has its fields, and its counts begin at 0 [ORG-1] [ORG-3] [ORG-4] [ORG-6] [ORG-8] [ORG-9]', async () => {
+describe('organizations', () => {
+  it('An organization has its fields, and its counts start at 0 [ORG-1] [ORG-3] [ORG-4] [ORG-6] [ORG-8] [ORG-9]', async () => {
     const founded = await world.done('POST', '/organizations', { name: 'New' })
     expect(founded).toMatchObject({
       id: UUID,
@@ -185,7 +185,7 @@ describe('an organization', () => {
     expect(await world.done('GET', `/organizations/${world.orgId}`)).toMatchObject(counts)
   })
 
-  it('has a plan, a trial and a period [ORG-2] [ORG-5] [ORG-7] [LIM-13]', async () => {
+  it('An organization has a plan, a trial and a billing period [ORG-2] [ORG-5] [ORG-7] [LIM-13]', async () => {
     const path = `/organizations/${world.orgId}`
     await world.done('PUT', path, { billing_email: 'billing@acme.test' })
     const plan = await world.done('POST', '/plan-limits/plans', { name: 'Team', trial_days: 14 })
@@ -206,13 +206,13 @@ describe('an organization', () => {
   })
 })
 
-describe('a plan', () => {
+describe('plans', () => {
   const LIMITS = ['max_projects', 'max_flags', 'max_environments', 'max_api_calls', 'trial_days']
   const NAMES = ['product', 'price', 'monthly_price', 'annual_price'].map(
     (name) => `stripe_${name}_id`,
   )
 
-  it('has its fields and defaults [PLAN-1] [PLAN-4] [PLAN-5] [PLAN-6] [PLAN-7] [PLAN-8]', async () => {
+  it('A plan has its fields and defaults [PLAN-1] [PLAN-4] [PLAN-5] [PLAN-6] [PLAN-7] [PLAN-8]', async () => {
     const bare = await world.done('POST', '/plan-limits/plans', { name: 'Bare' })
     expect(bare).toMatchObject({
       id: UUID,
@@ -232,7 +232,7 @@ describe('a plan', () => {
     expect(await world.done('POST', '/plan-limits/plans', full)).toMatchObject(full)
   })
 
-  it('has limits that are numbers, or null [PLAN-2] [PLAN-3]', async () => {
+  it('The limits of a plan are numbers or null [PLAN-2] [PLAN-3]', async () => {
     const numbers = Object.fromEntries(LIMITS.map((name, index) => [name, index + 1]))
     const nulls = Object.fromEntries(LIMITS.map((name) => [name, null]))
     for (const limits of [numbers, nulls]) {
@@ -242,8 +242,8 @@ describe('a plan', () => {
   })
 })
 
-describe('an invoice', () => {
-  it('has its fields [INV-1] [INV-3] [INV-4] [INV-6] [INV-7] [INV-8] [BILL-2]', async () => {
+describe('invoices', () => {
+  it('An invoice has its fields [INV-1] [INV-3] [INV-4] [INV-6] [INV-7] [INV-8] [BILL-2]', async () => {
     const overage = { overage_rate_eur_cents: 5, overage_block_size: 1, grace_buffer_pct: 0 }
     const limits = { name: 'Team', max_api_calls: 1, ...overage }
     const plan = await world.done('POST', '/plan-limits/plans', limits)
@@ -273,8 +273,8 @@ describe('an invoice', () => {
   })
 })
 
-describe('an entry of the audit log', () => {
-  it('has its fields [AUD-1] [AUD-2] [AUD-3] [AUD-4] [EVT-3]', async () => {
+describe('audit log entries', () => {
+  it('An audit log entry has its fields [AUD-1] [AUD-2] [AUD-3] [AUD-4] [EVT-3]', async () => {
     const flag = await world.addFlag('a')
     const { data } = await world.done('GET', `/audit/logs?event_type=flag.created`)
     expect(data).toHaveLength(1)
@@ -292,8 +292,8 @@ describe('an entry of the audit log', () => {
   })
 })
 
-describe('what was observed', () => {
-  it('has its fields [OBS-1] [OBS-2] [OBS-3] [OBS-4] [OBS-5] [OBS-6] [OBS-7] [OBS-8]', async () => {
+describe('observed contexts', () => {
+  it('An observed context has its fields [OBS-1] [OBS-2] [OBS-3] [OBS-4] [OBS-5] [OBS-6] [OBS-7] [OBS-8]', async () => {
     await world.addFlag('a')
     await world.evaluate({ kind: 'user', key: 'u' })
     await world.clock.advance(5000)
@@ -318,21 +318,21 @@ describe('what was observed', () => {
   })
 })
 
-describe('the metrics of a flag', () => {
-  it('have their fields [MET-1] [MET-2] [MET-3] [MET-4] [METRICS-4]', async () => {
+describe('flag metrics', () => {
+  it('The metrics of a flag have their fields [MET-1] [MET-2] [MET-3] [MET-4] [METRICS-4]', async () => {
     const flag = await world.addFlag('a')
     await world.evaluate({ kind: 'user', key: 'u' })
     await world.clock.advance(5000)
     const query = `environmentId=${world.environmentId}&period=24h`
     const metrics = await world.done('GET', `/flags/${flag.id}/metrics?${query}`)
     const counted = { value: 1, change: NUMBER }
-    const told = { value: TEXT, change: NUMBER }
+    const metric = { value: TEXT, change: NUMBER }
     expect(metrics).toEqual({
       totalEvaluations: counted,
       uniqueUsers: counted,
-      successRate: told,
-      errorRate: told,
-      avgResponseTime: told,
+      successRate: metric,
+      errorRate: metric,
+      avgResponseTime: metric,
       variationPerformance: [
         { key: 'off', name: TEXT, evaluations: 1, percentage: 100 },
         { key: 'on', name: TEXT, evaluations: 0, percentage: 0 },

@@ -14,7 +14,7 @@ const CONTEXT = { kind: 'user', key: 'user-1', plan: 'pro' }
 const flagIndex = fc.nat({ max: FLAGS.length - 1 })
 const segmentIndex = fc.nat({ max: SEGMENTS.length - 1 })
 
-/** A rule of a flag may refer to a flag before it, so that no cycle arises. */
+/** Rules and prerequisites of a flag refer only to earlier flags, so that there is no cycle. */
 const change = fc.oneof(
   fc.record({ type: fc.constant('visible' as const), flag: flagIndex, isOn: fc.boolean() }),
   fc.record({ type: fc.constant('active' as const), flag: flagIndex, isOn: fc.boolean() }),
@@ -27,7 +27,7 @@ const change = fc.oneof(
 )
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
 
-/** What the test knows about the flags: which are visible, and what each refers to. */
+/** The expected state of the flags: their visibility and their references. */
 class Model {
   readonly hidden = new Set<string>()
   readonly #references = new Map<string, Set<string>>(FLAGS.map((key) => [key, new Set()]))
@@ -36,7 +36,7 @@ class Model {
     this.#references.get(flag)?.add(to)
   }
 
-  /** Everything that the answers of visible flags depend on, these flags included. */
+  /** Returns the keys of visible flags and of everything that their values depend on. */
   get reachable(): ReadonlySet<string> {
     const found = new Set<string>(FLAGS.filter((key) => !this.hidden.has(key)))
     for (const name of found) for (const to of this.#references.get(name) ?? []) found.add(to)
@@ -47,10 +47,10 @@ class Model {
 interface Scene {
   readonly shop: MetricsShop
   readonly model: Model
-  /** A management request that must succeed. */
+  /** Sends a management request. Throws if it is refused. */
   ask(method: string, path: string, body: Json): Promise<Json>
   readonly flagIds: ReadonlyMap<string, string>
-  /** The ids of the variations `true`. */
+  /** The ids of the variations `true`, by flag. */
   readonly variations: ReadonlyMap<string, string>
   readonly segmentIds: readonly string[]
 }
@@ -84,7 +84,10 @@ async function openScene(): Promise<Scene> {
   return { shop, model: new Model(), ask, flagIds, variations, segmentIds }
 }
 
-/** Makes a change. Returns the flag or segment that it is about; undefined: none was made. */
+/**
+ * Makes a change. Returns the key of the changed flag or segment; `undefined` if nothing was
+ * changed.
+ */
 async function make(scene: Scene, one: Change): Promise<string | undefined> {
   const { ask, model, flagIds, variations, segmentIds, shop } = scene
   if (one.type === 'segment' || one.type === 'segmentKeys') {
@@ -142,7 +145,7 @@ function keysBody(isOn: boolean): Json {
   return { list: 'included', ...(isOn ? { add: ['user-1'] } : { remove: ['user-1'] }) }
 }
 
-/** A live client on a socket, and the values that its messages add up to. */
+/** A live client on a socket, with the values that result from its messages. */
 function openSocket({ shop }: Scene, sdkKey: string) {
   const socket = new TestSocket()
   const connection = shop.flags.acceptSocket(socket)
@@ -161,7 +164,7 @@ function openSocket({ shop }: Scene, sdkKey: string) {
   }
 }
 
-/** A long poll that is sent again with the latest tag whenever it was answered. */
+/** A long poll that is repeated with the latest entity tag after each response. */
 class Poller {
   answer: Called | undefined
   readonly #shop: MetricsShop
@@ -234,8 +237,8 @@ async function check(changes: readonly Change[]): Promise<void> {
   }
 }
 
-describe('what a client key receives', { timeout: 600_000 }, () => {
-  it('is the visible part of what a server key receives, by request, poll and socket, and it changes only with what that depends on', async () => {
+describe('the values for a client key', { timeout: 600_000 }, () => {
+  it('A client key receives the visible part of the values for a server key over every transport', async () => {
     const numRuns = sized({ full: 300, small: 60 })
     const property = fc.asyncProperty(fc.array(change, { minLength: 3, maxLength: 14 }), check)
     await fc.assert(property, { numRuns })

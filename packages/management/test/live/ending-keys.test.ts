@@ -13,7 +13,7 @@ import type { Json } from '../world/world.ts'
 const actor = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
 const context = { kind: 'user', key: 'user-1' }
 
-/** A whole server at a port, with a project, a flag and an owner's token. */
+/** A complete server on a port, with a project, a flag and an access token of an owner. */
 let flags: ManagedServer
 let listening: Listening
 let clock: FakeClock
@@ -63,7 +63,7 @@ const statusOf = async (key: string) => (await ask('evaluate', key, { context })
 const newKey = (): Promise<Json> =>
   manage('POST', `${environment}/sdk-keys`, { name: 'k', kind: 'client' })
 
-/** Somebody who holds a socket and a parked poll, both of them with this key. */
+/** Opens a socket and sends a poll that stays pending, both with this key. */
 async function connect(key: string) {
   const socket = new WebSocket(`ws://127.0.0.1:${listening.port}/ws/sdk`)
   let closedWith: number | undefined
@@ -76,19 +76,19 @@ async function connect(key: string) {
   await greeted
   const etag = (await ask('evaluate', key, { context })).headers.get('etag')
   const poll = ask('poll', key, { context, since: etag }).then(({ status }) => status)
-  let isParked = true
+  let isPending = true
   void poll.then(() => {
-    isParked = false
+    isPending = false
   })
   return {
     poll,
     closedWith: () => closedWith,
-    isUndisturbed: () => isParked && closedWith === undefined,
+    isUndisturbed: () => isPending && closedWith === undefined,
     leave: () => socket.terminate(),
   }
 }
 
-describe('whoever is connected with an SDK key', () => {
+describe('clients of an SDK key that ends', () => {
   const endings: readonly [string, (id: string) => Promise<unknown>][] = [
     ['the key is revoked', (id) => manage('DELETE', `${environment}/sdk-keys/${id}`)],
     [
@@ -100,7 +100,7 @@ describe('whoever is connected with an SDK key', () => {
     ['the organization is deleted', () => manage('DELETE', `/organizations/${orgId}`)],
   ]
 
-  it.each(endings)('is cut off when %s', async (_what, end) => {
+  it.each(endings)('A client is disconnected when %s', async (_what, end) => {
     const { id, key } = await newKey()
     const client = await connect(key)
     const started = Date.now()
@@ -108,19 +108,19 @@ describe('whoever is connected with an SDK key', () => {
     expect(await statusOf(key)).toBe(401)
     await until(() => client.closedWith() !== undefined)
     expect(client.closedWith()).toBe(CLOSE_CODES.keyRefused)
-    // When the flags go too, a poll may hear of that first.
+    // If the flags are deleted too, a poll may receive that change first.
     expect([200, 401]).toContain(await client.poll)
     expect(Date.now() - started).toBeLessThan(2000)
   })
 
-  it('hears 401 on a parked poll when it is the key alone that ends', async () => {
+  it('A pending poll is refused with 401 when only its key ends', async () => {
     const { id, key } = await newKey()
     const client = await connect(key)
     await manage('DELETE', `${environment}/sdk-keys/${id}`)
     expect(await client.poll).toBe(401)
   })
 
-  it('goes on when another key is', async () => {
+  it('A client stays connected when another key is revoked', async () => {
     const [one, other] = [await newKey(), await newKey()]
     const client = await connect(one.key)
     await manage('DELETE', `${environment}/sdk-keys/${other.id}`)
@@ -130,7 +130,7 @@ describe('whoever is connected with an SDK key', () => {
     client.leave()
   })
 
-  it('is served through the grace of a rotation and cut off when it ends', async () => {
+  it('A client stays connected during the grace period of a rotation and is disconnected at its end', async () => {
     const old = await newKey()
     const client = await connect(old.key)
     const rotation = `${environment}/sdk-keys/${old.id}/rotate`
@@ -147,7 +147,7 @@ describe('whoever is connected with an SDK key', () => {
   })
 })
 
-it('tells when a key was last used, to the minute', async () => {
+it('The last use of an SDK key is recorded to the minute', async () => {
   const { id, key } = await newKey()
   const lastUse = async () =>
     (await manage('GET', `${environment}/sdk-keys`)).data.find((each: Json) => each.id === id)

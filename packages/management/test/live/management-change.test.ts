@@ -16,7 +16,7 @@ let clock: FakeClock
 let first: ManagedServer
 let second: ManagedServer
 
-/** Two servers on one SQLite file, neither of which hears the other's hints. */
+/** Starts two servers on one SQLite file. Neither receives the hints of the other. */
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'flags-'))
   clock = new FakeClock()
@@ -31,13 +31,14 @@ beforeEach(async () => {
   }
 })
 
-/** A shop with two boolean flags, a rule that serves `true` to `plan eq pro`, keys and a token. */
+/** Creates two boolean flags, a rule that serves `true` for `plan eq pro`, SDK keys and a token. */
 async function shop() {
   const management = first.as(actor)
   const { id: orgId } = await management.createOrganization({ body: { name: 'Shop' } })
   const made = await management.createProject({ params: { orgId }, body: { key: 'shop' } })
   const [live, staging] = made.environments
-  if (live === undefined || staging === undefined) throw new Error('a project has environments')
+  if (live === undefined || staging === undefined)
+    throw new Error('The project must have environments.')
   const projectId = made.id
   const params = { projectId }
   const flag = await management.createFlag({ params, body: { key: 'checkout', type: 'boolean' } })
@@ -72,14 +73,14 @@ async function connect(flags: ManagedServer, sdkKey: string): Promise<TestSocket
   return socket
 }
 
-describe('a rule that is changed through the management interface', () => {
-  it('reaches sockets and polls at once, the other server within ten seconds [EVT-1] [LIM-5]', async () => {
+describe('a change through the management interface', () => {
+  it('A changed rule reaches sockets and polls immediately and another server within ten seconds [EVT-1] [LIM-5]', async () => {
     const { liveKey, stagingKey, token, rulePath } = await shop()
     const [here, elsewhere] = [await connect(first, liveKey), await connect(first, stagingKey)]
     const other = await connect(second, liveKey)
     expect(here.take()).toMatchObject([{ flags: { checkout: false, search: false }, full: true }])
     const etag = (await evaluate(second, liveKey, context)).headers.get('etag')
-    const parked = poll(first, liveKey, { context, since: etag })
+    const pending = poll(first, liveKey, { context, since: etag })
     const changed = await call(first, rulePath, {
       method: 'PUT',
       headers: { authorization: `Bearer ${token}` },
@@ -88,7 +89,7 @@ describe('a rule that is changed through the management interface', () => {
     expect(changed.status).toBe(200)
     const started = Date.now()
     await until(() => here.messages.length > 0)
-    const answer = await parked
+    const answer = await pending
     expect(Date.now() - started).toBeLessThan(1000)
     expect(here.take()).toMatchObject([{ flags: { checkout: true }, full: false }])
     expect(answer).toMatchObject({ status: 200, body: { checkout: true, search: false } })

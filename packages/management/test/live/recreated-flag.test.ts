@@ -38,7 +38,9 @@ beforeEach(async () => {
   }
 })
 
-/** A flag of the one key, which serves `default …` to everybody, but `rule …` to those of the rule. */
+/**
+ * Creates the flag of a round: its default variation is `default …`, and its rule serves `rule …`.
+ */
 async function createRound(round: number): Promise<string> {
   const variations = ['default', 'rule'].map((key) => ({ key, value: `${key} ${round}` }))
   const flag = await management.createFlag({
@@ -52,7 +54,7 @@ async function createRound(round: number): Promise<string> {
   return flag.id
 }
 
-it(`a flag made anew under its key ${ROUNDS} times never serves what an older one did`, async () => {
+it(`A flag that is deleted and recreated ${ROUNDS} times never serves a value of an older flag`, async () => {
   const socket = new WebSocket(`ws://127.0.0.1:${listening.port}/ws/sdk`)
   const seenBySocket: unknown[] = []
   socket.on('message', (data) => {
@@ -64,14 +66,14 @@ it(`a flag made anew under its key ${ROUNDS} times never serves what an older on
   socket.send(JSON.stringify({ type: 'init', sdkKey, context }))
   let isOver = false
   const seenByRequests: unknown[] = []
-  const asking = (async () => {
+  const requesting = (async () => {
     while (!isOver) {
       const { body } = (await evaluate(flags, sdkKey, context)) as Json
       seenByRequests.push(body.same ?? 'absent')
       await new Promise((resolve) => setImmediate(resolve))
     }
   })()
-  // Many changes in a row are taken over together.
+  // Waits for each change, because consecutive changes can be applied together.
   const present = () =>
     expect.poll(async () => (await evaluate(flags, sdkKey, context)).body, {
       interval: 2,
@@ -88,14 +90,14 @@ it(`a flag made anew under its key ${ROUNDS} times never serves what an older on
   }
   const lastId = await createRound(ROUNDS)
   isOver = true
-  await asking
+  await requesting
   await until(() => seenBySocket.at(-1) === `rule ${ROUNDS}`)
   socket.terminate()
   expect(ids.add(lastId).size).toBe(ROUNDS + 1)
   for (const seen of [seenBySocket, seenByRequests]) expectNeverOlder(seen)
 }, 60_000)
 
-/** Each value is of the same flag as the one before it, or of a later one. */
+/** Asserts that no value is of an older flag than the value before it. */
 function expectNeverOlder(seen: readonly unknown[]): void {
   let newest = -1
   for (const value of seen) {

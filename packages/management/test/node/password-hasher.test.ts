@@ -6,8 +6,8 @@ import { ScryptPasswordHasher } from '../../src/node/password-hasher.ts'
 const CHEAP = { log2N: 4, r: 8, p: 1 }
 const PASSWORD = 'correct horse battery staple'
 
-describe('the password hasher', { timeout: 60_000 }, () => {
-  it('makes scrypt of 128 MiB, with a salt of its own each time, and says so in the text', async () => {
+describe('ScryptPasswordHasher', { timeout: 60_000 }, () => {
+  it('A hash uses scrypt with 128 MiB and a new salt, and its text contains the cost', async () => {
     const hasher = new ScryptPasswordHasher()
     const text = await hasher.hash(PASSWORD)
     const [, name, cost, salt = '', hash = ''] = text.split('$')
@@ -21,38 +21,38 @@ describe('the password hasher', { timeout: 60_000 }, () => {
     expect(other).not.toBe(await new ScryptPasswordHasher(CHEAP).hash(PASSWORD))
   })
 
-  it('knows what was hashed at another cost, and that it should be hashed anew', async () => {
+  it('A hash of another cost can be verified and is reported as outdated', async () => {
     const text = await new ScryptPasswordHasher({ log2N: 5, r: 4, p: 2 }).hash(PASSWORD)
     const hasher = new ScryptPasswordHasher(CHEAP)
     expect(await hasher.verify(PASSWORD, text)).toBe('outdated')
     expect(await hasher.verify('wrong', text)).toBe('wrong')
   })
 
-  it('takes as long for nobody as for somebody', async () => {
+  it('Verification takes the same time without a hash as with one', async () => {
     const hasher = new ScryptPasswordHasher({ log2N: 14, r: 8, p: 1 })
     const text = await hasher.hash(PASSWORD)
-    // The shortest of several, in turn: on a busy machine the others tell of the machine.
-    const shortest = { nobody: Number.POSITIVE_INFINITY, somebody: Number.POSITIVE_INFINITY }
+    // Compares the shortest times, because longer ones include the load of the machine.
+    const shortest = { unknown: Number.POSITIVE_INFINITY, known: Number.POSITIVE_INFINITY }
     for (let n = 0; n < 10; n += 1) {
-      for (const who of ['nobody', 'somebody'] as const) {
+      for (const user of ['unknown', 'known'] as const) {
         const start = performance.now()
-        expect(await hasher.verify('wrong', who === 'nobody' ? null : text)).toBe('wrong')
-        shortest[who] = Math.min(shortest[who], performance.now() - start)
+        expect(await hasher.verify('wrong', user === 'unknown' ? null : text)).toBe('wrong')
+        shortest[user] = Math.min(shortest[user], performance.now() - start)
       }
     }
-    const ratio = shortest.nobody / shortest.somebody
+    const ratio = shortest.unknown / shortest.known
     expect(ratio).toBeGreaterThan(0.5)
     expect(ratio).toBeLessThan(2)
   })
 
   it.each(['', 'x', '$scrypt$ln=4,r=8,p=1$$', '$2b$10$abc', '$scrypt$ln=4,r=8,p=1$c2FsdA$eA'])(
-    'lets nobody in with the text %j',
+    'No password matches the malformed hash %j',
     async (text) => {
       expect(await new ScryptPasswordHasher(CHEAP).verify('', text)).toBe('wrong')
     },
   )
 
-  it('works on one password at a time, lets some wait, and refuses the others at once', async () => {
+  it('One password is hashed at a time, 16 wait, and further ones are refused immediately', async () => {
     const hasher = new ScryptPasswordHasher({ log2N: 14, r: 8, p: 1 })
     const outcomes = await Promise.allSettled(
       Array.from({ length: 100 }, () => hasher.verify(PASSWORD, null)),

@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => flags.close())
 
 it.each([false, true])(
-  'toNodeHandler sends each cookie in a header of its own (host sets headers: %s)',
+  'toNodeHandler sends each cookie in a separate header (host sets headers: %s)',
   async (hostSetsHeaders) => {
     const handler = toNodeHandler(flags)
     const host = await listen((request, response) => {
@@ -44,7 +44,7 @@ it.each([false, true])(
   },
 )
 
-it('flags.fetch sends each cookie in a header of its own', async () => {
+it('flags.fetch sends each cookie in a separate header', async () => {
   const { status, headers } = await call(flags, '/auth/login', { body: administrator })
   expect(status).toBe(200)
   expect(headers.getSetCookie()).toEqual(TWO_COOKIES)

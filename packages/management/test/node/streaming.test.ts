@@ -15,16 +15,16 @@ import { createManagedServer } from '../world/managed-server.ts'
 
 const PIECE = 'x'.repeat(16 * 1024)
 const PIECES = 2000
-/** Sockets hold back a few megabytes of what is sent; nothing should hold back more. */
+/** The maximum number of chunks in buffers: only sockets may buffer, and only a few megabytes. */
 const HELD_BACK = 800
 
-/** A body of many pieces that tells how many were asked for and whether it was left. */
+/** Creates a body of many chunks that records how many were requested and if it has ended. */
 function body({ failAt = Number.POSITIVE_INFINITY } = {}) {
-  const seen = { asked: 0, ended: false }
+  const seen = { requested: 0, ended: false }
   async function* pieces() {
     try {
-      for (; seen.asked < PIECES; seen.asked += 1) {
-        if (seen.asked === failAt) throw new Error('the store is away')
+      for (; seen.requested < PIECES; seen.requested += 1) {
+        if (seen.requested === failAt) throw new Error('The store is unavailable.')
         yield PIECE
       }
     } finally {
@@ -51,33 +51,33 @@ async function open(url: string): Promise<IncomingMessage> {
   return response
 }
 
-describe('a body in pieces, under node:http', () => {
-  it('arrives whole, and ends properly', async () => {
+describe('a streamed body over node:http', () => {
+  it('A streamed body is received completely over node:http', async () => {
     const { reply, seen } = body()
     const response = await fetch(await serve(reply))
     expect((await response.text()).length).toBe(PIECES * PIECE.length)
-    expect(seen).toEqual({ asked: PIECES, ended: true })
+    expect(seen).toEqual({ requested: PIECES, ended: true })
   })
 
-  it('is asked for no faster than the caller reads', async () => {
+  it('Chunks are requested no faster than the client reads them', async () => {
     const { reply, seen } = body()
     const response = await open(await serve(reply))
     response.pause()
-    await until(() => seen.asked > 0)
+    await until(() => seen.requested > 0)
     await new Promise((resolve) => setTimeout(resolve, 200))
-    expect(seen.asked).toBeLessThan(HELD_BACK)
+    expect(seen.requested).toBeLessThan(HELD_BACK)
     expect((await text(response)).length).toBe(PIECES * PIECE.length)
   })
 
-  it('is asked for no more when the caller has gone', async () => {
+  it('No chunk is requested after the client has disconnected', async () => {
     const { reply, seen } = body()
     const response = await open(await serve(reply))
     response.destroy()
     await until(() => seen.ended)
-    expect(seen.asked).toBeLessThan(HELD_BACK)
+    expect(seen.requested).toBeLessThan(HELD_BACK)
   })
 
-  it('is left, and the connection cut, when the caller takes nothing for a minute', async () => {
+  it('The connection is closed when the client reads nothing for a minute', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     onTestFinished(() => void vi.useRealTimers())
     const { reply, seen } = body()
@@ -85,8 +85,8 @@ describe('a body in pieces, under node:http', () => {
     response.pause()
     let last = -1
     await until(() => {
-      const isStill = seen.asked === last
-      last = seen.asked
+      const isStill = seen.requested === last
+      last = seen.requested
       return isStill && last > 100
     })
     vi.advanceTimersByTime(60_000)
@@ -95,7 +95,7 @@ describe('a body in pieces, under node:http', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('is not cut while the caller goes on taking it', async () => {
+  it('The connection stays open while the client continues to read', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     onTestFinished(() => void vi.useRealTimers())
     const { reply } = body()
@@ -112,7 +112,7 @@ describe('a body in pieces, under node:http', () => {
     expect([length, checks]).toEqual([PIECES * PIECE.length, 3])
   })
 
-  it('is left when the caller has gone before the reply', async () => {
+  it('A streamed body is ended if the client has disconnected before the response', async () => {
     let isLeft = false
     const pieces = {
       next: async () => ({ done: true as const, value: undefined }),
@@ -146,7 +146,7 @@ describe('a body in pieces, under node:http', () => {
     await until(() => isLeft)
   })
 
-  it('that fails on the way does not look complete', async () => {
+  it('A streamed body that fails over node:http is not a complete response', async () => {
     const { reply, seen } = body({ failAt: 10 })
     const response = await fetch(await serve(reply))
     expect(response.status).toBe(200)
@@ -155,31 +155,31 @@ describe('a body in pieces, under node:http', () => {
   })
 })
 
-describe('a body in pieces, through fetch', () => {
+describe('a streamed body through fetch', () => {
   const answer = (reply: Reply) =>
     createFetch('', async () => reply)(new Request('http://flags.test/'))
 
-  it('arrives whole', async () => {
+  it('A streamed body is received completely through fetch', async () => {
     const { reply, seen } = body()
     const response = await answer(reply)
     await new Promise((resolve) => setTimeout(resolve, 50))
-    expect(seen.asked).toBeLessThan(10)
+    expect(seen.requested).toBeLessThan(10)
     expect((await response.text()).length).toBe(PIECES * PIECE.length)
   })
 
-  it('is asked for no more when it is cancelled', async () => {
+  it('No chunk is requested after the response through fetch is cancelled', async () => {
     const { reply, seen } = body()
     const response = await answer(reply)
     const reader = response.body?.getReader()
     await reader?.read()
     await reader?.cancel()
     expect(seen.ended).toBe(true)
-    expect(seen.asked).toBeLessThan(10)
+    expect(seen.requested).toBeLessThan(10)
   })
 
-  it('that fails on the way does not look complete', async () => {
+  it('A streamed body that fails through fetch rejects the response', async () => {
     const { reply } = body({ failAt: 3 })
-    await expect((await answer(reply)).text()).rejects.toThrow('the store is away')
+    await expect((await answer(reply)).text()).rejects.toThrow('The store is unavailable.')
   })
 })
 
@@ -188,7 +188,7 @@ describe('GET /audit/export over a socket', () => {
   const token = 'a-token-of-the-platform'
   const headers = { authorization: `Bearer ${token}` }
   let storage: Storage
-  /** How many lists of entries the store answers before it fails. */
+  /** The number of pages of entries that the store returns before it fails. */
   let pagesLeft: number
   const errors: string[] = []
 
@@ -198,7 +198,7 @@ describe('GET /audit/export over a socket', () => {
     errors.length = 0
     const list: Storage['list'] = async (kind, query) => {
       if (kind === 'auditEvent') pagesLeft -= 1
-      if (pagesLeft < 0) throw new Error('the store is away')
+      if (pagesLeft < 0) throw new Error('The store is unavailable.')
       return answer(kind, query)
     }
     const answer = storage.list.bind(storage)
@@ -221,16 +221,16 @@ describe('GET /audit/export over a socket', () => {
     })
     const logins = new LoginAudit({ storage, clock: systemClock, logger })
     const fields = { email: '', method: 'password', reason: 'unknown' } as const
-    const nobody = { id: '', email: '', name: '', role: '' }
+    const unknown = { id: '', email: '', name: '', role: '' }
     await Promise.all(
       Array.from({ length: LOGINS }, () =>
-        logins.record({ type: 'user.login_failed', fields, actor: nobody, orgId: '' }),
+        logins.record({ type: 'user.login_failed', fields, actor: unknown, orgId: '' }),
       ),
     )
     listening = await listen(toNodeHandler(flags))
   })
 
-  it('sends all lines, reading one page of them after another', async () => {
+  it('An export of the audit log contains all entries', async () => {
     const response = await fetch(`${listening?.url}/audit/export`, { headers })
     expect(response.status).toBe(200)
     expect(response.headers.get('cache-control')).toBe('no-store')
@@ -242,7 +242,7 @@ describe('GET /audit/export over a socket', () => {
     ])
   })
 
-  it('is cut, and logged, when the store fails half-way', async () => {
+  it('An export of the audit log is cut and logged if the store fails during it', async () => {
     pagesLeft = 2
     const response = await fetch(`${listening?.url}/audit/export`, { headers })
     expect(response.status).toBe(200)

@@ -1,4 +1,4 @@
-/** What a visit ended with. */
+/** The last response of a visit. */
 export interface Page {
   readonly url: URL
   readonly status: number
@@ -13,11 +13,14 @@ interface Cookie {
 
 const MOST_REDIRECTS = 12
 
-/** Goes where it is sent, and keeps the cookies that it is given; all on one host. */
+/** A client that follows redirects and stores cookies by path, for a single host. */
 export class Browser {
   readonly cookies = new Map<string, Cookie>()
 
-  /** Follows redirects until the page is there, or the next address is one to stop before. */
+  /**
+   * Follows redirects until a response has no redirect, or `isTheEnd` returns `true` for the next
+   * URL, which is then not requested.
+   */
   async visit(address: string | URL, isTheEnd = (_next: URL) => false): Promise<Page> {
     let url = new URL(address)
     for (let hop = 0; hop < MOST_REDIRECTS; hop += 1) {
@@ -27,10 +30,10 @@ export class Browser {
       if (next === undefined || isTheEnd(next)) return { ...page, url: next ?? url }
       url = next
     }
-    throw new Error(`redirected without end, at last to ${url}`)
+    throw new Error(`There were too many redirects, the last one to ${url}.`)
   }
 
-  /** One request, with the cookies that belong to it. */
+  /** Sends a request with the cookies that match its path. */
   async send(
     method: string,
     address: string | URL,

@@ -4,7 +4,7 @@ import { CALLBACK_QUERY, identityProviderFor } from '../world/fake-identity-prov
 import { stores } from '../world/stores.ts'
 import { World } from '../world/world.ts'
 
-/** The status somebody is answered with whom the provider vouches for. */
+/** Logs in with an identity of the provider. Returns the status of the response. */
 async function logInAs(storage: Storage, email: string, subject: string): Promise<number> {
   const identityProvider = identityProviderFor(email, subject)
   const world = await World.create(storage, { identityProvider, publicUrl: 'http://flags.test' })
@@ -14,7 +14,7 @@ async function logInAs(storage: Storage, email: string, subject: string): Promis
   return (await world.call('GET', callback, { headers })).status
 }
 
-describe.each(stores)('an identity, in %s,', (_, open) => {
+describe.each(stores)('identities in %s', (_, open) => {
   async function scene() {
     const { storage, clean } = open()
     onTestFinished(async () => {
@@ -28,7 +28,7 @@ describe.each(stores)('an identity, in %s,', (_, open) => {
     return { storage, userId }
   }
 
-  it('is linked to one person, and a person to one of a provider’s', async () => {
+  it('An identity is linked to one user, and a user to one identity of a provider', async () => {
     const { storage, userId } = await scene()
     expect(await logInAs(storage, 'ada@acme.test', 'ada')).toBe(302)
     expect(await logInAs(storage, 'ada@acme.test', 'another')).toBe(401)
@@ -37,7 +37,7 @@ describe.each(stores)('an identity, in %s,', (_, open) => {
     expect(data).toMatchObject([{ userId, issuer: 'https://login.test', subject: 'ada' }])
   })
 
-  it('is linked by the first when several claim one address at the same time', async () => {
+  it('Only one of several identities that claim an address concurrently is linked', async () => {
     const { storage, userId } = await scene()
     const subjects = ['a', 'b', 'c', 'a', 'b', 'c']
     const statuses = await Promise.all(

@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000
 
 let scene: OidcScene
 let browser: Browser
-/** Where the provider has sent Ada's browser back to; not yet asked for. */
+/** The URL to which the provider has redirected Ada's browser, not yet requested. */
 let callback: URL
 
 beforeEach(async () => {
@@ -29,9 +29,10 @@ async function sendAs(account: Account | undefined, by: Browser): Promise<URL> {
 }
 
 const messageOf = ({ text }: Page): string => JSON.parse(text).message
-const comeBack = (address: URL | string = callback, by = browser) => by.send('GET', address)
+const returnFromProvider = (address: URL | string = callback, by = browser) =>
+  by.send('GET', address)
 
-/** Nobody is logged in, in an envelope that says nothing more. */
+/** Asserts that the log-in is refused, with a message and without a session, cookie or redirect. */
 async function expectRefused(page: Page, message: string, by = browser, status = 401) {
   expect([page.status, JSON.parse(page.text).message]).toEqual([status, expect.any(String)])
   expect(messageOf(page)).toContain(message)
@@ -48,23 +49,23 @@ function changed(url: URL, name: string, value: string | undefined): URL {
   return other
 }
 
-/** What the browser keeps of the log-in, with something in it changed. */
+/** Changes the cookie that the browser stores during the log-in. */
 function changeKept(changes: Record<string, unknown>, by = browser): void {
   const cookie = by.cookies.get('ff_oidc')
-  if (cookie === undefined) throw new Error('nothing is kept')
+  if (cookie === undefined) throw new Error('The browser has no ff_oidc cookie.')
   const kept = { ...JSON.parse(decodeURIComponent(cookie.value)), ...changes }
   by.cookies.set('ff_oidc', { ...cookie, value: encodeURIComponent(JSON.stringify(kept)) })
 }
 
-const NOT_ASKED = 'this is not its answer to what was asked'
-const NOT_BEGUN = 'was not begun by this browser'
+const INVALID_RESPONSE = 'its response is not valid'
+const NOT_STARTED = 'was not started by this browser'
 
-describe('whoever comes back from the provider', () => {
-  it('is let in when nothing was altered', async () => {
-    expect((await comeBack()).status).toBe(302)
+describe('the return from the identity provider', () => {
+  it('An unaltered response of the provider logs the user in', async () => {
+    expect((await returnFromProvider()).status).toBe(302)
   })
 
-  it('is refused when the answer is not the one that was asked for', async () => {
+  it('A response with an altered parameter is refused', async () => {
     for (const [name, value] of [
       ['state', 'x'],
       ['state', undefined],
@@ -74,53 +75,59 @@ describe('whoever comes back from the provider', () => {
       ['iss', 'https://evil.test'],
       ['iss', undefined],
     ] as const) {
-      await expectRefused(await comeBack(changed(callback, name, value)), NOT_ASKED)
+      await expectRefused(
+        await returnFromProvider(changed(callback, name, value)),
+        INVALID_RESPONSE,
+      )
     }
   })
 
-  it('is refused when the ID token was made for another log-in', async () => {
+  it('An ID token with the nonce of another log-in is refused', async () => {
     changeKept({ nonce: 'another' })
-    await expectRefused(await comeBack(), NOT_ASKED)
+    await expectRefused(await returnFromProvider(), INVALID_RESPONSE)
   })
 
-  it('is refused without the secret that the log-in was begun with', async () => {
+  it('A response with another code verifier is refused', async () => {
     changeKept({ codeVerifier: 'x'.repeat(43) })
-    await expectRefused(await comeBack(), NOT_ASKED)
+    await expectRefused(await returnFromProvider(), INVALID_RESPONSE)
   })
 
-  it('is refused with the answer to another browser, or without having begun', async () => {
+  it('A response to another browser is refused', async () => {
     const eve = new Browser()
-    await expectRefused(await comeBack(callback, eve), NOT_BEGUN, eve)
+    await expectRefused(await returnFromProvider(callback, eve), NOT_STARTED, eve)
     await sendAs(EVE, eve)
-    await expectRefused(await comeBack(callback, eve), NOT_ASKED, eve)
-    expect((await comeBack()).status).toBe(302)
+    await expectRefused(await returnFromProvider(callback, eve), INVALID_RESPONSE, eve)
+    expect((await returnFromProvider()).status).toBe(302)
   })
 
-  it('is refused with a code that was stolen from another', async () => {
+  it('A code that was stolen from another user is refused', async () => {
     const eve = new Browser()
     const own = await sendAs(EVE, eve)
     const injected = changed(own, 'code', callback.searchParams.get('code') ?? '')
-    await expectRefused(await comeBack(injected, eve), NOT_ASKED, eve)
+    await expectRefused(await returnFromProvider(injected, eve), INVALID_RESPONSE, eve)
   })
 
-  it('is refused the second time', async () => {
-    expect((await comeBack()).status).toBe(302)
-    const again = await comeBack()
-    expect([again.status, messageOf(again)]).toEqual([401, expect.stringContaining(NOT_ASKED)])
+  it('A response can be used only once', async () => {
+    expect((await returnFromProvider()).status).toBe(302)
+    const again = await returnFromProvider()
+    expect([again.status, messageOf(again)]).toEqual([
+      401,
+      expect.stringContaining(INVALID_RESPONSE),
+    ])
     expect(again.headers.get('set-cookie')).toBeNull()
   })
 
-  it('is refused ten minutes after setting out', async () => {
+  it('A response is refused ten minutes after the log-in was started', async () => {
     await scene.clock.advance(10 * MINUTE_MS - 1)
     const late = new Browser()
     const lateCallback = await sendAs(ADA, late)
-    expect((await comeBack()).status).toBe(302)
+    expect((await returnFromProvider()).status).toBe(302)
     await scene.clock.advance(10 * MINUTE_MS)
-    const page = await comeBack(lateCallback, late)
-    expect([page.status, messageOf(page)]).toEqual([401, expect.stringContaining(NOT_BEGUN)])
+    const page = await returnFromProvider(lateCallback, late)
+    expect([page.status, messageOf(page)]).toEqual([401, expect.stringContaining(NOT_STARTED)])
   })
 
-  it('is refused with two cookies, or with one that is none of ours', async () => {
+  it('A response with two cookies or with a malformed cookie is refused', async () => {
     const { value, path } = browser.cookies.get('ff_oidc') ?? { value: '', path: '' }
     for (const cookie of [
       `ff_oidc=${value}; ff_oidc=${value}`,
@@ -134,17 +141,17 @@ describe('whoever comes back from the provider', () => {
       `xff_oidc=${value}`,
     ]) {
       const page = await browser.send('GET', callback, { headers: { cookie } })
-      await expectRefused(page, NOT_BEGUN)
+      await expectRefused(page, NOT_STARTED)
     }
     expect(path).toBe('/flags/auth/oidc/callback')
-    expect((await comeBack()).status).toBe(302)
+    expect((await returnFromProvider()).status).toBe(302)
   })
 
-  it('is refused in the words of an error’s code when the provider says no', async () => {
+  it('A refusal of the provider is reported with its error code and audited', async () => {
     browser = new Browser()
     const denied = await sendAs(undefined, browser)
     expect(denied.searchParams.get('error')).toBe('access_denied')
-    await expectRefused(await comeBack(denied), 'it says access_denied')
+    await expectRefused(await returnFromProvider(denied), 'it returned access_denied')
     expect(await scene.audit('user.login_failed')).toMatchObject([
       {
         orgId: '',
@@ -152,41 +159,46 @@ describe('whoever comes back from the provider', () => {
       },
     ])
     for (const error of ['<script>alert(1)</script>', 'x'.repeat(129), 'a b', '']) {
-      const page = await comeBack(changed(denied, 'error', error))
+      const page = await returnFromProvider(changed(denied, 'error', error))
       await expectRefused(page, 'error: must be a code', browser, 400)
     }
     const twice = `${denied.href}&error=login_required`
-    await expectRefused(await comeBack(twice), 'error: must not occur more than once', browser, 400)
+    await expectRefused(
+      await returnFromProvider(twice),
+      'error: must not occur more than once',
+      browser,
+      400,
+    )
   })
 
-  it('may bring along what nobody has to understand', async () => {
+  it('Unknown parameters of a response are ignored', async () => {
     const more = changed(changed(callback, 'session_state', 'x'), '__proto__', '{"admin":true}')
-    expect((await comeBack(more)).status).toBe(302)
+    expect((await returnFromProvider(more)).status).toBe(302)
   })
 
-  it('is refused with the token of another flow', async () => {
+  it('A response of the implicit flow is refused', async () => {
     const implicit = changed(changed(callback, 'code', undefined), 'id_token', 'x.y.z')
-    await expectRefused(await comeBack(implicit), NOT_ASKED)
+    await expectRefused(await returnFromProvider(implicit), INVALID_RESPONSE)
   })
 
-  it('has as many attempts as there are for passwords, of which good ones do not count', async () => {
+  it('Failed responses count towards the limit of log-in attempts, successful ones do not', async () => {
     const address = changed(callback, 'state', 'x')
     const statuses: number[] = []
     for (let attempt = 0; attempt < 51; attempt += 1)
-      statuses.push((await comeBack(address)).status)
+      statuses.push((await returnFromProvider(address)).status)
     expect(statuses).toEqual([...Array(50).fill(401), 429])
-    const refused = await comeBack()
+    const refused = await returnFromProvider()
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '900'])
     const body = ADMINISTRATOR
     expect((await browser.send('POST', `${scene.base}/auth/login`, { body })).status).toBe(429)
     await scene.clock.advance(15 * MINUTE_MS)
     for (let logIn = 0; logIn < 60; logIn += 1) {
-      expect((await comeBack(await sendAs(ADA, browser))).status).toBe(302)
+      expect((await returnFromProvider(await sendAs(ADA, browser))).status).toBe(302)
     }
   })
 })
 
-describe('where one is led', () => {
+describe('return_to', () => {
   const ELSEWHERE = [
     '//evil.test',
     '/\\evil.test',
@@ -210,15 +222,15 @@ describe('where one is led', () => {
     `/${'x'.repeat(512)}`,
   ]
 
-  it.each(ELSEWHERE)('is never %j', async (place) => {
+  it.each(ELSEWHERE)('The return path %j is refused', async (place) => {
     const query = `?return_to=${encodeURIComponent(place)}`
     const page = await scene.logIn(new Browser(), query)
     expect([page.status, JSON.parse(page.text).data.issues[0].path]).toEqual([400, 'return_to'])
     changeKept({ returnTo: place })
-    await expectRefused(await comeBack(), NOT_BEGUN)
+    await expectRefused(await returnFromProvider(), NOT_STARTED)
   })
 
-  it('is on this server, however the path is spelled', async () => {
+  it('A redirect to a return path stays on this server', async () => {
     const { origin } = new URL(scene.base)
     for (const place of [
       '/',
@@ -239,20 +251,20 @@ describe('where one is led', () => {
     }
   })
 
-  it('is one place, and nothing else is asked', async () => {
+  it('A log-in accepts a single return_to and no other parameter', async () => {
     for (const query of ['?return_to=/a&return_to=/b', '?next=/a', '?__proto__=1']) {
       expect((await scene.logIn(new Browser(), query)).status).toBe(400)
     }
   })
 
-  it('fits into what a browser keeps, at its longest', async () => {
+  it('The cookie with the longest return path is below the limit of browsers', async () => {
     await scene.goToProvider(browser, `?return_to=/${encodeURIComponent('"'.repeat(511))}`)
     expect(`ff_oidc=${browser.cookies.get('ff_oidc')?.value}`.length).toBeLessThan(4096)
   })
 })
 
-describe('where the provider sends people back to', () => {
-  it('is decided by publicUrl and by no header', async () => {
+describe('the authorization request', () => {
+  it('The redirect URI depends on publicUrl and on no header', async () => {
     const { port } = new URL(scene.base)
     const sent = request({
       port,
@@ -285,7 +297,7 @@ describe('where the provider sends people back to', () => {
     ])
   })
 
-  it('is another state, nonce and challenge for everybody', async () => {
+  it('Each log-in has a different state, nonce and challenge', async () => {
     const seen = new Set<string | null>()
     for (let visit = 0; visit < 3; visit += 1) {
       const page = await new Browser().send('GET', `${scene.base}/auth/oidc/start`)

@@ -19,7 +19,7 @@ const me = async (browser: Browser): Promise<Json> => {
   const { status, text } = await browser.send('GET', `${scene.base}/auth/me`)
   return { status, ...JSON.parse(text).data }
 }
-/** Sends somebody through the whole way, and answers as whom they came back. */
+/** Logs in at the provider. Returns the status and the data of `/auth/me`. */
 async function logInAs(account: Account, browser = new Browser()): Promise<Json> {
   scene.provider.account = account
   const page = await scene.logIn(browser, TO_ME)
@@ -29,7 +29,7 @@ const reasons = async () =>
   (await scene.audit('user.login_failed')).map(({ payload, orgId }) => [payload.after, orgId])
 
 describe('logging in at an identity provider', () => {
-  it('lets the member of a verified address in, and leads where they wanted to go', async () => {
+  it('A member with a verified address is logged in and redirected to the return path', async () => {
     const { userId } = await scene.addMember('ada@acme.test', 'editor')
     scene.provider.account = { ...ADA, email: 'Ada@ACME.test' }
     const browser = new Browser()
@@ -52,7 +52,7 @@ describe('logging in at an identity provider', () => {
     ])
   })
 
-  it('gives a session like any other: a cookie for scripts to leave alone, and a CSRF token', async () => {
+  it('A log-in at a provider opens a session with an HttpOnly cookie and a CSRF token', async () => {
     await scene.addMember('ada@acme.test', 'admin')
     scene.provider.account = ADA
     const browser = new Browser()
@@ -80,12 +80,12 @@ describe('logging in at an identity provider', () => {
     expect((await me(browser)).status).toBe(401)
   })
 
-  it('lets the platform’s administrator in, with all that they may do', async () => {
+  it('The administrator logs in at a provider with the role platform', async () => {
     const root = await logInAs({ ...ADA, sub: 'root', email: ADMINISTRATOR.email })
     expect(root).toMatchObject({ user: { role: 'platform', org_id: null }, memberships: [] })
   })
 
-  it('knows somebody again by who they are there, whatever their address is by then', async () => {
+  it('A linked identity logs the same user in after its e-mail address has changed', async () => {
     const { userId } = await scene.addMember('ada@acme.test', 'viewer')
     await scene.addMember('eve@acme.test', 'owner')
     await logInAs(ADA)
@@ -101,27 +101,27 @@ describe('logging in at an identity provider', () => {
     expect(await identities()).toHaveLength(1)
   })
 
-  it('takes the address from the ID token where the provider puts it there', async () => {
+  it('The e-mail address is read from the ID token if it is there', async () => {
     await scene.close()
     scene = await openScene({ provider: { conformIdTokenClaims: false } })
     const { userId } = await scene.addMember('ada@acme.test', 'viewer')
     expect((await logInAs(ADA)).user.id).toBe(userId)
-    expect(scene.provider.asked).not.toContain('/me')
+    expect(scene.provider.requestedPaths).not.toContain('/me')
   })
 
-  it('sends the client’s secret in a header to a provider that takes it only there', async () => {
+  it('The client secret is sent in a header if the provider accepts it only there', async () => {
     await scene.close()
     scene = await openScene({ provider: { clientAuthMethods: ['client_secret_basic'] } })
     await scene.addMember('ada@acme.test', 'viewer')
     expect((await logInAs(ADA)).status).toBe(200)
   })
 
-  it('lets in whoever has not used their one-time link yet: the address is proven', async () => {
+  it('A member who has not used the one-time link can log in at a provider', async () => {
     await scene.addMember('ada@acme.test', 'viewer')
     expect((await logInAs(ADA)).memberships).toHaveLength(1)
   })
 
-  it('links somebody once who comes twice at the same time', async () => {
+  it('Concurrent log-ins of one user create one identity', async () => {
     const { userId } = await scene.addMember('ada@acme.test', 'viewer')
     scene.provider.account = ADA
     const browsers = [new Browser(), new Browser(), new Browser()]
@@ -130,7 +130,7 @@ describe('logging in at an identity provider', () => {
     expect(await identities()).toMatchObject([{ userId }])
   })
 
-  it('ends the session that the browser had', async () => {
+  it('A log-in at a provider ends the previous session of the browser', async () => {
     await scene.addMember('ada@acme.test', 'viewer')
     const browser = new Browser()
     await logInAs(ADA, browser)
@@ -142,8 +142,8 @@ describe('logging in at an identity provider', () => {
   })
 })
 
-describe('whom the provider vouches for', () => {
-  it('is refused, and audited, when nobody here is known by it', async () => {
+describe('identities of the provider', () => {
+  it('An identity without a user or a verified address is refused and audited', async () => {
     await scene.addMember('ada@acme.test', 'viewer')
     const refused: Account[] = [
       { sub: 'nobody', email: 'nobody@acme.test', email_verified: true },
@@ -158,7 +158,11 @@ describe('whom the provider vouches for', () => {
       const page = await scene.logIn(browser)
       expect([page.status, JSON.parse(page.text)]).toEqual([
         401,
-        { statusCode: 401, message: 'Nobody here is known by this identity.', data: null },
+        {
+          statusCode: 401,
+          message: 'This identity does not belong to a user of this server.',
+          data: null,
+        },
       ])
       expect(browser.cookies.has('ff_session')).toBe(false)
       await scene.clock.advance(1)
@@ -175,7 +179,7 @@ describe('whom the provider vouches for', () => {
     expect(await identities()).toEqual([])
   })
 
-  it('is refused as somebody else who has the address now, until the member is added anew', async () => {
+  it('A second identity with a linked address is refused until the member is removed and added again', async () => {
     const { userId } = await scene.addMember('ada@acme.test', 'viewer')
     await logInAs(ADA)
     const next = { ...ADA, sub: 'another-ada' }
@@ -191,7 +195,7 @@ describe('whom the provider vouches for', () => {
     expect((await logInAs(ADA)).status).toBe(401)
   })
 
-  it('is taken at its word when it says that an address is verified in letters', async () => {
+  it('An email_verified claim with the text "true" is accepted', async () => {
     await scene.addMember('ada@acme.test', 'viewer')
     expect((await logInAs({ ...ADA, email_verified: 'true' })).status).toBe(200)
   })

@@ -14,25 +14,28 @@ import type { Json } from '../world/world.ts'
 import type { Browser, Page } from './browser.ts'
 import { CLIENT, OidcServer } from './oidc-server.ts'
 
+/** The administrator of the server. */
 export const ADMINISTRATOR = { email: 'root@acme.test', password: 'a password for the root' }
 
-/** A server whose people log in at an identity provider; both on loopback. */
+/** A server with log-in at an identity provider. Both listen on the loopback address. */
 export interface OidcScene {
   readonly clock: FakeClock
   readonly flags: ManagedServer
   readonly management: ManagementUseCases
   readonly storage: Storage
   readonly provider: OidcServer
-  /** Where browsers find the server, with its base path. */
+  /** The URL of the server for browsers, with its base path. */
   readonly base: string
   readonly orgId: string
-  /** What the server has logged as errors. */
+  /** The errors that the server has logged. */
   readonly errors: readonly (LogFields & { readonly message: string })[]
   addMember(email: string, role: Exclude<Role, 'platform'>): Promise<Json>
   removeMember(params: { readonly orgId: string; readonly userId: string }): Promise<null>
-  /** From the start to wherever it leads. */
+  /** Starts a log-in and follows all redirects. */
   logIn(browser: Browser, query?: string): Promise<Page>
-  /** The same, until the provider sends the browser back: the address it is sent to. */
+  /**
+   * Starts a log-in. Returns the callback URL that the provider redirects to, without a request.
+   */
   goToProvider(browser: Browser, query?: string): Promise<URL>
   audit(type: string): Promise<readonly Json[]>
   close(): Promise<void>
@@ -43,6 +46,7 @@ interface SceneOptions {
   readonly adapter?: Partial<OidcProviderOptions>
 }
 
+/** Starts a server and an identity provider. */
 export async function openScene({
   provider: more,
   adapter,

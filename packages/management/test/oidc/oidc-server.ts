@@ -4,35 +4,36 @@ import type { Configuration, Provider } from 'oidc-provider'
 import { vi } from 'vitest'
 import { type Listening, listen } from '../../../server/test/node/listening.ts'
 
-// It says what should be changed before it is deployed, which nobody does with this one.
+// The module logs advice for production at these levels.
 for (const level of ['info', 'warn'] as const) {
   vi.spyOn(console, level).mockImplementation(() => undefined)
 }
 const oidc = await import('oidc-provider')
 
-/** Somebody with an account at the provider. */
+/** A user with an account at the provider. */
 export interface Account {
   readonly sub: string
   readonly email?: string
-  /** Left out when the provider does not say. */
+  /** Absent if the provider does not send the claim. */
   readonly email_verified?: boolean | string
 }
 
+/** The credentials of the flag server at the provider. */
 export const CLIENT = { clientId: 'ff', clientSecret: 'a secret of the client' }
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const KEY = { ...privateKey.export({ format: 'jwk' }), kid: 'key', alg: 'RS256', use: 'sig' }
 
-/** A real identity provider on loopback, where whoever it is told is logged in already. */
+/** A real identity provider on the loopback address, at which `account` is already logged in. */
 export class OidcServer {
-  /** Who sits at the browser; nobody: they refuse. */
+  /** The user of the browser. If it is `undefined`, the user denies the log-in. */
   account: Account | undefined
-  /** Every connection is cut. */
+  /** If `true`, every connection is closed. */
   isDown = false
-  /** What becomes of the answers of the token endpoint. */
+  /** Replaces the response bodies of the token endpoint. */
   forge: ((answer: string) => string) | undefined
-  /** The paths that were asked for. */
-  readonly asked: string[] = []
+  /** The paths of all requests. */
+  readonly requestedPaths: string[] = []
   readonly #listening: Listening
   readonly #provider: Provider
   readonly #accounts: Map<string, Account>
@@ -81,7 +82,7 @@ export class OidcServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url?.split('?')[0] ?? ''
-    this.asked.push(path)
+    this.requestedPaths.push(path)
     if (this.isDown) return void request.socket.destroy()
     if (this.account !== undefined) this.#accounts.set(this.account.sub, this.account)
     if (path.startsWith('/interaction/')) return this.#interact(request, response)
@@ -97,7 +98,7 @@ export class OidcServer {
     this.#provider.callback()(request, response)
   }
 
-  /** The pages on which people log in and agree, without the pages. */
+  /** Completes the log-in and the consent without displaying a page. */
   async #interact(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { prompt, params } = await this.#provider.interactionDetails(request, response)
     if (this.account === undefined) {

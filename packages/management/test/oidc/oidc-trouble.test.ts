@@ -29,14 +29,14 @@ async function openedScene(...parameters: Parameters<typeof openScene>): Promise
 }
 
 function expectUnavailable({ status, headers, text }: Page, why = ''): void {
-  const message = `The identity provider cannot be reached, or does not answer as it should${why}.`
+  const message = `The identity provider cannot be reached or returned an unexpected response${why}.`
   expect([status, JSON.parse(text)]).toEqual([503, { statusCode: 503, message, data: null }])
   expect(headers.get('location')).toBeNull()
   expect(headers.get('set-cookie')).toBeNull()
 }
 
 describe('a provider that is down', () => {
-  it('keeps nobody from logging in with a password, and is asked again for the next', async () => {
+  it('Password log-ins work while the provider is down, and the provider is tried again later', async () => {
     const scene = await openedScene()
     const browser = new Browser()
     scene.provider.isDown = true
@@ -48,7 +48,7 @@ describe('a provider that is down', () => {
     expect((await scene.logIn(browser, '?return_to=/flags/auth/me')).status).toBe(200)
   })
 
-  it('when people come back refuses nobody: they may try again', async () => {
+  it('A log-in that returns while the provider is down can be repeated', async () => {
     const scene = await openedScene()
     const browser = new Browser()
     const callback = await scene.goToProvider(browser)
@@ -62,8 +62,8 @@ describe('a provider that is down', () => {
   })
 })
 
-describe('a provider that does not answer as it should', () => {
-  it('is not believed when somebody has meddled with its ID token', async () => {
+describe('a provider with invalid responses', () => {
+  it('An ID token that was altered is refused', async () => {
     const scene = await openedScene({ provider: { conformIdTokenClaims: false } })
     scene.provider.forge = (answer) => {
       const { id_token, ...rest } = JSON.parse(answer)
@@ -80,16 +80,16 @@ describe('a provider that does not answer as it should', () => {
   it.each([
     ['an error page', () => '<html>'],
     ['nothing', () => ''],
-  ])('is unavailable when it answers a code with %s', async (_, forge) => {
+  ])('A log-in fails with 503 when the token endpoint returns %s', async (_, forge) => {
     const scene = await openedScene()
     scene.provider.forge = forge
     const page = await scene.logIn(new Browser())
     expectUnavailable(page)
   })
 
-  it('is unavailable, and the operator told, when it does not know the client’s secret', async () => {
+  it('A log-in fails with 503 and is logged when the provider refuses the client secret', async () => {
     const scene = await openedScene({ adapter: { clientSecret: 'another' } })
-    expectUnavailable(await scene.logIn(new Browser()), ': it says invalid_client')
+    expectUnavailable(await scene.logIn(new Browser()), ': invalid_client')
     expect(scene.errors).toMatchObject([{ message: expect.stringContaining('invalid_client') }])
     expect(JSON.stringify(scene.errors)).not.toContain(CLIENT.clientSecret)
   })
@@ -121,7 +121,7 @@ describe('a provider that does not answer as it should', () => {
         .writeHead(200, { 'content-type': 'application/json' })
         .end(JSON.stringify(document(url, changes)))
 
-  it('is unavailable when it lacks the flow, or is not who was meant', async () => {
+  it('A log-in fails with 503 when the metadata is incomplete or names another issuer', async () => {
     expect(await begin(answering({}))).toBe(302)
     expect(await begin(answering({ authorization_endpoint: undefined }))).toBe(503)
     expect(await begin(answering({ issuer: 'https://evil.test' }))).toBe(503)
@@ -130,14 +130,16 @@ describe('a provider that does not answer as it should', () => {
   })
 })
 
-describe('the options', () => {
+describe('the options for an identity provider', () => {
   const identityProvider = oidcProvider({ issuer: 'https://login.acme.test', ...CLIENT })
   const refusal = (options: ManagedOptions) => () => createManagedServer(options)
 
-  it('need a public address, and users who log in', () => {
-    expect(refusal({ identityProvider })).toThrow(/^identityProvider needs publicUrl/)
+  it('An identity provider requires publicUrl and users', () => {
+    expect(refusal({ identityProvider })).toThrow(/^identityProvider requires publicUrl/)
     const publicUrl = 'https://flags.acme.test'
-    expect(refusal({ identityProvider, publicUrl, users: false })).toThrow(/users who log in/)
+    expect(refusal({ identityProvider, publicUrl, users: false })).toThrow(
+      /users must not be false/,
+    )
     expect(refusal({ identityProvider, publicUrl })).not.toThrow()
     for (const wrong of [
       '',
@@ -153,15 +155,15 @@ describe('the options', () => {
     }
   })
 
-  it('refuse an issuer without TLS, unless that is allowed', () => {
+  it('An issuer without TLS is refused unless allowHttp is set', () => {
     for (const issuer of ['http://login.acme.test', 'login.acme.test', '', 'file:///etc/passwd']) {
-      expect(() => oidcProvider({ issuer, ...CLIENT })).toThrow(/^issuer must be an https address/)
+      expect(() => oidcProvider({ issuer, ...CLIENT })).toThrow(/^issuer must be an https URL/)
     }
     const issuer = 'http://login.acme.test'
     expect(() => oidcProvider({ issuer, ...CLIENT, allowHttp: true })).not.toThrow()
   })
 
-  it('make the cookies Secure where browsers come by HTTPS, whatever is in between', async () => {
+  it('Cookies are Secure if publicUrl has the scheme https', async () => {
     const publicUrl = 'https://flags.acme.test/'
     const world = await World.create(undefined, {
       identityProvider: identityProviderFor('ada@acme.test'),
@@ -187,9 +189,9 @@ describe('the options', () => {
 
   it.each<[string, ManagedOptions]>([
     ['without a provider', {}],
-    ['with a public address alone', { publicUrl: 'https://flags.acme.test' }],
+    ['with publicUrl alone', { publicUrl: 'https://flags.acme.test' }],
     ['without users', { users: false }],
-  ])('leave its paths as unknown as any other %s', async (_, options) => {
+  ])('The paths of the provider do not exist %s', async (_, options) => {
     const flags = createManagedServer({ ...allInMemory(), ...options })
     open.push(flags)
     const unknown = await call(flags, '/auth/oidc/elsewhere', { method: 'GET' })

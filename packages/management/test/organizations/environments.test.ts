@@ -23,8 +23,8 @@ async function done(method: string, address: string, body?: Json): Promise<Json>
   return answer.data
 }
 
-describe('an environment', () => {
-  it('begins with every flag active and serving its default', async () => {
+describe('environments', () => {
+  it('Every flag is active and serves its default in a new environment', async () => {
     const flags = `/projects/${tenant.project.id}/flags`
     const flag = await done('POST', flags, { key: 'f', type: 'boolean' })
     const state = `${at}/${tenant.live.id}/flags/${flag.id}`
@@ -55,7 +55,7 @@ describe('an environment', () => {
     expect(keys).toEqual(['bare', 'live', 'qa', 'staging'])
   })
 
-  it('changes what it says of itself without being published', async () => {
+  it('An update of an environment does not publish a version', async () => {
     const flags = `/projects/${tenant.project.id}/flags`
     await done('POST', flags, { key: 'f', type: 'boolean' })
     const version = await world.version(tenant.live)
@@ -81,7 +81,7 @@ describe('an environment', () => {
     }
   })
 
-  it('is the default of its project alone, whoever makes one so at the same time', async () => {
+  it('A project has one default environment, also after concurrent changes', async () => {
     const qa = await done('POST', at, { key: 'qa' })
     const ids = [tenant.live.id, tenant.staging.id, qa.id]
     const defaults = async () =>
@@ -104,7 +104,7 @@ describe('an environment', () => {
     expect((await send('PUT', `${at}/${other}`, { is_default: false })).status).toBe(200)
   })
 
-  it('that is deleted is gone with its keys and its part of every flag', async () => {
+  it('Deleting an environment deletes its SDK keys, flag states, rules and rollouts', async () => {
     const flags = `/projects/${tenant.project.id}/flags`
     const flag = await done('POST', flags, { key: 'f', type: 'boolean' })
     const address = `${at}/${tenant.staging.id}`
@@ -132,14 +132,14 @@ describe('an environment', () => {
     expect(await world.evaluate(tenant.staging)).toEqual({})
   })
 
-  it('of which twenty are made with one key at once comes into being once', async () => {
+  it('Of twenty concurrent environments with one key exactly one is created', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => send('POST', at, { key: 'same' })),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)])
   })
 
-  it('made anew under its key a hundred times is a new one each time', async () => {
+  it('An environment that is recreated with the same key has nothing of the deleted one', async () => {
     const flags = `/projects/${tenant.project.id}/flags`
     const flag = await done('POST', flags, { key: 'f', type: 'boolean' })
     const ids = new Set<string>()
@@ -160,7 +160,7 @@ describe('an environment', () => {
   })
 })
 
-describe('an environment made in the likeness of another', () => {
+describe('copied environments', () => {
   let theme: Json
   let gate: Json
 
@@ -181,7 +181,7 @@ describe('an environment made in the likeness of another', () => {
     const rollouts = `${inLive(theme)}/rollouts`
     const body = { name: 'Split', strategy: 'variant', variants: split }
     const rollout = await done('POST', rollouts, body)
-    // Once changed, the ranges say who has what; the weights alone would not.
+    // After a change, the ranges cannot be derived from the weights alone.
     const variants = split.map((each) => ({ ...each, weight: each.weight / 2 }))
     await done('PUT', `${rollouts}/${rollout.id}`, { variants })
     await done('PUT', `${rollouts}/${rollout.id}`, { variants: split.toReversed() })
@@ -197,7 +197,7 @@ describe('an environment made in the likeness of another', () => {
     })
   })
 
-  it('serves everybody what the other serves them', async () => {
+  it('A copied environment serves the same values as its source', async () => {
     const copy = await done('POST', at, { key: 'copy', copy_from: tenant.live.id })
     const there = await world.evaluateEach(tenant.live, USERS)
     expect(await world.evaluateEach(copy, USERS)).toEqual(there)
@@ -208,7 +208,7 @@ describe('an environment made in the likeness of another', () => {
     expect(events.filter((type) => type === 'environment.created').length).toBe(2)
   })
 
-  it('goes its own way from then on', async () => {
+  it('Changes of a copied environment do not affect its source', async () => {
     const copy = await done('POST', at, { key: 'copy', copy_from: tenant.live.id })
     const before = await world.evaluateEach(tenant.live, USERS)
     const state = `${at}/${copy.id}/flags/${theme.id}`
@@ -221,7 +221,7 @@ describe('an environment made in the likeness of another', () => {
     expect(await world.evaluateEach(tenant.live, USERS)).toEqual(before)
   })
 
-  it('cannot be made of what is not one of its project', async () => {
+  it('Only an environment of the same project can be copied', async () => {
     const other = await world.addTenant('Other')
     const gone = await done('POST', at, { key: 'gone' })
     await done('DELETE', `${at}/${gone.id}`)

@@ -25,10 +25,10 @@ async function done(method: string, address: string, body?: Json, role?: Role): 
   return answer.data
 }
 
-describe('an organization', () => {
+describe('organizations', () => {
   beforeEach(() => open())
 
-  it('is founded by the platform and found by its own people', async () => {
+  it('The platform creates an organization, and only its own actors can read it', async () => {
     const body = { name: 'New', billing_email: 'bills@new.test' }
     const founded = await send('POST', '/organizations', body, 'platform')
     expect(founded).toMatchObject({ status: 201, headers: { ETag: '"1"' } })
@@ -57,7 +57,7 @@ describe('an organization', () => {
     expect(await done('GET', at, undefined, 'viewer')).toMatchObject({ name: 'Acme' })
   })
 
-  it('is listed by name, page by page, and found by a part of it', async () => {
+  it('Organizations are listed in pages, sorted by name, and can be searched by a part of the name', async () => {
     const names = ['Delta', 'Alpha', 'Charlie', 'Bravo']
     for (const name of names) await world.management.createOrganization({ body: { name } })
     const list = async (query: string) =>
@@ -77,7 +77,7 @@ describe('an organization', () => {
     }
   })
 
-  it('changes its details, and only those that are given', async () => {
+  it('An update of an organization changes only the fields that are sent', async () => {
     const body = { name: 'Acme Ltd', billing_email: 'b@acme.test' }
     expect(await done('PUT', at, body, 'admin')).toMatchObject({ ...body, revision: 2 })
     const cleared = await send('PUT', at, { billing_email: null })
@@ -101,7 +101,7 @@ describe('an organization', () => {
     })
   })
 
-  it('lets nobody set what is not theirs to set', async () => {
+  it('Fields that the server maintains cannot be set by any role', async () => {
     const before = await done('GET', at)
     const fields: Json = {
       id: tenant.project.id,
@@ -149,7 +149,7 @@ describe('an organization', () => {
     [`${'b'.repeat(250)}@acme.test`, 'billing_email'],
     ['javascript:alert(1)', 'billing_email'],
     [{ toString: [] }, 'billing_email'],
-  ])('refuses %j as its %2$s', async (value, field) => {
+  ])('The value %j is refused as %2$s', async (value, field) => {
     const before = await done('GET', at)
     const answer = await send('PUT', at, { [field]: value })
     expect([answer.status, answer.data.issues[0].path]).toEqual([400, field])
@@ -164,7 +164,7 @@ describe('metadata', () => {
   const update = (metadata_updates: Json, metadata_deletes: Json = []) =>
     send('PUT', at, { metadata_updates, metadata_deletes })
 
-  it('takes entries of any JSON, each as a whole, and gives up those that are named', async () => {
+  it('Metadata entries are any JSON, are replaced as a whole, and can be deleted by key', async () => {
     const entries = { text: 'a', number: 1.5, nothing: null, list: [1, [2]], deep: { a: { b: 1 } } }
     expect((await update(entries)).data.metadata).toEqual(entries)
     expect((await update({ deep: { c: 2 } }, ['text', 'unknown'])).data.metadata).toEqual({
@@ -177,7 +177,7 @@ describe('metadata', () => {
     expect((await update({ number: 1.5 }, ['unknown'])).data.revision).toBe(revision)
   })
 
-  it('takes names that mean something to JavaScript for mere names', async () => {
+  it('Names of JavaScript built-ins are ordinary metadata keys', async () => {
     const names = [
       'constructor',
       'prototype',
@@ -196,7 +196,7 @@ describe('metadata', () => {
     expect(({} as Json).polluted).toBe(undefined)
   })
 
-  it('refuses __proto__ as a name, wherever it stands', async () => {
+  it('The key __proto__ is refused at every level of the metadata', async () => {
     const bodies = [
       '{"metadata_updates":{"__proto__":{"polluted":1}}}',
       '{"metadata_updates":{"a":{"__proto__":{"polluted":1}}}}',
@@ -213,7 +213,7 @@ describe('metadata', () => {
     expect(({} as Json).polluted).toBe(undefined)
   })
 
-  it('has room for 1000 keys and 64 KiB', async () => {
+  it('Metadata has at most 1000 keys and 64 KiB', async () => {
     const keys = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n]))
     expect((await update(keys(1000))).status).toBe(200)
@@ -229,17 +229,17 @@ describe('metadata', () => {
     expect((await update({ '': 1 })).status).toBe(400)
   })
 
-  it('refuses what contradicts itself', async () => {
+  it('A metadata key that is both set and deleted is refused', async () => {
     expect(await update({ a: 1 }, ['b', 'a'])).toMatchObject({
       status: 400,
-      data: { issues: [{ path: 'metadata_deletes.1', message: 'is to be set as well' }] },
+      data: { issues: [{ path: 'metadata_deletes.1', message: 'is also in metadata_updates' }] },
     })
     for (const body of [[], 'x', null, 1]) expect((await update(body)).status).toBe(400)
     expect((await update({}, { a: 1 })).status).toBe(400)
   })
 })
 
-describe.each(stores)('in %s', (_name, openStore) => {
+describe.each(stores)('organizations in %s', (_name, openStore) => {
   let clean: () => void
 
   beforeEach(async () => {
@@ -253,7 +253,7 @@ describe.each(stores)('in %s', (_name, openStore) => {
     clean()
   })
 
-  it(`${WRITERS} writers of metadata lose no key in ${ROUNDS} rounds`, async () => {
+  it(`${WRITERS} concurrent writers of metadata lose no key in ${ROUNDS} rounds`, async () => {
     const mark = (writer: number, round: number) => `mark-${writer}-${round}`
     const write = async (writer: number) => {
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -278,7 +278,7 @@ describe.each(stores)('in %s', (_name, openStore) => {
     expect(updates.length).toBe(WRITERS * ROUNDS)
   }, 60_000)
 
-  it('counts what it has, whoever makes more or fewer of it at once', async () => {
+  it('The counts of an organization are correct after concurrent changes', async () => {
     const counts = async () => {
       const { flag_count, project_count, environment_count, revision } = await done('GET', at)
       expect(revision).toBe(1)
@@ -310,7 +310,7 @@ describe.each(stores)('in %s', (_name, openStore) => {
     expect(await counts()).toEqual({ flag_count: 0, project_count: 3, environment_count: 6 })
   })
 
-  it('is gone with everything in it as soon as it is deleted', async () => {
+  it('Deleting an organization immediately deletes everything in it', async () => {
     const other = await world.addTenant('Other')
     const project = `/projects/${tenant.project.id}`
     const flag = await done('POST', `${project}/flags`, { key: 'f', type: 'boolean' })

@@ -22,10 +22,10 @@ async function done(method: string, address: string, body?: Json): Promise<Json>
   return answer.data
 }
 
-describe('a project', () => {
+describe('projects', () => {
   beforeEach(() => open())
 
-  it('comes with its environments', async () => {
+  it('A new project has the environments live and staging', async () => {
     const answer = await send('POST', at, { key: 'blog', name: 'Blog' })
     expect(answer).toMatchObject({ status: 201, headers: { ETag: '"1"' } })
     const { environments, ...project } = answer.data
@@ -49,7 +49,7 @@ describe('a project', () => {
     expect((await send('POST', at, { key: 'blog' })).status).toBe(409)
   })
 
-  it('is listed by key, page by page, and found by a part of its name', async () => {
+  it('Projects are listed in pages, sorted by key, and can be searched by a part of the name', async () => {
     for (const key of ['zoo', 'blog']) await done('POST', at, { key, name: `The ${key}` })
     const list = async (query: string) =>
       (await send('GET', `${at}?${query}`, undefined, 'viewer')).data
@@ -60,7 +60,7 @@ describe('a project', () => {
     expect((await list('')).data[0]).not.toHaveProperty('environments')
   })
 
-  it('changes its name and description, never its key', async () => {
+  it('The name and description of a project can be changed, but not its key', async () => {
     const address = `/projects/${tenant.project.id}`
     const body = { name: 'Web shop', description: 'Sells' }
     expect(await done('PUT', address, body)).toMatchObject({ ...body, key: 'shop', revision: 2 })
@@ -77,7 +77,7 @@ describe('a project', () => {
   })
 })
 
-describe.each(stores)('in %s', (_name, openStore) => {
+describe.each(stores)('projects in %s', (_name, openStore) => {
   let clean: () => void
 
   beforeEach(async () => {
@@ -91,7 +91,7 @@ describe.each(stores)('in %s', (_name, openStore) => {
     clean()
   })
 
-  it('a project that is deleted is gone with everything in it', async () => {
+  it('Deleting a project deletes everything in it', async () => {
     const address = `/projects/${tenant.project.id}`
     const kept = await done('POST', at, { key: 'kept' })
     const keptFlags = `/projects/${kept.id}/flags`
@@ -130,7 +130,7 @@ describe.each(stores)('in %s', (_name, openStore) => {
     expect(deletions.map(({ eventType }) => eventType)).toEqual(['project.deleted'])
   })
 
-  it('of twenty projects of one key at once exactly one comes into being', async () => {
+  it('Of twenty concurrent projects with one key exactly one is created', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => send('POST', at, { key: 'same' })),
     )
@@ -139,7 +139,7 @@ describe.each(stores)('in %s', (_name, openStore) => {
     expect(environment_count).toBe(4)
   })
 
-  it('a project that is made anew under its key has nothing of the old one', async () => {
+  it('A project that is recreated with the same key has nothing of the deleted one', async () => {
     const ids = new Set<string>()
     for (let round = 0; round < 20; round += 1) {
       const project = await done('POST', at, { key: 'again' })

@@ -24,8 +24,8 @@ function remembered(expiresAt: string): Records['idempotencyRecord'] {
   return { id, scope: id, bodyHash: '', result: null, expiresAt, ...frame }
 }
 
-describe.each(stores)('what is too old, in %s', (_name, open) => {
-  it('is removed, and nothing else', async () => {
+describe.each(stores)('retention in %s', (_name, open) => {
+  it('The retention job deletes expired data and nothing else', async () => {
     const { storage, clean } = open()
     const clock = new FakeClock()
     await storage.migrate()
@@ -57,7 +57,7 @@ describe.each(stores)('what is too old, in %s', (_name, open) => {
   })
 })
 
-it('a running server removes it within the hour', async () => {
+it('A running server deletes expired data within an hour', async () => {
   const shop = await openMetricsShop()
   const place = { live: { id: shop.mine.live }, orgId: shop.mine.orgId } as never
   await shop.storage.recordContextSamples([
@@ -69,7 +69,7 @@ it('a running server removes it within the hour', async () => {
   await shop.flags.close()
 })
 
-it('a store that is away makes the job fail, which is counted, and the next run makes up for it', async () => {
+it('A failure of the retention job is counted, and the next run succeeds', async () => {
   const { storage } = allInMemory()
   const clock = new FakeClock()
   const job = retentionJob(storage, clock)

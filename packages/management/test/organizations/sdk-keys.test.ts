@@ -23,8 +23,8 @@ const listed = async (id: string): Promise<Json> =>
   (await send('GET', `${at}?limit=100`)).data.data.find((each: Json) => each.id === id)
 const inMs = (ms: number) => new Date(world.clock.now() + ms).toISOString()
 
-describe('an SDK key', () => {
-  it('is shown once, to whoever creates it', async () => {
+describe('SDK keys', () => {
+  it('An SDK key is contained only in the response that creates it', async () => {
     const body = { name: 'Web', kind: 'server', rate_limit: 50, expires_at: inMs(DAY_MS) }
     const answer = await send('POST', at, body)
     expect(answer.status).toBe(201)
@@ -67,13 +67,13 @@ describe('an SDK key', () => {
     ['revoked_at', null],
     ['last_used_at', null],
     ['hash', 'x'],
-  ])('is not created with %s %j', async (field, value) => {
+  ])('An SDK key is not created with %s %j', async (field, value) => {
     const answer = await create({ [field]: value })
     expect([answer.status, answer.data.issues[0].path]).toEqual([400, field])
     expect((await send('GET', at)).data.meta.total).toBe(0)
   })
 
-  it('is not shown again when the request that created it is repeated', async () => {
+  it('A repeated creation of an SDK key does not return the secret again', async () => {
     const body = { name: 'Web', kind: 'client' }
     const headers = { 'idempotency-key': 'once' }
     const post = () => world.call('POST', at, { token: tenant.tokens.admin, headers, body })
@@ -83,7 +83,7 @@ describe('an SDK key', () => {
     expect((await send('GET', at)).data.meta.total).toBe(1)
   })
 
-  it('stays in lists when it is revoked, once', async () => {
+  it('A revoked SDK key stays in lists and is revoked only once', async () => {
     const { id } = await created()
     world.hints.length = 0
     const revokedAt = inMs(0)
@@ -101,7 +101,7 @@ describe('an SDK key', () => {
     })
   })
 
-  it('of another environment is not to be found', async () => {
+  it('An SDK key is not found in another environment', async () => {
     const { id } = await created()
     const elsewhere = at.replace(tenant.live.id, tenant.staging.id)
     expect((await send('DELETE', `${elsewhere}/${id}`)).status).toBe(404)
@@ -113,7 +113,7 @@ describe('an SDK key', () => {
 describe('rotation', () => {
   const rotate = (id: string, body: Json = {}) => send('POST', `${at}/${id}/rotate`, body)
 
-  it('makes a key like the old one, which has a day left', async () => {
+  it('A rotation creates a key with the same fields, and the old key expires after a day', async () => {
     const old = await created({ name: 'Web', kind: 'server', rate_limit: 70 })
     world.hints.length = 0
     const answer = await rotate(old.id)
@@ -139,7 +139,7 @@ describe('rotation', () => {
     }
   })
 
-  it('grants the old key as much time as is asked for, but never more than it had', async () => {
+  it('The old key is valid for the grace period, but not beyond its own expiry', async () => {
     const expires_at = inMs(60_000)
     const cases: [Json, Json, Json][] = [
       [{}, { grace_seconds: 0 }, { expires_at: null, revoked_at: inMs(0) }],
@@ -155,7 +155,7 @@ describe('rotation', () => {
     }
   })
 
-  it('lets the new key expire when the old one would have, unless said otherwise', async () => {
+  it('The new key of a rotation expires like the old one by default', async () => {
     const expires_at = inMs(60_000)
     const successorOf = async (body: Json) =>
       (await rotate((await created({ expires_at })).id, body)).data.expires_at
@@ -174,14 +174,14 @@ describe('rotation', () => {
     ['kind', 'server'],
     ['name', 'x'],
     ['key', 'ff_x'],
-  ])('with %s %j is refused', async (field, value) => {
+  ])('A rotation with %s %j is refused', async (field, value) => {
     const { id } = await created()
     const answer = await rotate(id, { [field]: value })
     expect([answer.status, answer.data.issues[0].path]).toEqual([400, field])
     expect((await send('GET', at)).data.meta.total).toBe(1)
   })
 
-  it('of a key that has ended is refused', async () => {
+  it('A rotation of a revoked or expired key is refused', async () => {
     const revoked = await created()
     await send('DELETE', `${at}/${revoked.id}`)
     const expired = await created({ expires_at: inMs(1000) })
@@ -190,7 +190,7 @@ describe('rotation', () => {
     expect((await send('GET', at)).data.meta.total).toBe(2)
   })
 
-  it('that is repeated rotates once and shows no key again', async () => {
+  it('A repeated rotation creates one key and does not return the secret again', async () => {
     const { id } = await created()
     const headers = { 'idempotency-key': 'once' }
     const token = tenant.tokens.admin

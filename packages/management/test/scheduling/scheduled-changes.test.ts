@@ -8,7 +8,7 @@ import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 const MINUTE_MS = 60_000
 const UNKNOWN = '99999999-9999-4999-8999-999999999999'
 
-describe.each(stores)('scheduled changes on %s', (_name, open) => {
+describe.each(stores)('scheduled changes in %s', (_name, open) => {
   let world: World
   let tenant: Tenant
   let token: string
@@ -45,7 +45,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
   const isActive = async () => (await world.call('GET', state, { token })).data.is_active
   const eventTypes = async () => (await world.audit()).map(({ eventType }) => eventType)
 
-  it('makes a change at its time, not before, as who scheduled it', async () => {
+  it('A scheduled change is applied at its time, with its author as actor', async () => {
     const { data: scheduled } = await switchOff()
     expect(scheduled).toMatchObject({ status: 'pending', applied_at: null, target_id: null })
     await world.clock.advance(MINUTE_MS - 1)
@@ -62,7 +62,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
     expect(event?.actor).toMatchObject({ name: 'Acme editor', role: 'editor' })
   })
 
-  it('makes each change once, however many instances run', async () => {
+  it('A scheduled change is applied once when several instances run', async () => {
     await schedule({
       apply_at: inMs(MINUTE_MS),
       operation: 'createTargetingRule',
@@ -77,7 +77,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
     expect(made).toHaveLength(1)
   })
 
-  it('makes up for downtime, in the order of the instants', async () => {
+  it('Changes that became due during downtime are applied in order of their times', async () => {
     await schedule({
       apply_at: inMs(2 * MINUTE_MS),
       operation: 'updateFlagState',
@@ -92,16 +92,16 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
   })
 
   it.each([
-    ['an operation that is none', { operation: 'deleteFlag' }, 'operation'],
-    ['an instant that has passed', { apply_at: '2029-12-31T23:59:59Z' }, 'apply_at'],
-    ['a field that the endpoint does not know', { body: { active: false } }, 'body.active'],
-    ['a value that the endpoint refuses', { body: { is_active: 'no' } }, 'body.is_active'],
-    ['a reference to nothing', { body: { off_variation_id: UNKNOWN } }, 'body.off_variation_id'],
-    ['a target where there is none', { target_id: UNKNOWN }, 'target_id'],
-    ['no target where there must be one', { operation: 'updateRollout' }, 'target_id'],
-    ['no body where there must be one', { body: null }, 'body'],
+    ['an unknown operation', { operation: 'deleteFlag' }, 'operation'],
+    ['a time in the past', { apply_at: '2029-12-31T23:59:59Z' }, 'apply_at'],
+    ['an unknown field', { body: { active: false } }, 'body.active'],
+    ['an invalid value', { body: { is_active: 'no' } }, 'body.is_active'],
+    ['an unknown variation', { body: { off_variation_id: UNKNOWN } }, 'body.off_variation_id'],
+    ['a target for an operation without one', { target_id: UNKNOWN }, 'target_id'],
+    ['no target for an operation with one', { operation: 'updateRollout' }, 'target_id'],
+    ['no body for an operation with one', { body: null }, 'body'],
     ['a body for a deletion', { operation: 'deleteRollout', target_id: UNKNOWN, body: {} }, 'body'],
-  ])('refuses %s and keeps nothing', async (_what, more, path) => {
+  ])('A scheduled change with %s is refused and not stored', async (_what, more, path) => {
     const before = await eventTypes()
     const answer = await schedule({
       apply_at: inMs(MINUTE_MS),
@@ -115,7 +115,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
     expect(await world.version(tenant.live)).toBe(1)
   })
 
-  it('tries a change when it is scheduled, and undoes it', async () => {
+  it('A change is validated when it is scheduled, without an effect', async () => {
     const missing = await schedule({
       apply_at: inMs(MINUTE_MS),
       operation: 'deleteTargetingRule',
@@ -127,7 +127,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
     expect(await world.version(tenant.live)).toBe(1)
   })
 
-  it('says why a change failed that has become impossible, and does not try again', async () => {
+  it('A change that has become impossible fails with a reason and is not retried', async () => {
     const rules = `${state}/targeting-rules`
     const rule = (await world.call('POST', rules, { token, body: { name: 'r', conditions: [] } }))
       .data
@@ -154,7 +154,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
     return { change, event }
   }
 
-  it('fails, with an audit entry, if the token of its author was deleted', async () => {
+  it('A change fails with an audit entry if the token of its author was deleted', async () => {
     const { data: created } = await switchOff()
     const tokens = `/organizations/${tenant.orgId}/tokens/${created.created_by.id}`
     token = tenant.tokens.owner
@@ -185,7 +185,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
   it.each([
     ['was demoted', { role: 'viewer' }, 'The role viewer may not do this.'],
     ['was removed', null, 'The membership of the author, "Ann", has ended.'],
-  ])('fails if its author %s', async (_case, change, failure) => {
+  ])('A change fails if its author %s', async (_case, change, failure) => {
     token = tenant.tokens.owner
     const members = `/organizations/${tenant.orgId}/members`
     const body = { email: 'ann@acme.test', name: 'Ann', role: 'editor' }
@@ -204,14 +204,14 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
 
   const guest = { id: 'g', email: '', name: 'Guest', role: 'editor', orgId: '' } as const
 
-  it('keeps the role of an actor of the host that offers no lookup', async () => {
+  it('Without findActor, a change is applied with the role that its author had', async () => {
     await scheduleAs({ ...guest, orgId: tenant.orgId })
     await world.clock.advance(MINUTE_MS)
     await job.run()
     expect(await isActive()).toBe(false)
   })
 
-  it('asks the lookup of the host for the rights of its actor', async () => {
+  it('With findActor, a change fails if its author is not found', async () => {
     await scheduleAs({ ...guest, orgId: tenant.orgId })
     await world.clock.advance(MINUTE_MS)
     await dueChangesJob(world.services, async () => undefined).run()
@@ -219,7 +219,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
     expect((await failed()).change).toMatchObject({ status: 'failed', failure })
   })
 
-  it('forgets what was scheduled for a flag that is gone', async () => {
+  it('A change of a deleted flag fails', async () => {
     await switchOff()
     await world.call('DELETE', addressesOf(tenant).flag(flag.id), { token })
     await world.clock.advance(MINUTE_MS)
@@ -228,7 +228,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
     expect(left.data.map(({ status }) => status)).toEqual(['failed'])
   })
 
-  it('calls a pending change off, and only a pending one', async () => {
+  it('Only a pending change can be cancelled', async () => {
     const { data: first } = await switchOff()
     const { data: second } = await switchOff(2 * MINUTE_MS)
     const address = (change: Json) => `${state}/scheduled-changes/${change.id}`
@@ -243,7 +243,7 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
     expect([late.status, late.message]).toEqual([409, 'The change has already been applied.'])
   })
 
-  it('lists by status and by page', async () => {
+  it('Scheduled changes are listed by status and in pages', async () => {
     await switchOff()
     await switchOff(2 * MINUTE_MS)
     await world.clock.advance(MINUTE_MS)
@@ -253,18 +253,18 @@ describe.each(stores)('scheduled changes on %s', (_name, open) => {
     expect((await list('?page=2&limit=1')).data[0].status).toBe('pending')
   })
 
-  it('waits while the store is away, and loses nothing', async () => {
+  it('A change stays pending while the store is unavailable', async () => {
     await switchOff()
     await world.clock.advance(MINUTE_MS)
     const store = world.storage
     const away = new Proxy(store, {
       get: (_, name: keyof typeof store) =>
         name === 'transaction'
-          ? async () => Promise.reject(new Error('the disk is full'))
+          ? async () => Promise.reject(new Error('The disk is full.'))
           : store[name].bind(store),
     })
     const broken = dueChangesJob({ ...world.services, storage: away }, undefined)
-    await expect(broken.run()).rejects.toThrow('the disk is full')
+    await expect(broken.run()).rejects.toThrow('The disk is full.')
     expect((await list('?status=pending')).meta.total).toBe(1)
     await job.run()
     expect(await isActive()).toBe(false)

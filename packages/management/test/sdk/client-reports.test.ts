@@ -38,13 +38,13 @@ describe.each(stores)('POST /evaluator/events with a client key, in %s', (_name,
     return answer.body
   }
 
-  /** The metrics of `theme` once everything reported is written. */
+  /** Returns the metrics of `theme` after all reports have been written. */
   async function metrics({ clock, read, mine }: MetricsShop): Promise<Json> {
     await clock.advance(11_000)
     return read(`/flags/${mine.flag.id}/metrics?environmentId=${mine.live}`)
   }
 
-  /** What the store holds of `theme`, the largest count first. */
+  /** Returns the stored counts of `theme`, largest first. */
   async function totals(shop: MetricsShop): Promise<readonly EvaluationTotal[]> {
     await shop.clock.advance(1000)
     const place = { environmentId: shop.mine.live, flagId: shop.mine.flag.id }
@@ -52,7 +52,7 @@ describe.each(stores)('POST /evaluator/events with a client key, in %s', (_name,
     return [...all].sort((a, b) => b.count - a.count)
   }
 
-  it('counts 10,000 evaluations of a flag in one request and ignores the rest', async () => {
+  it('A report with a client key counts at most 10,000 evaluations of a flag', async () => {
     const shop = await openShop()
     const most = event({ count: 10_000 })
     expect(await report(shop, [most])).toEqual({ accepted: 10_000, ignored: 0 })
@@ -62,7 +62,7 @@ describe.each(stores)('POST /evaluator/events with a client key, in %s', (_name,
     await expect.poll(() => metrics(shop)).toMatchObject({ totalEvaluations: { value: 20_000 } })
   })
 
-  it('applies the bound to each flag on its own', async () => {
+  it('The limit of counted evaluations applies to each flag separately', async () => {
     const shop = await openShop()
     await call(shop.flags, `/projects/${shop.mine.projectId}/flags`, {
       headers: { authorization: `Bearer ${shop.mine.tokens.editor}` },
@@ -73,7 +73,7 @@ describe.each(stores)('POST /evaluator/events with a client key, in %s', (_name,
     expect(answer).toEqual({ accepted: 20_000, ignored: 10_000 })
   })
 
-  it('shares the bound among the events of a flag in the order of the request', async () => {
+  it('The events of a flag use up the limit in the order of the request', async () => {
     const shop = await openShop()
     const events = [
       event({ count: 6000 }),
@@ -91,7 +91,7 @@ describe.each(stores)('POST /evaluator/events with a client key, in %s', (_name,
       })
   })
 
-  it('does not charge ignored events to the bound', async () => {
+  it('Ignored events do not use up the limit', async () => {
     const shop = await openShop()
     shop.clock.set(shop.clock.now() + DAY + 1)
     const events = [
@@ -102,13 +102,13 @@ describe.each(stores)('POST /evaluator/events with a client key, in %s', (_name,
     expect(await report(shop, events)).toEqual({ accepted: 10_000, ignored: 20_000 })
   })
 
-  it('reduces the time of an event in proportion to the evaluations that it counts', async () => {
+  it('The duration of an event is reduced in proportion to its counted evaluations', async () => {
     const shop = await openShop()
     await report(shop, [event({ count: 20_000, micros: 4_000_002 })])
     await expect.poll(() => totals(shop)).toMatchObject([{ count: 10_000, micros: 2_000_001 }])
   })
 
-  it('counts at most 100 ms for each evaluation', async () => {
+  it('The duration of each reported evaluation is limited to 100 ms', async () => {
     const shop = await openShop()
     await report(shop, [
       event({ count: 3, micros: 3_600_000_000 }),
@@ -119,7 +119,7 @@ describe.each(stores)('POST /evaluator/events with a client key, in %s', (_name,
     await expect.poll(() => metrics(shop)).toMatchObject({ avgResponseTime: { value: '100ms' } })
   })
 
-  it('is counted under the source `client` and marked in the metrics', async () => {
+  it('Reports with a client key have the source `client` and are marked in the metrics', async () => {
     const shop = await openShop()
     await evaluate(shop.flags, shop.mine.clientKey, { kind: 'user', key: 'ada' })
     await report(shop, [event({ count: 5 })], shop.mine.serverKey)
@@ -139,7 +139,7 @@ describe.each(stores)('POST /evaluator/events with a client key, in %s', (_name,
       })
   })
 
-  it('counts users of counted evaluations only, at most one for each', async () => {
+  it('At most one user is counted for each counted evaluation', async () => {
     const shop = await openShop()
     await report(shop, [
       event({ count: 2, context_keys: keys(50, 'a') }),
@@ -150,7 +150,7 @@ describe.each(stores)('POST /evaluator/events with a client key, in %s', (_name,
     await expect.poll(() => metrics(shop)).toMatchObject({ uniqueUsers: { value: 5 } })
   })
 
-  it('leaves reports with a server key unbounded and unmarked', async () => {
+  it('Reports with a server key are not limited and not marked', async () => {
     const shop = await openShop()
     const most = event({ count: 1_000_000, micros: 3_600_000_000 })
     const slow = event({

@@ -49,7 +49,7 @@ describe.each(stores)('flags that are not visible to clients, in %s', (_name, op
     }
   }
 
-  it('A flag is visible to clients unless its creation says otherwise.', async () => {
+  it('A new flag is visible to clients by default.', async () => {
     const shop = await openShop()
     expect(await create(shop, 'open')).toMatchObject({ client_visible: true })
     expect(await create(shop, 'secret', { client_visible: false })).toMatchObject({
@@ -60,7 +60,7 @@ describe.each(stores)('flags that are not visible to clients, in %s', (_name, op
     expect(server.body).toEqual({ open: false, secret: false, theme: 'dark' })
   })
 
-  it('A project decides whether its new flags are visible to clients.', async () => {
+  it('The project setting new_flags_client_visible applies to new flags.', async () => {
     const shop = await openShop()
     const changed = await ask(shop, 'PUT', '', { new_flags_client_visible: false })
     expect(changed).toMatchObject({ new_flags_client_visible: false })
@@ -105,7 +105,7 @@ describe.each(stores)('flags that are not visible to clients, in %s', (_name, op
     expect((await answers(shop)).client.body).toEqual({ ...off, asking: true, behind: true })
   })
 
-  it('A client key notices no change of a hidden flag: not in values, versions or entity tags.', async () => {
+  it('A change of a hidden flag affects no values, versions or entity tags of a client key.', async () => {
     const shop = await openShop()
     const secret = await create(shop, 'secret', { client_visible: false })
     const before = await answers(shop)
@@ -180,7 +180,7 @@ describe.each(stores)('flags that are not visible to clients, in %s', (_name, op
     expect(shown.flags).toMatchObject([{ key: 'theme', clientVisible: false }])
   })
 
-  it('Reports of a client key about a hidden flag are ignored as those about an unknown flag.', async () => {
+  it('Reports of a client key about a hidden flag are ignored like those about an unknown flag.', async () => {
     const shop = await openShop()
     await create(shop, 'secret', { client_visible: false })
     await answers(shop)
@@ -226,7 +226,7 @@ describe.each(stores)('flags that are not visible to clients, in %s', (_name, op
     expect(await requested(secret.id)).toEqual([])
   })
 
-  it('A live client with a client key is not behind after a change of a hidden flag.', async () => {
+  it('A live client with a client key counts as up to date after a change of a hidden flag.', async () => {
     const shop = await openShop()
     const socket = new TestSocket()
     const init = { type: 'init', sdkKey: shop.mine.clientKey, context: CONTEXT }
@@ -238,7 +238,7 @@ describe.each(stores)('flags that are not visible to clients, in %s', (_name, op
     expect(shown.clients).toEqual({ ws: 1, poll: 0, behind: 0 })
   })
 
-  it('Restoring a version keeps the visibility of a flag and says that it was different.', async () => {
+  it('Restoring a version keeps the visibility of a flag and reports that it was different.', async () => {
     const shop = await openShop()
     const { version } = await shop.storage.loadChanges(shop.mine.live, 0)
     await ask(shop, 'PUT', `/flags/${shop.mine.flag.id}`, { client_visible: false })

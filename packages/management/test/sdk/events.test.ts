@@ -24,14 +24,14 @@ const event = (changes: Json = {}): Json => ({
   ...changes,
 })
 
-/** What the metrics say once everything reported is written. */
+/** Returns the metrics after all reports have been written. */
 async function metrics(environmentId = shop.mine.live): Promise<Json> {
   await shop.clock.advance(11_000)
   return shop.read(`/flags/${shop.mine.flag.id}/metrics?environmentId=${environmentId}`)
 }
 
 describe('POST /evaluator/events', () => {
-  it('adds to the metrics what a client has counted', async () => {
+  it('Reported evaluations are added to the metrics', async () => {
     const answer = await report([
       event({ count: 7, micros: 2940, context_keys: ['ada', 'bob', 'eve'] }),
       event({ variation_key: 'light', reason: 'SPLIT', count: 2, context_keys: ['ada'] }),
@@ -53,7 +53,7 @@ describe('POST /evaluator/events', () => {
     expect(await metrics(shop.mine.staging)).toMatchObject({ totalEvaluations: { value: 0 } })
   })
 
-  it('counts it as evaluated locally, in its minute', async () => {
+  it('A reported evaluation has the source sdk and is counted in its minute', async () => {
     await shop.clock.advance(10 * 60_000)
     await report([event({ from: '2030-01-01T00:03:20Z' })])
     await shop.clock.advance(2000)
@@ -64,7 +64,7 @@ describe('POST /evaluator/events', () => {
     expect(counts).toMatchObject([{ count: 1, reason: 'STATIC', source: 'sdk' }])
   })
 
-  it('ignores what is of flags or variations that it does not know, or too old', async () => {
+  it('Events of unknown flags or variations and old events are ignored', async () => {
     shop.clock.set(shop.clock.now() + DAY + 1)
     const answer = await report([
       event({ flag_key: 'unknown', count: 2 }),
@@ -77,19 +77,19 @@ describe('POST /evaluator/events', () => {
     expect(await metrics()).toMatchObject({ totalEvaluations: { value: 6 } })
   })
 
-  it('counts now what a clock ahead of this one puts into the future', async () => {
+  it('An event with a time in the future is counted at the current time', async () => {
     await report([event({ from: '2031-01-01T00:00:00Z', count: 3 })])
     expect(await metrics()).toMatchObject({ totalEvaluations: { value: 3 } })
   })
 
-  it('does not add to the requests that an organization is billed for', async () => {
+  it('Reported evaluations are not added to the billed usage', async () => {
     await report([event({ count: 1000 })])
     await metrics()
     const organization = await shop.storage.find('organization', shop.mine.orgId)
     expect(organization?.apiUsage).toBe(0)
   })
 
-  it('is open to keys of clients, each for its own environment', async () => {
+  it('Reports require an SDK key and are counted in its environment', async () => {
     expect((await report([event()], shop.mine.clientKey)).status).toBe(200)
     expect((await report([event()], shop.theirs.serverKey)).status).toBe(200)
     expect(await metrics()).toMatchObject({ totalEvaluations: { value: 1 } })
@@ -102,19 +102,19 @@ describe('POST /evaluator/events', () => {
     ['none', 'events'],
     [[null], 'events.0'],
     [[{}], 'events.0.flag_key'],
-  ])('refuses %j, naming %s', async (events, field) => {
+  ])('Events that are %j are refused with the field %s', async (events, field) => {
     const { status, body } = await report(events)
     expect(status).toBe(400)
     const error = `${field}: is missing, or not what it must be.`
     expect(body).toEqual({ error, statusCode: 400 })
   })
 
-  it('counts nothing of a report in which anything is wrong', async () => {
+  it('A report with an invalid event is refused completely', async () => {
     expect((await report([event(), event({ count: -1 })])).status).toBe(400)
     expect(await metrics()).toMatchObject({ totalEvaluations: { value: 0 } })
   })
 
-  it('refuses reports that are too large, and other methods', async () => {
+  it('Reports that are too large and other methods are refused', async () => {
     const path = '/evaluator/events'
     const key = shop.mine.serverKey
     const large = await call(shop.flags, path, { key, body: `"${'x'.repeat(262_144)}"` })

@@ -15,7 +15,7 @@ const actor = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: nu
 
 const passwordHasher = new ScryptPasswordHasher({ log2N: 4, r: 8, p: 1 })
 
-it('no secret is kept in clear by anything, in files or in logs', async () => {
+it('No secret is stored in plain text in files or logs', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ff-secrets-'))
   const logged: string[] = []
   const log = (message: string, fields?: LogFields) =>
@@ -44,7 +44,7 @@ it('no secret is kept in clear by anything, in files or in logs', async () => {
       const answer = await call(flags, path, { method, headers, body })
       return (answer.body as Json).data
     }
-    const phrases = await logPeopleIn(flags, orgId, (...ask) => manage(...ask))
+    const phrases = await logUsersIn(flags, orgId, (...ask) => manage(...ask))
     const tokens = `/organizations/${orgId}/tokens`
     const webhooks = `/organizations/${orgId}/webhooks`
     const keys = `/projects/${made.id}/envs/${made.environments[0]?.id}/sdk-keys`
@@ -71,7 +71,7 @@ it('no secret is kept in clear by anything, in files or in logs', async () => {
     expect(Buffer.concat(kept).byteLength).toBeGreaterThan(50_000)
     expect(Buffer.concat(kept).includes('sdk_key.rotated')).toBe(true)
     for (const secret of secrets) {
-      // A part of it would do: what is kept of a secret is its first eleven characters.
+      // The first eleven characters are stored, so the rest of the secret is searched for.
       const part = secret?.slice(12, 44) ?? ''
       expect(part.length).toBe(32)
       for (const bytes of kept) expect(bytes.includes(part)).toBe(false)
@@ -88,8 +88,8 @@ it('no secret is kept in clear by anything, in files or in logs', async () => {
   }
 })
 
-/** Users set passwords, log in and mistype. Returns every secret that must not be stored in clear. */
-async function logPeopleIn(
+/** Logs users in, with some mistakes. Returns all secrets that must not be stored in plain text. */
+async function logUsersIn(
   flags: ManagedServer,
   orgId: string,
   manage: (method: string, path: string, body: Json) => Promise<Json>,

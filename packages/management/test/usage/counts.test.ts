@@ -31,8 +31,8 @@ async function rename(value: string): Promise<void> {
   await settle()
 }
 
-describe('an evaluation counts once per flag and variation', () => {
-  it('over REST', async () => {
+describe('counting of evaluations', () => {
+  it('An evaluation over REST is counted once per flag', async () => {
     const { flags, live } = scene
     for (const context of [pro, free, pro]) await evaluate(flags, live.sdkKey, context)
     await written()
@@ -43,7 +43,7 @@ describe('an evaluation counts once per flag and variation', () => {
     expect(await countsOf(scene, TITLE)).toEqual({ 'rest STATIC title-shop': 3 })
   })
 
-  it('but not when the caller has it already, which is a request all the same', async () => {
+  it('A response with 304 counts as a request but not as an evaluation', async () => {
     const { flags, live } = scene
     const { headers } = await evaluate(flags, live.sdkKey, pro)
     const tag = { 'if-none-match': headers.get('etag') }
@@ -53,7 +53,7 @@ describe('an evaluation counts once per flag and variation', () => {
     expect(await apiUsage(scene)).toBe(2)
   })
 
-  it('over a poll, when it is answered and not while it waits', async () => {
+  it('An evaluation over a poll is counted when the response is sent', async () => {
     const { flags, live, clock } = scene
     const answer = poll(flags, live.sdkKey, { context: pro })
     await settle()
@@ -63,10 +63,10 @@ describe('an evaluation counts once per flag and variation', () => {
     await rename('market')
     expect((await answer).body).toMatchObject({ title: 'market' })
     await poll(flags, live.sdkKey, { context: free, since: '"0.0-x-x"' })
-    const parked = poll(flags, live.sdkKey, { context: free })
+    const pending = poll(flags, live.sdkKey, { context: free })
     await settle()
     await clock.advance(61_000)
-    expect((await parked).status).toBe(200)
+    expect((await pending).status).toBe(200)
     await written()
     expect(await countsOf(scene, BANNER)).toEqual({
       'poll DEFAULT banner-hello': 2,
@@ -76,7 +76,7 @@ describe('an evaluation counts once per flag and variation', () => {
     expect(await apiUsage(scene)).toBe(3)
   })
 
-  it('but not over a poll whose caller has left', async () => {
+  it('A poll is not counted if its client has disconnected', async () => {
     const { flags, live } = scene
     const leaving = new AbortController()
     const answer = poll(flags, live.sdkKey, { context: pro }, leaving.signal)
@@ -87,7 +87,7 @@ describe('an evaluation counts once per flag and variation', () => {
     expect(await countsOf(scene, TITLE)).toEqual({})
   })
 
-  it('over a socket: all flags at first, then those that are pushed', async () => {
+  it('A socket counts all flags at first and then the flags that are pushed', async () => {
     const client = await openClient(scene)
     await written()
     expect(await countsOf(scene, BANNER)).toEqual({ 'ws TARGETING_MATCH banner-other': 1 })
@@ -107,7 +107,7 @@ describe('an evaluation counts once per flag and variation', () => {
     expect(await apiUsage(scene)).toBe(2)
   })
 
-  it('over a socket only when it is told: not what changes nothing, once what waits', async () => {
+  it('A socket counts only values that are sent, and a merged update once', async () => {
     const { socket } = await openClient(scene)
     await publish(
       scene.memory,
@@ -128,7 +128,7 @@ describe('an evaluation counts once per flag and variation', () => {
     expect(await countsOf(scene, BANNER)).toEqual({ 'ws TARGETING_MATCH banner-other': 1 })
   })
 
-  it('in process, all flags or one', async () => {
+  it('An evaluation in process is counted for all flags or for one', async () => {
     const { flags, live } = scene
     await flags.evaluate(live, pro)
     await flags.evaluateFlag(live, 'title', free)
@@ -139,7 +139,7 @@ describe('an evaluation counts once per flag and variation', () => {
     expect(await apiUsage(scene)).toBe(3)
   })
 
-  it('but not to explain it', async () => {
+  it('An explanation is not counted', async () => {
     const { memory, live } = scene
     const managed = createManagedServer({ ...memory, storage: shared(memory.storage) })
     const actor = { id: 'a', email: '', name: '', role: 'platform', orgId: null } as const
@@ -151,7 +151,7 @@ describe('an evaluation counts once per flag and variation', () => {
     expect(await apiUsage(scene)).toBe(0)
   })
 
-  it('with what an application reports with a client key, in the minute of the event', async () => {
+  it('An event that is reported with a client key is counted in its minute', async () => {
     const { flags, live, clock } = scene
     await clock.advance(120_000)
     const event = { flag_key: 'title', variation_key: 'shop', reason: 'STATIC', from: MINUTE }
@@ -163,8 +163,8 @@ describe('an evaluation counts once per flag and variation', () => {
   })
 })
 
-describe('what is counted', () => {
-  it('belongs to the minute of the evaluation, however late it is written', async () => {
+describe('evaluation counts', () => {
+  it('An evaluation is counted in its minute even if it is written later', async () => {
     const { flags, live, clock } = scene
     await clock.advance(59_500)
     await evaluate(flags, live.sdkKey, pro)
@@ -181,7 +181,7 @@ describe('what is counted', () => {
     ])
   })
 
-  it('is complete when the flags change in between', async () => {
+  it('The counts are complete if flags change between evaluations', async () => {
     const { flags, live } = scene
     await evaluate(flags, live.sdkKey, pro)
     await rename('market')
@@ -201,7 +201,7 @@ describe('what is counted', () => {
     expect(await countsOf(scene, 'flag-a-first')).toEqual({ 'rest STATIC a-first-x': 1 })
   })
 
-  it('tells a flag that is off, one that is broken, and one that serves nothing', async () => {
+  it('The counts distinguish inactive flags from flags with an error', async () => {
     const { flags, live, memory } = scene
     await publish(
       memory,
@@ -215,7 +215,7 @@ describe('what is counted', () => {
     expect(await countsOf(scene, 'flag-broken')).toEqual({ 'rest ERROR null': 1 })
   })
 
-  it('has the time that the evaluation took', async () => {
+  it('The counts include the duration of the evaluations', async () => {
     const { flags, live, memory } = scene
     for (let round = 0; round < 200; round += 1) await evaluate(flags, live.sdkKey, pro)
     await written()
@@ -227,8 +227,8 @@ describe('what is counted', () => {
   })
 })
 
-describe("an organization's api_usage", () => {
-  it('grows by requests, and is nobody’s change: no revision, no audit entry', async () => {
+describe('api_usage', () => {
+  it('The usage of an organization grows without a new revision or an audit entry', async () => {
     const { flags, live, memory, orgId } = scene
     const before = await memory.storage.find('organization', orgId)
     for (let round = 0; round < 3; round += 1) await evaluate(flags, live.sdkKey, pro)
@@ -237,7 +237,7 @@ describe("an organization's api_usage", () => {
     expect((await memory.storage.list('auditEvent', {})).total).toBe(0)
   })
 
-  it('does not grow by what is refused', async () => {
+  it('Refused requests do not add to the usage of an organization', async () => {
     const { flags, live } = scene
     expect((await evaluate(flags, live.sdkKey, { kind: '' })).status).toBe(400)
     expect((await evaluate(flags, 'ff_', pro)).status).toBe(401)
@@ -264,7 +264,7 @@ describe('last_evaluated_at', () => {
     return flag?.lastEvaluatedAt
   }
 
-  it('is kept to the quarter of an hour, and written once in each', async () => {
+  it('The last evaluation of a flag is rounded down to 15 minutes and written once in each', async () => {
     const { flags, live, clock, memory, store } = scene
     await memory.storage.insert('flag', { ...flagRecord, projectId: live.projectId })
     const evaluated = async () => {
@@ -282,7 +282,7 @@ describe('last_evaluated_at', () => {
     expect(await evaluated()).toBe('2030-01-01T00:30:00.000Z')
   })
 
-  it('never goes back, whoever writes', async () => {
+  it('The last evaluation of a flag never moves backwards', async () => {
     const { flags, live, memory } = scene
     const later = '2030-01-01T05:00:00.000Z'
     const record = { ...flagRecord, projectId: live.projectId, lastEvaluatedAt: later }

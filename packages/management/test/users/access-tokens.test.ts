@@ -22,8 +22,8 @@ const issue = (body: Json, by?: Role) =>
 const statusWith = async (token: string) =>
   (await world.call('GET', `/organizations/${tenant.orgId}`, { token })).status
 
-describe('an access token', () => {
-  it('is shown once, to whoever issues it', async () => {
+describe('access tokens', () => {
+  it('An access token is contained only in the response that creates it', async () => {
     const answer = await issue({ name: 'CI', role: 'editor' })
     expect(answer.status).toBe(201)
     const { token, ...record } = answer.data
@@ -49,7 +49,7 @@ describe('an access token', () => {
     expect(await statusWith(token)).toBe(200)
   })
 
-  it('is not shown again when the request that issued it is repeated', async () => {
+  it('A repeated creation of an access token does not return the secret again', async () => {
     const body = { name: 'CI', role: 'editor' }
     const headers = { 'idempotency-key': 'once' }
     const post = () => world.call('POST', at, { token: tenant.tokens.owner, headers, body })
@@ -59,7 +59,7 @@ describe('an access token', () => {
     expect(await statusWith(token)).toBe(200)
   })
 
-  it('is refused as soon as it is deleted, while others go on', async () => {
+  it('A deleted access token is refused immediately, other tokens are not', async () => {
     const [one, other] = [(await issue({})).data, (await issue({})).data]
     expect(await statusWith(one.token)).toBe(200)
     expect(await send('DELETE', `${at}/${one.id}`)).toMatchObject({ status: 200, data: null })
@@ -70,14 +70,14 @@ describe('an access token', () => {
     expect(JSON.stringify(event?.payload)).not.toContain('hash')
   })
 
-  it('can end itself', async () => {
+  it('An access token can delete itself', async () => {
     const { id, token } = (await issue({ role: 'admin' })).data
     expect((await world.call('DELETE', `${at}/${id}`, { token })).status).toBe(200)
     expect(await statusWith(token)).toBe(401)
     await world.clock.advance(1000)
   })
 
-  it('is refused from the instant at which it expires', async () => {
+  it('An access token is refused from the time at which it expires', async () => {
     const expires_at = new Date(world.clock.now() + 60_000).toISOString()
     const { token } = (await issue({ expires_at })).data
     await world.clock.advance(59_999)
@@ -86,7 +86,7 @@ describe('an access token', () => {
     expect(await statusWith(token)).toBe(401)
   })
 
-  it('is issued and deleted by nobody whose role is lower', async () => {
+  it('A role cannot create or delete access tokens of a higher role', async () => {
     for (const by of ROLES) {
       for (const role of ROLES) {
         const isAllowed =
@@ -116,13 +116,13 @@ describe('an access token', () => {
     ['last_used_at', null],
     ['hash', 'x'],
     ['prefix', 'ffat_'],
-  ])('is not issued with %s %j', async (field, value) => {
+  ])('An access token is not created with %s %j', async (field, value) => {
     const answer = await issue({ [field]: value })
     expect([answer.status, answer.data.issues[0].path]).toEqual([400, field])
     expect((await send('GET', at)).data.meta.total).toBe(4)
   })
 
-  it('of another organization is neither listed nor deleted', async () => {
+  it('Access tokens of another organization can be neither listed nor deleted', async () => {
     const other = await world.addTenant('Other')
     const theirs = (await world.storage.list('accessToken', { where: { orgId: other.orgId } })).data
     for (const { id } of theirs) {
@@ -134,12 +134,12 @@ describe('an access token', () => {
   })
 })
 
-describe('the last use of a token', () => {
+describe('the last use of an access token', () => {
   const lastUse = async (id: string) =>
     (await world.storage.find('accessToken', id))?.lastUsedAt ?? null
   const now = () => new Date(world.clock.now()).toISOString()
 
-  it('is known a moment later, and to the minute from then on', async () => {
+  it('The last use of an access token is recorded to the minute', async () => {
     const { id, token } = (await issue({})).data
     const first = now()
     for (let use = 0; use < 20; use += 1) expect(await statusWith(token)).toBe(200)
@@ -156,7 +156,7 @@ describe('the last use of a token', () => {
     expect(await lastUse(id)).toBe(second)
   })
 
-  it('changes nothing else about it', async () => {
+  it('Recording the last use changes no other field and is not audited', async () => {
     const { id, token } = (await issue({})).data
     const before = await world.storage.find('accessToken', id)
     const audited = await world.audit()
@@ -167,7 +167,7 @@ describe('the last use of a token', () => {
     expect(await world.audit()).toEqual(audited)
   })
 
-  it('is nobody’s business while the store is away', async () => {
+  it('Recording the last use does not fail if the store is closed', async () => {
     const { token } = (await issue({})).data
     await statusWith(token)
     await world.storage.close()

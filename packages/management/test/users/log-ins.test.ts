@@ -13,8 +13,8 @@ beforeEach(async () => {
   logInWorld = await LogInWorld.create()
 })
 
-describe('logging in', () => {
-  it('answers who one is, and gives the browser a cookie that scripts cannot read', async () => {
+describe('log-ins', () => {
+  it('A log-in returns the user and sets an HttpOnly session cookie', async () => {
     const orgId = logInWorld.tenant.orgId
     const { id } = await logInWorld.add('ada@acme.test', 'editor')
     const answer = await logInWorld.logIn('Ada@ACME.test')
@@ -32,7 +32,7 @@ describe('logging in', () => {
     expect(me.data).toEqual(answer.data)
   })
 
-  it('gives the role of the membership, as it is at each request', async () => {
+  it('Each request of a session has the current role of the membership', async () => {
     const { id } = await logInWorld.add('ada@acme.test', 'viewer')
     const ada = logInWorld.as(await logInWorld.logIn('ada@acme.test'))
     const flags = `/projects/${logInWorld.tenant.project.id}/flags`
@@ -52,10 +52,10 @@ describe('logging in', () => {
     })
   })
 
-  it('leads to the oldest membership, or to the organization that is asked for', async () => {
+  it('A session acts in the oldest membership or in the requested organization', async () => {
     const { world, tenant } = logInWorld
     const other = await world.addTenant('Globex')
-    const stranger = await world.addTenant('Hooli')
+    const unrelated = await world.addTenant('Hooli')
     await logInWorld.add('ada@acme.test', 'viewer')
     await world.clock.advance(1000)
     const there = `/organizations/${other.orgId}/members`
@@ -76,12 +76,12 @@ describe('logging in', () => {
     })
     const unknown = await me(crypto.randomUUID())
     expect(unknown.status).toBe(404)
-    for (const orgId of [stranger.orgId, 'x', '', '__proto__']) {
+    for (const orgId of [unrelated.orgId, 'x', '', '__proto__']) {
       expect((await me(orgId)).text).toBe(unknown.text)
     }
   })
 
-  it('is refused in the same words for whoever is unknown, wrong, or belongs nowhere', async () => {
+  it('Every refused log-in has the same response and is audited with its reason', async () => {
     await logInWorld.add('ada@acme.test', 'viewer')
     await logInWorld.invite('invited@acme.test', 'viewer')
     const refused: Answer[] = []
@@ -109,7 +109,7 @@ describe('logging in', () => {
     expect(JSON.stringify(failed)).not.toContain('not her password')
   })
 
-  it('does the same work whether the address is known or not', async () => {
+  it('A log-in with an unknown address does the same work as one with a wrong password', async () => {
     const real = new ScryptPasswordHasher({ log2N: 4, r: 8, p: 1 })
     const verified: (string | null)[] = []
     const passwordHasher: PasswordHasher = {
@@ -122,13 +122,13 @@ describe('logging in', () => {
     logInWorld = await LogInWorld.create({ passwordHasher })
     await logInWorld.add('ada@acme.test', 'viewer')
     await logInWorld.invite('invited@acme.test', 'viewer')
-    for (const who of ['ada@acme.test', 'invited@acme.test', 'nobody@acme.test', 'x']) {
-      await logInWorld.logIn(who, 'wrong password')
+    for (const email of ['ada@acme.test', 'invited@acme.test', 'nobody@acme.test', 'x']) {
+      await logInWorld.logIn(email, 'wrong password')
     }
     expect(verified).toEqual([expect.stringMatching(/^\$scrypt\$/), null, null, null])
   })
 
-  it('hashes anew what was hashed at another cost', async () => {
+  it('A log-in replaces a hash of another cost', async () => {
     const { id } = await logInWorld.add('ada@acme.test', 'viewer')
     const old = await new ScryptPasswordHasher({ log2N: 5, r: 8, p: 1 }).hash(PASSWORD)
     await logInWorld.world.storage.update('user', id, { passwordHash: old })
@@ -138,12 +138,12 @@ describe('logging in', () => {
     expect((await logInWorld.logIn('ada@acme.test')).status).toBe(200)
   })
 
-  it('takes a password however its characters are composed', async () => {
+  it('A password is accepted in any Unicode normalisation form', async () => {
     await logInWorld.add('ada@acme.test', 'viewer', 'Ångström-Café-ﬁne')
     expect((await logInWorld.logIn('ada@acme.test', 'Ångström-Café-fine')).status).toBe(200)
   })
 
-  it('is not there when people do not log in by this server', async () => {
+  it('The log-in endpoints do not exist if users is false', async () => {
     logInWorld = await LogInWorld.create({ users: false })
     for (const [method, path] of [
       ['POST', '/auth/login'],
@@ -159,7 +159,7 @@ describe('logging in', () => {
   })
 })
 
-describe('a session', () => {
+describe('log-in sessions', () => {
   let session: Answer
 
   beforeEach(async () => {
@@ -169,7 +169,7 @@ describe('a session', () => {
 
   const status = async (answer = session) => (await logInWorld.as(answer).get('/auth/me')).status
 
-  it('ends twelve hours after the log-in, however much it is used', async () => {
+  it('A session ends twelve hours after the log-in', async () => {
     for (let hour = 1; hour < 12; hour += 1) {
       await logInWorld.world.clock.advance(HOUR_MS)
       expect(await status()).toBe(200)
@@ -178,7 +178,7 @@ describe('a session', () => {
     expect(await status()).toBe(401)
   })
 
-  it('ends when nobody has used it for two hours', async () => {
+  it('A session ends when it has not been used for two hours', async () => {
     await logInWorld.world.clock.advance(2 * HOUR_MS - 1)
     expect(await status()).toBe(200)
     await logInWorld.world.clock.advance(2 * HOUR_MS - 1)
@@ -187,7 +187,7 @@ describe('a session', () => {
     expect(await status()).toBe(401)
   })
 
-  it('is forgotten by the store when it is over', async () => {
+  it('Ended sessions are deleted from the store', async () => {
     await logInWorld.world.clock.advance(HOUR_MS)
     await logInWorld.logIn('ada@acme.test')
     await logInWorld.world.clock.advance(HOUR_MS + 1000)
@@ -198,7 +198,7 @@ describe('a session', () => {
     expect((await logInWorld.world.storage.list('loginSession', {})).total).toBe(0)
   })
 
-  it('ends with the log-out, and the cookie with it', async () => {
+  it('A log-out ends the session and deletes the cookie', async () => {
     const ada = logInWorld.as(session)
     const answer = await ada.send('POST', '/auth/logout')
     expect(answer).toMatchObject({ status: 200, data: null })
@@ -208,7 +208,7 @@ describe('a session', () => {
     expect(await status()).toBe(401)
   })
 
-  it('ends when its browser logs in again, which never takes over a session it brought', async () => {
+  it('A new log-in ends the previous session and ignores a planted session cookie', async () => {
     const again = await logInWorld.logIn('ada@acme.test', PASSWORD, { cookie: cookieIn(session) })
     expect(cookieIn(again)).not.toBe(cookieIn(session))
     expect([await status(), await status(again)]).toEqual([401, 200])
@@ -221,7 +221,7 @@ describe('a session', () => {
     expect(withPlanted.status).toBe(401)
   })
 
-  it('ends when its person belongs nowhere any more, even if they come back', async () => {
+  it('A session ends permanently when its user loses the last membership', async () => {
     const me = await logInWorld.as(session).get('/auth/me')
     const member = `/organizations/${logInWorld.tenant.orgId}/members/${me.data.user.id}`
     expect((await logInWorld.manage('DELETE', member)).status).toBe(200)
@@ -230,13 +230,13 @@ describe('a session', () => {
     expect(await status()).toBe(401)
   })
 
-  it('ends with the organization', async () => {
+  it('A session ends when the only organization of its user is deleted', async () => {
     await logInWorld.manage('DELETE', `/organizations/${logInWorld.tenant.orgId}`)
     expect(await status()).toBe(401)
     expect((await logInWorld.world.storage.list('loginSession', {})).total).toBe(0)
   })
 
-  it('is not what a token’s owner is asked about, but /auth/me says whose it is', async () => {
+  it('A request with an access token has no session, and /auth/me returns the actor of the token', async () => {
     const token = logInWorld.tenant.tokens.editor
     const answer = await logInWorld.world.call('GET', '/auth/me', { token })
     expect(answer.data).toEqual({
@@ -259,7 +259,7 @@ describe('a session', () => {
 describe('the administrator', () => {
   const administrator = { email: 'Root@Acme.Test', password: 'a password for the root' }
 
-  it('acts for the platform, with the password the operator has given', async () => {
+  it('The administrator logs in with the configured password and has the role platform', async () => {
     logInWorld = await LogInWorld.create({ administrator })
     const answer = await logInWorld.logIn('root@acme.test', administrator.password)
     expect(answer.data).toMatchObject({
@@ -272,7 +272,7 @@ describe('the administrator', () => {
     expect((await root.get('/organizations', { 'x-ff-organization': 'x' })).status).toBe(200)
   })
 
-  it('gets a new password at the next start, which ends what was open with the old one', async () => {
+  it('A new password of the administrator applies after a restart and ends open sessions', async () => {
     logInWorld = await LogInWorld.create({ administrator })
     const before = logInWorld.as(await logInWorld.logIn('root@acme.test', administrator.password))
     await logInWorld.restart({ administrator })
@@ -288,7 +288,7 @@ describe('the administrator', () => {
     )
   })
 
-  it('is one: whoever was it before has the role no more', async () => {
+  it('A new administrator replaces the previous one', async () => {
     logInWorld = await LogInWorld.create({ administrator })
     const before = logInWorld.as(await logInWorld.logIn('root@acme.test', administrator.password))
     await logInWorld.restart({ administrator: { ...administrator, email: 'next@acme.test' } })
@@ -297,7 +297,7 @@ describe('the administrator', () => {
     expect((await logInWorld.logIn('next@acme.test', administrator.password)).status).toBe(200)
   })
 
-  it('is nobody whom a member could become by adding that address first', async () => {
+  it('A member with the address of the administrator cannot act as the administrator', async () => {
     const link = await logInWorld.invite('root@acme.test', 'viewer')
     await logInWorld.change({ token: link, new_password: PASSWORD })
     const mallory = logInWorld.as(await logInWorld.logIn('root@acme.test'))
@@ -313,11 +313,11 @@ describe('the administrator', () => {
     [{ email: 'nobody', password: 'a password for the root' }, 'administrator.email'],
     [{ email: 'root@acme.test', password: 'short' }, 'administrator.password'],
     [{ email: 'root@acme.test', password: 'ROOT@acme.test' }, 'administrator.password'],
-  ])('cannot be %j', async (wrong, field) => {
+  ])('An administrator %j is refused', async (wrong, field) => {
     await expect(LogInWorld.create({ administrator: wrong })).rejects.toThrow(field)
   })
 
-  it('needs users who log in', async () => {
+  it('An administrator requires users', async () => {
     await expect(LogInWorld.create({ administrator, users: false })).rejects.toThrow('users')
   })
 })

@@ -28,8 +28,8 @@ const rolesOf = async (): Promise<Json> =>
     (await send('GET', at)).data.data.map(({ email, role }: Json) => [email, role]),
   )
 
-describe('a member', () => {
-  it('is a person with a role', async () => {
+describe('members', () => {
+  it('A member can be added, changed and removed', async () => {
     const answer = await send('POST', at, { email: 'Ada@Acme.Test', name: 'Ada', role: 'editor' })
     expect(answer).toMatchObject({ status: 201, headers: { ETag: '"1"' } })
     expect(answer.data).toEqual({
@@ -68,7 +68,7 @@ describe('a member', () => {
     ])
   })
 
-  it('is there once, however the address is written and however often it is added', async () => {
+  it('An e-mail address can be a member only once, without regard to case', async () => {
     const addresses = ['a@acme.test', 'A@ACME.test', 'a@Acme.Test']
     const answers = await Promise.all(addresses.map((email) => add(email, 'viewer')))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
@@ -77,7 +77,7 @@ describe('a member', () => {
     expect((await world.storage.list('user', {})).total).toBe(1)
   })
 
-  it('may be one of several organizations, none of which learns of the others', async () => {
+  it('A user can be a member of several organizations, which do not see each other’s data', async () => {
     const other = await world.addTenant('Other')
     const there = `/organizations/${other.orgId}/members`
     const token = other.tokens.owner
@@ -119,7 +119,7 @@ describe('a member', () => {
     ['id', '00000000-0000-4000-8000-000000000001'],
     ['revision', 7],
     ['deleted_at', null],
-  ])('is not added with %s %j', async (field, value) => {
+  ])('A member is not added with %s %j', async (field, value) => {
     const body = { email: 'a@acme.test', name: 'Ada', role: 'viewer', [field]: value }
     const answer = await send('POST', at, body)
     expect([answer.status, answer.data.issues[0].path]).toEqual([400, field])
@@ -127,7 +127,7 @@ describe('a member', () => {
     expect((await world.storage.list('user', {})).total).toBe(0)
   })
 
-  it('keeps its address, and whose it is', async () => {
+  it('The address and the user of a member cannot be changed', async () => {
     const { user_id } = await added('a@acme.test', 'viewer')
     for (const field of ['email', 'user_id', 'org_id', 'id', 'created_at']) {
       const answer = await send('PUT', `${at}/${user_id}`, { [field]: 'x@acme.test' })
@@ -135,7 +135,7 @@ describe('a member', () => {
     }
   })
 
-  it('is found by parts of name and address, in the order of the addresses', async () => {
+  it('Members are sorted by address and can be searched by parts of name and address', async () => {
     for (const email of ['c@acme.test', 'a@acme.test', 'b@other.test']) await added(email, 'viewer')
     const emails = async (query: string) =>
       (await send('GET', `${at}?${query}`)).data.data.map(({ email }: Json) => email)
@@ -147,7 +147,7 @@ describe('a member', () => {
 })
 
 describe('roles', () => {
-  it('are given and taken by nobody beyond their own', async () => {
+  it('A role cannot add, change or remove members of a higher role', async () => {
     for (const by of UPWARD) {
       for (const role of MEMBER_ROLES) {
         const mayManage = UPWARD.indexOf(by) >= UPWARD.indexOf('admin')
@@ -172,7 +172,7 @@ describe('roles', () => {
     }
   })
 
-  it('that are refused leave no trace', async () => {
+  it('A refused change of a role has no effect', async () => {
     const owner = await added('owner@acme.test', 'owner')
     const before = [await rolesOf(), await world.audit()]
     await add('new@acme.test', 'owner', 'admin')
@@ -182,7 +182,7 @@ describe('roles', () => {
     expect((await world.storage.list('user', {})).total).toBe(1)
   })
 
-  it('always leave an owner', async () => {
+  it('The last owner cannot be removed or demoted', async () => {
     const last = `${at}/${(await added('last@acme.test', 'owner')).user_id}`
     for (const by of ['owner', 'platform'] as const) {
       for (const role of ['admin', 'viewer']) {
@@ -196,7 +196,7 @@ describe('roles', () => {
     expect(await rolesOf()).toEqual({ 'next@acme.test': 'owner' })
   })
 
-  it('leave an owner when all of them go at once', async () => {
+  it('One owner remains when all owners are removed or demoted concurrently', async () => {
     const emails = Array.from({ length: 6 }, (_, n) => `owner${n}@acme.test`)
     const owners = await Promise.all(emails.map((email) => added(email, 'owner')))
     const answers = await Promise.all(

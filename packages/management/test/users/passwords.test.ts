@@ -11,8 +11,8 @@ beforeEach(async () => {
   logInWorld = await LogInWorld.create()
 })
 
-describe('a one-time link', () => {
-  it('lets a new member set a password, once', async () => {
+describe('one-time links', () => {
+  it('A new member can set a password once with a one-time link', async () => {
     const token = await logInWorld.invite('ada@acme.test', 'admin')
     expect(token).toMatch(/^ffl_[0-9a-f]{64}$/)
     expect((await logInWorld.logIn('ada@acme.test')).status).toBe(401)
@@ -33,7 +33,7 @@ describe('a one-time link', () => {
     expect((await logInWorld.manage('GET', '/audit/verify')).data.valid).toBe(true)
   })
 
-  it('that comes many times at once is used by exactly one', async () => {
+  it('Of several concurrent requests with one link exactly one succeeds', async () => {
     const token = await logInWorld.invite('ada@acme.test', 'viewer')
     const passwords = Array.from({ length: 8 }, (_, n) => `password number ${n}`)
     const answers = await Promise.all(
@@ -41,11 +41,11 @@ describe('a one-time link', () => {
     )
     const statuses = answers.map(({ status }) => status)
     expect(statuses.toSorted()).toEqual([200, ...Array(7).fill(401)])
-    const winner = passwords[statuses.indexOf(200)] ?? ''
-    expect((await logInWorld.logIn('ada@acme.test', winner)).status).toBe(200)
+    const accepted = passwords[statuses.indexOf(200)] ?? ''
+    expect((await logInWorld.logIn('ada@acme.test', accepted)).status).toBe(200)
   })
 
-  it('ends after seven days, with its membership, and when there is a newer one', async () => {
+  it('A link ends after seven days, with its membership, or when a newer one is created', async () => {
     const at = `/organizations/${logInWorld.tenant.orgId}/members`
     const expired = await logInWorld.invite('late@acme.test', 'viewer')
     const removed = await logInWorld.invite('gone@acme.test', 'viewer')
@@ -68,7 +68,7 @@ describe('a one-time link', () => {
     expect(JSON.stringify(invited)).not.toMatch(/ffl_|link/)
   })
 
-  it('is not made anew by a change of something else', async () => {
+  it('A change of another field of a member keeps the link', async () => {
     const at = `/organizations/${logInWorld.tenant.orgId}/members`
     const token = await logInWorld.invite('ada@acme.test', 'viewer')
     const { data } = await logInWorld.manage('GET', at)
@@ -77,7 +77,7 @@ describe('a one-time link', () => {
     expect((await logInWorld.change({ token, new_password: PASSWORD })).status).toBe(200)
   })
 
-  it('gives a new password to who has forgotten theirs, and ends their sessions', async () => {
+  it('A link for a forgotten password sets a new password and ends all sessions', async () => {
     const { id } = await logInWorld.add('ada@acme.test', 'viewer')
     const before = logInWorld.as(await logInWorld.logIn('ada@acme.test'))
     const at = `/organizations/${logInWorld.tenant.orgId}/members/${id}`
@@ -90,7 +90,7 @@ describe('a one-time link', () => {
   })
 
   it.each(['viewer', 'editor', 'admin', 'owner'] as const)(
-    'to the account of an owner is made for owners only: %s',
+    'Only an owner can create a link for an owner (role %s)',
     async (role) => {
       const { id } = await logInWorld.add('boss@acme.test', 'owner')
       const at = `/organizations/${logInWorld.tenant.orgId}/members/${id}`
@@ -109,7 +109,7 @@ describe('a one-time link', () => {
     [{}, 'token'],
     [{ new_password: OTHER, old_password: PASSWORD }, 'token'],
     [{ new_password: OTHER, email: 'x@acme.test' }, 'email'],
-  ])('with %j is refused, and stays good', async (body, field) => {
+  ])('A link with %j is refused and stays valid', async (body, field) => {
     const token = await logInWorld.invite('ada.lovelace@acme.test', 'viewer')
     const refused = await logInWorld.change({ token, ...body })
     expect([refused.status, refused.data.issues[0].path]).toEqual([400, field])
@@ -117,7 +117,7 @@ describe('a one-time link', () => {
   })
 })
 
-describe('who adds an address that is known elsewhere', () => {
+describe('members of several organizations', () => {
   let other: Tenant
   let theirs: string
 
@@ -139,7 +139,7 @@ describe('who adds an address that is known elsewhere', () => {
     return data?.memberships?.map(({ name }: Json) => name)
   }
 
-  it('cannot take that person’s account, and gets them in only by their own password', async () => {
+  it('A link of a second organization requires the current password of the user', async () => {
     await logInWorld.add('ada@acme.test', 'admin')
     const token = await inviteThere('ada@acme.test')
     expect((await logInWorld.change({ token, new_password: OTHER })).status).toBe(409)
@@ -150,7 +150,7 @@ describe('who adds an address that is known elsewhere', () => {
     expect((await logInWorld.change({ token, old_password: PASSWORD })).status).toBe(401)
   })
 
-  it('gets nothing of what others invite the same address to, whoever is first', async () => {
+  it('A link does not accept the membership in another organization', async () => {
     const mine = await logInWorld.invite('ada@acme.test', 'admin')
     await inviteThere('ada@acme.test')
     await logInWorld.change({ token: mine, new_password: PASSWORD })
@@ -162,7 +162,7 @@ describe('who adds an address that is known elsewhere', () => {
     expect((await me.get(`/organizations/${other.orgId}`)).status).toBe(404)
   })
 
-  it('of two links that are used at once, only one sets the password', async () => {
+  it('Of two links that are used concurrently only one sets the password', async () => {
     const mine = await logInWorld.invite('ada@acme.test', 'admin')
     await inviteThere('ada@acme.test')
     const answers = await Promise.all([
@@ -172,7 +172,7 @@ describe('who adds an address that is known elsewhere', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
   })
 
-  it('learns nothing: the answer is that of a new address', async () => {
+  it('Adding a member does not reveal that the address already exists', async () => {
     await logInWorld.add('ada@acme.test', 'admin')
     const at = `/organizations/${other.orgId}/members`
     const add = async (email: string) => {
@@ -184,8 +184,8 @@ describe('who adds an address that is known elsewhere', () => {
   })
 })
 
-describe('changing one’s own password', () => {
-  it('takes the old one, and ends all other sessions', async () => {
+describe('password changes', () => {
+  it('A password change requires the old password and ends all other sessions', async () => {
     await logInWorld.add('ada@acme.test', 'viewer')
     const here = logInWorld.as(await logInWorld.logIn('ada@acme.test'))
     const there = logInWorld.as(await logInWorld.logIn('ada@acme.test'))
@@ -206,7 +206,7 @@ describe('changing one’s own password', () => {
     })
   })
 
-  it('is refused without a session, or without its X-CSRF-Token', async () => {
+  it('A password change requires a session and its X-CSRF-Token', async () => {
     await logInWorld.add('ada@acme.test', 'viewer')
     const body = { old_password: PASSWORD, new_password: OTHER }
     expect((await logInWorld.change(body)).status).toBe(401)

@@ -40,8 +40,8 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
     clean()
   })
 
-  describe('a change', () => {
-    it('is told at once, signed, as the audit log has it', async () => {
+  describe('changes', () => {
+    it('A change is sent immediately as a signed message with the audit event', async () => {
       const { secret, id: webhookId } = await server.addWebhook(`${receiver.url}/hook?a=b`)
       await server.change()
       const [delivery] = await server.settled()
@@ -72,7 +72,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       expect(delivery?.durationMs).toBeGreaterThanOrEqual(0)
     })
 
-    it('is not genuine with another secret, body, id or time', async () => {
+    it('The signature is invalid for another secret, body, id or time', async () => {
       const { secret } = await server.addWebhook(receiver.url)
       const other = await server.addWebhook(receiver.url, ['flag.*'])
       await server.change()
@@ -87,7 +87,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       }
     })
 
-    it('is told to those who asked for it, in its organization', async () => {
+    it('A change is sent only to subscribed and active webhooks of its organization', async () => {
       const all = await server.addWebhook(`${receiver.url}/all`, ['*'])
       await server.addWebhook(`${receiver.url}/exact`, ['flag.updated', 'project.created'])
       await server.addWebhook(`${receiver.url}/others`, ['project.updated', 'flag.*', 'webhook.*'])
@@ -102,24 +102,24 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       await server.change()
       await server.settled()
       expect(receiver.received.map(({ path }) => path).sort()).toEqual(['/all', '/exact'])
-      const told = await server.deliveries({ webhookId: all.id })
-      // Whoever asks for everything hears of their own creation first.
-      expect(told[0]?.eventType).toBe('webhook.created')
+      const sent = await server.deliveries({ webhookId: all.id })
+      // A webhook for all events receives its own creation first.
+      expect(sent[0]?.eventType).toBe('webhook.created')
     })
 
-    it('that is undone is told to nobody', async () => {
+    it('A change that is rolled back is not sent', async () => {
       await server.addWebhook(receiver.url)
       const alongside = async () => {
-        throw new Error('undone')
+        throw new Error('rolled back')
       }
-      const undone = server.changeIn({ alongside })
-      await expect(undone).rejects.toThrow('undone')
+      const rolledBack = server.changeIn({ alongside })
+      await expect(rolledBack).rejects.toThrow('rolled back')
       expect(await server.deliveries()).toEqual([])
       await server.after(MINUTE)
       expect(receiver.received).toEqual([])
     })
 
-    it('that is refused, or changes nothing, is told to nobody', async () => {
+    it('A refused change is not sent', async () => {
       await server.addWebhook(receiver.url, ['*'])
       const before = (await server.settled()).length
       const params = { orgId: server.orgId }
@@ -129,8 +129,8 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
     })
   })
 
-  describe('a receiver that fails', () => {
-    it('is tried again, later each time, with the same message', async () => {
+  describe('failing receivers', () => {
+    it('A failed delivery is retried at growing intervals with the same message', async () => {
       const { secret, id } = await server.addWebhook(receiver.url)
       receiver.answer = status(500)
       await server.change()
@@ -162,7 +162,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       expect(receiver.received).toHaveLength(8)
     })
 
-    it('is told everything it missed once it is back', async () => {
+    it('A receiver that recovers receives all missed messages', async () => {
       const { id } = await server.addWebhook(receiver.url)
       receiver.answer = (response) => response.destroy()
       for (let change = 0; change < 4; change += 1) await server.change()
@@ -180,7 +180,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       expect((await server.webhook(id)).failingSince).toBe(null)
     })
 
-    it('is switched off after five days, which the audit log tells', async () => {
+    it('A webhook that fails for five days is deactivated and audited', async () => {
       const { id } = await server.addWebhook(receiver.url)
       receiver.answer = status(503)
       await server.change()
@@ -210,7 +210,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
         expect(each).toMatchObject({ status: 'failed', lastError: 'inactive' })
     })
 
-    it('begins anew when it is switched on again', async () => {
+    it('Reactivating a webhook resets its health', async () => {
       const { id: webhookId } = await server.addWebhook(receiver.url)
       await storage.update('webhook', webhookId, {
         isActive: false,
@@ -225,7 +225,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       expect([isActive, failingSince]).toEqual([true, new Date(server.clock.now()).toISOString()])
     })
 
-    it('holds nobody else up', async () => {
+    it('A slow receiver does not delay other webhooks', async () => {
       const slow = await Receiver.start()
       slow.answer = () => undefined
       await server.addWebhook(slow.url, ['project.*'])
@@ -242,16 +242,16 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
         async () => receiver.received.length,
         (count) => count === 1,
       )
-      // An attempt on the slow one takes five seconds.
+      // An attempt to the slow receiver takes five seconds.
       expect(Date.now() - begun).toBeLessThan(4000)
-      // As many as may be under way to one webhook.
+      // The limit of concurrent messages to one webhook.
       expect(slow.received).toHaveLength(4)
       await slow.close()
     })
   })
 
-  describe('what is under way', () => {
-    it('is sent once, however many instances there are', async () => {
+  describe('deliveries in progress', () => {
+    it('A message is sent once when several instances run', async () => {
       const { clock } = server
       for (let more = 0; more < 2; more += 1) {
         others.push(await new HookedServer(storage, { clock }).start())
@@ -263,7 +263,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       }
       await eventually(
         async () => {
-          // So slowly that no lease runs out on an attempt that takes a second of real time.
+          // Slow enough that no claim ends during an attempt that takes one second of real time.
           await sleep(100)
           await clock.advance(2 * SECOND)
           return server.deliveries({ status: 'delivered' })
@@ -275,7 +275,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       expect(new Set(ids).size).toBe(30)
     })
 
-    it('is noticed by other instances within seconds', async () => {
+    it('A delivery is sent by another instance within seconds', async () => {
       await server.addWebhook(receiver.url)
       await server.changeAndDie()
       expect(receiver.received).toEqual([])
@@ -283,10 +283,10 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       expect(await server.settled()).toMatchObject([{ status: 'delivered', attempts: 1 }])
     })
 
-    it('is sent again, under the same id, when the process that claimed it has died', async () => {
+    it('A delivery is retried with the same id if the process that claimed it has ended', async () => {
       await server.addWebhook(receiver.url)
       await server.changeAndDie()
-      // What a process leaves that is killed between its claim and its sending.
+      // Simulates a process that is killed after its claim.
       const never = () => new Promise<never>(() => undefined)
       const webhookSender = { refusalOf: () => undefined, send: never }
       await server.dispatcher(webhookSender).run()
@@ -299,7 +299,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([claimed?.id])
     })
 
-    it('has no say any more once another has claimed it', async () => {
+    it('A late result is ignored after another instance has claimed the delivery', async () => {
       await server.addWebhook(receiver.url)
       await server.changeAndDie()
       let finish: () => void = () => undefined
@@ -320,7 +320,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       expect(await server.deliveries()).toMatchObject([{ status: 'delivered', attempts: 2 }])
     })
 
-    it('may end before an instance has stopped, which begins nothing more', async () => {
+    it('Stopping waits for attempts in progress and starts no further ones', async () => {
       await server.addWebhook(receiver.url)
       let finish: () => void = () => undefined
       receiver.answer = (response) => {
@@ -348,7 +348,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       ])
     })
 
-    it('ends with its webhook', async () => {
+    it('Pending deliveries fail when their webhook is deleted', async () => {
       const { id: webhookId } = await server.addWebhook(receiver.url)
       receiver.answer = status(500)
       await server.change()
@@ -359,7 +359,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
     })
   })
 
-  it('a secret that cannot be opened is blamed on nobody', async () => {
+  it('A secret that cannot be decrypted does not count as a failure of the receiver', async () => {
     const { id } = await server.addWebhook(receiver.url)
     const { clock } = server
     const other = new HookedServer(storage, { clock, secretKey: '00'.repeat(32) })
@@ -371,12 +371,12 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
     ])
     expect((await server.webhook(id)).failingSince).toBe(null)
     expect(other.errors.map(([message]) => message)).toEqual([
-      'a webhook message could not be made',
+      'A webhook message could not be created',
     ])
     expect(JSON.stringify(other.errors)).not.toContain('whsec_')
   })
 
-  it('deliveries are kept for seven days', async () => {
+  it('Deliveries are kept for seven days', async () => {
     await server.addWebhook(receiver.url)
     await server.change()
     await server.settled()

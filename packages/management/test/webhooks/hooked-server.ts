@@ -14,17 +14,19 @@ import { createManagedServer, type ManagedServer } from '../world/managed-server
 
 const ACTOR = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
 
-/** Under which these servers keep secrets. */
+/** The `secretKey` of these servers. */
 export const SECRET_KEY = 'a5'.repeat(32)
 
-/** A server that sends webhooks to this machine, and one organization on it. */
+/** A server with one organization that sends webhooks to this machine. */
 export class HookedServer {
   readonly flags: ManagedServer
   readonly storage: Storage
-  /** Shows the real time at first, which is what receivers compare timestamps with. */
+  /** Starts at the real time, because receivers compare timestamps with it. */
   readonly clock: FakeClock
   readonly errors: [string, LogFields | undefined][] = []
-  /** Another instance over the same store, that looks when a test wants it to. */
+  /**
+   * The dispatcher of another instance over the same store, which runs only when a test calls it.
+   */
   readonly instance: WebhookDispatcher
   orgId = ''
   readonly #logger: Logger
@@ -43,7 +45,7 @@ export class HookedServer {
     this.instance = this.dispatcher(new NodeWebhookSender({ allowLoopback: true }), secretKey)
   }
 
-  /** A dispatcher of another instance, which sends in this way. */
+  /** Creates the dispatcher of another instance with a different sender. */
   dispatcher(webhookSender: WebhookSender, secretKey = SECRET_KEY): WebhookDispatcher {
     const { storage, clock } = this
     return new WebhookDispatcher({
@@ -74,7 +76,7 @@ export class HookedServer {
     return this.orgId
   }
 
-  /** That of the organization added last. */
+  /** Adds a webhook to the organization that was added last. */
   addWebhook(
     url: string,
     eventTypes: readonly string[] = ['project.*'],
@@ -83,17 +85,17 @@ export class HookedServer {
     return this.management.createWebhook({ params, body: { url, eventTypes: [...eventTypes] } })
   }
 
-  /** A change that webhooks are told of, as `project.created`. */
+  /** Makes a change with the event `project.created`. */
   change(): Promise<unknown> {
     return this.management.createProject(this.#newProject())
   }
 
-  /** The same, by an instance that dies before it can send anything. */
+  /** Makes a change in an instance that ends before it can send anything. */
   changeAndDie(): Promise<unknown> {
     return this.changeIn({})
   }
 
-  /** The same, in a call with these fields. */
+  /** Makes a change in a call with additional fields, without a dispatcher. */
   changeIn(call: Partial<ChangeCall>): Promise<unknown> {
     const { storage, clock } = this
     const services = {
@@ -115,11 +117,11 @@ export class HookedServer {
 
   async webhook(id: string): Promise<Webhook> {
     const found = await this.storage.find('webhook', id)
-    if (found === undefined) throw new Error('no such webhook')
+    if (found === undefined) throw new Error('The webhook does not exist.')
     return found
   }
 
-  /** Waits, in real time, until nothing is under way; answers all deliveries. */
+  /** Waits, in real time, until no attempt is in progress. Returns all deliveries. */
   async settled(): Promise<readonly WebhookDelivery[]> {
     const soon = new Date(this.clock.now() + 1).toISOString()
     return eventually(
@@ -133,13 +135,13 @@ export class HookedServer {
     )
   }
 
-  /** Looks for what is due after so long, as every instance does again and again. */
+  /** Advances the clock and sends due deliveries, as every instance does periodically. */
   async after(ms: number): Promise<void> {
     this.clock.set(this.clock.now() + ms)
     await this.instance.run()
   }
 
-  /** Moves on to where the waits of failed attempts have ended; answers what came of the next ones. */
+  /** Advances the clock to the next retries. Returns all deliveries after them. */
   async retry(): Promise<readonly WebhookDelivery[]> {
     const pending = await this.deliveries({ status: 'pending' })
     const due = pending.map(({ nextAttemptAt }) => Date.parse(nextAttemptAt ?? ''))
@@ -153,7 +155,7 @@ export class HookedServer {
   }
 }
 
-/** What is found when it is at last as it should be. */
+/** Calls `find` until `isSo` returns `true` for its result, and returns it. Throws after 8 s. */
 export async function eventually<T>(
   find: () => Promise<T>,
   isSo: (found: T) => boolean,
@@ -161,6 +163,7 @@ export async function eventually<T>(
   for (const start = Date.now(); ; await settle()) {
     const found = await find()
     if (isSo(found)) return found
-    if (Date.now() - start > 8000) throw new Error(`not within 8 s: ${JSON.stringify(found)}`)
+    if (Date.now() - start > 8000)
+      throw new Error(`The condition was not met within 8 s: ${JSON.stringify(found)}`)
   }
 }

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { text } from 'node:stream/consumers'
 import { type Listening, listen } from '../../../server/test/node/listening.ts'
 
+/** A request that a receiver has received. */
 export interface Received {
   readonly method: string
   readonly path: string
@@ -9,12 +10,13 @@ export interface Received {
   readonly body: string
 }
 
+/** Sends a response. */
 export type Answer = (response: ServerResponse, request: IncomingMessage) => void
 
-/** A program that is told of changes, on a free loopback port. */
+/** A receiver of webhook messages on a free loopback port. */
 export class Receiver {
   readonly received: Received[] = []
-  /** What is answered to the next ones; 204 at first. */
+  /** Responds to the next requests; by default with 204. */
   answer: Answer = (response) => response.writeHead(204).end()
   readonly #listening: Listening
 
@@ -47,7 +49,7 @@ export class Receiver {
   }
 }
 
-/** Answers with this status, and nothing else. */
+/** Returns a function that responds with a status and headers. */
 export function status(code: number, headers: Record<string, string> = {}): Answer {
   return (response) => response.writeHead(code, headers).end('not to be shown')
 }

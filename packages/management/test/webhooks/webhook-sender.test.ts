@@ -13,7 +13,7 @@ const V6 = (address: string): ResolvedAddress => ({ address, family: 6 })
 const post = (sender: NodeWebhookSender, url: string) =>
   sender.send({ url, headers: { 'webhook-id': '1' }, body: '{}' })
 
-/** A server that speaks no HTTP of its own accord. */
+/** Starts a TCP server without HTTP. */
 async function listenRaw(
   onConnection: (socket: Socket) => void,
 ): Promise<Server & { port: number }> {
@@ -26,14 +26,14 @@ async function listenRaw(
   return Object.assign(server, { port: (server.address() as AddressInfo).port })
 }
 
-describe('an address of a webhook', () => {
+describe('webhook URLs', () => {
   it.each([
     'https://hooks.example.com',
     'https://hooks.example.com:8443/a/b?c=d',
     'https://8.8.8.8/',
     'https://[2606:4700:4700::1111]:444/x',
     'https://xn--bcher-kva.example/',
-  ])('may be %s', (url) => {
+  ])('The URL %s is allowed', (url) => {
     expect(STRICT.refusalOf(url)).toBeUndefined()
   })
 
@@ -70,8 +70,8 @@ describe('an address of a webhook', () => {
     'https://[fd00:ec2::254]/',
     'https://[ff02::1]/',
     'https://[2001:db8::1]/',
-  ])('is refused when it is %s, and never connected to', async (url) => {
-    expect(STRICT.refusalOf(url)).toBe('must not lead to a private, local or reserved address')
+  ])('The URL %s is refused and never connected to', async (url) => {
+    expect(STRICT.refusalOf(url)).toBe('must not point to a private, local or reserved address')
     expect(await post(STRICT, url)).toEqual({ status: null, fault: 'host' })
   })
 
@@ -85,11 +85,11 @@ describe('an address of a webhook', () => {
     ['https://[::1', 'is not a URL'],
     ['https://999.1.1.1/', 'is not a URL'],
     ['', 'is not a URL'],
-  ])('is refused when it is %j', (url, why) => {
+  ])('The URL %j is refused', (url, why) => {
     expect(STRICT.refusalOf(url)).toBe(why)
   })
 
-  it('may lead to this machine only where that is allowed, and only there without TLS', () => {
+  it('Only a URL of this machine may omit TLS, and only if allowLoopback is set', () => {
     for (const url of ['http://127.0.0.1:80/', 'http://localhost/', 'https://[::1]/']) {
       expect(LOCAL.refusalOf(url)).toBeUndefined()
     }
@@ -99,7 +99,7 @@ describe('an address of a webhook', () => {
   })
 })
 
-describe('names that lead astray', () => {
+describe('host names of webhooks', () => {
   let receiver: Receiver
 
   beforeEach(async () => {
@@ -111,18 +111,18 @@ describe('names that lead astray', () => {
     ['loopback', [V4('127.0.0.1')]],
     ['loopback of IPv6', [V6('::1')]],
     ['a mapped address', [V6('::ffff:127.0.0.1')]],
-    ['the metadata of a cloud', [V4('169.254.169.254')]],
+    ['the metadata address of a cloud', [V4('169.254.169.254')]],
     ['a private address among public ones', [V4('8.8.8.8'), V4('127.0.0.1')]],
     ['a link-local address among public ones', [V6('2606:4700:4700::1111'), V6('fe80::1%lo')]],
-    ['nothing', []],
-  ])('are not followed to %s', async (_what, addresses) => {
+    ['no address', []],
+  ])('A host name that resolves to %s is refused', async (_what, addresses) => {
     const sender = new NodeWebhookSender({ allowLoopback: false, lookup: async () => addresses })
     const answer = await post(sender, `https://hooks.example.com:${receiver.port}/`)
     expect(answer).toEqual({ status: null, fault: 'host' })
     expect(receiver.received).toEqual([])
   })
 
-  it('are told from names that nobody knows by nothing', async () => {
+  it('An unknown host name has the same fault as a refused address', async () => {
     const unknown = async () => {
       throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' })
     }
@@ -133,33 +133,33 @@ describe('names that lead astray', () => {
     })
   })
 
-  it('are asked for once an attempt: a second answer changes nothing', async () => {
-    const asked: string[] = []
-    // Rebinding: this machine when it is judged, anything else when it is asked for again.
+  it('A host name is resolved once per attempt', async () => {
+    const resolved: string[] = []
+    // DNS rebinding: the second resolution returns a different address.
     const sender = new NodeWebhookSender({
       allowLoopback: true,
       lookup: async (hostname) => {
-        asked.push(hostname)
-        return [V4(asked.length === 1 ? '127.0.0.1' : '169.254.169.254')]
+        resolved.push(hostname)
+        return [V4(resolved.length === 1 ? '127.0.0.1' : '169.254.169.254')]
       },
     })
     const url = `http://rebinding.example:${receiver.port}/hook`
     expect(await post(sender, url)).toEqual({ status: 204, fault: null })
-    expect(asked).toEqual(['rebinding.example'])
-    // The next attempt asks again, and is not led astray by what was good before.
+    expect(resolved).toEqual(['rebinding.example'])
+    // The next attempt resolves the name again and refuses the new address.
     expect(await post(sender, url)).toEqual({ status: null, fault: 'host' })
     expect(receiver.received).toHaveLength(1)
     expect(receiver.received[0]?.headers.host).toBe(`rebinding.example:${receiver.port}`)
   })
 
-  it('lead nowhere without TLS but to this machine', async () => {
+  it('A public host name without TLS is refused', async () => {
     const lookup = async () => [V4('8.8.8.8')]
     const sender = new NodeWebhookSender({ allowLoopback: true, lookup })
     expect(await post(sender, 'http://hooks.example.com/')).toEqual({ status: null, fault: 'host' })
   })
 })
 
-describe('what is answered', () => {
+describe('responses of receivers', () => {
   let receiver: Receiver
 
   beforeEach(async () => {
@@ -167,7 +167,7 @@ describe('what is answered', () => {
   })
   afterEach(() => receiver.close())
 
-  it('is a success with any 2xx', async () => {
+  it('A status 2xx is a success', async () => {
     for (const code of [200, 201, 202, 204, 299]) {
       receiver.answer = status(code)
       expect(await post(LOCAL, receiver.url)).toEqual({ status: code, fault: null })
@@ -180,14 +180,14 @@ describe('what is answered', () => {
     })
   })
 
-  it('is a failure with anything else', async () => {
+  it('Any other status is a failure', async () => {
     for (const code of [400, 401, 404, 410, 429, 500, 503]) {
       receiver.answer = status(code)
       expect(await post(LOCAL, receiver.url)).toEqual({ status: code, fault: 'status' })
     }
   })
 
-  it('is not followed when it is a redirect', async () => {
+  it('A redirect is a failure and is not followed', async () => {
     const other = await Receiver.start()
     for (const code of [301, 302, 303, 307, 308]) {
       receiver.answer = status(code, { location: `${other.url}/inside` })
@@ -197,7 +197,7 @@ describe('what is answered', () => {
     await other.close()
   })
 
-  it('counts by its status, however much more there is of it', async () => {
+  it('An endless response body does not change the result and takes bounded memory', async () => {
     receiver.answer = (response) => {
       response.writeHead(200)
       const fill = () => {
@@ -213,7 +213,7 @@ describe('what is answered', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024)
   })
 
-  it('is refused when its headers are too large, or it is no HTTP', async () => {
+  it('A response with large headers or without HTTP is a failure', async () => {
     receiver.answer = status(200, { pad: 'x'.repeat(12 * 1024) })
     expect(await post(LOCAL, receiver.url)).toEqual({ status: null, fault: 'response' })
     const raw = await listenRaw((socket) =>
@@ -224,7 +224,7 @@ describe('what is answered', () => {
     raw.close()
   })
 
-  it('is missing when the connection is refused or cut', async () => {
+  it('A connection that is refused or closed is a failure', async () => {
     receiver.answer = (response) => response.destroy()
     expect(await post(LOCAL, receiver.url)).toEqual({ status: null, fault: 'connection' })
     const gone = await listenRaw(() => undefined)
@@ -234,13 +234,13 @@ describe('what is answered', () => {
     expect(answer).toEqual({ status: null, fault: 'connection' })
   })
 
-  it('needs TLS where the address says so', async () => {
+  it('A receiver without TLS behind an https URL is a failure', async () => {
     const answer = await post(LOCAL, `https://127.0.0.1:${receiver.port}/`)
     expect(answer).toEqual({ status: null, fault: 'tls' })
     expect(receiver.received).toEqual([])
   })
 
-  it('comes over a connection of its own', async () => {
+  it('Each message is sent over a separate connection', async () => {
     let connections = 0
     const raw = await listenRaw((socket) => {
       connections += 1
@@ -255,7 +255,7 @@ describe('what is answered', () => {
     raw.close()
   })
 
-  it('goes through no proxy that the environment names', async () => {
+  it('Proxy settings of the environment are ignored', async () => {
     const proxy = await Receiver.start()
     const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY']
     const before = names.map((name) => process.env[name])
@@ -274,11 +274,11 @@ describe('what is answered', () => {
   })
 })
 
-describe.concurrent('an attempt is cut after five seconds', { timeout: 15_000 }, () => {
+describe.concurrent('the time limit of an attempt', { timeout: 15_000 }, () => {
   const SLOW: readonly [string, (socket: Socket) => void][] = [
-    ['nothing is answered', () => undefined],
+    ['there is no response', () => undefined],
     [
-      'the headers drip',
+      'the headers are sent slowly',
       (socket) => {
         socket.write('HTTP/1.1 200 OK\r\n')
         const drip = setInterval(() => socket.write('a: b\r\n'), 200)
@@ -287,7 +287,7 @@ describe.concurrent('an attempt is cut after five seconds', { timeout: 15_000 },
     ],
   ]
 
-  it.each(SLOW)('when %s', async (_what, answer) => {
+  it.each(SLOW)('An attempt ends after five seconds when %s', async (_what, answer) => {
     const raw = await listenRaw((socket) => socket.once('data', () => answer(socket)))
     const begun = performance.now()
     expect(await post(LOCAL, `http://127.0.0.1:${raw.port}/`)).toEqual({
@@ -299,7 +299,7 @@ describe.concurrent('an attempt is cut after five seconds', { timeout: 15_000 },
     raw.close()
   })
 
-  it('when the name is never found', async () => {
+  it('An attempt ends after five seconds when the host name is not resolved', async () => {
     const sender = new NodeWebhookSender({
       allowLoopback: false,
       lookup: () => new Promise(() => undefined),
@@ -310,7 +310,7 @@ describe.concurrent('an attempt is cut after five seconds', { timeout: 15_000 },
     expect(performance.now() - begun).toBeLessThan(6500)
   })
 
-  it('and a body that drips does not undo what the status said', async () => {
+  it('A slow response body does not change a successful status', async () => {
     const raw = await listenRaw((socket) =>
       socket.once('data', () => {
         socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')

@@ -25,7 +25,7 @@ describe('webhooks', () => {
   const create = (fields: Json = {}) =>
     ask('POST', webhooks, { url: URL, event_types: ['*'], ...fields })
 
-  it('show their secret once, and keep it sealed', async () => {
+  it('A webhook secret is returned only once and stored encrypted', async () => {
     const { status, data, headers } = await create({ event_types: ['flag.updated', 'segment.*'] })
     expect([status, headers['ETag']]).toEqual([201, '"1"'])
     const { secret, ...shown } = data
@@ -51,7 +51,7 @@ describe('webhooks', () => {
     expect((await create()).data.secret).not.toBe(secret)
   })
 
-  it('change in part, leave an audit entry each time, and end', async () => {
+  it('Creating, changing and deleting a webhook is audited', async () => {
     const { id } = (await create()).data
     const address = `${webhooks}/${id}`
     expect((await ask('PUT', address, { active: false })).data).toMatchObject({
@@ -74,8 +74,8 @@ describe('webhooks', () => {
       })
     }
     expect((await ask('GET', `${address}/deliveries`)).status).toBe(404)
-    const told = (await world.audit()).filter(({ streamId }) => streamId === `webhook:${id}`)
-    expect(told.map(({ eventType }) => eventType)).toEqual([
+    const audited = (await world.audit()).filter(({ streamId }) => streamId === `webhook:${id}`)
+    expect(audited.map(({ eventType }) => eventType)).toEqual([
       'webhook.created',
       'webhook.updated',
       'webhook.updated',
@@ -84,7 +84,7 @@ describe('webhooks', () => {
     ])
   })
 
-  it('of another organization are unknown', async () => {
+  it('A webhook is not found in another organization', async () => {
     const { id } = (await create()).data
     const other = await world.addTenant('Other')
     const theirs = `/organizations/${other.orgId}/webhooks/${id}`
@@ -96,18 +96,18 @@ describe('webhooks', () => {
 
   it.each([
     ['http://hooks.acme.example/', 'must begin with https://'],
-    ['https://127.0.0.1/', 'must not lead to a private, local or reserved address'],
-    ['https://[::ffff:10.0.0.1]/', 'must not lead to a private, local or reserved address'],
-    ['https://0x7f000001/', 'must not lead to a private, local or reserved address'],
-    ['https://169.254.169.254/latest', 'must not lead to a private, local or reserved address'],
-    ['https://localhost:8080/', 'must not lead to a private, local or reserved address'],
+    ['https://127.0.0.1/', 'must not point to a private, local or reserved address'],
+    ['https://[::ffff:10.0.0.1]/', 'must not point to a private, local or reserved address'],
+    ['https://0x7f000001/', 'must not point to a private, local or reserved address'],
+    ['https://169.254.169.254/latest', 'must not point to a private, local or reserved address'],
+    ['https://localhost:8080/', 'must not point to a private, local or reserved address'],
     ['https://ada:lovelace@hooks.acme.example/', 'must not contain credentials'],
     ['https://hooks.acme.example:99999/', 'is not a URL'],
     ['ftp://hooks.acme.example/', 'must be an absolute URL that begins with https://'],
     ['hooks.acme.example', 'must be an absolute URL that begins with https://'],
     ['https://hooks.acme.example/a b', 'must be an absolute URL that begins with https://'],
     ['https://hooks.acme.example/\r\nHost: x', 'must be an absolute URL that begins with https://'],
-  ])('are not created for, or led to, %s', async (url, message) => {
+  ])('A webhook cannot have the URL %s', async (url, message) => {
     const { id } = (await create()).data
     const before = (await world.audit()).length
     const refusals = [await create({ url }), await ask('PUT', `${webhooks}/${id}`, { url })]
@@ -117,13 +117,13 @@ describe('webhooks', () => {
     expect(await world.audit()).toHaveLength(before)
   })
 
-  it('have addresses of at most 2048 characters', async () => {
+  it('A webhook URL has at most 2048 characters', async () => {
     const url = `${URL}/`.padEnd(2048, 'x')
     expect((await create({ url })).status).toBe(201)
     expect((await create({ url: `${url}x` })).data.issues[0].path).toBe('url')
   })
 
-  it('lead to this machine where the host allows it', async () => {
+  it('A webhook URL can be on this machine if allowLoopback is set', async () => {
     const options = { secretKey: SECRET_KEY, webhooks: { allowLoopback: true } }
     const open = await World.create(undefined, options)
     const { orgId, tokens } = await open.addTenant('Acme')
@@ -137,7 +137,7 @@ describe('webhooks', () => {
     expect((await post('http://10.0.0.1/hook')).status).toBe(400)
   })
 
-  it('are told of changes by name, by resource, or of all, but not of log-ins', async () => {
+  it('A webhook subscribes to event types, resources or all events, but not to log-ins', async () => {
     const rows: readonly [string, AuditEventRow][] = Object.entries(auditEvents)
     const types = rows.filter(([, { log }]) => log !== 'logins').map(([type]) => type)
     const resources = new Set(types.map((type) => `${type.split('.')[0]}.*`))
@@ -163,7 +163,7 @@ describe('webhooks', () => {
     expect((await create({ event_types: [] })).data.issues[0].path).toBe('event_types')
   })
 
-  it('are at most twenty, also when many are made at once', async () => {
+  it('An organization has at most twenty webhooks, also after concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 25 }, () => create()))
     const statuses = answers.map(({ status }) => status)
     expect(statuses.filter((status) => status === 201)).toHaveLength(20)
@@ -173,7 +173,7 @@ describe('webhooks', () => {
     expect((await create()).status).toBe(201)
   })
 
-  it('The deliveries of a webhook are listed with the newest first, without the body of the answer.', async () => {
+  it('Deliveries are listed newest first, without response bodies', async () => {
     const { id } = (await create()).data
     for (const key of ['a', 'b', 'c']) {
       await world.call('POST', `/projects/${acme.project.id}/flags`, {
@@ -204,14 +204,14 @@ describe('webhooks', () => {
     expect(entry?.eventType).toBe('flag.created')
   })
 
-  it('end with their organization', async () => {
+  it('Deleting an organization deletes its webhooks', async () => {
     const { id } = (await create()).data
     const owner = acme.tokens.owner
     await world.call('DELETE', `/organizations/${acme.orgId}`, { token: owner })
     expect(await world.storage.find('webhook', id)).toBeUndefined()
   })
 
-  it('are refused by a server without a secret key, which says so', async () => {
+  it('A server without a secret key refuses new webhooks with a reason', async () => {
     const bare = await World.create()
     const { orgId, tokens } = await bare.addTenant('Acme')
     const body = { url: URL, event_types: ['*'] }
@@ -222,23 +222,23 @@ describe('webhooks', () => {
       message: expect.stringContaining('secretKey is not set'),
     })
     expect((await bare.call('GET', address, { token: tokens.admin })).data.data).toEqual([])
-    // Who may not is told that first.
+    // The permission is checked first.
     expect((await bare.call('POST', address, { token: tokens.editor, body })).status).toBe(403)
   })
 
-  it('cannot be made with a key that is none', async () => {
+  it('A malformed secret key is refused', async () => {
     for (const secretKey of ['', 'short', [], ['7c'.repeat(32), 'x']]) {
       await expect(World.create(undefined, { secretKey })).rejects.toThrow(/^secretKey must be/)
     }
   })
 })
 
-describe.each(stores)('an organization without webhooks, with %s', (_name, open) => {
-  it('pays for them with one look for each change', async () => {
+describe.each(stores)('an organization without webhooks in %s', (_name, open) => {
+  it('A change without webhooks reads the webhooks once', async () => {
     const { storage, clean } = open()
     const world = await World.create(storage, { secretKey: SECRET_KEY })
     const { orgId, tokens } = await world.addTenant('Acme')
-    const asked: string[] = []
+    const calls: string[] = []
     const transaction: typeof storage.transaction = (lock, work) =>
       storage.transaction(lock, (session) =>
         work(
@@ -247,7 +247,7 @@ describe.each(stores)('an organization without webhooks, with %s', (_name, open)
               const method = Reflect.get(target, name)
               if (typeof method !== 'function') return method
               return (kind: string, ...others: unknown[]) => {
-                if (kind.startsWith('webhook')) asked.push(`${String(name)} ${kind}`)
+                if (kind.startsWith('webhook')) calls.push(`${String(name)} ${kind}`)
                 return method.call(target, kind, ...others)
               }
             },
@@ -265,7 +265,7 @@ describe.each(stores)('an organization without webhooks, with %s', (_name, open)
     const body = { key: 'another' }
     const address = `/organizations/${orgId}/projects`
     expect((await watched.call('POST', address, { token: tokens.owner, body })).status).toBe(201)
-    expect(asked).toEqual(['list webhook'])
+    expect(calls).toEqual(['list webhook'])
     await storage.close()
     clean()
   })

@@ -3,10 +3,10 @@ import type { IdentityProvider } from '../../src/ports/identity-provider.ts'
 
 const CHECKS = { state: 'a-state', nonce: 'a-nonce', codeVerifier: 'a-verifier' }
 
-/** What whoever is vouched for comes back with. */
+/** The query of the callback URL after a successful log-in. */
 export const CALLBACK_QUERY = `code=a-code&state=${CHECKS.state}`
 
-/** An identity provider as a host may bring one: it vouches for one person, and asks nobody. */
+/** Creates an identity provider of a host that always confirms the identity of one user. */
 export function identityProviderFor(email: string, subject = email): IdentityProvider {
   return {
     begin: async (redirectUri) => {
@@ -16,7 +16,7 @@ export function identityProviderFor(email: string, subject = email): IdentityPro
     finish: async (callbackUrl, { state }) => {
       const { searchParams } = new URL(callbackUrl)
       if (searchParams.get('state') !== state || searchParams.get('code') !== 'a-code') {
-        throw new FlagError('UNAUTHENTICATED', 'This is not the answer to what was asked.')
+        throw new FlagError('UNAUTHENTICATED', 'The response does not match the request.')
       }
       return { issuer: 'https://login.test', subject, email, isEmailVerified: true }
     },

@@ -11,12 +11,12 @@ interface Database {
   close(): void
 }
 
-/** The driver of the store itself, which the server does not depend on. */
+/** The SQLite driver of `@ff/storage`, on which this package does not depend. */
 const { DatabaseSync } = createRequire(new URL('../../../storage/package.json', import.meta.url))(
   '@photostructure/sqlite',
 ) as { DatabaseSync: new (path: string) => Database }
 
-/** What somebody does to the data file who got at the machine: past the server and its store. */
+/** Changes a data file directly, as an intruder on the machine could. */
 export function tamper<T>(path: string, work: (database: Database) => T): T {
   const database = new DatabaseSync(path)
   try {

@@ -2,26 +2,27 @@ import type { Role } from '@ff/protocol/management'
 import type { ManagedOptions } from './managed-server.ts'
 import { type Answer, type Call, type Json, type Tenant, World } from './world.ts'
 
+/** The password of members by default. */
 export const PASSWORD = 'correct horse battery staple'
 
-/** The session cookie that an answer sets, as the browser sends it back. */
+/** Returns the session cookie of a response in the format of the `Cookie` header. */
 export function cookieIn({ cookies }: Answer): string {
   return cookies[0]?.split(';')[0] ?? ''
 }
 
-/** The device cookie that an answer sets besides, as the browser sends it back. */
+/** Returns the device cookie of a response in the format of the `Cookie` header. */
 export function deviceCookieIn({ cookies }: Answer): string {
   const cookie = cookies.find((each) => each.startsWith('ff_device_'))
   return cookie?.split(';')[0] ?? ''
 }
 
-/** What a page in a browser that is logged in can send. */
+/** Sends the requests of a browser with a session. */
 export interface Browser {
   get(address: string, headers?: Call['headers']): Promise<Answer>
   send(method: string, address: string, body?: Json, headers?: Call['headers']): Promise<Answer>
 }
 
-/** An organization whose people log in. */
+/** A world with one organization and functions to log its members in. */
 export class LogInWorld {
   world: World
   readonly tenant: Tenant
@@ -37,7 +38,7 @@ export class LogInWorld {
     return new LogInWorld(world, await world.addTenant('Acme'))
   }
 
-  /** Another server over the same store. */
+  /** Starts another server over the same store. */
   async restart(options: ManagedOptions): Promise<void> {
     this.world = await World.create(this.world.storage, options)
     await this.world.start()
@@ -47,13 +48,13 @@ export class LogInWorld {
     return this.world.call(method, address, { token: this.tenant.tokens.owner, body })
   }
 
-  /** Adds a member, and answers their one-time link. */
+  /** Adds a member. Returns the one-time link. */
   async invite(email: string, role: Exclude<Role, 'platform'>): Promise<string> {
     const at = `/organizations/${this.tenant.orgId}/members`
     return (await this.manage('POST', at, { email, role })).data.one_time_link
   }
 
-  /** Adds a member who has set their password. */
+  /** Adds a member with a password. Returns the id of the user. */
   async add(email: string, role: Exclude<Role, 'platform'>, password = PASSWORD): Promise<Json> {
     const token = await this.invite(email, role)
     const answer = await this.change({ token, new_password: password })
@@ -76,7 +77,7 @@ export class LogInWorld {
     return this.world.call('POST', '/auth/login', { ...call, body, headers })
   }
 
-  /** The browser that was given a session by this answer. */
+  /** Returns a browser with the session of a log-in response. */
   as(answer: Answer): Browser {
     const cookie = cookieIn(answer)
     return {
@@ -89,7 +90,7 @@ export class LogInWorld {
     }
   }
 
-  /** The audited events of a type, the oldest first, as they are answered. */
+  /** Returns the audit events of a type, oldest first. */
   async audit(type: string): Promise<readonly Json[]> {
     const events = await this.world.storage.list('auditEvent', {
       where: { eventType: type },

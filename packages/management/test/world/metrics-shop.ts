@@ -8,20 +8,20 @@ import { createManagedServer, type ManagedServer } from './managed-server.ts'
 
 const SYSTEM = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
 
-/** A running server, and a shop in it that is asked about over HTTP. */
+/** A running server with two organizations and functions to send requests to it. */
 export interface MetricsShop {
   readonly flags: ManagedServer
   readonly storage: Storage
   readonly clock: FakeClock
   readonly mine: ShopTenant
   readonly theirs: ShopTenant
-  /** A management request. */
+  /** Sends a management request. */
   ask(method: string, path: string, token?: string): Promise<Called>
-  /** `data` of what a GET is answered, which must succeed. */
+  /** Returns `data` of the response to a GET request. Throws if it is refused. */
   read(path: string): Promise<Readonly<Record<string, never>>>
 }
 
-/** An organization with one project, whose flag `theme` serves `dark` to everybody. */
+/** An organization with one project. Its flag `theme` serves `dark` to all contexts. */
 export interface ShopTenant {
   readonly orgId: string
   readonly projectId: string
@@ -33,6 +33,7 @@ export interface ShopTenant {
   readonly serverKey: string
 }
 
+/** Starts a server with the organizations `mine` and `theirs`. */
 export async function openMetricsShop(options: ManagedOptions = {}): Promise<MetricsShop> {
   const clock = new FakeClock()
   const parts = { ...allInMemory(), clock, ...options }
@@ -44,7 +45,7 @@ export async function openMetricsShop(options: ManagedOptions = {}): Promise<Met
     call(flags, path, { method, headers: { authorization: `Bearer ${token}` } })
   const read: MetricsShop['read'] = async (path) => {
     const { status, body } = await ask('GET', path)
-    if (status !== 200) throw new Error(`${path} answered ${status} ${JSON.stringify(body)}`)
+    if (status !== 200) throw new Error(`${path} returned ${status} ${JSON.stringify(body)}`)
     return (body as { readonly data: Readonly<Record<string, never>> }).data
   }
   return { flags, storage: parts.storage, clock, mine, theirs, ask, read }
@@ -55,7 +56,8 @@ async function addTenant(flags: ManagedServer, name: string): Promise<ShopTenant
   const { id: orgId } = await management.createOrganization({ body: { name } })
   const made = await management.createProject({ params: { orgId }, body: { key: 'shop' } })
   const [live, staging] = made.environments.map(({ id }) => id)
-  if (live === undefined || staging === undefined) throw new Error('a project has environments')
+  if (live === undefined || staging === undefined)
+    throw new Error('The project must have environments.')
   const projectId = made.id
   const body = {
     key: 'theme',

@@ -1,44 +1,44 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
-/** An OpenAPI document, as it was parsed. */
+/** A parsed OpenAPI document. */
 export type OpenApi = Readonly<Record<string, unknown>>
 
-/** One answer of a server. */
-export interface Answered {
+/** A response of a server. */
+export interface DescribedResponse {
   readonly method: string
-  /** Below the base path, without a query. */
+  /** The path without base path and query. */
   readonly path: string
   readonly status: number
-  /** Parsed; of JSON lines, the list of them; undefined when there was none. */
+  /** The parsed body; a list for JSON lines; `undefined` without a body. */
   readonly body: unknown
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: arbitrary parts of the document are read
 type Json = any
 
 const checkers = new WeakMap<OpenApi, Ajv2020>()
 
-/** Whether the document tells of such an operation. */
+/** Returns `true` if the document describes an operation. */
 export function isInOpenApi(
   document: OpenApi,
-  { method, path }: Pick<Answered, 'method' | 'path'>,
+  { method, path }: Pick<DescribedResponse, 'method' | 'path'>,
 ) {
   return templateOf(document, method, path) !== undefined
 }
 
-/** Throws unless the document promises such an answer, and its schema takes this one. */
-export function expectToFitOpenApi(document: OpenApi, answered: Answered): void {
-  const { method, path, status, body } = answered
+/** Throws if the document does not describe a response with this status and body. */
+export function expectToFitOpenApi(document: OpenApi, response: DescribedResponse): void {
+  const { method, path, status, body } = response
   const place = `${method} ${path} → ${status}`
   const template = templateOf(document, method, path)
-  if (template === undefined) throw new Error(`${place}: the document has no such operation`)
+  if (template === undefined) throw new Error(`${place}: the document has no such operation.`)
   const pointer = ['paths', template, method.toLowerCase(), 'responses', String(status)]
   const { found, at } = follow(document, pointer)
-  if (found === undefined) throw new Error(`${place}: the document promises no such status`)
+  if (found === undefined) throw new Error(`${place}: the document does not describe this status.`)
   const [type] = Object.keys(found.content ?? {})
   if (type === undefined) {
-    if (body !== undefined) throw new Error(`${place}: the document promises no body`)
+    if (body !== undefined) throw new Error(`${place}: the document describes no body.`)
     return
   }
   const isLines = type === 'application/x-ndjson'
@@ -47,7 +47,7 @@ export function expectToFitOpenApi(document: OpenApi, answered: Answered): void 
   }
 }
 
-/** Throws unless a value fits the schema at this place of the document. */
+/** Throws if a value does not match the schema at a pointer of the document. */
 export function expectValid(
   document: OpenApi,
   pointer: readonly string[],
@@ -56,15 +56,16 @@ export function expectValid(
 ): void {
   const checker = checkerOf(document)
   const validate = checker.getSchema(`openapi#${pointerText(pointer)}`)
-  if (validate === undefined) throw new Error(`${place}: no schema at ${pointerText(pointer)}`)
+  if (validate === undefined)
+    throw new Error(`${place}: there is no schema at ${pointerText(pointer)}.`)
   if (validate(value)) return
   const faults = checker.errorsText(validate.errors, { dataVar: 'body' })
   throw new Error(`${place}: ${faults}\n${String(JSON.stringify(value)).slice(0, 2000)}`)
 }
 
 function checkerOf(document: OpenApi): Ajv2020 {
-  const known = checkers.get(document)
-  if (known !== undefined) return known
+  const cached = checkers.get(document)
+  if (cached !== undefined) return cached
   const checker = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(checker)
   checker.addSchema(document, 'openapi')
@@ -72,7 +73,7 @@ function checkerOf(document: OpenApi): Ajv2020 {
   return checker
 }
 
-/** The path of the document that such a request belongs to, if its operation is described. */
+/** Returns the path template of a request; `undefined` if the operation is not described. */
 function templateOf(document: Json, method: string, path: string): string | undefined {
   const segments = path.split('/')
   const fits = (template: string) => {
@@ -83,7 +84,7 @@ function templateOf(document: Json, method: string, path: string): string | unde
     )
   }
   const parameters = (template: string) => template.split('{').length
-  // As in the router, fixed segments win before the method is looked at, and `get` is no method.
+  // As in the router, fixed segments have precedence over parameters, and methods are upper-case.
   const [template] = Object.keys(document.paths)
     .filter(fits)
     .sort((a, b) => parameters(a) - parameters(b))
@@ -91,7 +92,7 @@ function templateOf(document: Json, method: string, path: string): string | unde
   return methods.some((each) => each.toUpperCase() === method) ? template : undefined
 }
 
-/** What stands at a pointer, through references. */
+/** Returns the value at a pointer and follows references. */
 function follow(document: Json, pointer: readonly string[]): { found: Json; at: string[] } {
   let found = document
   let at: string[] = []

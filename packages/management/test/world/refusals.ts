@@ -3,18 +3,21 @@ import { expect } from 'vitest'
 import { NAMES } from './scene.ts'
 import type { Answer } from './world.ts'
 
+/** The endpoint table with its general type. */
 export const table: Readonly<Record<EndpointName, Endpoint>> = endpoints
-/** Those whose bodies have fields. */
+/** The endpoints with a body that has fields. */
 export const WITH_BODY = NAMES.filter(
   (name) => table[name].body.def.type !== 'undefined' && !table[name].rawBody,
 )
+/** The endpoints with the method GET. */
 export const READS = NAMES.filter((name) => table[name].method === 'GET')
-/** Those that ask for credentials. */
+/** The endpoints that require authentication. */
 export const GUARDED = NAMES.filter((name) => table[name].permission !== 'anyone')
-/** Those about nothing but who asks: not about what an organization has. */
+/** The endpoints that concern the actor and not the data of an organization. */
 export const PERSONAL = NAMES.filter((name) => /^(anyone|oneself)$/.test(table[name].permission))
-/** Those whose query is another's, who may add to it; of that, nothing is taken over. */
+/** The endpoints that ignore unknown query parameters, because another party defines the query. */
 export const OPEN_QUERIES: readonly EndpointName[] = ['finishOidcLogIn']
+/** Names of members of JavaScript prototypes. */
 export const PROTOTYPE_NAMES = [
   '__proto__',
   'constructor',
@@ -23,11 +26,11 @@ export const PROTOTYPE_NAMES = [
   'hasOwnProperty',
 ] as const
 
-/** What a word of the inside of a server looks like. */
+/** Matches text that reveals internals of the server. */
 const INTERNALS = /\bat \/|node_modules|\.ts:|sqlite|\bselect\b|TypeError|\[object/i
 const LONGEST_ANSWER = 4000
 
-/** One of these statuses, in few words, none of them from the inside. */
+/** Asserts one of `statuses` and a short response that reveals no internals. */
 export function expectRefused(
   answer: Answer,
   what: unknown,
@@ -38,7 +41,7 @@ export function expectRefused(
   expect(answer.text).not.toMatch(INTERNALS)
 }
 
-/** The parameters that stand in an endpoint's path. */
+/** Returns the parameter names in an endpoint's path. */
 export function paramsIn(name: EndpointName): readonly string[] {
   return [...table[name].path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param)
 }

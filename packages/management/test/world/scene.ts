@@ -4,23 +4,27 @@ import { customer, event, offlinePayments, signatureOf } from '../billing/stripe
 import { CALLBACK_QUERY, identityProviderFor } from './fake-identity-provider.ts'
 import { type Json, type Tenant, World } from './world.ts'
 
-/** Under which the scene keeps secrets that must be read back. */
+/** The `secretKey` of the server. */
 const SECRET_KEY = '5e'.repeat(32)
 
+/** The names of all endpoints. */
 export const NAMES = Object.keys(endpoints) as EndpointName[]
 
-/** Two organizations, one with a thing of every kind, and what every endpoint needs. */
+/**
+ * Two organizations, one of them with a record of every kind, and valid input for every endpoint.
+ */
 export interface Scene {
   readonly world: World
   readonly mine: Tenant
   readonly theirs: Tenant
-  /** Path parameters of things that belong to `mine`. */
+  /** The path parameters for records of `mine`. */
   readonly params: Readonly<Record<string, string>>
   readonly bodies: Readonly<Partial<Record<EndpointName, Json>>>
-  /** What has to be sent besides. */
+  /** The additional headers that some endpoints require. */
   readonly headers: Readonly<Partial<Record<EndpointName, Readonly<Record<string, string>>>>>
 }
 
+/** Creates the two organizations and the input for every endpoint. */
 export async function createScene(): Promise<Scene> {
   const world = await World.create(undefined, {
     secretKey: SECRET_KEY,
@@ -63,9 +67,9 @@ export async function createScene(): Promise<Scene> {
   const newKey = { name: 'secret key', kind: 'client' }
   const sdkKey = await done('POST', `${environments}/${mine.live.id}/sdk-keys`, newKey)
   const hook = { url: 'https://hooks.mine.test/secret', event_types: ['*'] }
-  // It is told of its own creation, so that it has a delivery to show.
+  // It subscribes to all events, so its own creation causes a delivery.
   const webhook = await done('POST', `${organization}/webhooks`, hook)
-  // So that the environment of the path may be deleted.
+  // The default environment cannot be deleted.
   await done('PUT', `${environments}/${mine.staging.id}`, { is_default: true })
   const scheduled = { apply_at: '2031-01-01T00:00:00Z', operation: 'deleteTargetingRule' }
   const planned = { ...scheduled, target_id: rule.id }
@@ -75,7 +79,7 @@ export async function createScene(): Promise<Scene> {
   const plans = '/plan-limits/plans'
   const plan = (await world.call('POST', plans, { token: platform, body: priced })).data
   await world.storage.recordContextSamples([contextSampleIn(mine)])
-  // Paid for through its link, so that nobody outside has to be asked.
+  // A plan with a product link needs no request to the payment provider.
   const linked = { name: 'Link', product_link: 'https://pay.mine.test/' }
   const payable = (await world.call('POST', plans, { token: platform, body: linked })).data
   const paymentEvent = JSON.stringify(event('customer.created', 1_893_456_000, customer()))
@@ -148,7 +152,7 @@ export async function createScene(): Promise<Scene> {
   return { world, mine, theirs, params, bodies, headers }
 }
 
-/** What may be seen of somebody who was served flags of `live`. */
+/** Returns an observed context of `live`. `changes` replaces fields. */
 export function contextSampleIn(
   { live, orgId }: Tenant,
   changes: Partial<ContextSample> = {},
@@ -172,16 +176,18 @@ export function contextSampleIn(
   }
 }
 
-/** Where an endpoint is about what belongs to `mine`; `query` is added to what it needs. */
+/**
+ * Returns the address of an endpoint for records of `mine`, with its required query and `query`.
+ */
 export function addressOf({ params }: Scene, name: EndpointName, query = ''): string {
   const { path } = endpoints[name]
   const all = [requiredQuery(name, params), query]
-  const given = all.filter((part) => part !== '').join('&')
+  const joined = all.filter((part) => part !== '').join('&')
   const address = path.replace(/\{(\w+)\}/g, (_, param: string) => params[param] ?? '')
-  return given === '' ? address : `${address}?${given}`
+  return joined === '' ? address : `${address}?${joined}`
 }
 
-/** Where the query says what an endpoint is about. */
+/** Returns the query parameters that an endpoint requires to select records of `mine`. */
 function requiredQuery(name: EndpointName, { orgId, envId }: Scene['params']): string {
   if (endpoints[name].path.startsWith('/audit/')) return `org_id=${orgId}`
   if (name === 'getFlagMetrics') return `environmentId=${envId}`
@@ -190,7 +196,7 @@ function requiredQuery(name: EndpointName, { orgId, envId }: Scene['params']): s
   return name === 'forgetObservedContexts' ? `env_id=${envId}&key=secret-person` : ''
 }
 
-/** A well-formed request to an endpoint, about what belongs to `mine`. */
+/** Sends a valid request to an endpoint for records of `mine`. */
 export function ask(
   scene: Scene,
   name: EndpointName,
@@ -203,7 +209,7 @@ export function ask(
   return scene.world.call(method, addressOf(scene, name), { token, headers: all, body })
 }
 
-/** Everything that a change would leave a trace in. */
+/** Returns the state that every change affects: the audit log and the published versions. */
 export async function tracesOf({ world, mine }: Scene): Promise<unknown> {
   return [await world.audit(), await world.version(mine.live), await world.version(mine.staging)]
 }

@@ -6,11 +6,11 @@ import { sqlite } from '@ff/storage/sqlite'
 
 interface OpenedStore {
   readonly storage: Storage
-  /** After the store was closed. */
+  /** Deletes the files of the store. Must be called after the store is closed. */
   readonly clean: () => void
 }
 
-/** Every store that needs no server, by name: for `describe.each`. */
+/** The stores that need no database server, by name, for `describe.each`. */
 export const stores: readonly (readonly [string, () => OpenedStore])[] = [
   ['memory', () => ({ storage: memory().storage, clean: () => undefined })],
   [

@@ -24,10 +24,11 @@ import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.ts'
 import type { ManagedOptions } from './managed-server.ts'
 import { expectToFitOpenApi, isInOpenApi } from './openapi.ts'
 
-/** Any JSON that was answered; tests look into it freely. */
-// biome-ignore lint/suspicious/noExplicitAny: an answer's shape is what the tests are about
+/** Any JSON of a response. */
+// biome-ignore lint/suspicious/noExplicitAny: the tests assert the shape of responses
 export type Json = any
 
+/** A response with the parts of its envelope. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -38,12 +39,13 @@ export interface Answer {
   readonly data: Json
 }
 
+/** The optional parts of a request. */
 export interface Call {
   readonly token?: string | undefined
-  /** Sent as JSON; text and bytes are sent as they are. */
+  /** The body, which is sent as JSON. Text and bytes are sent unchanged. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Where the caller's connection comes from. */
+  /** The IP address of the client. */
   readonly address?: string
   readonly isEncrypted?: boolean
 }
@@ -57,7 +59,7 @@ export interface Tenant {
   readonly tokens: Readonly<Record<Role, string>>
 }
 
-/** Who sets the scene. */
+/** The platform actor that creates the test data. */
 export const SYSTEM_ACTOR: Actor = {
   id: 'system',
   email: '',
@@ -66,21 +68,22 @@ export const SYSTEM_ACTOR: Actor = {
   orgId: null,
 }
 
-/** What every answer of an operation is held to. */
-const promised = openApiDocument({ basePath: '' })
+/** The document that every response is compared with. */
+const document = openApiDocument({ basePath: '' })
 
-/** As the server's own, but for the time it takes. */
+/** The password hasher of the server, with a low cost. */
 const passwordHasher = new ScryptPasswordHasher({ log2N: 4, r: 8, p: 1 })
 
-/** A management app over a real store, with tenants in it. */
+/** A management plane over a real store, to which a test adds organizations. */
 export class World {
   readonly storage: Storage
   readonly clock = new FakeClock()
   readonly hints: FlagSetChange[] = []
-  /** The use cases of the platform's actor, and those of any other. */
+  /** The use cases for the platform actor. */
   readonly management: ManagementUseCases
+  /** Returns the use cases for another actor. */
   readonly as: As
-  /** For use cases and jobs that a test runs by itself. */
+  /** The services for use cases and jobs that a test calls directly. */
   readonly services: ChangeServices
   readonly #plane: ConnectedManagementPlane<As>
   readonly #handle: Handle
@@ -91,7 +94,7 @@ export class World {
     void changeFeed.subscribe((change) => {
       if (change.type !== 'resync') this.hints.push(change)
     })
-    // The clock stands still, so that all requests of a test are in the same minute.
+    // The clock is stopped, so all requests of a test are in the same minute.
     const standing = { managementRateLimit: 1_000_000 }
     const own = { storage, changeFeed, clock, passwordHasher, ...standing }
     const options = { ...own, ...more }
@@ -125,12 +128,12 @@ export class World {
     return new World(storage, more)
   }
 
-  /** Does what the start of a server does with its management plane. */
+  /** Starts the management plane, as the start of a server does. */
   start(): Promise<void> {
     return this.#plane.start()
   }
 
-  /** Does what the close of a server does with its management plane. */
+  /** Closes the management plane, as the close of a server does. */
   stop(): Promise<void> {
     return this.#plane.close()
   }
@@ -138,7 +141,7 @@ export class World {
   /** Runs a background job of the management plane once. */
   async runJob(name: string): Promise<void> {
     const job = this.#plane.jobs.find((each) => each.name === name)
-    if (job === undefined) throw new Error(`there is no job ${name}`)
+    if (job === undefined) throw new Error(`There is no job ${name}.`)
     await job.run()
   }
 
@@ -148,7 +151,8 @@ export class World {
     const params = { orgId }
     const created = await management.createProject({ params, body: { key: 'shop' } })
     const [live, staging] = created.environments
-    if (live === undefined || staging === undefined) throw new Error('no environments')
+    if (live === undefined || staging === undefined)
+      throw new Error('The project must have environments.')
     const tokenOf = async (role: Role) => {
       const owner = { orgId: role === 'platform' ? null : orgId }
       const body = { name: `${name} ${role}`, role }
@@ -197,15 +201,16 @@ export class World {
     const text = await textOf(reply.body)
     const isLines = answered['Content-Type']?.startsWith('application/x-ndjson')
     const parsed = isLines ? linesOf(text) : JSON.parse(text)
-    const isDescribed = isInOpenApi(promised, { method, path })
-    if (isDescribed) expectToFitOpenApi(promised, { method, path, status, body: parsed })
+    const isDescribed = isInOpenApi(document, { method, path })
+    if (isDescribed) expectToFitOpenApi(document, { method, path, status, body: parsed })
     if (isLines) return { status, headers: answered, cookies, text, message: '', data: parsed }
     const { statusCode, message, data } = parsed
-    if (statusCode !== status) throw new Error(`envelope ${statusCode}, status ${status}`)
+    if (statusCode !== status)
+      throw new Error(`The envelope has the status ${statusCode}, the response ${status}.`)
     return { status, headers: answered, cookies, text, message, data }
   }
 
-  /** What an application would be served now. */
+  /** Returns the values of all flags for a context at the current time. */
   async evaluate(environment: Environment, context: EvaluationContext = {}): Promise<FlagValues> {
     const definition = await this.storage.loadFlagSet(environment.id)
     if (definition === undefined) return {}
@@ -213,7 +218,7 @@ export class World {
     return { ...valuesOf(evaluateAll(flagSet, context, this.clock.now())) }
   }
 
-  /** The same for many contexts at one instant, reading the flag set once. */
+  /** Returns the values for several contexts and reads the flag set once. */
   async evaluateEach(
     environment: Environment,
     contexts: readonly EvaluationContext[],
@@ -224,7 +229,7 @@ export class World {
     return contexts.map((context) => valuesOf(evaluateAll(flagSet, context, this.clock.now())))
   }
 
-  /** How often the environment has been published. */
+  /** Returns the version of the environment's flag set. */
   async version(environment: Environment): Promise<number> {
     return (await this.storage.loadChanges(environment.id, 0)).version
   }
@@ -241,7 +246,7 @@ function linesOf(text: string): readonly Json[] {
     .map((line) => JSON.parse(line))
 }
 
-/** All of a body, as a caller who waits for it would see it. */
+/** Returns the complete text of a response body. */
 export async function textOf(body: Reply['body']): Promise<string> {
   if (body === null || typeof body === 'string') return body ?? ''
   if (body instanceof Uint8Array) return new TextDecoder().decode(body)
@@ -255,7 +260,7 @@ function bytesOf(body: unknown): Uint8Array | undefined {
   return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-/** The parts of an address that every test needs. */
+/** Returns the paths of the resources in a project. */
 export function addressesOf({ project, live, staging }: Tenant) {
   const flags = `/projects/${project.id}/flags`
   const stateIn = (environment: Environment) => (flagId: string) =>
@@ -272,12 +277,12 @@ export function addressesOf({ project, live, staging }: Tenant) {
   }
 }
 
-/** Leaves deliveries queued, so that tests read them as a change writes them, and nothing is sent. */
+/** Stops the dispatcher, so that deliveries stay pending for the tests and nothing is sent. */
 function stopWebhooks({ jobs }: ConnectedManagementPlane<As>): void {
   for (const job of jobs) if (job instanceof WebhookDispatcher) void job.stop()
 }
 
-/** The services of a server that evaluates nothing. */
+/** Returns the services of a server without evaluation. */
 function servicesOf(options: ManagedOptions): ServerServices {
   const resolved = resolveOptions(options)
   const cache = new FlagSetCache(resolved)
