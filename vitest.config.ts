@@ -8,7 +8,7 @@ const pins = ['test/exports.test.ts']
 export default defineConfig({
   ssr: { resolve: { conditions: ['@ff/source', 'module', 'node', 'development|production'] } },
   test: {
-    // Many tests try thousands of cases, on machines that may be busy.
+    // Property tests run thousands of cases, possibly on a busy machine.
     testTimeout: 30_000,
     hookTimeout: 30_000,
     reporters: ['default', './scripts/closing-line.ts'],

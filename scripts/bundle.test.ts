@@ -121,7 +121,7 @@ afterAll(() => {
   process.stdout.write(`${figures.join('\n')}\n`)
 })
 
-/** The code of a module with everything that it imports; rejects if it imports a Node built-in. */
+/** Returns a module and its imports as one bundle. Rejects if it imports a Node built-in. */
 async function bundled(contents: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: root, loader: 'ts' },
@@ -144,7 +144,7 @@ function sourceOf({ packageName, entry }: Case): string {
   return join(folder, exports[entry]['@ff/source'])
 }
 
-/** The JSON value of an expression after the code, with web-standard globals only. */
+/** Runs the code with web-standard globals only, and returns the JSON value of an expression. */
 async function valueIn(code: string, program: string): Promise<unknown> {
   const context = createContext({ ...WEB_GLOBALS, storage: memory().storage })
   runInContext(code, context)
@@ -152,11 +152,14 @@ async function valueIn(code: string, program: string): Promise<unknown> {
 }
 
 describe('an entry without Node built-ins', () => {
-  it.each(CASES)('$packageName $entry loads and works in a bare context.', async (each) => {
-    const code = await bundled(`export * from ${JSON.stringify(sourceOf(each))}`)
-    figures.push(`${each.packageName} ${each.entry}: ${code.length} bytes as one bundle`)
-    expect(await valueIn(code, each.program)).toEqual(each.value)
-  })
+  it.each(CASES)(
+    'The entry $entry of $packageName loads and works in a bare context.',
+    async (each) => {
+      const code = await bundled(`export * from ${JSON.stringify(sourceOf(each))}`)
+      figures.push(`${each.packageName} ${each.entry}: ${code.length} bytes as one bundle`)
+      expect(await valueIn(code, each.program)).toEqual(each.value)
+    },
+  )
 
   it('A bundle with a Node built-in is refused.', async () => {
     const code = "import { createHash } from 'node:crypto'; export const a = createHash('md5')"

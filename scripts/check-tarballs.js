@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Installs the tarballs of the data plane in an empty project, as a user does, and evaluates a flag
- * over HTTP there. The project must not receive what only the control plane needs. Run `pnpm build`
- * before.
+ * Installs the tarballs of the data plane in an empty project and evaluates a flag there over HTTP.
+ * Fails if the installation contains packages that only the control plane needs. Requires
+ * `pnpm build`.
  */
 const PACKAGES = ['core', 'protocol', 'storage', 'server']
 const UNWANTED = ['zod', 'undici', 'openid-client', 'stripe', '@ff/management']

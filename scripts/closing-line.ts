@@ -1,7 +1,8 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Ends every test run with one plain line of totals. */
+/** A reporter that prints a line with the totals at the end of a test run. */
 export default class ClosingLine implements Reporter {
+  /** Prints the totals. */
   onTestRunEnd(modules: readonly TestModule[]): void {
     const totals = { passed: 0, failed: 0, skipped: 0 }
     for (const module of modules) {
@@ -10,7 +11,7 @@ export default class ClosingLine implements Reporter {
         const { state } = test.result()
         if (state !== 'pending') totals[state] += 1
       }
-      // A file that could not even be loaded is a failure too.
+      // A file that fails to load has no tests but counts as a failure.
       if (module.state() === 'failed' && totals.failed === before) totals.failed += 1
     }
     const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : ''

@@ -12,19 +12,19 @@ const pages = [
   ...readdirSync(join(root, 'packages')).map((name) => join('packages', name, 'README.md')),
 ]
 
-/** `<!-- code: path/to/file.ts#region -->` and the fenced block that follows it. */
+/** Matches `<!-- code: path/to/file.ts#region -->` and the fenced block after it. */
 const CODE_BLOCK = /<!-- code: (\S+)#(\S+) -->\n+```\w*\n([\s\S]*?)```/g
 
 describe.each(pages)('%s', (page) => {
   const text = readFileSync(join(root, page), 'utf8')
 
-  it('shows code as it stands in the compiled examples', () => {
+  it(`The code blocks of ${page} are equal to the regions of the examples`, () => {
     for (const [, file = '', region = '', block] of text.matchAll(CODE_BLOCK)) {
       expect(block, `${file}#${region}`).toBe(regionOf(join(root, file), region))
     }
   })
 
-  it('links only to files that are there', () => {
+  it(`The links of ${page} point to existing files`, () => {
     for (const [, target = ''] of text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
       if (/^[a-z]+:/.test(target)) continue
       const file = join(root, dirname(page), target)

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'
 
-/** The names that each name leads to. */
+/** A directed graph: name → names of its direct successors. */
 export type Graph = ReadonlyMap<string, ReadonlySet<string>>
 
-/** The imports between the given files: types, re-exports and dynamic imports included. */
+/** Returns the imports between files, including type imports, re-exports and dynamic imports. */
 export function importsBetween(files: readonly string[]): Graph {
   const known = new Set(files)
   const importsOf = (file: string) => {
@@ -16,7 +16,7 @@ export function importsBetween(files: readonly string[]): Graph {
   return new Map(files.map((file) => [file, importsOf(file)]))
 }
 
-/** The imports between the folders of the files of a graph. */
+/** Returns the imports between the folders of files. */
 export function folderImports(graph: Graph): Graph {
   const folders = new Map<string, Set<string>>()
   for (const [file, targets] of graph) {
@@ -28,7 +28,10 @@ export function folderImports(graph: Graph): Graph {
   return folders
 }
 
-/** The largest groups whose members all lead to each other; a name alone only if it leads to itself. */
+/**
+ * Returns the cycles of a graph: the largest groups of names that can all reach each other. A
+ * single name is a cycle if it refers to itself.
+ */
 export function cyclesIn(graph: Graph): readonly (readonly string[])[] {
   const cycles: string[][] = []
   const found = new Set<string>()
@@ -42,7 +45,7 @@ export function cyclesIn(graph: Graph): readonly (readonly string[])[] {
   return cycles.sort()
 }
 
-/** The names that one or more steps lead to. */
+/** Returns the names that can be reached in one or more steps. */
 function reachableFrom(graph: Graph, start: string): ReadonlySet<string> {
   const reachable = new Set<string>()
   const pending = [...(graph.get(start) ?? [])]

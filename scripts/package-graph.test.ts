@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { packageNames, root, sourceFiles } from './source-files.ts'
 
-/** What each package may depend on at run time. A package imports only from lower levels. */
+/** The permitted runtime dependencies of each package. A package imports only from lower levels. */
 const GRAPH: Readonly<Record<string, PackageRule>> = {
   core: { level: 0, internal: [], external: ['murmurhash', 're2js'], optionalPeers: ['zod'] },
   protocol: {
@@ -38,7 +38,7 @@ interface PackageRule {
   readonly internal: readonly string[]
   readonly external: readonly string[]
   readonly optionalPeers?: readonly string[]
-  /** Packages of ours whose imports must vanish at run time. */
+  /** Internal packages from which only types may be imported. */
   readonly typesOnly?: readonly string[]
 }
 
@@ -53,18 +53,19 @@ interface Manifest {
   readonly publishConfig: { readonly exports: Manifest['exports'] }
 }
 
-const NO_HOME = ['utils', 'util', 'common', 'shared', 'helpers', 'lib', 'types']
+/** Folder names that do not describe their contents. */
+const VAGUE_NAMES = ['utils', 'util', 'common', 'shared', 'helpers', 'lib', 'types']
 
 function manifestOf(name: string): Manifest {
   return JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))
 }
 
 describe('the package graph', () => {
-  it('has a rule for every package, and a package for every rule', () => {
+  it('The package graph has exactly one rule for each package', () => {
     expect(packageNames).toEqual(Object.keys(GRAPH).sort())
   })
 
-  it('points only downwards', () => {
+  it('The package graph permits only imports from lower levels', () => {
     for (const [name, rule] of Object.entries(GRAPH)) {
       for (const other of rule.internal) {
         expect(GRAPH[other]?.level, `${name} → ${other}`).toBeLessThan(rule.level)
@@ -76,7 +77,7 @@ describe('the package graph', () => {
     const manifest = manifestOf(name)
     const rule = GRAPH[name]
 
-    it('depends on exactly what the table says', () => {
+    it(`@ff/${name} has exactly the permitted dependencies`, () => {
       const allowed = [
         ...(rule?.internal ?? []).map((other) => `@ff/${other}`),
         ...(rule?.external ?? []),
@@ -90,14 +91,14 @@ describe('the package graph', () => {
       }
     })
 
-    it('takes every version from the workspace or the catalog', () => {
+    it(`@ff/${name} takes its dependency versions from the workspace or the catalog`, () => {
       const versions = { ...manifest.dependencies, ...manifest.devDependencies }
       for (const [dependency, version] of Object.entries(versions)) {
         expect(version, dependency).toMatch(/^(workspace:\*|catalog:)$/)
       }
     })
 
-    it('publishes the same entries without the source condition', () => {
+    it(`@ff/${name} publishes its entries without the source condition`, () => {
       const published = structuredClone(manifest.exports) as Record<string, unknown>
       for (const target of Object.values(published)) {
         if (typeof target === 'object' && target !== null) {
@@ -107,7 +108,7 @@ describe('the package graph', () => {
       expect(manifest.publishConfig.exports).toEqual(published)
     })
 
-    it('imports only for their types the packages it may use only so', () => {
+    it(`@ff/${name} imports only types from packages that are marked typesOnly`, () => {
       for (const file of sourceFiles(name)) {
         for (const statement of importsOf(readFileSync(file, 'utf8'))) {
           const other = /^@ff\/([a-z]+)/.exec(statement.source)?.[1]
@@ -117,15 +118,16 @@ describe('the package graph', () => {
       }
     })
 
-    it('has a name for every folder', () => {
+    it(`@ff/${name} has no folder with a vague name`, () => {
       for (const file of sourceFiles(name)) {
-        for (const part of file.slice(root.length).split('/')) expect(NO_HOME).not.toContain(part)
+        for (const part of file.slice(root.length).split('/'))
+          expect(VAGUE_NAMES).not.toContain(part)
       }
     })
   })
 })
 
-/** The import and re-export statements of a module, and whether they leave nothing behind. */
+/** Returns the imports and re-exports of a module; `typeOnly` is `true` for those of types. */
 function importsOf(code: string): { source: string; typeOnly: boolean }[] {
   const statements = code.matchAll(/^(?:import|export)\s+(type\s)?[^'"]*?from\s+['"]([^'"]+)['"]/gm)
   return [...statements].map(([, type, source = '']) => ({ source, typeOnly: type !== undefined }))

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { build } from 'tsup'
 
 /**
- * Runs the benchmarks of the server and its management plane, one folder each, that are named on the
- * command line, or all, on the built packages. Each starts the processes that it needs from its own file.
+ * Runs the benchmarks of the server and the management plane that are named on the command line, or
+ * all of them, with the built packages. Each folder in `bench` with a `main.ts` is a benchmark.
  */
 const FOLDERS = ['server', 'management'].map((name) => {
   return join(import.meta.dirname, '../packages', name, 'bench')
@@ -15,7 +15,7 @@ const benchmarks = new Map(FOLDERS.flatMap((folder) => benchmarksIn(folder)))
 const named = process.argv.slice(2)
 const unknown = named.filter((name) => !benchmarks.has(name))
 if (unknown.length > 0) {
-  throw new Error(`no such benchmark: ${unknown}; there are: ${[...benchmarks.keys()]}`)
+  throw new Error(`Unknown benchmark: ${unknown}. Available benchmarks: ${[...benchmarks.keys()]}`)
 }
 for (const name of named.length > 0 ? named : benchmarks.keys()) await run(name)
 

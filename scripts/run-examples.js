@@ -1,5 +1,5 @@
 // @ts-check
-// Runs every example; each checks its own result and exits non-zero when it is wrong.
+// Runs all examples. Each checks its own results and exits with a non-zero code if they are wrong.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

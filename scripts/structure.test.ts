@@ -7,12 +7,12 @@ import { packageNames, root, sourceFiles } from './source-files.ts'
 
 const MAX_FILES_PER_FOLDER = 22
 const MAX_LINES_PER_FILE = 400
-/** Packages whose folders form no cycle; of the others the cycles are only printed. */
+/** The packages in which folders must not form cycles. Other cycles are only printed. */
 const FOLDERS_WITHOUT_CYCLE = ['core', 'protocol', 'storage', 'server', 'management']
 
 /**
- * The exceptions of today, as paths below `packages`. Each list must be equal to what is found, so
- * that an exception that is no longer needed is removed. A cycle is the list of its files.
+ * The permitted exceptions, as paths below `packages`. Each list must be equal to the list of
+ * violations, so that obsolete exceptions are removed. A cycle is the list of its files.
  */
 const KNOWN = {
   cycles: [],
@@ -84,7 +84,7 @@ describe('importsBetween', () => {
     ['a re-export of types', "export type * from './b.ts'"],
     ['an import for its effects', "import './b.ts'"],
     ['a dynamic import', "const a = await import('./b.ts')"],
-  ])('%s is an import.', (_, code) => {
+  ])('importsBetween finds %s.', (_, code) => {
     const folder = mkdtempSync(join(tmpdir(), 'ff-imports-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const [a, b] = [join(folder, 'a.ts'), join(folder, 'b.ts')]
@@ -102,11 +102,11 @@ describe('cyclesIn', () => {
   const graphOf = (edges: Readonly<Record<string, readonly string[]>>): Graph =>
     new Map(Object.entries(edges).map(([from, to]) => [from, new Set(to)]))
 
-  it('A graph without a way back has no cycle.', () => {
+  it('An acyclic graph has no cycles.', () => {
     expect(cyclesIn(graphOf({ a: ['b', 'c'], b: ['c'], c: [] }))).toEqual([])
   })
 
-  it('Two cycles with a common member are one; a cycle that only leads to it is another.', () => {
+  it('Cycles with a common member are one cycle; a cycle that only refers to them is another.', () => {
     const graph = graphOf({ a: ['b'], b: ['a', 'c'], c: ['b'], d: ['d', 'a'], e: ['d'] })
     expect(cyclesIn(graph)).toEqual([['a', 'b', 'c'], ['d']])
   })

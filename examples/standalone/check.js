@@ -1,5 +1,5 @@
 // @ts-check
-// Runs the built server as an operator would, and checks what it says and how it ends.
+// Runs the built server, and checks its output and its exit codes.
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,9 +11,9 @@ import { WebSocket } from 'ws'
 const dataDir = join(mkdtempSync(join(tmpdir(), 'ff-standalone-')), 'data')
 
 /**
- * Starts the server on a free port and answers it with what it printed.
+ * Starts the server on a free port and returns its process, output and URL.
  *
- * @param {string} workers
+ * @param {string} workers The value of `FF_WORKERS`.
  */
 async function start(workers) {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'dist/main.js')], {
@@ -36,7 +36,11 @@ async function start(workers) {
   return { child, output, url }
 }
 
-/** @param {import('node:child_process').ChildProcess} child */
+/**
+ * Stops the server with SIGTERM and returns its exit code.
+ *
+ * @param {import('node:child_process').ChildProcess} child
+ */
 async function stop(child) {
   child.kill('SIGTERM')
   const [code] = await once(child, 'exit')
@@ -53,7 +57,7 @@ try {
   assert.equal(new Set(keys).size, 2, 'one SDK key for each environment')
 
   const values = JSON.parse(execFileSync('bash', ['-c', curl], { encoding: 'utf8' }))
-  assert.ok(Object.keys(values).length >= 14, 'the curl line answers the flags')
+  assert.ok(Object.keys(values).length >= 14, 'the curl command prints the flags')
   const types = new Set(Object.values(values).map((value) => typeof value))
   assert.deepEqual([...types].sort(), ['boolean', 'number', 'object', 'string'])
   assert.equal(values['support-channel'], 'chat')
@@ -76,21 +80,21 @@ try {
   await once(socket, 'message')
   const closed = once(socket, 'close')
   await new Promise((resolve) => setTimeout(resolve, 200))
-  assert.equal(await stop(first.child), 0, 'SIGTERM ends with 0')
-  assert.equal((await poll).status, 200, 'the parked poll was answered')
-  assert.equal((await closed)[0], 1001, 'the socket was told that the server goes away')
+  assert.equal(await stop(first.child), 0, 'SIGTERM results in exit code 0')
+  assert.equal((await poll).status, 200, 'the pending poll received a response')
+  assert.equal((await closed)[0], 1001, 'the socket was closed with "going away"')
 
-  // What one process has kept, two serve.
+  // Two processes serve the data that one process has stored.
   const second = await start('2')
   console.log(second.output)
-  assert.doesNotMatch(second.output, /ff_|ffat_/, 'the next start prints no secrets')
+  assert.doesNotMatch(second.output, /ff_|ffat_/, 'the second start prints no secrets')
   const again = await fetch(flagsUrl.replace(first.url, second.url), { headers })
   const kept = (await again.json()).data
   for (const flag of kept.data) {
-    assert.ok(flag.last_evaluated_at, 'what was evaluated is known')
+    assert.ok(flag.last_evaluated_at, 'the time of the last evaluation is stored')
     flag.last_evaluated_at = null
   }
-  assert.deepEqual(kept, listed.data, 'and keeps all data')
+  assert.deepEqual(kept, listed.data, 'the second start keeps all data')
   assert.equal(await stop(second.child), 0)
 } finally {
   rmSync(join(dataDir, '..'), { recursive: true, force: true })

@@ -23,7 +23,7 @@ import {
   type VersionPage,
 } from '@ff/storage'
 
-/** One call that changes something, as it stands in the log: the method, and what it was given. */
+/** A writing call in the log: the name of the method and its arguments. */
 type Write = readonly [WritingMethod, ...unknown[]]
 
 type WritingMethod =
@@ -37,13 +37,13 @@ type WritingMethod =
   | 'recordContextSamples'
 
 /**
- * A store that answers from memory and keeps one line of JSON for each transaction in a file:
- * everything that the transaction wrote, synced to the disk before it is acknowledged. Opening
- * the file does all of it again.
+ * Returns a store that reads from memory and appends each transaction to a file as a line of JSON.
+ * A transaction is synced to the disk before it is acknowledged. When the file is opened, all
+ * transactions are executed again.
  *
- * It is complete, and small because memory does the work. What it lacks is what databases are
- * for: the file only grows and is read as a whole at the start, everything must fit in memory,
- * and only one process may use the file.
+ * The store implements the whole contract, but it has limits that a database does not have. The
+ * file only grows and is read completely at the start, all data must fit in memory, and only one
+ * process can use the file.
  */
 export function logStorage(path: string): Storage {
   return createStorage(new LogCore(path))
@@ -51,7 +51,7 @@ export function logStorage(path: string): Storage {
 
 class LogCore implements StorageCore {
   readonly #path: string
-  readonly #kept: Storage = newMemory()
+  readonly #memory: Storage = newMemory()
   #file: Promise<FileHandle> | undefined
 
   constructor(path: string) {
@@ -59,29 +59,29 @@ class LogCore implements StorageCore {
   }
 
   async migrate(): Promise<void> {
-    await this.#kept.migrate()
+    await this.#memory.migrate()
     this.#file ??= this.#open()
     await this.#file
   }
 
   async transaction<T>(lock: string, work: (tx: StorageSession) => Promise<T>): Promise<T> {
-    return this.#kept.transaction(lock, async (tx) => {
+    return this.#memory.transaction(lock, async (tx) => {
       const session = new RecordingSession(tx)
       const result = await work(session)
-      // Memory commits when this function has ended: what cannot be logged never happens.
+      // Memory commits after this function returns, so that a failed write to the log aborts it.
       if (session.writes.length > 0) await this.#append(session.writes)
       return result
     })
   }
 
   async close(): Promise<void> {
-    await this.#kept.close()
+    await this.#memory.close()
     await (await this.#file)?.close()
     this.#file = undefined
   }
 
   committed(): StorageSession {
-    return this.#kept
+    return this.#memory
   }
 
   async #open(): Promise<FileHandle> {
@@ -89,7 +89,7 @@ class LogCore implements StorageCore {
       const file = await open(this.#path, 'a+')
       const text = await file.readFile('utf8')
       const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-      // A last line without its end was never acknowledged.
+      // An incomplete last line belongs to a transaction that was not acknowledged.
       await file.truncate(Buffer.byteLength(whole))
       for (const line of whole.split('\n').slice(0, -1)) await this.#repeat(JSON.parse(line))
       return file
@@ -100,7 +100,7 @@ class LogCore implements StorageCore {
   }
 
   async #repeat(writes: readonly Write[]): Promise<void> {
-    await this.#kept.transaction('log', async (tx) => {
+    await this.#memory.transaction('log', async (tx) => {
       for (const [method, ...input] of writes) await Reflect.apply(tx[method], tx, input)
     })
   }
@@ -118,7 +118,7 @@ class LogCore implements StorageCore {
   }
 }
 
-/** Passes everything on, and remembers what was written. A refused call has written nothing. */
+/** A session that passes all calls to another one and records the successful writing calls. */
 class RecordingSession implements StorageSession {
   readonly writes: Write[] = []
   readonly #session: StorageSession

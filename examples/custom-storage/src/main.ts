@@ -8,11 +8,11 @@ import { createFlagServer } from '@ff/server'
 import { startVitest } from 'vitest/node'
 import { logStorage } from './log-storage.ts'
 
-// First the rules: a store is one when it keeps every one of them.
+// A store is complete when it passes the storage contract.
 const root = join(import.meta.dirname, '..')
 const vitest = await startVitest('test', [], { root, config: false, watch: false })
 await vitest.close()
-assert.equal(vitest.state.getFailedFilepaths().length, 0, 'the contract is kept')
+assert.equal(vitest.state.getFailedFilepaths().length, 0, 'the store passes the contract')
 assert.ok(vitest.state.getFiles().length > 0, 'the contract was run')
 
 const folder = await mkdtemp(join(tmpdir(), 'ff-custom-storage-'))
@@ -36,12 +36,12 @@ try {
   assert.equal((await flags.evaluate({ environmentId }, {}))['new-checkout'], false)
   await flags.close()
 
-  // As if the process had been killed while it wrote: this was never acknowledged.
+  // Simulates a process that was killed during a write, so that the line is incomplete.
   await appendFile(path, '[["insert","flag",{"id":')
   const again = createFlagServer({ storage: logStorage(path) })
   assert.equal((await again.evaluate({ environmentId }, {}))['new-checkout'], false)
   await again.close()
-  console.log('The log was read again, and everything is there.')
+  console.log('The log was read again, and the data is complete.')
 } finally {
   await rm(folder, { recursive: true })
 }

@@ -56,8 +56,8 @@ const definition: FlagSetDefinition = {
 const body: unknown = JSON.parse('{"kind":"user","key":"user-1","plan":"pro"}')
 
 // #region evaluate
-const flagSet = compileFlagSet(definition) // once for each change; give it the previous set to keep what it can
-const context = parseContext(body) // throws a FlagError that says what is wrong
+const flagSet = compileFlagSet(definition) // after each change; a previous set can be passed for reuse
+const context = parseContext(body) // throws a FlagError if the context is invalid
 const now = Date.now() // the engine has no clock
 
 evaluateValue(flagSet, 'new-checkout', context, now) // one value: true
@@ -66,8 +66,8 @@ const evaluation = evaluateAll(flagSet, context, now) // all flags; evaluateSome
 valuesOf(evaluation) // { 'new-checkout': true }
 jsonOf(evaluation) // the same as JSON text
 detailsOf(evaluation) // a detail for each flag
-evaluateDetail(flagSet, 'new-checkout', context, now) // with version, prerequisite chain, attributes read
-explainFlag(flagSet, 'new-checkout', context, now) // one detail, and how it came to that
+evaluateDetail(flagSet, 'new-checkout', context, now) // with version, prerequisite chain and attributes read
+explainFlag(flagSet, 'new-checkout', context, now) // one detail and the steps of its evaluation
 // #endregion
 
 assert.equal(jsonOf(evaluation), '{"new-checkout":true}')
@@ -76,7 +76,7 @@ assert.deepEqual([detail.reason, detail.bucket], ['SPLIT', 17_502])
 
 const served = (key: string, plan: string) =>
   evaluateValue(flagSet, 'new-checkout', parseContext({ kind: 'user', key, plan }), now)
-assert.equal(served('user-2', 'pro'), false) // bucket 88 313 is beyond the 25 %
-assert.equal(served('user-1', 'free'), false) // the rule is for others
+assert.equal(served('user-2', 'pro'), false) // bucket 88,313 is outside the 25 %
+assert.equal(served('user-1', 'free'), false) // the rule does not match
 
 for (const step of steps) console.log(step.text)

@@ -45,9 +45,9 @@ const { key: sdkKey } = await management.createSdkKey({
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 const page = await (await fetch(url)).text()
 assert.equal(page, 'Welcome.')
-console.log('The app answers:', page)
+console.log('Response of the app:', page)
 
-// express.json() has already read this body; the mounted server takes what it parsed.
+// express.json() reads this body first. The mounted server uses the parsed body.
 const response = await fetch(`${url}/flags/evaluator/evaluate`, {
   method: 'POST',
   headers: { 'x-api-key': sdkKey, 'content-type': 'application/json' },
@@ -56,7 +56,7 @@ const response = await fetch(`${url}/flags/evaluator/evaluate`, {
 const values = await response.json()
 assert.equal(response.status, 200)
 assert.deepEqual(values, { maintenance: false })
-console.log('The mounted server answers:', values)
+console.log('Response of the mounted server:', values)
 
 server.close()
 server.closeAllConnections()

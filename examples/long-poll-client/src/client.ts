@@ -1,22 +1,24 @@
 import { type FlagValues, SDK_KEY_HEADER, SDK_PATHS } from '@ff/protocol/sdk'
 import { request } from 'undici'
 
+/** The options of `watch`. */
 export interface ClientOptions {
   /** The server's base URL. */
   readonly url: string
   readonly sdkKey: string
   readonly context: { readonly kind: string; readonly key: string; readonly [name: string]: string }
+  /** Ends the generator when it aborts. */
   readonly signal: AbortSignal
 }
 
-/** Yields the values of one context, then again after every change, until the signal aborts. */
+/** Yields the values of a context, first at once and then after each change. */
 // #region client
 export async function* watch(options: ClientOptions): AsyncGenerator<FlagValues> {
   let since: string | undefined
   while (!options.signal.aborted) {
     const path = since === undefined ? SDK_PATHS.evaluate : SDK_PATHS.poll
     const answer = await post(options, path, { context: options.context, since })
-    // After a minute without a change, the answer is the one we already have.
+    // A poll that ends without a change returns the same entity tag.
     if (answer.tag !== since) yield answer.values
     since = answer.tag
   }
@@ -27,7 +29,7 @@ async function post({ url, sdkKey, signal }: ClientOptions, path: string, body: 
     method: 'POST',
     headers: { [SDK_KEY_HEADER]: sdkKey, 'content-type': 'application/json' },
     body: JSON.stringify(body),
-    // Longer than the minute for which the server holds a poll.
+    // The server ends a poll after 61 seconds at the latest.
     headersTimeout: 75_000,
     signal,
   })

@@ -12,7 +12,7 @@ for await (const values of watch({ ...server, context, signal: stop.signal })) {
   seen.push(values)
   console.log(seen.length === 1 ? 'At first:' : 'Changed:', values)
   if (seen.length === 2) break
-  // The next request is held open by then; the first rule concerns another plan, so it stays so.
+  // At that time, the next poll is pending. The first rule does not match, so the poll stays open.
   setTimeout(() => server.addRule('enterprise').then(() => server.addRule('pro')), 100)
 }
 stop.abort()

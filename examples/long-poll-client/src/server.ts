@@ -5,15 +5,16 @@ import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { toNodeHandler } from '@ff/server/node'
 
+/** A running server for the example. */
 export interface ExampleServer {
   readonly url: string
   readonly sdkKey: string
-  /** What an editor does: gives the contexts with this plan the new theme. */
+  /** Adds a targeting rule that serves the new theme to contexts with this plan. */
   addRule(plan: string): Promise<void>
   close(): Promise<void>
 }
 
-/** A server in this process with one project and one flag, so that the client has somebody to talk to. */
+/** Starts a server in this process, with one project and two flags. */
 export async function startServer(): Promise<ExampleServer> {
   const flags = createFlagServer({ management: createManagement() })
   await flags.start()

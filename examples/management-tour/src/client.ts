@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import type { OpenApi } from './open-api.ts'
 
-/** An answer's data; the tour looks into it freely, for every answer is checked by its schema. */
-// biome-ignore lint/suspicious/noExplicitAny: the OpenAPI document says what it is
+/** The data of a response. The tour accesses it without types, because the schema is checked. */
+// biome-ignore lint/suspicious/noExplicitAny: the OpenAPI document describes the type
 export type Data = any
 
 interface Request {
   readonly body?: object
   readonly headers?: Readonly<Record<string, string>>
-  /** The status that is expected; 200 unless said otherwise. */
+  /** The expected status; 200 by default. */
   readonly status?: number
 }
 
-/** Somebody who talks to the server, known by a session's cookie, a token or an SDK key. */
+/** An HTTP client that authenticates by session cookie, access token or SDK key. */
 export class Client {
   readonly #url: string
   readonly #openApi: OpenApi
@@ -24,7 +24,7 @@ export class Client {
     for (const [name, value] of Object.entries(headers)) this.#headers.set(name, value)
   }
 
-  /** Answers the body of one request, whose status and shape must be what is expected. */
+  /** Sends a request and returns the body of the response. Throws if the response is unexpected. */
   async send(method: string, address: string, request: Request = {}): Promise<Data> {
     const { body, status = 200 } = request
     const headers = new Headers(this.#headers)
@@ -35,23 +35,23 @@ export class Client {
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const answered = await response.json()
-    const place = `${method} ${address}: ${JSON.stringify(answered)}`
+    const answer = await response.json()
+    const place = `${method} ${address}: ${JSON.stringify(answer)}`
     assert.equal(response.status, status, place)
     const path = address.split('?')[0] ?? ''
-    this.#openApi.check({ method, path, status: response.status, body: answered })
+    this.#openApi.check({ method, path, status: response.status, body: answer })
     const cookie = response.headers.get('set-cookie')
     if (cookie !== null) this.#headers.set('cookie', cookie.split(';')[0] ?? '')
-    return answered
+    return answer
   }
 
-  /** The same for management, whose answers are in an envelope; answers what is in it. */
+  /** Sends a management request and returns `data`. By default expects 201 for POST, else 200. */
   async manage(method: string, address: string, request: Request = {}): Promise<Data> {
     const status = request.status ?? (method === 'POST' ? 201 : 200)
     return (await this.send(method, address, { ...request, status })).data
   }
 
-  /** Logs in: from now on the session's cookie and token go along. */
+  /** Logs in. Later requests contain the session cookie and the CSRF token. */
   async logIn(email: string, password: string): Promise<Data> {
     const body = { email, password }
     const { data } = await this.send('POST', '/auth/login', { body })

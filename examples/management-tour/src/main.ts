@@ -30,7 +30,7 @@ const plan = await platform.manage('POST', '/plan-limits/plans', {
   },
 })
 
-console.log('Acme signs up: an organization with a plan, and an owner who sets a password.')
+console.log('Acme signs up: an organization with a plan, and an owner that sets a password.')
 const { id: orgId } = await platform.manage('POST', '/organizations', {
   body: { name: 'Acme', billing_email: 'billing@acme.example' },
 })
@@ -40,10 +40,10 @@ const invited = await platform.manage('POST', `${organization}/members`, {
   body: { email: 'Olga@Acme.example', name: 'Olga', role: 'owner' },
 })
 const olga = { email: 'olga@acme.example', password: password() }
-const anybody = new Client(server.url, openApi)
+const anonymous = new Client(server.url, openApi)
 const newPassword = { token: invited.one_time_link, new_password: olga.password }
-await anybody.send('POST', '/auth/password', { body: newPassword })
-await anybody.send('POST', '/auth/password', { body: newPassword, status: 401 })
+await anonymous.send('POST', '/auth/password', { body: newPassword })
+await anonymous.send('POST', '/auth/password', { body: newPassword, status: 401 })
 const owner = new Client(server.url, openApi)
 const session = await owner.logIn(olga.email, olga.password)
 assert.deepEqual(
@@ -51,7 +51,7 @@ assert.deepEqual(
   [['Acme', 'owner']],
 )
 
-console.log('She founds a project, with a flag and a rule for Germany.')
+console.log('The owner creates a project with a flag and a rule for Germany.')
 const project = await owner.manage('POST', `${organization}/projects`, { body: { key: 'shop' } })
 const live = project.environments.find(({ is_default }: Data) => is_default)
 const environment = `/projects/${project.id}/envs/${live.id}`
@@ -79,7 +79,7 @@ const changed = await owner.manage('PUT', `${rules}/${rule.id}`, {
 })
 assert.equal(changed.rule.variation_id, german.id)
 
-console.log('The plan has room for two flags, and for one project.')
+console.log('The plan permits two flags and one project.')
 await owner.manage('POST', flags, { body: { key: 'beta', type: 'boolean' } })
 const refused = await owner.manage('POST', flags, {
   body: { key: 'gamma', type: 'boolean' },
@@ -104,7 +104,7 @@ await application.send('POST', '/evaluator/evaluate', { body: { context: 1 }, st
 const stranger = new Client(server.url, openApi, { 'x-api-key': `ff_${'0'.repeat(64)}` })
 await stranger.send('POST', '/evaluator/evaluate', { body: { context: {} }, status: 401 })
 
-console.log('A version evaluates without the server, as it did before its rule was deleted.')
+console.log('A published version is evaluated locally, with a rule that was deleted later.')
 const published = await owner.manage('GET', `${environment}/versions?limit=1`)
 const { version } = published.data[0]
 await owner.manage('DELETE', `${rules}/${rule.id}`)
@@ -115,7 +115,7 @@ const context = { kind: 'user', key: 'user-0', country: 'DE' }
 assert.equal(evaluateValue(flagSet, 'greeting', context, Date.now()), 'Guten Tag')
 // #endregion
 
-console.log('What was served shows in the metrics, and the contexts that were seen.')
+console.log('The metrics and the observed contexts show the evaluations.')
 const metricsOf = () =>
   owner.manage('GET', `/flags/${flag.id}/metrics?environmentId=${live.id}&period=24h`)
 const metrics = await until(metricsOf, ({ totalEvaluations }) => totalEvaluations.value === calls)
@@ -142,7 +142,7 @@ const forgotten = `/contexts/observed-contexts?env_id=${live.id}&key=user-7`
 await owner.manage('DELETE', forgotten)
 assert.equal((await contexts('perPage=1')).meta.total, calls - 1)
 
-console.log('More was used than is free: ten calls and a grace of two.')
+console.log('The usage exceeds the free calls: ten calls and a grace buffer of two.')
 const usage = await until(
   () => owner.manage('GET', `${organization}/usage`),
   ({ api_usage }) => api_usage === calls,
@@ -152,7 +152,7 @@ assert.deepEqual(
   [12, 3, 450],
 )
 
-console.log('Acme gives its plan up, which ends the period with an invoice.')
+console.log('Acme cancels its plan, which ends the period with an invoice.')
 await platform.manage('PUT', `${organization}/plan`, { body: { plan_id: null } })
 const { invoices } = await owner.manage('GET', `/billing${organization}/invoices`)
 assert.deepEqual(
@@ -160,7 +160,7 @@ assert.deepEqual(
   [[450, 'eur', 'draft']],
 )
 
-console.log('Everything that was done is in the audit log, which nobody can change unnoticed.')
+console.log('The audit log contains all changes, and its verification finds no manipulation.')
 const log = await owner.manage('GET', '/audit/logs?limit=100&source=both&sort=created_at:asc')
 const events = log.data.map(({ eventType }: Data) => eventType)
 for (const expected of [
@@ -182,14 +182,17 @@ assert.equal(verified.valid, true)
 await owner.send('POST', '/auth/logout')
 await owner.manage('GET', organization, { status: 401 })
 await server.stop()
-console.log(`${openApi.seen.size} operations answered as the OpenAPI document says.`)
+console.log(`${openApi.seen.size} operations responded as the OpenAPI document describes.`)
 
-/** Asks again until the answer is as it must become: counts are written once a second. */
-async function until(ask: () => Promise<Data>, isSo: (data: Data) => boolean): Promise<Data> {
+/** Repeats a request until the response is as expected. Counts are written with a delay. */
+async function until(
+  load: () => Promise<Data>,
+  isExpected: (data: Data) => boolean,
+): Promise<Data> {
   const end = Date.now() + 15_000
   for (;;) {
-    const data = await ask()
-    if (isSo(data)) return data
+    const data = await load()
+    if (isExpected(data)) return data
     assert.ok(Date.now() < end, `still ${JSON.stringify(data)}`)
     await pause(200)
   }

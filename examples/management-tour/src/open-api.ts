@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
-/** What the server says of itself, as far as it is needed to check its answers. */
+/** The parts of the OpenAPI document that are needed to check responses. */
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
@@ -11,16 +11,18 @@ interface Operation {
   readonly responses: Readonly<Record<string, unknown>>
 }
 
-export interface Answered {
+/** A response, and the request to which it belongs. */
+export interface CheckedResponse {
   readonly method: string
-  /** Without its query. */
+  /** The path without its query. */
   readonly path: string
   readonly status: number
   readonly body: unknown
 }
 
-/** Checks answers against an OpenAPI document, and remembers which operations were seen. */
+/** Checks responses against an OpenAPI document and records the operations. */
 export class OpenApi {
+  /** The ids of the operations that were checked. */
   readonly seen = new Set<string>()
   readonly #document: Document
   readonly #checker = new Ajv2020({ strict: false, allErrors: true })
@@ -31,8 +33,8 @@ export class OpenApi {
     this.#checker.addSchema(document as object, 'openapi')
   }
 
-  /** Throws unless the document promises an answer of this status with this body. */
-  check({ method, path, status, body }: Answered): void {
+  /** Throws if the document does not describe a response with this status and body. */
+  check({ method, path, status, body }: CheckedResponse): void {
     const place = `${method} ${path} → ${status}`
     const template = this.#templateOf(method, path)
     const operation = this.#document.paths[template ?? '']?.[method.toLowerCase()]
@@ -45,14 +47,14 @@ export class OpenApi {
     const validate = this.#checker.getSchema(
       `openapi#/${[...response, 'content', 'application/json', 'schema'].map(escaped).join('/')}`,
     )
-    if (validate === undefined) throw new Error(`${place}: no such answer in the document`)
+    if (validate === undefined) throw new Error(`${place}: no such response in the document`)
     if (validate(body)) return
     throw new Error(
       `${place}: ${this.#checker.errorsText(validate.errors)}\n${JSON.stringify(body)}`,
     )
   }
 
-  /** The path of the document that a request's path belongs to; fixed segments win. */
+  /** Returns the matching path of the document. Fixed segments take precedence over parameters. */
   #templateOf(method: string, path: string): string | undefined {
     const segments = path.split('/')
     const fitting = Object.keys(this.#document.paths).filter((template) => {
@@ -65,7 +67,7 @@ export class OpenApi {
     return fitting.sort((left, right) => parameters(left) - parameters(right))[0]
   }
 
-  /** Where something stands, references followed. */
+  /** Returns the location to which a pointer leads, after following a reference. */
   #follow(pointer: readonly string[]): readonly string[] {
     let found: unknown = this.#document
     for (const name of pointer) found = memberOf(found, name)

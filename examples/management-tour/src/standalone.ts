@@ -6,9 +6,10 @@ import { join } from 'node:path'
 
 const SERVER = join(import.meta.dirname, '../../standalone/dist/main.js')
 
+/** A running standalone server. */
 export interface Standalone {
   readonly url: string
-  /** Stops the server, which must end well, and removes its data. */
+  /** Stops the server and removes its data. Throws if the exit code is not 0. */
   stop(): Promise<void>
 }
 
@@ -22,7 +23,7 @@ export async function startStandalone(
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
-  // A tour that fails must not leave its server behind.
+  // Stops the server even if the tour fails.
   process.once('exit', () => child.kill())
   let output = ''
   let url: string | undefined
@@ -31,7 +32,7 @@ export async function startStandalone(
   })
   while (url === undefined) {
     const [code] = await Promise.race([once(child.stdout, 'data'), ended])
-    if (typeof code === 'number') throw new Error(`the server ended with ${code}`)
+    if (typeof code === 'number') throw new Error(`the server exited with code ${code}`)
     url = /running at (\S+)\s/.exec(output)?.[1]
   }
   return {
@@ -40,7 +41,7 @@ export async function startStandalone(
       child.kill('SIGTERM')
       const [code] = await ended
       rmSync(folder, { recursive: true, force: true })
-      if (code !== 0) throw new Error(`the server ended with ${code}`)
+      if (code !== 0) throw new Error(`the server exited with code ${code}`)
     },
   }
 }

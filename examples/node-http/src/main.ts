@@ -28,7 +28,7 @@ async function greet(plan: string | string[] = 'free'): Promise<string> {
 }
 // #endregion
 
-// The flag itself; a team would create it over the management endpoints.
+// A team usually creates flags over the management endpoints.
 // #region manage
 const me: Actor = { id: 'me', email: '', name: 'Set-up script', role: 'platform', orgId: null }
 const management = flags.as(me)
@@ -59,15 +59,15 @@ await management.createTargetingRule({
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-const ask = async (plan: string): Promise<string> =>
+const greeting = async (plan: string): Promise<string> =>
   (await fetch(url, { headers: { 'x-plan': plan } })).text()
-assert.equal(await ask('free'), 'Hello.')
-assert.equal(await ask('pro'), 'Good to see you!')
-console.log('The host answers its own paths, by the flag:', await ask('pro'))
+assert.equal(await greeting('free'), 'Hello.')
+assert.equal(await greeting('pro'), 'Good to see you!')
+console.log('Response of the app, which depends on the flag:', await greeting('pro'))
 
 const refused = await fetch(`${url}/flags/evaluator/evaluate`, { method: 'POST', body: '{}' })
 assert.equal(refused.status, 401)
-console.log('The mounted server answers below /flags:', await refused.text())
+console.log('Response of the mounted server below /flags:', await refused.text())
 
 server.close()
 server.closeAllConnections()

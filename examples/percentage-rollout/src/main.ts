@@ -17,43 +17,43 @@ const flag = await manage<Flag>('POST', `/projects/${server.projectId}/flags`, {
   key: 'new-checkout',
   type: 'boolean',
 })
-const here = `${environment}/flags/${flag.id}`
-const rollout = await manage<{ readonly id: string }>('POST', `${here}/rollouts`, {
+const flagPath = `${environment}/flags/${flag.id}`
+const rollout = await manage<{ readonly id: string }>('POST', `${flagPath}/rollouts`, {
   name: 'New checkout',
   strategy: 'percentage',
   variation_id: flag.variations.find(({ key }) => key === 'true')?.id,
   percentage: 10,
-  // Random unless given. Given, the example prints the same numbers every time.
+  // The default is random. A fixed salt makes the output of this example reproducible.
   salt: 'checkout',
 })
-await manage('POST', `${here}/targeting-rules`, {
-  name: 'Everybody',
+await manage('POST', `${flagPath}/targeting-rules`, {
+  name: 'All users',
   conditions: [],
   rollout_id: rollout.id,
 })
 // #endregion
 
-const before = await whoHasIt()
+const before = await findUsersWithNewCheckout()
 console.log(`At 10 %, ${before.size} of ${users.length} users have the new checkout.`)
 
 // #region raise
 interface ChangedRollout {
-  /** How much of all users the change has moved. */
+  /** The percentage of users that the change has moved. */
   readonly moved_percentage: number
 }
 
 const raise = (percentage: number) =>
-  manage<ChangedRollout>('PUT', `${here}/rollouts/${rollout.id}`, { percentage })
+  manage<ChangedRollout>('PUT', `${flagPath}/rollouts/${rollout.id}`, { percentage })
 const raised = await raise(15)
 // #endregion
-await changeIsServed()
+await untilServed()
 
-const during = await whoHasIt()
+const during = await findUsersWithNewCheckout()
 const gained = users.filter((user) => during.has(user) && !before.has(user))
 const lost = users.filter((user) => before.has(user) && !during.has(user))
 console.log(
-  `Raised to 15 %: ${gained.length} gained it, ${lost.length} lost it;`,
-  `the server says that ${raised.moved_percentage} % of all users moved.`,
+  `Raised to 15 %: ${gained.length} users gained it and ${lost.length} lost it.`,
+  `The server reports that ${raised.moved_percentage} % of all users moved.`,
 )
 assert.equal(raised.moved_percentage, 5)
 assert.deepEqual(lost, [])
@@ -61,14 +61,14 @@ const gainedPercentage = (gained.length / users.length) * 100
 assert.ok(Math.abs(gainedPercentage - raised.moved_percentage) < 1.5, `${gainedPercentage} %`)
 
 const undone = await raise(10)
-await changeIsServed()
-const after = await whoHasIt()
+await untilServed()
+const after = await findUsersWithNewCheckout()
 console.log(`Back at 10 %: ${after.size} users have it, the same ones as before.`)
 assert.equal(undone.moved_percentage, 5)
 assert.deepEqual(after, before)
 await server.close()
 
-/** One call of the management API; answers `data`. */
+/** Sends a management request and returns `data` of the response. */
 async function manage<Data>(method: string, path: string, body: object): Promise<Data> {
   const response = await fetch(server.url + path, {
     method,
@@ -80,24 +80,24 @@ async function manage<Data>(method: string, path: string, body: object): Promise
   return data
 }
 
-/** A change is acknowledged when it is kept, and served a moment later. */
-async function changeIsServed(): Promise<void> {
+/** Waits until the last change is served, shortly after it was acknowledged. */
+async function untilServed(): Promise<void> {
   const last = servedVersion
-  for (; servedVersion === last; await pause(10)) await hasIt('anybody')
+  for (; servedVersion === last; await pause(10)) await hasNewCheckout('any-user')
 }
 
-/** Asks for each user, as their own browsers would. */
-async function whoHasIt(): Promise<ReadonlySet<string>> {
-  const having = new Set<string>()
+/** Evaluates the flag for each user over HTTP, as the browsers of the users do. */
+async function findUsersWithNewCheckout(): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
   const left = users.values()
-  const askOn = async () => {
-    for (const user of left) if (await hasIt(user)) having.add(user)
+  const evaluateRest = async () => {
+    for (const user of left) if (await hasNewCheckout(user)) found.add(user)
   }
-  await Promise.all(Array.from({ length: 20 }, askOn))
-  return having
+  await Promise.all(Array.from({ length: 20 }, evaluateRest))
+  return found
 }
 
-async function hasIt(user: string): Promise<boolean> {
+async function hasNewCheckout(user: string): Promise<boolean> {
   const response = await fetch(`${server.url}/evaluator/evaluate`, {
     method: 'POST',
     headers: { 'x-api-key': server.sdkKey, 'content-type': 'application/json' },

@@ -5,18 +5,19 @@ import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { toNodeHandler } from '@ff/server/node'
 
+/** A running server for the example. */
 export interface ExampleServer {
   readonly url: string
-  /** For managing. */
+  /** The access token for management. */
   readonly token: string
-  /** For evaluating. */
+  /** The SDK key for evaluation. */
   readonly sdkKey: string
   readonly projectId: string
   readonly environmentId: string
   close(): Promise<void>
 }
 
-/** A server in this process with an empty project; everything else is done over HTTP. */
+/** Starts a server in this process, with an empty project. */
 export async function startServer(): Promise<ExampleServer> {
   const flags = createFlagServer({ management: createManagement() })
   await flags.start()

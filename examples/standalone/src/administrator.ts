@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Actor, AuthenticateBearer } from '@ff/management'
 
-/** Who acts with the token of `FF_ADMIN_TOKEN`, and who writes the demo. */
+/** The actor for the token of `FF_ADMIN_TOKEN` and for the creation of the demo. */
 export const ADMINISTRATOR: Actor = {
   id: 'administrator',
   email: '',
@@ -10,7 +10,7 @@ export const ADMINISTRATOR: Actor = {
   orgId: null,
 }
 
-/** Accepts the operator's own token as the administrator's, and asks `next` about any other. */
+/** Returns an authenticator that accepts `adminToken` and passes other tokens to `next`. */
 export function orAdministrator(
   adminToken: string | undefined,
   next: AuthenticateBearer,

@@ -3,23 +3,26 @@ import { describe, expect, it } from 'vitest'
 import { ConfigError, readCommand, readConfig } from './config.ts'
 
 describe('readCommand', () => {
-  it('serves when nothing is asked, and looks for damage when that is', () => {
+  it('readCommand returns serve for no arguments and verify for verify', () => {
     expect([readCommand([]), readCommand(['verify'])]).toEqual(['serve', 'verify'])
   })
 
-  it.each([['start'], ['--help'], ['verify', 'ff.sqlite'], ['']])('knows no %j', (...words) => {
-    expect(() => readCommand(words)).toThrow(ConfigError)
-  })
+  it.each([['start'], ['--help'], ['verify', 'ff.sqlite'], ['']])(
+    'readCommand refuses the command %j',
+    (...words) => {
+      expect(() => readCommand(words)).toThrow(ConfigError)
+    },
+  )
 })
 
 describe('readConfig', () => {
-  it('listens on 127.0.0.1:4400 and keeps data in ./data when nothing is set', () => {
+  it('readConfig defaults to 127.0.0.1:4400 and the data directory ./data', () => {
     const config = readConfig({})
     expect(config).toMatchObject({ host: '127.0.0.1', port: 4400, adminToken: undefined })
     expect(config.dataDir).toMatch(/[/\\]data$/)
   })
 
-  it('takes every setting from its variable', () => {
+  it('readConfig reads each setting from its variable', () => {
     const place = { PORT: '0', HOST: '::1', FF_DATA_DIR: '/srv/ff', FF_WORKERS: '3' }
     const keys = { FF_SECRET_KEY: `${'c'.repeat(64)},${'d'.repeat(64)}` }
     const switches = { FF_WEBHOOKS_ALLOW_LOOPBACK: '1' }
@@ -78,25 +81,31 @@ describe('readConfig', () => {
     })
   })
 
-  it('treats an empty variable like an absent one', () => {
+  it('readConfig treats an empty variable like an absent one', () => {
     expect(readConfig({ PORT: '', HOST: ' ', FF_ADMIN_TOKEN: '' })).toEqual(readConfig({}))
   })
 
-  it.each(['-1', '65536', '4400x', '1e3', '44 00'])('refuses the port %j by name', (PORT) => {
-    expect(() => readConfig({ PORT })).toThrow(/^PORT must be/)
-  })
+  it.each(['-1', '65536', '4400x', '1e3', '44 00'])(
+    'readConfig refuses the port %j and names the variable',
+    (PORT) => {
+      expect(() => readConfig({ PORT })).toThrow(/^PORT must be/)
+    },
+  )
 
-  it('runs in one process unless told otherwise, and takes every core when asked to', () => {
+  it('readConfig returns one worker by default and one per core for auto', () => {
     expect(readConfig({}).workers).toBe(1)
     expect(readConfig({ FF_WORKERS: ' 64 ' }).workers).toBe(64)
     expect(readConfig({ FF_WORKERS: 'auto' }).workers).toBe(Math.min(availableParallelism(), 64))
   })
 
-  it.each(['0', '65', '-1', '1.5', '2x', 'all'])('refuses %j workers by name', (FF_WORKERS) => {
-    expect(() => readConfig({ FF_WORKERS })).toThrow(/^FF_WORKERS must be/)
-  })
+  it.each(['0', '65', '-1', '1.5', '2x', 'all'])(
+    'readConfig refuses %j workers and names the variable',
+    (FF_WORKERS) => {
+      expect(() => readConfig({ FF_WORKERS })).toThrow(/^FF_WORKERS must be/)
+    },
+  )
 
-  it('leaves limits that are not set to the server', () => {
+  it('readConfig omits limits that are not set', () => {
     expect(readConfig({}).limits).toEqual({})
   })
 
@@ -109,12 +118,12 @@ describe('readConfig', () => {
     ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '1e3'],
     ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '1.5'],
     ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '1'.repeat(16)],
-  ])('refuses the limit %s being %j by name', (name, value) => {
+  ])('readConfig refuses the limit %s with the value %j', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be`))
   })
 
   it.each(['short', 'c'.repeat(63), `${'c'.repeat(64)},short`])(
-    'refuses the secret key %j by name',
+    'readConfig refuses the secret key %j and names the variable',
     (FF_SECRET_KEY) => {
       expect(() => readConfig({ FF_SECRET_KEY })).toThrow(/^FF_SECRET_KEY must be/)
     },
@@ -126,7 +135,7 @@ describe('readConfig', () => {
     ['FF_STRIPE_WEBHOOK_SECRET', undefined],
     ['FF_STRIPE_WEBHOOK_SECRET', 'sk_test_1'],
     ['FF_STRIPE_RETURN_URL', 'javascript:alert(1)'],
-  ])('refuses half of a Stripe, and %s being %j', (name, value) => {
+  ])('readConfig refuses Stripe settings with %s set to %j', (name, value) => {
     const whole = { FF_STRIPE_SECRET_KEY: 'sk_test_1', FF_STRIPE_WEBHOOK_SECRET: 'whsec_1' }
     expect(() => readConfig({ ...whole, [name]: value })).toThrow(new RegExp(`^${name} must be`))
   })
@@ -142,7 +151,7 @@ describe('readConfig', () => {
     ['FF_PUBLIC_URL', 'flags.acme.test'],
     ['FF_PUBLIC_URL', 'https://flags.acme.test/flags'],
     ['FF_PUBLIC_URL', 'https://flags.acme.test:99999'],
-  ])('refuses half of an identity provider, and %s being %j', (name, value) => {
+  ])('readConfig refuses identity provider settings with %s set to %j', (name, value) => {
     const whole = {
       FF_PUBLIC_URL: 'http://127.0.0.1:4400',
       FF_OIDC_ISSUER: 'http://localhost:8080/realms/acme',
@@ -153,10 +162,13 @@ describe('readConfig', () => {
     expect(() => readConfig({ ...whole, [name]: value })).toThrow(new RegExp(`^${name} must be`))
   })
 
-  it.each(['short', 'with a space in the middle'])('refuses the token %j by name', (token) => {
-    expect(() => readConfig({ FF_ADMIN_TOKEN: token })).toThrow(ConfigError)
-    expect(() => readConfig({ FF_ADMIN_TOKEN: token })).toThrow(/^FF_ADMIN_TOKEN must have/)
-  })
+  it.each(['short', 'with a space in the middle'])(
+    'readConfig refuses the token %j and names the variable',
+    (token) => {
+      expect(() => readConfig({ FF_ADMIN_TOKEN: token })).toThrow(ConfigError)
+      expect(() => readConfig({ FF_ADMIN_TOKEN: token })).toThrow(/^FF_ADMIN_TOKEN must have/)
+    },
+  )
 
   it.each([
     ['root@acme.test', '', 'FF_ADMIN_PASSWORD'],
@@ -164,14 +176,14 @@ describe('readConfig', () => {
     ['root@acme.test', 'x'.repeat(257), 'FF_ADMIN_PASSWORD'],
     ['', 'a password for the root', 'FF_ADMIN_EMAIL'],
     ['root', 'a password for the root', 'FF_ADMIN_EMAIL'],
-  ])('refuses the administrator %j with the password %j by name', (email, password, name) => {
+  ])('readConfig refuses the administrator %j with the password %j', (email, password, name) => {
     const env = { FF_ADMIN_EMAIL: email, FF_ADMIN_PASSWORD: password }
     const refusal = new RegExp(`^${name} must`)
     expect(() => readConfig(env)).toThrow(refusal)
     if (password !== '') expect(() => readConfig(env)).not.toThrow(password)
   })
 
-  it('takes a switch as on or off, and refuses anything else by name', () => {
+  it('readConfig accepts 1, true, 0 and false for a switch and refuses other values', () => {
     const isOn = (text: string) => readConfig({ FF_METRICS_PUBLIC: text }).metricsArePublic
     expect(['1', 'true', 'TRUE', ' 1 '].map(isOn)).toEqual([true, true, true, true])
     expect(['', '0', 'false'].map(isOn)).toEqual([false, false, false])

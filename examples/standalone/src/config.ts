@@ -2,48 +2,54 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import type { Administrator } from '@ff/management'
 
+/** The settings of the server. */
 export interface Config {
+  /** The address to listen on. */
   readonly host: string
+  /** The port to listen on; 0 for any free port. */
   readonly port: number
-  /** Where the database lives; created when it is not there. */
+  /** The directory of the database. It is created if it does not exist. */
   readonly dataDir: string
-  /** How many processes answer requests; with one there is no other process. */
+  /** The number of processes that serve requests; 1 for a single process. */
   readonly workers: number
-  /** The administrator's token, when the operator sets it; else one is made at the first start. */
+  /** The administrator's token. If `undefined`, the first start creates one. */
   readonly adminToken: string | undefined
-  /** Who logs in as the administrator. */
+  /** The credentials with which the administrator logs in. */
   readonly administrator: Administrator | undefined
-  /** Whether every request comes through a proxy that sets `X-Forwarded-*`. */
+  /** `true` if all requests come through a proxy that sets `X-Forwarded-*`. */
   readonly trustProxy: boolean
-  /** The limits that the operator sets; the server has defaults for the others. */
+  /** The limits that differ from the server's defaults. */
   readonly limits: Limits
-  /** Whether `GET /metrics` asks for no token. */
+  /** `true` if `GET /metrics` requires no token. */
   readonly metricsArePublic: boolean
-  /** Under which secrets that must be read back are kept, the newest first; none: one is made. */
+  /** The keys that encrypt stored secrets, newest first. If empty, the first start creates one. */
   readonly secretKeys: readonly string[]
-  /** Whether webhooks may lead to this machine. */
+  /** `true` if webhooks may send to this machine. */
   readonly webhooksAllowLoopback: boolean
-  /** Who takes the money, when somebody does. */
+  /** The settings of Stripe; `undefined` if no payment provider is used. */
   readonly stripe: StripeConfig | undefined
-  /** Where browsers find this server. */
+  /** The scheme and host under which browsers reach this server. */
   readonly publicUrl: string | undefined
-  /** Where people log in besides, when anywhere; never without `publicUrl`. */
+  /** The identity provider; `undefined` for none. Requires `publicUrl`. */
   readonly oidc: OidcConfig | undefined
 }
 
+/** The settings of an OpenID Connect provider. */
 export interface OidcConfig {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
 }
 
+/** The settings of Stripe. */
 export interface StripeConfig {
   readonly secretKey: string
   readonly webhookSecret: string
+  /** The default return URL after a checkout. */
   readonly returnUrl: string | undefined
 }
 
-/** An environment variable that cannot be used, in words for the operator. */
+/** An error in the command line or an environment variable, with a message for the operator. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -54,7 +60,7 @@ const MIN_PASSWORD_LENGTH = 12
 const MAX_PASSWORD_LENGTH = 256
 const SECRET_KEY = /^(?:[0-9a-f]{64}|[A-Za-z0-9+/_-]{43}=?)$/i
 
-/** The options of the server that are limits, and the variables that set them. */
+/** The limits that can be set, with their environment variables and minimum values. */
 const LIMITS = {
   managementRateLimit: { name: 'FF_MANAGEMENT_RATE_LIMIT', min: 1 },
   maxHeldContextBytes: { name: 'FF_MAX_HELD_CONTEXT_BYTES', min: 512 * 1024 },
@@ -62,16 +68,16 @@ const LIMITS = {
 } as const
 type Limits = { readonly [Option in keyof typeof LIMITS]?: number }
 
-/** What the program is asked to do; without a word it serves. Throws `ConfigError` for any other. */
+/** Parses the command line; `serve` if it is empty. Throws `ConfigError` for unknown commands. */
 export function readCommand(words: readonly string[]): 'serve' | 'verify' {
   if (words.length === 0) return 'serve'
   if (words.length === 1 && words[0] === 'verify') return 'verify'
   throw new ConfigError(
-    `There is no command "${words.join(' ')}"; "verify" looks for damage, and no command starts the server.`,
+    `Unknown command "${words.join(' ')}". Use "verify" to check the data, or no command to start the server.`,
   )
 }
 
-/** Reads the settings from environment variables; throws `ConfigError` naming the one that is wrong. */
+/** Returns the settings in environment variables. Throws `ConfigError` if a variable is invalid. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   return {
     host: textOf(env['HOST']) ?? '127.0.0.1',
@@ -104,7 +110,7 @@ function portOf(value: string | undefined): number {
   const port = Number(text)
   if (!/^\d{1,5}$/.test(text) || port > 65_535) {
     throw new ConfigError(
-      `PORT must be a number from 0 to 65535 (0 picks a free one), not "${text}".`,
+      `PORT must be a number from 0 to 65535 (0 selects a free port), not "${text}".`,
     )
   }
   return port
@@ -116,7 +122,7 @@ function workersOf(value: string | undefined): number {
   const workers = Number(text)
   if (/^\d{1,2}$/.test(text) && workers >= 1 && workers <= MAX_WORKERS) return workers
   throw new ConfigError(
-    `FF_WORKERS must be a number from 1 to ${MAX_WORKERS}, or auto for one to each core, not "${value}".`,
+    `FF_WORKERS must be a number from 1 to ${MAX_WORKERS}, or auto for one per core, not "${value}".`,
   )
 }
 
@@ -127,7 +133,7 @@ function limitsOf(env: Readonly<Record<string, string | undefined>>): Limits {
     if (text === undefined) continue
     const limit = Number(text)
     if (!/^\d{1,15}$/.test(text) || limit < min) {
-      throw new ConfigError(`${name} must be a whole number of at least ${min}, not "${text}".`)
+      throw new ConfigError(`${name} must be an integer of at least ${min}, not "${text}".`)
     }
     limits[option] = limit
   }
@@ -140,13 +146,13 @@ function stripeOf(env: Readonly<Record<string, string | undefined>>): StripeConf
   const returnUrl = textOf(env['FF_STRIPE_RETURN_URL'])
   if (secretKey === undefined && webhookSecret === undefined) return undefined
   if (secretKey === undefined || !/^[sr]k_\w+$/.test(secretKey)) {
-    throw new ConfigError('FF_STRIPE_SECRET_KEY must be a secret key of Stripe (sk_… or rk_…).')
+    throw new ConfigError('FF_STRIPE_SECRET_KEY must be a Stripe secret key (sk_… or rk_…).')
   }
   if (webhookSecret === undefined || !/^whsec_\S+$/.test(webhookSecret)) {
-    throw new ConfigError('FF_STRIPE_WEBHOOK_SECRET must be a signing secret of Stripe (whsec_…).')
+    throw new ConfigError('FF_STRIPE_WEBHOOK_SECRET must be a Stripe signing secret (whsec_…).')
   }
   if (returnUrl !== undefined && !/^https?:\/\/\S+$/.test(returnUrl)) {
-    throw new ConfigError('FF_STRIPE_RETURN_URL must be an http or https address.')
+    throw new ConfigError('FF_STRIPE_RETURN_URL must be an http or https URL.')
   }
   return { secretKey, webhookSecret, returnUrl }
 }
@@ -155,7 +161,7 @@ function publicUrlOf(value: string | undefined): string | undefined {
   const url = textOf(value)
   if (url === undefined || (/^https?:\/\/[^/?#@\s]+\/?$/.test(url) && URL.canParse(url))) return url
   throw new ConfigError(
-    `FF_PUBLIC_URL must be the scheme and host by which browsers find this server, such as https://flags.example.com, not "${url}".`,
+    `FF_PUBLIC_URL must be the scheme and host under which browsers reach this server, such as https://flags.example.com, not "${url}".`,
   )
 }
 
@@ -165,7 +171,7 @@ function oidcOf(env: Readonly<Record<string, string | undefined>>): OidcConfig |
   const clientSecret = textOf(env['FF_OIDC_CLIENT_SECRET'])
   if ((issuer ?? clientId ?? clientSecret) === undefined) return undefined
   if (issuer === undefined || !URL.canParse(issuer) || !isSafe(new URL(issuer))) {
-    throw new ConfigError('FF_OIDC_ISSUER must be the https address of an identity provider.')
+    throw new ConfigError('FF_OIDC_ISSUER must be the https URL of an identity provider.')
   }
   if (clientId === undefined) throw missing('FF_OIDC_CLIENT_ID')
   if (clientSecret === undefined) throw missing('FF_OIDC_CLIENT_SECRET')
@@ -174,19 +180,21 @@ function oidcOf(env: Readonly<Record<string, string | undefined>>): OidcConfig |
 }
 
 function missing(name: string): ConfigError {
-  return new ConfigError(`${name} must be set where FF_OIDC_ISSUER is.`)
+  return new ConfigError(
+    `${name} must be set together with the other variables of the identity provider.`,
+  )
 }
 
 function isSafe({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
 }
 
-/** Where nobody listens on the way: development needs no TLS. */
+/** Returns `true` for a loopback host name, for which TLS is not required. */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
-/** Off unless it is switched on. */
+/** Returns the value of a boolean variable; `false` if it is not set. */
 function switchOf(name: string, value: string | undefined): boolean {
   const text = textOf(value)?.toLowerCase() ?? 'false'
   if (text === '1' || text === 'true') return true
@@ -198,7 +206,7 @@ function secretKeysOf(value: string | undefined): readonly string[] {
   const keys = textOf(value)?.split(/[\s,]+/) ?? []
   if (keys.every((key) => SECRET_KEY.test(key))) return keys
   throw new ConfigError(
-    'FF_SECRET_KEY must be 32 bytes in base64 or as 64 hexadecimal digits ("openssl rand -base64 32" makes them), or several of these with commas between.',
+    'FF_SECRET_KEY must be 32 bytes in base64 or as 64 hexadecimal digits (create them with "openssl rand -base64 32"), or several such keys separated by commas.',
   )
 }
 
@@ -207,13 +215,13 @@ function adminTokenOf(value: string | undefined): string | undefined {
   if (token === undefined) return undefined
   if (token.length < MIN_TOKEN_LENGTH || /\s/.test(token)) {
     throw new ConfigError(
-      `FF_ADMIN_TOKEN must have at least ${MIN_TOKEN_LENGTH} characters and no spaces; "openssl rand -hex 32" makes a good one.`,
+      `FF_ADMIN_TOKEN must have at least ${MIN_TOKEN_LENGTH} characters and no spaces. Create one with "openssl rand -hex 32".`,
     )
   }
   return token
 }
 
-/** Whether they can be used is said here by the names of the variables; the server knows others. */
+/** Returns the administrator. Checks the values here so that messages can name the variables. */
 function administratorOf(
   address: string | undefined,
   password: string | undefined,
@@ -226,7 +234,7 @@ function administratorOf(
   const length = [...(password ?? '').normalize('NFKC')].length
   if (password === undefined || length < MIN_PASSWORD_LENGTH || length > MAX_PASSWORD_LENGTH) {
     throw new ConfigError(
-      `FF_ADMIN_PASSWORD must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters; FF_ADMIN_EMAIL needs it.`,
+      `FF_ADMIN_PASSWORD must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters if FF_ADMIN_EMAIL is set.`,
     )
   }
   return { email, password }

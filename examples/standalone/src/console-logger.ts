@@ -1,6 +1,6 @@
 import type { LogFields, Logger } from '@ff/server'
 
-/** Warnings and errors as one JSON line each, on standard error. */
+/** A logger that writes warnings and errors to standard error, one line of JSON each. */
 export const consoleLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,

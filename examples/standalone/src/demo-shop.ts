@@ -1,6 +1,6 @@
 /**
- * What the first start fills an empty store with: the flags of a shop, as plain data.
- * `demo.ts` writes it through the same functions that the management endpoints use.
+ * A flag of the demo shop, which the first start creates. `demo.ts` creates the flags with the use
+ * cases of the management endpoints.
  */
 export interface DemoFlag {
   readonly key: string
@@ -8,39 +8,43 @@ export interface DemoFlag {
   readonly description: string
   readonly type: 'boolean' | 'string' | 'number' | 'json'
   readonly tags: readonly string[]
-  /** Variation key → value; a boolean flag brings its own `true` and `false`. */
+  /** Variation key → value; `true` and `false` by default. */
   readonly variations?: Readonly<Record<string, string>>
   readonly defaultVariation: string
   /** Served while the flag is inactive or a prerequisite is not met. */
   readonly offVariation?: string
   readonly isActive?: boolean
-  /** The other flag must serve this variation. */
+  /** Another flag and the variation that it must serve. */
   readonly prerequisite?: { readonly flag: string; readonly variation: string }
-  /** User keys that always get a variation. */
+  /** A variation and the keys of the users that receive it. */
   readonly target?: { readonly variation: string; readonly keys: readonly string[] }
   readonly rules?: readonly DemoRule[]
 }
 
+/** A targeting rule of a demo flag. */
 export interface DemoRule {
   readonly name: string
   readonly conditions?: readonly DemoCondition[]
-  /** A segment's key. */
+  /** The key of a segment. */
   readonly segment?: string
+  /** The key of a variation, or a rollout. */
   readonly serve: string | DemoRollout
 }
 
+/** A condition of a demo rule. */
 export interface DemoCondition {
   readonly attribute: string
   readonly operator: string
   readonly value: string
 }
 
-/** Percentages of contexts by variation key, or a share that grows. */
+/** A rollout: a percentage, weights by variation key, or a gradual rollout. */
 export type DemoRollout =
   | { readonly percentage: number; readonly variation: string }
   | { readonly weights: Readonly<Record<string, number>> }
   | { readonly growsBy: number; readonly everyHours: number; readonly variation: string }
 
+/** The segments of the demo shop. */
 export const DEMO_SEGMENTS = [
   {
     key: 'wholesale-partners',
@@ -53,7 +57,7 @@ export const DEMO_SEGMENTS = [
   {
     key: 'early-adopters',
     name: 'Early adopters',
-    description: 'Customers who asked to see new things first.',
+    description: 'Customers that test new features.',
     rules: [{ attribute: 'user.beta', operator: 'eq', value: 'true' }],
   },
 ] as const
@@ -69,11 +73,12 @@ const isIn = (attribute: string, ...values: readonly string[]): DemoCondition =>
   value: JSON.stringify(values),
 })
 
+/** The flags of the demo shop. */
 export const DEMO_FLAGS: readonly DemoFlag[] = [
   {
     key: 'checkout-enabled',
     name: 'Checkout',
-    description: 'The kill switch: turn it off and nobody can pay.',
+    description: 'A kill switch that disables all payments.',
     type: 'boolean',
     tags: ['checkout', 'kill-switch'],
     defaultVariation: 'true',
@@ -82,7 +87,7 @@ export const DEMO_FLAGS: readonly DemoFlag[] = [
   {
     key: 'new-checkout',
     name: 'One-page checkout',
-    description: 'A quarter of customers pay on one page, as long as checkout is on at all.',
+    description: 'Checkout on one page for a quarter of customers, if checkout is enabled.',
     type: 'boolean',
     tags: ['checkout'],
     defaultVariation: 'false',
@@ -90,13 +95,13 @@ export const DEMO_FLAGS: readonly DemoFlag[] = [
     prerequisite: { flag: 'checkout-enabled', variation: 'true' },
     rules: [
       { name: 'Early adopters', segment: 'early-adopters', serve: 'true' },
-      { name: 'A quarter of everybody', serve: { percentage: 25, variation: 'true' } },
+      { name: 'A quarter of customers', serve: { percentage: 25, variation: 'true' } },
     ],
   },
   {
     key: 'product-page-layout',
     name: 'Product page experiment',
-    description: 'Three layouts of the product page, compared.',
+    description: 'A comparison of three layouts of the product page.',
     type: 'string',
     tags: ['experiment', 'catalogue'],
     variations: { control: 'list', gallery: 'gallery', story: 'story' },
@@ -116,12 +121,14 @@ export const DEMO_FLAGS: readonly DemoFlag[] = [
     tags: ['search'],
     variations: { classic: 'classic', semantic: 'semantic' },
     defaultVariation: 'classic',
-    rules: [{ name: 'Daily ramp', serve: { growsBy: 5, everyHours: 24, variation: 'semantic' } }],
+    rules: [
+      { name: 'Daily increase', serve: { growsBy: 5, everyHours: 24, variation: 'semantic' } },
+    ],
   },
   {
     key: 'support-channel',
     name: 'Support channel',
-    description: 'How a customer reaches us, by plan.',
+    description: 'The support channel of a customer, by plan.',
     type: 'string',
     tags: ['support'],
     variations: { email: 'email', chat: 'chat', phone: 'phone' },
@@ -147,7 +154,7 @@ export const DEMO_FLAGS: readonly DemoFlag[] = [
   {
     key: 'express-delivery',
     name: 'Express delivery',
-    description: 'Next-day delivery for paying plans in the countries that have a depot.',
+    description: 'Next-day delivery for paid plans in countries with a depot.',
     type: 'boolean',
     tags: ['shipping'],
     defaultVariation: 'false',
@@ -162,7 +169,7 @@ export const DEMO_FLAGS: readonly DemoFlag[] = [
   {
     key: 'max-cart-items',
     name: 'Cart size',
-    description: 'How many items a cart may hold.',
+    description: 'The maximum number of items in a cart.',
     type: 'number',
     tags: ['checkout'],
     variations: { retail: '50', wholesale: '5000' },
@@ -204,7 +211,7 @@ export const DEMO_FLAGS: readonly DemoFlag[] = [
   {
     key: 'payment-methods',
     name: 'Payment methods',
-    description: 'What a customer can pay with.',
+    description: 'The payment methods that a customer can use.',
     type: 'json',
     tags: ['checkout', 'payments'],
     variations: {
@@ -223,7 +230,7 @@ export const DEMO_FLAGS: readonly DemoFlag[] = [
   {
     key: 'loyalty-points',
     name: 'Loyalty points',
-    description: 'Points for customers who signed up before the programme opened to all.',
+    description: 'Points for customers that signed up before 2026.',
     type: 'boolean',
     tags: ['marketing'],
     defaultVariation: 'false',
@@ -240,7 +247,7 @@ export const DEMO_FLAGS: readonly DemoFlag[] = [
   {
     key: 'app-offline-mode',
     name: 'Offline mode of the app',
-    description: 'Needs version 2.4 of the app.',
+    description: 'Requires version 2.4 of the app.',
     type: 'boolean',
     tags: ['app'],
     defaultVariation: 'false',
@@ -255,7 +262,7 @@ export const DEMO_FLAGS: readonly DemoFlag[] = [
   {
     key: 'admin-tools',
     name: 'Staff tools',
-    description: 'Extra tools on every page, for two people and for company addresses.',
+    description: 'Extra tools on each page, for two users and for company addresses.',
     type: 'boolean',
     tags: ['internal'],
     defaultVariation: 'false',
@@ -271,7 +278,7 @@ export const DEMO_FLAGS: readonly DemoFlag[] = [
   {
     key: 'holiday-theme',
     name: 'Holiday theme',
-    description: 'Ready for December, switched off until then.',
+    description: 'A theme for December, switched off until then.',
     type: 'boolean',
     tags: ['marketing'],
     defaultVariation: 'true',
@@ -281,7 +288,7 @@ export const DEMO_FLAGS: readonly DemoFlag[] = [
   {
     key: 'maintenance-message',
     name: 'Maintenance message',
-    description: 'Shown on every page while it is not empty.',
+    description: 'A message on every page; not shown if empty.',
     type: 'string',
     tags: ['operations'],
     variations: { none: '', planned: 'We are back at 06:00 UTC.' },

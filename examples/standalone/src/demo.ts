@@ -9,9 +9,9 @@ import {
   type DemoRule,
 } from './demo-shop.ts'
 
-/** What the first start shows, and later ones do not. */
+/** The secrets that only the first start prints. */
 export interface DemoSecrets {
-  /** Absent when the operator has set one. */
+  /** Absent if the operator has set a token. */
   readonly adminToken?: string
   readonly projectId: string
   readonly sdkKeys: readonly DemoSdkKey[]
@@ -23,10 +23,10 @@ interface DemoSdkKey {
   readonly environmentId: string
 }
 
-/** Far above what one person at a terminal needs, so that load tests meet the server, not the limit. */
+/** Requests per minute; high enough for load tests. */
 const DEMO_RATE_LIMIT = 600_000
 
-/** Ids by the keys that the demo is written in. */
+/** Ids by key. */
 type Ids = ReadonlyMap<string, string>
 
 interface Shop {
@@ -34,18 +34,21 @@ interface Shop {
   readonly projectId: string
   readonly environmentIds: readonly string[]
   readonly segments: Ids
-  /** Every flag written so far, with its variations. */
+  /** The flags created so far, with their variations. */
   readonly flags: Map<string, { readonly id: string; readonly variations: Ids }>
 }
 
-/** A flag in one environment. */
+/** The path parameters of a flag in one environment. */
 interface Place {
   readonly projectId: string
   readonly environmentId: string
   readonly flagId: string
 }
 
-/** Fills an empty store: an organization, a project with two environments, and the shop's flags. */
+/**
+ * Fills an empty store with an organization, a project with two environments, and the flags of the
+ * demo shop.
+ */
 export async function createDemo(
   flags: FlagServer<As>,
   adminToken: string | undefined,
@@ -115,14 +118,14 @@ async function createDemoFlag(shop: Shop, demo: DemoFlag): Promise<void> {
   })
   for (const environmentId of shop.environmentIds) {
     const place = { projectId, environmentId, flagId: flag.id }
-    await describeState(shop, place, demo)
+    await updateDemoState(shop, place, demo)
     for (const [orderIndex, rule] of (demo.rules ?? []).entries()) {
       await createDemoRule(shop, place, demo.key, { ...rule, orderIndex })
     }
   }
 }
 
-async function describeState(shop: Shop, params: Place, demo: DemoFlag): Promise<void> {
+async function updateDemoState(shop: Shop, params: Place, demo: DemoFlag): Promise<void> {
   const { key, isActive, offVariation, prerequisite, target } = demo
   const body = {
     ...(isActive !== undefined && { isActive }),
@@ -202,6 +205,7 @@ function variationId(shop: Shop, flagKey: string, key: string): string {
 }
 
 function idOf(id: string | undefined, name: string): string {
-  if (id === undefined) throw new Error(`The demo refers to something it has not made: ${name}.`)
+  if (id === undefined)
+    throw new Error(`The demo refers to something that it has not created: ${name}.`)
   return id
 }

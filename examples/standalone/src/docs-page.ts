@@ -3,7 +3,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** Where the page is found; what it loads lies below. */
+/** The path of the page. The files that it loads have paths below this one. */
 const PAGE = '/docs'
 
 const HTML = `<!doctype html>
@@ -11,12 +11,12 @@ const HTML = `<!doctype html>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Feature flags: the interface</title>
+    <title>Feature flags: API documentation</title>
     <link rel="stylesheet" href="docs/swagger-ui.css">
     <link rel="icon" type="image/png" href="docs/favicon-32x32.png">
   </head>
   <body>
-    <p>Made from <a href="openapi.json">openapi.json</a>. Choose “Authorize” to try things out.</p>
+    <p>Generated from <a href="openapi.json">openapi.json</a>. Choose “Authorize” to send requests.</p>
     <div id="page"></div>
     <script src="docs/swagger-ui-bundle.js"></script>
     <script src="docs/page.js"></script>
@@ -34,7 +34,7 @@ const SCRIPT = `SwaggerUIBundle({
 })
 `
 
-/** Nothing is loaded from, sent to or shown by anybody else; no script but the two files runs. */
+/** A policy that permits only files and requests of this server, and no framing by other sites. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -67,7 +67,7 @@ const asset = (type: string, name: string): File => {
   return { type, read: () => readFile(join(assetsFolder, name)) }
 }
 
-/** Only what is listed here can be read, by exactly these paths. */
+/** The served files by path. No other files can be read. */
 const FILES: ReadonlyMap<string, File> = new Map([
   [PAGE, { type: HTML_TYPE, read: () => HTML }],
   [`${PAGE}/page.js`, { type: SCRIPT_TYPE, read: () => SCRIPT }],
@@ -76,7 +76,7 @@ const FILES: ReadonlyMap<string, File> = new Map([
   [`${PAGE}/favicon-32x32.png`, asset('image/png', 'favicon-32x32.png')],
 ])
 
-/** Answers `/docs`, the interactive page of the interface, and leaves all else to `next`. */
+/** Returns a listener that serves the API page at `/docs` and passes other requests to `next`. */
 export function withDocsPage(next: RequestListener): RequestListener {
   return (request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? ''

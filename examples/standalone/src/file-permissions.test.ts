@@ -21,11 +21,11 @@ function warnings(folderMode: number, fileMode: number): readonly unknown[] {
   return found
 }
 
-it('a folder or a file that other users may open is warned of', () => {
+it('A folder or a file that other users can open causes a warning', () => {
   expect(warnings(0o755, 0o600)).toEqual([['/data', '755']])
   expect(warnings(0o700, 0o640)).toEqual([['/data/ff.sqlite', '640']])
 })
 
-it('a folder and a file that only the owner may open cause no warning', () => {
+it('A folder and a file that only the owner can open cause no warning', () => {
   expect(warnings(0o700, 0o600)).toEqual([])
 })

@@ -7,15 +7,15 @@ import { sqlite } from '@ff/storage/sqlite'
 import type { Config } from './config.ts'
 import { createDemo, type DemoSecrets } from './demo.ts'
 
-/** Where the records are. */
+/** Returns the path of the database in the data directory. */
 export function dataFileOf({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'ff.sqlite')
 }
 
 /**
- * Creates the store with the demo in it when there is none yet, and answers the secrets to show.
- * The demo is written beside and moved into place whole, so an interrupted first start is
- * simply a first start again.
+ * Creates a store with the demo and returns the secrets to print. Returns `undefined` if a store
+ * exists. The demo is written to a temporary file that is then renamed, so that an interrupted
+ * first start can be repeated.
  */
 export async function fillNewStore(
   path: string,

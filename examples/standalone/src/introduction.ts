@@ -1,7 +1,7 @@
 import type { Config } from './config.ts'
 import type { DemoSecrets } from './demo.ts'
 
-/** What an operator reads when the server is up: everything at the first start, later no secrets. */
+/** Returns the lines to print when the server is running. Only the first start has secrets. */
 export function introduce(
   url: string,
   config: Config,
@@ -19,7 +19,7 @@ export function introduce(
     `  ff is running at ${url}`,
     `  Data: ${config.dataDir} (new, with the flags of a demo shop)`,
     '',
-    '  Keep these; they are shown only now.',
+    '  Store these secrets. They are shown only once.',
     '',
     `  Administrator's token (management, "Authorization: Bearer …")`,
     `    ${secrets.adminToken ?? 'the one in FF_ADMIN_TOKEN'}`,
@@ -34,7 +34,7 @@ export function introduce(
     '',
     curlLine(url, secrets.sdkKeys[0]?.key ?? ''),
     '',
-    `  Everything else: ${url}/docs`,
+    `  API documentation: ${url}/docs`,
     '',
   ]
 }

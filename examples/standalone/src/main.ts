@@ -5,7 +5,7 @@ import { startStandalone } from './standalone.ts'
 import { startPrimary, startWorker } from './standalone-cluster.ts'
 import { findDamage } from './verify.ts'
 
-/** The longest a shutdown may take before the process ends anyway. */
+/** The maximum duration of a shutdown in milliseconds. Then the process exits with code 1. */
 const SHUTDOWN_LIMIT_MS = 9_000
 
 try {
@@ -17,18 +17,18 @@ try {
   fail(error)
 }
 
-/** This process is the only one, or the first of several, or one of those that it started. */
+/** Starts this process as the only one, as the primary of several, or as a worker. */
 function start(config: Config): Promise<Standalone> {
   const print = (line: string) => console.log(line)
   if (cluster.isWorker) return startWorker(config)
   return config.workers > 1 ? startPrimary(config, print) : startStandalone(config, print)
 }
 
-/** Says what is damaged in a data directory; exits with 1 when something is. */
+/** Prints the damage in a data directory and sets the exit code: 1 if there is any. */
 async function verify(dataDir: string): Promise<void> {
   const found = await findDamage(dataDir)
   for (const sentence of found) console.error(sentence)
-  if (found.length === 0) console.log(`Everything in ${dataDir} is whole.`)
+  if (found.length === 0) console.log(`No damage was found in ${dataDir}.`)
   process.exitCode = found.length === 0 ? 0 : 1
 }
 
@@ -44,10 +44,10 @@ function stopOnSignals(standalone: Standalone): void {
   process.on('SIGINT', stop)
 }
 
-/** A wrong setting or a taken port is a sentence; anything else is worth its stack. */
+/** Prints the message of an expected error, or the stack of another one, and exits with code 1. */
 function fail(error: unknown): never {
-  const isKnown = error instanceof ConfigError || (error instanceof Error && 'code' in error)
-  const text = isKnown ? error.message : error instanceof Error ? error.stack : error
+  const isExpected = error instanceof ConfigError || (error instanceof Error && 'code' in error)
+  const text = isExpected ? error.message : error instanceof Error ? error.stack : error
   process.stderr.write(`ff cannot run: ${text}\n`)
   process.exit(1)
 }

@@ -1,7 +1,7 @@
 import type { ManagementOptions } from '@ff/management'
 import { type Config, isLoopback } from './config.ts'
 
-/** Where people log in besides; nothing is loaded where they do not. */
+/** Returns the options for the identity provider. Its module is loaded only if it is configured. */
 export async function loadIdentityProvider({
   oidc,
   publicUrl,

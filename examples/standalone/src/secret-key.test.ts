@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dataDir, { recursive: true }))
 
-it('a key is made once, for the owner alone, and found again', async () => {
+it('A key is created once, readable only by the owner, and read at later starts', async () => {
   const made = await secretKeysOf(dataDir, [])
   expect(made).toEqual([expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/)])
   const path = join(dataDir, 'secret.key')
@@ -22,14 +22,14 @@ it('a key is made once, for the owner alone, and found again', async () => {
   expect(await secretKeysOf(dataDir, [])).toEqual(made)
 })
 
-it('a half-written key of an interrupted start is not used', async () => {
+it('A partially written key of an interrupted start is not used', async () => {
   writeFileSync(join(dataDir, 'secret.key.new'), 'half', { mode: 0o644 })
   const made = await secretKeysOf(dataDir, [])
   expect(made[0]).toHaveLength(44)
   expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600)
 })
 
-it('where keys are given none is made, and the one that is there only opens', async () => {
+it('With configured keys no key is created, and a stored key is only used to decrypt', async () => {
   expect(await secretKeysOf(dataDir, [GIVEN])).toEqual([GIVEN])
   expect(existsSync(join(dataDir, 'secret.key'))).toBe(false)
   const [made] = await secretKeysOf(dataDir, [])

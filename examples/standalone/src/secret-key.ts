@@ -3,18 +3,18 @@ import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * The keys under which secrets that must be read back are kept: those that the operator gives,
- * the first for new secrets, then that of the data directory, so that what it has sealed still
- * opens. Where there is none at all, one is made there, for the owner's eyes only.
+ * Returns the keys that encrypt stored secrets: the configured keys, then the key in the data
+ * directory. The first key encrypts, all keys decrypt. If there is no key, one is created in the
+ * data directory, readable only by the owner.
  */
 export async function secretKeysOf(
   dataDir: string,
-  given: readonly string[],
+  configured: readonly string[],
 ): Promise<readonly string[]> {
   const path = join(dataDir, 'secret.key')
-  const kept = await readKey(path)
-  if (kept !== undefined) return [...given, kept]
-  return given.length > 0 ? given : [await makeKey(path)]
+  const stored = await readKey(path)
+  if (stored !== undefined) return [...configured, stored]
+  return configured.length > 0 ? configured : [await createKey(path)]
 }
 
 async function readKey(path: string): Promise<string | undefined> {
@@ -26,8 +26,8 @@ async function readKey(path: string): Promise<string | undefined> {
   }
 }
 
-/** Written beside and moved into place: a key that is there is whole, and stays. */
-async function makeKey(path: string): Promise<string> {
+/** Writes a new key to a temporary file and renames it, so that `path` never has a partial key. */
+async function createKey(path: string): Promise<string> {
   const key = randomBytes(32).toString('base64')
   const draft = `${path}.new`
   const file = await open(draft, 'w', 0o600)

@@ -15,23 +15,24 @@ import { secretKeysOf } from './secret-key.ts'
 import { loadPayments } from './stripe.ts'
 import { withWorkerLabel } from './worker-metrics.ts'
 
+/** A running server. */
 export interface Standalone {
-  /** Where it listens, such as `http://127.0.0.1:4400`. */
+  /** The URL of the server, such as `http://127.0.0.1:4400`. */
   readonly url: string
-  /** Answers parked polls, closes sockets with 1001, lets requests end, and closes the store. */
+  /** Ends pending polls, closes sockets with 1001, waits for requests, and closes the store. */
   close(): Promise<void>
 }
 
 type Store = Capabilities & Required<Pick<Capabilities, 'storage'>>
 
-/** Whoever takes longer than this, in milliseconds, to send headers or a request is cut off. */
+/** The time limits in milliseconds for clients that send headers or a request slowly. */
 const SLOW_SENDERS = {
   headersTimeout: 20_000,
   requestTimeout: 40_000,
   connectionsCheckingInterval: 5_000,
 } as const
 
-/** Serves this store in this process. */
+/** Starts a server with this store in this process. */
 export async function serve(config: Config, store: Store): Promise<Standalone> {
   const flags = await createFlags(config, store)
   try {
@@ -48,7 +49,7 @@ export async function serve(config: Config, store: Store): Promise<Standalone> {
   }
 }
 
-/** The flag server that these settings describe, which has not started. */
+/** Creates a flag server from the settings. It is not started. */
 export async function createFlags(config: Config, store: Store): Promise<FlagServer<As>> {
   const management = createManagement({
     ...config.limits,
@@ -72,17 +73,17 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
   })
 }
 
-/** How many connections may wait to be accepted: of a crowd that comes at once none should be lost. */
-const MOST_WAITING = 4096
+/** The length of the accept queue; large enough for many clients that reconnect at once. */
+const MAX_BACKLOG = 4096
 
-/** Begins to listen, and answers where. */
+/** Starts to listen and returns the URL. Rejects if the address is not available. */
 export async function listen(
   server: Server,
   { host, port }: Pick<Config, 'host' | 'port'>,
 ): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ port, host, backlog: MOST_WAITING }, resolve)
+    server.listen({ port, host, backlog: MAX_BACKLOG }, resolve)
   })
   const address = server.address() as AddressInfo
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
@@ -92,7 +93,7 @@ export async function listen(
 async function close(server: Server, flags: FlagServer): Promise<void> {
   const ended = new Promise<void>((resolve) => server.close(() => resolve()))
   await flags.close()
-  // Clients keep their connections open after the last answer; nothing more will come.
+  // Clients keep idle connections open, and `server.close` waits for them.
   const sweep = setInterval(() => server.closeIdleConnections(), 50)
   await ended
   clearInterval(sweep)

@@ -10,8 +10,8 @@ import { createFlags, listen, type Standalone, serve } from './serve.ts'
 import { Workers } from './workers.ts'
 
 /**
- * What the first process does where several serve: prepares the store (filling a new one), starts
- * the others, owns what they share, and prints where and how it can be used.
+ * Starts the primary process of several: prepares the store (and fills a new one), starts the
+ * workers, manages their shared state, and prints the introduction.
  */
 export async function startPrimary(
   config: Config,
@@ -39,12 +39,12 @@ export async function startPrimary(
   return { url, close }
 }
 
-/** What each of the others does: serves, with what the first one shares. */
+/** Starts a worker process, which serves requests with the shared state. */
 export function startWorker(config: Config): Promise<Standalone> {
   return serve({ ...config, administrator: undefined }, cluster({ path: dataFileOf(config) }))
 }
 
-/** Does once what every start of a server does, so that what is wrong is said once. */
+/** Starts and closes a server, so that errors are reported once instead of once per worker. */
 async function prepare(config: Config): Promise<void> {
   const flags = await createFlags(config, sqlite({ path: dataFileOf(config) }))
   try {
@@ -54,7 +54,7 @@ async function prepare(config: Config): Promise<void> {
   }
 }
 
-/** Where the workers will listen: a port that is taken is refused here, and a free one found once. */
+/** Returns the URL of the workers, with a free port for port 0. Rejects if the port is in use. */
 async function findUrl(config: Config): Promise<string> {
   const server = createServer()
   const url = await listen(server, config)

@@ -6,7 +6,7 @@ import { dataFileOf, fillNewStore } from './first-start.ts'
 import { introduce } from './introduction.ts'
 import { type Standalone, serve } from './serve.ts'
 
-/** Opens the store (filling a new one), listens, and prints where and how it can be used. */
+/** Opens the store (and fills a new one), starts the server and prints the introduction. */
 export async function startStandalone(
   config: Config,
   print: (line: string) => void,

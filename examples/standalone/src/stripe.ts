@@ -1,7 +1,7 @@
 import type { ManagementOptions } from '@ff/management'
 import type { StripeConfig } from './config.ts'
 
-/** Stripe as the one who takes the money; nothing is loaded where nobody does. */
+/** Returns the options for Stripe. Its module is loaded only if it is configured. */
 export async function loadPayments(
   config: StripeConfig | undefined,
 ): Promise<Pick<ManagementOptions, 'payments'>> {

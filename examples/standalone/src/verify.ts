@@ -13,13 +13,13 @@ import { dataFileOf } from './first-start.ts'
 const PAGE = 500
 
 /**
- * Reads everything in a data directory and answers what is wrong, a sentence each: damaged
- * records by their ids, environments whose published flags are damaged or faulty, and the first
- * audit entry that is not as it was written. Throws when the data file cannot be opened at all.
+ * Reads all data in a data directory and returns a sentence for each fault: damaged records,
+ * environments with damaged or invalid published flags, and the first audit entry that was changed.
+ * Throws if the data file does not exist or cannot be opened.
  */
 export async function findDamage(dataDir: string): Promise<readonly string[]> {
   const path = dataFileOf({ dataDir })
-  if (!existsSync(path)) throw new ConfigError(`There is no data file ${path}.`)
+  if (!existsSync(path)) throw new ConfigError(`The data file ${path} does not exist.`)
   const { storage } = sqlite({ path })
   const flags = createFlagServer({ storage, management: createManagement() })
   try {
@@ -39,7 +39,7 @@ export async function findDamage(dataDir: string): Promise<readonly string[]> {
   }
 }
 
-/** What a check throws is what it found. */
+/** Returns the message of the error that a check throws, or nothing. */
 async function faultsOf(check: () => Promise<void>): Promise<string[]> {
   try {
     await check()

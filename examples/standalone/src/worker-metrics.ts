@@ -2,7 +2,7 @@ import type { FlagServer } from '@ff/server'
 
 type Handling = Pick<FlagServer, 'basePath' | 'handle'>
 
-/** The same server, but every series of its metrics says which of several workers it is about. */
+/** Returns a server that adds the label `worker` to its metrics. */
 export function withWorkerLabel(flags: Handling, worker: number): Handling {
   return {
     basePath: flags.basePath,
@@ -13,13 +13,13 @@ export function withWorkerLabel(flags: Handling, worker: number): Handling {
   }
 }
 
-async function withLabel(asked: ReturnType<Handling['handle']>, label: string) {
-  const reply = await asked
+async function withLabel(handled: ReturnType<Handling['handle']>, label: string) {
+  const reply = await handled
   if (reply.status !== 200 || typeof reply.body !== 'string') return reply
   return { ...reply, body: labelled(reply.body, label) }
 }
 
-/** Prometheus' text format: `name value` or `name{label="…"} value`, and comments. */
+/** Adds a label to each series in the Prometheus text format. */
 export function labelled(text: string, label: string): string {
   return text.replace(/^(\w+)\{/gm, `$1{${label},`).replace(/^(\w+) /gm, `$1{${label}} `)
 }

@@ -23,7 +23,7 @@ afterAll(async () => {
   await flags.close()
 })
 
-/** The status of a path sent exactly as it is written. */
+/** Requests a path without normalizing it and returns the status. */
 async function statusOf(path: string): Promise<number | undefined> {
   const sent = request(`${url}/`, { path })
   sent.end()
@@ -32,8 +32,8 @@ async function statusOf(path: string): Promise<number | undefined> {
   return response.statusCode
 }
 
-describe('the page of the interface', () => {
-  it('loads everything from this server, each with its type', async () => {
+describe('the API documentation page', () => {
+  it('The documentation page loads all its files from this server with the correct types', async () => {
     const page = await fetch(`${url}/docs`)
     expect(page.status).toBe(200)
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -58,7 +58,7 @@ describe('the page of the interface', () => {
     expect(html).toContain('href="openapi.json"')
   })
 
-  it('reads the document by an address that the page can reach', async () => {
+  it('The documentation page loads the OpenAPI document from a reachable URL', async () => {
     const script = await (await fetch(`${url}/docs/page.js`)).text()
     const link = /url: '([^']+)'/.exec(script)?.[1] ?? ''
     const document = await (await fetch(new URL(link, `${url}/docs`))).json()
@@ -71,7 +71,7 @@ describe('the page of the interface', () => {
     expect(script).toContain('validatorUrl: null')
   })
 
-  it('runs no script and no style but its own files', async () => {
+  it('The documentation page permits only its own scripts and styles', async () => {
     const page = await fetch(`${url}/docs`)
     const policy = page.headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'")
@@ -82,7 +82,7 @@ describe('the page of the interface', () => {
     expect(page.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('gives out nothing but its files', async () => {
+  it('The documentation page serves no other files', async () => {
     const tricks = [
       '/docs/',
       '/docs/../package.json',
@@ -105,7 +105,7 @@ describe('the page of the interface', () => {
     expect([head.status, await head.text()]).toEqual([200, ''])
   })
 
-  it('leaves every other path to the server', async () => {
+  it('The documentation page passes all other paths to the server', async () => {
     expect((await fetch(`${url}/health`)).status).toBe(200)
     expect((await fetch(`${url}/organizations`)).status).toBe(401)
   })

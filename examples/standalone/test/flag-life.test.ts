@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer's shape is what the test is about
+// biome-ignore lint/suspicious/noExplicitAny: the test checks the shape of responses
 type Json = any
 
 async function call(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Json> {
@@ -43,9 +43,9 @@ async function call(method: 'GET' | 'POST' | 'PUT', path: string, body?: object)
   return data
 }
 
-/** The variation of each user, as their own clients are answered once this version is served. */
+/** Returns the variation of each user over HTTP, from this version or a later one. */
 async function layoutOfEach(sdkKey: string, flagKey: string, version: number): Promise<string[]> {
-  const ask = async (key: string): Promise<string> => {
+  const layoutOf = async (key: string): Promise<string> => {
     const answer = await pool.request({
       path: '/evaluator/evaluate',
       method: 'POST',
@@ -54,12 +54,12 @@ async function layoutOfEach(sdkKey: string, flagKey: string, version: number): P
     })
     const values = (await answer.body.json()) as Json
     const served = Number(answer.headers['x-ff-version'])
-    return served < version ? ask(key) : values[flagKey]
+    return served < version ? layoutOf(key) : values[flagKey]
   }
-  return Promise.all(USERS.map(ask))
+  return Promise.all(USERS.map(layoutOf))
 }
 
-it('takes a flag through its whole life over HTTP, and moves only who must move', {
+it('A rollout can be raised, reverted and restored over HTTP, and manipulated data is detected', {
   timeout: 60_000,
 }, async () => {
   const org = await call('POST', '/organizations', { name: 'Life' })
@@ -136,7 +136,7 @@ it('takes a flag through its whole life over HTTP, and moves only who must move'
   ])
 })
 
-/** What an intruder does, past the server. */
+/** Changes the database directly, as an intruder could do. */
 function editByHand(sql: string, id: string): void {
   const storage = createRequire(new URL('../../../packages/storage/package.json', import.meta.url))
   const database = new (storage('@photostructure/sqlite').DatabaseSync)(join(dataDir, 'ff.sqlite'))

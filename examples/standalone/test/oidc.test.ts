@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { startStandalone } from '../src/standalone.ts'
 
-/** An identity provider that says where people log in, and no more. */
+/** An identity provider that serves only its discovery document. */
 let provider: Server
 let issuer: string
 
@@ -38,7 +38,7 @@ async function start(env: Readonly<Record<string, string>>): Promise<Response> {
   return response
 }
 
-it('the standalone server sends people to the identity provider that is set, if one is', async () => {
+it('The standalone server redirects log-ins to the configured identity provider', async () => {
   const FF_PUBLIC_URL = 'https://flags.acme.test'
   const client = { FF_OIDC_CLIENT_ID: 'flags', FF_OIDC_CLIENT_SECRET: 'a secret' }
   const response = await start({ FF_PUBLIC_URL, FF_OIDC_ISSUER: issuer, ...client })

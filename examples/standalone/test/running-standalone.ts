@@ -10,10 +10,10 @@ const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 type Environment = Readonly<Record<string, string>>
 
-/** The program as an operator runs it, in processes of its own, from source. */
+/** The standalone server in separate processes, run from source. */
 export class RunningStandalone {
   readonly dataDir: string
-  /** The exit code; null when it was killed. */
+  /** The exit code; `null` if the process was killed. */
   readonly ended: Promise<number | null>
   readonly #process: ChildProcess
   #output = ''
@@ -35,31 +35,33 @@ export class RunningStandalone {
     this.ended = new Promise((resolve) => this.#process.once('close', resolve))
   }
 
-  /** Where it is, once it says so; throws when it ends before. */
+  /** Returns the URL when the server is running. Throws if the process exits before. */
   async listening(): Promise<string> {
     for (;;) {
       const url = /running at (\S+)/.exec(this.#output)?.[1]
       if (url !== undefined) return url
-      if (this.#process.exitCode !== null) throw new Error(`It has ended: ${this.#log}`)
+      if (this.#process.exitCode !== null) throw new Error(`The server has exited: ${this.#log}`)
       await pause(20)
     }
   }
 
+  /** The text on standard error. */
   get log(): string {
     return this.#log
   }
 
-  /** The processes that it has started. */
+  /** The ids of the worker processes. */
   get workers(): readonly number[] {
     const text = execFileSync('pgrep', ['-P', String(this.#process.pid)], { encoding: 'utf8' })
     return text.trim().split('\n').map(Number)
   }
 
+  /** Sends a signal to the primary process. */
   stop(signal: NodeJS.Signals): void {
     this.#process.kill(signal)
   }
 
-  /** Whatever it is doing; what it kept is gone, too. */
+  /** Kills the server and deletes its data. */
   async destroy(): Promise<void> {
     this.#process.kill('SIGKILL')
     await this.ended

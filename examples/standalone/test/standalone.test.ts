@@ -51,7 +51,7 @@ async function evaluate(context: JsonObject): Promise<JsonObject> {
   return (await body.json()) as JsonObject
 }
 
-/** The live environment's definitions, read from the store by a second connection. */
+/** Reads the flag set of the live environment from the store. */
 async function readFlagSet(): Promise<FlagSetDefinition> {
   const { storage } = sqlite({ path: join(dataDir, 'ff.sqlite') })
   try {
@@ -65,8 +65,11 @@ async function readFlagSet(): Promise<FlagSetDefinition> {
   }
 }
 
-/** What a flag's first rollout gives a user, worked out by hand from its ranges. */
-function byHand(flagSet: FlagSetDefinition, flagKey: string): (userKey: string) => unknown {
+/** Returns a function that computes a user's value from the ranges of the first rollout. */
+function expectedValueOf(
+  flagSet: FlagSetDefinition,
+  flagKey: string,
+): (userKey: string) => unknown {
   const flag = flagSet.flags.find(({ key }) => key === flagKey)
   const rollout = flag?.rollouts[0]
   if (flag === undefined || rollout === undefined || rollout.strategy === 'gradual') {
@@ -82,7 +85,7 @@ function byHand(flagSet: FlagSetDefinition, flagKey: string): (userKey: string) 
 }
 
 describe('the standalone server with its demo shop', () => {
-  it('prints the URL, keys and a curl line, but not the token that the operator chose', () => {
+  it('The standalone server prints its URL, keys and a curl command, but not a configured token', () => {
     const text = printed.join('\n')
     expect(text).toContain(standalone.url)
     expect(text.match(/\bff_[0-9a-f]{64}\b/g)).toHaveLength(3)
@@ -91,12 +94,12 @@ describe('the standalone server with its demo shop', () => {
     expect(text).not.toContain(ADMINISTRATOR.password)
   })
 
-  it('splits ten thousand users as the weights say, and each as the ranges say', {
+  it('The demo rollouts split ten thousand users by the weights and each user by the ranges', {
     timeout: 60_000,
   }, async () => {
     const flagSet = await readFlagSet()
-    const layoutOf = byHand(flagSet, 'product-page-layout')
-    const checkoutOf = byHand(flagSet, 'new-checkout')
+    const layoutOf = expectedValueOf(flagSet, 'product-page-layout')
+    const checkoutOf = expectedValueOf(flagSet, 'new-checkout')
     const counts = new Map<unknown, number>()
     const users = Array.from({ length: KEYS }, (_, index) => `user-${index}`)
     await Promise.all(
@@ -121,7 +124,7 @@ describe('the standalone server with its demo shop', () => {
     }
   })
 
-  it('serves by plan, country, organization, version and person', async () => {
+  it('The demo flags depend on plan, country, organization, version and user', async () => {
     const pro = { kind: 'user', key: 'u', plan: 'pro', country: 'DE', app_version: '2.10.0' }
     expect(await evaluate(pro)).toMatchObject({
       'support-channel': 'chat',
@@ -150,7 +153,7 @@ describe('the standalone server with its demo shop', () => {
     })
   })
 
-  it('gives every default to the empty context', async () => {
+  it('The demo flags serve their defaults to the empty context', async () => {
     expect(await evaluate({})).toMatchObject({
       'checkout-enabled': true,
       'new-checkout': false,
@@ -160,7 +163,7 @@ describe('the standalone server with its demo shop', () => {
     })
   })
 
-  it('lets the administrator of the environment log in, and out', async () => {
+  it('The configured administrator can log in and log out', async () => {
     const send = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
       fetch(standalone.url + path, {
         method,
@@ -182,7 +185,7 @@ describe('the standalone server with its demo shop', () => {
     expect((await send('GET', '/organizations', { cookie })).status).toBe(401)
   })
 
-  it("takes the operator's token for management, and no other", async () => {
+  it('The management API accepts the configured token and refuses other tokens', async () => {
     const flagsUrl = /http\S+\/projects\/\S+/.exec(printed.join('\n'))?.[0] ?? ''
     const ask = (token: string) =>
       fetch(flagsUrl, { headers: { authorization: `Bearer ${token}` } })

@@ -26,7 +26,7 @@ async function statusOfEvent(env: Readonly<Record<string, string>>): Promise<num
   return status
 }
 
-it('the standalone server takes events of Stripe where its two secrets are set, and only there', async () => {
+it('The standalone server accepts events from Stripe only if both secrets are set', async () => {
   const FF_STRIPE_SECRET_KEY = 'sk_test_1'
   expect(await statusOfEvent({ FF_STRIPE_SECRET_KEY, FF_STRIPE_WEBHOOK_SECRET: SECRET })).toBe(200)
   const FF_STRIPE_WEBHOOK_SECRET = 'whsec_another'

@@ -8,23 +8,24 @@ import { RunningStandalone } from './running-standalone.ts'
 
 const ADMIN_TOKEN = 'an-administrators-own-token'
 const WORKERS = 2
-/** Permits of a window, and how many requests are refused before it has been seen enough. */
+/** The rate limit of the SDK key. */
 const LIMIT = 400
+/** The number of refused requests after which the test of the rate limit ends. */
 const REFUSALS = 40
 const KILLS = 3
 const SOON = { timeout: 10_000 }
-/** What starts a process first. */
+/** The timeout for conditions that require a new process. */
 const LATER = { timeout: 40_000 }
 const context = { kind: 'user', key: 'user-1' }
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer's shape is what the test is about
+// biome-ignore lint/suspicious/noExplicitAny: the test checks the shape of responses
 type Json = any
 
 /**
- * A connection for each request, so that every worker is asked in turn. One that was on its way
- * to a worker that is killed is neither served nor cut.
+ * An agent that opens a connection for each request, so that the workers take turns. The timeout
+ * is necessary because a connection to a killed worker can stay open without a response.
  */
-const eachAnew = new Agent({ pipelining: 0, headersTimeout: 15_000 })
+const oneConnectionEach = new Agent({ pipelining: 0, headersTimeout: 15_000 })
 
 let standalone: RunningStandalone
 let url = ''
@@ -48,7 +49,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await standalone.destroy()
-  await eachAnew.close()
+  await oneConnectionEach.close()
 })
 
 interface Answer {
@@ -68,7 +69,7 @@ async function ask(
     body: read,
   } = await request(url + path, {
     method,
-    dispatcher: eachAnew,
+    dispatcher: oneConnectionEach,
     reset: true,
     headers: { 'content-type': 'application/json', ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -90,7 +91,7 @@ async function createFlag(key: string): Promise<string> {
   return (await manage('POST', `${inProject}/flags`, { key, type: 'boolean', variations })).id
 }
 
-/** From now on the flag gives its other variation to everybody. */
+/** Changes the default variation of a flag to `on`. */
 async function turnOn(flagId: string): Promise<void> {
   const { variations } = await manage('GET', `${inProject}/flags/${flagId}`)
   const on = variations.find(({ key }: Json) => key === 'on')
@@ -103,19 +104,19 @@ const createKey = async (fields: object = {}): Promise<{ id: string; key: string
 const evaluate = (key: string, path = 'evaluate') =>
   ask('POST', `/evaluator/${path}`, { headers: { 'x-api-key': key }, body: { context } })
 
-/** An initialized socket, and everything it was told since. */
+/** Opens a socket, sends `init`, and collects the messages from the server. */
 async function openSocket(sdkKey: string) {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws/sdk`)
   await once(socket, 'open')
-  const heard: Json[] = []
-  socket.on('message', (text) => heard.push(JSON.parse(String(text))))
+  const received: Json[] = []
+  socket.on('message', (text) => received.push(JSON.parse(String(text))))
   socket.send(JSON.stringify({ type: 'init', sdkKey, context }))
-  await expect.poll(() => heard.length, SOON).toBe(1)
+  await expect.poll(() => received.length, SOON).toBe(1)
   const closed = once(socket, 'close').then(([code]) => code as number)
-  return { heard, closed, close: () => socket.close() }
+  return { received, closed, close: () => socket.close() }
 }
 
-/** What one kind of metric says, by worker, once every worker was asked. */
+/** Returns the value of a metric for each worker. */
 async function byWorker(metric: string): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>()
   for (let n = 0; n < 100 && found.size < WORKERS; n += 1) {
@@ -128,7 +129,7 @@ async function byWorker(metric: string): Promise<ReadonlyMap<string, number>> {
 }
 
 describe('several workers', { timeout: 120_000 }, () => {
-  it('a change made through one reaches sockets, polls and requests on each', async () => {
+  it('A change on one worker reaches sockets, polls and requests on all workers', async () => {
     const { key } = await createKey()
     const flagId = await createFlag('reaches-all')
     await expect.poll(async () => (await evaluate(key)).body, SOON).toHaveProperty('reaches-all')
@@ -141,9 +142,9 @@ describe('several workers', { timeout: 120_000 }, () => {
     for (const { body } of await Promise.all(polls)) {
       expect(body).toMatchObject({ 'reaches-all': true })
     }
-    for (const { heard } of sockets) {
+    for (const { received } of sockets) {
       await expect
-        .poll(() => heard.at(-1), SOON)
+        .poll(() => received.at(-1), SOON)
         .toMatchObject({ type: 'flags', flags: { 'reaches-all': true } })
     }
     const requests = async () =>
@@ -152,7 +153,7 @@ describe('several workers', { timeout: 120_000 }, () => {
     for (const { close } of sockets) close()
   })
 
-  it('a revoked key is refused by each, and its sockets are closed', async () => {
+  it('All workers refuse a revoked key and close its sockets', async () => {
     const { id, key } = await createKey()
     await expect.poll(async () => (await evaluate(key)).status, SOON).toBe(200)
     const sockets = await Promise.all(Array.from({ length: 4 }, () => openSocket(key)))
@@ -163,7 +164,7 @@ describe('several workers', { timeout: 120_000 }, () => {
     await expect.poll(statuses, SOON).toEqual(Array.from({ length: 8 }, () => 401))
   })
 
-  it('a rate limit holds for all of them together', async () => {
+  it('A rate limit applies to all workers together', async () => {
     const { key } = await createKey({ rate_limit: LIMIT })
     const windows = new Map<string, { passed: number; refused: number; remaining: number[] }>()
     const windowOf = (reset: string) => {
@@ -175,7 +176,7 @@ describe('several workers', { timeout: 120_000 }, () => {
     const hammer = async () => {
       for (let n = 0; n < LIMIT && usedUp() === undefined; n += 1) {
         const { status, headers } = await evaluate(key)
-        // Until its worker has heard of the key.
+        // The worker has not loaded the new key yet.
         if (status === 401) continue
         const window = windowOf(String(headers['x-ratelimit-reset']))
         window.remaining.push(Number(headers['x-ratelimit-remaining']))
@@ -190,14 +191,14 @@ describe('several workers', { timeout: 120_000 }, () => {
   })
 })
 
-/** Creates flags, four at once, while `work` is under way; answers the keys of those acknowledged. */
+/** Creates flags, four at a time, during `work`. Returns the keys of the acknowledged flags. */
 async function writeDuring(work: (acknowledged: readonly string[]) => Promise<void>) {
   const acknowledged: string[] = []
   let isOver = false
   const write = async (writer: number) => {
     for (let n = 0; !isOver; n += 1) {
       const key = `written-${writer}-${n}`
-      // What a worker that is killed does not answer may be done or not.
+      // If a worker is killed before it responds, the flag may or may not exist.
       const done = await createFlag(key).catch(() => undefined)
       if (done === undefined) await pause(10)
       else acknowledged.push(key)
@@ -214,7 +215,7 @@ async function writeDuring(work: (acknowledged: readonly string[]) => Promise<vo
 }
 
 describe('workers that are killed', { timeout: 240_000 }, () => {
-  it('lose nothing acknowledged, leave the writer to others, and are replaced', async () => {
+  it('Killed workers lose no acknowledged write, do not block writers, and are replaced', async () => {
     const acknowledged = await writeDuring(async (written) => {
       const moreAreWritten = async () => {
         const before = written.length
@@ -227,7 +228,7 @@ describe('workers that are killed', { timeout: 240_000 }, () => {
         process.kill(before[kill % WORKERS] ?? 0, 'SIGKILL')
         const replaced = () => standalone.workers.filter((pid) => !before.includes(pid)).length
         await expect.poll(replaced, LATER).toBe(1)
-        // The next one is killed when this one's successor serves.
+        // Waits until the replacement serves requests, before the next worker is killed.
         await expect.poll(async () => (await byWorker('ff_sockets')).size, LATER).toBe(WORKERS)
       }
       await moreAreWritten()
@@ -236,7 +237,7 @@ describe('workers that are killed', { timeout: 240_000 }, () => {
     expect(acknowledged.filter((key) => !kept.has(key))).toEqual([])
     expect(await findDamage(standalone.dataDir)).toEqual([])
     expect(await manage('GET', `/audit/verify?org_id=${orgId}`)).toMatchObject({ valid: true })
-    expect(standalone.log.match(/another one takes its place/g)).toHaveLength(KILLS)
+    expect(standalone.log.match(/has exited and will be replaced/g)).toHaveLength(KILLS)
   })
 })
 
@@ -251,7 +252,7 @@ async function allFlagKeys(): Promise<ReadonlySet<string>> {
 }
 
 describe('SIGTERM', { timeout: 120_000 }, () => {
-  it('ends every worker as it should: polls are answered, sockets told, writes kept', async () => {
+  it('SIGTERM ends all workers gracefully: polls respond, sockets close with 1001, writes are kept', async () => {
     const { key } = await createKey()
     await expect.poll(async () => (await evaluate(key)).status, SOON).toBe(200)
     await expect.poll(async () => (await byWorker('ff_sockets')).size, SOON).toBe(WORKERS)

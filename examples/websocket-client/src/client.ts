@@ -1,17 +1,19 @@
 import { asServerMessage, type FlagValues, SDK_PATHS } from '@ff/protocol/sdk'
 import { WebSocket } from 'ws'
 
+/** The options of `connect`. */
 export interface ClientOptions {
   /** The server's base URL. */
   readonly url: string
   readonly sdkKey: string
   readonly context: { readonly kind: string; readonly key: string; readonly [name: string]: string }
-  /** All values at first, later again whenever some of them changed, with those keys. */
+  /** Receives all values and the keys of the changed ones, at first and after each change. */
   readonly onValues: (values: FlagValues, changed: readonly string[]) => void
+  /** Receives the close code and reason of the socket. */
   readonly onEnd: (code: number, reason: string) => void
 }
 
-/** Keeps the values of one context up to date over a WebSocket. The answer closes it. */
+/** Receives the values of a context over a WebSocket. Returns a function that closes it. */
 // #region client
 export function connect({ url, sdkKey, context, onValues, onEnd }: ClientOptions): () => void {
   const socket = new WebSocket(url.replace(/^http/, 'ws') + SDK_PATHS.socket)

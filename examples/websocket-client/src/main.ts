@@ -27,6 +27,6 @@ await server.close()
 
 assert.deepEqual(seen, [
   { values: { banner: false, theme: 'light' }, changed: ['banner', 'theme'] },
-  // The rule for another plan changed nothing for this context, so nothing was sent for it.
+  // The rule for the other plan did not change the values of this context, so it sent no message.
   { values: { banner: false, theme: 'dark' }, changed: ['theme'] },
 ])

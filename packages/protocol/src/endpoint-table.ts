@@ -25,7 +25,7 @@ import { logInEndpoints } from './api/users/log-in.ts'
 import { memberEndpoints } from './api/users/member.ts'
 import { oidcEndpoints } from './api/users/oidc.ts'
 
-/** Every management endpoint. The router, the permission test and clients all read this table. */
+/** All management endpoints by name. The router, OpenAPI document and clients use this table. */
 export const endpoints = {
   ...organizationEndpoints,
   ...subscriptionEndpoints,

@@ -3,13 +3,13 @@ import { MAX_EVENT_COUNT, MAX_EVENTS } from './sdk/events.ts'
 const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
 const context = {
-  description: 'Who or what is asked about.',
+  description: 'The evaluation context: one entity, several entities by kind, or none.',
   anyOf: [refTo('SingleContext'), refTo('MultiContext'), refTo('EmptyContext')],
 }
 
 /**
- * What applications send and get, as JSON schemas that refer to each other by `#/components/schemas`.
- * The readers of these messages are written by hand, and so are these.
+ * The JSON schemas of the messages of evaluation clients. They refer to each other by
+ * `#/components/schemas`. They are written by hand, because the messages have no codecs.
  */
 export const sdkSchemas = {
   SingleContext: {
@@ -36,7 +36,7 @@ export const sdkSchemas = {
   EmptyContext: { type: 'object', maxProperties: 0 },
   FlagValues: {
     type: 'object',
-    description: 'Flag key → value.',
+    description: 'The values of flags by flag key.',
     additionalProperties: { type: ['boolean', 'string', 'number', 'object', 'array', 'null'] },
   },
   EvaluateRequest: {
@@ -58,7 +58,11 @@ export const sdkSchemas = {
       variation_key: { type: ['string', 'null'], minLength: 1, maxLength: 1024 },
       reason: { enum: ['TARGETING_MATCH', 'SPLIT', 'STATIC', 'DEFAULT', 'DISABLED', 'ERROR'] },
       count: { type: 'integer', minimum: 1, maximum: MAX_EVENT_COUNT },
-      micros: { type: 'integer', minimum: 0, description: 'How long all of them took.' },
+      micros: {
+        type: 'integer',
+        minimum: 0,
+        description: 'The total duration of these evaluations in microseconds.',
+      },
       from: { type: 'string', format: 'date-time' },
       context_keys: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 1024 } },
     },
@@ -76,7 +80,8 @@ export const sdkSchemas = {
       context,
       since: {
         type: ['string', 'null'],
-        description: 'The last `ETag`: answered at once when the values are no longer those.',
+        description:
+          'The `ETag` of the last response. The server responds at once if the values have changed.',
       },
     },
     required: ['context'],

@@ -3,13 +3,13 @@ import manifest from '../package.json' with { type: 'json' }
 import * as management from '../src/management.ts'
 import * as sdk from '../src/sdk.ts'
 
-it('the package has exactly these entries', () => {
+it('@ff/protocol has exactly the documented entries', () => {
   const entries = ['./sdk', './management', './package.json']
   expect(Object.keys(manifest.exports)).toEqual(entries)
   expect(Object.keys(manifest.publishConfig.exports)).toEqual(entries)
 })
 
-it('@ff/protocol/management exports exactly these names', () => {
+it('@ff/protocol/management exports exactly the listed names', () => {
   expect(Object.keys(management).sort()).toEqual([
     'DEFAULT_OVERAGE_BLOCK_SIZE',
     'OWN_PATH',
@@ -112,7 +112,7 @@ it('@ff/protocol/management exports exactly these names', () => {
   ])
 })
 
-it('@ff/protocol/sdk exports exactly these names', () => {
+it('@ff/protocol/sdk exports exactly the listed names', () => {
   expect(Object.keys(sdk).sort()).toEqual([
     'CLOSE_CODES',
     'DEFAULT_RATE_LIMIT',

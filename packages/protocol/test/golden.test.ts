@@ -76,28 +76,31 @@ function roundTrip(codec: z.ZodType, wire: unknown): unknown {
 }
 
 describe('golden wire examples', () => {
-  it('exist for every resource and every endpoint, and for nothing else', () => {
+  it('Each resource and each endpoint has exactly one golden file', () => {
     expect(namesIn('resources/')).toEqual(Object.keys(resources).sort())
     expect(namesIn('endpoints/')).toEqual(Object.keys(endpoints).sort())
   })
 
-  it.each(Object.entries(resources))('%s round-trips, in house spelling between', (name, codec) => {
-    const wire = read(`resources/${name}`)
-    expect(roundTrip(codec, wire)).toEqual(wire)
-    const names = Object.keys(z.decode(codec, wire) as object)
-    expect(names.filter((each) => each.includes('_'))).toEqual([])
-    expect(names.length).toBe(Object.keys(wire).length)
-  })
+  it.each(Object.entries(resources))(
+    'The golden %s round-trips, and its decoded field names are in camelCase',
+    (name, codec) => {
+      const wire = read(`resources/${name}`)
+      expect(roundTrip(codec, wire)).toEqual(wire)
+      const names = Object.keys(z.decode(codec, wire) as object)
+      expect(names.filter((each) => each.includes('_'))).toEqual([])
+      expect(names.length).toBe(Object.keys(wire).length)
+    },
+  )
 
   it.each(Object.keys(endpoints) as EndpointName[])(
-    '%s takes and answers exactly what is shown',
+    'The codecs of %s accept the golden request and response',
     (name) => {
       const { params, query, body, response } = read(`endpoints/${name}`)
       const endpoint: Endpoint = endpoints[name]
       expect(roundTrip(endpoint.params, params)).toEqual(params)
       expect(roundTrip(endpoint.query, query)).toEqual(query)
       expect(body === undefined).toBe(endpoint.body === noBody)
-      // A cleared field is encoded as what it was cleared to, which means the same.
+      // A cleared field is encoded as its default value instead of `null`, which means the same.
       const decoded = z.decode(endpoint.body, body)
       expect(z.decode(endpoint.body, z.encode(endpoint.body, decoded))).toEqual(decoded)
       const isLines = endpoint.lines === true
@@ -107,13 +110,16 @@ describe('golden wire examples', () => {
     },
   )
 
-  it.each(Object.keys(endpoints) as EndpointName[])('%s names its path parameters', (name) => {
-    const { params } = read(`endpoints/${name}`)
-    const inPath = [...endpoints[name].path.matchAll(/\{(\w+)\}/g)].map(([, param]) => param)
-    expect(Object.keys(params)).toEqual(inPath)
-  })
+  it.each(Object.keys(endpoints) as EndpointName[])(
+    'The golden parameters of %s are those of its path',
+    (name) => {
+      const { params } = read(`endpoints/${name}`)
+      const inPath = [...endpoints[name].path.matchAll(/\{(\w+)\}/g)].map(([, param]) => param)
+      expect(Object.keys(params)).toEqual(inPath)
+    },
+  )
 
-  it('every audit event is named resource.verb in the past tense', () => {
+  it('Each audit event is named after a resource and a verb in the past tense', () => {
     for (const type of Object.keys(auditEvents)) {
       if (type === 'user.login_success') continue
       expect(type).toMatch(/^[a-z]+(_[a-z]+)*\.(paid|[a-z_]+(ed|en))$/)

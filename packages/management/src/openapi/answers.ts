@@ -2,31 +2,31 @@ import { SDK_KEY_HEADER } from '@ff/protocol/sdk'
 import { SESSION_COOKIE } from '../authentication/login-sessions.ts'
 import { closedObject, type Json, refInto, refTo } from './schemas.ts'
 
-/** Every way in which a management request can fail. */
+/** The error responses of management requests: HTTP status → description. */
 const MANAGEMENT_ERRORS: Readonly<Record<number, string>> = {
-  400: 'Malformed parameters, query or body; `data.issues` names each fault.',
-  401: 'No bearer token or session, or none that is valid.',
-  403: 'The caller’s role does not reach so far, or a limit of the plan is reached.',
-  404: 'There is no such thing, or it is another organization’s.',
-  409: 'The key is taken, the thing is in use (`data.used_by`), or `If-Match` names an earlier revision (`data` is the record as it is now).',
+  400: 'The parameters, the query or the body are invalid. `data.issues` lists each error.',
+  401: 'There is no valid bearer token or log-in session.',
+  403: 'The caller’s role lacks the permission, or a limit of the plan is reached.',
+  404: 'The resource does not exist or belongs to another organization.',
+  409: 'The key already exists, the resource is in use (`data.used_by`), or `If-Match` does not match the current revision (`data` is the current record).',
   413: 'The body is too large.',
   415: 'The body is not `application/json`.',
-  429: 'The rate limit is used up, too many log-ins have failed, the network address has sent too many wrong credentials, or the audit log is being read by another request; try again after `Retry-After`.',
-  500: 'The server failed.',
-  503: 'The store is away for a moment.',
+  429: 'The rate limit is exceeded, too many log-ins have failed, the network address has sent too many invalid credentials, or another request is reading the audit log. Retry after `Retry-After` seconds.',
+  500: 'An internal error occurred.',
+  503: 'The store is temporarily unavailable.',
 }
 
-/** Every way in which a request of an application can fail. */
+/** The error responses of evaluation requests: HTTP status → description. */
 const SDK_ERRORS: Readonly<Record<number, string>> = {
-  400: 'Malformed JSON, or no context in it.',
+  400: 'The body is not valid JSON or contains no valid context.',
   401: 'The SDK key is unknown, expired or revoked.',
-  403: 'The SDK key is not of the kind that may do this.',
+  403: 'The kind of the SDK key does not permit this request.',
   413: 'The body is too large.',
-  429: 'The rate limit is used up: go on with the values you have, and come back at `X-RateLimit-Reset`.',
-  500: 'The server failed: try again, each time later.',
+  429: 'The rate limit is exceeded. Keep the current values and retry at `X-RateLimit-Reset`.',
+  500: 'An internal error occurred. Retry with increasing delays.',
 }
 
-/** The two families of errors. */
+/** The format of an error: that of the management API or that of evaluation. */
 type Family = 'Management' | 'Evaluation'
 
 const managementExample = (statusCode: number, message: string): Json => ({
@@ -54,25 +54,25 @@ function errorHeaders(family: Family, status: number): Json {
   return isChallenge ? { headers: headersOf('WWW-Authenticate') } : {}
 }
 
-/** The answers that many operations share, as `components.responses`. */
+/** The error responses that operations share, for `components.responses`. */
 export const sharedResponses: Json = {
   ...errorResponses('Management', MANAGEMENT_ERRORS, managementExample),
   ...errorResponses('Evaluation', SDK_ERRORS, (statusCode, error) => ({ error, statusCode })),
 }
 
-/** The schemas of the two families of errors, and of what every management answer is wrapped in. */
+/** The schemas of error responses. */
 export const errorSchemas: Json = {
   ManagementError: closedObject({
     statusCode: { type: 'integer' },
     message: { type: 'string' },
     data: {
-      description: 'What there is to know of the error, or null.',
+      description: 'Details of the error, or null.',
       type: ['object', 'null'],
       properties: { issues: { type: 'array', items: refTo('Issue') } },
     },
   }),
   Issue: closedObject({
-    path: { type: 'string', description: 'The field, in the spelling of the request.' },
+    path: { type: 'string', description: 'The path of the field, with the names of the request.' },
     message: { type: 'string' },
   }),
   EvaluationError: closedObject({ error: { type: 'string' }, statusCode: { type: 'integer' } }),
@@ -82,16 +82,18 @@ function header(description: string): Json {
   return { description, schema: { type: 'string' } }
 }
 
+/** The response headers that operations share, for `components.headers`. */
 export const sharedHeaders: Json = {
-  ETag: header('Names this state of the thing; for a record, its revision.'),
+  ETag: header('The entity tag of the response; for a record, its revision.'),
   'WWW-Authenticate': header('`Bearer`'),
-  'X-FF-Version': header('The version of the flag set the answer was made from.'),
-  'X-RateLimit-Limit': header('Requests in one window.'),
-  'X-RateLimit-Remaining': header('Requests left in this window.'),
-  'X-RateLimit-Reset': header('When the next window begins: Unix time in seconds.'),
-  'Retry-After': header('Seconds to wait.'),
+  'X-FF-Version': header('The version of the flag set that was evaluated.'),
+  'X-RateLimit-Limit': header('The number of requests that a window permits.'),
+  'X-RateLimit-Remaining': header('The number of requests that remain in the current window.'),
+  'X-RateLimit-Reset': header('The start of the next window, as Unix time in seconds.'),
+  'Retry-After': header('The number of seconds to wait before a retry.'),
 }
 
+/** The security schemes, for `components.securitySchemes`. */
 export const securitySchemes: Json = {
   bearerAuth: {
     type: 'http',
@@ -103,32 +105,33 @@ export const securitySchemes: Json = {
     in: 'cookie',
     name: SESSION_COOKIE,
     description:
-      'The cookie that logging in sets. Whatever changes something also sends `X-CSRF-Token`.',
+      'The cookie of a log-in session. Requests that change something also require `X-CSRF-Token`.',
   },
   sdkKey: {
     type: 'apiKey',
     in: 'header',
     name: SDK_KEY_HEADER,
-    description: 'An SDK key of one environment: it opens evaluation, and nothing else.',
+    description: 'An SDK key of one environment. It permits evaluation only.',
   },
 }
 
-/** The state of the rate limit, as answers have it. */
+/** Returns references to the headers with the state of the rate limit. */
 export function rateLimitHeaders(): Json {
   return headersOf('X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset')
 }
 
-/** References to shared headers, for the `headers` of an answer. */
+/** Returns references to shared headers, for the `headers` of a response. */
 export function headersOf(...names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, refInto('headers', name)]))
 }
 
+/** Returns the `content` of a JSON body. */
 export function jsonContent(schema: Json, example?: unknown): Json {
   const media = example === undefined ? { schema } : { schema, example }
   return { content: { 'application/json': media } }
 }
 
-/** References to the shared answers of a family of errors. */
+/** Returns references to shared error responses by status. */
 export function errorRefs(family: Family, statuses: readonly number[]): Json {
   const refs = statuses.map((status) => [status, refInto('responses', `${family}${status}`)])
   return Object.fromEntries(refs)

@@ -1,6 +1,6 @@
 import examples from './examples.json' with { type: 'json' }
 
-/** What an endpoint takes and answers, for instance. */
+/** An example of a request to an operation and its response. */
 export interface Example {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
@@ -10,7 +10,7 @@ export interface Example {
 
 const ALL: Readonly<Record<string, Example | undefined>> = examples
 
-/** The example of an operation: the same that the codecs of the wire are tested with. */
+/** Returns the example of an operation, which is also a golden file; `{}` if there is none. */
 export function exampleOf(name: string): Example {
   return ALL[name] ?? {}
 }

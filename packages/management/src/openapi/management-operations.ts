@@ -6,7 +6,7 @@ import { tagOf, titleOf } from './words.ts'
 
 const table: Readonly<Record<string, Endpoint>> = endpoints
 
-/** Every codec that the table names. */
+/** All codecs of the endpoint table. */
 export const tableCodecs = Object.values(table).flatMap(({ params, query, body, response }) => [
   params,
   query,
@@ -14,7 +14,7 @@ export const tableCodecs = Object.values(table).flatMap(({ params, query, body, 
   response,
 ])
 
-/** One operation for each row of the endpoint table: path → method → operation. */
+/** Returns an operation for each row of the endpoint table: path → method → operation. */
 export function managementPaths(schemas: WireSchemas): Json {
   const paths: Record<string, Record<string, Json>> = {}
   for (const [name, endpoint] of Object.entries(table)) {
@@ -48,16 +48,16 @@ function operationOf(name: string, endpoint: Endpoint, schemas: WireSchemas): Js
 }
 
 function descriptionOf({ permission, maxBodyBytes, notes }: Endpoint): string {
-  const limit = maxBodyBytes && `The body may have ${maxBodyBytes} bytes.`
+  const limit = maxBodyBytes && `The maximum size of the body is ${maxBodyBytes} bytes.`
   return [callersOf(permission), limit, notes].filter(Boolean).join(' ')
 }
 
 function callersOf(permission: Endpoint['permission']): string {
-  if (permission === 'anyone') return 'No credentials are asked for.'
-  if (permission === 'oneself') return 'For every known caller.'
+  if (permission === 'anyone') return 'Requires no credentials.'
+  if (permission === 'oneself') return 'Requires any valid credentials.'
   const roles = rolesWith(permission)
   const noun = roles.length === 1 ? 'role' : 'roles'
-  return `For the ${noun} ${roles.join(', ')} (\`${permission}\`).`
+  return `Requires \`${permission}\` (${noun} ${roles.join(', ')}).`
 }
 
 function parametersOf(place: 'path' | 'query', schema: Json, example: Json = {}): Json[] {
@@ -71,7 +71,7 @@ function parametersOf(place: 'path' | 'query', schema: Json, example: Json = {})
   }))
 }
 
-/** In an address everything is text; an example is shown as what the text means. */
+/** Returns the example of a parameter as a value of its type. In a URL, all examples are text. */
 function typed(example: unknown, { type }: Json): unknown {
   return type === 'integer' || type === 'boolean' ? JSON.parse(String(example)) : example
 }
@@ -82,18 +82,21 @@ function requestHeadersOf({ method, permission }: Endpoint): Json[] {
   return isIdempotent ? [...ifMatch, refInto('parameters', 'IdempotencyKey')] : ifMatch
 }
 
+/** The request headers that operations share, for `components.parameters`. */
 export const sharedParameters: Json = {
   IfMatch: {
     name: 'If-Match',
     in: 'header',
-    description: 'The `ETag` of an earlier answer: refused with 409 when the record has changed.',
+    description:
+      'The `ETag` of an earlier response. If the record has changed since, the response is 409.',
     schema: { type: 'string' },
     example: '"1"',
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'The same request sent again within 24 hours gets the first answer.',
+    description:
+      'A key that the client chooses. For 24 hours, a repeated request receives the first response.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
     example: '0b5c2f6e-8d0a-4f5b-9d53-3f3a5d4f9c11',
   },
@@ -102,7 +105,10 @@ export const sharedParameters: Json = {
 function bodyOf(endpoint: Endpoint, schemas: WireSchemas, example: Example): Json | undefined {
   if (endpoint.body === noBody) return undefined
   if (endpoint.rawBody) {
-    const schema = { type: 'object', description: 'Signed byte for byte.' }
+    const schema = {
+      type: 'object',
+      description: 'The signature covers the exact bytes of the body.',
+    }
     return { required: true, ...jsonContent(schema, parsed(example.body)) }
   }
   return { required: true, ...jsonContent(schemas.of(endpoint.body), example.body) }
@@ -117,7 +123,7 @@ function successOf(endpoint: Endpoint, schemas: WireSchemas, example: Example): 
   if (endpoint.lines) {
     const lines = (example.response as readonly unknown[] | undefined)?.[0]
     const media = { schema, ...(lines !== undefined && { example: lines }) }
-    const description = 'JSON lines; the schema is that of each line.'
+    const description = 'JSON lines. The schema describes one line.'
     const headers = rateLimitHeaders()
     return { description, headers, content: { 'application/x-ndjson': media } }
   }
@@ -128,7 +134,7 @@ function successOf(endpoint: Endpoint, schemas: WireSchemas, example: Example): 
   }
 }
 
-const SUCCESS = { 200: 'Done.', 201: 'Created.', 302: 'Go on at `Location`.' } as const
+const SUCCESS = { 200: 'Success.', 201: 'Created.', 302: 'Redirect to `Location`.' } as const
 
 function headersOfSuccess({ status, method, permission }: Endpoint): Json {
   const limit = permission === 'anyone' ? {} : rateLimitHeaders()

@@ -6,26 +6,26 @@ import { type Json, wireSchemas } from './schemas.ts'
 import { sdkCodecs, sdkPaths } from './sdk-operations.ts'
 import { serverPaths } from './server-operations.ts'
 
-/** Where the document is found. */
+/** The path of the document, relative to the base path. */
 export const OPENAPI_PATH = '/openapi.json'
 
-/** What the document says of the server as a whole. */
+/** The properties of the server that the document contains. */
 export interface ApiInfo {
-  /** Under which path the server is mounted; empty for the root. */
+  /** The path at which the server is mounted; empty for the root. */
   readonly basePath: string
 }
 
-const DESCRIPTION = `Feature flags: evaluation for applications, and everything that is managed.
+const DESCRIPTION = `Evaluation of feature flags for applications, and their management.
 
-Management answers are wrapped in \`{ statusCode, message, data }\`; lists are \`data.data\` with
-\`data.meta\`. A PUT is partial: what is absent stays, \`null\` clears. Unknown fields are refused.
-Request bodies may have 256 KiB unless an operation says otherwise.
+Management responses have the form \`{ statusCode, message, data }\`. For a list, \`data.data\`
+contains the items and \`data.meta\` the page. PUT changes only the fields in the body; \`null\`
+clears a field. Unknown fields are refused. The maximum size of a request body is 256 KiB unless stated otherwise.
 
-The interface only grows: expect fields that you do not know in answers.`
+Future versions can add fields to responses. Clients must ignore unknown fields.`
 
 /**
- * The OpenAPI 3.1 document of every operation: made from the endpoint table and the codecs of the
- * wire, so that it cannot say anything else than what the server does.
+ * Returns the OpenAPI 3.1 document of the server. It is generated from the endpoint table and its
+ * codecs, so that it always matches the server.
  */
 export function openApiDocument({ basePath }: ApiInfo): Json {
   const schemas = wireSchemas(tableCodecs, sdkCodecs)
@@ -48,16 +48,16 @@ export function openApiDocument({ basePath }: ApiInfo): Json {
   }
 }
 
-/** Answers the document of one server; it is made when it is first asked for. */
+/** Returns a handler that responds with the document. The first request generates it. */
 export function openApiReplier(info: ApiInfo): (exchange: Exchange) => Promise<Reply> {
-  let made: Promise<{ readonly text: string; readonly tag: string }> | undefined
-  const make = async () => {
+  let cached: Promise<{ readonly text: string; readonly tag: string }> | undefined
+  const generate = async () => {
     const text = JSON.stringify(openApiDocument(info))
     return { text, tag: `"${(await sha256(text)).slice(0, 32)}"` }
   }
   return async (exchange) => {
-    made ??= make()
-    const { text, tag } = await made
+    cached ??= generate()
+    const { text, tag } = await cached
     const headers = { ETag: tag, 'Cache-Control': 'no-cache' }
     if (exchange.header('if-none-match')?.includes(tag)) return { status: 304, headers, body: null }
     const type = { 'Content-Type': 'application/json; charset=utf-8' }
@@ -71,7 +71,7 @@ function tagsOf(paths: Json): readonly Json[] {
   return [...new Set(names)].map((name) => ({ name }))
 }
 
-/** Of all schemas, those that something refers to. */
+/** Returns the schemas to which the document refers, directly or indirectly. */
 function reachable(schemas: Json, from: unknown): Json {
   const found = new Set<string>()
   const visit = (text: string): void => {

@@ -4,31 +4,33 @@ import * as z from 'zod'
 /** A JSON schema, or any other object of the document. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** What the codecs of the wire look like from outside. */
+/** The JSON schemas of the wire format of codecs. */
 export interface WireSchemas {
-  /** The schemas that have names of their own, by these names. */
+  /** The schemas of the named codecs, by name. */
   readonly named: Readonly<Record<string, Json>>
-  /** What a codec reads and writes: a reference when it has a name. */
+  /** Returns the schema of a codec; a reference if the codec has a name. */
   of(codec: z.ZodType): Json
 }
 
+/** Returns a reference to a schema. */
 export const refTo = (name: string): Json => refInto('schemas', name)
 
+/** Returns a reference to a member of a group in `components`. */
 export function refInto(group: string, name: string): Json {
   return { ['$ref']: `#/components/${group}/${name}` }
 }
 
-/** The schema of an object with exactly these fields. */
+/** Returns the schema of an object with exactly these fields. */
 export function closedObject(properties: Json): Json {
   return { ...openObject(properties), additionalProperties: false }
 }
 
-/** The schema of an object with at least these fields. */
+/** Returns the schema of an object with at least these fields. */
 export function openObject(properties: Json): Json {
   return { type: 'object', properties, required: Object.keys(properties) }
 }
 
-/** The fields of the envelope of every successful management answer. */
+/** Returns the fields of the envelope of a successful management response. */
 export function envelopeFields(statusCode: number, data: Json): Json {
   return {
     statusCode: { type: 'integer', const: statusCode },
@@ -37,15 +39,15 @@ export function envelopeFields(statusCode: number, data: Json): Json {
   }
 }
 
-/** Names that an endpoint's own schemas go by until they stand where they are used. */
+/** The prefix of temporary names, for schemas that are inlined. */
 const UNNAMED = '~'
 const JSON_VALUE: Json = { description: 'Any JSON.' }
-/** Formats that say as much as the patterns that would stand beside them. */
+/** Formats that make the pattern of a schema redundant. */
 const FORMATS: ReadonlySet<unknown> = new Set(['uuid', 'email', 'date-time'])
 
 /**
- * JSON schemas of everything that the endpoint table reads and answers. Every codec that
- * `@ff/protocol` exports has a name, as those in `named` have: `organizationCodec` is `Organization`.
+ * Returns the JSON schemas of `codecs`. The codecs that `@ff/protocol` exports and those in `named`
+ * have names: `organizationCodec` becomes `Organization`. Other schemas are inlined.
  */
 export function wireSchemas(
   codecs: readonly z.ZodType[],
@@ -87,14 +89,14 @@ function schemaName(exported: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** Removes keywords without information, and gives numbers and booleans of URLs their type. */
+/** Removes redundant keywords, and sets the types of numbers and booleans in URLs. */
 function simplify(codec: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema): void {
   if (FORMATS.has(schema.format)) delete schema.pattern
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   if (isPlainText(schema.propertyNames)) delete schema.propertyNames
-  // Validators divide binary fractions: 26.65 is no multiple of 0.001 for them.
+  // Validators compute with binary fractions, so that 26.65 is not a multiple of 0.001.
   if (!Number.isInteger(schema.multipleOf)) delete schema.multipleOf
-  // For what is decoded, zod takes a default to be one of after decoding; in the table it is not.
+  // Zod omits defaults from input schemas; those in the endpoint table are input values.
   const { default: unlessGiven } = z.globalRegistry.get(codec) ?? {}
   if (unlessGiven !== undefined) schema.default = unlessGiven as typeof schema.default
   if (codec._zod.def.type !== 'pipe') return
@@ -110,13 +112,13 @@ function isPlainText(schema: unknown): boolean {
   return JSON.stringify(schema) === '{"type":"string"}'
 }
 
-/** Puts schemas without a name of their own where they are referred to. */
+/** Replaces references to unnamed schemas by these schemas. */
 function resolve(schema: unknown, known: Readonly<Record<string, unknown>>): unknown {
   if (Array.isArray(schema)) return schema.map((each) => resolve(each, known))
   if (typeof schema !== 'object' || schema === null) return schema
   const ref = (schema as Json)['$ref']
   if (typeof ref === 'string') {
-    // What refers to itself without a name is `z.json()`.
+    // The only recursive schema without a name is `z.json()`.
     if (ref.includes('__shared')) return refTo('JsonValue')
     const name = ref.slice(ref.lastIndexOf('/') + 1)
     if (name.startsWith(UNNAMED)) return resolve(known[name], known)

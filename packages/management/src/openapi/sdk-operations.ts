@@ -9,7 +9,7 @@ import { errorRefs, headersOf, jsonContent, rateLimitHeaders } from './answers.t
 import { exampleOf } from './examples.ts'
 import { type Json, refTo, type WireSchemas } from './schemas.ts'
 
-/** One operation of applications. A further one is a further row of `operationsOf`. */
+/** An operation of evaluation clients. */
 interface SdkOperation {
   readonly operationId: string
   readonly method: 'get' | 'post'
@@ -18,36 +18,36 @@ interface SdkOperation {
   readonly description: string
   readonly body?: Json
   readonly response: Json
-  /** Answers 304 to the `ETag` the caller has. */
+  /** Responds with 304 if `If-None-Match` contains the current `ETag`. */
   readonly isConditional?: true
   readonly errors: readonly number[]
 }
 
-/** What has a schema that is not written by hand. */
+/** The codecs from which schemas are generated. */
 export const sdkCodecs = { flagSetDefinitionSchema }
 
 const ifNoneMatch: Json = {
   name: 'If-None-Match',
   in: 'header',
-  description: 'The `ETag` of the last answer: 304 while it still holds.',
+  description: 'The `ETag` of the last response. The response is 304 if nothing has changed.',
   schema: { type: 'string' },
 }
 
 const EVALUATE_DESCRIPTION =
-  'A change of a flag is visible here within 10 seconds. A key of the kind `client` receives only ' +
-  'the flags that are visible to clients.'
+  'Changes of flags take effect within 10 seconds. An SDK key of kind `client` receives only the ' +
+  'flags that are visible to clients.'
 
 const REPORT_DESCRIPTION =
-  `At most ${MAX_EVENTS} events; those of longer than a day ago are not counted. With a client key, ` +
-  `a request counts at most ${MAX_CLIENT_REPORTED_COUNT} evaluations of each flag, and at most ` +
-  `${MAX_CLIENT_REPORTED_MICROS} µs for each.`
+  `A request contains at most ${MAX_EVENTS} events. Events older than a day are not counted. With a ` +
+  `client key, at most ${MAX_CLIENT_REPORTED_COUNT} evaluations of each flag are counted per ` +
+  `request, and at most ${MAX_CLIENT_REPORTED_MICROS} µs for each evaluation.`
 
 const operationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
   {
     operationId: 'evaluate',
     method: 'post',
     path: SDK_PATHS.evaluate,
-    summary: 'Evaluate every flag for a context',
+    summary: 'Evaluate all flags for a context',
     description: EVALUATE_DESCRIPTION,
     body: refTo('EvaluateRequest'),
     response: refTo('FlagValues'),
@@ -58,8 +58,8 @@ const operationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
     operationId: 'poll',
     method: 'post',
     path: SDK_PATHS.poll,
-    summary: 'Wait for the values of a context to change',
-    description: 'Held until they change, or 60 to 61 seconds have passed.',
+    summary: 'Wait until the values of a context change',
+    description: 'Responds when the values change, or after 60 to 61 seconds.',
     body: refTo('PollRequest'),
     response: refTo('FlagValues'),
     errors: [400, 401, 413, 429, 500],
@@ -68,8 +68,8 @@ const operationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
     operationId: 'getFlagSet',
     method: 'get',
     path: SDK_PATHS.flagSet,
-    summary: 'Fetch all that is needed to evaluate elsewhere',
-    description: 'For keys of the kind `server` only.',
+    summary: 'Get the flag set for local evaluation',
+    description: 'Requires an SDK key of kind `server`.',
     response: schemas.of(flagSetDefinitionSchema),
     isConditional: true,
     errors: [401, 403, 429, 500],
@@ -78,7 +78,7 @@ const operationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
     operationId: 'reportEvents',
     method: 'post',
     path: SDK_PATHS.events,
-    summary: 'Report what was evaluated elsewhere',
+    summary: 'Report local evaluations',
     description: REPORT_DESCRIPTION,
     body: refTo('EventsRequest'),
     response: refTo('EventsAnswer'),
@@ -86,7 +86,7 @@ const operationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
   },
 ]
 
-/** Path → method → operation, of what applications call with an SDK key. */
+/** Returns the operations of evaluation clients: path → method → operation. */
 export function sdkPaths(schemas: WireSchemas): Json {
   const paths = operationsOf(schemas).map((operation) => {
     return [operation.path, { [operation.method]: toOperation(operation) }]
@@ -107,7 +107,7 @@ function toOperation(operation: SdkOperation): Json {
     parameters: isConditional ? [ifNoneMatch] : [],
     ...(body && { requestBody: { required: true, ...jsonContent(body, example.body) } }),
     responses: {
-      200: { description: 'Done.', headers, ...jsonContent(response, example.response) },
+      200: { description: 'Success.', headers, ...jsonContent(response, example.response) },
       ...(isConditional && { 304: { description: 'Nothing has changed.', headers } }),
       ...errorRefs('Evaluation', errors),
     },

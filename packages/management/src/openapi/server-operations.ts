@@ -1,24 +1,24 @@
 import { errorRefs, jsonContent } from './answers.ts'
 import { envelopeFields, type Json, openObject } from './schemas.ts'
 
-/** What may be asked of the server itself, without credentials. */
+/** The operations of the server itself: path → method → operation. */
 export const serverPaths: Json = {
   '/health': {
-    get: probe('getHealth', 'Tell whether the process runs', 'ok', []),
+    get: probe('getHealth', 'Check that the process is running', 'ok', []),
   },
   '/ready': {
-    get: probe('getReadiness', 'Tell whether requests can be answered', 'ready', [503]),
+    get: probe('getReadiness', 'Check that the server can serve requests', 'ready', [503]),
   },
   '/metrics': {
     get: {
       operationId: 'getMetrics',
-      summary: 'Tell how the server does',
+      summary: 'Get the metrics of the server',
       description:
-        'For Prometheus. For the role platform, unless the installation has made it public.',
+        'Responds in the text format of Prometheus. Requires the role platform unless metrics are public.',
       tags: ['Server'],
       responses: {
         200: {
-          description: 'Metrics as text.',
+          description: 'The metrics.',
           content: { 'text/plain': { schema: { type: 'string' }, example: 'up 1\n' } },
         },
         ...errorRefs('Management', [401, 403, 429, 503]),
@@ -28,7 +28,7 @@ export const serverPaths: Json = {
   '/openapi.json': {
     get: {
       operationId: 'getOpenApi',
-      summary: 'Describe all of this',
+      summary: 'Get the OpenAPI document',
       tags: ['Server'],
       security: [],
       responses: {
@@ -54,7 +54,7 @@ function probe(
     tags: ['Server'],
     security: [],
     responses: {
-      200: { description: 'It is.', ...jsonContent(schema, example) },
+      200: { description: 'The check succeeded.', ...jsonContent(schema, example) },
       ...errorRefs('Management', errors),
     },
   }

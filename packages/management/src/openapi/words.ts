@@ -1,14 +1,15 @@
-/** Words that are written in another way than they are spelled in names. */
+/** The spelling of words that differ from their form in operation names and paths. */
 const SPELLED: Readonly<Record<string, string>> = {
   sdk: 'SDK',
   oidc: 'OIDC',
   url: 'URL',
   envs: 'environments',
+  stripe: 'Stripe',
 }
 
-/** Which group the operations of a path belong to, where its last collection does not say it well. */
+/** Tags of paths that take precedence over the last collection. The first match applies. */
 const GROUPS: readonly (readonly [beginning: RegExp, tag: string])[] = [
-  [/^\/auth\//, 'People'],
+  [/^\/auth\//, 'Log-in'],
   [/^\/audit\//, 'Audit'],
   [/^\/billing\//, 'Billing'],
   [/^\/contexts\//, 'Observed contexts'],
@@ -17,12 +18,13 @@ const GROUPS: readonly (readonly [beginning: RegExp, tag: string])[] = [
   [/\/versions\//, 'Versions'],
 ]
 
-/** `rotateSdkKey` → `Rotate SDK key`. */
+/** Returns the summary of an operation: `rotateSdkKey` becomes `Rotate SDK key`. */
 export function titleOf(operation: string): string {
-  return sentence(operation.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).split(' '))
+  const words = operation.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return sentence(words.replace(/ log in$/, ' log-in').split(' '))
 }
 
-/** The group of a path: what it is a collection of, such as `Targeting rules`. */
+/** Returns the tag of a path, by default its last collection, such as `Targeting rules`. */
 export function tagOf(path: string): string {
   const group = GROUPS.find(([beginning]) => beginning.test(path))
   if (group !== undefined) return group[1]

@@ -6,7 +6,7 @@ import { pathParams } from './paths.ts'
 
 const ID = '0b5c2f6e-8d0a-4f5b-9d53-3f3a5d4f9c11'
 
-it('a row names only what differs from the defaults of its kind', () => {
+it('An endpoint has the fields of its row and the defaults of its kind', () => {
   const response = z.string()
   const endpoint = reading('/flags', { permission: 'audit.read', lines: true, response })
   const { params: _, ...rest } = endpoint
@@ -25,12 +25,12 @@ it('a row names only what differs from the defaults of its kind', () => {
   expectTypeOf(deleting('/flags').response).toEqualTypeOf<z.ZodNull>()
 })
 
-it('a row cannot have a field that endpoints do not have', () => {
+it('The row of an endpoint cannot contain an unknown field', () => {
   // @ts-expect-error The field is `notes`.
   reading('/flags', { response: z.null(), note: 'x' })
 })
 
-it('path parameters follow from the path, with their types', () => {
+it('The path parameters and their types are derived from the path', () => {
   const params = pathParams('/projects/{projectId}/envs/{envId}/versions/{version}')
   const decoded = z.decode(params, {
     projectId: ID.toUpperCase(),

@@ -7,11 +7,14 @@ import { text, wholeNumber } from './scalars.ts'
 /** One management endpoint: the data for the router, clients and the reference documentation. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Parameters stand in braces: `/projects/{projectId}`. Fixed segments win over parameters. */
+  /**
+   * The path, with parameters in braces: `/projects/{projectId}`. A fixed segment takes precedence
+   * over a parameter.
+   */
   readonly path: string
   /**
-   * `anyone`: needs no credentials, for example to log in. `oneself`: any authenticated caller, for
-   * endpoints that concern only the caller.
+   * The required permission. `anyone` requires no credentials, for example to log in. `oneself`
+   * accepts every authenticated caller, for endpoints that concern only the caller.
    */
   readonly permission: Permission | 'anyone' | 'oneself'
   /** The parameters of the path. */
@@ -22,15 +25,15 @@ export interface Endpoint {
   readonly body: z.ZodType
   /** The maximum size of the body, if it exceeds `MAX_BODY_BYTES` of the SDK endpoints. */
   readonly maxBodyBytes?: number
-  /** Passes the body to the use case as text, because its signature covers the exact bytes. */
+  /** Passes the body to the use case as text, for signatures that cover the exact bytes. */
   readonly rawBody?: true
-  /** The status of success. */
+  /** The HTTP status of a successful response. */
   readonly status: 200 | 201 | 302
-  /** The payload of the envelope; with `lines`, of each line. */
+  /** The codec of `data` in the envelope, or of each line if `lines` is set. */
   readonly response: z.ZodType
-  /** Responds with JSON lines instead of the envelope, streamed while they are read. */
+  /** Responds with a stream of JSON lines instead of the envelope. */
   readonly lines?: true
-  /** Sentences of the reference documentation for rules that the schemas do not express. */
+  /** Text for the reference documentation about rules that the schemas do not express. */
   readonly notes?: string
 }
 
@@ -39,31 +42,34 @@ export const noBody = z.undefined()
 /** The query of endpoints without a query. */
 export const noQuery = record({})
 
-/** `true` or `false` in a query. */
+/** A boolean in a query, written `true` or `false`. */
 export const truth = z.codec(z.enum(['true', 'false']), z.boolean(), {
   decode: (word) => word === 'true',
   encode: (value) => (value ? 'true' : 'false'),
 })
 
-/** The page of a list; by default the first page of 50 items. */
+/** The paging parameters of a list; by default the first page of 50 items. */
 export const paging = {
   page: wholeNumber(1, 1_000_000_000).optional().meta({ default: 1 }),
   limit: wholeNumber(1, 100).optional().meta({ default: 50 }),
 }
 /** The query of a list. */
 export const pageQuery = record(paging)
-/** The query of a list with a search: `search` matches part of a name, a key or an e-mail address, ignoring ASCII case. */
+/**
+ * The query of a list with a search. `search` matches a part of a name, a key or an e-mail address,
+ * ignoring ASCII case.
+ */
 export const searchQuery = record({ search: text(256).min(1).optional(), ...paging })
 
 type Row = Partial<Omit<Endpoint, 'path' | 'params'>>
 
-/** An endpoint with the fields of its row, and the defaults for the fields that the row lacks. */
+/** An endpoint with the fields of its row, and the defaults for fields that are not in the row. */
 type Completed<Defaults, Path extends string, R> = Omit<Defaults, keyof R> &
   R & { readonly path: Path; readonly params: z.ZodType<PathParams<Path>> }
 
 /**
- * Returns the function that makes endpoints of one kind: a row of it names only the fields that
- * differ from the defaults. The path parameters follow from the path.
+ * Returns a function that creates endpoints of one kind. Its second argument lists only the fields
+ * that differ from the defaults. The path parameters are derived from the path.
  */
 export function endpointsLike<const Defaults extends Row>(defaults: Defaults) {
   return <const Path extends string, const R extends Row = Record<never, never>>(
@@ -75,7 +81,7 @@ export function endpointsLike<const Defaults extends Row>(defaults: Defaults) {
 
 const withoutInput = { query: noQuery, body: noBody } as const
 
-/** An endpoint that reads. */
+/** Returns an endpoint that reads: GET, 200 and `configuration.read` by default. */
 export const reading = endpointsLike({
   ...withoutInput,
   method: 'GET',
@@ -83,7 +89,7 @@ export const reading = endpointsLike({
   status: 200,
 })
 
-/** An endpoint that creates something. */
+/** Returns an endpoint that creates a resource: POST, 201 and `flags.write` by default. */
 export const creating = endpointsLike({
   ...withoutInput,
   method: 'POST',
@@ -91,7 +97,7 @@ export const creating = endpointsLike({
   status: 201,
 })
 
-/** An endpoint that changes something. */
+/** Returns an endpoint that changes a resource: PUT, 200 and `flags.write` by default. */
 export const changing = endpointsLike({
   ...withoutInput,
   method: 'PUT',
@@ -99,7 +105,7 @@ export const changing = endpointsLike({
   status: 200,
 })
 
-/** An endpoint that deletes something. */
+/** Returns an endpoint that deletes a resource: DELETE, 200 and `flags.write` by default. */
 export const deleting = endpointsLike({
   ...withoutInput,
   method: 'DELETE',

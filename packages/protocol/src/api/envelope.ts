@@ -2,34 +2,34 @@ import * as z from 'zod'
 import { record } from './record.ts'
 import { count } from './scalars.ts'
 
-/** What every management answer is wrapped in. */
+/** The envelope of every management response. */
 export interface Envelope<T> {
-  /** The same as the HTTP status. */
+  /** The HTTP status, repeated. */
   readonly statusCode: number
-  /** `OK`, or what went wrong. */
+  /** `OK`, or a description of the error. */
   readonly message: string
   readonly data: T
 }
 
-/** The codec of an answer whose payload is `data`. */
+/** Returns the codec of a response with this `data`. */
 export function envelope<T>(data: z.ZodType<T>) {
   return z.strictObject({ statusCode: z.int(), message: z.string(), data })
 }
 
-/** One page of a list, as `data` of the envelope. */
+/** One page of a list; the `data` of the envelope. */
 export interface PageOf<T> {
   readonly data: readonly T[]
   /** `page` counts from 1; `pageCount` is 0 for an empty list. */
   readonly meta: { readonly total: number; readonly page: number; readonly pageCount: number }
 }
 
-/** The codec of one page of such items. */
+/** Returns the codec of a page of items. */
 export function pageOf<T>(item: z.ZodType<T>): z.ZodType<PageOf<T>> {
   const meta = z.strictObject({ total: count, page: z.int().min(1), pageCount: count })
   return z.strictObject({ data: z.array(item), meta })
 }
 
-/** `data` of a 409: what still uses the thing that was to be deleted or archived. */
+/** The `data` of a 409 response: the resources that refer to the one to delete or archive. */
 export type InUse = z.output<typeof inUseCodec>
 
 /** The codec of `InUse`. */

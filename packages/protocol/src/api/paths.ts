@@ -2,20 +2,20 @@ import type * as z from 'zod'
 import { camelCaseRecord } from './record.ts'
 import { id, wholeNumber } from './scalars.ts'
 
-/** One organization. */
+/** The path of one organization. */
 export const ORGANIZATION = '/organizations/{orgId}'
-/** One project. */
+/** The path of one project. */
 export const PROJECT = '/projects/{projectId}'
-/** One environment. */
+/** The path of one environment. */
 export const ENVIRONMENT = `${PROJECT}/envs/{envId}` as const
-/** The flags of a project. */
+/** The path of the flags of a project. */
 export const FLAGS = `${PROJECT}/flags` as const
-/** One flag. */
+/** The path of one flag. */
 export const FLAG = `${FLAGS}/{flagId}` as const
-/** The state of one flag in one environment. */
+/** The path of the state of one flag in one environment. */
 export const FLAG_STATE = `${ENVIRONMENT}/flags/{flagId}` as const
 
-/** The parameters that stand in braces in a path: numbers of versions, and ids. */
+/** The parameters in the braces of a path: `version` is a number, all others are ids. */
 export type PathParams<Path extends string> = {
   [Name in ParamIn<Path> as Name extends 'envId' ? 'environmentId' : Name]: Name extends 'version'
     ? number

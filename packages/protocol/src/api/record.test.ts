@@ -12,7 +12,7 @@ const codec = record({
 })
 
 describe('record', () => {
-  it('renames exactly the declared fields, both ways', () => {
+  it('A record renames only its declared fields when it decodes and encodes', () => {
     const wire = {
       flag_id: 'f',
       targets: [{ variation_id: 'v', keys: ['flag_id'] }],
@@ -27,7 +27,7 @@ describe('record', () => {
     expect(z.encode(codec, value)).toEqual(wire)
   })
 
-  it('derives the wire names of all fields', () => {
+  it('A record derives the wire names of all its fields', () => {
     const dates = record({
       id: z.int(),
       createdAt: z.int(),
@@ -38,7 +38,7 @@ describe('record', () => {
     expect(z.decode(dates, wire)).toEqual({ id: 1, createdAt: 2, lastSeenAtHour: 3, top5Ids: 4 })
   })
 
-  it('takes the wire name of an exception from the list', () => {
+  it('A record takes the wire name of a field from its exceptions', () => {
     const shape = { environmentId: z.string(), eventType: z.string().optional() }
     const excepted = record(shape, { environmentId: 'env_id' })
     expect(z.decode(excepted, { env_id: 'e', event_type: 't' })).toEqual({
@@ -52,13 +52,13 @@ describe('record', () => {
     }>()
   })
 
-  it('has a type with the wire names', () => {
+  it('The input type of a record has the wire names', () => {
     expectTypeOf<WireName<'newFlagsClientVisible'>>().toEqualTypeOf<'new_flags_client_visible'>()
     expectTypeOf<z.input<typeof inner>>().toEqualTypeOf<{ variation_id: string; keys: string[] }>()
     expectTypeOf<z.output<typeof inner>>().toEqualTypeOf<{ variationId: string; keys: string[] }>()
   })
 
-  it('leaves the names of a camelCaseRecord as they are, apart from the exceptions', () => {
+  it('A camelCaseRecord keeps all names except the exceptions', () => {
     const shape = { flagId: z.string(), environmentId: z.string() }
     const params = camelCaseRecord(shape, { environmentId: 'envId' })
     expect(z.decode(params, { flagId: 'f', envId: 'e' })).toEqual({
@@ -68,14 +68,14 @@ describe('record', () => {
     expect(z.safeDecode(params, { flag_id: 'f', envId: 'e' }).success).toBe(false)
   })
 
-  it('names the wire field of a fault, however deep', () => {
+  it('An issue of a record contains the path of wire names at any depth', () => {
     const wire = { flag_id: 5, targets: [{ variation_id: null, keys: [] }], metadata: null }
     const paths = z.safeDecode(codec, wire as never).error?.issues.map(({ path }) => path)
     expect(paths).toEqual([['flag_id'], ['targets', 0, 'variation_id']])
   })
 
   it.each(['flagId', 'extra', 'constructor', 'toString'])(
-    'refuses the unknown field %s',
+    'A record refuses the unknown field %s',
     (name) => {
       const wire = { flag_id: 'f', targets: [], metadata: null, [name]: 'f' }
       const issues = z.safeDecode(codec, wire).error?.issues
@@ -83,17 +83,17 @@ describe('record', () => {
     },
   )
 
-  it('refuses a prototype and keeps it out of what it makes', () => {
+  it('A record refuses an own property named __proto__', () => {
     const wire = JSON.parse('{"flag_id":"f","targets":[],"metadata":null,"__proto__":{"name":"x"}}')
     expect(z.safeDecode(codec, wire).success).toBe(false)
   })
 
-  it('leaves out what it does not know when it encodes', () => {
+  it('A record omits unknown fields when it encodes', () => {
     const value = { flagId: 'f', targets: [], metadata: null, hash: 'secret' }
     expect(z.encode(codec, value)).toEqual({ flag_id: 'f', targets: [], metadata: null })
   })
 
-  it('round-trips whatever it accepts', () => {
+  it('A record encodes every decoded value to the original wire value', () => {
     const target = fc.record({ variation_id: fc.string(), keys: fc.array(fc.string()) })
     const wires = fc.record(
       {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** A two-way codec: wire names and values outside, field names and values inside. */
+/** A codec that decodes wire names and values into field names and values, and encodes them. */
 export type Wire<T, W = Readonly<Record<string, unknown>>> = z.ZodType<T, W>
 
 /** The wire name of a field: `orderIndex` becomes `order_index`. */
@@ -9,11 +9,11 @@ export type WireName<Field, Done extends string = ''> = Field extends `${infer L
   : Done
 
 type Shape = Readonly<Record<string, z.ZodType>>
-/** The wire names of the fields whose wire name is not the derived one. */
+/** The wire names that differ from the derived ones, by field. */
 type Exceptions<S extends Shape> = { readonly [F in keyof S]?: string }
 type Fields<S extends Shape> = z.output<z.ZodObject<S>>
 
-/** What a record looks like on the wire. */
+/** The wire format of a record. */
 type WireFields<S extends Shape, E> = {
   [F in keyof z.input<z.ZodObject<S>> as F extends keyof E
     ? Extract<E[F], string>
@@ -21,11 +21,11 @@ type WireFields<S extends Shape, E> = {
 }
 
 /**
- * Returns the codec of an object whose wire names are those of its fields in snake_case, apart from
- * the exceptions. It refuses unknown names. Only the declared fields are renamed, never what is
- * inside their values.
+ * Returns the codec of an object. The wire name of a field is its name in snake_case, unless
+ * `exceptions` contains another one. Only declared fields are renamed, not the contents of their
+ * values. Decoding refuses unknown names; encoding omits them.
  *
- * Faults found while decoding name the wire field, because that is what the caller wrote.
+ * The issues of a decoding error contain wire names, because the caller wrote those.
  *
  * @example
  * const codec = record({ flagId: id, name: z.string() })
@@ -38,7 +38,7 @@ export function record<S extends Shape, const E extends Exceptions<S> = Record<n
   return renaming(shape, (field) => exceptions?.[field] ?? toSnakeCase(field)) as never
 }
 
-/** Returns the codec of an object with the same names on the wire, apart from the exceptions. */
+/** Returns the codec of an object with its field names as wire names, except for `exceptions`. */
 export function camelCaseRecord<S extends Shape>(
   shape: S,
   exceptions: Exceptions<S> = {},
@@ -46,7 +46,7 @@ export function camelCaseRecord<S extends Shape>(
   return renaming(shape, (field) => exceptions[field] ?? field)
 }
 
-/** Returns the name on the wire of a field that has no exception: `orderIndex` is `order_index`. */
+/** Returns a camelCase name in snake_case: `orderIndex` becomes `order_index`. */
 export function toSnakeCase(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

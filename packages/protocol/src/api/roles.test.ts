@@ -3,7 +3,7 @@ import { hasPermission, isRoleWithin, ROLE_PERMISSIONS, role, rolesWith } from '
 
 const UPWARD = ['viewer', 'editor', 'admin', 'owner', 'platform'] as const
 
-it('each role has the permissions of all lower roles, and more', () => {
+it('Each role has all permissions of the lower roles and at least one more', () => {
   expect(Object.keys(ROLE_PERMISSIONS)).toEqual(UPWARD)
   expect([...role.options].sort()).toEqual([...UPWARD].sort())
   for (const [index, lower] of UPWARD.slice(0, -1).entries()) {
@@ -13,13 +13,13 @@ it('each role has the permissions of all lower roles, and more', () => {
   }
 })
 
-it('the roles with a permission are listed from the lowest', () => {
+it('rolesWith lists the roles with a permission from the lowest to the highest', () => {
   expect(rolesWith('flags.write')).toEqual(['editor', 'admin', 'owner', 'platform'])
   expect(rolesWith('plans.write')).toEqual(['platform'])
   expect(hasPermission('viewer', 'flags.write')).toBe(false)
 })
 
-it('a role is within itself and higher roles', () => {
+it('A role is within itself and within higher roles', () => {
   expect(isRoleWithin('admin', 'admin')).toBe(true)
   expect(isRoleWithin('viewer', 'admin')).toBe(true)
   expect(isRoleWithin('owner', 'admin')).toBe(false)

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** What an actor may do in one organization; `platform` administers the whole installation. */
+/** A role in one organization; `platform` administers the whole installation. */
 export const role = z.enum(['platform', 'owner', 'admin', 'editor', 'viewer'])
 /** The name of a role. */
 export type Role = z.output<typeof role>
@@ -10,19 +10,19 @@ export const memberRole = role.exclude(['platform'])
 
 /** A permission that an endpoint requires. */
 export type Permission =
-  /** Read the organization, its members, tokens and projects, and all that they contain. */
+  /** Read the organization, its members, tokens and projects, and everything in its projects. */
   | 'configuration.read'
   /** Change flags, variations, targeting rules, rollouts and segments. */
   | 'flags.write'
   /** Change projects, environments and SDK keys. */
   | 'projects.write'
-  /** Issue and delete access tokens up to the caller's own role. */
+  /** Create and delete access tokens with at most the caller's role. */
   | 'tokens.write'
-  /** Add, change and remove members up to the caller's own role. */
+  /** Add, change and remove members with at most the caller's role. */
   | 'members.write'
   /** Create, change and delete the webhooks of the organization. */
   | 'webhooks.write'
-  /** Change the organization's own details. */
+  /** Change the name, billing address and metadata of the organization. */
   | 'organization.write'
   /** Delete the organization and everything in it. */
   | 'organization.delete'
@@ -59,7 +59,10 @@ const OWNER: readonly Permission[] = [
   'billing.write',
 ]
 
-/** The permissions of each role in its organization, from the lowest role; `platform` has them in all. */
+/**
+ * The permissions of each role in its organization, from the lowest role to the highest. The role
+ * `platform` has its permissions in all organizations.
+ */
 export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: VIEWER,
   editor: EDITOR,
@@ -70,17 +73,17 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
 
 const ROLES_UPWARD = Object.keys(ROLE_PERMISSIONS) as readonly Role[]
 
-/** Whether a role has a permission in its organization. */
+/** Returns `true` if a role has a permission in its organization. */
 export function hasPermission(role: Role, permission: Permission): boolean {
   return ROLE_PERMISSIONS[role].includes(permission)
 }
 
-/** Returns the roles with a permission, from the lowest. */
+/** Returns the roles with a permission, from the lowest role to the highest. */
 export function rolesWith(permission: Permission): readonly Role[] {
   return ROLES_UPWARD.filter((role) => hasPermission(role, permission))
 }
 
-/** Whether a role reaches no higher than another. */
+/** Returns `true` if a role is equal to or lower than the limit. */
 export function isRoleWithin(role: Role, limit: Role): boolean {
   return ROLES_UPWARD.indexOf(role) <= ROLES_UPWARD.indexOf(limit)
 }

@@ -46,29 +46,32 @@ describe('scalars', () => {
     [percentage, 100.001, false],
     [percentage, 0.0001, false],
     [percentage, Number.NaN, false],
-  ])('%# judge %j', (schema, value, expected) => {
-    expect(accepts(schema, value)).toBe(expected)
-  })
+  ])(
+    'The scalar schema of row %# accepts or refuses its value as expected',
+    (schema, value, expected) => {
+      expect(accepts(schema, value)).toBe(expected)
+    },
+  )
 
-  it('ids are lower case and names trimmed once decoded', () => {
+  it('Decoding converts ids to lower case and trims names', () => {
     expect(z.decode(id, 'ABCDEFAB-0000-4000-8000-000000000000')).toBe(
       'abcdefab-0000-4000-8000-000000000000',
     )
     expect(z.decode(name, '  A flag ')).toBe('A flag')
   })
 
-  it('a name that must not be written says why', () => {
+  it('The issue of a refused name contains the reason', () => {
     const faultOf = (text: string) => z.safeDecode(name, text).error?.issues[0]?.message
     expect(faultOf('\u200b')).toBe('must contain a visible character')
     expect(faultOf('a\u202eb')).toBe('must not contain bidirectional control characters')
   })
 
-  it('a stored name is answered even if it must no longer be written', () => {
+  it('Encoding accepts a stored name that decoding refuses', () => {
     for (const text of ['\u200b', 'a\u202eb']) expect(z.encode(name, text)).toBe(text)
     expect(z.safeEncode(name, 'a\tb').success).toBe(false)
   })
 
-  it('instants of any zone become timestamps', () => {
+  it('A time of any zone decodes to a UTC timestamp', () => {
     expect(z.decode(instant, '2030-01-01T02:00:00+02:00')).toBe('2030-01-01T00:00:00.000Z')
     expect(z.decode(instant, '2030-01-01T00:00:00Z')).toBe('2030-01-01T00:00:00.000Z')
     for (const bad of [
@@ -82,7 +85,7 @@ describe('scalars', () => {
     }
   })
 
-  it('clearable fields tell absent from null', () => {
+  it('A clearable field distinguishes undefined from null', () => {
     const tags = clearable(z.array(z.string()), [])
     expect(z.decode(tags, undefined)).toBe(undefined)
     expect(z.decode(tags, null)).toEqual([])
@@ -98,12 +101,12 @@ describe('scalars', () => {
     ['', ''],
     [0, '0'],
     [false, 'false'],
-  ])('the value %j of a condition becomes the text %j', (value, text) => {
+  ])('The value %j of a condition decodes to the text %j', (value, text) => {
     const wire = { attribute: 'a', value }
     expect(z.decode(conditionInput, wire)).toEqual({ attribute: 'a', operator: 'eq', value: text })
   })
 
-  it('a condition has a value unless its operator asks about the attribute alone', () => {
+  it('A condition requires a value unless its operator takes none', () => {
     const wire = { attribute: 'a', operator: 'exists' }
     expect(z.decode(conditionInput, wire)).toEqual({ ...wire, value: '' })
     const [issue] =
@@ -111,7 +114,7 @@ describe('scalars', () => {
     expect(issue).toMatchObject({ path: ['value'], message: 'is required' })
   })
 
-  it('a value of null is refused with advice, unless the operator needs no value', () => {
+  it('A null value is refused with a hint unless the operator takes no value', () => {
     for (const operator of [undefined, 'eq', 'in', 'not_in', 'gt', 'nonsense']) {
       const wire = { attribute: 'a', ...(operator && { operator }), value: null }
       expect(z.safeDecode(conditionInput, wire).error?.issues).toMatchObject([
@@ -127,14 +130,15 @@ describe('scalars', () => {
     }
   })
 
-  it('a JSON integer that reading may have changed is refused at any depth', () => {
+  it('A JSON integer beyond 2^53 is refused at any depth', () => {
     const integer = 2 ** 53
     for (const value of [integer, -integer, 1e21, [integer], { a: [{ b: integer }] }]) {
       const { error } = z.safeDecode(conditionInput, { attribute: 'a', operator: 'in', value })
       expect(error?.issues).toMatchObject([
         {
           path: ['value'],
-          message: 'has an integer that cannot be represented exactly; write it as text',
+          message:
+            'must not contain an integer that cannot be represented exactly; write it as text',
         },
       ])
     }
@@ -143,7 +147,7 @@ describe('scalars', () => {
     }
   })
 
-  it('a value whose text is too long is refused by its name', () => {
+  it('The issue of a condition value that is too long names the field', () => {
     const wire = { attribute: 'a', value: Array(20_000).fill('abc') }
     expect(z.safeDecode(conditionInput, wire).error?.issues[0]?.path).toEqual(['value'])
   })

@@ -3,24 +3,27 @@ import * as z from 'zod'
 /** A UUID in lower case. */
 export const id = z.guid('must be a UUID').toLowerCase()
 
-/** ISO-8601 in UTC with milliseconds, as `Date.prototype.toISOString` writes it. */
+/** A time in UTC with milliseconds, in the format of `Date.prototype.toISOString`. */
 export const timestamp = z.iso.datetime({ precision: 3 })
 
-/** An instant as callers may write it: any RFC 3339 time with a zone. Becomes a `timestamp`. */
+/** A time in a request: any RFC 3339 time with a zone. Decodes to a `timestamp`. */
 export const instant = z.codec(z.iso.datetime({ offset: true }), timestamp, {
   decode: (text) => new Date(text).toISOString(),
   encode: (text) => text,
 })
 
-/** Free text: no NUL, which some stores cannot keep, and no halves of characters. */
+/**
+ * Returns the schema of free text of at most `maxLength` UTF-16 units. NUL and unpaired surrogates
+ * are refused, because some stores cannot store them.
+ */
 export function text(maxLength: number) {
   return z
     .string()
     .max(maxLength)
-    .regex(/^[^\0\p{Cs}]*$/u, 'must not contain NUL or incomplete characters')
+    .regex(/^[^\0\p{Cs}]*$/u, 'must not contain NUL or unpaired surrogates')
 }
 
-/** A key chosen by a user: unique among the undeleted siblings, never changed. */
+/** An immutable key that a user chooses, unique among the siblings that are not deleted. */
 export const key = z
   .string()
   .regex(
@@ -35,13 +38,13 @@ const storedName = z
   .max(256)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters')
 
-/** A character that shows; U+2800 is the empty Braille pattern. */
+/** A visible character. U+2800 is excluded because it is the empty Braille pattern. */
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{White_Space}\p{Cf}\u2800]/u
 const BIDI_CONTROL = /\p{Bidi_Control}/u
 
 /**
- * A display name: one line, no control characters. When it is decoded, it must also have a visible
- * character and no bidirectional controls; stored names without that can still be answered.
+ * A display name: one line without control characters. Decoding also requires a visible character
+ * and refuses bidirectional controls. Encoding does not, so that every stored name can be returned.
  */
 export const name = z.codec(storedName, z.string(), {
   decode: (text, context) => {
@@ -62,23 +65,23 @@ function nameFault(text: string): string | undefined {
 /** A description, which may be empty. */
 export const description = text(4096)
 
-/** One address, without a name and without comments. */
+/** A single e-mail address, without a display name or comments. */
 export const email = z.email('must be an e-mail address').max(254)
 
-/** How an attribute of a context is named in rules, segments and rollouts. */
+/** The reference to a context attribute in rules, segments and rollouts. */
 export const attributeReference = text(512).min(1)
 
 /** A count or an index that is never negative. */
 export const count = z.int().min(0)
 
-/** A whole number in decimal, in a path or a query. */
+/** Returns the codec of a decimal integer from `min` to `max` in a path or a query. */
 export const wholeNumber = (min: number, max: number) =>
   z.codec(z.string().regex(/^\d{1,10}$/, 'must be a whole number'), z.int().min(min).max(max), {
     decode: Number,
     encode: String,
   })
 
-/** The four fields that end every record. */
+/** The last four fields of every record. */
 export const recordFields = {
   createdAt: timestamp,
   updatedAt: timestamp,
@@ -86,7 +89,7 @@ export const recordFields = {
   revision: z.int().min(1),
 }
 
-/** In the body of a PUT: absent leaves the field as it is, `null` makes it `empty`. */
+/** Returns the codec of an optional field in a PUT body. `null` decodes to `empty`. */
 export function clearable<T>(schema: z.ZodType<T>, empty: T): z.ZodOptional<z.ZodType<T>> {
   return z
     .codec(schema.nullable(), z.custom<T>(), {

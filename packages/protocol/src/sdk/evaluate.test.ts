@@ -3,11 +3,11 @@ import golden from '../../test/golden/sdk-evaluate.json' with { type: 'json' }
 import { asEvaluateRequest } from './evaluate.ts'
 
 describe('asEvaluateRequest', () => {
-  it('reads the golden request', () => {
+  it('asEvaluateRequest accepts the golden request', () => {
     expect(asEvaluateRequest(golden.request)).toEqual(golden.request)
   })
 
-  it('leaves out what it does not know', () => {
+  it('asEvaluateRequest omits unknown fields', () => {
     expect(asEvaluateRequest({ context: {}, later: 1 })).toEqual({ context: {} })
   })
 
@@ -22,7 +22,7 @@ describe('asEvaluateRequest', () => {
     { context: 'user' },
     { context: [] },
     Object.create({ context: {} }),
-  ])('refuses %j', (body) => {
+  ])('asEvaluateRequest refuses the body %j', (body) => {
     expect(asEvaluateRequest(body)).toBeUndefined()
   })
 })

@@ -3,13 +3,13 @@ import { asJsonObject, ownProperty } from './json-object.ts'
 
 export type { FlagValues }
 
-/** Body of `POST /evaluator/evaluate`; the answer is `FlagValues`. */
+/** The body of `POST /evaluator/evaluate`. The response is `FlagValues`. */
 export interface EvaluateRequest {
-  /** An object; whether it is a context is for `parseContext` of `@ff/core` to say. */
+  /** A JSON object. `parseContext` of `@ff/core` validates it as a context. */
   readonly context: JsonObject
 }
 
-/** The request in a parsed body, or `undefined` when there is no `context` object in it. */
+/** Returns the request in a parsed body, or `undefined` if it contains no `context` object. */
 export function asEvaluateRequest(body: unknown): EvaluateRequest | undefined {
   const fields = asJsonObject(body)
   if (fields === undefined) return undefined

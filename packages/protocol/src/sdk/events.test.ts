@@ -5,7 +5,7 @@ import { asEventsRequest, findEventsFault, MAX_EVENT_COUNT, MAX_EVENTS } from '.
 const event = { flag_key: 'a', reason: 'STATIC', count: 1, from: '2030-01-01T00:00:00Z' }
 
 describe('asEventsRequest', () => {
-  it('reads the golden request', () => {
+  it('asEventsRequest decodes the golden request', () => {
     expect(asEventsRequest(golden.request)).toEqual({
       events: [
         {
@@ -30,20 +30,20 @@ describe('asEventsRequest', () => {
     })
   })
 
-  it('leaves out what it does not know, and writes instants in UTC', () => {
+  it('asEventsRequest omits unknown fields and converts times to UTC', () => {
     const later = { events: [{ ...event, from: '2030-01-01T01:00:00+01:00', later: 1 }], later: 1 }
     expect(asEventsRequest(later)).toEqual(asEventsRequest({ events: [event] }))
     expect(asEventsRequest({ events: [] })).toEqual({ events: [] })
   })
 
-  it('takes as many events and evaluations as one report may hold, and no more', () => {
+  it('asEventsRequest accepts the maximum number of events and evaluations, and not more events', () => {
     const most = { ...event, count: MAX_EVENT_COUNT }
     expect(asEventsRequest({ events: Array(MAX_EVENTS).fill(most) })?.events).toHaveLength(1000)
     expect(findEventsFault({ events: Array(MAX_EVENTS + 1).fill(event) })).toBe('events')
   })
 
   it.each([undefined, null, 'text', 1, [], {}, { events: null }, { events: {} }])(
-    'refuses %j as a whole',
+    'asEventsRequest refuses the body %j',
     (body) => {
       expect(asEventsRequest(body)).toBeUndefined()
       expect(findEventsFault(body)).toBe('events')
@@ -74,13 +74,13 @@ describe('asEventsRequest', () => {
     ['context_keys', 'user-1'],
     ['context_keys', [1]],
     ['context_keys', ['']],
-  ])('names the field at fault: %s %j', (field, value) => {
+  ])('findEventsFault returns the path of an invalid %s: %j', (field, value) => {
     const wrong = { ...event, [field]: value }
     expect(findEventsFault({ events: [event, wrong] })).toBe(`events.1.${field}`)
     expect(asEventsRequest({ events: [event, wrong] })).toBeUndefined()
   })
 
-  it('names an event that is none', () => {
+  it('findEventsFault returns the path of an invalid event', () => {
     expect(findEventsFault({ events: [event, null] })).toBe('events.1')
     expect(findEventsFault({ events: [Object.create(event)] })).toBe('events.0.flag_key')
   })

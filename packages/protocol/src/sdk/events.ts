@@ -1,43 +1,46 @@
 import type { EvaluationReason } from '@ff/core'
 import { asJsonObject, ownProperty } from './json-object.ts'
 
-/** How often a flag was evaluated by a client of its own accord, always with the same outcome. */
+/** A report of local evaluations of one flag that had the same result. */
 export interface ReportedEvaluation {
   readonly flagKey: string
-  /** What was served; null when there was nothing to serve. */
+  /** The variation that was served; `null` if there was none. */
   readonly variationKey: string | null
   readonly reason: EvaluationReason
-  /** How many, at least 1. */
+  /** The number of evaluations, at least 1. */
   readonly count: number
-  /** How long all of them took together, in microseconds; 0 if not measured. */
+  /** The total duration of the evaluations in microseconds; 0 if not measured. */
   readonly micros: number
-  /** When the first of them was; they are counted in that minute. */
+  /** The time of the first evaluation. All of them are counted in its minute. */
   readonly from: string
-  /** The distinct keys of the contexts, as text; empty when they are not to be counted. */
+  /** The distinct context keys; empty if users are not counted. */
   readonly contextKeys: readonly string[]
 }
 
-/** Body of `POST /evaluator/events`. */
+/** The body of `POST /evaluator/events`. */
 export interface EventsRequest {
   readonly events: readonly ReportedEvaluation[]
 }
 
-/** Answer of `POST /evaluator/events`, in evaluations. */
+/** The response to `POST /evaluator/events`. Both fields are numbers of evaluations. */
 export interface EventsAnswer {
   readonly accepted: number
-  /** Evaluations of unknown flags or variations, too long ago, or beyond the bound of a client key. */
+  /**
+   * Evaluations of unknown flags or variations, evaluations that are too old, and those that exceed
+   * the limit of a client key.
+   */
   readonly ignored: number
 }
 
-/** The most events that one request reports. */
+/** The maximum number of events in a request. */
 export const MAX_EVENTS = 1000
-/** The most evaluations that one event stands for. */
+/** The maximum `count` of an event. */
 export const MAX_EVENT_COUNT = 1_000_000
-/** The most evaluations of one flag that one request with a client key adds to the counts. */
+/** The maximum number of evaluations of a flag that are counted in a request with a client key. */
 export const MAX_CLIENT_REPORTED_COUNT = 10_000
-/** The most microseconds that count for one evaluation reported with a client key: 100 ms. */
+/** The maximum duration that is counted for an evaluation reported with a client key: 100 ms. */
 export const MAX_CLIENT_REPORTED_MICROS = 100_000
-/** The most microseconds that one event says its evaluations took: an hour. */
+/** The maximum `micros` of an event: one hour. */
 const MAX_EVENT_MICROS = 3_600_000_000
 const MAX_TEXT_LENGTH = 1024
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
@@ -51,7 +54,7 @@ const REASONS: readonly unknown[] = [
   'ERROR',
 ] satisfies EvaluationReason[]
 
-/** What each field of an event must be. */
+/** The check of each field of an event. */
 const FIELDS: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ['flag_key', isKey],
   ['variation_key', (value) => value === undefined || value === null || isKey(value)],
@@ -62,14 +65,14 @@ const FIELDS: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ['context_keys', (value) => value === undefined || (Array.isArray(value) && value.every(isKey))],
 ])
 
-/** The report in a parsed body, or `undefined` when `findEventsFault` finds one. */
+/** Returns the request in a parsed body, or `undefined` if `findEventsFault` finds a fault. */
 export function asEventsRequest(body: unknown): EventsRequest | undefined {
   if (findEventsFault(body) !== undefined) return undefined
   const { events } = body as { readonly events: readonly WireEvent[] }
   return { events: events.map(toReportedEvaluation) }
 }
 
-/** The first field that is not as it must be, such as `events.3.count`. */
+/** Returns the path of the first invalid field, such as `events.3.count`, or `undefined`. */
 export function findEventsFault(body: unknown): string | undefined {
   const events = ownProperty(asJsonObject(body) ?? {}, 'events')
   if (!Array.isArray(events) || events.length > MAX_EVENTS) return 'events'
@@ -83,7 +86,7 @@ export function findEventsFault(body: unknown): string | undefined {
   return undefined
 }
 
-/** An event in which nothing is wrong. */
+/** A valid event with its wire names. */
 interface WireEvent {
   readonly flag_key: string
   readonly variation_key?: string | null

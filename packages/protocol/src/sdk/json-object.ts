@@ -1,12 +1,15 @@
 import type { JsonObject } from '@ff/core'
 
-/** The value itself when it is a JSON object (not an array, not null). For parsed JSON only. */
+/**
+ * Returns a parsed JSON value if it is an object, otherwise `undefined`. Arrays and `null` are not
+ * objects.
+ */
 export function asJsonObject(value: unknown): JsonObject | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   return value as JsonObject
 }
 
-/** An own property; what is inherited is not there. */
+/** Returns an own property; `undefined` if the property is absent or inherited. */
 export function ownProperty(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }

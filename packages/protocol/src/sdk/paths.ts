@@ -1,4 +1,4 @@
-/** Where SDKs call, below the server's base path. */
+/** The paths for SDKs, relative to the server's base path. */
 export const SDK_PATHS = {
   evaluate: '/evaluator/evaluate',
   poll: '/evaluator/poll',
@@ -7,51 +7,55 @@ export const SDK_PATHS = {
   socket: '/ws/sdk',
 } as const
 
-/** The request header that carries the SDK key. */
+/** The request header that contains the SDK key. */
 export const SDK_KEY_HEADER = 'x-api-key'
 
-/** An SDK key is this prefix and 64 lower-case hexadecimal digits. */
+/** The prefix of SDK keys; 64 lower-case hexadecimal digits follow. */
 export const SDK_KEY_PREFIX = 'ff_'
 
-/** The response header that names the version of the flag set an answer was made from. */
+/** The response header with the version of the flag set that was evaluated. */
 export const FLAG_SET_VERSION_HEADER = 'X-FF-Version'
 
-/** Response headers with the request limit of the minute and the rest of it. */
+/** The response headers with the state of the rate limit. */
 export const RATE_LIMIT_HEADERS = {
-  /** Requests in one window. */
+  /** The number of requests that a window permits. */
   limit: 'X-RateLimit-Limit',
-  /** Requests left in this window. */
+  /** The number of requests that remain in the current window. */
   remaining: 'X-RateLimit-Remaining',
-  /** When the next window begins, in seconds since 1970. */
+  /** The start of the next window, as Unix time in seconds. */
   reset: 'X-RateLimit-Reset',
 } as const
 
-/** The length of a rate-limit window. */
+/** The length of a rate-limit window in milliseconds. */
 export const RATE_WINDOW_MS = 60_000
 
-/** Requests a minute for a key that sets no limit of its own. */
+/** Requests per minute for an SDK key without a limit. */
 export const DEFAULT_RATE_LIMIT = 6000
 
-/** A poll is held at least this long when nothing changes. */
+/** The minimum time until a poll ends without a change, in milliseconds. */
 export const POLL_HOLD_MS = 60_000
 
-/** Polls end up to this much later, so that they do not all return at once. */
+/**
+ * The maximum random delay after `POLL_HOLD_MS`, in milliseconds. It prevents many polls from
+ * ending at the same time.
+ */
 export const POLL_SPREAD_MS = 1000
 
-/** A socket that has not sent `init` by then is closed with 4408. */
+/** Milliseconds until a socket that has not sent `init` is closed with code 4408. */
 export const INIT_WITHIN_MS = 10_000
 
-/** The largest request body. */
+/** The maximum size of a request body in bytes. */
 export const MAX_BODY_BYTES = 256 * 1024
 
 /**
- * The largest context of a poll or a socket: UTF-8 bytes of its JSON text. It is smaller than that
- * of an evaluation because the server holds it until the client leaves.
+ * The maximum size of the context of a poll or a socket, in UTF-8 bytes of its JSON text. It is
+ * smaller than for an evaluation, because the server keeps the context until the client
+ * disconnects.
  */
 export const MAX_HELD_CONTEXT_BYTES = 64 * 1024
 
-/** The largest body of a poll: a context and what surrounds it. */
+/** The maximum size of the body of a poll in bytes: a context and the other fields. */
 export const MAX_POLL_BODY_BYTES = MAX_HELD_CONTEXT_BYTES + 1024
 
-/** The largest message a socket may send. */
+/** The maximum size of a message from a client in bytes. */
 export const MAX_MESSAGE_BYTES = 80 * 1024

@@ -3,20 +3,23 @@ import golden from '../../test/golden/sdk-poll.json' with { type: 'json' }
 import { asPollRequest } from './poll.ts'
 
 describe('asPollRequest', () => {
-  it('reads the golden request', () => {
+  it('asPollRequest accepts the golden request', () => {
     expect(asPollRequest(golden.request)).toEqual(golden.request)
   })
 
-  it('takes an absent or null since as none', () => {
+  it('asPollRequest omits a since that is absent or null', () => {
     expect(asPollRequest({ context: {} })).toEqual({ context: {} })
     expect(asPollRequest({ context: {}, since: null })).toEqual({ context: {} })
   })
 
-  it.each([1, true, {}, []])('takes the since %j as an unknown one', (since) => {
-    expect(asPollRequest({ context: {}, since })).toEqual({ context: {}, since: '' })
-  })
+  it.each([1, true, {}, []])(
+    'asPollRequest replaces the since %j by an unknown entity tag',
+    (since) => {
+      expect(asPollRequest({ context: {}, since })).toEqual({ context: {}, since: '' })
+    },
+  )
 
-  it('refuses a body without a context', () => {
+  it('asPollRequest refuses a body without a context', () => {
     expect(asPollRequest({ since: '"1.0-a-b"' })).toBeUndefined()
     expect(asPollRequest(null)).toBeUndefined()
   })

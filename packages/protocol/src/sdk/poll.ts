@@ -1,18 +1,19 @@
 import { asEvaluateRequest, type EvaluateRequest } from './evaluate.ts'
 import { asJsonObject, ownProperty } from './json-object.ts'
 
-/** Body of `POST /evaluator/poll`; the answer is `FlagValues`. */
+/** The body of `POST /evaluator/poll`. The response is `FlagValues`. */
 export interface PollRequest extends EvaluateRequest {
   /**
-   * The `ETag` of the last answer the caller has. Absent: wait for the next change.
-   * Anything the server does not recognise is answered at once.
+   * The `ETag` of the caller's last response. If it is absent, the server waits for the next
+   * change. If it is unknown, the server responds at once.
    */
   readonly since?: string
 }
 
 /**
- * The request in a parsed body, or `undefined` when there is no `context` object in it.
- * A `since` that is not text counts as an unknown one; null counts as absent.
+ * Returns the request in a parsed body, or `undefined` if it contains no `context` object. A
+ * `since` of `null` counts as absent. Any other value that is not a string counts as an unknown
+ * entity tag.
  */
 export function asPollRequest(body: unknown): PollRequest | undefined {
   const fields = asJsonObject(body)

@@ -3,7 +3,7 @@ import golden from '../../test/golden/sdk-socket.json' with { type: 'json' }
 import { asClientMessage, asServerMessage } from './socket.ts'
 
 describe('asClientMessage', () => {
-  it.each(golden.client)('reads the golden message %j', (message) => {
+  it.each(golden.client)('asClientMessage accepts the golden message %j', (message) => {
     expect(asClientMessage(message)).toEqual(message)
   })
 
@@ -21,13 +21,13 @@ describe('asClientMessage', () => {
     { type: 'context' },
     { type: 'context', context: null },
     Object.create({ type: 'ping' }),
-  ])('refuses %j', (message) => {
+  ])('asClientMessage refuses the message %j', (message) => {
     expect(asClientMessage(message)).toBeUndefined()
   })
 })
 
 describe('asServerMessage', () => {
-  it.each(golden.server)('reads the golden message %j', (message) => {
+  it.each(golden.server)('asServerMessage accepts the golden message %j', (message) => {
     expect(asServerMessage(message)).toEqual(message)
   })
 
@@ -48,7 +48,7 @@ describe('asServerMessage', () => {
     { type: 'error', statusCode: 400 },
     { type: 'error', error: 'busy', statusCode: 429, retryAfter: '2' },
     { type: 'error', error: 'busy', statusCode: 429, retryAfter: -1 },
-  ])('refuses %j', (message) => {
+  ])('asServerMessage refuses the message %j', (message) => {
     expect(asServerMessage(message)).toBeUndefined()
   })
 })

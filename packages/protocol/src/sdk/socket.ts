@@ -1,73 +1,73 @@
 import type { FlagValues, JsonObject } from '@ff/core'
 import { asJsonObject, ownProperty } from './json-object.ts'
 
-/** What a client may send, as JSON text. */
+/** A message from a client, sent as JSON text. */
 export type ClientMessage = InitMessage | ContextMessage | PingMessage
 
-/** The first message: SDK key and context. */
+/** The first message of a client: SDK key and context. */
 export interface InitMessage {
   readonly type: 'init'
   readonly sdkKey: string
   readonly context: JsonObject
 }
 
-/** From now on, evaluate for this context; answered by a full `flags` message. */
+/** Replaces the context. The server responds with a full `flags` message. */
 export interface ContextMessage {
   readonly type: 'context'
   readonly context: JsonObject
 }
 
-/** Answered by `pong`. */
+/** A check of the connection. The server responds with `pong`. */
 export interface PingMessage {
   readonly type: 'ping'
 }
 
-/** What the server sends, as JSON text. */
+/** A message from the server, sent as JSON text. */
 export type ServerMessage = FlagsMessage | PongMessage | ErrorMessage
 
 /** The values of flags, by key. */
 export interface FlagsMessage {
   readonly type: 'flags'
-  /** Every flag when `full`, else only those whose value changed. */
+  /** All flags if `full` is `true`, otherwise only the flags with a changed value. */
   readonly flags: FlagValues
-  /** Of the flag set; it does not grow when only a gradual rollout stepped. */
+  /** The version of the flag set. A step of a gradual rollout does not change it. */
   readonly version: number
   readonly full: boolean
   /** Keys of removed flags; absent if there are none. */
   readonly removed?: readonly string[]
 }
 
-/** The reply to a `PingMessage`. */
+/** The response to a `PingMessage`. */
 export interface PongMessage {
   readonly type: 'pong'
 }
 
-/** Why the server closes the socket; always the last message before it does. */
+/** The last message before the server closes a socket because of an error. */
 export interface ErrorMessage {
   readonly type: 'error'
   readonly error: string
   readonly statusCode: number
-  /** After how many seconds to connect again, at the earliest; absent if waiting does not help. */
+  /** Seconds to wait before the client reconnects; absent if reconnecting does not help. */
   readonly retryAfter?: number
 }
 
-/** Why the server closed a socket. */
+/** The close codes of sockets. */
 export const CLOSE_CODES = {
-  /** The server is stopping: connect again. */
+  /** The server is shutting down. The client can reconnect at once. */
   goingAway: 1001,
-  /** Too slow to take updates, or the server is overloaded: connect again later. */
+  /** The client reads too slowly, or the server is overloaded. The client can reconnect later. */
   tryAgainLater: 1013,
-  /** A message that is not what the protocol allows at that point. */
+  /** The client sent a message that the protocol does not permit at that point. */
   badMessage: 4400,
   /** The SDK key is unknown, expired or revoked. */
   keyRefused: 4401,
-  /** No `init` came in time. */
+  /** The client did not send `init` within `INIT_WITHIN_MS`. */
   initTimeout: 4408,
-  /** The key's rate limit is used up. */
+  /** The rate limit of the SDK key is exceeded. */
   tooMany: 4429,
 } as const
 
-/** The message in a parsed text, or `undefined` when it is none that a client may send. */
+/** Returns the client message in parsed JSON, or `undefined` if it is invalid. */
 export function asClientMessage(message: unknown): ClientMessage | undefined {
   const fields = asJsonObject(message)
   if (fields === undefined) return undefined
@@ -86,7 +86,7 @@ export function asClientMessage(message: unknown): ClientMessage | undefined {
   }
 }
 
-/** The message in a parsed text, or `undefined` when it is none that this release knows. */
+/** Returns the server message in parsed JSON, or `undefined` if it is invalid or unknown. */
 export function asServerMessage(message: unknown): ServerMessage | undefined {
   const fields = asJsonObject(message)
   if (fields === undefined) return undefined

@@ -25,53 +25,53 @@ import { auditActor } from '../users/audit-actor.ts'
 import { memberCodec } from '../users/member.ts'
 import { webhookCodec } from './webhook.ts'
 
-/** One committed change, log-in or refused log-in, with its actor. */
+/** A committed change, a log-in or a refused log-in, with its actor. */
 export type AuditEvent = z.output<typeof auditEventCodec>
 
 /** The codec of `AuditEvent`. */
 export const auditEventCodec = record(
   {
-    /** The name of its chain and its number there; see `docs/audit.md`. */
+    /** The name of the chain and the sequence number, such as `changes:3f…:000000000017`. */
     id: z.string(),
-    /** `resource.verb` in the past tense: a name of `auditEvents`. */
+    /** A key of `auditEvents`: resource and verb in the past tense, such as `flag.updated`. */
     eventType: z.string(),
-    /** `{ before, after }` in wire spelling, `null` where there is none; never a secret. */
+    /** `{ before, after }` with wire names; either can be `null`. Contains no secrets. */
     payload: z.record(z.string(), z.json()),
     createdAt: timestamp,
-    /** `resource:id`. */
+    /** The affected resource, as `resource:id`. */
     streamId: z.string(),
-    /** Empty for what belongs to no organization. */
+    /** Empty if the resource belongs to no organization. */
     orgId: z.string(),
-    /** Empty for what belongs to no project. */
+    /** Empty if the resource belongs to no project. */
     projectId: z.string(),
     actorId: text(512),
     actor: auditActor,
-    /** Its number in its chain, from 1. */
+    /** The position of the entry in its chain, from 1. */
     sequence: z.int().min(1),
-    /** The hash of the entry before it in its chain; empty for the first. */
+    /** The hash of the previous entry of the chain; empty for the first entry. */
     previousHash: z.string(),
-    /** SHA-256, in hexadecimal, of all of the above as JSON in its canonical form (RFC 8785). */
+    /** SHA-256, in hexadecimal, of all fields above as canonical JSON (RFC 8785). */
     hash: z.string(),
   },
   { eventType: 'eventType' },
 )
 
-/** The result of a verification of the chains of the log. */
+/** The result of verifying the hash chains of the audit log. */
 export type AuditVerification = z.output<typeof auditVerificationCodec>
 
-/** The fault of an entry, or of the position of a missing entry. */
+/** The fault of an entry, or of a position where an entry is missing. */
 const auditFault = z.enum([
-  /** Its contents do not match its hash. */
+  /** The contents of the entry do not match its hash. */
   'changed',
-  /** It cannot be read. */
+  /** The entry cannot be read. */
   'unreadable',
-  /** It is valid itself, but its successor or the head refers to another entry in its place. */
+  /** The entry is valid, but its successor or the head refers to another entry in its place. */
   'replaced',
-  /** It does not belong to the chain. */
+  /** The entry does not belong to the chain. */
   'inserted',
-  /** It is absent, but later entries exist. */
+  /** The entry is absent, but later entries exist. */
   'missing',
-  /** It and all later entries are absent, but the head refers to a later one. */
+  /** The entry and all later ones are absent, but the head refers to a later one. */
   'tail_cut',
   /** The chain has no head. */
   'head_missing',
@@ -82,25 +82,25 @@ export type AuditFault = z.output<typeof auditFault>
 /** The codec of `AuditVerification`. */
 export const auditVerificationCodec = record({
   valid: z.boolean(),
-  /** The number of valid entries: all entries, or those before the first fault. */
+  /** The number of valid entries: all entries, or the entries before the first fault. */
   entries: count,
   firstBroken: z.strictObject({ id: z.string(), sequence: z.int(), reason: auditFault }).nullable(),
 })
 
 /** The kind of resource of an event, and the fields of its `before` and `after`. */
 export interface AuditEventRow {
-  /** What stands before the colon of `stream_id`. */
+  /** The part of `stream_id` before the colon. */
   readonly stream: string
   readonly fields: z.ZodType
-  /** In which of an organization's two chains it is kept; `changes` unless said. */
+  /** The chain of the organization that stores the event; `changes` by default. */
   readonly log?: AuditLog
 }
 
-/** Log-ins have a chain of their own, so that a flood of them leaves that of changes alone. */
+/** The name of a chain. Log-ins have a separate one, so that many of them do not delay changes. */
 export type AuditLog = 'changes' | 'logins'
 
 const loginFields = {
-  /** Empty when the name given was no e-mail address. */
+  /** Empty if the submitted name is not an e-mail address. */
   email: z.union([z.email().max(254), z.literal('')]),
   method: z.enum(['password', 'oidc']),
 }
@@ -115,23 +115,23 @@ const changedPasswordCodec = record({
 const forgottenContextsCodec = record({
   /** SHA-256, in hexadecimal, of the environment's id, a colon and the key. */
   keyHash: z.string(),
-  /** How many records there were. */
+  /** The number of deleted records. */
   contexts: count,
 })
 
-/** Every event that can be audited. An event that is not here cannot be written. */
+/** All audit events. The log accepts no other events. */
 export const auditEvents = {
   'organization.created': { stream: 'organization', fields: organizationCodec },
   'organization.updated': { stream: 'organization', fields: organizationCodec },
   'organization.deleted': { stream: 'organization', fields: organizationCodec },
-  /** What the payment provider knows of it. */
+  /** The customer id or the billing address changed. */
   'organization.billing_updated': { stream: 'organization', fields: billingCodec },
   'organization.plan_changed': { stream: 'organization', fields: organizationCodec },
   'plan.created': { stream: 'plan', fields: planCodec },
   'plan.updated': { stream: 'plan', fields: planCodec },
   'plan.deleted': { stream: 'plan', fields: planCodec },
   'invoice.created': { stream: 'invoice', fields: invoiceCodec },
-  /** Handed over to the payment provider, whose next invoice it is a part of. */
+  /** The invoice was passed to the payment provider, which adds it to its next invoice. */
   'invoice.charged': { stream: 'invoice', fields: invoiceCodec },
   'invoice.updated': { stream: 'invoice', fields: invoiceCodec },
   'invoice.paid': { stream: 'invoice', fields: invoiceCodec },
@@ -151,7 +151,7 @@ export const auditEvents = {
   'member.added': { stream: 'member', fields: memberCodec },
   /** The user has used the one-time link. */
   'member.accepted': { stream: 'member', fields: memberCodec, log: 'logins' },
-  /** The member was given a new one-time link. */
+  /** A new one-time link was created for the member. */
   'member.invited': { stream: 'member', fields: memberCodec },
   'member.updated': { stream: 'member', fields: memberCodec },
   'member.removed': { stream: 'member', fields: memberCodec },
@@ -163,31 +163,31 @@ export const auditEvents = {
   'variation.created': { stream: 'variation', fields: variationCodec },
   'variation.updated': { stream: 'variation', fields: variationCodec },
   'variation.deleted': { stream: 'variation', fields: variationCodec },
-  /** The stream is the flag whose variations were put in order. */
+  /** The stream is the flag of the variations. */
   'variation.reordered': { stream: 'flag', fields: reorderCodec },
   'targeting_rule.created': { stream: 'targeting_rule', fields: targetingRuleCodec },
   'targeting_rule.updated': { stream: 'targeting_rule', fields: targetingRuleCodec },
   'targeting_rule.deleted': { stream: 'targeting_rule', fields: targetingRuleCodec },
-  /** The stream is the flag in the environment whose rules were put in order. */
+  /** The stream is the flag state of the rules. */
   'targeting_rule.reordered': { stream: 'flag_state', fields: reorderCodec },
   'scheduled_change.created': { stream: 'scheduled_change', fields: scheduledChangeCodec },
   'scheduled_change.deleted': { stream: 'scheduled_change', fields: scheduledChangeCodec },
   'scheduled_change.failed': { stream: 'scheduled_change', fields: scheduledChangeCodec },
   'segment.created': { stream: 'segment', fields: segmentCodec },
-  /** Listed keys appear as counts only; the versions hold the keys themselves. */
+  /** Contains only the number of listed keys; the published versions contain the keys. */
   'segment.updated': { stream: 'segment', fields: segmentCodec },
   'segment.deleted': { stream: 'segment', fields: segmentCodec },
   'rollout.created': { stream: 'rollout', fields: rolloutCodec },
   'rollout.updated': { stream: 'rollout', fields: rolloutCodec },
   'rollout.deleted': { stream: 'rollout', fields: rolloutCodec },
-  /** The stream is the environment: the deleted context key must not be readable afterwards. */
+  /** The stream is the environment, because the deleted context key must not stay readable. */
   'observed_context.forgotten': { stream: 'environment', fields: forgottenContextsCodec },
   'webhook.created': { stream: 'webhook', fields: webhookCodec },
   'webhook.updated': { stream: 'webhook', fields: webhookCodec },
   'webhook.deleted': { stream: 'webhook', fields: webhookCodec },
   'user.login_success': { stream: 'user', fields: loginCodec, log: 'logins' },
   'user.login_failed': { stream: 'user', fields: refusedLoginCodec, log: 'logins' },
-  /** Of a flood, how many more were refused since. */
+  /** Replaces the single events of a flood: the number of further refusals since a time. */
   'user.login_limited': { stream: 'user', fields: limitedLoginsCodec, log: 'logins' },
   'user.password_changed': { stream: 'user', fields: changedPasswordCodec, log: 'logins' },
 } as const satisfies Record<string, AuditEventRow>
@@ -195,25 +195,25 @@ export const auditEvents = {
 /** The name of an audit event. */
 export type AuditEventType = keyof typeof auditEvents
 
-/** The fields that an event of this type shows. */
+/** The type of `before` and `after` in the payload of an event of this type. */
 export type AuditedFields<T extends AuditEventType> = z.output<(typeof auditEvents)[T]['fields']>
 
 const reference = text(256).min(1)
 const lowerCaseReference = reference.toLowerCase()
 
-/** Which entries are meant: those for which everything given holds. */
+/** The filters of the log. An entry matches if it matches every filter that is present. */
 const filters = {
   eventType: reference.optional(),
   actorId: reference.optional(),
   orgId: lowerCaseReference.optional(),
   projectId: lowerCaseReference.optional(),
-  /** Entries of this instant and later. */
+  /** Matches entries created at this time or later. */
   fromDate: instant.optional(),
-  /** Entries of this instant and earlier. */
+  /** Matches entries created at this time or earlier. */
   toDate: instant.optional(),
 }
 
-/** `field:direction`, in these six ways. */
+/** The sort orders by their wire names, `field:direction`. */
 const SORTS = {
   'created_at:asc': { field: 'createdAt', direction: 'asc' },
   'created_at:desc': { field: 'createdAt', direction: 'desc' },
@@ -238,7 +238,7 @@ export const auditLogEndpoints = {
     query: record({
       ...paging,
       ...filters,
-      /** `redis`: the recent entries; the others: all of them. */
+      /** `redis` returns only recent entries; `database` and `both` return all entries. */
       source: z.enum(['redis', 'database', 'both']).optional().meta({ default: 'both' }),
       sort: auditSort.optional().meta({ default: 'created_at:desc' }),
     }),

@@ -5,7 +5,7 @@ import { count, id, timestamp } from '../scalars.ts'
 /** The delivery of one audit event to one webhook. */
 export type WebhookDelivery = z.output<typeof webhookDeliveryCodec>
 
-/** The reason of a failed attempt. */
+/** The reason why an attempt failed. */
 const webhookFault = z.enum([
   /** The response status is not 2xx. */
   'status',
@@ -31,7 +31,7 @@ export type WebhookFault = z.output<typeof webhookFault>
 
 /** The codec of `WebhookDelivery`. */
 export const webhookDeliveryCodec = record({
-  /** Sent as `webhook-id`, the same with each attempt. */
+  /** The value of the header `webhook-id`; equal in all attempts. */
   id,
   orgId: id,
   webhookId: id,
@@ -41,13 +41,16 @@ export const webhookDeliveryCodec = record({
   status: z.enum(['pending', 'delivered', 'failed']),
   /** The number of attempts started. */
   attempts: count,
-  /** null if no attempt follows. During an attempt: the next one, if no result is recorded. */
+  /**
+   * `null` if no attempt follows. During an attempt, the time of the next attempt if this one
+   * ends without a recorded result.
+   */
   nextAttemptAt: timestamp.nullable(),
-  /** The response status of the last attempt; null without a response or during the attempt. */
+  /** The response status of the last attempt; `null` without a response and during an attempt. */
   lastStatus: z.int().nullable(),
-  /** The failure of the last attempt; null if it succeeded, and during the attempt. */
+  /** The failure of the last attempt; `null` if it succeeded, and during an attempt. */
   lastError: webhookFault.nullable(),
-  /** The duration of the last attempt in milliseconds; null during the attempt. */
+  /** The duration of the last attempt in milliseconds; `null` during an attempt. */
   durationMs: count.nullable(),
   createdAt: timestamp,
 })

@@ -8,10 +8,10 @@ export type WebhookMessage = z.output<typeof webhookMessageCodec>
 
 /** The codec of `WebhookMessage`. */
 export const webhookMessageCodec = record({
-  /** The name of the event: a name of `auditEvents`. */
+  /** The type of the event: a key of `auditEvents`. */
   type: z.string(),
-  /** When it happened. */
+  /** The time of the event. */
   timestamp,
-  /** The event, as the audit log answers it. */
+  /** The event, as in the audit log. */
   data: auditEventCodec,
 })

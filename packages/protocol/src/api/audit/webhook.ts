@@ -6,19 +6,19 @@ import { record } from '../record.ts'
 import { id, recordFields, text, timestamp } from '../scalars.ts'
 import { webhookDeliveryCodec } from './webhook-delivery.ts'
 
-/** A URL that receives the audit events of an organization. */
+/** A subscription that sends audit events of an organization to a URL. */
 export type Webhook = z.output<typeof webhookCodec>
 
-/** The target URL; the server decides which network addresses it connects to. */
+/** The target URL. The webhook sender checks the network address when it connects. */
 const url = text(2048).regex(
   /^https?:\/\/[^\s\p{Cc}]+$/u,
   'must be an absolute URL that begins with https://',
 )
 
-/** A name of an audit event, `resource.*` or `*`. */
+/** Names of audit events, `resource.*` or `*`. */
 const eventTypes = z
   .array(
-    text(64).regex(/^(?:\*|[a-z_]+\.(?:\*|[a-z_]+))$/, 'must look like flag.updated, flag.*, *'),
+    text(64).regex(/^(?:\*|[a-z_]+\.(?:\*|[a-z_]+))$/, 'must look like flag.updated, flag.* or *'),
   )
   .min(1)
   .max(100)
@@ -31,7 +31,7 @@ const fields = {
   eventTypes,
   /** `false` pauses sending. */
   isActive: z.boolean(),
-  /** The first failed attempt since the last success; null if the last attempt succeeded. */
+  /** The time of the first failure since the last success; `null` if the last attempt succeeded. */
   failingSince: timestamp.nullable(),
   ...recordFields,
 }
@@ -41,7 +41,7 @@ const names = { isActive: 'active' } as const
 /** The codec of `Webhook`. */
 export const webhookCodec = record(fields, names)
 
-/** A webhook in the answer that creates it; `secret` is null when that request is repeated. */
+/** The response to `createWebhook`. `secret` is `null` in the response to a repeated request. */
 export type IssuedWebhook = z.output<typeof issuedWebhookCodec>
 
 /** The codec of `IssuedWebhook`. */
@@ -53,7 +53,7 @@ export type NewWebhook = z.output<typeof newWebhookCodec>
 /** The codec of `NewWebhook`. */
 export const newWebhookCodec = record({ url, eventTypes, isActive: z.boolean().optional() }, names)
 
-/** The body of `updateWebhook`; absent fields stay as they are. */
+/** The body of `updateWebhook`; absent fields stay unchanged. */
 export type WebhookChanges = z.output<typeof webhookChangesCodec>
 
 /** The codec of `WebhookChanges`. */

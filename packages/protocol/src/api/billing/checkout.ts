@@ -4,9 +4,9 @@ import { record } from '../record.ts'
 import { email, id } from '../scalars.ts'
 
 const address = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .max(2048)
-  .regex(/^[\x21-\x7e]*$/, 'must not contain spaces, control characters or letters beyond ASCII')
+  .regex(/^[\x21-\x7e]*$/, 'must contain only visible ASCII characters')
 
 /** A request to start a checkout. */
 export type NewCheckout = z.output<typeof newCheckoutCodec>
@@ -16,7 +16,7 @@ export const newCheckoutCodec = record({
   planId: id,
   /** The billing interval; the default is `monthly`. */
   interval: z.enum(['monthly', 'annual']).optional(),
-  /** The return addresses after payment and after cancellation. */
+  /** The URLs to which the provider redirects after payment (`successUrl`) and cancellation. */
   successUrl: address.optional(),
   cancelUrl: address.optional(),
 })
@@ -41,14 +41,14 @@ export const paymentEndpoints = {
     body: newCheckoutCodec,
     response: checkoutCodec,
   }),
-  /** Signed by Stripe in the header `stripe-signature`; answered 200 so that it is not sent again. */
+  /** Stripe signs the event in the header `stripe-signature`. It repeats the event until a 2xx. */
   receiveStripeEvent: creating('/billing/webhooks/stripe', {
     permission: 'anyone',
     body: z.string(),
     rawBody: true,
     notes:
-      'A signed event that can never be read is refused with 400: one with a missing field, a negative ' +
-      'amount, or a link that is not `https:`.',
+      'Called by Stripe. A signed event with invalid contents is refused with 400, for example ' +
+      'if a field is missing, an amount is negative, or a link is not `https:`.',
     maxBodyBytes: 1024 * 1024,
     status: 200,
     response: z.null(),

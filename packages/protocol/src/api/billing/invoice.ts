@@ -2,14 +2,14 @@ import * as z from 'zod'
 import { record } from '../record.ts'
 import { count, id, recordFields, timestamp } from '../scalars.ts'
 
-/** An open or paid invoice of an organization for a period. */
+/** An invoice of an organization for one period. */
 export type Invoice = z.output<typeof invoiceCodec>
 
 /** The codec of `Invoice`. */
 export const invoiceCodec = record({
   id,
   orgId: id,
-  /** `null` for an invoice created by this server. */
+  /** `null` if this server created the invoice. */
   stripeInvoiceId: z.string().nullable(),
   stripeSubscriptionId: z.string().nullable(),
   /** In the smallest unit of the currency, such as cents. */
@@ -17,7 +17,7 @@ export const invoiceCodec = record({
   amountPaid: z.int(),
   /** In lower case, such as `eur`. */
   currency: z.string(),
-  /** `draft` for an invoice created by this server, else the status of the payment provider. */
+  /** `draft` if this server created the invoice, otherwise the status at the payment provider. */
   status: z.string(),
   invoicePdf: z.string().nullable(),
   hostedInvoiceUrl: z.string().nullable(),
@@ -29,21 +29,21 @@ export const invoiceCodec = record({
   ...recordFields,
 })
 
-/** All invoices of an organization, the newest first. */
+/** All invoices of an organization, newest first. */
 export type Invoices = z.output<typeof invoicesCodec>
 
 /** The codec of `Invoices`. */
 export const invoicesCodec = z.strictObject({ invoices: z.array(invoiceCodec) })
 
-/** The inputs of the calculation, in the metadata of an invoice created by this server. */
+/** The inputs of the overage calculation, in the metadata of invoices from this server. */
 export type OverageMetadata = z.output<typeof overageMetadataCodec>
 
 /** The codec of `OverageMetadata`. */
 export const overageMetadataCodec = record({
-  /** The plan in force when the period ended. */
+  /** The organization's plan when the period ended; `null` if it had none. */
   planId: id.nullable(),
   apiUsage: count,
-  /** `null`: unlimited. */
+  /** `null` if the calls are unlimited. */
   freeApiCalls: count.nullable(),
   overageBlocks: count,
   overageBlockSize: count,

@@ -3,22 +3,22 @@ import { changing, creating, deleting, reading } from '../endpoint.ts'
 import { record } from '../record.ts'
 import { clearable, count, id, name, recordFields } from '../scalars.ts'
 
-/** What organizations may have and use, and what they pay for using more. */
+/** The limits of organizations and the price of API calls beyond the free ones. */
 export type Plan = z.output<typeof planCodec>
 
-/** How many API calls a block has, unless a plan says otherwise. */
+/** The default number of API calls in an overage block. */
 export const DEFAULT_OVERAGE_BLOCK_SIZE = 1000
 
-/** `null` means unlimited. So far below 2^53 that all arithmetic with it is exact. */
+/** A limit; `null` means unlimited. The maximum keeps all arithmetic with limits exact. */
 const limit = count.max(1_000_000_000_000).nullable()
 
-/** A page to complete the payment on. */
+/** The URL of a page on which the payment is completed. */
 const link = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .max(2048)
   .nullable()
 
-/** What a payment provider calls something. */
+/** An identifier at the payment provider. */
 const identifier = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1–255 visible ASCII characters')
@@ -29,9 +29,9 @@ const fields = {
   maxProjects: limit,
   maxFlags: limit,
   maxEnvironments: limit,
-  /** Per period; soft: evaluation never ends. */
+  /** The free API calls per period. Evaluation continues beyond this limit. */
   maxApiCalls: limit,
-  /** How long the plan may be tried; `null` or 0: not at all. */
+  /** The length of a trial in days; `null` or 0 if the plan has no trial. */
   trialDays: count.max(3650).nullable(),
   mostPopular: z.boolean(),
   productLink: link,
@@ -39,11 +39,11 @@ const fields = {
   stripePriceId: identifier,
   stripeMonthlyPriceId: identifier,
   stripeAnnualPriceId: identifier,
-  /** The price of each started block of API calls beyond the free ones. */
+  /** The price, in euro cents, of each started block of API calls beyond the free ones. */
   overageRateEurCents: count.max(1_000_000),
-  /** How many API calls a block has. */
+  /** The number of API calls in a block. */
   overageBlockSize: z.int().min(1).max(1_000_000_000),
-  /** By how many percent `maxApiCalls` may be exceeded free of charge. */
+  /** The percentage by which `maxApiCalls` may be exceeded free of charge. */
   graceBufferPct: count.max(1000),
 }
 
@@ -63,7 +63,7 @@ const clearableFields = {
   stripeAnnualPriceId: identifier.optional(),
 }
 
-/** Unless said otherwise nothing is limited, nothing costs and nothing can be tried. */
+/** The body of `createPlan`. By default the plan has no limits, no overage price and no trial. */
 export type NewPlan = z.output<typeof newPlanCodec>
 
 /** The codec of `NewPlan`. */
@@ -76,7 +76,7 @@ export const newPlanCodec = record({
   graceBufferPct: fields.graceBufferPct.optional(),
 })
 
-/** The body of `updatePlan`; absent fields stay as they are. */
+/** The body of `updatePlan`; absent fields stay unchanged. */
 export type PlanChanges = z.output<typeof planChangesCodec>
 
 /** The codec of `PlanChanges`. */
@@ -95,7 +95,7 @@ const permission = 'plans.write'
 
 /** The endpoints of plans. */
 export const planEndpoints = {
-  /** All of them at once: an installation has a handful. */
+  /** The list has no pages, because an installation has only a few plans. */
   listPlans: reading(PLANS, { permission: 'plans.read', response: z.array(planCodec) }),
   createPlan: creating(PLANS, { permission, body: newPlanCodec, response: planCodec }),
   getPlan: reading(PLAN, { permission: 'plans.read', response: planCodec }),

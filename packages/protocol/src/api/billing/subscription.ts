@@ -6,25 +6,25 @@ import { record } from '../record.ts'
 import { count, id, timestamp } from '../scalars.ts'
 import { invoicesCodec } from './invoice.ts'
 
-/** Which plan an organization is to have. */
+/** The body of `setOrganizationPlan`. */
 export type PlanChoice = z.output<typeof planChoiceCodec>
 
 /** The codec of `PlanChoice`. */
 export const planChoiceCodec = record({
-  /** A plan's id, or what the payment provider calls it or a price of it; `null`: no plan. */
+  /** The id of a plan, or the provider's id of its product or price; `null` removes the plan. */
   planId: z.string().trim().min(1).max(255).nullable(),
-  /** To be tried for the plan's `trial_days` first, which an organization may once. */
+  /** `true` starts a trial of the plan's `trial_days`. An organization can have one trial. */
   trial: z.boolean().optional(),
 })
 
-/** What an organization has and uses, beside what its plan allows; limits are `null` if unlimited. */
+/** The usage of an organization and the limits of its plan; a limit is `null` if unlimited. */
 export type OrganizationUsage = z.output<typeof organizationUsageCodec>
 
 const limit = count.nullable()
 
 /** The codec of `OrganizationUsage`. */
 export const organizationUsageCodec = record({
-  /** `null` without a plan: then nothing is limited. */
+  /** `null` if the organization has no plan; then there are no limits. */
   planId: id.nullable(),
   projectCount: count,
   maxProjects: limit,
@@ -32,20 +32,20 @@ export const organizationUsageCodec = record({
   maxEnvironments: limit,
   flagCount: count,
   maxFlags: limit,
-  /** Evaluation requests in the present period. */
+  /** The number of evaluation requests in the current period. */
   apiUsage: count,
   maxApiCalls: limit,
   graceBufferPct: count,
-  /** `max_api_calls` and the grace. */
+  /** `max_api_calls` increased by `grace_buffer_pct` percent. */
   freeApiCalls: limit,
-  /** Started blocks beyond the free calls, so far. */
+  /** The number of started overage blocks in the current period. */
   overageBlocks: count,
-  /** What they cost. */
+  /** The price of these blocks in euro cents. */
   overageEurCents: count,
-  /** The present period, or trial; `null` without one. */
+  /** The start of the current period or trial; `null` without one. */
   periodStart: timestamp.nullable(),
   periodEnd: timestamp.nullable(),
-  /** `over`: no plan was taken after the trial, so that nothing can be changed. */
+  /** `over` if the trial ended without a paid plan; then changes are refused. */
   trial: z.enum(['none', 'running', 'over']),
 })
 
@@ -57,7 +57,7 @@ export const subscriptionEndpoints = {
     body: planChoiceCodec,
     response: organizationCodec,
   }),
-  /** All of them at once: there are twelve a year. */
+  /** The list has no pages, because there are only about twelve invoices a year. */
   listInvoices: reading('/billing/organizations/{orgId}/invoices', {
     permission: 'billing.read',
     response: invoicesCodec,

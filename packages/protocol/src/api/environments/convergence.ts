@@ -4,37 +4,39 @@ import { ENVIRONMENT } from '../paths.ts'
 import { record } from '../record.ts'
 import { count, timestamp } from '../scalars.ts'
 
-/** How far a published version has come, as the instance that answers sees it. */
+/** The delivery progress of the newest version, as seen by the instance that responds. */
 export type Convergence = z.output<typeof convergenceCodec>
 
 const serving = record({
-  /** Of the flag set that this instance evaluates with. */
+  /** The version of the flag set that this instance evaluates with. */
   version: count,
-  /** When this instance last knew that nothing newer was published. */
+  /** The last time when this instance verified that this version is the newest. */
   checkedAt: timestamp,
+  /** The time since `checkedAt` in milliseconds. */
   ageMs: count,
 })
 
 const clients = record({
+  /** The number of connected sockets. */
   ws: count,
-  /** Parked requests. */
+  /** The number of pending polls. */
   poll: count,
-  /** Clients that have not received all changes up to the published version. */
+  /** The number of clients that have not received all changes up to the published version. */
   behind: count,
 })
 
 /** The codec of `Convergence`. */
 export const convergenceCodec = record({
-  /** The newest one in the store; 0 when nothing was ever published. */
+  /** The newest version in the store; 0 if no version was published. */
   version: count,
   publishedAt: timestamp.nullable(),
-  /** null until a client requests the environment's flags from this instance. */
+  /** `null` until a client requests the environment's flags from this instance. */
   serving: serving.nullable(),
-  /** The live clients of this instance. */
+  /** The live clients that are connected to this instance. */
   clients,
 })
 
-/** The endpoint of the convergence of environments. */
+/** The endpoint that returns the convergence of an environment. */
 export const convergenceEndpoints = {
   getConvergence: reading(`${ENVIRONMENT}/convergence`, { response: convergenceCodec }),
 }

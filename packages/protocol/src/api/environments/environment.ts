@@ -5,10 +5,13 @@ import { ENVIRONMENT, PROJECT } from '../paths.ts'
 import { record } from '../record.ts'
 import { clearable, id, key, name, recordFields } from '../scalars.ts'
 
-/** One place where a project's flags are evaluated, such as `live` or `staging`. */
+/** A place where the flags of a project are evaluated, such as `live` or `staging`. */
 export type Environment = z.output<typeof environmentCodec>
 
-/** How much of an observed context is kept: what rules read, everything, nothing. */
+/**
+ * The part of an observed context that is stored: the attributes that rules read (`minimal`), all
+ * attributes, or none.
+ */
 const contextPrivacy = z.enum(['minimal', 'all', 'none'])
 
 /** The codec of `Environment`. */
@@ -22,7 +25,7 @@ export const environmentCodec = record({
   ...recordFields,
 })
 
-/** The name is the key unless given; the privacy `minimal`. */
+/** The body of `createEnvironment`. Defaults: `name` is the key, `contextPrivacy` is `minimal`. */
 export type NewEnvironment = z.output<typeof newEnvironmentCodec>
 
 /** The codec of `NewEnvironment`. */
@@ -30,17 +33,17 @@ export const newEnvironmentCodec = record({
   key,
   name: name.optional(),
   contextPrivacy: contextPrivacy.optional(),
-  /** The environment of the same project in whose likeness the flags are to behave. */
+  /** The id of an environment of the same project from which flag configuration is copied. */
   copyFrom: id.nullable().optional(),
 })
 
-/** The body of `updateEnvironment`; absent fields stay as they are. */
+/** The body of `updateEnvironment`; absent fields stay unchanged. */
 export type EnvironmentChanges = z.output<typeof environmentChangesCodec>
 
 /** The codec of `EnvironmentChanges`. */
 export const environmentChangesCodec = record({
   name: name.optional(),
-  /** `true` takes it from the environment that is the default one now. */
+  /** `true` makes this environment the default one instead of the current default. */
   isDefault: z.boolean().optional(),
   contextPrivacy: clearable(contextPrivacy, 'minimal'),
 })

@@ -4,7 +4,7 @@ import { pageOf } from '../envelope.ts'
 import { record } from '../record.ts'
 import { count, id, instant, text, timestamp } from '../scalars.ts'
 
-/** A context that an environment was evaluated for, as far as the environment keeps it. */
+/** A context that was evaluated, with the attributes that its environment stores. */
 export type ObservedContext = z.output<typeof observedContextCodec>
 
 const names = { environmentId: 'env_id' } as const
@@ -15,18 +15,18 @@ export const observedContextCodec = record(
     id,
     environmentId: id,
     orgId: id,
-    /** The fingerprint of what is kept. */
+    /** The fingerprint of the stored context. */
     hash: z.string(),
-    /** The context, without what the environment's `context_privacy` leaves out. */
+    /** The context without the attributes that `context_privacy` of the environment excludes. */
     contextJson: z.json(),
     firstSeen: timestamp,
     lastSeen: timestamp,
     seenCount: count,
-    /** Whether the last evaluation had no flag that ended in `ERROR`. */
+    /** `true` if no flag of the last evaluation had the reason `ERROR`. */
     evaluationSuccess: z.boolean(),
-    /** What was served last, as JSON text: flag key → variation key. */
+    /** The variations of the last evaluation, as JSON text: flag key → variation key. */
     variationResults: z.string(),
-    /** Over which transport it was seen last. */
+    /** The transport of the last evaluation. */
     source: z.enum(['rest', 'poll', 'ws', 'sdk']),
     deletedAt: timestamp.nullable(),
   },
@@ -43,11 +43,11 @@ export const observedContextEndpoints = {
         page: paging.page,
         limit: paging.limit.meta({ default: 20 }),
         kind: text(64).min(1).optional(),
-        /** Whether the last evaluation had no flag that ended in `ERROR`. */
+        /** Matches contexts with this `evaluation_success`. */
         success: truth.optional(),
-        /** Last seen at this instant or later. */
+        /** Matches contexts last seen at this time or later. */
         from: instant.optional(),
-        /** Last seen at this instant or earlier. */
+        /** Matches contexts last seen at this time or earlier. */
         to: instant.optional(),
         environmentId: id.optional(),
       },
@@ -57,7 +57,7 @@ export const observedContextEndpoints = {
   }),
   forgetObservedContexts: deleting(PATH, {
     permission: 'contexts.forget',
-    /** Whose contexts: the key is compared exactly. Keys of contexts, unlike names, are any text. */
+    /** The key of the contexts to delete. It is compared exactly and may be any text. */
     query: record({ environmentId: id, key: z.string().min(1).max(1024) }, names),
   }),
 }

@@ -6,10 +6,10 @@ import { record } from '../record.ts'
 import { clearable, description, id, key, name, recordFields } from '../scalars.ts'
 import { environmentCodec } from './environment.ts'
 
-/** Owns environments, flags and segments. */
+/** A project, which contains environments, flags and segments. */
 export type Project = z.output<typeof projectCodec>
 
-/** A project as it is answered alone, with its environments: the default one first, then by key. */
+/** A project with its environments: the default one first, the others sorted by key. */
 export type ProjectView = z.output<typeof projectViewCodec>
 
 const fields = {
@@ -28,7 +28,7 @@ export const projectCodec = record(fields)
 /** The codec of `ProjectView`. */
 export const projectViewCodec = record({ ...fields, environments: z.array(environmentCodec) })
 
-/** The name is the key unless given. */
+/** The body of `createProject`. `name` defaults to the key. */
 export type NewProject = z.output<typeof newProjectCodec>
 
 /** The codec of `NewProject`. */
@@ -39,7 +39,7 @@ export const newProjectCodec = record({
   newFlagsClientVisible: z.boolean().optional(),
 })
 
-/** The body of `updateProject`; absent fields stay as they are. */
+/** The body of `updateProject`; absent fields stay unchanged. */
 export type ProjectChanges = z.output<typeof projectChangesCodec>
 
 /** The codec of `ProjectChanges`. */

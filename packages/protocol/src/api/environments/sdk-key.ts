@@ -5,15 +5,15 @@ import { ENVIRONMENT } from '../paths.ts'
 import { record } from '../record.ts'
 import { id, instant, name, recordFields, timestamp } from '../scalars.ts'
 
-/** Lets a client evaluate one environment; the key itself is shown once and never stored. */
+/** An SDK key, which permits evaluation in one environment. Only a hash of the key is stored. */
 export type SdkKey = z.output<typeof sdkKeyCodec>
 
-/** `client`: values only. `server`: also the flag set, for evaluation in process. */
+/** `client` keys receive values only; `server` keys also the flag set, for local evaluation. */
 const sdkKeyKind = z.enum(['client', 'server'])
 
 const MAX_GRACE_SECONDS = 30 * 24 * 60 * 60
 
-/** Requests a minute. */
+/** Requests per minute. */
 const rateLimit = z.int().min(1).max(1_000_000_000)
 
 const fields = {
@@ -22,11 +22,11 @@ const fields = {
   projectId: id,
   name,
   kind: sdkKeyKind,
-  /** The first 11 characters, to recognise a key by. */
+  /** The first 11 characters, which help users to recognise a key. */
   prefix: z.string(),
   expiresAt: timestamp.nullable(),
   revokedAt: timestamp.nullable(),
-  /** null: the default. */
+  /** Requests per minute; `null` for the server's default. */
   rateLimit: rateLimit.nullable(),
   lastUsedAt: timestamp.nullable(),
   ...recordFields,
@@ -35,7 +35,7 @@ const fields = {
 /** The codec of `SdkKey`. */
 export const sdkKeyCodec = record(fields)
 
-/** A key in the answer that creates it; `key` is null when that request is repeated. */
+/** The response to `createSdkKey`. `key` is `null` in the response to a repeated request. */
 export type IssuedSdkKey = z.output<typeof issuedSdkKeyCodec>
 
 /** The codec of `IssuedSdkKey`. */
@@ -57,13 +57,13 @@ export type SdkKeyRotation = z.output<typeof sdkKeyRotationCodec>
 
 /** The codec of `SdkKeyRotation`. */
 export const sdkKeyRotationCodec = record({
-  /** How long the old key is still valid: 0 to 30 days; a day unless given. */
+  /** Seconds until the old key becomes invalid: 0 to 30 days, one day by default. */
   graceSeconds: z.int().min(0).max(MAX_GRACE_SECONDS).optional(),
-  /** Of the new key; that of the old one unless given. */
+  /** The expiry of the new key; the expiry of the old key by default. */
   expiresAt: instant.nullable().optional(),
 })
 
-/** A key that was rotated, and the key that takes its place. */
+/** A rotated key and the key that replaces it. */
 export const rotatedSdkKeyCodec = record({ key: sdkKeyCodec, successor: sdkKeyCodec.nullable() })
 
 const SDK_KEYS = `${ENVIRONMENT}/sdk-keys` as const
@@ -77,7 +77,7 @@ export const sdkKeyEndpoints = {
     body: newSdkKeyCodec,
     response: issuedSdkKeyCodec,
   }),
-  /** Ends the key at once; it stays in lists. */
+  /** The key becomes invalid immediately but remains in lists. */
   revokeSdkKey: deleting(`${SDK_KEYS}/{keyId}`, { permission }),
   rotateSdkKey: creating(`${SDK_KEYS}/{keyId}/rotate`, {
     permission,

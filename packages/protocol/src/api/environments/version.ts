@@ -8,17 +8,17 @@ import { record } from '../record.ts'
 import { count, timestamp } from '../scalars.ts'
 import { auditActor } from '../users/audit-actor.ts'
 
-/** One published version of an environment: time, actor, and changed flags and segments. */
+/** A published version of an environment, with its time, actor, and changed flags and segments. */
 export type Version = z.output<typeof versionCodec>
 
-/** `key` is null for a segment that was never published itself. */
+/** A changed flag or segment. `key` is `null` for a segment that was never published. */
 const changed = z.strictObject({ id: z.string(), key: z.string().nullable() })
 
 /** The codec of `Version`. */
 export const versionCodec = record({
   version: count,
   publishedAt: timestamp,
-  /** Of the audit event; null where no such event was kept. */
+  /** The id of the audit event of the change; `null` if there is none. */
   eventId: z.string().nullable(),
   eventType: z.string().nullable(),
   actor: auditActor.nullable(),
@@ -36,11 +36,11 @@ const skipped = z.strictObject({
   id: z.string(),
   key: z.string(),
   reason: z.enum([
-    /** It was deleted and is not restored. */
+    /** The resource was deleted and stays deleted. */
     'deleted',
     /** The flag is archived and stays archived. */
     'archived',
-    /** It did not exist in the restored version and stays unchanged. */
+    /** The resource did not exist in the restored version and stays unchanged. */
     'absent_then',
     /** The flag's variations, or the segment, differed in that version; they stay unchanged. */
     'changed',
@@ -50,13 +50,13 @@ const skipped = z.strictObject({
 /** The codec of `Restoration`. */
 export const restorationCodec = record({
   restoredVersion: count,
-  /** The flags whose configuration was rewritten. */
+  /** The flags that were restored. */
   flags: z.array(restored),
-  /** Flags and segments that belong to the project and were not restored. */
+  /** The flags and segments of the project that were not restored. */
   skipped: z.array(skipped),
 })
 
-/** Which version an environment was at, or was restored to, and the flags that it changed. */
+/** The version before a restore or the restored version, and the changed flags. */
 export const restoredVersionCodec = record({ version: count, flags: z.array(restored) })
 
 const VERSIONS = `${ENVIRONMENT}/versions` as const
@@ -69,7 +69,7 @@ export const versionEndpoints = {
     status: 200,
     response: restorationCodec,
   }),
-  /** Writes nothing and counts nothing: a question too long for a query. */
+  /** Reads only; it uses POST because a context can be too long for a query string. */
   explainEvaluation: reading(`${ENVIRONMENT}/evaluate`, {
     method: 'POST',
     body: evaluationQuestionCodec,

@@ -4,29 +4,35 @@ import * as z from 'zod'
 import { record, type Wire } from '../record.ts'
 import { count, instant, timestamp } from '../scalars.ts'
 
-/** What to evaluate: all flags unless one is named, the present version, now. */
+/**
+ * The body of `explainEvaluation`. By default, it evaluates all flags of the current version at the
+ * current time.
+ */
 export type EvaluationQuestion = z.output<typeof evaluationQuestionCodec>
 
 /** The codec of `EvaluationQuestion`. */
 export const evaluationQuestionCodec = record({
-  /** An evaluation context; validated by `@ff/core`. */
+  /** An evaluation context, which `@ff/core` validates. */
   context: z.unknown(),
   flagKey: z.string().optional(),
   version: z.int().min(1).max(2_147_483_647).optional(),
   at: instant.optional(),
 })
 
-/** What one flag evaluated to, and the log of how it came to that. */
+/** The result of one flag and the steps of its evaluation. */
 export interface ExplainedFlag extends EvaluationDetail {
-  /** Because of which flags a prerequisite is not met: the flag's own, that flag's, and so on. */
+  /**
+   * The keys of the prerequisites that are not met: the prerequisite of this flag, then the
+   * prerequisite of that flag, and so on.
+   */
   readonly prerequisiteChain: readonly string[]
-  /** The attributes that the answer depends on; null: left out, like the steps. */
+  /** The attributes that the result depends on; `null` if omitted together with the steps. */
   readonly attributesRead: readonly string[] | null
-  /** null if omitted because the response would be too long; request this flag alone. */
+  /** `null` if omitted because the response would be too long. Then request this flag alone. */
   readonly steps: readonly ExplanationStep[] | null
 }
 
-/** What an environment evaluated to. */
+/** The results of an explained evaluation. */
 export interface ExplainedEvaluation {
   readonly version: number
   readonly at: string

@@ -3,42 +3,45 @@ import { reading } from '../endpoint.ts'
 import { camelCaseRecord, record } from '../record.ts'
 import { count, id } from '../scalars.ts'
 
-/** How a flag was used in one environment over the last 24 hours. */
+/** The usage of a flag in one environment over the last 24 hours. */
 export type FlagMetrics = z.output<typeof flagMetricsCodec>
 
-/** In percent of the 24 hours before: 0 when both are 0, 100 when only the earlier one is. */
+/**
+ * The change in percent from the previous 24 hours: 0 if both values are 0, 100 if only the earlier
+ * value is 0.
+ */
 const change = z.number()
 const counted = record({ value: count, change })
-/** Such as `99.98%` and `0.42ms`. */
+/** A value with its unit, such as `99.98%` or `0.42ms`. */
 const measured = record({ value: z.string(), change })
 
-/** The interface spells its fields in camel case. */
+/** The codec of `FlagMetrics`. Its wire names are in camelCase. */
 export const flagMetricsCodec = camelCaseRecord(
   {
     totalEvaluations: counted,
-    /** Estimated, from the distinct keys of the contexts. */
+    /** The estimated number of distinct context keys. */
     uniqueUsers: counted,
-    /** The share of evaluations that did not end in `ERROR`. */
+    /** The share of evaluations with a reason other than `ERROR`. */
     successRate: measured,
     errorRate: measured,
-    /** What one evaluation took, on average. */
+    /** The average duration of an evaluation. */
     avgResponseTime: measured,
-    /** Every variation that the flag has now, in its order; `percentage` of all evaluations. */
+    /** The current variations of the flag, in order, with their shares of all evaluations. */
     variationPerformance: z
       .array(
         record({ key: z.string(), name: z.string(), evaluations: count, percentage: z.number() }),
       )
       .readonly(),
     /**
-     * How many of all evaluations were reported with a client key. Such a key is public, so these
-     * numbers may be invented.
+     * The number of evaluations that were reported with a client key. Such a key is public, so
+     * these reports can be forged.
      */
     clientReported: counted,
   },
   { clientReported: 'client_reported' },
 )
 
-/** The endpoint of the metrics of flags. */
+/** The endpoint that returns the metrics of a flag. */
 export const flagMetricsEndpoints = {
   getFlagMetrics: reading('/flags/{flagId}/metrics', {
     query: camelCaseRecord({ environmentId: id, period: z.enum(['24h']).optional() }),

@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { count } from '../scalars.ts'
 import { condition } from './condition.ts'
 
-// Field names are those of the engine, so that a version can be given to `compileFlagSet`. Rules
-// for values of today do not apply to what was published before them.
+// The field names are those of `@ff/core`, so that callers can pass a version to `compileFlagSet`.
+// Values are not limited, because versions that were published before a limit must stay readable.
 const reference = z.string()
 const listOf = <T extends z.ZodType>(item: T) => z.array(item).readonly()
 
@@ -74,8 +74,8 @@ const segment = z.strictObject({
 }) satisfies z.ZodType<SegmentDefinition>
 
 /**
- * Everything needed to evaluate one environment at one version, as it was published and in the
- * spelling of the engine.
+ * The codec of a published flag set: everything needed to evaluate one environment at one version.
+ * Its wire names are the field names of `@ff/core`.
  */
 export const flagSetCodec = z.strictObject({
   version: count,

@@ -4,14 +4,14 @@ import { FLAG_STATE } from '../paths.ts'
 import { record } from '../record.ts'
 import { clearable, id, recordFields, text } from '../scalars.ts'
 
-/** A flag in one environment. */
+/** The state of a flag in one environment. */
 export type FlagState = z.output<typeof flagStateCodec>
 
 const contextKind = text(64).min(1)
 
 const target = record({
   variationId: id,
-  kind: contextKind.refine((kind) => kind !== 'multi', 'must name one kind'),
+  kind: contextKind.refine((kind) => kind !== 'multi', 'must not be "multi"'),
   keys: z.array(text(1024).min(1)).max(10_000),
 })
 
@@ -34,15 +34,15 @@ export const flagStateCodec = record({
   ...recordFields,
 })
 
-/** The body of `updateFlagState`; absent fields stay as they are. */
+/** The body of `updateFlagState`; absent fields stay unchanged. */
 export type FlagStateChanges = z.output<typeof flagStateChangesCodec>
 
 /** The codec of `FlagStateChanges`. */
 export const flagStateChangesCodec = record({
   isActive: z.boolean().optional(),
-  /** null: the variation with `is_default`. */
+  /** `null` selects the variation with `is_default`. */
   defaultVariationId: id.nullable().optional(),
-  /** null: the default variation. */
+  /** `null` selects the default variation. */
   offVariationId: id.nullable().optional(),
   targets: clearable(targets, []),
   prerequisites: clearable(prerequisites, []),

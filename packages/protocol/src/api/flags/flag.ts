@@ -6,14 +6,14 @@ import { record } from '../record.ts'
 import { clearable, description, id, key, name, recordFields, text, timestamp } from '../scalars.ts'
 import { newVariationCodec, variationCodec } from './variation.ts'
 
-/** A flag of a project; what differs by environment is its `FlagState`. */
+/** A flag of a project. Its configuration in each environment is a `FlagState`. */
 export type Flag = z.output<typeof flagCodec>
 
-/** A flag as it is answered alone, with its variations by `order_index`. */
+/** A flag with its variations, sorted by `order_index`. */
 export type FlagView = z.output<typeof flagViewCodec>
 
 const flagType = z.enum(['boolean', 'string', 'number', 'json'])
-/** A tag of a flag. */
+/** A tag of a flag, 1 to 64 characters. */
 export const tag = text(64).trim().min(1)
 const tags = z.array(tag).max(64)
 
@@ -38,8 +38,8 @@ export const flagCodec = record(fields)
 export const flagViewCodec = record({ ...fields, variations: z.array(variationCodec) })
 
 /**
- * The name is the key unless given, and `clientVisible` is what the project says. Only a boolean flag
- * may leave out its variations.
+ * The body of `createFlag`. `name` defaults to the key, and `clientVisible` to the project's
+ * `newFlagsClientVisible`. Only a boolean flag may omit its variations.
  */
 export type NewFlag = z.output<typeof newFlagCodec>
 
@@ -54,7 +54,7 @@ export const newFlagCodec = record({
   variations: z.array(newVariationCodec).min(1).max(100).optional(),
 })
 
-/** The body of `updateFlag`; absent fields stay as they are. */
+/** The body of `updateFlag`; absent fields stay unchanged. */
 export type FlagChanges = z.output<typeof flagChangesCodec>
 
 /** The codec of `FlagChanges`. */
@@ -62,23 +62,24 @@ export const flagChangesCodec = record({
   name: name.optional(),
   description: clearable(description, ''),
   tags: clearable(tags, []),
-  /** `true` takes the flag out of all results, `false` brings it back. */
+  /** `true` removes the flag from all evaluations; `false` restores it. */
   archived: z.boolean().optional(),
   clientVisible: z.boolean().optional(),
 })
 
 const CREATE_NOTES =
-  "Without `client_visible`, the project's `new_flags_client_visible` decides. Integers beyond 2^53 " +
-  'in variations of the type `number` are refused, and so are equal tags.'
+  "`client_visible` defaults to the project's `new_flags_client_visible`. Duplicate tags are " +
+  'refused, and so are integers beyond 2^53 in variations of a flag of type `number`.'
 
 const UPDATE_NOTES =
-  '`client_visible: false` hides the flag from SDK keys of the kind `client`. Equal tags are refused.'
+  '`client_visible: false` hides the flag from SDK keys of kind `client`. Duplicate tags are ' +
+  'refused.'
 
 /** The endpoints of flags. */
 export const flagEndpoints = {
   listFlags: reading(FLAGS, {
     query: record({
-      /** Occurs in the key, the name or the description, ignoring ASCII case. */
+      /** Matches a part of the key, name or description, ignoring ASCII case. */
       search: text(256).min(1).optional(),
       tag: tag.optional(),
       archived: truth.optional(),

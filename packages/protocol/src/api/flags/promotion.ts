@@ -9,7 +9,7 @@ import { targetingRuleCodec } from './targeting-rule.ts'
 
 const names = { fromEnvironmentId: 'from_env_id', toEnvironmentId: 'to_env_id' } as const
 
-/** From which environment to which; a dry run only answers the differences. */
+/** The body of `promoteFlag`. A dry run returns the differences without applying them. */
 export type NewPromotion = z.output<typeof newPromotionCodec>
 
 /** The codec of `NewPromotion`. */
@@ -18,30 +18,30 @@ export const newPromotionCodec = record(
   names,
 )
 
-/** What a promotion changed, or would change. */
+/** The changes of a promotion, applied or not. */
 export type Promotion = z.output<typeof promotionCodec>
 
-/** In the spelling of the resource: all its fields, or of one that changes those that do. */
+/** Wire names and values: the changed fields, or all fields of a new or deleted resource. */
 const fields = z.record(z.string(), z.json()).nullable()
 
 const difference = z.strictObject({
   resource: z.enum(['flag_state', 'targeting_rule', 'rollout']),
-  /** In the environment that is changed. */
+  /** The id of the resource in the target environment. */
   id,
-  /** null for what is new. */
+  /** `null` if the resource is new. */
   before: fields,
-  /** null for what is deleted. */
+  /** `null` if the resource is deleted. */
   after: fields,
 })
 
 /** The codec of `Promotion`. */
 export const promotionCodec = record({
-  /** Whether anything was written. */
+  /** `true` if the changes were written. */
   applied: z.boolean(),
   differences: z.array(difference),
 })
 
-/** A flag in the environment it was promoted to, and the one it was promoted from. */
+/** The configuration of a promoted flag in the target environment, and both environments. */
 export const promotedFlagCodec = record(
   {
     fromEnvironmentId: id,
@@ -53,7 +53,7 @@ export const promotedFlagCodec = record(
   names,
 )
 
-/** The endpoint of promotions. */
+/** The endpoint that promotes a flag. */
 export const promotionEndpoints = {
   promoteFlag: creating(`${FLAG}/promote`, {
     body: newPromotionCodec,

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { record } from '../record.ts'
 import { count, id } from '../scalars.ts'
 
-/** The new places of some members of an ordered list; the others keep theirs. */
+/** New positions of some items of an ordered list. The other items keep their `orderIndex`. */
 export type Reorder = z.output<typeof reorderCodec>
 
 const place = record({ id, orderIndex: count })

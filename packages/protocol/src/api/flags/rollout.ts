@@ -14,17 +14,17 @@ import {
   timestamp,
 } from '../scalars.ts'
 
-/** How a rule splits the contexts it matches among variations. */
+/** A rollout, which splits the contexts that match a rule among variations. */
 export type Rollout = z.output<typeof rolloutCodec>
 
 const rolloutStrategy = z.enum(['percentage', 'variant', 'gradual'])
 
-/** Percent with at most three decimals. */
+/** A percentage from 0 to 100 with at most three decimals. */
 export const percentage = z.number().min(0).max(100).multipleOf(0.001)
 
 const variantWeight = record({ variationId: id, weight: percentage })
 
-/** Half-open, in buckets 0…100 000. */
+/** A range of buckets from `from` (inclusive) to `to` (exclusive). */
 const bucketRange = record({
   variationId: id,
   from: z.int().min(0).max(100_000),
@@ -33,10 +33,10 @@ const bucketRange = record({
 
 const variants = z.array(variantWeight).min(1).max(100)
 const intervalHours = z.number().positive().max(87_600)
-/** At least 36 seconds: each step is a change of the environment for connected clients. */
+/** At least 36 seconds, because each step is a change that live clients receive. */
 const intervalHoursInput = z.number().min(0.01).max(87_600)
 
-/** Where bucketing formulas come from: our own, and the other systems whose flags can be imported. */
+/** The bucketing formulas: `ff` and the formulas of systems from which flags can be imported. */
 const BUCKETING_SCHEMES = [
   'ff',
   'unleash',
@@ -62,18 +62,18 @@ const fields = {
   bucketBy: attributeReference,
   salt: text(128),
   scheme: z.string().min(1).max(32),
-  /** Strategies `percentage` and `gradual`. */
+  /** For the strategies `percentage` and `gradual`. */
   variationId: id.nullable(),
-  /** Strategy `percentage`. */
+  /** For the strategy `percentage`. */
   percentage: percentage.nullable(),
-  /** Strategy `variant`. */
+  /** For the strategy `variant`. */
   variants: variants.nullable(),
-  /** Strategy `gradual`: the share grows by `increment` every `intervalHours`. */
+  /** For the strategy `gradual`: the percentage grows by `increment` every `intervalHours`. */
   targetPercentage: percentage.nullable(),
   increment: percentage.positive().nullable(),
   intervalHours: intervalHours.nullable(),
   startAt: timestamp.nullable(),
-  /** The present assignment of buckets; computed on each read for a gradual rollout. */
+  /** The current assignment of buckets; computed on each read for a gradual rollout. */
   ranges: z.array(bucketRange).max(1000),
   ...recordFields,
 }
@@ -81,15 +81,16 @@ const fields = {
 /** The codec of `Rollout`. */
 export const rolloutCodec = record(fields)
 
-/** A rollout after a change, and the percentage of users that the change has moved. */
+/** A rollout after a change, with the percentage of buckets that changed their variation. */
 export type ChangedRollout = z.output<typeof changedRolloutCodec>
 
 /** The codec of `ChangedRollout`. */
 export const changedRolloutCodec = record({ ...fields, movedPercentage: percentage })
 
 /**
- * What each strategy needs must be there and what belongs to another must not. Buckets by
- * `user.key` with a random salt unless said otherwise; a gradual one starts now.
+ * The body of `createRollout`. The fields of the strategy are required, and fields of other
+ * strategies are refused. Defaults: `bucketBy` is `user.key`, `salt` is random, and `startAt` is
+ * the current time.
  */
 export type NewRollout = z.output<typeof newRolloutCodec>
 
@@ -109,7 +110,10 @@ export const newRolloutCodec = record({
   startAt: instant.optional(),
 })
 
-/** Fields of a strategy that is given up are cleared with it, unless they are given. */
+/**
+ * The body of `updateRollout`; absent fields stay unchanged. A new `strategy` also clears the absent
+ * fields of the old strategy.
+ */
 export type RolloutChanges = z.output<typeof rolloutChangesCodec>
 
 /** The codec of `RolloutChanges`. */

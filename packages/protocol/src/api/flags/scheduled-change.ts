@@ -6,10 +6,10 @@ import { record } from '../record.ts'
 import { id, instant, recordFields, timestamp } from '../scalars.ts'
 import { auditActor } from '../users/audit-actor.ts'
 
-/** A change of a flag in an environment that is made at an instant. */
+/** A change of a flag in an environment that is applied at a set time. */
 export type ScheduledChange = z.output<typeof scheduledChangeCodec>
 
-/** Each is an endpoint's name and does what that endpoint does. */
+/** The names of the endpoints that can be scheduled. */
 const operation = z.enum([
   'updateFlagState',
   'createTargetingRule',
@@ -23,7 +23,7 @@ const operation = z.enum([
 /** An operation that can be scheduled. */
 export type ScheduledOperation = z.output<typeof operation>
 
-/** The body that the endpoint takes; null for a deletion. */
+/** The request body of the endpoint; `null` for a deletion. */
 const body = z.record(z.string(), z.json()).nullable()
 
 const author = z.strictObject({
@@ -39,15 +39,15 @@ export const scheduledChangeCodec = record({
   projectId: id,
   applyAt: timestamp,
   operation,
-  /** The rule or the rollout that is changed; null where there is none yet. */
+  /** The id of the rule or rollout to change; `null` for other operations. */
   targetId: id.nullable(),
   body,
-  /** `failed` when it could not be made at its time; it is not tried again. */
+  /** `failed` if the change could not be applied. It is not retried. */
   status: z.enum(['pending', 'applied', 'failed']),
   appliedAt: timestamp.nullable(),
-  /** Why it failed. */
+  /** The reason of the failure; `null` if there is none. */
   failure: z.string().nullable(),
-  /** The actor that makes the change, and the credential that authenticated it. */
+  /** The author of the change and the kind of credential that authenticated the author. */
   createdBy: author,
   ...recordFields,
 })
@@ -67,8 +67,8 @@ const SCHEDULED_CHANGES = `${FLAG_STATE}/scheduled-changes` as const
 const status = z.enum(['pending', 'applied', 'failed']).optional()
 
 const AUTHOR_NOTES =
-  'The rights of the author are checked again when the change is due; without them the change fails ' +
-  'with that reason.'
+  'The permissions of the author are checked again when the change is due. If they are missing, ' +
+  'the change fails and `failure` contains the reason.'
 
 /** The endpoints of scheduled changes. */
 export const scheduledChangeEndpoints = {
@@ -81,6 +81,6 @@ export const scheduledChangeEndpoints = {
     notes: AUTHOR_NOTES,
     response: scheduledChangeCodec,
   }),
-  /** Only while it is pending. */
+  /** Only a pending change can be deleted. */
   deleteScheduledChange: deleting(`${SCHEDULED_CHANGES}/{changeId}`),
 }

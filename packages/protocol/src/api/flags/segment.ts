@@ -16,7 +16,7 @@ import {
 } from '../scalars.ts'
 import { CONDITION_NOTES, conditionInputs, conditions } from './condition.ts'
 
-/** A named group of contexts that rules of any flag of the project can refer to. */
+/** A named group of contexts, which the rules of all flags of the project can refer to. */
 export type Segment = z.output<typeof segmentCodec>
 
 const segmentLogicalOp = z.enum(['AND', 'OR', 'NOT'])
@@ -37,7 +37,7 @@ export const segmentCodec = record({
   ...recordFields,
 })
 
-/** The name is the key unless given. */
+/** The body of `createSegment`. `name` defaults to the key. */
 export type NewSegment = z.output<typeof newSegmentCodec>
 
 /** The codec of `NewSegment`. */
@@ -51,7 +51,7 @@ export const newSegmentCodec = record({
   keyAttribute: attributeReference.optional(),
 })
 
-/** The body of `updateSegment`; absent fields stay as they are. */
+/** The body of `updateSegment`; absent fields stay unchanged. */
 export type SegmentChanges = z.output<typeof segmentChangesCodec>
 
 /** The codec of `SegmentChanges`. */
@@ -64,7 +64,7 @@ export const segmentChangesCodec = record({
   keyAttribute: clearable(attributeReference, 'user.key'),
 })
 
-/** Keys that join one of a segment's two lists, and keys that leave it. */
+/** The body of `changeSegmentKeys`: keys to add to and remove from one list of a segment. */
 export type SegmentKeys = z.output<typeof segmentKeysCodec>
 
 const listedKeys = z.array(text(1024).min(1)).max(10_000)
@@ -93,7 +93,7 @@ export const segmentEndpoints = {
     response: segmentCodec,
   }),
   deleteSegment: deleting(`${SEGMENTS}/{segmentId}`),
-  /** At most 10 000 keys a call, added and removed together. */
+  /** A request can add and remove at most 10,000 keys in total. */
   changeSegmentKeys: changing(`${SEGMENTS}/{segmentId}/keys`, {
     method: 'POST',
     body: segmentKeysCodec,

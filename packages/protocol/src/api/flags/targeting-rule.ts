@@ -8,10 +8,10 @@ import { CONDITION_NOTES, conditionInputs, conditions } from './condition.ts'
 import { reorderCodec } from './reorder.ts'
 import { segmentCodec } from './segment.ts'
 
-/** Decides which variation a matching context gets, in one environment of a flag. */
+/** A targeting rule of a flag in one environment. It serves a variation to matching contexts. */
 export type TargetingRule = z.output<typeof targetingRuleCodec>
 
-/** A rule as it is answered, with its segment beside it. */
+/** A targeting rule with its segment. */
 export type TargetingRuleView = z.output<typeof targetingRuleViewCodec>
 
 const ruleKind = z.enum(['segment', 'custom'])
@@ -54,25 +54,29 @@ const inputFields = {
   orderIndex: count.optional(),
 }
 
-/** The kind is `segment` when a segment is given, else `custom`, unless it is said. */
+/**
+ * The body of `createTargetingRule`. `kind` defaults to `segment` if `segmentId` is present,
+ * otherwise to `custom`.
+ */
 export type NewTargetingRule = z.output<typeof newTargetingRuleCodec>
 
 /** The codec of `NewTargetingRule`. */
 export const newTargetingRuleCodec = record({ name, ...inputFields })
 
-/** The body of `updateTargetingRule`; absent fields stay as they are. */
+/** The body of `updateTargetingRule`; absent fields stay unchanged. */
 export type TargetingRuleChanges = z.output<typeof targetingRuleChangesCodec>
 
 /** The codec of `TargetingRuleChanges`. */
 export const targetingRuleChangesCodec = record({ name: name.optional(), ...inputFields })
 
 const CREATE_NOTES =
-  'A rule of the kind `custom`, which is the default, needs `conditions`; `[]` matches every context. ' +
+  '`kind` defaults to `segment` if `segment_id` is present, otherwise to `custom`. A rule of ' +
+  'kind `custom` requires `conditions`; `[]` matches every context. ' +
   CONDITION_NOTES
 
 const UPDATE_NOTES =
-  '`conditions` cannot be `null`; `[]` matches every context. A rule whose `kind` changes from ' +
-  '`segment` to `custom` loses its segment. Only conditions in the request are checked. ' +
+  '`conditions` must not be `null`; `[]` matches every context. If `kind` changes from `segment` ' +
+  'to `custom`, `segment_id` is cleared. Stored conditions are not checked again. ' +
   CONDITION_NOTES
 
 const TARGETING_RULES = `${FLAG_STATE}/targeting-rules` as const

@@ -6,10 +6,10 @@ import { record } from '../record.ts'
 import { clearable, count, description, id, key, name, recordFields, text } from '../scalars.ts'
 import { reorderCodec } from './reorder.ts'
 
-/** One of the values a flag can take. */
+/** One of the values of a flag. */
 export type Variation = z.output<typeof variationCodec>
 
-/** Text that is read by the flag's type. */
+/** The value as text, in a format that depends on the type of the flag. */
 const variationValue = text(65_536)
 
 /** The codec of `Variation`. */
@@ -26,7 +26,7 @@ export const variationCodec = record({
   ...recordFields,
 })
 
-/** The name is the key unless given; the order is the last. */
+/** The body of `createVariation`. `name` defaults to the key, `orderIndex` to the last position. */
 export type NewVariation = z.output<typeof newVariationCodec>
 
 /** The codec of `NewVariation`. */
@@ -39,7 +39,7 @@ export const newVariationCodec = record({
   orderIndex: count.optional(),
 })
 
-/** The body of `updateVariation`; absent fields stay as they are. */
+/** The body of `updateVariation`; absent fields stay unchanged. */
 export type VariationChanges = z.output<typeof variationChangesCodec>
 
 /** The codec of `VariationChanges`. */
@@ -53,7 +53,7 @@ export const variationChangesCodec = record({
 
 const VARIATIONS = `${FLAG}/variations` as const
 
-const VALUE_NOTES = 'Integers beyond 2^53 are refused for flags of the type `number`.'
+const VALUE_NOTES = 'Integers beyond 2^53 are refused for flags of type `number`.'
 
 /** The endpoints of variations. */
 export const variationEndpoints = {

@@ -5,7 +5,7 @@ import { ORGANIZATION } from '../paths.ts'
 import { record } from '../record.ts'
 import { count, email, id, name, recordFields, text, timestamp } from '../scalars.ts'
 
-/** Owns projects, has members and a plan. */
+/** An organization, which has projects, members and a plan. */
 export type Organization = z.output<typeof organizationCodec>
 
 const metadata = z.record(z.string(), z.json())
@@ -35,16 +35,16 @@ export type NewOrganization = z.output<typeof newOrganizationCodec>
 /** The codec of `NewOrganization`. */
 export const newOrganizationCodec = record({ name, billingEmail: email.nullable().optional() })
 
-/** The body of `updateOrganization`; absent fields stay as they are. */
+/** The body of `updateOrganization`; absent fields stay unchanged. */
 export type OrganizationChanges = z.output<typeof organizationChangesCodec>
 
 /** The codec of `OrganizationChanges`. */
 export const organizationChangesCodec = record({
   name: name.optional(),
   billingEmail: email.nullable().optional(),
-  /** Entries to set, each as a whole; the others stay. */
+  /** Entries to add or replace. Other entries stay unchanged. */
   metadataUpdates: z.record(metadataKey, z.json()).optional(),
-  /** Keys to remove, whether they are there or not. */
+  /** Keys to remove. Unknown keys are ignored. */
   metadataDeletes: z.array(metadataKey).max(1000).optional(),
 })
 
@@ -52,7 +52,7 @@ const ORGANIZATIONS = '/organizations'
 
 /** The endpoints of organizations. */
 export const organizationEndpoints = {
-  /** The caller's own; for the role `platform`, all. */
+  /** Returns the organizations of the caller, or all of them for the role `platform`. */
   listOrganizations: reading(ORGANIZATIONS, {
     query: searchQuery,
     response: pageOf(organizationCodec),

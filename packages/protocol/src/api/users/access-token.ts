@@ -6,20 +6,20 @@ import { record } from '../record.ts'
 import { role } from '../roles.ts'
 import { id, instant, name, recordFields, timestamp } from '../scalars.ts'
 
-/** A bearer token for management; the token itself is shown once and never stored. */
+/** A bearer token for the management API. Only a hash of the token is stored. */
 export type AccessToken = z.output<typeof accessTokenCodec>
 
 const fields = {
   id,
-  /** null only for the role `platform`. */
+  /** `null` only for the role `platform`. */
   orgId: id.nullable(),
   name,
   role,
-  /** The first 11 characters, to recognise a token by. */
+  /** The first 11 characters, which help users to recognise a token. */
   prefix: z.string(),
   expiresAt: timestamp.nullable(),
   lastUsedAt: timestamp.nullable(),
-  /** The id of the actor who created it. */
+  /** The id of the actor that created the token. */
   createdBy: z.string(),
   ...recordFields,
 }
@@ -27,7 +27,7 @@ const fields = {
 /** The codec of `AccessToken`. */
 export const accessTokenCodec = record(fields)
 
-/** A token in the answer that creates it; `token` is null when that request is repeated. */
+/** The response to `createAccessToken`. `token` is `null` in the response to a repeated request. */
 export type IssuedAccessToken = z.output<typeof issuedAccessTokenCodec>
 
 /** The codec of `IssuedAccessToken`. */

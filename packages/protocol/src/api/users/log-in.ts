@@ -13,46 +13,50 @@ export const newLogInCodec = record({
   password: text(1024).min(1),
 })
 
-/** The caller: user or token, role and memberships. */
+/** The authenticated caller: a user or a token, with its role and memberships. */
 export type LogIn = z.output<typeof logInCodec>
 
 /** The codec of `LogIn`. */
 export const logInCodec = record({
   user: record({
-    /** A user's, or a token's. */
+    /** The id of the user or the token. */
     id: z.string(),
     /** Empty for a token. */
     email: z.string(),
     name: z.string(),
-    /** In the organization that `X-FF-Organization` names, else that of the oldest membership. */
+    /** The role in the organization of `X-FF-Organization`, by default the oldest membership. */
     role,
-    /** null only for the role `platform`. */
+    /** `null` only for the role `platform`. */
     orgId: id.nullable(),
   }),
-  /** The values of `X-FF-Organization`, the oldest membership first; empty for a token. */
+  /** The memberships of a user, oldest first; empty for a token. */
   memberships: z.array(record({ orgId: id, name, role: memberRole })),
-  /** The value of `X-CSRF-Token` that every changing request needs; null for a token. */
+  /** The required `X-CSRF-Token` of requests that change something; `null` for a token. */
   csrfToken: z.string().nullable(),
-  /** The end of the session, regardless of its use; null for a token. */
+  /** The end of the log-in session, regardless of its use; `null` for a token. */
   expiresAt: timestamp.nullable(),
 })
 
-/** Exactly two of the three fields are set; see `changePassword`. */
+/**
+ * The body of `changePassword`: exactly two of the three fields. A `newPassword` requires either
+ * `oldPassword` or the `token` of a one-time link. A `token` with `oldPassword` accepts a
+ * membership and keeps the password.
+ */
 export type PasswordChange = z.output<typeof passwordChangeCodec>
 
 const password = text(1024).min(1).optional()
 
 /** The codec of `PasswordChange`. */
 export const passwordChangeCodec = record({
-  /** Of a one-time link. */
+  /** The token of a one-time link. */
   token: text(128).min(1).optional(),
   oldPassword: password,
   newPassword: password,
 })
 
 const ATTEMPT_NOTES =
-  'Failed attempts are limited for each account and network, each network and each account; a ' +
-  'device that is known for the account by its cookie has a limit of its own.'
+  'Failed attempts are limited per account and network, per network, and per account. A browser ' +
+  'with a device cookie of the account has a separate limit.'
 
 /** The endpoints of log-ins. */
 export const logInEndpoints = {

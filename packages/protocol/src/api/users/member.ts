@@ -6,16 +6,16 @@ import { record } from '../record.ts'
 import { memberRole } from '../roles.ts'
 import { email, id, name, recordFields } from '../scalars.ts'
 
-/** A user account, which may belong to several organizations. */
+/** A user account, which can be a member of several organizations. */
 export type User = z.output<typeof userCodec>
 
-/** In lower case, so that one address is one user. */
+/** An e-mail address in lower case, so that its spelling identifies one user. */
 const userEmail = email.toLowerCase()
 
 /** The codec of `User`. */
 export const userCodec = record({ id, email: userEmail, name, ...recordFields })
 
-/** A user in an organization. */
+/** The membership of a user in an organization. */
 export type Member = z.output<typeof memberCodec>
 
 const fields = {
@@ -32,19 +32,19 @@ const fields = {
 /** The codec of `Member`. */
 export const memberCodec = record(fields)
 
-/** The response to an invitation. The link is null if none was created or the request is repeated. */
+/** A member and the one-time link; `null` if none was created or the request is repeated. */
 export type InvitedMember = z.output<typeof invitedMemberCodec>
 
 /** The codec of `InvitedMember`. */
 export const invitedMemberCodec = record({ ...fields, oneTimeLink: z.string().nullable() })
 
-/** The name is the e-mail address unless given. */
+/** The body of `addMember`. `name` defaults to the e-mail address. */
 export type NewMember = z.output<typeof newMemberCodec>
 
 /** The codec of `NewMember`. */
 export const newMemberCodec = record({ email: userEmail, name: name.optional(), role: memberRole })
 
-/** The body of `updateMember`; absent fields stay as they are. */
+/** The body of `updateMember`; absent fields stay unchanged. */
 export type MemberChanges = z.output<typeof memberChangesCodec>
 
 /** The codec of `MemberChanges`. */

@@ -3,10 +3,10 @@ import { endpointsLike, noBody, noQuery } from '../endpoint.ts'
 import { record } from '../record.ts'
 import { text } from '../scalars.ts'
 
-/** A path of the same server that no browser interprets as another origin. */
+/** A pattern for paths on the same server that no browser interprets as another origin. */
 export const OWN_PATH = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,511}$/
 
-/** Both endpoints are opened by a browser and redirect it. */
+/** Returns an endpoint that a browser opens and that redirects it. */
 const redirecting = endpointsLike({
   method: 'GET',
   permission: 'anyone',
@@ -16,16 +16,16 @@ const redirecting = endpointsLike({
   response: z.null(),
 })
 
-const ownPath = text(512).regex(OWN_PATH, 'must be a path of this server, such as /docs')
+const ownPath = text(512).regex(OWN_PATH, 'must be a path on this server, such as /docs')
 const answered = text(4096).optional()
 
 /** The endpoints of OpenID Connect. */
 export const oidcEndpoints = {
-  /** Sends the browser to the identity provider; `return_to` is where it ends up, logged in. */
+  /** Redirects to the identity provider. After the log-in, the browser is sent to `return_to`. */
   startOidcLogIn: redirecting('/auth/oidc/start', {
     query: record({ returnTo: ownPath.optional() }),
   }),
-  /** Where the provider sends the browser back to. It may add other parameters. */
+  /** The redirect URL of the identity provider, which may add unknown parameters. */
   finishOidcLogIn: redirecting('/auth/oidc/callback', {
     query: z.object({
       code: answered,
@@ -33,7 +33,7 @@ export const oidcEndpoints = {
       iss: answered,
       error: z
         .string()
-        .regex(/^[\w.-]{1,128}$/, 'must be a code of an error')
+        .regex(/^[\w.-]{1,128}$/, 'must be an OAuth error code')
         .optional(),
     }),
   }),
