@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { exportedNames } from './doc-comments.ts'
 import { cyclesIn, folderImports, type Graph, importsBetween } from './import-graph.ts'
 import { packageNames, root, sourceFiles } from './source-files.ts'
 
@@ -72,6 +73,45 @@ describe('source files', () => {
     const counts = new Map(files.map((file) => [file, linesIn(file)]))
     figures.push(`The longest files: ${largest(counts)}`)
     expect(keysAbove(counts, MAX_LINES_PER_FILE)).toEqual(KNOWN.longFiles)
+  })
+})
+
+describe('exported names', () => {
+  it('Every exported name has a doc comment.', () => {
+    const exported = files.flatMap((file) => {
+      return exportedNames(file).map((each) => ({ ...each, file: name(file) }))
+    })
+    const missing = exported.filter(({ hasComment }) => !hasComment)
+    const documented = exported.length - missing.length
+    figures.push(`${documented} of ${exported.length} exported names have a doc comment`)
+    expect(missing.map((each) => `${each.file} ${each.name}`)).toEqual([])
+  })
+
+  it('An exported name without a doc comment is found, and a re-export is left out.', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ff-exports-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'a.ts')
+    const lines = [
+      '/** A comment. */',
+      'export const a = 1, b = 2',
+      '// A comment of another kind.',
+      'export const c = 3',
+      'const d = 4',
+      'export { d }',
+      "export * from './b.ts'",
+      "export { x } from './b.ts'",
+      '/** A comment of the first overload. */',
+      'export function e(f: string): void',
+      'export function e(f: number): void {}',
+      'export interface G {}',
+      'export type H = 1',
+      'export class I {}',
+      'function j() {}',
+    ]
+    writeFileSync(file, lines.join('\n'))
+    const found = exportedNames(file).filter(({ hasComment }) => !hasComment)
+    expect(found.map((each) => each.name)).toEqual(['c', 'd', 'G', 'H', 'I'])
+    expect(exportedNames(file)).toHaveLength(8)
   })
 })
 
