@@ -23,7 +23,7 @@ export function linesReply(
         return { done: false, value: `${JSON.stringify(z.encode(response, value))}\n` }
       } catch (cause) {
         // When the caller disconnects, the pending read of the next item fails as expected.
-        if (!isReturned) logger.error('a response failed while it was being sent', { cause })
+        if (!isReturned) logger.error('A response failed while it was being sent', { cause })
         await lines.return()
         throw cause
       }

@@ -139,7 +139,7 @@ export class LoginAudit {
       const fields = { attempts, since }
       await this.#keep({ type: 'user.login_limited', fields, actor: UNKNOWN_ACTOR, orgId: '' })
     } catch (cause) {
-      this.#options.logger.error('refused log-ins could not be audited', { attempts, since, cause })
+      this.#options.logger.error('Refused log-ins could not be audited', { attempts, since, cause })
     }
   }
 

@@ -124,6 +124,6 @@ async function attempt(
   try {
     await work()
   } catch (cause) {
-    logger.error('an organization could not be billed', { orgId, cause })
+    logger.error('An organization could not be billed', { orgId, cause })
   }
 }

@@ -63,7 +63,7 @@ async function readEvent(
     return event
   } catch (error) {
     const eventId = isFlagError(error) ? error.details?.['eventId'] : undefined
-    if (eventId !== undefined) logger.warn(`a payment event was refused: ${String(error)}`)
+    if (eventId !== undefined) logger.warn(`A payment event was refused: ${String(error)}`)
     throw error
   }
 }
@@ -101,7 +101,7 @@ async function settleAll(services: ChangeServices, customerId: string): Promise<
     if (orgId !== undefined) await settle(services, last, orgId)
     else
       services.logger.info(
-        'the customer of a payment event belongs to no organization yet',
+        'The customer of a payment event belongs to no organization yet',
         factsOf(last),
       )
   }
@@ -152,7 +152,7 @@ async function settle(
   })
   if (isTaken) return
   services.logger.warn(
-    'a payment event was not applied because another customer pays for the organization',
+    'A payment event was not applied because another customer pays for the organization',
     { orgId, ...factsOf(last) },
   )
 }

@@ -203,7 +203,7 @@ async function notifyChangeFeed(
     try {
       await changeFeed.publish(hint)
     } catch (cause) {
-      logger.warn('the change feed could not be notified of a change', { hint, cause })
+      logger.warn('The change feed could not be notified of a change', { hint, cause })
     }
   }
 }

@@ -247,6 +247,6 @@ describe('GET /audit/export over a socket', () => {
     const response = await fetch(`${listening?.url}/audit/export`, { headers })
     expect(response.status).toBe(200)
     await expect(response.text()).rejects.toThrow()
-    expect(errors).toContain('a response failed while it was being sent')
+    expect(errors).toContain('A response failed while it was being sent')
   })
 })
