@@ -9,9 +9,9 @@ import { floorOf } from './floor.ts'
 import { installedPeers } from './peer.ts'
 import { manyFlags, NOW, oneFlag, oneSegment, USERS, userAt } from './workload.ts'
 
-/** One thing that is measured beside others. */
+/** A case of the benchmark. */
 export interface Case {
-  /** How often it is called in a round, so that each round takes some 20 milliseconds. */
+  /** The number of calls in a round, with which a round takes about 20 milliseconds. */
   readonly calls: number
   call(turn: number): unknown
 }
@@ -39,20 +39,20 @@ const OWN: Readonly<Record<string, () => Case>> = {
   },
 }
 
-/** The case of a name: one of ours, or a workload and the name of a peer. */
+/** Returns the case with a name. The name of a peer's case is a workload and the peer's name. */
 export async function caseOf(name: string): Promise<Case> {
   const own = OWN[name]
   return own === undefined ? peerCase(name.slice(0, 2), name.slice(3)) : own()
 }
 
-/** Compiles, and evaluates all flags once, for part of the work is done when that is first asked. */
+/** Compiles, and evaluates all flags once, because the first evaluation does a part of the work. */
 export function compileForAll(definition: FlagSetDefinition, previous?: FlagSet): FlagSet {
   const flagSet = compileFlagSet(definition, { previous })
   evaluateAll(flagSet, userAt(0), NOW)
   return flagSet
 }
 
-/** The next version, in which one flag has lost its first rule. */
+/** Returns the next version, in which the first rule of one flag is removed. */
 export function changed(definition: FlagSetDefinition, position: number): FlagSetDefinition {
   const flags = definition.flags.map((flag, index) => {
     return index === position ? { ...flag, rules: flag.rules.slice(1) } : flag
@@ -70,8 +70,8 @@ async function peerCase(group: string, name: string): Promise<Case> {
   if (workload === undefined || peer === undefined) throw new Error(`no case ${group} ${name}`)
   const prepared = await peer.prepare(workload.definition())
   const contexts = USERS.map((user) => prepared.contextOf(user))
-  const ask = group === 'W1' ? prepared.value : prepared.values
-  return { calls: workload.calls, call: (turn) => ask(contexts[turn % contexts.length]) }
+  const evaluate = group === 'W1' ? prepared.value : prepared.values
+  return { calls: workload.calls, call: (turn) => evaluate(contexts[turn % contexts.length]) }
 }
 
 function floorCase(definition: FlagSetDefinition, calls: number): Case {
@@ -97,6 +97,6 @@ function allValues(definition: FlagSetDefinition, calls: number): Case {
 
 function allJson(definition: FlagSetDefinition, calls: number): Case {
   const codes = codesOf(definition)
-  // Reading a character makes the engine put the pieces together.
+  // Reading a character forces V8 to concatenate the text.
   return { calls, call: (turn) => jsonOf(codes(turn)).charCodeAt(0) }
 }

@@ -4,8 +4,8 @@ import type { Prepared } from './peer.ts'
 import { NOW, type UserContext } from './workload.ts'
 
 /**
- * Throws unless a peer answers as the engine does wherever rules decide. Each engine has a hash of
- * its own, so where a rollout decides, a peer must serve about half of the users.
+ * Throws if a peer and the engine have different values for a flag that rules decide. If a rollout
+ * decides, a peer must serve about half of the users, because each engine has another hash.
  */
 export async function checkPeer(
   name: string,
@@ -26,7 +26,7 @@ export async function checkPeer(
     for (const { key } of definition.flags) {
       const value = values[key]
       if (value !== ifOn[key] && value !== ifOff[key]) {
-        throw new Error(`${name} says ${value} for ${key} and the user ${user.key}`)
+        throw new Error(`${name} returns ${value} for ${key} and the user ${user.key}`)
       }
       if (ifOn[key] !== ifOff[key]) {
         decided += 1
@@ -34,16 +34,18 @@ export async function checkPeer(
       }
     }
     if ((await prepared.value(context)) !== values[firstKey]) {
-      throw new Error(`${name} says two things of ${firstKey} and the user ${user.key}`)
+      throw new Error(`${name} returns two values for ${firstKey} and the user ${user.key}`)
     }
   }
-  // Five standard deviations of fair coins.
+  // The limit is five standard deviations of a binomial distribution.
   if (Math.abs(served / decided - 0.5) > 2.5 / Math.sqrt(decided)) {
-    throw new Error(`${name} serves ${served} of ${decided} users, which is not half of them`)
+    throw new Error(`${name} serves ${served} of ${decided} users, but half of them are expected`)
   }
 }
 
-/** The same flags with rollouts that serve everybody one variation, the first or the second. */
+/**
+ * Returns the same flags with rollouts that serve the first or second variation to all contexts.
+ */
 function withRollouts(definition: FlagSetDefinition, position: 0 | 1): FlagSetDefinition {
   const flags = definition.flags.map((flag) => {
     const variationId = flag.variations[position]?.id

@@ -5,13 +5,13 @@ import { floorOf } from './floor.ts'
 import { installedPeers } from './peer.ts'
 import { manyFlags, NOW, oneFlag, USERS } from './workload.ts'
 
-/** Throws unless the floors answer as the engine does. */
+/** Throws if the floors and the engine have different results. */
 export function checkFloors(): void {
   checkFloor(oneFlag())
   checkFloor(manyFlags(100))
 }
 
-/** Throws unless all peers answer right. Of 1,000 flags 200 users ask, for that takes long. */
+/** Throws if a peer has wrong results. For 1,000 flags, only 200 users are checked to save time. */
 export async function checkPeers(): Promise<void> {
   await checkEach(oneFlag(), 1000)
   await checkEach(manyFlags(100), 1000)

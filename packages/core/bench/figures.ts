@@ -1,6 +1,6 @@
 import { figureOf, type Times } from './processes.ts'
 
-/** A figure and what it should be, where that was said. */
+/** A figure and, optionally, its target. */
 export interface Figure {
   readonly name: string
   readonly value: number
@@ -9,7 +9,7 @@ export interface Figure {
   readonly atMost?: number
 }
 
-/** What the times of one run say beside each other, which is much the same on every machine. */
+/** Returns ratios of the times of one run. They depend little on the machine. */
 export function ratiosOf(times: Times, peers: readonly string[]): Figure[] {
   const ratio = (name: string, above: string, below: string): Figure => {
     return { name, value: timeOf(times, above) / timeOf(times, below), unit: 'times' }
@@ -36,7 +36,7 @@ export function ratiosOf(times: Times, peers: readonly string[]): Figure[] {
   ]
 }
 
-/** What only a process that did nothing else before can tell: the first calls, and memory. */
+/** Returns the figures that need a fresh process: times of the first calls, and memory. */
 export function freshFigures(): Figure[] {
   const times = (name: string, task: string) => {
     return { name, value: figureOf(task, 11), unit: 'times' } as const
@@ -59,13 +59,13 @@ export function freshFigures(): Figure[] {
   ]
 }
 
-/** A figure as it is printed and compared with its target. */
+/** Returns the text of a figure that is printed and compared with its target. */
 export function rounded({ value, unit }: Figure): string {
   if (unit === 'times' && value < 10) return value.toFixed(2)
   return value.toFixed(unit === 'bytes' && value >= 10 ? 0 : 1)
 }
 
-/** undefined: there is no target. */
+/** Returns `true` if a figure meets its target, or `undefined` if it has none. */
 export function isKept(figure: Figure): boolean | undefined {
   const { atLeast, atMost } = figure
   const value = Number(rounded(figure))

@@ -9,14 +9,14 @@ import type {
 import { compileSalt } from '../src/rollouts/bucket.ts'
 import type { UserContext } from './workload.ts'
 
-/** The values of all flags of one workload. */
+/** Returns the values of all flags of one workload. */
 export type Floor = (context: UserContext) => FlagValues
 
 /**
- * What a programmer would write by hand for one workload, and nothing else: an `if` for each rule,
- * a `Set` for each list, a loop over the key for each rollout, the hash of whose salt is there
- * already, and one object literal for the result. Made with `new Function`, which the engine itself
- * never uses.
+ * Generates code that is comparable to code written by hand for one workload: an `if` for each
+ * rule, a `Set` for each list, a loop over the key for each rollout, with a precomputed hash state
+ * of the salt, and one object literal for the result. Uses `new Function`, which the engine never
+ * does.
  */
 export function floorOf(definition: FlagSetDefinition): Floor {
   const sets: ReadonlySet<string>[] = []

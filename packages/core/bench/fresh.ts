@@ -5,33 +5,33 @@ import { startClock } from './clock.ts'
 import { median } from './processes.ts'
 import { manyFlags, NOW, oneFlag, userAt } from './workload.ts'
 
-/** What is measured once in a process: how many times longer calls take then, or bytes. */
+// Measurements that need a fresh process. They return a ratio of times, or bytes.
 
 type Call = (turn: number) => unknown
 
 let sink: unknown
 
-/** One flag, a thousand calls after the first twenty thousand. */
+/** Returns the time of 1,000 calls after 20,000, relative to the steady state. One flag. */
 export function warmUpOne(): number {
   return warmUp(oneCall(), { before: 20_000, calls: 1000, steadyAfter: 1_000_000 })
 }
 
-/** All of 100 flags, the second hundred of calls. */
+/** Returns the time of the second hundred calls, relative to the steady state. 100 flags. */
 export function warmUpHundred(): number {
   return warmUp(hundredCall(), { before: 100, calls: 100, steadyAfter: 20_000 })
 }
 
-/** Bytes a call. */
+/** Returns the bytes of garbage per call. One flag. */
 export function garbageOne(): number {
   return garbage(oneCall(), 200_000)
 }
 
-/** Bytes a flag, of all values of 100 flags. */
+/** Returns the bytes of garbage per flag, for the values of 100 flags. */
 export function garbageHundred(): number {
   return garbage(hundredCall(), 5000) / 100
 }
 
-/** All of 100 flags in a process that has seen them change twenty times, beside none. */
+/** Returns the time for the values of 100 flags after 20 changes, relative to before. */
 export function afterChanges(): number {
   let definition = manyFlags(100)
   let flagSet = compileFlagSet(definition)
@@ -47,7 +47,7 @@ export function afterChanges(): number {
   return steadyTime(call, 100) / before
 }
 
-/** The bytes that a compiled set of 1,000 flags keeps, its definition apart. */
+/** Returns the bytes of a compiled set of 1,000 flags, without its definition. */
 export function heap(): number {
   const definition = manyFlags(1000)
   collectGarbage()
@@ -73,17 +73,17 @@ function warmUp(
   call: Call,
   times: { readonly before: number; readonly calls: number; readonly steadyAfter: number },
 ): number {
-  // In rounds like the one that is timed, for an engine compiles one long loop in another way.
+  // The warm-up has rounds like the measurement, because V8 compiles one long loop differently.
   for (let calls = 0; calls < times.before; calls += times.calls) run(call, times.calls)
   const early = timeOf(call, times.calls)
   run(call, times.steadyAfter)
   return early / steadyTime(call, times.calls)
 }
 
-/** In a process whose young generation holds everything until it is counted. */
+/** Requires a process with a young generation that is large enough for all garbage. */
 function garbage(call: Call, calls: number): number {
   run(call, calls * 5)
-  // In the first ones the engine still compiles, which leaves garbage that is not of a call.
+  // The median excludes the first rounds, in which V8 still compiles and creates other garbage.
   const rounds = Array.from({ length: 25 }, () => {
     collectGarbage()
     const before = process.memoryUsage().heapUsed

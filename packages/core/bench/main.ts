@@ -5,7 +5,7 @@ import { type Figure, freshFigures, isKept, ratiosOf, rounded } from './figures.
 import { installedPeers, PEERS, type Peer } from './peer.ts'
 import { compare, runTask, type Times } from './processes.ts'
 
-/** `--no-peers` measures nothing of others, `--json <file>` keeps the figures as well. */
+// `--no-peers` skips the engines of others. `--json <file>` also writes the figures to a file.
 const { values: options } = parseArgs({
   options: { 'no-peers': { type: 'boolean' }, json: { type: 'string' } },
 })

@@ -1,31 +1,32 @@
 import type { FlagSetDefinition } from '../src/index.ts'
 import type { UserContext } from './workload.ts'
 
-/** An engine of others. Each is one file in `peers/`, which is installed only to be measured. */
+/** Another engine for comparison. Each is a file in `peers/`, with separate dependencies. */
 export interface Peer {
   readonly name: string
-  /** The package whose version and licence are told. */
+  /** The npm package of the engine. Its version and licence are printed. */
   readonly package: string
-  /** Tells it about our flags in its own words, without network and without timers. */
+  /** Translates the definition and starts the engine, without network and timers. */
   prepare(definition: FlagSetDefinition): Promise<Prepared> | Prepared
 }
 
-/** A peer that knows some flags. What it returns may be a promise. */
+/** A peer that is ready to evaluate. `value` and `values` can return a promise. */
 export interface Prepared {
-  /** Its own form of a context; made before anything is measured. */
+  /** Converts a context to the form of the peer. Called before the measurement. */
   contextOf(user: UserContext): unknown
-  /** The value of the first flag. */
+  /** Returns the value of the first flag. */
   value(context: unknown): unknown
-  /** The values of all flags, in whatever form it has them soonest. */
+  /** Returns the values of all flags, in the form that is fastest for the peer. */
   values(context: unknown): unknown
-  /** The same by the keys of the flags; not measured. */
+  /** Converts the result of `values` to values by flag key. Not measured. */
   read(values: unknown): Readonly<Record<string, unknown>>
   close?(): unknown
 }
 
-/** The folder is no part of the workspace, and not everybody has installed what it needs. */
+/** The folder of the peers. It is not part of the workspace, and is installed separately. */
 export const PEERS = new URL('../peers/', import.meta.url)
 
+/** Loads all peers. Throws if their packages are not installed. */
 export async function installedPeers(): Promise<readonly Peer[]> {
   return (await import(new URL('index.js', PEERS).href)).peers
 }

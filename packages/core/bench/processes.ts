@@ -2,14 +2,15 @@ import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** Nanoseconds a call, by the name of the case. */
+/** The nanoseconds per call, by the name of the case. */
 export type Times = Readonly<Record<string, number>>
 
 const FILE = fileURLToPath(new URL('task.js', import.meta.url))
 
 /**
- * The median of each case. Each has a process of its own, for what else ran in a process makes the
- * same code slower, and all take turns in every round, so that noise hits all alike.
+ * Measures cases and returns the median of each. Each case has a separate process, because other
+ * code in the same process would make it slower. In every round, all cases run one after the other,
+ * so that noise affects all of them.
  */
 export async function compare(rounds: number, names: readonly string[]): Promise<Times> {
   const running: { readonly child: ChildProcess; readonly times: number[] }[] = []
@@ -31,13 +32,14 @@ export async function compare(rounds: number, names: readonly string[]): Promise
   return Object.fromEntries(running.map(({ times }, index) => [names[index], median(times)]))
 }
 
-/** The middle of what so many processes say, one after the other. */
+/** Runs a task in several processes, one after the other, and returns the median of the results. */
 export function figureOf(task: string, processes: number): number {
   return median(Array.from({ length: processes }, () => Number(runTask(task))))
 }
 
+/** Runs a task in a new process and returns its output. */
 export function runTask(task: string): string {
-  // Megabytes of young generation: nothing is collected while garbage is counted.
+  // A large young generation (in MB), so that no garbage is collected while it is counted.
   const roomy = ['--min-semi-space-size=128', '--max-semi-space-size=128']
   const flags = ['--expose-gc', ...(task.startsWith('garbage') ? roomy : [])]
   return execFileSync(process.execPath, [...flags, FILE, task], {
@@ -46,6 +48,7 @@ export function runTask(task: string): string {
   })
 }
 
+/** Returns the median of numbers, or 0 if there are none. */
 export function median(numbers: readonly number[]): number {
   return [...numbers].sort((left, right) => left - right)[numbers.length >> 1] ?? 0
 }
@@ -53,7 +56,7 @@ export function median(numbers: readonly number[]): number {
 async function answerOf(child: ChildProcess): Promise<unknown> {
   const over = new AbortController()
   const died = once(child, 'exit', { signal: over.signal }).then(() => {
-    throw new Error('a process of the benchmark has ended')
+    throw new Error('a process of the benchmark exited')
   })
   try {
     const [answer] = await Promise.race([once(child, 'message', { signal: over.signal }), died])

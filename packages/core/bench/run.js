@@ -5,10 +5,9 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsup'
 
-/**
- * Builds the benchmark as a package is built, for the module system of a test runner would be part
- * of what is measured, and runs it. `--node <binary>` runs it on another Node than this script; all
- * other arguments are passed on.
+/*
+ * Builds the benchmark like a package and runs it. A test runner would affect the measurement by its
+ * module system. `--node <binary>` selects another Node binary. All other arguments are passed on.
  */
 const here = dirname(fileURLToPath(import.meta.url))
 const peers = join(here, 'peers')
@@ -16,7 +15,7 @@ const args = process.argv.slice(2)
 const nodeAt = args.indexOf('--node')
 const [, node = process.execPath] = nodeAt === -1 ? [] : args.splice(nodeAt, 2)
 if (!args.includes('--no-peers') && !installPeers()) {
-  process.stdout.write('The engines of others could not be installed, so this is without them.\n')
+  process.stdout.write('The other engines could not be installed. Only this engine is measured.\n')
   args.push('--no-peers')
 }
 const outDir = await mkdtemp(join(here, '.built-'))
@@ -37,7 +36,7 @@ try {
   })
   const { status } = spawnSync(node, [join(outDir, 'main.js'), ...args], {
     stdio: 'inherit',
-    // Engines of others leave out checks then.
+    // Some other engines skip checks in production.
     env: { ...process.env, NODE_ENV: 'production' },
   })
   process.exitCode = status ?? 1
@@ -45,7 +44,7 @@ try {
   await rm(outDir, { recursive: true, force: true })
 }
 
-/** Engines of others are no part of the workspace; whoever never measures them never loads them. */
+/** Installs the other engines, which are not part of the workspace. Returns `false` on failure. */
 function installPeers() {
   if (arePeersInstalled()) return true
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']

@@ -11,7 +11,7 @@ import { takeTurns } from './turns.ts'
 
 const [task = '', name = ''] = process.argv.slice(2)
 
-/** What processes are started for. A number that is returned is what they were to find out. */
+/** The tasks by name. A number that a task returns is printed as its result. */
 const TASKS: Readonly<Record<string, () => unknown>> = {
   turns: () => takeTurns(name),
   'check-floors': checkFloors,

@@ -2,10 +2,10 @@ import { type Case, caseOf } from './cases.ts'
 import { startClock } from './clock.ts'
 
 const WARM_UP = 30
-/** Keeps results from being optimised away. */
+/** Prevents V8 from removing unused results. */
 let sink: unknown
 
-/** In the process of a case: answers each message with the time of one round. */
+/** Runs in the process of a case. Responds to each message with the time of one round. */
 export async function takeTurns(name: string): Promise<void> {
   const each = await caseOf(name)
   await timeOf(each, 0, each.calls * WARM_UP)
@@ -16,11 +16,11 @@ export async function takeTurns(name: string): Promise<void> {
   process.send?.('ready')
 }
 
-/** Nanoseconds a call. */
+/** Returns the nanoseconds per call. */
 async function timeOf(each: Case, first: number, calls: number): Promise<number> {
   const elapsed = startClock()
   sink = each.call(first)
-  // Only what answers later is waited for: waiting takes longer than some evaluations.
+  // `await` is used only for promises, because it takes longer than some evaluations.
   if (sink instanceof Promise) await awaitCalls(each, first, calls)
   else makeCalls(each, first, calls)
   return elapsed() / calls

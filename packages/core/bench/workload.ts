@@ -6,7 +6,7 @@ import type {
   SegmentDefinition,
 } from '../src/index.ts'
 
-/** 2026-01-01T00:00:00Z */
+/** The time of all evaluations: 2026-01-01T00:00:00Z in epoch milliseconds. */
 export const NOW = 1_767_225_600_000
 
 /** The context of every workload. */
@@ -21,7 +21,7 @@ export type UserContext = {
   readonly channel: string
 }
 
-/** Chance that is the same in every run. */
+/** Returns a generator of pseudo-random integers that are the same in every run. */
 export function chance(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -46,7 +46,7 @@ function uuid(pick: (below: number) => number): string {
   return [0, 8, 12, 16, 20].map((at, part) => digits.slice(at, [8, 12, 16, 20, 32][part])).join('-')
 }
 
-/** A thousand users, each read from JSON, as a request would be. */
+/** Returns random users. Each is parsed from JSON, as in a request. */
 export function contextsOf(count: number): UserContext[] {
   const pick = chance(7)
   const one = (list: readonly string[]) => list[pick(list.length)] ?? ''
@@ -79,7 +79,7 @@ function isOneOf(
   return { attribute, operator: 'in', value: JSON.stringify([...chosen]) }
 }
 
-/** An equality, a list of twenty, and for half of the rules a second equality or a segment. */
+/** Returns a rule with an equality, a list of 20 and sometimes a second equality or a segment. */
 function ruleOf(flag: number, number: number, pick: (below: number) => number): RuleDefinition {
   const one = (list: readonly string[]) => list[pick(list.length)] ?? ''
   const equality = [
@@ -122,13 +122,13 @@ function segmentOf(number: number, pick: (below: number) => number): SegmentDefi
   }
 }
 
-/** Base 62, like the salts that the service makes. */
+/** Returns a salt like those that the service generates: 11 characters in base 62. */
 function saltOf(pick: (below: number) => number): string {
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
   return Array.from({ length: 11 }, () => digits[pick(62)]).join('')
 }
 
-/** Two variations, a 50/50 rollout, and the given rules. */
+/** Returns a flag with two variations, a 50/50 rollout and these rules. */
 function flagOf(
   flag: number,
   rules: readonly RuleDefinition[],
@@ -165,7 +165,7 @@ function flagOf(
   }
 }
 
-/** W1: one flag with one rule of three conditions, which half of the users meet, and a rollout. */
+/** W1: one flag with one rule of three conditions, which half of the users match, and a rollout. */
 export function oneFlag(): FlagSetDefinition {
   const pick = chance(1)
   const rule: RuleDefinition = {
@@ -184,7 +184,7 @@ export function oneFlag(): FlagSetDefinition {
   return { version: 1, flags: [flagOf(0, [rule], pick)], segments: [] }
 }
 
-/** W2 and W3: flags with five rules and, for whom none of them is, a 50/50 rollout. */
+/** W2 and W3: flags with five rules and a 50/50 rollout for all other contexts. */
 export function manyFlags(count: number): FlagSetDefinition {
   const pick = chance(count)
   const flags = Array.from({ length: count }, (_, flag) => {
@@ -193,11 +193,11 @@ export function manyFlags(count: number): FlagSetDefinition {
     return flagOf(flag, [...rules, { ...last, rolloutId: `rollout-${flag}` }], pick)
   })
   const segments = Array.from({ length: SEGMENTS }, (_, number) => segmentOf(number, pick))
-  // As it comes from a store: nothing is shared.
+  // A copy without shared objects, as if it was read from a store.
   return JSON.parse(JSON.stringify({ version: 1, flags, segments })) as FlagSetDefinition
 }
 
-/** W4: one flag for a segment of so many listed keys, of which every other is a user's. */
+/** W4: one flag for a segment with `keys` included keys. Every second one is the key of a user. */
 export function oneSegment(users: readonly UserContext[], keys: number): FlagSetDefinition {
   const pick = chance(4)
   const included = Array.from({ length: keys }, (_, index) => {
@@ -225,8 +225,10 @@ export function oneSegment(users: readonly UserContext[], keys: number): FlagSet
   return { version: 1, flags: [flagOf(0, [rule], pick)], segments: [segment] }
 }
 
+/** The users of all workloads. */
 export const USERS = contextsOf(1000)
 
+/** Returns a user. Numbers beyond the last user start again at the first. */
 export function userAt(turn: number): UserContext {
   const user = USERS[turn % USERS.length]
   if (user === undefined) throw new Error('no users')

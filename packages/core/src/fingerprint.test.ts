@@ -13,7 +13,7 @@ import { runToEnd } from './model/incremental.ts'
 import { isJsonObject, type JsonValue, jsonEquals } from './model/json.ts'
 
 describe('contextFingerprint', () => {
-  it('is JSON with every object in one order', () => {
+  it('contextFingerprint returns JSON with the properties of every object sorted', () => {
     const context = parseContext({
       kind: 'user',
       b: { d: [2, { f: null, e: 'x' }], c: true },
@@ -25,11 +25,11 @@ describe('contextFingerprint', () => {
     expect(contextFingerprint({})).toBe('{}')
   })
 
-  it('leaves out what is undefined', () => {
+  it('contextFingerprint omits properties that are undefined', () => {
     expect(contextFingerprint({ kind: 'user', a: undefined })).toBe('{"kind":"user"}')
   })
 
-  it('is the same whatever the order of names', () => {
+  it('contextFingerprint does not depend on the order of properties', () => {
     fc.assert(
       fc.property(anyContext, (context) => {
         const turned = reversed(context as JsonValue) as EvaluationContext
@@ -38,7 +38,7 @@ describe('contextFingerprint', () => {
     )
   })
 
-  it('is equal for equal contexts only', () => {
+  it('contextFingerprint is equal only for equal contexts', () => {
     fc.assert(
       fc.property(anyContext, anyContext, (left, right) => {
         const isEqual = jsonEquals(left as JsonValue, right as JsonValue)
@@ -47,7 +47,7 @@ describe('contextFingerprint', () => {
     )
   })
 
-  it('tells a number from its text, and names that need quotes', () => {
+  it('contextFingerprint distinguishes a number from its text, and names that need quotes', () => {
     const fingerprints = [{ a: 1 }, { a: '1' }, { 'a":1,"b': 1 }, { a: 1, b: 1 }].map(
       (attributes) => contextFingerprint({ kind: 'user', ...attributes }),
     )
@@ -56,14 +56,14 @@ describe('contextFingerprint', () => {
 })
 
 describe('contextHash', () => {
-  it('is the 128-bit hash of the fingerprint', () => {
+  it('contextHash returns the 128-bit hash of the fingerprint', () => {
     const context = { kind: 'user', key: 'user-1' }
     expect(contextHash(context)).toBe(hash128(contextFingerprint(context)))
   })
 })
 
 describe('canonicalJsonIncrementally', () => {
-  it('returns the same text as canonicalJson', () => {
+  it('canonicalJsonIncrementally returns the same text as canonicalJson', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const json = value as JsonValue
@@ -72,7 +72,7 @@ describe('canonicalJsonIncrementally', () => {
     )
   })
 
-  it('can be interrupted between the elements of a list', () => {
+  it('canonicalJsonIncrementally yields after each element of an outer list', () => {
     const work = canonicalJsonIncrementally({ payload: { after: { rules: ['a', 'b', 'c'] } } })
     expect([...work]).toHaveLength(3)
   })

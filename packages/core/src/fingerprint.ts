@@ -6,17 +6,20 @@ import type { JsonValue } from './model/json.ts'
 
 export { hash128, hash128Incrementally, hash128Into, valuesHash }
 
-/** A stable text identity of a context: its JSON with every object's names in one fixed order. */
+/** Returns the canonical JSON of a context. Equal contexts have equal fingerprints. */
 export function contextFingerprint(context: EvaluationContext): string {
   return canonicalJson(context)
 }
 
-/** The context's fingerprint in 128 bits, as 32 lower-case hex digits. */
+/** Returns the 128-bit hash of a context's fingerprint, as 32 lower-case hex digits. */
 export function contextHash(context: EvaluationContext): string {
   return hash128(canonicalJson(context))
 }
 
-/** JSON without white space, every object's names in one fixed order, as RFC 8785 has it. */
+/**
+ * Returns JSON text without white space, with the names of every object sorted by UTF-16 unit
+ * (RFC 8785). Members that are `undefined` are omitted.
+ */
 export function canonicalJson(value: JsonValue | EvaluationContext): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
@@ -29,10 +32,10 @@ export function canonicalJson(value: JsonValue | EvaluationContext): string {
   return `{${members.join(',')}}`
 }
 
-/** The depth down to which each element of a list is a chunk of work. */
+/** The number of levels at which the work can be interrupted after each element of a list. */
 const CHUNK_DEPTH = 4
 
-/** Returns the same as `canonicalJson`, incrementally: a chunk for each element of a list near the top. */
+/** Returns the same text as `canonicalJson`, and yields after each element of an outer list. */
 export function* canonicalJsonIncrementally(
   value: JsonValue,
   depth = CHUNK_DEPTH,

@@ -6,7 +6,7 @@ const isFound = (pattern: string, text: string, ignoreCase: boolean) =>
   re2(pattern, { ignoreCase })?.(text)
 
 describe('re2', () => {
-  it('never throws, whatever the pattern and the text', () => {
+  it('re2 never throws, for any pattern and text', () => {
     const piece = fc.constantFrom(
       '(',
       ')',

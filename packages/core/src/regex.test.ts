@@ -27,11 +27,11 @@ describe('re2', () => {
     ['[[:alpha:]]', '1a', true],
     ['\\Qa.b\\E', 'axb', false],
     ['[1]', '1', true],
-  ])('finds %j in %j: %j', (pattern, text, expected) => {
+  ])('The search for %j in %j returns %j', (pattern, text, expected) => {
     expect(isFound(pattern, text)).toBe(expected)
   })
 
-  it('ignores case by simple folding, of letters beyond ASCII too', () => {
+  it('re2 ignores case by simple folding, also for letters beyond ASCII', () => {
     expect(isFound('straße', 'STRAßE', true)).toBe(true)
     expect(isFound('É', 'é', true)).toBe(true)
     expect(isFound('k', '\u212a', true)).toBe(true)
@@ -42,7 +42,7 @@ describe('re2', () => {
   it.each([
     ...['(', ')', '[', 'a**', '*', '\\', 'a{2,1}', '[b-a]', '(?=a)', '(?!a)', '(?<=a)', '(a)\\1'],
     ...['(?>a)', '\\p{Klingon}', 'a{1001}', '(?<n>a)(?<n>b)', '\\C', '\\Z', '(?z)'],
-  ])('refuses %j', (pattern) => {
+  ])('re2 refuses the invalid pattern %j', (pattern) => {
     expect(re2(pattern, { ignoreCase: false })).toBeUndefined()
   })
 
@@ -55,16 +55,16 @@ describe('re2', () => {
       '(\\p{L}{1,50}){1,5}',
     ],
     ...['('.repeat(400) + ')'.repeat(400), '(a|b)*a(a|b){60}c'],
-  ])('refuses %s, which is too large', (pattern) => {
+  ])('re2 refuses %s, which is too large', (pattern) => {
     expect(re2(pattern, { ignoreCase: false })).toBeUndefined()
   })
 })
 
-describe('a hostile pattern that is accepted', () => {
-  /** What must remember the last 38 letters: 2^38 states if all of them were kept. */
+describe('re2 with a hostile pattern and with many patterns', () => {
+  /** A pattern that depends on the last 38 letters, so that its automaton has 2^38 states. */
   const pattern = '(a|b)*a(a|b){38}[cd]'
 
-  it('takes no more steps than instructions times characters, and little memory', () => {
+  it('A hostile pattern takes at most one step per instruction and character, and little memory', () => {
     const compiling = vi.spyOn(RE2JS, 'compile')
     const isFoundIn = re2(pattern, { ignoreCase: false })
     const [compiled] = compiling.mock.results.map(({ value }) => value as RE2JS)
@@ -79,12 +79,12 @@ describe('a hostile pattern that is accepted', () => {
       })
       expect(isFoundIn(letters.join(''))).toBe(false)
       const { stateCount } = compiled.re2().dfa as unknown as { readonly stateCount: number }
-      // A state takes 150 bytes at the least, of 64 KiB.
+      // The state cache must not exceed 64 KiB, and a state takes at least 150 bytes.
       expect(stateCount).toBeLessThan((64 * 1024) / 150)
     }
   })
 
-  it('is compiled once, however often it is asked for', () => {
+  it('A pattern is compiled only once', () => {
     const compiling = vi.spyOn(RE2JS, 'compile')
     for (let round = 0; round < 3; round += 1) re2('compiled once', { ignoreCase: true })
     re2('compiled once', { ignoreCase: false })
@@ -92,16 +92,16 @@ describe('a hostile pattern that is accepted', () => {
     compiling.mockRestore()
   })
 
-  it('is forgotten when a thousand others were asked for after it', () => {
+  it('The least recently used pattern is removed from the cache after a thousand others', () => {
     const compiling = vi.spyOn(RE2JS, 'compile')
-    const ask = (round: number) => re2(`one of many ${round}`, { ignoreCase: false })
-    for (let round = 0; round < 1000; round += 1) ask(round)
-    ask(0)
-    ask(1000)
+    const use = (round: number) => re2(`one of many ${round}`, { ignoreCase: false })
+    for (let round = 0; round < 1000; round += 1) use(round)
+    use(0)
+    use(1000)
     expect(compiling).toHaveBeenCalledTimes(1001)
-    ask(0)
+    use(0)
     expect(compiling).toHaveBeenCalledTimes(1001)
-    ask(1)
+    use(1)
     expect(compiling).toHaveBeenCalledTimes(1002)
     compiling.mockRestore()
   })

@@ -35,7 +35,7 @@ const multi = fc
   .array(fc.tuple(name, fc.oneof(attributes.map(objectOf), single, anything)), { maxLength: 3 })
   .map((parts) => objectOf([...parts, ['kind', 'multi']]))
 
-/** Around the limits of nesting and of the number of attributes. */
+/** Contexts near the limits of nesting and of the number of attributes. */
 const large = fc.oneof(
   fc.integer({ min: 29, max: 33 }).map((depth) => {
     let value: object = { kind: 'user' }
@@ -48,8 +48,8 @@ const large = fc.oneof(
   }),
 )
 
-describe('contextSchema, for any input', () => {
-  it('accepts and refuses exactly what parseContext does, in the same words', () => {
+describe('contextSchema for any input', () => {
+  it('contextSchema accepts and refuses the same input as parseContext, with the same messages', () => {
     let accepted = 0
     fc.assert(
       fc.property(fc.oneof(anything, single, multi, large, fc.constant({})), (input) => {

@@ -65,7 +65,9 @@ const flagSet: FlagSetDefinition = {
   ],
 }
 
-/** A copy of the flag set in which the value at a path is another; undefined: the name is gone. */
+/**
+ * Returns a copy of the flag set with another value at a path. `undefined` removes the property.
+ */
 function changed(path: string, value: unknown): unknown {
   const copy: unknown = structuredClone(flagSet)
   const names = path.split('.')
@@ -78,7 +80,7 @@ function changed(path: string, value: unknown): unknown {
 }
 
 describe('flagSetDefinitionSchema', () => {
-  it('gives back every field of a definition', () => {
+  it('flagSetDefinitionSchema returns every field of a definition', () => {
     expect(flagSetDefinitionSchema.parse(flagSet)).toEqual(flagSet)
     expect(flagSetDefinitionSchema.parse({ version: 0, flags: [], segments: [] })).toEqual({
       version: 0,
@@ -87,13 +89,13 @@ describe('flagSetDefinitionSchema', () => {
     })
   })
 
-  it('drops what it does not know', () => {
+  it('flagSetDefinitionSchema removes unknown fields', () => {
     expect(flagSetDefinitionSchema.parse({ ...flagSet, later: 1 })).toEqual(flagSet)
     const hostile = JSON.parse('{"version": 0, "flags": [], "segments": [], "__proto__": {"a": 1}}')
     expect(flagSetDefinitionSchema.parse(hostile)).not.toHaveProperty('a')
   })
 
-  it('accepts the total weight of a rollout from another system', () => {
+  it('flagSetDefinitionSchema accepts the total weight of a rollout from another system', () => {
     const definition = changed('flags.0.rollouts.0.totalWeight', 99)
     expect(flagSetDefinitionSchema.parse(definition)).toEqual(definition)
   })
@@ -122,12 +124,12 @@ describe('flagSetDefinitionSchema', () => {
     ['flags.0.rollouts.1.startAt', '2024-01-01'],
     ['segments.0.logicalOp', 'and'],
     ['segments.0.included', 'ada'],
-  ])('refuses %s of %j, and says where', (path, value) => {
+  ])('flagSetDefinitionSchema refuses %s with the value %j and names the path', (path, value) => {
     const result = flagSetDefinitionSchema.safeParse(changed(path, value))
     expect(result.error?.issues.map((issue) => issue.path.join('.'))).toEqual([path])
   })
 
-  it('refuses a range that ends before it begins', () => {
+  it('flagSetDefinitionSchema refuses a range that ends before it starts', () => {
     const range = { variationId: 'v1', from: 5, to: 4 }
     const result = flagSetDefinitionSchema.safeParse(changed('flags.0.rollouts.0.ranges.0', range))
     expect(result.error?.issues[0]?.message).toBe('`from` must not be greater than `to`')
@@ -137,19 +139,19 @@ describe('flagSetDefinitionSchema', () => {
 describe('contextSchema', () => {
   const request = z.object({ context: contextSchema })
 
-  it('gives back the very same object', () => {
+  it('contextSchema returns the same object', () => {
     const context = JSON.parse('{"kind": "user", "__proto__": {"plan": "pro"}}')
     expect(contextSchema.parse(context)).toBe(context)
   })
 
-  it('names the place of a fault, inside another schema too', () => {
+  it('contextSchema names the path of a fault, also inside another schema', () => {
     const result = request.safeParse({ context: { kind: 'multi', user: { key: true } } })
     expect(result.error?.issues).toEqual([
       { code: 'custom', message: 'must be text or a safe integer', path: ['context', 'user.key'] },
     ])
   })
 
-  it('refuses a missing context', () => {
+  it('contextSchema refuses a missing context', () => {
     const result = request.safeParse({})
     expect(result.error?.issues).toEqual([
       { code: 'custom', message: 'must be an object', path: ['context'] },

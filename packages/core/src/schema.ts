@@ -20,8 +20,8 @@ import { parseTimestamp } from './model/timestamp.ts'
 const CONTEXT = 'context'
 
 /**
- * Accepts exactly what `parseContext` accepts, and gives back the very same object. Joined by
- * dots, the paths of its issues are those of `parseContext` without the leading `context`.
+ * A schema that accepts the same input as `parseContext` and returns the input object itself. The
+ * paths of its issues, joined by dots, are those of `parseContext` without the leading `context`.
  */
 export const contextSchema = z.unknown().transform((input, check): EvaluationContext => {
   try {
@@ -40,7 +40,7 @@ function issuesOf(details: Readonly<Record<string, unknown>> | null): readonly I
   return (details?.issues ?? []) as readonly Issue[]
 }
 
-/** Any text is an operator here: one that the engine does not know never holds. */
+/** The shape of a condition. Any text is accepted as an operator; unknown operators never match. */
 export const conditionDefinitionSchema = z.object({
   attribute: z.string(),
   operator: z.string(),
@@ -48,6 +48,7 @@ export const conditionDefinitionSchema = z.object({
   negate: z.boolean().exactOptional(),
 }) satisfies z.ZodType<ConditionDefinition>
 
+/** The shape of a segment. */
 export const segmentDefinitionSchema = z.object({
   id: z.string(),
   key: z.string(),
@@ -91,31 +92,41 @@ const gradualRolloutSchema = z.object({
   targetPercentage: percent,
   increment: percent,
   intervalHours: z.number().positive(),
-  startAt: z.string().refine((text) => parseTimestamp(text) !== undefined, 'must be an instant'),
+  startAt: z
+    .string()
+    .refine(
+      (text) => parseTimestamp(text) !== undefined,
+      'must be an RFC 3339 timestamp with a time zone',
+    ),
 }) satisfies z.ZodType<GradualRolloutDefinition>
 
+/** The shape of a rollout with fixed ranges (`percentage`, `variant`) or of a gradual rollout. */
 export const rolloutDefinitionSchema = z.discriminatedUnion('strategy', [
   rangeRolloutSchema,
   gradualRolloutSchema,
 ]) satisfies z.ZodType<RolloutDefinition>
 
+/** The shape of a variation. Its value is not parsed by the type of the flag. */
 export const variationDefinitionSchema = z.object({
   id: z.string(),
   key: z.string(),
   value: z.string(),
 }) satisfies z.ZodType<VariationDefinition>
 
+/** The shape of a list of context keys that receive one variation. */
 export const targetDefinitionSchema = z.object({
   variationId: z.string(),
   kind: z.string(),
   keys: z.array(z.string()),
 }) satisfies z.ZodType<TargetDefinition>
 
+/** The shape of a prerequisite. */
 export const prerequisiteDefinitionSchema = z.object({
   flagId: z.string(),
   variationIds: z.array(z.string()),
 }) satisfies z.ZodType<PrerequisiteDefinition>
 
+/** The shape of a targeting rule. */
 export const ruleDefinitionSchema = z.object({
   id: z.string(),
   orderIndex: z.number(),
@@ -126,6 +137,7 @@ export const ruleDefinitionSchema = z.object({
   rolloutId: z.string().nullable(),
 }) satisfies z.ZodType<RuleDefinition>
 
+/** The shape of a flag. References between its parts are not checked. */
 export const flagDefinitionSchema = z.object({
   id: z.string(),
   key: z.string(),
@@ -142,9 +154,9 @@ export const flagDefinitionSchema = z.object({
 }) satisfies z.ZodType<FlagDefinition>
 
 /**
- * The shape of everything an environment is made of. References between its parts are not
- * followed: `compileFlagSet` copes with broken ones. Fields that are not known are dropped, so
- * that a newer server may send more.
+ * The shape of all definitions of an environment. References between them are not checked, because
+ * `compileFlagSet` accepts broken ones. Unknown fields are removed, so that a newer server can send
+ * additional fields.
  */
 export const flagSetDefinitionSchema = z.object({
   version: z.int().min(0),

@@ -7,7 +7,7 @@ import { BUCKETS } from './rollouts/bucket.ts'
 import { rangesOf } from './rollouts/rollout.ts'
 import { schemes } from './schemes.ts'
 
-/** The bucket that a scheme gives a key. */
+/** Returns the bucket of a key in a scheme. */
 function bucketOf(scheme: string, key: string, settings: Partial<BucketingSettings>): number {
   const compile = schemes.get(scheme)
   if (compile === undefined) throw new TypeError(`There is no scheme "${scheme}"`)
@@ -21,7 +21,9 @@ const share15 = (text: string) =>
 const anyKey = fc.oneof(fc.string({ minLength: 1 }), fc.string({ unit: 'grapheme', minLength: 1 }))
 const anyPercent = fc.nat({ max: 100 })
 
-/** Whether somebody is within `percent`, for any key, salt and percentage. */
+/**
+ * Checks for any key, salt and percentage that a scheme includes the key if `isIn` returns `true`.
+ */
 function agreesOnPercentages(
   scheme: string,
   isIn: (salt: string, key: string, percent: number) => boolean,
@@ -41,7 +43,9 @@ interface Deal {
   readonly weights: readonly number[]
 }
 
-/** Which of several variations somebody gets, for any weights and any total that is allowed. */
+/**
+ * Checks for any key, salt and weights that a scheme selects the variation that `indexOf` returns.
+ */
 function agreesOnWeights(
   scheme: string,
   indexOf: (deal: Deal) => number,
@@ -85,19 +89,19 @@ describe('unleash', () => {
   it.each([
     ['gr1', '123', 73, 96],
     ['groupX', '999', 25, 60],
-  ])('has the published hashes of %s:%s', (salt, key, percentage, variant) => {
+  ])('The scheme unleash has the published hashes of %s:%s', (salt, key, percentage, variant) => {
     expect(bucketOf('unleash', key, { salt })).toBe((percentage - 1) * 1000)
     const settings = { salt, strategy: 'variant', totalWeight: 100 } as const
     expect(bucketOf('unleash', key, settings)).toBe((variant - 1) * 1000)
   })
 
-  it('includes exactly those whom its own formula includes', () => {
+  it('The scheme unleash includes the same keys as the formula of Unleash', () => {
     agreesOnPercentages('unleash', (salt, key, percent) => {
       return (murmurhash.v3(`${salt}:${key}`, 0) % 100) + 1 <= percent
     })
   })
 
-  it('deals variants by the first cumulative weight that reaches the hash, whatever the total', () => {
+  it('The scheme unleash selects the first variant with a cumulative weight that reaches the hash', () => {
     const indexOf = ({ key, salt, weights }: Deal) => {
       const ends = cumulative(weights)
       const value = (murmurhash.v3(`${salt}:${key}`, 86028157) % (ends.at(-1) ?? 1)) + 1
@@ -107,7 +111,7 @@ describe('unleash', () => {
     agreesOnWeights('unleash', indexOf, { maxTotal: 20_000 })
   })
 
-  it('takes variants to weigh 1000 in all unless it is told', () => {
+  it('The scheme unleash uses a total weight of 1000 by default', () => {
     const settings = { salt: 'gr1', strategy: 'variant' } as const
     expect(bucketOf('unleash', '123', settings)).toBe(
       bucketOf('unleash', '123', { ...settings, totalWeight: 1000 }),
@@ -123,17 +127,17 @@ describe('launchdarkly', () => {
     ['61', 'userKeyA', 0.09801207],
     ['61', 'userKeyB', 0.14483777],
     ['61', 'userKeyC', 0.9242641],
-  ])('has the published share of %s.%s', (salt, key, share) => {
+  ])('The scheme launchdarkly has the published share of %s.%s', (salt, key, share) => {
     expect(bucketOf('launchdarkly', key, { salt })).toBe(Math.floor(share * BUCKETS))
   })
 
-  it('includes exactly those whom its own formula includes', () => {
+  it('The scheme launchdarkly includes the same keys as the formula of LaunchDarkly', () => {
     agreesOnPercentages('launchdarkly', (salt, key, percent) => {
       return share15(`${salt}.${key}`) < (percent * 1000) / 100_000
     })
   })
 
-  it('gives what lies past the last variation to it', () => {
+  it('The scheme launchdarkly assigns the buckets after the last range to the last variation', () => {
     const ranges = [
       { from: 0, to: 20_000 },
       { from: 20_000, to: 50_000 },
@@ -148,14 +152,17 @@ describe('growthbook', () => {
   it.each([
     ['growthbook-1', 1000, (salt: string, key: string) => fnv(key + salt)],
     ['growthbook-2', 10_000, (salt: string, key: string) => fnv(String(fnv(salt + key)))],
-  ])('%s includes exactly those whom its own formula includes', (scheme, places, hash) => {
-    agreesOnPercentages(scheme, (salt, key, percent) => {
-      return (hash(salt, key) % places) / places < percent / 100
-    })
-  })
+  ])(
+    'The scheme %s includes the same keys as the formula of GrowthBook',
+    (scheme, places, hash) => {
+      agreesOnPercentages(scheme, (salt, key, percent) => {
+        return (hash(salt, key) % places) / places < percent / 100
+      })
+    },
+  )
 })
 
-/** FNV-1a once more, in another way. */
+/** A second implementation of FNV-1a, for comparison. */
 function fnv(text: string): number {
   let hash = 0x811c9dc5n
   for (let at = 0; at < text.length; at += 1) {
@@ -165,7 +172,7 @@ function fnv(text: string): number {
 }
 
 describe('flagd', () => {
-  it('deals variants by the high bits of hash times total weight, whatever the total', () => {
+  it('The scheme flagd selects a variant by the high bits of the hash times the total weight', () => {
     const indexOf = ({ key, salt, weights }: Deal) => {
       const ends = cumulative(weights)
       const hash = BigInt(murmurhash.v3(salt + key, 0))
@@ -176,7 +183,7 @@ describe('flagd', () => {
     agreesOnWeights('flagd', indexOf, { maxTotal: 20_000 })
   })
 
-  it('takes weights to be 100 in all unless it is told', () => {
+  it('The scheme flagd uses a total weight of 100 by default', () => {
     expect(bucketOf('flagd', 'user-1', { salt: 'flag' })).toBe(
       bucketOf('flagd', 'user-1', { salt: 'flag', totalWeight: 100 }),
     )
@@ -184,7 +191,7 @@ describe('flagd', () => {
 })
 
 describe('configcat', () => {
-  it('deals percentages by the first seven digits of the hash', () => {
+  it('The scheme configcat selects by the first seven digits of the hash', () => {
     const placeOf = (salt: string, key: string) =>
       Number(BigInt(`0x${hex('sha1', salt + key).slice(0, 7)}`) % 100n)
     agreesOnPercentages('configcat', (salt, key, percent) => placeOf(salt, key) < percent)
@@ -202,10 +209,10 @@ describe('flagsmith', () => {
     return value === 100 ? percentageOf(ids, times + 1) : value
   }
 
-  it('includes exactly those whom its own formula includes', () => {
+  it('The scheme flagsmith includes the same keys as the formula of Flagsmith', () => {
     agreesOnPercentages('flagsmith', (salt, key, percent) => {
       const value = percentageOf([salt, key])
-      // Nobody is below the first bucket: 0 % is written as its thousandth.
+      // No bucket is below the first one. A percentage of 0 % is imported as the first bucket.
       return percent === 0 ? false : value <= percent
     })
     const indexOf = ({ key, salt, weights }: Deal) => {
@@ -214,7 +221,7 @@ describe('flagsmith', () => {
     agreesOnWeights('flagsmith', indexOf, { total: 100 })
   })
 
-  it('includes whoever is exactly at the percentage, but deals variants without', () => {
+  it('The scheme flagsmith includes the upper bound for percentages, but not for variants', () => {
     const keys = [...Array(40_000).keys()].map(String)
     const halves = keys.filter((key) => percentageOf(['split', key]) === 50)
     expect(halves.length).toBeGreaterThan(0)
@@ -224,7 +231,7 @@ describe('flagsmith', () => {
     }
   })
 
-  it('hashes the ids again, repeated, while they come to exactly 100', () => {
+  it('The scheme flagsmith hashes the ids again, repeated, if the result is exactly 100', () => {
     const keys = [...Array(40_000).keys()].map(String)
     const isFull = (key: string) => BigInt(`0x${hex('md5', `split,${key}`)}`) % 9999n === 9998n
     const full = keys.filter(isFull)
@@ -235,7 +242,7 @@ describe('flagsmith', () => {
     }
   })
 
-  it('has those who are exactly at nought in the first bucket, and nobody else', () => {
+  it('The scheme flagsmith has exactly the keys with the percentage 0 in the first bucket', () => {
     const keys = [...Array(40_000).keys()].map(String)
     const first = keys.filter((key) => bucketOf('flagsmith', key, { salt: 'split' }) === 0)
     expect(first.length).toBeGreaterThan(0)
@@ -249,11 +256,14 @@ describe('posthog', () => {
     ['simple-flag', 'distinct_id_1', 'percentage', 0.339706],
     ['simple-flag', 'distinct_id_2', 'percentage', 0.372043],
     ['multivariate-flag', 'distinct_id_0', 'variant', 0.618645],
-  ] as const)('has the published share of %s, %s, as a %s', (salt, key, strategy, share) => {
-    expect(bucketOf('posthog', key, { salt, strategy })).toBe(Math.floor(share * BUCKETS))
-  })
+  ] as const)(
+    'The scheme posthog has the published share of %s and %s with the strategy %s',
+    (salt, key, strategy, share) => {
+      expect(bucketOf('posthog', key, { salt, strategy })).toBe(Math.floor(share * BUCKETS))
+    },
+  )
 
-  it('includes exactly those whom its own formula includes', () => {
+  it('The scheme posthog includes the same keys as the formula of PostHog', () => {
     agreesOnPercentages('posthog', (salt, key, percent) => {
       return share15(`${salt}.${key}`) <= percent / 100
     })
@@ -265,7 +275,7 @@ describe('posthog', () => {
   })
 })
 
-describe.each([...schemes.keys()])('every scheme, such as %s', (scheme) => {
+describe.each([...schemes.keys()])('The scheme %s', (scheme) => {
   const settings: readonly Partial<BucketingSettings>[] = [
     { strategy: 'percentage' },
     { strategy: 'gradual' },
@@ -273,7 +283,7 @@ describe.each([...schemes.keys()])('every scheme, such as %s', (scheme) => {
     { strategy: 'variant', ranges: rangesOf([{ variationId: 'a', weight: 100 }]) },
   ]
 
-  it('gives any key one of the buckets, always the same', () => {
+  it('Every scheme returns a valid and repeatable bucket for any key', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), (key, salt) => {
         for (const each of settings) {
@@ -285,7 +295,7 @@ describe.each([...schemes.keys()])('every scheme, such as %s', (scheme) => {
     )
   })
 
-  it('includes about as many as the percentage says', () => {
+  it('Every scheme includes about as many keys as the percentage requires', () => {
     const keys = [...Array(10_000).keys()].map((index) => `user-${index}`)
     const isIn = (key: string) => bucketOf(scheme, key, { salt: 'checkout' }) < 30_000
     const included = keys.filter(isIn)

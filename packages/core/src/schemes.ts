@@ -10,8 +10,9 @@ import { unleash } from './schemes/unleash.ts'
 export { configcat, flagd, flagsmith, growthbook1, growthbook2, launchdarkly, posthog, unleash }
 
 /**
- * Every scheme by the name that a rollout gives. Given to `compileFlagSet` as `extensions.schemes`,
- * it keeps the variation of each context when flags are imported from another system.
+ * All bucketing schemes, by the name that a rollout has as its `scheme`. Pass them to
+ * `compileFlagSet` as `extensions.schemes`, so that each context keeps its variation when flags are
+ * imported from another system.
  */
 export const schemes: ReadonlyMap<string, BucketingScheme> = new Map([
   ['unleash', unleash],

@@ -18,7 +18,7 @@ function isLimits(value: unknown): value is Limits {
   return typeof value === 'object' && value !== null && 'max' in value
 }
 
-/** A flag that serves this value to everybody. */
+/** Returns a flag that serves a value to every context. */
 function serving(key: string, type: FlagValueType, value: string): FlagDefinition {
   const variations = [{ id: 'it', key: 'it', value }]
   return flagDefinition(key, { type, variations, defaultVariationId: 'it' })
@@ -28,7 +28,7 @@ function flagSetOf(...flags: readonly FlagDefinition[]) {
   return compileFlagSet(flagSetDefinition(flags))
 }
 
-describe('defined flags', () => {
+describe('defineFlags', () => {
   const flags = defineFlags({
     'new-checkout': bool(false),
     title: text('Shop'),
@@ -60,17 +60,17 @@ describe('defined flags', () => {
     serving('theme', 'string', 'dark'),
     serving('limits', 'json', '{"max":9}'),
     serving('notes', 'json', '["a"]'),
-    serving('nobody-asked', 'string', 'x'),
+    serving('undefined-flag', 'string', 'x'),
   )
   const keys = Object.keys(fallbacks) as (keyof typeof fallbacks)[]
 
-  it('have the values that are served, false, zero and empty text included', () => {
+  it('Defined flags have the values that are served, including false, 0 and the empty text', () => {
     for (const key of keys) expect(flags.value(sound, key, user, NOW)).toEqual(served[key])
     expect({ ...flags.all(sound, user, NOW) }).toEqual(served)
     expect({ ...flags.allFrom(served) }).toEqual(served)
   })
 
-  it('have their fallbacks when nobody knows them', () => {
+  it('Defined flags have their fallbacks if the flag set does not contain them', () => {
     const nothing = flagSetOf()
     for (const key of keys) expect(flags.value(nothing, key, user, NOW)).toEqual(fallbacks[key])
     expect({ ...flags.all(nothing, user, NOW) }).toEqual(fallbacks)
@@ -82,7 +82,7 @@ describe('defined flags', () => {
     })
   })
 
-  it('have their fallbacks when the value is of another type, and say so', () => {
+  it('A defined flag has its fallback and the error TYPE_MISMATCH if the value has another type', () => {
     const other = flagSetOf(
       serving('new-checkout', 'string', 'true'),
       serving('title', 'json', 'null'),
@@ -104,7 +104,7 @@ describe('defined flags', () => {
     }
   })
 
-  it('keep what is known of the evaluation when the type is wrong', () => {
+  it('A detail keeps the other fields of the evaluation if the value has another type', () => {
     const rules = [ruleDefinition({ id: 'first', variationId: 'it' })]
     const flag = { ...serving('theme', 'string', 'blue'), rules }
     expect(flags.detail(flagSetOf(flag), 'theme', user, NOW)).toMatchObject({
@@ -114,7 +114,7 @@ describe('defined flags', () => {
     })
   })
 
-  it('have the fallback, with the reason, when a broken flag has nothing to serve', () => {
+  it('A detail has the fallback and the reason if a broken flag serves no variation', () => {
     const broken = flagSetOf(serving('retries', 'number', 'many'))
     expect(flags.detail(broken, 'retries', user, NOW)).toMatchObject({
       value: 3,
@@ -123,13 +123,13 @@ describe('defined flags', () => {
     })
   })
 
-  it('give the detail of the engine when all is well', () => {
+  it('A detail equals that of the engine if the value has the expected type', () => {
     for (const key of keys) {
       expect(flags.detail(sound, key, user, NOW)).toEqual(evaluateFlag(sound, key, user, NOW))
     }
   })
 
-  it('take any JSON but null for a type without a guard, and null when it is the fallback', () => {
+  it('A JSON type without a guard accepts any JSON except null, and null only as the fallback', () => {
     const unguarded = defineFlags({ a: json<Limits>({ max: 1 }), b: json<Limits>() })
     expect({ ...unguarded.allFrom({ a: 7, b: 7 }) }).toEqual({ a: 7, b: 7 })
     expect({ ...unguarded.allFrom({ a: null, b: null }) }).toEqual({ a: { max: 1 }, b: null })
@@ -138,7 +138,7 @@ describe('defined flags', () => {
     expect(unguarded.detail(nulls, 'b', user, NOW).errorCode).toBeUndefined()
   })
 
-  it('may have names that mean something elsewhere', () => {
+  it('Defined flags can have names such as __proto__ and toString', () => {
     const odd = defineFlags({ ['__proto__']: bool(true), toString: oneOf('x', 'y') })
     expect(Object.entries(odd.all(flagSetOf(), user, NOW))).toEqual([
       ['__proto__', true],
@@ -148,9 +148,9 @@ describe('defined flags', () => {
     expect(JSON.stringify(odd.allFrom(values))).toBe('{"__proto__":false,"toString":"y"}')
   })
 
-  it('refuse a key that was not defined, also when it is not checked by a compiler', () => {
+  it('An undefined key throws NOT_FOUND, also if the compiler does not check it', () => {
     const untyped = flags as ReturnType<typeof defineFlags<Record<string, unknown>>>
-    for (const key of ['nobody-asked', 'toString']) {
+    for (const key of ['undefined-flag', 'toString']) {
       try {
         untyped.value(sound, key, user, NOW)
         expect.unreachable()

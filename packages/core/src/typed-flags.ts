@@ -6,21 +6,27 @@ import type { EvaluationContext } from './model/context.ts'
 import { FlagError } from './model/errors.ts'
 import type { FlagValues } from './model/value.ts'
 
-/** What a program expects a flag to be. Made by `bool`, `text`, `number`, `oneOf` and `json`. */
+/** The expected type of a flag. Created by `bool`, `text`, `number`, `oneOf` and `json`. */
 export interface FlagType<Value> {
-  /** What the program gets when the flag has no value, or none of this type. */
+  /** The value if the flag has no value, or a value of another type. */
   readonly fallback: Value
   readonly isValue: (value: unknown) => value is Value
 }
 
-/** `EvaluationDetail` with the type that the program expects. */
+/** An `EvaluationDetail` with a value of the expected type. */
 export interface TypedDetail<Value> extends Omit<EvaluationDetail, 'value'> {
   readonly value: Value
 }
 
-/** The flags that a program knows. Made by `defineFlags`; `now` is in epoch milliseconds. */
+/**
+ * The flags that a program uses, with their types. Created by `defineFlags`. `now` is in epoch
+ * milliseconds.
+ */
 export interface DefinedFlags<Values> {
-  /** The value of one flag; its fallback when there is none of the expected type. */
+  /**
+   * Returns the value of one flag, or its fallback if the flag has no value of the expected type.
+   * Throws `NOT_FOUND` if the flag is not defined here.
+   */
   value<Key extends keyof Values & string>(
     flagSet: FlagSet,
     flagKey: Key,
@@ -28,8 +34,9 @@ export interface DefinedFlags<Values> {
     now: number,
   ): Values[Key]
   /**
-   * The same with its reason. A value of another type is the reason `ERROR` with the code
-   * `TYPE_MISMATCH`, and then no variation is named, for none is served.
+   * Returns the value of one flag with its variation and reason. If the value has another type, the
+   * reason is `ERROR`, the error code is `TYPE_MISMATCH`, and the variation is `null`. Throws
+   * `NOT_FOUND` if the flag is not defined here.
    */
   detail<Key extends keyof Values & string>(
     flagSet: FlagSet,
@@ -37,28 +44,28 @@ export interface DefinedFlags<Values> {
     context: EvaluationContext,
     now: number,
   ): TypedDetail<Values[Key]>
-  /** Exactly the defined flags, in an object without a prototype. */
+  /** Returns the values of exactly the defined flags, in an object without a prototype. */
   all(flagSet: FlagSet, context: EvaluationContext, now: number): Readonly<Values>
-  /** The same out of values that were evaluated elsewhere, such as a server's answer. */
+  /** Returns the same from values that were evaluated elsewhere, for example by a server. */
   allFrom(values: FlagValues): Readonly<Values>
 }
 
-/** A flag that is on or off. */
+/** Creates the type of a boolean flag. */
 export function bool(fallback: boolean): FlagType<boolean> {
   return { fallback, isValue: (value) => typeof value === 'boolean' }
 }
 
-/** A flag that is any text. */
+/** Creates the type of a flag with any text as its value. */
 export function text(fallback: string): FlagType<string> {
   return { fallback, isValue: (value) => typeof value === 'string' }
 }
 
-/** A flag that is a finite number. */
+/** Creates the type of a flag with a finite number as its value. */
 export function number(fallback: number): FlagType<number> {
   return { fallback, isValue: (value): value is number => Number.isFinite(value) }
 }
 
-/** A flag that is one of these texts; the first is the fallback. */
+/** Creates the type of a flag with one of these texts as its value. The first is the fallback. */
 export function oneOf<const Value extends string>(
   fallback: Value,
   ...others: readonly Value[]
@@ -67,11 +74,11 @@ export function oneOf<const Value extends string>(
   return { fallback, isValue: (value): value is Value => values.has(value) }
 }
 
-/** A flag that is any JSON and, when it has no value, null. */
+/** Creates the type of a flag with any JSON as its value. The fallback is `null`. */
 export function json<Value>(): FlagType<Value | null>
 /**
- * A flag that is JSON. Without a guard, everything but null is taken to be of the type. The values
- * of flags are deeply frozen; the fallback is handed out as it is.
+ * Creates the type of a flag with JSON as its value. Without the guard `isValue`, every value
+ * except `null` is accepted. Values of flags are deeply frozen; the fallback is returned unchanged.
  */
 export function json<Value>(
   fallback: Value,
@@ -85,8 +92,8 @@ export function json<Value>(
 }
 
 /**
- * Gives flags the types that the program expects of them, so that keys and values are checked by
- * the compiler. At run time a value of another type never reaches the program: it gets the fallback.
+ * Defines the flags of a program and their types, so that the compiler checks keys and values. At
+ * run time, a value of another type is replaced by the fallback.
  *
  * ```ts
  * const flags = defineFlags({ 'new-checkout': bool(false), theme: oneOf('light', 'dark') })
@@ -125,7 +132,7 @@ export function defineFlags<Values extends Readonly<Record<string, unknown>>>(
       return allFrom(valuesOf(evaluateSome(flagSet, typeByKey.keys(), context, now)))
     },
   }
-  // The types by key are what `Values` is made of, which the compiler cannot follow through a map.
+  // The compiler cannot derive `Values` from the values of a map.
   return flags as unknown as DefinedFlags<Values>
 }
 

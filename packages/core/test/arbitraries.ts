@@ -11,7 +11,10 @@ import type {
 } from '../src/index.ts'
 import { BUCKETS } from '../src/index.ts'
 
-/** Names from small pools, so that things often refer to one another, and sometimes to nothing. */
+/**
+ * Names from small pools, so that definitions often refer to each other, and sometimes do not
+ * exist.
+ */
 const FLAG_KEYS = ['beta', 'checkout', 'theme', '7', '__proto__', 'constructor', 'müsli']
 const SEGMENT_IDS = ['s-1', 's-2', 's-3', '__proto__']
 const VARIATION_IDS = ['v-1', 'v-2', 'v-3']
@@ -19,13 +22,13 @@ const ROLLOUT_IDS = ['r-1', 'r-2']
 const ATTRIBUTES = ['plan', 'age', 'user.key', 'organization.plan', 'address.country', 'toString']
 const WORDS = ['pro', 'free', 'DE', '42', 'user-1', 'user-2', '']
 const LISTS = ['["pro","DE"]', '["pro",42,"user-1"]', '["free","pro",["pro",7]]', '[]', '[null]']
-/** Those that an index decides are frequent, alone and together, with others among them. */
+/** Operators. The ones that the condition index evaluates are frequent. */
 const OPERATORS = [
   ...['eq', 'eq', 'neq', 'in', 'in', 'in', 'not_in', 'not_in', 'exists', 'not_exists'],
   ...['gt', 'in_ci', 'contains', 'not_starts_with'],
 ]
 
-/** Mostly what can be served or found; sometimes what is broken. */
+/** Returns mostly valid values, and sometimes broken ones. */
 function mostly<Value>(sound: readonly Value[], broken: readonly Value[]): fc.Arbitrary<Value> {
   const anyBroken = fc.constantFrom(...broken)
   if (sound.length === 0) return anyBroken
@@ -35,16 +38,17 @@ function mostly<Value>(sound: readonly Value[], broken: readonly Value[]): fc.Ar
   )
 }
 
-/** What there is to refer to without ever leading back to oneself. */
+/** The definitions that a definition can refer to without a cycle. */
 interface Earlier {
   readonly flags: readonly string[]
   readonly segments: readonly string[]
 }
 
 const HOUR_MS = 3_600_000
-/** 2026-01-01T00:00:00Z, when all random gradual rollouts begin. */
+/** The start of all random gradual rollouts: 2026-01-01T00:00:00Z in epoch milliseconds. */
 export const GRADUAL_START = 1_767_225_600_000
 
+/** Timestamps near the steps of random gradual rollouts. */
 export const anyNow: fc.Arbitrary<number> = fc.integer({
   min: GRADUAL_START - 2 * HOUR_MS,
   max: GRADUAL_START + 14 * HOUR_MS,
@@ -182,7 +186,7 @@ const anySegment = (id: string, earlier: Earlier): fc.Arbitrary<SegmentDefinitio
     excluded: fc.subarray(['user-2', 'free']),
   })
 
-/** Any mixture of sound and broken parts, all of the declared shape. */
+/** Definitions with valid and broken parts. All parts have the declared type. */
 export const anyDefinition: fc.Arbitrary<FlagSetDefinition> = fc
   .tuple(fc.subarray(FLAG_KEYS), fc.subarray(SEGMENT_IDS), fc.nat({ max: 9 }))
   .chain(([keys, ids, version]) =>
@@ -197,7 +201,7 @@ export const anyDefinition: fc.Arbitrary<FlagSetDefinition> = fc
     }),
   )
 
-/** Two definitions of which the second shares most parts with the first. */
+/** Pairs of definitions that have most parts in common. */
 export const anyChange: fc.Arbitrary<readonly [FlagSetDefinition, FlagSetDefinition]> = fc
   .tuple(anyDefinition, anyDefinition, fc.infiniteStream(fc.nat({ max: 9 })))
   .map(([before, other, choices]) => {
@@ -213,7 +217,7 @@ function mixed(before: FlagSetDefinition, other: FlagSetDefinition, isTaken: () 
     const parts = new Map(old.map((part) => [part.id, part]))
     for (const part of old) if (isTaken()) parts.delete(part.id)
     for (const part of fresh) if (isTaken()) parts.set(part.id, part)
-    // Unchanged parts arrive as copies, as they do when they are read again.
+    // Unchanged parts are copied, as if they were read from a store again.
     return [...parts.values()].map((part) => structuredClone(part))
   }
   return { flags: mix(before.flags, other.flags), segments: mix(before.segments, other.segments) }
@@ -241,13 +245,14 @@ const anyMulti = fc
   )
   .map((parts) => ({ ...parts, kind: 'multi' as const }))
 
+/** Empty, single and multi contexts. */
 export const anyContext: fc.Arbitrary<EvaluationContext> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({}) },
   { weight: 5, arbitrary: anySingle },
   { weight: 5, arbitrary: anyMulti },
 )
 
-/** The definition with one part, anywhere in it, replaced by any JSON value at all. */
+/** Definitions in which one part, at any depth, is replaced by any JSON value. */
 export const anyPoison: fc.Arbitrary<FlagSetDefinition> = fc
   .tuple(anyDefinition, fc.array(fc.nat(), { minLength: 1, maxLength: 6 }), fc.jsonValue())
   .map(([definition, path, poison]) => {
@@ -268,7 +273,7 @@ export const anyPoison: fc.Arbitrary<FlagSetDefinition> = fc
     return copy as unknown as FlagSetDefinition
   })
 
-/** Freezes a value and everything in it. */
+/** Freezes a value and all values in it. */
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)

@@ -2,13 +2,13 @@ import type { FlagDefinition, SegmentDefinition } from '../src/index.ts'
 import { flagOf } from './operator-vectors.ts'
 import type { VectorFile } from './vector-files.ts'
 
-/** A flag that serves `true` to every context. */
+/** Returns a flag that serves `true` to every context. */
 function flagForAll(key: string, index: number): FlagDefinition {
   const condition = { attribute: 'kind', operator: 'exists', value: '' }
   return flagOf([key, condition], index)
 }
 
-/** Each needs that the one before serves `true`. */
+/** Returns flags that each require that the previous flag serves `true`. */
 function flagChain(hops: number): readonly FlagDefinition[] {
   const flags: FlagDefinition[] = []
   for (let index = 0; index <= hops; index += 1) {
@@ -25,7 +25,7 @@ function segmentId(hops: number, index: number): string {
   return `00000005-0000-4000-8000-${String(9000 + 100 * hops + index).padStart(12, '0')}`
 }
 
-/** Each is for those whom the one before is for; the first is for all. */
+/** Returns segments that each match the contexts of the previous one. The first matches all. */
 function segmentChain(hops: number): readonly SegmentDefinition[] {
   return Array.from({ length: hops + 1 }, (_, index) => {
     const before = { attribute: '', operator: 'in_segment', value: segmentId(hops, index - 1) }
@@ -42,7 +42,7 @@ function segmentChain(hops: number): readonly SegmentDefinition[] {
   })
 }
 
-/** Flags whose rule, or whose condition, is about the last segment of a chain. */
+/** Returns flags with a rule or a condition that refers to the last segment of a chain. */
 function flagsOnSegments(hops: number): readonly FlagDefinition[] {
   const last = segmentId(hops, hops)
   const flag = flagForAll(`rule on ${hops} hops of segments`, 2070 + 100 * hops)
@@ -73,14 +73,14 @@ function chains(hops: number, description: string, ends: object): VectorFile {
   }
 }
 
-/** The longest chains that work. */
+/** Vectors of the longest valid chains. */
 export const CHAIN_VECTORS = chains(
   64,
   'Chains of prerequisites and of segments with 64 hops, the most that a chain may have.',
   { reason: 'TARGETING_MATCH' },
 )
 
-/** The shortest chains that are too long. */
+/** Vectors of the shortest chains that are too long. */
 export const LONG_CHAIN_VECTORS = chains(
   65,
   'Chains of prerequisites and of segments with 65 hops, one more than a chain may have.',

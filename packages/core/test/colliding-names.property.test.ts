@@ -16,7 +16,7 @@ import { flagDefinition, ruleDefinition, segmentDefinition } from './definitions
 const USER = { kind: 'user', key: 'user-1', a: 'b', b: 'a', plan: ' b' }
 const NOW = 0
 
-/** Keys and ids that contain the words, numbers and separators that names are joined with. */
+/** Keys and ids that contain the words and separators of dependency names. */
 const PIECES = [
   ...['x', 'a', ' ', ':', '"', '1', 'flag', 'segment', 'id', 'with the id', 'without a name'],
   ...['flag with the id x', 'flag:x', 'flag id:x', 'segment:x', 'regex engine', 'extension:'],
@@ -26,13 +26,13 @@ const anyName = fc.oneof(
   fc.constantFrom(...PIECES),
   fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 3 }).map((all) => all.join(' ')),
 )
-/** Against its type, an id may be no text. */
+/** Ids, some of which are not text, contrary to their type. */
 const anyId = fc.oneof(
   { weight: 6, arbitrary: anyName },
   { weight: 1, arbitrary: fc.constantFrom(5, null, true, []) as unknown as fc.Arbitrary<string> },
 )
 
-/** Texts of which several fields can be joined to the same text. */
+/** Operators and texts that can be concatenated to the same text in several ways. */
 const OPERATORS = ['eq', 'eq a', 'neq', 'in', 'in_segment', 'flag_is', 'matches', 'in_bucket']
 const TEXTS = ['', ' ', 'a', 'b', ' b', 'a b', 'eq', 'eq a', 'false', 'true eq ', '1', '5']
 const SHARE = JSON.stringify({ salt: 's', ranges: [[0, 100_000]], scheme: 'x' })
@@ -46,7 +46,7 @@ const anyCondition: fc.Arbitrary<ConditionDefinition> = fc.record(
   { requiredKeys: ['attribute', 'operator', 'value'] },
 )
 
-/** The condition with its texts divided elsewhere: joined, the two read alike. */
+/** Returns another condition for which the concatenation of the fields is the same text. */
 function twinOf(condition: ConditionDefinition, choice: number): ConditionDefinition {
   const { attribute, operator, value } = condition
   const joined = `${operator} ${attribute}${value}`
@@ -61,7 +61,7 @@ function twinOf(condition: ConditionDefinition, choice: number): ConditionDefini
   }
 }
 
-/** A few conditions and their twins, for all parts of one definition. */
+/** Pools of a few conditions and their twins. All parts of a definition use the same pool. */
 const anyConditions = fc
   .array(fc.tuple(anyCondition, fc.nat()), { minLength: 1, maxLength: 4 })
   .map((all) => fc.constantFrom(...all.flatMap(([each, choice]) => [each, twinOf(each, choice)])))
@@ -113,12 +113,12 @@ const anyDefinition: fc.Arbitrary<FlagSetDefinition> = fc
     }),
   )
 
-/** What a condition may refer to: more than it does changes nothing. */
+/** Returns all texts that can be references of a condition. Superfluous ones do no harm. */
 function textsIn({ attribute, value }: ConditionDefinition): readonly string[] {
   return [attribute, value]
 }
 
-/** The flag with everything that it refers to, however indirectly. */
+/** Returns a definition of one flag with its direct and indirect references. */
 function alone({ version, flags, segments }: FlagSetDefinition, key: string): FlagSetDefinition {
   const keys = new Set([key])
   const segmentIds = new Set<string>()
@@ -147,8 +147,8 @@ function alone({ version, flags, segments }: FlagSetDefinition, key: string): Fl
   }
 }
 
-describe('flags, segments and conditions with names that resemble one another', () => {
-  it('leave every flag the answer that it gives alone, and the same faults', () => {
+describe('Flags, segments and conditions with similar names', () => {
+  it('Every flag has the same result and the same faults as in a flag set of its own', () => {
     const reasons = new Map<string, number>()
     fc.assert(
       fc.property(anyDefinition, (definition) => {

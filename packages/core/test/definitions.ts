@@ -1,6 +1,6 @@
 import type { FlagDefinition, FlagSetDefinition, SegmentDefinition } from '../src/index.ts'
 
-/** A boolean flag with the variations `on` and `off` that serves `off`, changed as given. */
+/** Returns a boolean flag with the variations `on` and `off` that serves `off`, with changes. */
 export function flagDefinition(key: string, changes: Partial<FlagDefinition> = {}): FlagDefinition {
   return {
     id: `id of ${key}`,
@@ -21,7 +21,7 @@ export function flagDefinition(key: string, changes: Partial<FlagDefinition> = {
   }
 }
 
-/** A rule for everybody that serves `on`, changed as given. */
+/** Returns a rule that serves `on` to every context, with changes. */
 export function ruleDefinition(
   changes: Partial<FlagDefinition['rules'][number]> = {},
 ): FlagDefinition['rules'][number] {
@@ -37,7 +37,7 @@ export function ruleDefinition(
   }
 }
 
-/** A segment that nobody is in, changed as given. */
+/** Returns a segment that matches no context, with changes. */
 export function segmentDefinition(
   id: string,
   changes: Partial<SegmentDefinition> = {},
@@ -55,7 +55,7 @@ export function segmentDefinition(
   }
 }
 
-/** An hourly gradual rollout of ten percent from the given timestamp on, for every context. */
+/** Returns a flag with a gradual rollout that adds 10 % every hour, starting at a timestamp. */
 export function gradualFlag(key: string, startAt: string): FlagDefinition {
   return flagDefinition(key, {
     rules: [ruleDefinition({ variationId: null, rolloutId: 'gradual' })],
@@ -76,6 +76,7 @@ export function gradualFlag(key: string, startAt: string): FlagDefinition {
   })
 }
 
+/** Returns a definition with the version 1. */
 export function flagSetDefinition(
   flags: readonly FlagDefinition[],
   segments: readonly SegmentDefinition[] = [],

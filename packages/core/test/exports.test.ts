@@ -13,7 +13,7 @@ import * as typedFlags from '../src/typed-flags.ts'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
-/** The names of the types that a file exports, from elsewhere or its own. */
+/** Returns the names of the types that a file exports or re-exports. */
 function typesIn(file: string): string[] {
   const code = read(file)
   const own = [...code.matchAll(/^export (?:type|interface) (\w+)/gm)].map(([, name = '']) => name)
@@ -28,7 +28,7 @@ function typesIn(file: string): string[] {
 }
 
 describe('@ff/core', () => {
-  it('has exactly these entries', () => {
+  it('@ff/core has exactly these entries', () => {
     expect(Object.keys(JSON.parse(read('../package.json')).exports)).toEqual([
       '.',
       './all-flags',
@@ -44,11 +44,11 @@ describe('@ff/core', () => {
     ])
   })
 
-  it('exports exactly these values', () => {
+  it('@ff/core exports exactly these values', () => {
     expect(Object.keys(core).sort()).toEqual(VALUES)
   })
 
-  it('exports exactly these types', () => {
+  it('@ff/core exports exactly these types', () => {
     expect(typesIn('../src/index.ts')).toEqual(TYPES)
   })
 })
@@ -141,29 +141,29 @@ describe.each([
     types: ['DefinitionChange', 'FlagSetIssue', 'Share'],
   },
 ])('@ff/core/$name', ({ name, entry, values, types }) => {
-  it('exports exactly these values', () => {
+  it('@ff/core/$name exports exactly these values', () => {
     expect(Object.keys(entry).sort()).toEqual(values)
   })
 
-  it('exports exactly these types', () => {
+  it('@ff/core/$name exports exactly these types', () => {
     expect(typesIn(`../src/${name}.ts`)).toEqual(types)
   })
 })
 
 describe('@ff/core/schema', () => {
-  it('exports exactly these values', () => {
+  it('@ff/core/schema exports exactly these values', () => {
     expect(Object.keys(schema).sort()).toEqual(SCHEMAS)
   })
 })
 
 describe('@ff/core/schemes', () => {
-  it('exports exactly these values', () => {
+  it('@ff/core/schemes exports exactly these values', () => {
     expect(Object.keys(schemes).sort()).toEqual(SCHEMES)
   })
 })
 
 describe('@ff/core/regex', () => {
-  it('exports exactly these values', () => {
+  it('@ff/core/regex exports exactly these values', () => {
     expect(Object.keys(regex)).toEqual(['re2'])
   })
 })

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const output = mkdtempSync(join(tmpdir(), 'ff-core-'))
 
-/** What a built file and the files it takes in import from elsewhere, and all their code. */
+/** Returns the packages that a built file and its chunks import, and all their code. */
 function read(file: string): { readonly packages: readonly string[]; readonly code: string } {
   const code = readFileSync(file, 'utf8')
   const names = [...code.matchAll(/^(?:import|export)\b[^;]*?(?:from )?"([^"]+)";$/gm)]
@@ -22,7 +22,7 @@ function read(file: string): { readonly packages: readonly string[]; readonly co
   }
 }
 
-describe('the built main entry', () => {
+describe('The built main entry', () => {
   beforeAll(() => {
     const recipe = ['--config', join(root, 'tsup.config.ts'), '--no-dts', '--out-dir', output]
     const { status, stderr } = spawnSync(join(root, 'node_modules/.bin/tsup'), recipe, {
@@ -33,11 +33,11 @@ describe('the built main entry', () => {
   }, 60_000)
   afterAll(() => rmSync(output, { recursive: true }))
 
-  it('needs nothing but one hash function: no schemas, no regular expressions, no platform', () => {
+  it('The built main entry imports only one hash function: no schemas, regular expressions or built-ins', () => {
     expect(new Set(read(join(output, 'index.js')).packages)).toEqual(new Set(['murmurhash']))
   })
 
-  it('is found to need more where it does, so that the test above can fail', () => {
+  it('The built schema entry imports zod, which proves that the test can fail', () => {
     expect(read(join(output, 'schema.js')).packages).toContain('zod')
   })
 
@@ -48,13 +48,13 @@ describe('the built main entry', () => {
     ['fingerprint', 'hash128'],
     ['authoring', 'moveRanges'],
     ['authoring', 'findIssues'],
-  ])('leaves to the entry %s what is only there: %s', (entry, name) => {
+  ])('The built entry %s contains %s, and the main entry does not', (entry, name) => {
     const definition = `function ${name}(`
     expect(read(join(output, `${entry}.js`)).code).toContain(definition)
     expect(read(join(output, 'index.js')).code).not.toContain(definition)
   })
 
-  it('makes no code while it runs, so that a strict content security policy lets it', () => {
+  it('The built main entry generates no code at run time, as a strict content security policy requires', () => {
     const { code } = read(join(output, 'index.js'))
     expect(code).toContain('compileFlagSet')
     expect(code).not.toMatch(/\beval\s*\(|\bFunction\s*\(|\bimport\s*\(/)

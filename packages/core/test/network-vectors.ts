@@ -8,7 +8,7 @@ const BAD = '["10.0.0.0/33", "10.0.0.0/8, 11.0.0.0/8"]'
 
 const inNetworks = (value: string) => ({ attribute: 'ip', operator: 'in_cidr', value })
 const notInNetworks = (value: string) => ({ attribute: 'ip', operator: 'not_in_cidr', value })
-/** An element of `list`, on which a condition has its own negation. */
+/** Returns a condition on an element of `list`. Inside, the condition has its own negation. */
 const ofElement = (condition: ConditionDefinition) => ({
   attribute: 'list',
   operator: 'elem_match',
@@ -38,7 +38,7 @@ const CONDITIONS: Readonly<Record<string, ConditionDefinition>> = {
   'element.in.partly-bad negate': { ...ofElement(inNetworks(PARTLY_BAD)), negate: true },
 }
 
-/** A name, an address, and the flags that are true; all others are false. */
+/** The cases: a name, an address, and the flags that are true. All other flags are false. */
 const CASES: readonly (readonly [string, JsonValue, readonly string[]])[] = [
   [
     'an address in the networks',
@@ -58,6 +58,7 @@ const CASES: readonly (readonly [string, JsonValue, readonly string[]])[] = [
   ['missing', null, ['in.negate', 'not-in.negate', 'element.in.partly-bad negate']],
 ]
 
+/** Vectors of network lists with invalid entries. */
 export const NETWORK_VECTORS: VectorFile = {
   description:
     'Lists of networks with invalid entries. A flag is true when its one condition holds.',

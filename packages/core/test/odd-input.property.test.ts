@@ -15,8 +15,8 @@ import { anyOddName, anyPlants, ODD_NAMES, oddValue, planted } from './odd-value
 import { OPERATORS_WITH_VECTORS, operatorVectors } from './operator-vectors.ts'
 import { EXTENSIONS } from './vector-files.ts'
 
-/** Calls everything that never throws, and compares the answers. */
-function askEverything(flagSet: FlagSet, context: EvaluationContext, now: number): void {
+/** Calls all functions that must not throw, and compares their results. */
+function callAll(flagSet: FlagSet, context: EvaluationContext, now: number): void {
   attributesRead(flagSet)
   minimalContext(flagSet, context)
   jsonOf(evaluateAll(flagSet, context, now))
@@ -43,7 +43,7 @@ function askEverything(flagSet: FlagSet, context: EvaluationContext, now: number
   }
 }
 
-/** Member by member: an id may be a value that cannot be compared in depth. */
+/** Compares member by member, because an id can be a value without deep equality. */
 function expectSame(given: object | undefined, expected: object): void {
   const flat = (detail: object = {}) => Object.entries({ ...detail, range: undefined })
   expect(flat(given).length).toBe(flat(expected).length)
@@ -51,8 +51,8 @@ function expectSame(given: object | undefined, expected: object): void {
   for (const [name, value] of flat(given)) expect(Object.is(value, members.get(name))).toBe(true)
 }
 
-describe('the engine never throws', () => {
-  it('for a context that was not parsed', () => {
+describe('The engine with odd input', () => {
+  it('The engine never throws for a context that was not parsed', () => {
     fc.assert(
       fc.property(
         fc.tuple(anyDefinition, anyNow),
@@ -61,31 +61,34 @@ describe('the engine never throws', () => {
         anyOddName,
         ([definition, now], context, plants, name) => {
           const flagSet = compileFlagSet(definition, { extensions: EXTENSIONS })
-          askEverything(flagSet, planted(context, plants), now)
-          askEverything(flagSet, oddValue(name) as EvaluationContext, now)
+          callAll(flagSet, planted(context, plants), now)
+          callAll(flagSet, oddValue(name) as EvaluationContext, now)
         },
       ),
       { numRuns: 1_000 },
     )
   }, 120_000)
 
-  it.each(ODD_NAMES)('whatever operator reads an attribute that is odd: %s', (name) => {
-    const flagSet = compileFlagSet(operatorVectors().flagSet, { extensions: EXTENSIONS })
-    const attributes = OPERATORS_WITH_VECTORS.map((each) => [each, oddValue(name)] as const)
-    const lists = OPERATORS_WITH_VECTORS.map((each) => [each, [oddValue(name)]] as const)
-    for (const each of [attributes, lists]) {
-      const context = { kind: 'user', ...Object.fromEntries(each) } as EvaluationContext
-      askEverything(flagSet, context, 0)
-    }
-  })
+  it.each(ODD_NAMES)(
+    'The engine never throws for any operator if the attribute is odd: %s',
+    (name) => {
+      const flagSet = compileFlagSet(operatorVectors().flagSet, { extensions: EXTENSIONS })
+      const attributes = OPERATORS_WITH_VECTORS.map((each) => [each, oddValue(name)] as const)
+      const lists = OPERATORS_WITH_VECTORS.map((each) => [each, [oddValue(name)]] as const)
+      for (const each of [attributes, lists]) {
+        const context = { kind: 'user', ...Object.fromEntries(each) } as EvaluationContext
+        callAll(flagSet, context, 0)
+      }
+    },
+  )
 
-  it('for a definition that does not have the declared shape', () => {
+  it('The engine never throws for a definition that does not have the declared shape', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, anyPlants, (sound, context, now, plants) => {
         const flagSet = compileFlagSet(planted(sound, plants), { extensions: EXTENSIONS })
         for (const { message } of findIssues(flagSet)) expect(message.length).toBeLessThan(1_500)
-        askEverything(flagSet, context, now)
-        askEverything(flagSet, planted(context, plants), now)
+        callAll(flagSet, context, now)
+        callAll(flagSet, planted(context, plants), now)
       }),
       { numRuns: 2_000 },
     )

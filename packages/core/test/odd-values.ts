@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { isJsonObject } from '../src/model/json.ts'
 
-/** Values that are not JSON, or that code for JSON of a modest size fails on. */
+/** Values that are not JSON, or are too large or too deep for simple code. */
 const ODD_VALUES: Readonly<Record<string, () => unknown>> = {
   undefined: () => undefined,
   null: () => null,
@@ -71,23 +71,27 @@ function deep(around: (inner: unknown) => unknown): unknown {
   return value
 }
 
-/** The names of the odd values: reports of counterexamples cannot print the values themselves. */
+/** The names of the odd values. Test reports cannot print the values themselves. */
 export const ODD_NAMES = Object.keys(ODD_VALUES)
 
+/** Names of odd values. */
 export const anyOddName: fc.Arbitrary<string> = fc.constantFrom(...ODD_NAMES)
 
-/** A new odd value of this name. */
+/** Returns a new odd value with a name. */
 export function oddValue(name: string): unknown {
   return ODD_VALUES[name]?.()
 }
 
-/** Which member to take at each level, what to put there, and whether before what is there. */
+/**
+ * A change of a value: the member to select at each level, the odd value, and the kind of change.
+ */
 interface Plant {
   readonly path: readonly number[]
   readonly name: string
   readonly how: 'replace' | 'insert' | 'remove'
 }
 
+/** Changes to be applied by `planted`. */
 export const anyPlants: fc.Arbitrary<readonly Plant[]> = fc.array(
   fc.record({
     path: fc.array(fc.nat(), { minLength: 1, maxLength: 8 }),
@@ -97,7 +101,7 @@ export const anyPlants: fc.Arbitrary<readonly Plant[]> = fc.array(
   { minLength: 1, maxLength: 4 },
 )
 
-/** A copy of a JSON value in which odd values replace members, or come before them. */
+/** Returns a copy of a JSON value in which odd values replace members or are inserted. */
 export function planted<Value extends object>(value: Value, plants: readonly Plant[]): Value {
   const copy = structuredClone(value)
   for (const plant of plants) plantIn(copy as Record<string, unknown>, plant)

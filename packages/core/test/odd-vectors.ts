@@ -4,10 +4,10 @@ import type { VectorFile } from './vector-files.ts'
 
 const HIGH = '\ud83d'
 const LOW = '\ude00'
-/** An own attribute of this name, which a literal cannot have. */
+/** An object with an own property `__proto__`, which an object literal cannot define. */
 const OWN_PROTO = JSON.parse('{"__proto__": "x"}') as { readonly [name: string]: string }
 
-/** Conditions on what is easily mangled: names of built-in things, and text beyond ASCII. */
+/** Conditions that are error-prone: names of built-in properties, and text beyond ASCII. */
 const CONDITIONS: Readonly<Record<string, ConditionDefinition>> = {
   'own __proto__': { attribute: '__proto__', operator: 'eq', value: 'x' },
   'own constructor': { attribute: 'constructor', operator: 'exists', value: '' },
@@ -109,7 +109,7 @@ const CASES: readonly (readonly [string, EvaluationContext, readonly string[]])[
   ],
 ]
 
-/** Written by hand, and laid out by the generator. */
+/** Vectors of error-prone names and texts. The expected results are written by hand. */
 export const ODD_VECTORS: VectorFile = {
   description:
     'Names and texts that are easily mangled. A flag is true when its one condition holds.',

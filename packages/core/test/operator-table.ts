@@ -6,10 +6,10 @@ import { re2 } from '../src/regex.ts'
 
 const EXTENSIONS = { regex: re2 }
 
-/** An attribute (undefined: missing), an operator, a value, and whether the condition holds. */
+/** An attribute (`undefined` means missing), an operator, a value, and the expected result. */
 export type Row = readonly [JsonValue | undefined, Operator, string, boolean]
 
-/** Whether a condition holds for a context with this attribute, in no segment and with no flags. */
+/** Returns the result of a condition on an attribute, without segments and flags. */
 export function holds(it: JsonValue | undefined, operator: Operator, value: string): boolean {
   return matchesCondition(compileCondition({ attribute: 'it', operator, value }, EXTENSIONS), {
     context: it === undefined ? { kind: 'user' } : { kind: 'user', it },
@@ -18,9 +18,12 @@ export function holds(it: JsonValue | undefined, operator: Operator, value: stri
   })
 }
 
-/** One test for each row. */
+/** Defines one test for each row. */
 export function table(rows: readonly Row[]): void {
-  it.each(rows)('%j %s %j: %j', (attribute, operator, value, expected) => {
-    expect(holds(attribute, operator, value)).toBe(expected)
-  })
+  it.each(rows)(
+    'The condition %j %s %j evaluates to %j',
+    (attribute, operator, value, expected) => {
+      expect(holds(attribute, operator, value)).toBe(expected)
+    },
+  )
 }

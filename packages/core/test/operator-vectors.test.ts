@@ -14,8 +14,8 @@ const GENERATED = {
   'broken-chains.json': LONG_CHAIN_VECTORS,
 }
 
-describe.each(Object.entries(GENERATED))('the vector file %s', (name, file) => {
-  it('is what its generator makes (with FF_WRITE_VECTORS=1 it is written)', () => {
+describe.each(Object.entries(GENERATED))('The vector file %s', (name, file) => {
+  it('The file equals the output of its generator (FF_WRITE_VECTORS=1 writes it)', () => {
     const url = new URL(`./vectors/${name}`, import.meta.url)
     const text = vectorText(file)
     if (process.env['FF_WRITE_VECTORS'] === '1') writeFileSync(url, text)
@@ -24,8 +24,8 @@ describe.each(Object.entries(GENERATED))('the vector file %s', (name, file) => {
   })
 })
 
-describe('the operator vectors', () => {
-  it('are about every operator but those on segments and flags, which have files of their own', () => {
+describe('The operator vectors', () => {
+  it('The vectors contain every operator except those on segments and flags, which have separate files', () => {
     const onAttributes = [...operators].filter(([, { subject }]) => {
       return subject === 'attribute' || subject === 'key'
     })

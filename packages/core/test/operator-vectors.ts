@@ -2,23 +2,24 @@ import type { ConditionDefinition, FlagDefinition, JsonValue } from '../src/inde
 import type { Operator } from '../src/operators/operator.ts'
 import type { VectorFile } from './vector-files.ts'
 
-/** An attribute and whether the condition holds for it. */
+/** An attribute and the expected result of the condition. */
 type Answer = readonly [attribute: JsonValue, holds: boolean]
 
 interface OperatorRow {
   readonly operator: Operator
   readonly value: string
-  /** An attribute for which it holds, and one of the right type for which it does not. */
+  /** An attribute that matches. */
   readonly match: JsonValue
+  /** An attribute of the right type that does not match. */
   readonly noMatch: JsonValue
   readonly wrongType: Answer
   readonly array: Answer
   readonly emptyArray: boolean
-  /** When it holds if its value is an empty list; undefined: it takes no list. */
+  /** The result if the value is an empty list. `undefined` if the value cannot be a list. */
   readonly emptyList?: 'never' | 'when readable'
 }
 
-/** The answers are written by hand; only what surrounds them is generated. */
+/** Returns a row. The expected results are written by hand, only the rest is generated. */
 function row(
   operator: Operator,
   value: string,
@@ -99,7 +100,7 @@ const ROWS: readonly OperatorRow[] = [
   row('in_bucket', '{"salt": "checkout", "ranges": [[0, 100], [17502, 17503]]}', { match: 'user-1', noMatch: 'user-2', wrongType: [1.5, false], array: [['user-1'], false], emptyArray: false }),
 ]
 
-/** Each case gives every operator the attribute of its own name. */
+/** The cases. In each of them, every operator has an attribute of its own name. */
 const CASES = [
   ['match', ({ match }) => [match, true]],
   ['no match', ({ noMatch }) => [noMatch, false]],
@@ -113,7 +114,10 @@ const CASES = [
   (row: OperatorRow) => readonly [attribute: JsonValue | undefined, holds: boolean],
 ])[]
 
-/** Every operator that is about an attribute, in every case that implementations may differ in. */
+/**
+ * Returns vectors of every operator on attributes, in all cases in which implementations can
+ * differ.
+ */
 export function operatorVectors(): VectorFile {
   return {
     description:
@@ -131,7 +135,7 @@ export function operatorVectors(): VectorFile {
   }
 }
 
-/** The names of the operators that the rows are about. */
+/** The names of the operators that have rows. */
 export const OPERATORS_WITH_VECTORS: readonly Operator[] = ROWS.map(({ operator }) => operator)
 
 type Question = readonly [flagKey: string, condition: ConditionDefinition]
@@ -162,7 +166,7 @@ function answersOf(
   ]
 }
 
-/** A boolean flag with one rule of one condition. */
+/** Returns a boolean flag with one rule of one condition. */
 export function flagOf([key, condition]: Question, index: number): FlagDefinition {
   const id = (part: number) =>
     `0000000${part}-0000-4000-8000-${String(9000 + index).padStart(12, '0')}`
@@ -194,7 +198,10 @@ export function flagOf([key, condition]: Question, index: number): FlagDefinitio
   }
 }
 
-/** One flag or case a line, and no character that is not ASCII, as lone surrogates would be lost. */
+/**
+ * Returns the text of a vector file, with one line for each flag and case. Characters beyond ASCII
+ * are escaped, because UTF-8 cannot encode lone surrogates.
+ */
 export function vectorText({ description, flagSet, cases }: VectorFile): string {
   const { version, flags, segments } = flagSet
   const lines = (all: readonly unknown[]) => all.map((each) => JSON.stringify(each)).join(',\n    ')

@@ -1,5 +1,6 @@
-/** The definitions of the vectors, as `docs/vectors.md` describes them. */
+// The types of the definitions in vector files, as `docs/vectors.md` describes them.
 
+/** Any JSON value. */
 export type Json =
   | null
   | boolean
@@ -7,8 +8,10 @@ export type Json =
   | string
   | readonly Json[]
   | { readonly [name: string]: Json }
+/** An object of JSON values. */
 export type Fields = { readonly [name: string]: Json }
 
+/** A condition of a rule or segment. */
 export interface Condition {
   readonly attribute: string
   readonly operator: string
@@ -16,6 +19,7 @@ export interface Condition {
   readonly negate?: boolean
 }
 
+/** A targeting rule. */
 export interface Rule {
   readonly id: string
   readonly orderIndex: number
@@ -26,12 +30,14 @@ export interface Rule {
   readonly rolloutId: string | null
 }
 
+/** The buckets of a variation. */
 export interface Range {
   readonly variationId: string
   readonly from: number
   readonly to: number
 }
 
+/** A rollout with ranges, or a gradual rollout. */
 export interface Rollout {
   readonly id: string
   readonly bucketBy: string
@@ -46,6 +52,7 @@ export interface Rollout {
   readonly startAt?: string
 }
 
+/** A flag. */
 export interface Flag {
   readonly id: string
   readonly key: string
@@ -71,6 +78,7 @@ export interface Flag {
   readonly rollouts: readonly Rollout[]
 }
 
+/** A segment. */
 export interface Segment {
   readonly id: string
   readonly rules: readonly Condition[]
@@ -81,6 +89,7 @@ export interface Segment {
   readonly excluded: readonly string[]
 }
 
+/** A flag set. */
 export interface PortedSet {
   readonly flags: readonly Flag[]
   readonly segments: readonly Segment[]

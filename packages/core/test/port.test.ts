@@ -11,23 +11,26 @@ const files = names.map((name) => [name, JSON.parse(readFileSync(new URL(name, F
 
 let answers = 0
 
-it.each(files)('%s says enough for an engine that was written from the documents', (_, file) => {
-  const set: PortedSet = file.flagSet
-  for (const { name, context, now, expect: values, details = {} } of file.cases) {
-    const expected = new Map<string, object>(Object.entries(details))
-    const timestamp = Date.parse(now ?? file.now ?? '2026-01-01T00:00:00.000Z')
-    for (const flag of set.flags) {
-      const detail = portedDetail(set, flag, context, timestamp)
-      if (detail === undefined) continue
-      answers += 1
-      if (values !== undefined) {
-        expect(sorted(detail.value), `${name}: ${flag.key}`).toBe(sorted(values[flag.key]))
+it.each(files)(
+  '%s has the results of an engine that was written from the documentation alone',
+  (_, file) => {
+    const set: PortedSet = file.flagSet
+    for (const { name, context, now, expect: values, details = {} } of file.cases) {
+      const expected = new Map<string, object>(Object.entries(details))
+      const timestamp = Date.parse(now ?? file.now ?? '2026-01-01T00:00:00.000Z')
+      for (const flag of set.flags) {
+        const detail = portedDetail(set, flag, context, timestamp)
+        if (detail === undefined) continue
+        answers += 1
+        if (values !== undefined) {
+          expect(sorted(detail.value), `${name}: ${flag.key}`).toBe(sorted(values[flag.key]))
+        }
+        expect(detail, `${name}: ${flag.key}`).toMatchObject(expected.get(flag.key) ?? {})
       }
-      expect(detail, `${name}: ${flag.key}`).toMatchObject(expected.get(flag.key) ?? {})
     }
-  }
-})
+  },
+)
 
-it('answers most of what is not about single operators', () => {
+it('The second engine evaluates most vectors that are not about single operators', () => {
   expect(answers).toBeGreaterThan(1_400)
 })

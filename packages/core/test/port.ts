@@ -11,10 +11,10 @@ import type {
 
 type Detail = Readonly<Record<string, unknown>> & { readonly variationId: string }
 
-/** Thrown for what this engine does not know. */
+/** Thrown for features that this engine does not support. */
 class Unknown extends Error {}
 
-/** The detail of a flag; undefined when it takes more than this engine knows. */
+/** Returns the detail of a flag, or `undefined` if it requires an unsupported feature. */
 export function portedDetail(set: PortedSet, flag: Flag, context: Fields, now: number) {
   try {
     const { variationId, ...why } = new Port(set, context, now).detail(flag)
@@ -29,8 +29,9 @@ export function portedDetail(set: PortedSet, flag: Flag, context: Fields, now: n
 }
 
 /**
- * An engine written from the documents alone, as somebody would in another language: it imports
- * nothing of the engine. What it knows of operators is equality, presence, segments and flags.
+ * A second engine that was written from the documentation alone, like a port to another language.
+ * It imports nothing from the first engine. It supports only the operators for equality, existence,
+ * segments and flags.
  */
 class Port {
   readonly #set: PortedSet
@@ -132,7 +133,7 @@ class Port {
     return held === undefined ? false : held !== (condition.negate ?? false)
   }
 
-  /** undefined: the condition cannot be read, and never holds. */
+  /** Returns `undefined` if the condition is invalid, so that it never matches. */
   #evaluate({ attribute, operator, value }: Condition): boolean | undefined {
     const wanted = operator.replace('neq', 'eq').replace(/^not_|_not$/, '')
     const isPositive = wanted === operator
@@ -167,7 +168,7 @@ function compare(left: string, right: string): number {
   return (a?.[at] ?? 0) - (b?.[at] ?? -1)
 }
 
-/** The kinds of a context with what belongs to each, `user` first. */
+/** Returns the kinds of a context with their attributes, `user` first. */
 function partsOf(context: Fields): readonly (readonly [string, Json])[] {
   if (context['kind'] !== 'multi') return [[String(context['kind']), context]]
   const parts = Object.entries(context).filter(([name]) => name !== 'kind')
@@ -175,7 +176,7 @@ function partsOf(context: Fields): readonly (readonly [string, Json])[] {
   return parts.sort(([a], [b]) => rank(a) - rank(b) || compare(a, b))
 }
 
-/** null: it is missing. */
+/** Returns the attribute that a reference names, or `null` if it is missing. */
 function find(context: Fields, reference: string): Json {
   const parts = partsOf(context)
   if (reference === 'kind' && context['kind'] === 'multi') return parts.map(([kind]) => kind)
@@ -207,7 +208,7 @@ function keyText(value: Json): string | undefined {
   return Number.isSafeInteger(value) ? String(value) : undefined
 }
 
-/** The texts of a list; undefined: it cannot be read, for there is a null in it. */
+/** Returns the texts of a list, or `undefined` if the list contains `null`. */
 function listOf(text: string): readonly string[] | undefined {
   const list = parse(text)
   if (!Array.isArray(list)) return [text]
@@ -230,7 +231,7 @@ function parse(text: string): Json | undefined {
   }
 }
 
-/** JSON text that is the same for equal values, whatever the order of names. */
+/** Returns JSON text that is the same for deeply equal values. */
 export function sorted(value: unknown): string {
   return JSON.stringify(value, (_, each) => {
     const isObject = typeof each === 'object' && each !== null && !Array.isArray(each)
@@ -238,7 +239,7 @@ export function sorted(value: unknown): string {
   })
 }
 
-/** MurmurHash3 x86_32 with the seed 0. */
+/** Returns the MurmurHash3 x86_32 of bytes with the seed 0. */
 function murmur3(bytes: Uint8Array): number {
   const rotated = (word: number, by: number) => (word << by) | (word >>> (32 - by))
   const mixed = (word: number) => Math.imul(rotated(Math.imul(word, 0xcc9e2d51), 15), 0x1b873593)

@@ -17,7 +17,7 @@ function forbidden(name: string) {
   }
 }
 
-/** Everything the engine says about a case, from the definition on. */
+/** Returns all results of a case, including the compilation, as text. */
 function answer(file: VectorFile, vector: VectorCase): string {
   const context = parseContext(vector.context)
   const flagSet = compileFlagSet(file.flagSet, { extensions: EXTENSIONS })
@@ -29,7 +29,7 @@ const cases = loadVectorFiles().flatMap(([, file]) => {
   return file.cases.map((vector) => [file, vector] as const)
 })
 
-describe('the engine', () => {
+describe('The purity of the engine', () => {
   const expected = cases.map(([file, vector]) => answer(file, vector))
   const answers: string[] = []
 
@@ -54,7 +54,7 @@ describe('the engine', () => {
     }
   })
 
-  it('gives every vector the same answer on frozen input, without clock, chance or console', () => {
+  it('Every vector has the same result on frozen input, without clock, randomness or console', () => {
     expect(cases.length).toBeGreaterThan(100)
     expect(answers).toEqual(expected)
   })

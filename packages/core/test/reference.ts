@@ -18,7 +18,7 @@ import {
 import { compareCodePoints } from '../src/model/code-point.ts'
 import { compileCondition, matchesCondition } from '../src/operators/condition.ts'
 
-/** What a flag answers. */
+/** The result of a flag. */
 export interface ReferenceAnswer {
   readonly value: FlagValue
   readonly variationId: string | null
@@ -28,9 +28,9 @@ export interface ReferenceAnswer {
 const DEEPEST = 64
 
 /**
- * The rules of evaluation, written down once more in the plainest way: nothing is prepared, and
- * only what a flag answered is remembered, without which flags that lean on one another would be
- * followed more often than there is time for. For well-shaped definitions with our own bucketing
+ * Returns the results of all flags by a second, simple implementation of the evaluation rules. It
+ * compiles nothing, and caches only the results of flags, because long chains of flags would take
+ * too long otherwise. The definition must have the declared type and use the built-in bucketing
  * scheme.
  */
 export function referenceAnswers(
@@ -56,8 +56,8 @@ class Reference {
   }
 
   answer(flag: FlagDefinition): ReferenceAnswer {
-    const known = this.#answers.get(flag)
-    if (known !== undefined) return known
+    const cached = this.#answers.get(flag)
+    if (cached !== undefined) return cached
     const answer = this.#answer(flag)
     this.#answers.set(flag, answer)
     return answer
@@ -115,7 +115,7 @@ class Reference {
       if (rule.variationId === null) return undefined
       return serve(flag, rule.variationId, 'TARGETING_MATCH')
     }
-    // Of two with one id the later one counts.
+    // If two rollouts have the same id, the last one is used.
     const rollout = flag.rollouts.findLast(({ id }) => id === rule.rolloutId)
     if (rollout === undefined || !isSound(rollout)) return broken(flag)
     const key = findBucketingKey(this.#context, rollout.bucketBy)
@@ -154,12 +154,12 @@ class Reference {
     return logicalOp === 'OR' ? held > 0 : held === 0
   }
 
-  /** How many flags and segments lean on one another from here on; endless if it never ends. */
+  /** Returns the length of the longest chain of dependencies, or infinity for a cycle. */
   #depthOf(part: FlagDefinition | SegmentDefinition | undefined): number {
     if (part === undefined) return Number.POSITIVE_INFINITY
     const known = this.#depths.get(part)
     if (known !== undefined) return known
-    // Whoever meets a part on the way down from itself has found a circle.
+    // If this part is found again below itself, there is a cycle.
     this.#depths.set(part, Number.POSITIVE_INFINITY)
     const dependencies =
       'variations' in part ? this.#dependenciesOf(part) : this.#conditionDependencies(part.rules)

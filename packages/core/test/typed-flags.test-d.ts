@@ -10,7 +10,7 @@ import {
   text,
 } from '../src/typed-flags.ts'
 
-/** Read by the compiler alone (`check:types`): what must and must not compile. */
+// Checked only by the compiler (`check:types`): code that must compile, and code that must not.
 
 interface Limits {
   readonly max: number
@@ -54,29 +54,29 @@ expectTypeOf(flags.detail(flagSet, 'theme', context, now)).toEqualTypeOf<
 expectTypeOf(flags.all(flagSet, context, now)).toEqualTypeOf<Expected>()
 expectTypeOf(flags.allFrom(values)).toEqualTypeOf<Expected>()
 
-// @ts-expect-error a key that nobody defined
+// @ts-expect-error an undefined key
 flags.value(flagSet, 'old-checkout', context, now)
-// @ts-expect-error a key that nobody defined
+// @ts-expect-error an undefined key
 flags.detail(flagSet, 'toString', context, now)
 // @ts-expect-error a key that is only known at run time
 flags.value(flagSet, String(now), context, now)
-// @ts-expect-error a theme that there is not
+// @ts-expect-error an undefined theme
 const theme: 'light' | 'blue' = flags.value(flagSet, 'theme', context, now)
-// @ts-expect-error the flag may have no value
+// @ts-expect-error the value can be null
 const limits: Limits = flags.value(flagSet, 'limits', context, now)
-// @ts-expect-error a flag that nobody defined
+// @ts-expect-error an undefined flag
 flags.all(flagSet, context, now).size
-// @ts-expect-error answers are not changed
+// @ts-expect-error the result is read-only
 flags.all(flagSet, context, now).title = ''
 // @ts-expect-error a fallback of another type
 bool('false')
-// @ts-expect-error at least one text to choose
+// @ts-expect-error no texts
 oneOf()
-// @ts-expect-error texts only
+// @ts-expect-error numbers instead of texts
 oneOf(1, 2)
 // @ts-expect-error a guard for another type
 json<string>('', isLimits)
-// @ts-expect-error a bare value is no type
+// @ts-expect-error a value instead of a type
 defineFlags({ theme: 'light' })
 
 void [theme, limits]

@@ -37,7 +37,7 @@ const theme = flagDefinition('theme', {
 const flagSet = compileFlagSet(flagSetDefinition([theme]))
 const now = 0
 
-it('gives a program its flags with the types that it expects', () => {
+it('Defined flags have the types that the program expects', () => {
   const context = { kind: 'user', key: 'user-1' }
   // #region evaluate
   flags.value(flagSet, 'theme', context, now) // 'light' | 'dark'

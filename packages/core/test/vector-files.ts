@@ -10,7 +10,7 @@ import {
 import { re2 } from '../src/regex.ts'
 import { schemes } from '../src/schemes.ts'
 
-/** A file of `vectors/`, as its README describes it. */
+/** A file in `vectors/`, as `docs/vectors.md` describes it. */
 export interface VectorFile {
   readonly description: string
   readonly flagSet: FlagSetDefinition
@@ -18,6 +18,7 @@ export interface VectorFile {
   readonly cases: readonly VectorCase[]
 }
 
+/** A context with the expected results. */
 export interface VectorCase {
   readonly name: string
   readonly context: EvaluationContext
@@ -26,13 +27,13 @@ export interface VectorCase {
   readonly details?: Readonly<Record<string, Partial<EvaluationDetail>>>
 }
 
-/** What the flag sets of the vectors are compiled with. */
+/** The extensions that the flag sets of the vectors are compiled with. */
 export const EXTENSIONS: Extensions = { regex: re2, schemes }
 
 const FOLDER = new URL('./vectors/', import.meta.url)
 const USUAL_NOW = '2026-01-01T00:00:00.000Z'
 
-/** Every vector file by its name. */
+/** Loads all vector files, with their names. */
 export function loadVectorFiles(): readonly (readonly [name: string, file: VectorFile])[] {
   const names = readdirSync(FOLDER).filter((name) => name.endsWith('.json'))
   return names.map((name) => {
@@ -40,10 +41,10 @@ export function loadVectorFiles(): readonly (readonly [name: string, file: Vecto
   })
 }
 
-/** The time of a case in epoch milliseconds. */
+/** Returns the time of a case in epoch milliseconds. */
 export function nowOf(file: VectorFile, vector: VectorCase): number {
   const text = vector.now ?? file.now ?? USUAL_NOW
   const now = parseTimestamp(text)
-  if (now === undefined) throw new TypeError(`"${text}" is no timestamp`)
+  if (now === undefined) throw new TypeError(`"${text}" is not a timestamp`)
   return now
 }

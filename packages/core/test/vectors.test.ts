@@ -13,7 +13,7 @@ describe.each(loadVectorFiles())('%s', (_, file) => {
     const values = valuesOf(evaluation)
     expect(vector.expect ?? vector.details).toBeDefined()
     if (vector.expect !== undefined) {
-      // Compared as text, because a key may be `__proto__`.
+      // Compared as text, because a key can be `__proto__`.
       expect(sortedText(values)).toBe(sortedText(vector.expect))
       expect(sortedText(JSON.parse(jsonOf(evaluation)))).toBe(sortedText(vector.expect))
     }

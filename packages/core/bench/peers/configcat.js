@@ -38,7 +38,7 @@ export const configcat = {
   },
 }
 
-/** A key of the right form, one for each client. */
+/** Returns a valid SDK key that is unique for each client. */
 function keyOf(number) {
   const part = String(number).padStart(22, '0')
   return `${part}/${part}`
@@ -49,7 +49,7 @@ function settingOf(flag) {
   const halves = [true, false].map((value) => ({ p: 50, ...served(value) }))
   const rules = flatRulesOf(flag)
   const last = rules.at(-1)
-  // Percentages for everybody belong to the setting itself.
+  // A percentage without conditions belongs to the setting instead of a rule.
   const forAll = last !== undefined && last.all.length === 0 && last.serves === undefined
   return {
     t: 0,

@@ -1,6 +1,6 @@
 /**
- * What the workloads ask, without ids: a rule holds when all of `all` hold and, where there is
- * one, any of `any`. It serves a value, or undefined for the 50/50 rollout.
+ * The flags of a workload, without ids. A rule matches if all of `all` match and, if it exists, at
+ * least one of `any`. It serves a value, or `undefined` for the 50/50 rollout.
  *
  * @typedef {{ readonly attribute: string, readonly values: readonly string[] }} Test
  * @typedef {{ readonly all: readonly Test[], readonly any?: readonly Test[], readonly serves: boolean | undefined }} Rule
@@ -8,6 +8,8 @@
  */
 
 /**
+ * Converts a definition to simple flags.
+ *
  * @param {import('../../src/index.ts').FlagSetDefinition} definition
  * @returns {readonly Flag[]}
  */
@@ -17,19 +19,19 @@ export function flagsOf(definition) {
     const isOn = (id) => flag.variations.find((each) => each.id === id)?.value === 'true'
     const rules = flag.rules.map(({ conditions, segmentId, variationId }) => {
       const segment = segmentId === null ? undefined : segments.get(segmentId)
-      const asked = segment === undefined ? [] : segment.rules.map(testOf)
+      const inSegment = segment === undefined ? [] : segment.rules.map(testOf)
       const all = conditions.map(testOf)
       const serves = variationId === null ? undefined : isOn(variationId)
       return segment?.logicalOp === 'OR'
-        ? { all, any: asked, serves }
-        : { all: [...all, ...asked], serves }
+        ? { all, any: inSegment, serves }
+        : { all: [...all, ...inSegment], serves }
     })
     return { key: flag.key, rules, fallback: isOn(flag.defaultVariationId) }
   })
 }
 
 /**
- * For engines that know only `all`: a rule that asks for any of two becomes two rules.
+ * Returns the rules of a flag for engines without `any`. A rule with `any` becomes several rules.
  *
  * @param {Flag} flag
  * @returns {readonly Rule[]}
@@ -47,6 +49,8 @@ function testOf({ attribute, operator, value }) {
 }
 
 /**
+ * Returns an object of keys and values.
+ *
  * @param {readonly string[]} keys
  * @param {readonly unknown[]} values
  */

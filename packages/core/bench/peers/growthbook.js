@@ -1,7 +1,7 @@
 import { GrowthBookClient } from '@growthbook/growthbook'
 import { flagsOf, recordOf } from './flags.js'
 
-// It looks up NODE_ENV at every step, and looking into the real environment is slow.
+// GrowthBook reads NODE_ENV at every step, and access to the real environment is slow.
 process.env = { ...process.env }
 
 /** @type {import('../peer.ts').Peer} */
@@ -25,7 +25,7 @@ export const growthbook = {
 
 function featureOf({ key, rules, fallback }) {
   const bucket = { seed: key, hashAttribute: 'key', hashVersion: 2 }
-  // Who is not in the last rollout gets the default, which is cheaper than an experiment.
+  // The last rollout is a forced value with a fallback, which is faster than an experiment.
   const rollout = (isLast) => {
     return isLast && !fallback
       ? { ...bucket, force: true, coverage: 0.5 }
@@ -43,7 +43,7 @@ function featureOf({ key, rules, fallback }) {
 function conditionOf({ all, any }) {
   const tests = all.map(testOf)
   const attributes = new Set(all.map(({ attribute }) => attribute))
-  // One object says it soonest, but has no place for two questions about one attribute.
+  // One object is fastest, but cannot contain two conditions on one attribute.
   const condition = attributes.size < all.length ? { $and: tests } : Object.assign({}, ...tests)
   if (any !== undefined) condition.$or = any.map(testOf)
   return Object.keys(condition).length === 0 ? {} : { condition }

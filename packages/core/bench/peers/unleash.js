@@ -35,7 +35,7 @@ export const unleash = {
   },
 }
 
-/** In place of the repository that asks a server. */
+/** A repository that replaces the one that fetches from a server. */
 class Toggles extends EventEmitter {
   #toggles
 
@@ -76,7 +76,7 @@ function toggleOf(flag) {
   }
 }
 
-/** A strategy that holds means `on`, unless it has variants; the last may simply not hold. */
+/** Returns a strategy. It enables `on` if it matches, unless it has variants. */
 function servedOf(serves, groupId, isLast) {
   if (serves === undefined && isLast) {
     const parameters = { rollout: '50', stickiness: 'userId', groupId }

@@ -13,12 +13,12 @@ const operatorsOf = (...expectations: readonly string[]) =>
     return expectations.includes(comparison.expects) ? name : []
   })
 
-/** One integer more than a double can tell from its neighbours. */
+/** The smallest positive integer that a double cannot represent. */
 const INEXACT = '9007199254740993'
 const BEYOND = 'Integers must be from -9007199254740991 to 9007199254740991.'
 
 describe('authoringFault', () => {
-  it('returns the fault of a condition that the engine cannot read', () => {
+  it('authoringFault returns the fault of a condition that is invalid for the engine', () => {
     for (const [operator, value] of [
       ['eqals', '1'],
       ['gt', 'four'],
@@ -31,13 +31,13 @@ describe('authoringFault', () => {
       expect(faultOf(operator, value)).toBe(fault ?? 'a fault')
     }
     expect(authoringFault({ attribute: 'a', operator: 'matches', value: 'a' })).toBe(
-      '"matches" needs the regex engine, which was not handed to the engine.',
+      '"matches" requires the regex engine, which is not available.',
     )
   })
 
-  it('returns a sentence for anything that is not a condition, and never throws', () => {
+  it('authoringFault returns a sentence for a value that is not a condition, and never throws', () => {
     for (const garbage of [undefined, null, 1, {}, { attribute: 'a', operator: 'in', value: 1 }]) {
-      expect(authoringFault(garbage as never)).toMatch(/^A condition has/)
+      expect(authoringFault(garbage as never)).toMatch(/^The attribute, the operator and the value/)
     }
   })
 
@@ -72,12 +72,12 @@ describe('authoringFault', () => {
     ['not_in_segment', '[]'],
     ['in_bucket', '{"salt": "a,b", "ranges": [[0, 5000]]}'],
     ['elem_match', '[{"attribute": "a", "operator": "in", "value": ["x", "y"]}]'],
-  ])('finds nothing wrong with %s %s', (operator, value) => {
+  ])('authoringFault accepts the condition %s %s', (operator, value) => {
     expect(faultOf(operator, value)).toBeUndefined()
   })
 
   it.each(operatorsOf('list', 'texts', 'network', 'versions', 'types'))(
-    'refuses text of %s that starts with a bracket but is not a JSON array',
+    'The value of %s is refused if it starts with a bracket but is not a JSON array',
     (operator) => {
       for (const value of ['[draft]', ' \n["a",]', '["a"', '[', '[pro, team]']) {
         expect(faultOf(operator, value)).toContain(
@@ -87,13 +87,13 @@ describe('authoringFault', () => {
     },
   )
 
-  it('advises how to compare with text that starts with a bracket', () => {
+  it('The fault of a text that starts with a bracket advises how to compare with this text', () => {
     expect(faultOf('contains', '[draft]')).toBe(
       'The value of "contains" starts with "[" but is not a JSON array. To compare with this text, write ["[draft]"].',
     )
   })
 
-  it('refuses membership in text with a comma and without brackets', () => {
+  it('A membership operator refuses text with a comma and without brackets', () => {
     for (const operator of ['in', 'not_in', 'in_ci', 'not_in_ci']) {
       expect(faultOf(operator, 'pro, team')).toBe(
         `The value of "${operator}" contains a comma but is not a JSON array. For a list, write ["pro","team"]; for one text, write ["pro, team"].`,
@@ -111,7 +111,7 @@ describe('authoringFault', () => {
     ['10.0.0.0/8, 11.0.0.0/8', '"10.0.0.0/8, 11.0.0.0/8"', true],
     ['["10.0.0.0/8 11.0.0.0/8"]', '"10.0.0.0/8 11.0.0.0/8"', true],
     ['', '""', false],
-  ])('names the invalid entry of the network list %s', (value, entry, isSeveral) => {
+  ])('The fault of the network list %s names the invalid entry', (value, entry, isSeveral) => {
     for (const operator of ['in_cidr', 'not_in_cidr']) {
       const advice = isSeveral ? ' Write a list as a JSON array.' : ''
       expect(faultOf(operator, value)).toBe(
@@ -133,11 +133,14 @@ describe('authoringFault', () => {
     ['array_size', `{"op": "lt", "value": "${INEXACT}"}`],
     ['before', INEXACT],
     ['after', `-${INEXACT}`],
-  ])('refuses an integer of %s that a double cannot hold: %s', (operator, value) => {
-    expect(faultOf(operator, value)).toBe(
-      `The value of "${operator}" has an integer that cannot be represented exactly. ${BEYOND}`,
-    )
-  })
+  ])(
+    'An integer that a double cannot represent is refused for the operator %s: %s',
+    (operator, value) => {
+      expect(faultOf(operator, value)).toBe(
+        `The value of "${operator}" has an integer that cannot be represented exactly. ${BEYOND}`,
+      )
+    },
+  )
 
   it.each([
     ['in', `[${INEXACT}]`],
@@ -149,13 +152,16 @@ describe('authoringFault', () => {
     ['eq_ci', `[-${INEXACT}]`],
     ['array_contains_all', `[${INEXACT}]`],
     ['in_segment', `[${INEXACT}]`],
-  ])('refuses a number in the JSON of %s that a double cannot hold: %s', (operator, value) => {
-    expect(faultOf(operator, value)).toBe(
-      `The value of "${operator}" has an integer that cannot be represented exactly. Write it as text.`,
-    )
-  })
+  ])(
+    'A number that a double cannot represent is refused in the JSON of %s: %s',
+    (operator, value) => {
+      expect(faultOf(operator, value)).toBe(
+        `The value of "${operator}" has an integer that cannot be represented exactly. Write it as text.`,
+      )
+    },
+  )
 
-  it('checks the conditions on elements in the same way, at all depths', () => {
+  it('authoringFault checks conditions on elements in the same way, at all depths', () => {
     const nested = (condition: object) =>
       JSON.stringify([
         { attribute: '', operator: 'exists' },
@@ -174,7 +180,7 @@ describe('authoringFault', () => {
     expect(faultOf('elem_match', number)).toContain('cannot be represented exactly')
   })
 
-  it('leaves conditions on elements that nest too deep to the engine', () => {
+  it('Conditions on elements that are nested too deeply have the fault of the engine', () => {
     let value = '[{"attribute": "", "operator": "in", "value": "a,b"}]'
     for (let depth = 0; depth < 4; depth += 1) {
       value = `[{"attribute": "", "operator": "elem_match", "value": ${value}}]`
@@ -182,14 +188,14 @@ describe('authoringFault', () => {
     expect(faultOf('elem_match', value)).toMatch(/^The value of "elem_match" must be a JSON array/)
   })
 
-  it('returns for a long value without overflowing the stack, in a short sentence', () => {
+  it('authoringFault returns a short sentence for a long or deeply nested value', () => {
     const deep = `${'['.repeat(30_000)}${INEXACT}${']'.repeat(30_000)}`
     expect(faultOf('eq', deep)).toContain('cannot be represented exactly')
     expect(faultOf('in', 'pro,'.repeat(16_000))?.length).toBeLessThan(1000)
     expect(faultOf('in', `[${'x'.repeat(60_000)}`)?.length).toBeLessThan(1000)
   })
 
-  it('knows the operators that it treats in a special way', () => {
+  it('The operators with special checks exist', () => {
     for (const name of ['in', 'not_in', 'in_ci', 'not_in_ci', 'eq', 'neq', 'eq_ci']) {
       expect(isOperator(name)).toBe(true)
     }
@@ -197,7 +203,7 @@ describe('authoringFault', () => {
 })
 
 describe('isExactNumber', () => {
-  it('holds for fractions and for integers up to 2^53, and for nothing else', () => {
+  it('isExactNumber returns true only for fractions and for integers up to 2^53', () => {
     for (const number of [0, -0, 0.1, 1e-300, 2 ** 53 - 1, 1 - 2 ** 53]) {
       expect(isExactNumber(number)).toBe(true)
     }

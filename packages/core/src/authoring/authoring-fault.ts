@@ -15,9 +15,10 @@ import { elementDefinition, MAX_ELEMENT_NESTING, meaningOf } from '../operators/
 import { conditionFault } from './condition-fault.ts'
 
 /**
- * Says why a condition must be refused when it is written, as a sentence; undefined if it is fine.
- * Refuses what `conditionFault` refuses, and values that the engine can read but not as intended:
- * broken JSON, lists without brackets, invalid networks, integers that lose digits.
+ * Returns a sentence that describes why a condition must not be saved, or `undefined` if it is
+ * valid. Includes the faults of `conditionFault`, and values that the engine accepts but that do
+ * not express the probable intention: invalid JSON, lists without brackets, invalid networks, and
+ * integers that lose digits.
  */
 export function authoringFault(
   definition: ConditionDefinition,
@@ -26,12 +27,12 @@ export function authoringFault(
   return intentFault(definition, 0) ?? conditionFault(definition, extensions)
 }
 
-/** Whether a number has the value that was written: not an integer beyond 2^53 or infinite. */
+/** Returns `true` if a number is finite and, if it is an integer, less than 2^53 in magnitude. */
 export function isExactNumber(number: number): boolean {
   return Number.isSafeInteger(number) || (Number.isFinite(number) && !Number.isInteger(number))
 }
 
-/** What the value of an operator is, and a prefix for sentences about it. */
+/** The value of a condition to check, with the expectation of its operator. */
 interface Written {
   readonly operator: string
   readonly value: string
@@ -59,7 +60,7 @@ function intentFault(definition: ConditionDefinition, depth: number): string | u
   return undefined
 }
 
-/** Expectations that one text or a JSON array of several meets. */
+/** The expectations that accept one text or a JSON array. */
 const LISTS: ReadonlySet<Expectation> = new Set(['list', 'texts', 'network', 'versions', 'types'])
 
 function bracketFault({ operator, value, expects }: Written): string | undefined {
@@ -71,7 +72,7 @@ function bracketFault({ operator, value, expects }: Written): string | undefined
   return isAnyText ? `${fault} To compare with this text, write ${asList([value])}.` : fault
 }
 
-/** Operators whose lists are often written without brackets. */
+/** The operators for which users often write lists without brackets. */
 const MEMBERSHIP: ReadonlySet<string> = new Set(['in', 'not_in', 'in_ci', 'not_in_ci'])
 
 function commaFault({ operator, value }: Written): string | undefined {
@@ -94,7 +95,7 @@ function networkFault({ operator, value, expects }: Written): string | undefined
   return /[\s,;]/.test(entry) ? `${fault} Write a list as a JSON array.` : fault
 }
 
-/** The conditions of `elem_match`. Those that are nested too deep are left to `conditionFault`. */
+/** Checks the conditions of `elem_match`. `conditionFault` reports conditions nested too deeply. */
 function elementFault({ operator, value, expects, depth }: Written): string | undefined {
   if (expects !== 'conditions' || depth === MAX_ELEMENT_NESTING) return undefined
   for (const [index, element] of (parseArray(value) ?? []).entries()) {
@@ -106,7 +107,7 @@ function elementFault({ operator, value, expects, depth }: Written): string | un
   return undefined
 }
 
-/** Expectations that texts inside the value meet as numbers. */
+/** The expectations that also accept numbers as text. */
 const NUMERIC: ReadonlySet<Expectation> = new Set([
   'number',
   'timestamp',
@@ -114,7 +115,7 @@ const NUMERIC: ReadonlySet<Expectation> = new Set([
   'remainder',
   'size',
 ])
-/** Operators that read text as JSON, though any text will do. */
+/** The operators that accept any text but compare JSON arrays and objects by value. */
 const EQUALITY: ReadonlySet<string> = new Set(['eq', 'neq', 'eq_ci'])
 
 function numberFault({ operator, value, expects }: Written): string | undefined {
@@ -129,7 +130,7 @@ function numberFault({ operator, value, expects }: Written): string | undefined 
   )
 }
 
-/** The numbers in JSON text; with `areTextsNumbers`, also those that are written as text. */
+/** Returns the numbers in JSON text and, with `areTextsNumbers`, also the numbers that are text. */
 function numbersIn(value: string, areTextsNumbers: boolean): readonly number[] {
   const structure = parseStructure(value)
   const scalars = structure === undefined ? value.split('|') : scalarsIn(structure)
@@ -142,7 +143,7 @@ function numbersIn(value: string, areTextsNumbers: boolean): readonly number[] {
 function scalarsIn(structure: JsonArray | JsonObject): readonly JsonValue[] {
   const scalars: JsonValue[] = []
   const rest: JsonValue[] = [structure]
-  // Not recursive: text can nest deeper than the stack is.
+  // Not recursive, because JSON text can be nested too deeply for the stack.
   for (let value = rest.pop(); value !== undefined; value = rest.pop()) {
     const inner = asStructure(value)
     if (inner === undefined) scalars.push(value)

@@ -10,16 +10,16 @@ import { BUCKETS } from '../rollouts/bucket.ts'
 
 const EXPECTED: Readonly<Record<Expectation, string>> = {
   conditions: `a JSON array of at most ${MAX_ELEMENT_CONDITIONS} conditions on attributes of an element`,
-  timestamp: 'an RFC 3339 date with time and zone, or epoch milliseconds',
+  timestamp: 'an RFC 3339 timestamp with a time zone, or epoch milliseconds',
   list: 'text or a JSON array without null',
   network: 'an IP address or a network in CIDR notation, or a JSON array of them',
   number: 'a decimal number',
-  pattern: `a regular expression of RE2, at most ${MAX_PATTERN_LENGTH} characters and not too large`,
+  pattern: `a valid RE2 regular expression of at most ${MAX_PATTERN_LENGTH} characters, and not too complex`,
   range: 'a JSON array of two numbers, the lower one first',
   remainder: 'a divisor other than 0 and a remainder, such as 10|3',
   share:
-    'a JSON object of a salt and ranges, ascending and disjoint, and optionally a scheme and a ' +
-    `totalWeight, a whole number from 1 to ${BUCKETS}, such as {"salt": "s", "ranges": [[0, 5000]]}`,
+    'a JSON object with a salt, ranges in ascending order without overlaps, and optionally a scheme ' +
+    `and a totalWeight (an integer from 1 to ${BUCKETS}), such as {"salt": "s", "ranges": [[0, 5000]]}`,
   size: 'a number, or a JSON object such as {"op": "gte", "value": 2}',
   text: 'text',
   texts: 'text or a JSON array of texts',
@@ -28,7 +28,10 @@ const EXPECTED: Readonly<Record<Expectation, string>> = {
   versions: 'a semantic version or a JSON array of them',
 }
 
-/** Why a condition must be refused when it is written, as a sentence; undefined: it is fine. */
+/**
+ * Returns a sentence that describes why a condition is invalid, or `undefined` if it is valid. An
+ * invalid condition never matches.
+ */
 export function conditionFault(
   definition: ConditionDefinition,
   extensions: Extensions = {},
@@ -36,7 +39,7 @@ export function conditionFault(
   const { test, missing } = compileCondition(definition, extensions)
   if (test !== undefined) return undefined
   if (!isWellFormed(definition)) {
-    return 'A condition has an attribute, an operator and a value, all text.'
+    return 'The attribute, the operator and the value of a condition must be text.'
   }
   const name = quote(definition.operator)
   const meaning = meaningOf(definition)
@@ -44,5 +47,5 @@ export function conditionFault(
   if (missing.length === 0) {
     return `The value of ${name} must be ${EXPECTED[meaning.comparison.expects]}.`
   }
-  return `${name} needs the ${missing.map(clip).join(' and the ')}, which was not handed to the engine.`
+  return `${name} requires the ${missing.map(clip).join(' and the ')}, which is not available.`
 }

@@ -11,7 +11,7 @@ import { anyPlants, ODD_NAMES, oddValue, planted } from '../../test/odd-values.t
 import { flagSetDefinitionSchema } from '../schema.ts'
 import { definitionFaultIncrementally } from './definition-fault.ts'
 
-/** The path of the first fault; `undefined` if there is none. */
+/** Returns the path of the first fault, or `undefined` if there is none. */
 function pathByGuards(definition: unknown): string | undefined {
   const work = definitionFaultIncrementally(definition)
   for (;;) {
@@ -29,7 +29,7 @@ const condition = { attribute: 'plan', operator: 'eq', value: 'pro', negate: tru
 const range = { variationId: 'on', from: 0, to: 100_000 }
 const rolloutBasis = { bucketBy: 'user.key', salt: 'x', scheme: 'ff' }
 
-/** A definition with every field that there is. */
+/** A definition with all existing fields. */
 const COMPLETE = {
   ...flagSetDefinition(
     [
@@ -59,7 +59,7 @@ const COMPLETE = {
   clientVersion: 1,
 }
 
-/** Values at the limits of some field, each a fault of some other field. */
+/** Values at the limits of some fields. Each is invalid for some other field. */
 const LIMITS: readonly unknown[] = [
   ...[-1, -0.001, 0, 0.5, 1, 99.99, 100, 100.01, 100_000, 100_001, 2 ** 53 - 1, 2 ** 53, 1e300],
   ...[Number.MIN_VALUE, Number.POSITIVE_INFINITY, Number.NaN, true, null, [], [1], {}],
@@ -71,7 +71,7 @@ const LIMITS: readonly unknown[] = [
   ],
 ]
 
-/** The path of every member of a value, as lists of names. */
+/** Returns the path of every member of a value, as a list of names. */
 function pathsIn(value: unknown): readonly (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, child]) => [
@@ -80,7 +80,9 @@ function pathsIn(value: unknown): readonly (readonly string[])[] {
   ])
 }
 
-/** Calls `change` with the parent and the name of a member of a copy; returns the copy. */
+/**
+ * Copies a value, calls `change` with the parent and the name of a member, and returns the copy.
+ */
 function changed(
   path: readonly string[],
   change: (parent: Record<string, unknown>, name: string) => void,
@@ -92,8 +94,8 @@ function changed(
   return copy
 }
 
-describe('the guards of a definition and its schema', () => {
-  it('accept a definition with every field, and unknown fields in each object', () => {
+describe('definitionFaultIncrementally and flagSetDefinitionSchema', () => {
+  it('The guards and the schema accept a definition with all fields and with unknown fields', () => {
     expect(pathByGuards(COMPLETE)).toBe(undefined)
     expect(pathsIn(COMPLETE).length).toBeGreaterThan(70)
     for (const path of pathsIn(COMPLETE)) {
@@ -105,7 +107,7 @@ describe('the guards of a definition and its schema', () => {
   })
 
   it.each(pathsIn(COMPLETE).map((path) => path.join('.')))(
-    'agree on values at the limits, odd values and absence of the member %s',
+    'The guards and the schema agree on limit values, odd values and the absence of %s',
     (path) => {
       const names = path.split('.')
       const odd = ODD_NAMES.map((name) => oddValue(name))
@@ -125,13 +127,13 @@ describe('the guards of a definition and its schema', () => {
     },
   )
 
-  it('agree on values that are no definition at all', () => {
+  it('The guards and the schema agree on values that are not definitions', () => {
     for (const value of [...LIMITS, ...ODD_NAMES.map((name) => oddValue(name))]) {
       expect(pathByGuards(value)).toBe(pathBySchema(value))
     }
   })
 
-  it('agree on any definition, with members replaced, inserted or removed', () => {
+  it('The guards and the schema agree on any definition with replaced, inserted or removed members', () => {
     const counts = { accepted: 0, refused: 0 }
     const anyPlanted = fc.tuple(anyDefinition, anyPlants).map((parts) => planted(...parts))
     fc.assert(

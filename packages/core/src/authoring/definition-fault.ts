@@ -18,10 +18,10 @@ import { parseTimestamp } from '../model/timestamp.ts'
 const CHECKS_PER_PART = 4
 
 /**
- * Returns the first fault in the shape of a definition; `undefined` if it has none. Accepts what
- * `flagSetDefinitionSchema` of `@ff/core/schema` accepts, unknown fields included, without copying
- * it. Flags and segments in `checked` are skipped. References are not followed; `findErrors` does
- * that. The work may be interrupted at each `yield`.
+ * Returns the first fault in the shape of a definition, or `undefined` if it has none. Accepts the
+ * same definitions as `flagSetDefinitionSchema` of `@ff/core/schema`, including unknown fields, but
+ * does not copy them. Flags and segments in `checked` are skipped. References are not checked; see
+ * `findErrors`. The work can be interrupted at each `yield`.
  */
 export function* definitionFaultIncrementally(
   definition: unknown,
@@ -42,15 +42,17 @@ export function* definitionFaultIncrementally(
   return undefined
 }
 
-/** Returns the first fault of a value, with its path inside the value; `undefined` if valid. */
+/**
+ * Returns the first fault of a value, with its path in the value, or `undefined` if it is valid.
+ */
 type Guard = (value: unknown) => Issue | undefined
 
-/** A field that may be absent, but not `undefined`. */
+/** A field that can be absent, but not `undefined`. */
 interface Optional {
   readonly optional: Guard
 }
 
-/** A guard for each field of a type, so that a new field cannot be forgotten. */
+/** A guard for each field of a type. The compiler reports a missing guard for a new field. */
 type Fields<T> = {
   readonly [Name in keyof T]-?: undefined extends T[Name] ? Optional : Guard
 }

@@ -10,7 +10,7 @@ import type { FlagValues } from '../model/value.ts'
 import { changedFlags, changedValues, type DefinitionDelta, mergeChanges } from './diff.ts'
 
 describe('changedFlags', () => {
-  it('leaves out only flags that answer every context alike', () => {
+  it('changedFlags omits only flags that have the same result for every context', () => {
     fc.assert(
       fc.property(anyChange, anyContext, anyNow, ([old, fresh], context, now) => {
         const before = compileFlagSet(old)
@@ -26,7 +26,7 @@ describe('changedFlags', () => {
     )
   })
 
-  it('finds the same flags whether or not parts of the older set were kept', () => {
+  it('changedFlags returns the same flags whether or not compiled definitions were reused', () => {
     fc.assert(
       fc.property(anyChange, ([old, fresh]) => {
         const before = compileFlagSet(old)
@@ -40,7 +40,7 @@ describe('changedFlags', () => {
 })
 
 describe('changedValues', () => {
-  it('gives a difference that, applied to the old values, makes the new ones', () => {
+  it('changedValues returns changes that turn the old values into the new ones', () => {
     fc.assert(
       fc.property(anyChange, anyContext, anyNow, ([old, fresh], context, now) => {
         const valuesFor = (definition: FlagSetDefinition) =>
@@ -66,7 +66,7 @@ function patched(before: FlagValues, { flags, removed }: ReturnType<typeof chang
 }
 
 describe('mergeChanges', () => {
-  it('makes the new definition of the old one and of what changed', () => {
+  it('mergeChanges turns the old definition and a delta into the new definition', () => {
     fc.assert(
       fc.property(anyChange, ([old, fresh]) => {
         const merged = mergeChanges(old, deltaOf(old, fresh))

@@ -53,11 +53,11 @@ const replace = (key: string, changes: Partial<FlagDefinition>) =>
   flags.map((flag) => (flag.key === key ? flagDefinition(key, { ...flag, ...changes }) : flag))
 
 describe('changedFlags', () => {
-  it('finds nothing where only the version changed', () => {
+  it('changedFlags returns no flags if only the version changed', () => {
     expect(changed(structuredClone(flags))).toEqual([])
   })
 
-  it('finds a changed flag and all that depend on it', () => {
+  it('changedFlags returns a changed flag and all its dependents', () => {
     expect(changed(replace('alone', { isActive: false }))).toEqual(['alone'])
     expect(changed(replace('base', { defaultVariationId: 'on' }))).toEqual([
       'asks-needs-base',
@@ -66,7 +66,7 @@ describe('changedFlags', () => {
     ])
   })
 
-  it('finds added and removed flags and all that depend on them', () => {
+  it('changedFlags returns added and removed flags and all their dependents', () => {
     expect(changed([...flags, flagDefinition('later')])).toEqual(['asks-later', 'later'])
     expect(changed(flags.filter(({ key }) => key !== 'base'))).toEqual([
       'asks-needs-base',
@@ -75,14 +75,14 @@ describe('changedFlags', () => {
     ])
   })
 
-  it('finds the flags of a changed or removed segment, also within other segments', () => {
+  it('changedFlags returns the dependents of a changed or removed segment, also through other segments', () => {
     const forced = [segmentDefinition('inner', { force: true }), ...segments.slice(1)]
     expect(changed(flags, forced)).toEqual(['in-inner', 'in-outer'])
     expect(changed(flags, segments.slice(1))).toEqual(['in-inner', 'in-outer'])
     expect(changed(flags, segments.slice(0, 1))).toEqual(['in-outer'])
   })
 
-  it('leaves an inactive flag alone, for it asks nobody', () => {
+  it('changedFlags omits an inactive flag, because it has no dependencies', () => {
     const inactive = flags.map((flag) => ({ ...flag, isActive: flag.key !== 'needs-base' }))
     const before = compileFlagSet(flagSetDefinition(inactive, segments))
     const after = compileFlagSet(flagSetDefinition(inactive.slice(1), segments))
@@ -91,7 +91,7 @@ describe('changedFlags', () => {
 })
 
 describe('changedValues', () => {
-  it('finds new, changed and removed values, and compares deeply', () => {
+  it('changedValues returns new, changed and removed values, and compares deeply', () => {
     const before = { same: { a: [1, { b: null }] }, changed: { a: 1 }, gone: false, null: null }
     const after = { same: { a: [1, { b: null }] }, changed: { a: '1' }, added: null, null: null }
     expect(changedValues(before, after)).toEqual({
@@ -100,7 +100,7 @@ describe('changedValues', () => {
     })
   })
 
-  it('is safe with any key', () => {
+  it('changedValues is safe for any key', () => {
     const odd = JSON.parse('{"__proto__": true, "constructor": 1}')
     const { flags: added, removed } = changedValues({}, odd)
     expect(Object.entries(added)).toEqual([
@@ -114,7 +114,7 @@ describe('changedValues', () => {
 })
 
 describe('mergeChanges', () => {
-  it('replaces, adds and removes by id, keeps the rest as it is, and orders by key and id', () => {
+  it('mergeChanges replaces, adds and removes definitions by id, and sorts flags by key and segments by id', () => {
     const definition = flagSetDefinition([flagDefinition('b'), flagDefinition('d')], segments)
     const merged = mergeChanges(definition, {
       version: 7,
@@ -135,7 +135,7 @@ describe('mergeChanges', () => {
     ])
   })
 
-  it('lets a key pass from a deleted flag to a new one', () => {
+  it('A new flag can have the key of a deleted flag', () => {
     const fresh = flagDefinition('a', { id: 'new id' })
     const merged = mergeChanges(flagSetDefinition([flagDefinition('a')]), {
       version: 2,

@@ -7,8 +7,9 @@ import { isSameDefinition, jsonEquals } from '../model/json.ts'
 import type { FlagValue, FlagValues } from '../model/value.ts'
 
 /**
- * The keys of the flags whose answer may differ between two flag sets at one point in time: changed,
- * added, removed, or depending on something that was. All others answer alike to every context.
+ * Returns the keys of the flags that can have different results in two flag sets at the same
+ * time, sorted by code point. These are the changed, added and removed flags, and their dependents.
+ * All other flags have the same result for every context.
  */
 export function changedFlags(before: FlagSet, after: FlagSet): readonly string[] {
   const changed = [
@@ -41,7 +42,7 @@ function changedNames(
   return [...removed, ...others.map(([name]) => name)]
 }
 
-/** The difference of two results: new and changed values, and the keys that are gone. */
+/** The difference between two results: the new and changed values, and the removed keys. */
 export interface ValueChanges {
   readonly flags: FlagValues
   readonly removed: readonly string[]
@@ -57,13 +58,13 @@ export function changedValues(before: FlagValues, after: FlagValues): ValueChang
   return { flags, removed: Object.keys(before).filter((key) => !Object.hasOwn(after, key)) }
 }
 
-/** The newest state of a definition; null: it no longer exists. */
+/** The latest state of a definition. `null` if it was deleted. */
 export interface Changed<Definition> {
   readonly id: string
   readonly definition: Definition | null
 }
 
-/** The newest state of what changed since a version. */
+/** The latest state of all definitions that changed since a version. */
 export interface DefinitionDelta {
   readonly version: number
   /** See `FlagSetDefinition`. */
@@ -72,7 +73,10 @@ export interface DefinitionDelta {
   readonly segments: readonly Changed<SegmentDefinition>[]
 }
 
-/** The definition of the newer version. Flags are ordered by key, segments by id. */
+/**
+ * Applies a delta to a definition and returns the newer version. Flags are sorted by key, segments
+ * by id.
+ */
 export function mergeChanges(
   definition: FlagSetDefinition,
   changes: DefinitionDelta,

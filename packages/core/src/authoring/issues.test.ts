@@ -29,27 +29,36 @@ describe('findIssues', () => {
   } as const
 
   it.each<[RolloutDefinition, string]>([
-    [{ ...gradual, startAt: 'soon' }, 'A ramp must start at an RFC 3339 instant with a time zone.'],
+    [
+      { ...gradual, startAt: 'soon' },
+      'The start of a gradual rollout must be an RFC 3339 timestamp with a time zone.',
+    ],
     [
       { ...gradual, intervalHours: 0 },
-      'The interval of a ramp must be a positive number of hours.',
+      'The interval of a gradual rollout must be a positive number of hours.',
     ],
-    [{ ...gradual, increment: 0 }, 'The increment of a ramp must be at least 0.001 percent.'],
-    [{ ...gradual, targetPercentage: 101 }, 'The target of a ramp must be from 0 to 100 percent.'],
-    [{ ...shares, scheme: 'x' }, 'The bucketing scheme "x" was not handed to the engine.'],
-    [{ ...shares, totalWeight: 0 }, 'The total weight must be a whole number from 1 to 100000.'],
+    [
+      { ...gradual, increment: 0 },
+      'The increment of a gradual rollout must be at least 0.001 percent.',
+    ],
+    [
+      { ...gradual, targetPercentage: 101 },
+      'The target of a gradual rollout must be from 0 to 100 percent.',
+    ],
+    [{ ...shares, scheme: 'x' }, 'The bucketing scheme "x" is not available.'],
+    [{ ...shares, totalWeight: 0 }, 'The total weight must be an integer from 1 to 100000.'],
     [
       { ...shares, ranges: [{ variationId: 'on', from: 2, to: 1 }] },
-      'A range must be two whole numbers from 0 to 100000, the lower one first.',
+      'A range must have two integers from 0 to 100000, the lower one first.',
     ],
     [{ ...shares, ranges: [...ranges, ...ranges] }, 'Ranges must not overlap.'],
-  ])('says why a rollout cannot be followed: %j', (rollout, why) => {
+  ])('findIssues describes the fault of the rollout %j', (rollout, why) => {
     const rules = [ruleDefinition({ variationId: null, rolloutId: 'r' })]
     const flag = flagDefinition('a', { rules, rollouts: [{ ...shares, id: 'sound' }, rollout] })
-    expect(messagesOf([flag])).toEqual([`The rollout "r" cannot be followed. ${why}`])
+    expect(messagesOf([flag])).toEqual([`The rollout "r" is invalid. ${why}`])
   })
 
-  it('says of a segment that one to which it refers does not exist', () => {
+  it('findErrors reports the reference of a segment to a segment that does not exist', () => {
     const inGone = { attribute: '', operator: 'in_segment', value: 'gone' }
     const flagSet = compileFlagSet(
       flagSetDefinition([], [segmentDefinition('s', { rules: [inGone] })]),
@@ -58,7 +67,7 @@ describe('findIssues', () => {
     expect(findErrors(flagSet)).toEqual([{ severity: 'error', segmentId: 's', message }])
   })
 
-  it('says of the variations of a rollout which cannot be served', () => {
+  it('findIssues reports the variations of a rollout that are missing or invalid', () => {
     const rules = [ruleDefinition({ variationId: null, rolloutId: 'r' })]
     const wrong = [{ variationId: 'x', from: 0, to: 2 }]
     const sound = { ...shares, id: 'sound', ranges: [{ variationId: 'y', from: 0, to: 2 }] }
@@ -68,36 +77,38 @@ describe('findIssues', () => {
     ]) {
       const flag = flagDefinition('a', { rules, rollouts: [rollout, sound] })
       expect(messagesOf([flag])).toEqual([
-        'The rollout "r" names the variation "x", which cannot be served.',
+        'The rollout "r" refers to the variation "x", which is missing or invalid.',
       ])
     }
     const broken = flagDefinition('a', { rules, rollouts: [{ ...gradual, increment: 0 }, sound] })
-    expect(messagesOf([broken])).toEqual([expect.stringMatching(/^The rollout "r" cannot be/)])
+    expect(messagesOf([broken])).toEqual([expect.stringMatching(/^The rollout "r" is invalid/)])
   })
 
-  it('says which segments were left out and why', () => {
+  it('findIssues reports the segments that are ignored', () => {
     const segments = [{ id: 's' }, segmentDefinition('t'), segmentDefinition('t'), null]
     const definition = { ...flagSetDefinition([]), segments } as unknown as FlagSetDefinition
     expect(findIssues(compileFlagSet(definition))).toEqual([
       {
         severity: 'error',
-        message: expect.stringMatching(/^"s" was left out, because it cannot be read: Type.+\.$/),
+        message: expect.stringMatching(
+          /^"s" is ignored, because its definition is invalid: Type.+\.$/,
+        ),
       },
-      { severity: 'error', message: 'A second "t" was left out.' },
-      { severity: 'error', message: 'A definition without a name was left out.' },
+      { severity: 'error', message: 'A second definition of "t" is ignored.' },
+      { severity: 'error', message: 'A definition without a key or id is ignored.' },
     ])
   })
 
-  it('says which definitions were left out and why, in their order', () => {
+  it('findIssues reports the flags that are ignored, in their order', () => {
     const unreadable = { key: 'a', variations: 1 }
     expect(messagesOf([null, unreadable, flagDefinition('a'), flagDefinition('a')])).toEqual([
-      'A definition without a name was left out.',
-      expect.stringMatching(/^"a" was left out, because it cannot be read: TypeError: .+\.$/),
-      'A second "a" was left out.',
+      'A definition without a key or id is ignored.',
+      expect.stringMatching(/^"a" is ignored, because its definition is invalid: TypeError: .+\.$/),
+      'A second definition of "a" is ignored.',
     ])
   })
 
-  it('says the same of a flag that the next version keeps, and looks anew at one that changed', () => {
+  it('findIssues returns the same issues for a reused flag, and new issues for a changed flag', () => {
     const broken = flagDefinition('a', { defaultVariationId: 'x' })
     const other = flagDefinition('b', { defaultVariationId: 'y' })
     const before = compileFlagSet(flagSetDefinition([broken, other]))
@@ -107,7 +118,7 @@ describe('findIssues', () => {
     expect(findIssues(after)).toEqual(findIssues(before).slice(0, 1))
   })
 
-  it('warns of a boolean flag that serves true when it is switched off', () => {
+  it('findIssues warns of a boolean flag that serves true while it is inactive', () => {
     const on = flagDefinition('a', { defaultVariationId: 'on' })
     const warnings = (flag: FlagDefinition) =>
       findIssues(compileFlagSet(flagSetDefinition([flag]))).map(({ severity, flagKey }) => {

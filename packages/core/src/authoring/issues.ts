@@ -15,19 +15,21 @@ import { BUCKETS } from '../rollouts/bucket.ts'
 import { type CompiledRollout, compileRollout, type RolloutFault } from '../rollouts/rollout.ts'
 import { conditionFault } from './condition-fault.ts'
 
-/** Something in a flag set that its author should look at. */
+/** A fault or a probable mistake in a flag set. */
 export interface FlagSetIssue {
-  /** `warning`: nothing is broken, but a flag may serve what its author does not mean. */
+  /**
+   * The severity. A flag with a `warning` is valid but probably does not serve the intended value.
+   */
   readonly severity: 'error' | 'warning'
   readonly flagKey?: string
   readonly segmentId?: string
   readonly message: string
 }
 
-/** Compiled parts never change, and most are kept by the next flag set: each is looked at once. */
+/** The faults of each compiled flag and segment. Most of these are reused by the next flag set. */
 const known = new WeakMap<CompiledFlag | CompiledSegment, readonly string[]>()
 
-/** Everything that is wrong in a flag set, and warnings; empty for a sound definition. */
+/** Returns all errors of a flag set, followed by all warnings. */
 export function findIssues(flagSet: FlagSet): readonly FlagSetIssue[] {
   const warnings = flagSet.ordered.filter(isOnWhenSwitchedOff).map(({ key: flagKey }) => {
     return { severity: 'warning', flagKey, message: ON_WHEN_SWITCHED_OFF } as const
@@ -36,14 +38,15 @@ export function findIssues(flagSet: FlagSet): readonly FlagSetIssue[] {
 }
 
 const ON_WHEN_SWITCHED_OFF =
-  'Switched off, the flag serves `true`. Set its off variation to one with the value `false`.'
+  'The flag serves `true` while it is inactive. ' +
+  'Set its off variation to a variation with the value `false`.'
 
 function isOnWhenSwitchedOff({ servable, definition }: CompiledFlag): boolean {
   const { type, offVariationId, defaultVariationId } = definition
   return type === 'boolean' && servable.get(offVariationId ?? defaultVariationId)?.value === true
 }
 
-/** What `findIssues` finds, without the warnings. */
+/** Returns the errors of a flag set, without the warnings of `findIssues`. */
 export function findErrors(flagSet: FlagSet): readonly FlagSetIssue[] {
   const { ordered, segments, extensions } = flagSet
   const severity = 'error'
@@ -66,7 +69,7 @@ export function findErrors(flagSet: FlagSet): readonly FlagSetIssue[] {
   return found
 }
 
-/** Returns why a flag or a segment, by its name, cannot be evaluated. */
+/** Returns a function that describes why the flag or segment with a name cannot be evaluated. */
 function explainUnresolvable({
   dependencies: { nodes, unresolvable },
 }: FlagSet): (name: string) => readonly string[] {
@@ -89,7 +92,7 @@ function explainUnresolvable({
 
 const NONE: readonly string[] = []
 
-/** What of the definition is not in the flag set. */
+/** Returns an issue for each part of the definition that is missing in the flag set. */
 function findLeftOut({ definition, flags, segments, extensions }: FlagSet): FlagSetIssue[] {
   const compileCondition = sharedConditions(extensions)
   return [
@@ -107,7 +110,7 @@ function findLeftOut({ definition, flags, segments, extensions }: FlagSet): Flag
 }
 
 interface LeftOutOptions<Definition> {
-  /** What could be read, by name. */
+  /** The compiled definitions, by name. */
   readonly compiled: ReadonlyMap<unknown, { readonly definition: Definition }>
   readonly nameOf: (definition: Definition) => unknown
   readonly compile: (definition: Definition) => unknown
@@ -117,19 +120,19 @@ function messagesOf<Definition>(
   definitions: readonly Definition[],
   { compiled, nameOf, compile }: LeftOutOptions<Definition>,
 ): string[] {
-  if (!Array.isArray(definitions)) return ['The flags or the segments are not a list.']
+  if (!Array.isArray(definitions)) return ['`flags` and `segments` must be arrays.']
   if (definitions.length === compiled.size) return []
   const found = new Set<unknown>()
   return (definitions as readonly Definition[]).flatMap((definition) => {
     const name = nameOf(definition)
-    if (typeof name !== 'string') return 'A definition without a name was left out.'
-    if (found.has(name)) return `A second ${quote(name)} was left out.`
+    if (typeof name !== 'string') return 'A definition without a key or id is ignored.'
+    if (found.has(name)) return `A second definition of ${quote(name)} is ignored.`
     if (isSameDefinition(compiled.get(name)?.definition, definition)) {
       found.add(name)
       return []
     }
     const why = errorOf(() => compile(definition))
-    return `${quote(name)} was left out, because it cannot be read: ${why}.`
+    return `${quote(name)} is ignored, because its definition is invalid: ${why}.`
   })
 }
 
@@ -148,19 +151,19 @@ function faultsOfConditions(
   extensions: Extensions,
 ): string[] {
   return definitions.flatMap((definition, index) => {
-    // Only what cannot be read is read once more.
-    const isRead = conditions[index]?.test !== undefined
-    return isRead ? [] : (conditionFault(definition, extensions) ?? [])
+    // Only invalid conditions are compiled again.
+    const isValid = conditions[index]?.test !== undefined
+    return isValid ? [] : (conditionFault(definition, extensions) ?? [])
   })
 }
 
-/** Everything that is wrong within one flag and can matter when it is evaluated. */
+/** Returns the faults of one flag that can affect its evaluation, apart from its dependencies. */
 function faultsOfFlag(flag: CompiledFlag, extensions: Extensions): string[] {
   const { defaultVariationId, offVariationId, targets } = flag.definition
   const faultsOfRollout = rolloutFaults(flag, extensions)
   return [
     ...flag.variations.flatMap(({ id, fault }) => {
-      return fault === undefined ? [] : `The variation ${quote(id)} cannot be read. ${fault}.`
+      return fault === undefined ? [] : `The variation ${quote(id)} is invalid. ${fault}.`
     }),
     ...faultOfServing(flag, 'The default', defaultVariationId),
     ...faultOfServing(flag, 'The off variation', offVariationId),
@@ -171,7 +174,7 @@ function faultsOfFlag(flag: CompiledFlag, extensions: Extensions): string[] {
 
 function faultOfServing(flag: CompiledFlag, what: string, variationId: string | null) {
   if (variationId === null || flag.servable.has(variationId)) return NONE
-  return [`${what} names the variation ${quote(variationId)}, which cannot be served.`]
+  return [`${what} refers to the variation ${quote(variationId)}, which is missing or invalid.`]
 }
 
 interface RuleSurroundings {
@@ -194,7 +197,10 @@ function faultsOfRule(
   ]
 }
 
-/** The faults of the rollout of a rule. Many rules may have the same: its ranges are read once. */
+/**
+ * Returns a function that returns the faults of the rollout of a rule. The faults are cached,
+ * because many rules can have the same rollout.
+ */
 function rolloutFaults(
   flag: CompiledFlag,
   extensions: Extensions,
@@ -219,24 +225,26 @@ function faultsOfBroken(
 ): readonly string[] {
   const definition = flag.definition.rollouts.filter((each) => each.id === rolloutId).at(-1)
   if (definition === undefined) {
-    return [`The rule ${quote(id)} names the rollout ${quote(rolloutId)}, which does not exist.`]
+    return [
+      `The rule ${quote(id)} refers to the rollout ${quote(rolloutId)}, which does not exist.`,
+    ]
   }
   const { fault } = compileRollout(definition, extensions)
   const why = fault === undefined ? '' : rolloutFault(fault, definition.scheme)
-  return [`The rollout ${quote(rolloutId)} cannot be followed. ${why}`]
+  return [`The rollout ${quote(rolloutId)} is invalid. ${why}`]
 }
 
 const ROLLOUT_FAULTS: Readonly<Record<Exclude<RolloutFault, 'scheme'>, string>> = {
-  start: 'A ramp must start at an RFC 3339 instant with a time zone.',
-  interval: 'The interval of a ramp must be a positive number of hours.',
-  increment: 'The increment of a ramp must be at least 0.001 percent.',
-  target: 'The target of a ramp must be from 0 to 100 percent.',
-  weight: `The total weight must be a whole number from 1 to ${BUCKETS}.`,
-  range: `A range must be two whole numbers from 0 to ${BUCKETS}, the lower one first.`,
+  start: 'The start of a gradual rollout must be an RFC 3339 timestamp with a time zone.',
+  interval: 'The interval of a gradual rollout must be a positive number of hours.',
+  increment: 'The increment of a gradual rollout must be at least 0.001 percent.',
+  target: 'The target of a gradual rollout must be from 0 to 100 percent.',
+  weight: `The total weight must be an integer from 1 to ${BUCKETS}.`,
+  range: `A range must have two integers from 0 to ${BUCKETS}, the lower one first.`,
   overlap: 'Ranges must not overlap.',
 }
 
 function rolloutFault(fault: RolloutFault, scheme: string): string {
   if (fault !== 'scheme') return ROLLOUT_FAULTS[fault]
-  return `The bucketing scheme ${quote(scheme)} was not handed to the engine.`
+  return `The bucketing scheme ${quote(scheme)} is not available.`
 }

@@ -57,7 +57,7 @@ const segment = (id: string): fc.Arbitrary<SegmentDefinition> =>
     ...{ included: [], excluded: [] },
   }))
 
-/** A definition that is added, changed or deleted. */
+/** The addition, change or deletion of a definition. */
 const change: fc.Arbitrary<DefinitionChange> = fc.oneof(
   fc.constantFrom(...FLAGS).chain((key) =>
     fc.option(flag(key)).map((definition) => {
@@ -116,7 +116,7 @@ function toDelta(version: number, changes: readonly DefinitionChange[]) {
 const topicOf = (each: DefinitionChange) =>
   each.kind === 'segmentKeys' ? each.segmentId : `${each.kind} ${each.id}`
 
-it('A change is refused exactly if compiling the whole flag set finds an error that was not there before.', () => {
+it('A change is refused if and only if it introduces an error that a compilation of the whole flag set finds.', () => {
   let refused = 0
   let accepted = 0
   const check = (first: FlagSetDefinition, steps: readonly Step[]) => {
@@ -132,7 +132,7 @@ it('A change is refused exactly if compiling the whole flag set finds an error t
       expect(faults.length === 0).toBe(isPublishable)
       if (isPublishable) accepted += 1
       else refused += 1
-      // Sometimes a refused change is published nevertheless, as by a write to the store itself.
+      // Sometimes a refused change is published anyway, as if it was written directly to the store.
       if (!isPublishable && index % 3 > 0) continue
       definition = after
       published.advance(delta)
@@ -147,7 +147,7 @@ it('A change is refused exactly if compiling the whole flag set finds an error t
 
 it('A damaged definition prevents neither the change of another definition nor its own repair.', () => {
   const [sound] = fc.sample(flag('a'), 1)
-  if (sound === undefined) throw new Error('no flag was made')
+  if (sound === undefined) throw new Error('no flag was generated')
   const base = { ...sound, isActive: true, prerequisites: [], rules: [] }
   const whole = { ...base, variations: [{ id: 'on', key: 'on', value: 'true' }] }
   const damaged = { ...whole, id: 'id-b', key: 'b', rules: null } as unknown as FlagDefinition
@@ -164,7 +164,7 @@ it('A damaged definition prevents neither the change of another definition nor i
   expect(faultsOf({ ...whole, prerequisites })).not.toEqual([])
 })
 
-it('Condition values may not grow beyond the limit, but may shrink while they are above it.', () => {
+it('Condition values above the limit must not grow, but can shrink.', () => {
   const segmentOf = (value: string) => {
     const rules = [{ attribute: 'plan', operator: 'eq', value }]
     const texts = { id: 's', key: 's', keyAttribute: 'user.key', logicalOp: 'AND' as const }
@@ -180,8 +180,8 @@ it('Condition values may not grow beyond the limit, but may shrink while they ar
   expect(faultsOf('€€€a')).toEqual([])
   expect(faultsOf('€€€ab')).toEqual([])
   expect(faultsOf('€€€€a')).toEqual([
-    'The condition values of an environment must have at most 10 bytes of UTF-8 together (got 13); ' +
-      'segments count in every environment of the project.',
+    'The condition values of an environment must have at most 10 bytes of UTF-8 together (got 13). ' +
+      'Segments count in every environment of the project.',
   ])
 })
 
@@ -190,9 +190,9 @@ const EMPTY_SEGMENT: SegmentDefinition = {
   ...{ included: [], excluded: [] },
 }
 
-it('A change of a segment affects clients exactly while a visible flag refers to it.', () => {
+it('A change of a segment affects clients if and only if a visible flag refers to the segment.', () => {
   const [sound] = fc.sample(flag('a'), 1)
-  if (sound === undefined) throw new Error('no flag was made')
+  if (sound === undefined) throw new Error('no flag was generated')
   const rule = { id: 'rule', ...RULE, conditions: [], segmentId: 's' }
   const visible = { ...sound, isActive: true, prerequisites: [], rules: [rule] }
   const published = new PublishedDefinitions({ version: 1, flags: [visible], segments: [] }, RULES)

@@ -22,51 +22,52 @@ import { meaningOf } from '../operators/value-reader.ts'
 import type { Changed, DefinitionDelta } from './diff.ts'
 import { type FlagSetIssue, findErrors } from './issues.ts'
 
-/** A change that is to be published; `null` deletes the definition. */
+/** A change to be published. The definition `null` deletes a flag or segment. */
 export type DefinitionChange =
   | ({ readonly kind: 'flag' } & Changed<FlagDefinition>)
   | ({ readonly kind: 'segment' } & Changed<SegmentWithoutKeys>)
-  /** The listed keys of a segment change. */
+  /** A change of the included or excluded keys of a segment. */
   | { readonly kind: 'segmentKeys'; readonly segmentId: string }
 
 type SegmentWithoutKeys = Omit<SegmentDefinition, 'included' | 'excluded'>
 
-/** What checking the changes of an environment depends on. */
+/** The rules that changes of an environment are checked against. */
 export interface PublishRules {
   readonly extensions: Extensions
-  /** The size that all condition values may have together, in bytes of UTF-8. */
+  /** The maximum total size of all condition values, in bytes of UTF-8. */
   readonly maxConditionValueBytes: number
 }
 
-/** A published flag or segment, with the values that derive from its definition alone. */
+/** A published flag or segment, with values that are derived from its definition. */
 interface Entry {
   readonly flags: readonly FlagDefinition[]
   readonly segments: readonly SegmentDefinition[]
-  /** The names by which others refer to it. */
+  /** The dependency names by which other entries refer to this entry. */
   readonly names: readonly string[]
-  /** The names that it refers to. */
+  /** The dependency names that this entry refers to. */
   readonly references: readonly string[]
-  /** The size of all its condition values, in bytes of UTF-8. */
+  /** The total size of the entry's condition values, in bytes of UTF-8. */
   readonly valueBytes: number
 }
 
 type NamedEntry = readonly [name: string, entry: Entry | undefined]
 
-/** The changed entries after the change, by name; `undefined` if deleted. */
+/** The changed entries after the change, by name. `undefined` if deleted. */
 type ChangedEntries = ReadonlyMap<string, Entry | undefined>
 
 /**
- * The published definitions of one environment. A change is checked by compiling only what it can
- * make invalid: the changed definitions, their dependents, and what all of these refer to. Listed
- * keys cannot make a definition invalid, and are not kept.
+ * The published definitions of one environment. The check of a change compiles only the definitions
+ * that it can make invalid: the changed definitions, their dependents, and the dependencies of all
+ * of these. The included and excluded keys of segments are not stored, because they cannot make a
+ * definition invalid.
  */
 export class PublishedDefinitions {
   readonly #rules: PublishRules
-  /** By the name of the id. */
+  /** The entries by the dependency name of their id. */
   readonly #entries = new Map<string, Entry>()
-  /** The entry that has a name. */
+  /** The key in `#entries` of the entry that has a name, by name. */
   readonly #owners = new Map<string, string>()
-  /** The entries that refer to a name. */
+  /** The keys in `#entries` of the entries that refer to a name, by name. */
   readonly #dependents = new Map<string, Set<string>>()
   /** The size of the condition values of all entries, in bytes of UTF-8. */
   #valueBytes = 0
@@ -80,7 +81,7 @@ export class PublishedDefinitions {
     this.advance({ version, flags: flags.map(named), segments: segments.map(named) })
   }
 
-  /** The version up to which changes have been applied. */
+  /** The version of the last applied change. */
   get version(): number {
     return this.#version
   }
@@ -94,9 +95,9 @@ export class PublishedDefinitions {
   }
 
   /**
-   * Returns, as sentences, the faults that these changes would introduce: an unresolvable reference,
-   * a cycle, or an unreadable value; or that they would add to condition values that have more than
-   * `maxConditionValueBytes` together. Definitions that are invalid already are accepted.
+   * Returns sentences that describe the faults that these changes would introduce: unresolvable
+   * references, cycles, invalid values, or condition values that exceed `maxConditionValueBytes`
+   * and grow. Faults that exist already are ignored.
    */
   *checkChange(changes: readonly DefinitionChange[]): Incremental<readonly string[]> {
     const definitions = changes.filter(({ kind }) => kind !== 'segmentKeys')
@@ -118,8 +119,9 @@ export class PublishedDefinitions {
   }
 
   /**
-   * Returns whether a reply to an SDK key of kind `client` may differ after these changes: whether
-   * they affect a flag that is visible to clients, before or after, or something it refers to.
+   * Returns `true` if the changes can change a response to an SDK key of kind `client`. This is the
+   * case if they affect a flag that is visible to clients before or after the changes, or one of
+   * its dependencies.
    */
   affectsClients(changes: readonly DefinitionChange[]): boolean {
     const changed = new Map(changes.map((change) => this.#changedEntry(change)))
@@ -160,7 +162,7 @@ export class PublishedDefinitions {
     return [name, { flags: [], segments, names: [name], ...derived }]
   }
 
-  /** The conditions on segments and flags, compiled; all others refer to nothing. */
+  /** Compiles the conditions on segments and flags. Other conditions have no references. */
   #referring(conditions: readonly ConditionDefinition[]): readonly CompiledCondition[] {
     return conditions
       .filter((condition) => REFERRING.has(meaningOf(condition)?.subject))
@@ -174,7 +176,7 @@ export class PublishedDefinitions {
     if (bytes <= maxConditionValueBytes || bytes <= this.#valueBytes) return undefined
     return (
       `The condition values of an environment must have at most ${maxConditionValueBytes} bytes ` +
-      `of UTF-8 together (got ${bytes}); segments count in every environment of the project.`
+      `of UTF-8 together (got ${bytes}). Segments count in every environment of the project.`
     )
   }
 
@@ -198,22 +200,25 @@ export class PublishedDefinitions {
     }
   }
 
-  /** Whether all names stay, so that every reference to a changed entry still resolves. */
+  /**
+   * Returns `true` if no names change, so that every reference to a changed entry still resolves.
+   */
   #keepsNames(changed: ChangedEntries): boolean {
     return [...changed].every(([name, after]) => {
       return this.#entries.get(name)?.names.join() === after?.names.join()
     })
   }
 
-  /** The changed entries, their dependents, and everything that any of these refers to. */
+  /** Returns the changed entries, their dependents, and the dependencies of all of these. */
   #affectedBy(changed: ChangedEntries): ReadonlySet<string> {
-    // If names stay, dependents are unchanged, or in a cycle that the changed entries are part of.
+    // If no names change, a dependent can become invalid only in a cycle with a changed entry, and
+    // then it is also one of the dependencies.
     const affected = this.#keepsNames(changed)
       ? new Set(changed.keys())
       : this.#withDependents(changed)
     const owners = new Map<string, string>()
     for (const [name, entry] of changed) for (const own of entry?.names ?? []) owners.set(own, name)
-    // A set that grows during iteration also visits its new members.
+    // The iteration of a set includes elements that are added meanwhile.
     for (const name of affected) {
       for (const other of this.#beforeAndAfter(name, changed, 'references')) {
         for (const owner of [this.#owners.get(other), owners.get(other)])
@@ -255,7 +260,7 @@ const REFERRING: ReadonlySet<string | undefined> = new Set(['segment', 'flag'])
 
 const NOTHING: Pick<Entry, 'references' | 'valueBytes'> = { references: [], valueBytes: 0 }
 
-/** Returns `NOTHING` for a damaged definition, which has not the shape of its type. */
+/** Returns `NOTHING` for a definition that does not have the declared type. */
 function readIfSound(read: () => typeof NOTHING): typeof NOTHING {
   try {
     return read()

@@ -7,48 +7,51 @@ import { type CompiledCondition, holdsFor } from '../operators/condition.ts'
 import { holdsAfter } from '../operators/value-reader.ts'
 import { addTo, clear, endOf } from './bit-set.ts'
 
-/** A condition whose result depends only on whether the attribute is one of a few texts. */
+/** A condition that depends only on whether an attribute is one of some texts. */
 export interface TextCondition {
   readonly condition: CompiledCondition
+  /** The texts that the condition lists. */
   readonly texts: readonly string[]
   /** The result of the test for all other texts. */
   readonly isForOthers: boolean
 }
 
-/** A rule row that reads an attribute, and its conditions on it. */
+/** The conditions of a rule row on one attribute. */
 export interface AttributeRow {
   readonly row: number
   readonly conditions: readonly TextCondition[]
 }
 
 /**
- * For each value of one attribute, the rule rows whose conditions on it hold; rule rows without a
- * condition on the attribute are included. The rows are words in the `bits` of a condition index.
- * Made by `indexAttribute`.
+ * The index of one attribute. For each value of the attribute, it contains the set of the rule
+ * rows with conditions that the value matches. Rule rows without a condition on the attribute are
+ * in every set. The sets are words in `bits` of a condition index. Created by `indexAttribute`.
  */
 export interface AttributeIndex {
   readonly reference: AttributeReference
-  /** Where in `bits` the words begin for a text that no condition lists. */
+  /** The offset in `bits` of the set for a text that no condition lists. */
   readonly unlisted: number
-  /** The same for a missing attribute. */
+  /** The offset in `bits` of the set for a missing attribute. */
   readonly missing: number
   /**
-   * The same for listed texts. If all bits of the place are flipped, there is a sparse set of the
-   * bits that differ from those for an unlisted text.
+   * The offsets in `bits` of the sets for listed texts. The bitwise complement of an offset refers
+   * to a sparse set of the rows that differ from those for an unlisted text.
    */
   readonly byText: ReadonlyMap<string, number>
-  /** All the conditions and the row of each, for an attribute that is an array or object. */
+  /** All conditions on the attribute. They are evaluated if it is an array or object. */
   readonly conditions: readonly CompiledCondition[]
+  /** The rule row of each of `conditions`. */
   readonly rows: readonly number[]
 }
 
-/** A chunk of work ends after this many rows or texts. */
+/** The number of rule rows that are indexed without interruption. */
 const ROWS_PER_CHUNK = 128
+/** The number of texts that are indexed without interruption. */
 const TEXTS_PER_CHUNK = 4096
 
 /**
- * Builds the index of one attribute incrementally. The rule rows are in ascending order; `words` is
- * the number of words that all rule rows of the condition index take.
+ * Builds the index of one attribute incrementally. The rule rows must be in ascending order.
+ * `words` is the number of words of a set of all rule rows. The sets are appended to `bits`.
  */
 export function* indexAttribute(
   attribute: string,
@@ -82,9 +85,11 @@ export function* indexAttribute(
   }
 }
 
-/** The combined result of conditions for a text that none of them lists and for a missing attribute. */
+/** The combined results of conditions on one attribute. */
 interface TextResults {
+  /** The result for a text that no condition lists. */
   readonly unlisted: boolean
+  /** The result for a missing attribute. */
   readonly missing: boolean
   /** The texts for which the result is the opposite of `unlisted`. */
   readonly differing: readonly string[]
@@ -92,7 +97,7 @@ interface TextResults {
 
 function evaluateTextConditions(conditions: readonly TextCondition[]): TextResults {
   const [first, ...others] = conditions
-  // Nearly always there is one, and large flag sets have many thousand.
+  // A fast path, because nearly all rule rows have one condition on an attribute.
   if (first !== undefined && others.length === 0) return evaluateTextCondition(first)
   const results = conditions.map((each) => {
     const result = evaluateTextCondition(each)
@@ -119,14 +124,17 @@ function newList(): number[] {
   return []
 }
 
-/** Returns where the words are then. */
+/** Appends words and returns their offset. */
 function append(bits: number[], words: readonly number[]): number {
   const place = bits.length
   for (const word of words) bits.push(word)
   return place
 }
 
-/** Words are quicker to use than a difference, but may take only so many times its room. */
+/**
+ * The maximum size of a full set, as a multiple of the size of the sparse set. Full sets are
+ * faster, but larger.
+ */
 const MAX_ROOM = 4
 
 function* appendTexts(
@@ -151,10 +159,10 @@ function* appendTexts(
   return byText
 }
 
-/** What `placeOf` says when there are no such words, so that `keepRows` has to find them. */
+/** The result of `placeOf` if there is no full set for a value, so that `keepRows` is required. */
 export const NOWHERE = -1
 
-/** Where in `bits` the words are of the rows whose conditions on the attribute hold for its value. */
+/** Returns the offset in `bits` of the set of matching rows for a value, or `NOWHERE`. */
 export function placeOf(index: AttributeIndex, value: JsonValue | undefined): number {
   if (value === undefined) return index.missing
   const text = scalarText(value)
@@ -163,7 +171,7 @@ export function placeOf(index: AttributeIndex, value: JsonValue | undefined): nu
   return place < 0 ? NOWHERE : place
 }
 
-/** Clears the rows whose conditions on the attribute do not hold for its value. */
+/** Removes the rows with conditions on the attribute that do not match its value. */
 export function keepRows(
   index: AttributeIndex,
   value: JsonValue,
@@ -199,7 +207,7 @@ function keepForStructure(index: AttributeIndex, value: JsonValue, rows: Int32Ar
   }
 }
 
-/** Made once for all conditions, so that what each of them costs does not grow with the array. */
+/** Returns the texts of an array as a set that all conditions share. */
 function textsOf(array: JsonArray): ReadonlySet<string> {
   const texts = new Set<string>()
   for (const element of array) {

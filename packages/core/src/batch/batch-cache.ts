@@ -9,18 +9,22 @@ import type { RuleMatrixEvaluator } from './rule-matrix-evaluator.ts'
 const EVALUATIONS_PER_ARRAY = 16
 
 /**
- * What evaluating all flags of a flag set caches. Each part is built on first use, so that
- * evaluating single flags costs nothing here.
+ * The cache of evaluations of all flags of a flag set. Each part is created on first use, so that
+ * evaluations of single flags do not pay for it.
  */
 class BatchCache implements VersionedCache {
   matrix: RuleMatrix | undefined
-  /** `undefined` while it is in use: reading a context may run code that evaluates flags, too. */
+  /**
+   * The evaluator. `undefined` while it is in use, because a getter in a context can run code that
+   * evaluates flags.
+   */
   evaluator: RuleMatrixEvaluator | undefined
   view: FlagSetView | undefined
-  /** Those of an earlier version, for reuse; `undefined` once they have been reused. */
+  /** The rule matrix of an earlier version. `undefined` after it has been reused. */
   previousMatrix: RuleMatrix | undefined
+  /** The view of an earlier version. `undefined` after it has been reused. */
   previousView: FlagSetView | undefined
-  /** The array in which the last `reserve` found room. */
+  /** The array that contains the range of the last `reserve`. */
   codes = new Int32Array(0)
   #end = 0
 
@@ -31,7 +35,7 @@ class BatchCache implements VersionedCache {
     return next
   }
 
-  /** Reserves room for so many codes in `codes`, and returns where it begins. */
+  /** Reserves a range of `length` codes in `codes`, and returns its start. */
   reserve(length: number): number {
     if (this.#end + length > this.codes.length) {
       this.codes = new Int32Array(EVALUATIONS_PER_ARRAY * length)
@@ -42,31 +46,31 @@ class BatchCache implements VersionedCache {
   }
 }
 
-/** The batch cache of a flag set; created on first use. */
+/** Returns the batch cache of a flag set. It is created on first use. */
 export function batchCacheOf({ cache }: FlagSet): BatchCache {
-  const known = cache.batch
-  if (known instanceof BatchCache) return known
+  const existing = cache.batch
+  if (existing instanceof BatchCache) return existing
   const created = new BatchCache()
   cache.batch = created
   return created
 }
 
-/** The rule matrix of a flag set; compiled on first use, from that of the previous version. */
+/** Returns the rule matrix of a flag set. It is compiled on first use. */
 export function ruleMatrixOf(flagSet: FlagSet): RuleMatrix {
   return batchCacheOf(flagSet).matrix ?? runToEnd(prepareRuleMatrix(flagSet))
 }
 
-/** Compiles the rule matrix of a flag set incrementally. */
+/** Compiles the rule matrix of a flag set incrementally. Reuses that of the previous version. */
 export function* prepareRuleMatrix(flagSet: FlagSet): Incremental<RuleMatrix> {
   const cache = batchCacheOf(flagSet)
   const compiled = cache.matrix ?? (yield* compileRuleMatrix(flagSet, cache.previousMatrix))
-  // An evaluation between two chunks may have compiled it as well.
+  // An evaluation can have compiled the matrix during an interruption.
   cache.matrix ??= compiled
   cache.previousMatrix = undefined
   return cache.matrix
 }
 
-/** The view of a flag set; built on first use, from that of the previous version. */
+/** Returns the view of a flag set. It is created on first use, and reuses the previous version. */
 export function viewOf(flagSet: FlagSet): FlagSetView {
   const cache = batchCacheOf(flagSet)
   if (cache.view === undefined) {

@@ -1,28 +1,31 @@
+// A bit set contains small integers in 32-bit words: the integer `n` is bit `n & 31` of the word
+// with the index `n >>> 5`.
+
 /**
- * A set of small numbers in 32-bit words: number `n` is bit `n & 31` of word `n >>> 5`. A sparse
- * set names only the words that are not empty: how many they are, and pairs of a word and its bits.
+ * One or more sparse bit sets. A sparse set contains only the words that are not empty: the number
+ * of these words, followed by a pair of index and bits for each.
  */
 export type SparseBits = Int32Array
 
-/** Adds a number to pairs of words and bits; it must not be smaller than those in them already. */
+/** Adds a number to the pairs of a sparse set. It must not be less than the numbers in the set. */
 export function addTo(pairs: number[], number: number): void {
   const word = number >>> 5
-  const known = pairs.at(-2) === word ? pairs.pop() : undefined
-  if (known === undefined) pairs.push(word)
-  pairs.push((known ?? 0) | (1 << (number & 31)))
+  const bits = pairs.at(-2) === word ? pairs.pop() : undefined
+  if (bits === undefined) pairs.push(word)
+  pairs.push((bits ?? 0) | (1 << (number & 31)))
 }
 
-/** Puts sparse sets one behind the other. */
+/** Concatenates sparse sets, passed as pairs. */
 export function packed(sets: readonly (readonly number[])[]): SparseBits {
   return Int32Array.from(sets.flatMap((pairs) => [pairs.length / 2, ...pairs]))
 }
 
-/** Where the sparse set ends that begins at `at`. */
+/** Returns the end of the sparse set that starts at `at`. */
 export function endOf(sparse: SparseBits, at: number): number {
   return at + 1 + 2 * (sparse[at] ?? 0)
 }
 
-/** Whether a set and the sparse set that begins at `at` have a number in common. */
+/** Returns `true` if a set and the sparse set that starts at `at` have a number in common. */
 export function intersects(words: Int32Array, sparse: SparseBits, at: number): boolean {
   const end = endOf(sparse, at)
   for (let pair = at + 1; pair < end; pair += 2) {
@@ -31,7 +34,7 @@ export function intersects(words: Int32Array, sparse: SparseBits, at: number): b
   return false
 }
 
-/** Takes the numbers of the sparse set that begins at `at` out of the other set. */
+/** Removes the numbers of the sparse set that starts at `at` from the other set. */
 export function subtract(words: Int32Array, sparse: SparseBits, at: number): void {
   const end = endOf(sparse, at)
   for (let pair = at + 1; pair < end; pair += 2) {
@@ -40,19 +43,19 @@ export function subtract(words: Int32Array, sparse: SparseBits, at: number): voi
   }
 }
 
-/** Takes the numbers from `start` to before `end` out of a set. */
+/** Removes the numbers from `start` (inclusive) to `end` (exclusive) from a set. */
 export function clear(words: Int32Array | number[], start: number, end: number): void {
   for (let number = start; number < end; number += 1) {
     words[number >>> 5] = (words[number >>> 5] ?? 0) & ~(1 << (number & 31))
   }
 }
 
-/** Whether a number is in a set. */
+/** Returns `true` if a set contains a number. */
 export function has(words: Int32Array, number: number): boolean {
   return (((words[number >>> 5] ?? 0) >>> (number & 31)) & 1) === 1
 }
 
-/** The lowest number in a word that is not empty, 0…31. */
+/** Returns the index of the lowest bit of a word, 0…31. The word must not be 0. */
 export function lowestBit(word: number): number {
   return 31 - Math.clz32(word & -word)
 }

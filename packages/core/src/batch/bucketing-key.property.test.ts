@@ -20,7 +20,7 @@ describe('BucketingKey', () => {
   const key = new BucketingKey()
   const generatedSalt = fc.string({ unit: 'grapheme-ascii', minLength: 11, maxLength: 11 })
 
-  it('is dealt the buckets of its text, all together', () => {
+  it('BucketingKey computes the same buckets as bucketOf for any key and several salts at once', () => {
     fc.assert(
       fc.property(
         fc.array(generatedSalt, { minLength: 1, maxLength: 9 }),

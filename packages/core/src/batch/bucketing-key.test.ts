@@ -4,13 +4,13 @@ import { BucketingKey } from './bucketing-key.ts'
 
 const KEYS = [
   ...['', 'a', 'ab', 'abc', 'abcd', 'user-1', '12345678', '\u007f', 'ab\u007f\u007f'],
-  // What is beyond ASCII, in a block, in the tail and far behind.
+  // Characters beyond ASCII in a block, in the tail and at the end of a long text.
   ...['ключ', 'abcé', 'abcd\u0080', '\u0080', '\0\u0080', 'abcdé', `${'x'.repeat(256)}é`],
   ...[255, 256, 257, 260, 1000].map((length) => 'xyz-0'.repeat(200).slice(0, length)),
 ]
 
 describe('BucketingKey', () => {
-  it('finds the buckets of its text under any number of salts of the usual length together', () => {
+  it('BucketingKey computes the buckets of a key for any number of salts at once', () => {
     const salts = Array.from({ length: 9 }, (_, index) => `salt-${index}-abcd`)
     const key = new BucketingKey()
     for (const text of [...KEYS, ...KEYS.toReversed()].filter((each) =>
@@ -29,7 +29,7 @@ describe('BucketingKey', () => {
     }
   })
 
-  it('says of keys that are long or not ASCII that their buckets have to be asked one by one', () => {
+  it('BucketingKey cannot compute the buckets of keys that are long or not ASCII', () => {
     const key = new BucketingKey()
     expect(key.isMixed).toBe(false)
     for (const text of [

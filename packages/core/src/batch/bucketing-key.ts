@@ -1,12 +1,14 @@
 import { bucketFrom, finalize, mixTail, scramble } from '../rollouts/bucket.ts'
 
-/** Longer keys are rare, and hashed as they are. */
+/** The maximum length of a key, in blocks of four characters. Longer keys are rare. */
 const MAX_BLOCKS = 64
 
-/** How long salt and dot are with the salts that the service makes: three blocks. */
+/**
+ * The length of a generated salt and the dot, in characters. It is a multiple of the block size.
+ */
 export const BLOCK_PREFIX = 12
 
-/** A key that many rollouts go by: read once, so that only states of salts are left to be mixed. */
+/** A bucketing key of many rollouts. Its blocks are scrambled only once for all salts. */
 export class BucketingKey {
   readonly #blocks = new Int32Array(MAX_BLOCKS)
   #count = 0
@@ -14,12 +16,13 @@ export class BucketingKey {
   #length = 0
   #isMixed = false
 
+  /** Sets the key and scrambles its blocks. */
   read(text: string): void {
     this.#length = text.length
     this.#count = Math.min(text.length >> 2, MAX_BLOCKS)
     let codes = 0
     for (let index = 0; index < this.#count; index += 1) {
-      // Each character is looked at only once, for that is what costs most.
+      // Each character is read only once, because reading it is the most expensive operation.
       const a = text.charCodeAt(4 * index)
       const b = text.charCodeAt(4 * index + 1)
       const c = text.charCodeAt(4 * index + 2)
@@ -32,16 +35,20 @@ export class BucketingKey {
     this.#isMixed = codes < 0x80 && text.length <= 4 * MAX_BLOCKS
   }
 
-  /** Whether `bucketAll` can be asked. */
+  /** `true` if `bucketAll` can be called: the key is ASCII and not too long. */
   get isMixed(): boolean {
     return this.#isMixed
   }
 
-  /** Turns the first `count` states of salts with `BLOCK_PREFIX` into buckets of the key. */
+  /**
+   * Replaces the first `count` hash states of salts by the buckets of the key. The prefix of each
+   * salt must have the length `BLOCK_PREFIX`. The length of `states` must be at least `count`
+   * rounded up to a multiple of four.
+   */
   bucketAll(states: Int32Array, count: number): void {
     const blocks = this.#blocks
     const length = this.#count
-    // Each step of a hash waits for the one before, but those of four can go on side by side.
+    // Each step of a hash depends on the previous step. The CPU can run four hashes in parallel.
     for (let at = 0; at < count; at += 4) {
       let a = states[at] ?? 0
       let b = states[at + 1] ?? 0
@@ -49,7 +56,7 @@ export class BucketingKey {
       let d = states[at + 3] ?? 0
       for (let index = 0; index < length; index += 1) {
         const block = blocks[index] ?? 0
-        // `mix`, written out: each call would be checked again in each step.
+        // The code of `mix`, inlined by hand because calls are slower.
         a ^= block
         b ^= block
         c ^= block

@@ -11,44 +11,48 @@ import {
 } from './attribute-index.ts'
 import { addTo, packed, type SparseBits } from './bit-set.ts'
 
-/** A rule row: conditions and a segment that must hold together. */
+/** A rule row: conditions and, optionally, a segment that must all match. */
 export interface RuleRow {
   readonly conditions: readonly CompiledCondition[]
-  /** What the conditions were made of, one by one. */
+  /** The definition of each of `conditions`. */
   readonly definitions: readonly ConditionDefinition[]
   readonly segmentId: string | null
 }
 
 /**
- * An index of many rule rows that are evaluated together. A rule row is one bit. Each attribute of a
- * context clears the bits of the rule rows that do not hold, so the work grows with the number of
- * attributes, not with the number of rule rows. Made by `indexRuleRows`.
+ * An index of many rule rows that are evaluated together. A set of rule rows has one bit per row.
+ * Each attribute of a context removes the rule rows that do not match, so that the work grows with
+ * the number of attributes, not with the number of rule rows. Created by `indexRuleRows`.
  */
 export interface ConditionIndex {
+  /** The number of words of a set of rule rows. */
   readonly words: number
-  /** The words of the rule rows that can hold at all. */
+  /** The set of the rule rows that can match. */
   readonly possible: Int32Array
   readonly attributes: readonly AttributeIndex[]
-  /** The words of all rows, then those that each attribute has for its values. */
+  /** The set of all rows, followed by the sets of all attribute indexes. */
   readonly bits: Int32Array
+  /** The ids of the segments that rule rows require. */
   readonly segmentIds: readonly string[]
-  /** For each segment the rule rows that require it, one set behind the other. */
+  /** The sparse set of the rule rows that require each segment, in the order of `segmentIds`. */
   readonly rowsBySegment: SparseBits
-  /** The conditions that depend on more than the text of an attribute, each once. */
+  /** The distinct conditions that depend on more than the text of an attribute. */
   readonly unindexed: readonly UnindexedCondition[]
 }
 
+/** A condition that is evaluated separately. */
 export interface UnindexedCondition {
   readonly condition: CompiledCondition
   /** The rule rows that contain it. */
   readonly ruleRows: SparseBits
 }
 
-/** A chunk of work ends after this many rule rows, or characters of their values. */
+/** The number of rule rows that are indexed without interruption. */
 const ROWS_PER_CHUNK = 256
+/** The number of characters of condition values that are indexed without interruption. */
 const CHARACTERS_PER_CHUNK = 65_536
 
-/** Builds the index incrementally. The first rule row is bit 0; an undefined rule row never holds. */
+/** Builds the index incrementally. A row that is `undefined` has a bit, but never matches. */
 export function* indexRuleRows(
   rows: readonly (RuleRow | undefined)[],
 ): Incremental<ConditionIndex> {
@@ -77,27 +81,27 @@ class IndexBuilder {
   }
 
   add(row: number, { conditions, definitions, segmentId }: RuleRow): void {
-    // A condition that cannot be read never holds, and so neither does the row.
+    // An invalid condition never matches, so the row never matches either.
     if (conditions.some(({ test }) => test === undefined)) return
     this.#possible[row >>> 5] = (this.#possible[row >>> 5] ?? 0) | (1 << (row & 31))
     const newList = () => []
     if (segmentId !== null) addTo(getOrMake(this.#segments, segmentId, newList), row)
-    const asked = new Map<string, TextCondition[]>()
+    const byAttribute = new Map<string, TextCondition[]>()
     for (const [index, condition] of conditions.entries()) {
       const definition = definitions[index]
       if (definition === undefined) continue
-      const asks = textConditionOf(condition, definition)
-      if (asks === undefined) addTo(getOrMake(this.#unindexed, condition, newList), row)
-      else getOrMake(asked, definition.attribute, newList).push(asks)
+      const text = textConditionOf(condition, definition)
+      if (text === undefined) addTo(getOrMake(this.#unindexed, condition, newList), row)
+      else getOrMake(byAttribute, definition.attribute, newList).push(text)
     }
-    for (const [attribute, about] of asked) {
-      getOrMake(this.#attributes, attribute, newList).push({ row, conditions: about })
+    for (const [attribute, conditions] of byAttribute) {
+      getOrMake(this.#attributes, attribute, newList).push({ row, conditions })
     }
   }
 
   *build(): Incremental<ConditionIndex> {
     const words = this.#possible.length
-    // In one array, which a processor likes better than many.
+    // One array for all sets, for locality of memory access.
     const bits = new Array<number>(words).fill(-1)
     const attributes: AttributeIndex[] = []
     for (const [attribute, rows] of this.#attributes) {
@@ -118,7 +122,7 @@ class IndexBuilder {
   }
 }
 
-/** undefined: the text of the attribute is not all that the condition depends on. */
+/** Returns `undefined` if the condition depends on more than the text of the attribute. */
 function textConditionOf(
   condition: CompiledCondition,
   definition: ConditionDefinition,

@@ -9,23 +9,26 @@ import { batchCacheOf, prepareRuleMatrix, ruleMatrixOf } from './batch-cache.ts'
 import { RuleMatrixEvaluator } from './rule-matrix-evaluator.ts'
 
 /**
- * The outcome codes of flags for one context at one point in time, in the order of the flags' keys.
- * Values, JSON text and details are read from it. Details evaluate the context a second time, so it
- * must be unchanged.
+ * The outcome codes of flags for one context at one point in time. `valuesOf`, `jsonOf` and
+ * `detailsOf` convert it. `detailsOf` evaluates the context again, so the context must not be
+ * modified before that.
  */
 export interface Evaluation {
   readonly flagSet: FlagSet
+  /** The evaluated flags, sorted by key. */
   readonly flags: readonly CompiledFlag[]
   readonly context: EvaluationContext
+  /** The time of the evaluation, in epoch milliseconds. */
   readonly now: number
-  /** One code for each flag, from `start` on; `variationAt` and `reasonAt` read it. */
+  /** The codes of the flags, starting at the index `start`. See `variationAt` and `reasonAt`. */
   readonly codes: Int32Array
   readonly start: number
 }
 
 /**
- * Prepares the evaluation of all flags of a set in chunks of a few milliseconds at most: between two
- * chunks a server can do other work. Otherwise the first evaluation prepares all of it at once.
+ * Prepares the evaluation of all flags of a flag set, and yields at least every few milliseconds, so
+ * that a server can do other work meanwhile. Without this call, the first evaluation does all
+ * preparations at once.
  *
  * @example
  * for (const _chunk of prepareIncrementally(flagSet)) await new Promise((resolve) => setImmediate(resolve))
@@ -41,12 +44,12 @@ export function* prepareIncrementally(flagSet: FlagSet): Incremental<void> {
 
 function* prepareConditions(conditions: readonly CompiledCondition[]): Incremental<void> {
   for (const { later, stringSet } of conditions) {
-    // The condition index answers string-set conditions.
+    // The condition index evaluates string-set conditions.
     if (stringSet === undefined && later?.prepare() === true) yield
   }
 }
 
-/** Evaluates every flag at `now` (epoch milliseconds). */
+/** Evaluates all flags of a flag set at `now` (epoch milliseconds). Never throws. */
 export function evaluateAll(flagSet: FlagSet, context: EvaluationContext, now: number): Evaluation {
   const { ordered: flags } = flagSet
   const matrix = ruleMatrixOf(flagSet)
@@ -68,7 +71,7 @@ export function evaluateAll(flagSet: FlagSet, context: EvaluationContext, now: n
   return { flagSet, flags, context, now, codes, start }
 }
 
-/** Evaluates the flags with these keys at `now` (epoch milliseconds); unknown keys are ignored. */
+/** Evaluates the flags with these keys at `now` (epoch milliseconds). Unknown keys are ignored. */
 export function evaluateSome(
   flagSet: FlagSet,
   flagKeys: Iterable<string>,
@@ -90,10 +93,14 @@ export function evaluateSome(
   return { flagSet, flags, context, now, codes, start: 0 }
 }
 
-/** Evaluating all flags together costs less than evaluating more than so many one by one. */
+/**
+ * The number of flags up to which evaluating them one by one is faster than evaluating all flags.
+ */
 const MAX_ONE_BY_ONE = 16
 
-/** Returns the evaluation of some of its flags. */
+/**
+ * Returns the part of an evaluation that contains the flags for which `isWanted` returns `true`.
+ */
 export function onlyFlags(
   evaluation: Evaluation,
   isWanted: (flagKey: string) => boolean,

@@ -23,8 +23,8 @@ function expectToServe(flagSet: FlagSet, value: string): void {
   expect(valuesHash(evaluation)).toBe(together.toString(16).padStart(32, '0'))
 }
 
-describe('the views of versions that follow one another', () => {
-  it('are each of its own version, in whatever order they are asked for', () => {
+describe('FlagSetView', () => {
+  it('The views of successive versions are independent, in any order of use', () => {
     const first = versionOf('one')
     expectToServe(first, 'one')
     const second = versionOf('two', first)

@@ -4,8 +4,8 @@ import { JsonPieces } from './json-pieces.ts'
 import { ValuesTemplate } from './values-template.ts'
 
 /**
- * Turns the outcome codes of all flags of a set into values and JSON text. The values of all flags
- * lie side by side, so that no flag has to be looked up.
+ * Converts the outcome codes of all flags of a flag set to values and JSON text. The values of all
+ * flags are in one array, so that no flag has to be looked up.
  */
 export class FlagSetView {
   readonly flags: readonly CompiledFlag[]
@@ -13,14 +13,14 @@ export class FlagSetView {
   readonly offsets: Int32Array
   readonly #values: FlagValue[]
   readonly #template: ValuesTemplate
-  /** Created for the first JSON text. */
+  /** Created when the first JSON text is requested. */
   #pieces: JsonPieces | undefined
-  /** The four words of the hash of each member; `undefined` before the first `valuesHash`. */
+  /** The four words of the hash of each member. `undefined` before the first `valuesHash`. */
   hashes: Int32Array | undefined
-  /** The positions of the flags whose hashes are not computed yet. */
+  /** The indexes of the flags that have no hashes yet. */
   unhashed: number[]
 
-  /** Copies what is unchanged from the view before, which takes a fraction of the time. */
+  /** Copies the unchanged parts from the view before, which is much faster. */
   constructor(flags: readonly CompiledFlag[], before: FlagSetView | undefined) {
     this.flags = flags
     const changed = before && changedPositions(before.flags, flags)
@@ -50,18 +50,19 @@ export class FlagSetView {
     }
   }
 
-  /** Sets all values: setting only those that differ would be slower, because they are unpredictable. */
+  /** Returns the values by flag key, for the codes that start at `start`. */
   values(codes: Int32Array, start: number): FlagValues {
     return this.#template.fill(this.#values, codes, start)
   }
 
+  /** Returns the JSON text of `values`. */
   json(codes: Int32Array, start: number): string {
     this.#pieces ??= new JsonPieces(this.flags)
     return this.#pieces.join(codes, start)
   }
 }
 
-/** The positions of changed flags; `undefined` if the values do not lie in the same places. */
+/** Returns the indexes of the changed flags, or `undefined` if the offsets of the values differ. */
 function changedPositions(
   before: readonly CompiledFlag[],
   flags: readonly CompiledFlag[],
@@ -77,7 +78,9 @@ function changedPositions(
   return changed
 }
 
-/** Where the values of each flag begin, among those of all; then the end. */
+/**
+ * Returns the offset of the first value of each flag among the values of all flags, and the end.
+ */
 export function offsetsOf(flags: readonly CompiledFlag[]): Int32Array {
   const offsets = new Int32Array(flags.length + 1)
   let end = 0

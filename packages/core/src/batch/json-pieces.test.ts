@@ -5,7 +5,7 @@ import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import { servedBy } from '../evaluation/outcome.ts'
 import type { FlagDefinition } from '../model/definition.ts'
 
-/** With so many variations; each value ends in `tail`. */
+/** Returns a flag with `count` variations. Each value ends with `tail`. */
 function flagOf(key: string, count: number, tail = ''): FlagDefinition {
   const variations = Array.from({ length: count }, (_, at) => {
     return { id: `${at}`, key: `${at}`, value: `${at}${tail}` }
@@ -17,7 +17,7 @@ function versionOf(flags: readonly FlagDefinition[], previous?: FlagSet): FlagSe
   return compileFlagSet(flagSetDefinition(flags), { previous })
 }
 
-/** Asks again and again for values that are others each time, behind the answers of others. */
+/** Checks the JSON text of many different combinations of values, with codes before `start`. */
 function expectText(flagSet: FlagSet): void {
   const { ordered: flags } = flagSet
   for (let turn = 0; turn < 300; turn += 1) {
@@ -32,7 +32,7 @@ function expectText(flagSet: FlagSet): void {
   }
 }
 
-/** Few values and many, short ones and some that are too long to be in a piece with others. */
+/** Flags with few and many values, short ones and some that are too long to share a piece. */
 const flags = Array.from({ length: 40 }, (_, at) => {
   return flagOf(
     `flag-${at + 10}`,
@@ -41,15 +41,15 @@ const flags = Array.from({ length: 40 }, (_, at) => {
   )
 })
 
-describe('the pieces of JSON text', () => {
-  it('give what JSON.stringify gives, when they are written and when they are used again', () => {
+describe('JsonPieces', () => {
+  it('The JSON pieces produce the same text as JSON.stringify, when they are created and when they are reused', () => {
     expectText(versionOf(flags))
     expectText(versionOf(flags.slice(0, 1)))
     expectText(versionOf([]))
   })
 
   it.each([0, 1, 4, 20, 38, 39])(
-    'are of each version its own, whatever happens to flag %d',
+    'The JSON pieces of each version are independent after any change of flag %d',
     (at) => {
       const before = versionOf(flags)
       expectText(before)
@@ -65,7 +65,7 @@ describe('the pieces of JSON text', () => {
     },
   )
 
-  it('begin with a comma unless they begin the text, which may change from version to version', () => {
+  it('The JSON pieces are correct if the first flag changes from version to version', () => {
     const small = [flagOf('b', 2), flagOf('c', 2)]
     const large = flagOf('a', 2, 'x'.repeat(9000))
     const without = versionOf(small)

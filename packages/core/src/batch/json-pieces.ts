@@ -1,24 +1,24 @@
 import type { CompiledFlag } from '../evaluation/flag.ts'
 import { servedBy } from '../evaluation/outcome.ts'
 
-/** How many characters all texts of a piece may have. More make fewer pieces, and need more memory. */
+/** The maximum number of characters of all texts of a piece. It bounds the memory of the cache. */
 const MAX_CHARACTERS = 16_384
 
-/** Neighbouring flags, and what is written for each combination of their values. */
+/** Consecutive flags, and the cached text of each combination of their values. */
 interface Piece {
   readonly flags: readonly CompiledFlag[]
-  /** By the number of the combination; empty until it is first asked for. */
+  /** The text of each combination. Empty before its first use. */
   readonly texts: string[]
 }
 
 /**
- * The JSON text of all flags of a set. To join a text of every flag takes as
- * long as to evaluate them, so those of neighbours are joined once for each combination of their
- * values, and kept: four flags of two variations each are one piece.
+ * The JSON text of all flags of a flag set, in cached pieces. Joining the texts of single flags
+ * would take as long as their evaluation. Therefore the text of several consecutive flags is cached
+ * for each combination of their values.
  */
 export class JsonPieces {
   readonly #pieces: readonly Piece[]
-  /** By flag: what its value counts for in the number of a combination. */
+  /** The factor of each flag's value in the index of a combination. */
   readonly #weights: Int32Array
 
   constructor(flags: readonly CompiledFlag[]) {
@@ -40,7 +40,7 @@ export class JsonPieces {
     this.#pieces = [...pieces, pieceOf(flags.slice(first), count, first === 0)]
   }
 
-  /** For the codes from `start` on, one for each flag. */
+  /** Returns the JSON text for the codes that start at `start`, one for each flag. */
   join(codes: Int32Array, start: number): string {
     let text = '{'
     let at = 0
@@ -54,7 +54,7 @@ export class JsonPieces {
         const members = flags.map((flag, index) => {
           return flag.members[servedBy(codes[start + first + index] ?? 0)]
         })
-        // Only the very first member has no comma before it.
+        // Each member starts with a comma, which is removed from the first one.
         texts[combination] = first === 0 ? members.join('').slice(1) : members.join('')
       }
       text += texts[combination] ?? ''
@@ -63,7 +63,7 @@ export class JsonPieces {
   }
 }
 
-/** By their first flag: an unchanged piece of one version is one of the next as well. */
+/** The pieces by their first flag. The next version of a flag set reuses unchanged pieces. */
 const knownPieces = new WeakMap<CompiledFlag, Piece>()
 
 function pieceOf(flags: readonly CompiledFlag[], count: number, isFirst: boolean): Piece {

@@ -14,7 +14,7 @@ const basis = {
   strategy: 'percentage',
 } as const
 
-/** So many ranges for `on`, with gaps of the same width between them. */
+/** Returns `count` ranges for `on`, with gaps of the same width between them. */
 const striped = (count: number) => {
   const width = Math.floor(100_000 / (2 * count))
   return Array.from({ length: count }, (_, index) => {
@@ -34,8 +34,8 @@ const rollouts: readonly RolloutDefinition[] = [
   { ...basis, bucketBy: 'plan', ranges: striped(1) },
 ]
 
-describe('rollouts in one outcome table', () => {
-  it('serve every context what each serves alone', () => {
+describe('compileOutcomeTable', () => {
+  it('Rollouts in one outcome table serve the same values as rollouts that are evaluated one by one', () => {
     const flags = rollouts.map((rollout, index) => {
       const first = ruleDefinition({ variationId: null, rolloutId: 'r' })
       const plan = [{ attribute: 'plan', operator: 'eq', value: 'p-1' }]
@@ -54,7 +54,7 @@ describe('rollouts in one outcome table', () => {
     }
   })
 
-  it('part their users exactly where their ranges begin and end', () => {
+  it('Rollouts in an outcome table include exactly the buckets of their ranges', () => {
     for (let user = 0; user < 20; user += 1) {
       const context = { kind: 'user', key: `user-${user}` }
       const bucket = bucketOf(basis.salt, context.key)

@@ -7,29 +7,32 @@ import type { CompiledRollout } from '../rollouts/rollout.ts'
 import { BLOCK_PREFIX } from './bucketing-key.ts'
 
 /**
- * The outcomes of many rules as numbers that lie side by side: following objects from flag to flag
- * would cost more than the rest of an evaluation. Made by `compileOutcomeTable`.
+ * The outcomes of many rules as numbers in one array. Reading objects from flag to flag would take
+ * longer than the rest of an evaluation. Created by `compileOutcomeTable`.
  */
 export interface OutcomeTable {
   /**
-   * For each rule a code, or `ELSEWHERE`, or all the bits flipped of the place of its rollout. Then
-   * come the rollouts: the state of the salt, the number of ranges but one, and pairs of where a
-   * range of buckets ends and the code that it serves, or `NOTHING`.
+   * One entry for each rule, followed by the rollouts. The entry of a rule is an outcome code,
+   * `ELSEWHERE`, or the bitwise complement of the index of its rollout. A rollout consists of the
+   * hash state of its salt, the number of its ranges minus 1, and two numbers for each range: the
+   * end of the range and its outcome code or `NOTHING`.
    */
   readonly entries: Int32Array
-  /** The bucketing key of all these rollouts. */
+  /** The bucketing key of all rollouts in the table. `undefined` if there are none. */
   readonly bucketBy: AttributeReference | undefined
 }
 
-/** The outcome of the rule is not in the table. Loops over all flags write -1. */
+/** The entry of a rule that has no outcome in the table. Hot loops use the literal -1. */
 export const ELSEWHERE = -1
-/** The rule serves nothing to the bucket. Loops over all flags write -1. */
+/** The code of a range that serves no variation. Hot loops use the literal -1. */
 export const NOTHING = -1
 
-/** With more ranges, a binary search costs less than a look at every range. */
+/** The number of ranges up to which a linear search is faster than a binary search. */
 const MAX_SCANNED_RANGES = 16
 
-/** Compiles the table. Rollouts with another bucketing key or another kind of salt are left out. */
+/**
+ * Compiles the table. Rollouts with another bucketing key or a salt of another length are omitted.
+ */
 export function compileOutcomeTable(rules: readonly (CompiledRule | undefined)[]): OutcomeTable {
   const rollouts: number[] = []
   const places = new Map<CompiledRollout, number>()
@@ -53,14 +56,16 @@ export function compileOutcomeTable(rules: readonly (CompiledRule | undefined)[]
   return { entries: Int32Array.from([...entries, ...rollouts]), bucketBy }
 }
 
-/** The state in which the hash of a key begins; `undefined` if that does not suffice for the bucket. */
+/** Returns the hash state of a salt, or `undefined` if a rollout cannot be in the table. */
 function stateOf({ salt, foreign, gradual, ranges }: CompiledRollout): number | undefined {
   if (foreign !== undefined || gradual !== undefined || ranges.length > MAX_SCANNED_RANGES)
     return undefined
   return salt.prefix.length === BLOCK_PREFIX ? salt.state : undefined
 }
 
-/** The ends and codes of ranges and of the gaps between them; the last end is `BUCKETS`. */
+/**
+ * Returns the end and code of each range and of each gap between ranges. The last end is `BUCKETS`.
+ */
 function endsOf(ranges: readonly BucketRange[], outcomes: readonly Outcome[]): number[] {
   const ends: number[] = []
   let end = 0
@@ -73,11 +78,11 @@ function endsOf(ranges: readonly BucketRange[], outcomes: readonly Outcome[]): n
   return ends
 }
 
-/** The code that the rollout at a place serves to a bucket. */
+/** Returns the outcome code of a bucket in the rollout at the index `place`, or `NOTHING`. */
 export function codeIn(entries: Int32Array, place: number, bucket: number): number {
   const first = place + 2
   const last = first + 2 * (entries[place + 1] ?? 0)
-  // The range of a bucket is unpredictable, so nothing here branches on it.
+  // Without branches that depend on the bucket, because the CPU could not predict them.
   let range = first + ((((entries[first] ?? 0) - 1 - bucket) >>> 31) << 1)
   for (let each = first + 2; each < last; each += 2) {
     range += (((entries[each] ?? 0) - 1 - bucket) >>> 31) << 1

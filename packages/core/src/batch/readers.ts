@@ -5,17 +5,17 @@ import type { FlagValue, FlagValues } from '../model/value.ts'
 import { viewOf } from './batch-cache.ts'
 import type { Evaluation } from './evaluate-all.ts'
 
-/** The variation that the flag with this index serves; `undefined` if it serves none. */
+/** Returns the variation that the flag with an index serves, or `undefined` if it serves none. */
 export function variationAt(evaluation: Evaluation, index: number): CompiledVariation | undefined {
   return evaluation.flags[index]?.variations[servedAt(evaluation, index) - 1]
 }
 
-/** The reason why the flag with this index serves its variation. */
+/** Returns the reason why the flag with an index serves its variation. */
 export function reasonAt({ codes, start }: Evaluation, index: number): EvaluationReason {
   return reasonOf(codes[start + index] ?? 0)
 }
 
-/** The values by flag key, in an object without a prototype, so that any key is safe. */
+/** Returns the values by flag key, in an object without a prototype, so that any key is safe. */
 export function valuesOf(evaluation: Evaluation): FlagValues {
   const { flagSet, flags, codes, start } = evaluation
   if (flags === flagSet.ordered) return viewOf(flagSet).values(codes, start)
@@ -26,7 +26,7 @@ export function valuesOf(evaluation: Evaluation): FlagValues {
   return values
 }
 
-/** The JSON text of `valuesOf`, joined from cached pieces. */
+/** Returns the JSON text of `valuesOf`. Faster than `JSON.stringify`. */
 export function jsonOf(evaluation: Evaluation): string {
   const { flagSet, flags, codes, start } = evaluation
   if (flags === flagSet.ordered) return viewOf(flagSet).json(codes, start)
@@ -34,7 +34,7 @@ export function jsonOf(evaluation: Evaluation): string {
   return `{${members.join('').slice(1)}}`
 }
 
-/** The value and the reason of each flag, in the order of the flags' keys. */
+/** Returns the detail of each flag, sorted by flag key. Evaluates the flags again. */
 export function detailsOf({
   flagSet,
   flags,

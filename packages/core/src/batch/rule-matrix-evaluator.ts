@@ -10,9 +10,9 @@ import type { ConditionIndex } from './condition-index.ts'
 import { codeIn, ELSEWHERE, NOTHING } from './outcome-table.ts'
 import type { FlagGroup, RuleMatrix, Shard } from './rule-matrix.ts'
 
-/** Evaluates what a rule matrix does not contain. */
+/** Evaluates conditions, segments and rules that a rule matrix does not contain. */
 export interface RuleScope extends ConditionScope {
-  /** The outcome of a rule that matches; `undefined` if it serves nothing to this context. */
+  /** Returns the outcome of a rule that matches, or `undefined` if it serves no variation. */
   serveRule(rule: CompiledRule): Outcome | undefined
 }
 
@@ -23,24 +23,26 @@ const NO_SCOPE: RuleScope = {
   serveRule: () => undefined,
 }
 
-/** Evaluates all flags of a rule matrix, each time in the same scratch memory. */
+/** Evaluates all flags of a rule matrix. All evaluations use the same scratch memory. */
 export class RuleMatrixEvaluator {
   readonly #matrix: RuleMatrix
-  /** That of the current evaluation. */
+  /** The scope of the current evaluation. */
   #scope = NO_SCOPE
+  /** The attribute values of the context, in the order of the references of the rule matrix. */
   readonly #values: (JsonValue | undefined)[]
-  /** The places of the words for the attribute values, in the current condition index. */
+  /** The offsets of the sets for the attribute values, in the current condition index. */
   readonly #places: Int32Array
-  /** By segment: 0 if not evaluated yet, 1 if the context is in it, -1 if not. */
+  /** The result of each segment: 0 if not evaluated, 1 if it matches, -1 if not. */
   readonly #segments: Int8Array
-  /** The rule rows of the current shard; after `#evaluateRows` only those that hold. */
+  /** The rule rows of the current shard. After `#evaluateRows`, only those that match. */
   readonly #rows: Int32Array
-  /** For each flag whose outcome is not in the outcome table: its place and its entry. */
+  /** The offset in `Shard.flags` and the entry of each flag that has no outcome code yet. */
   readonly #waiting: Int32Array
-  /** The states of the salts of their rollouts, and then their buckets. */
+  /** The hash states of the salts of these flags' rollouts, later replaced by their buckets. */
   readonly #buckets: Int32Array
+  /** The number of flags in `#waiting`. */
   #count = 0
-  /** The bucketing keys of rollouts, mostly one; each is read once for a context. */
+  /** The bucketing keys of rollouts. Each is read only once for a context. */
   readonly #keys: KeyReading[] = []
 
   constructor(matrix: RuleMatrix) {
@@ -55,12 +57,12 @@ export class RuleMatrixEvaluator {
       matrix.segments.index.words,
     )
     this.#rows = new Int32Array(words)
-    // Each flag is entered before it is known whether it has to wait; buckets are computed in fours.
+    // One more element than flags, because `#takeFirst` also writes flags that do not have to wait.
     this.#waiting = new Int32Array(2 * (flags + 1))
     this.#buckets = new Int32Array(flags + 4)
   }
 
-  /** Writes the outcome codes of all flags into `codes`; the first flag's place is `from`. */
+  /** Writes the outcome codes of all flags to `codes`, starting at the index `from`. */
   evaluate(scope: RuleScope, codes: Int32Array, from: number): void {
     this.#scope = scope
     this.#read()
@@ -88,7 +90,7 @@ export class RuleMatrixEvaluator {
     this.#keepRows(index, index.possible, attributeSlots)
     let at = 0
     for (let slot = 0; slot < segments.length; slot += 1) {
-      // A context for which no condition holds is in a segment with the operator NOT.
+      // A segment with the operator NOT matches if none of its conditions matches.
       const isForNone = segments[slot]?.definition.logicalOp === 'NOT'
       const isIn = intersects(this.#rows, rows, at) !== isForNone
       this.#segments[slot] = rows[at] === 0 ? 0 : isIn ? 1 : -1
@@ -96,7 +98,7 @@ export class RuleMatrixEvaluator {
     }
   }
 
-  /** Keeps in `#rows` those possible rule rows whose conditions on texts hold. */
+  /** Sets `#rows` to the possible rule rows that satisfy all indexed conditions. */
   #keepRows(index: ConditionIndex, possible: Int32Array, attributeSlots: readonly number[]): void {
     const { attributes, words, bits } = index
     const rows = this.#rows
@@ -112,7 +114,7 @@ export class RuleMatrixEvaluator {
       if (place !== NOWHERE) count += 1
       else if (value !== undefined) keepRows(attribute, value, rows, index)
     }
-    // Place 0 holds the words of all rule rows; it fills up a group of fewer than three.
+    // The set at offset 0 contains all rows. It completes a group of fewer than three sets.
     places[count] = 0
     places[count + 1] = 0
     for (let at = 0; at < count; at += 3) {
@@ -126,7 +128,7 @@ export class RuleMatrixEvaluator {
     }
   }
 
-  /** Keeps in `#rows` the rule rows of the shard that hold. */
+  /** Sets `#rows` to the rule rows of the shard that match. */
   #evaluateRows({ group, possible, attributeSlots, segmentSlots }: Shard): void {
     const { segmentIds, rowsBySegment, unindexed } = group.index
     const rows = this.#rows
@@ -141,8 +143,8 @@ export class RuleMatrixEvaluator {
       at = endOf(rowsBySegment, at)
     }
     for (const { condition, ruleRows } of unindexed) {
-      const isAsked = intersects(rows, ruleRows, 0)
-      if (isAsked && !matchesCondition(condition, this.#scope)) subtract(rows, ruleRows, 0)
+      const isNeeded = intersects(rows, ruleRows, 0)
+      if (isNeeded && !matchesCondition(condition, this.#scope)) subtract(rows, ruleRows, 0)
     }
   }
 
@@ -154,7 +156,7 @@ export class RuleMatrixEvaluator {
     return this.#segments[slot] === 1
   }
 
-  /** Writes for each flag the code of its first rule that holds and serves. */
+  /** Writes the code of the first rule of each flag that matches and serves a variation. */
   #serve(shard: Shard, codes: Int32Array, from: number): void {
     this.#takeFirst(shard, codes, from)
     if (this.#count === 0) return
@@ -167,8 +169,8 @@ export class RuleMatrixEvaluator {
   }
 
   /**
-   * Writes the entry of the first rule row that holds, if it is a code; the other flags have to wait.
-   * Which flags these are is unpredictable, so nothing here branches on it.
+   * Writes the entry of each flag's first rule row that matches. If the entry is not a code, the
+   * flag is added to `#waiting`. There is no branch on that, because the CPU could not predict it.
    */
   #takeFirst({ group, flags }: Shard, codes: Int32Array, from: number): void {
     const { entries } = group.table
@@ -179,7 +181,7 @@ export class RuleMatrixEvaluator {
     for (let flag = 0; flag < flags.length; flag += 4) {
       const word = (flags[flag] ?? 0) >>> 5
       const bits = (rows[word] ?? 0) & (flags[flag + 2] ?? 0)
-      // Rule rows beyond this word are evaluated with the waiting flags.
+      // Flags with rule rows beyond this word are added to the waiting flags.
       if (bits === 0 && 32 * (word + 1) >= (flags[flag + 1] ?? 0)) continue
       const entry = bits === 0 ? -1 : (entries[32 * word + lowestBit(bits)] ?? 0)
       codes[from + (flags[flag + 3] ?? 0)] = entry
@@ -191,7 +193,7 @@ export class RuleMatrixEvaluator {
     this.#count = count
   }
 
-  /** `undefined` if the context has no such key. */
+  /** Returns the bucketing key of the context, or `undefined` if it is missing. */
   #readKey(bucketBy: AttributeReference): BucketingKey | undefined {
     const reading = this.#readingOf(bucketBy.name)
     if (!reading.isRead) {
@@ -217,8 +219,8 @@ export class RuleMatrixEvaluator {
     const buckets = this.#buckets
     const count = this.#count
     let left = 0
-    // What this loop calls is small enough to be inlined. `NOTHING` is written out, because engines do
-    // not treat a constant of a module as a constant.
+    // V8 inlines the calls in this loop. The literal -1 means `NOTHING`, because V8 does not inline
+    // constants of modules.
     for (let index = 0; index < count; index += 1) {
       const flag = waiting[2 * index] ?? 0
       const entry = waiting[2 * index + 1] ?? 0
@@ -236,7 +238,10 @@ export class RuleMatrixEvaluator {
     }
   }
 
-  /** The code of the first rule row from `start` to before `end` that holds and serves. */
+  /**
+   * Returns the code of the first rule row that matches and serves a variation, or `NOTHING`. The
+   * rule rows start at `start` and end before `end`.
+   */
   #firstServed({ rules, table }: FlagGroup, start: number, end: number): number {
     for (let row = start; row < end; row += 1) {
       if (!has(this.#rows, row)) continue

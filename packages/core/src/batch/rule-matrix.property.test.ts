@@ -11,8 +11,8 @@ const answers = fc.array(fc.record({ context: anyContext, now: anyNow }), {
   maxLength: 5,
 })
 
-describe('evaluating all flags together', () => {
-  it('gives each the answer that the rules, followed word by word, give it', {
+describe('evaluateAll', () => {
+  it('evaluateAll returns the same results as the reference implementation for any definition', {
     timeout: 120_000,
   }, () => {
     fc.assert(

@@ -22,11 +22,11 @@ import { compileFlagSet } from '../evaluation/flag-set.ts'
 import type { FlagDefinition } from '../model/definition.ts'
 import { ruleMatrixOf } from './batch-cache.ts'
 
-/** Always the same, so that whoever plants a fault learns the same thing twice. */
+/** A fixed seed, so that a failure is reproducible. */
 const SAMPLE = { seed: 7, numRuns: 80 }
 
-describe('evaluating a fixed sample of definitions', () => {
-  it('gives every flag the answer that the rules, followed word by word, give it', () => {
+describe('evaluateAll for a fixed sample of definitions', () => {
+  it('evaluateAll returns the same results as the reference implementation for a fixed sample', () => {
     for (const [definition, requests] of fc.sample(
       fc.tuple(anyDefinition, fc.array(fc.tuple(anyContext, anyNow), { minLength: 3 })),
       SAMPLE,
@@ -48,7 +48,7 @@ describe('evaluating a fixed sample of definitions', () => {
     }
   })
 
-  it('names the rule, the segment and the rollout that an answer comes from', () => {
+  it('A detail names the rule, the segment and the rollout of its result', () => {
     for (const [definition, context, now] of fc.sample(
       fc.tuple(anyDefinition, anyContext, anyNow),
       SAMPLE,
@@ -69,7 +69,7 @@ describe('evaluating a fixed sample of definitions', () => {
     }
   })
 
-  it('answers for definitions of any shape', () => {
+  it('evaluateAll accepts definitions that do not have the declared shape', () => {
     for (const [definition, context, now] of fc.sample(
       fc.tuple(anyPoison, anyContext, anyNow),
       SAMPLE,
@@ -80,8 +80,8 @@ describe('evaluating a fixed sample of definitions', () => {
   })
 })
 
-describe('evaluating very many rules', () => {
-  /** Of plans and countries: some are asked about by a few rules, some by many. */
+describe('evaluateAll for very many rules', () => {
+  /** Returns conditions on plans and countries. Some values are in few rules, some in many. */
   const conditionsOf = (flag: number, rule: number) => [
     rule % 5 === 0
       ? { attribute: 'plan', operator: 'neq', value: `${flag}` }
@@ -89,7 +89,7 @@ describe('evaluating very many rules', () => {
     { attribute: 'country', operator: 'eq', value: `${(flag + rule) % 3}`, negate: flag % 2 === 0 },
   ]
   const flags = Array.from({ length: 300 }, (_, flag) => {
-    // Of some flags, no rule among the first that fill a word serves anything to anybody.
+    // For some flags, none of the rules in the first word of rule rows matches.
     const never = { attribute: 'plan', operator: 'in', value: '["never"]' }
     const rules = Array.from({ length: flag % 50 === 0 ? 70 : flag % 7 }, (_, rule) => {
       const conditions = flag % 100 === 0 && rule < 40 ? [never] : conditionsOf(flag, rule)
@@ -100,21 +100,24 @@ describe('evaluating very many rules', () => {
   const flagSet = compileFlagSet(flagSetDefinition(flags))
   const plans = [undefined, 'all', '1', '6', '50', '100', '169', '299', 'other', 100, ['6', '100']]
 
-  it.each(plans)('answers all flags for the plan %s as it answers each', (plan) => {
-    for (const country of [undefined, '0', '1', '2', '3', ['0', '2']]) {
-      const context = {
-        kind: 'user',
-        key: 'user-1',
-        ...(plan && { plan }),
-        ...(country && { country }),
+  it.each(plans)(
+    'evaluateAll for the plan %s serves the same values as the evaluation of single flags',
+    (plan) => {
+      for (const country of [undefined, '0', '1', '2', '3', ['0', '2']]) {
+        const context = {
+          kind: 'user',
+          key: 'user-1',
+          ...(plan && { plan }),
+          ...(country && { country }),
+        }
+        const alone = flags.map(({ key }) => [key, evaluateValue(flagSet, key, context, 0)])
+        expect({ ...valuesOf(evaluateAll(flagSet, context, 0)) }).toEqual(Object.fromEntries(alone))
       }
-      const alone = flags.map(({ key }) => [key, evaluateValue(flagSet, key, context, 0)])
-      expect({ ...valuesOf(evaluateAll(flagSet, context, 0)) }).toEqual(Object.fromEntries(alone))
-    }
-  })
+    },
+  )
 })
 
-describe('evaluating one version after the other', () => {
+describe('evaluateAll for successive versions', () => {
   const segment = segmentDefinition('s', {
     rules: [{ attribute: 'plan', operator: 'contains', value: '1' }],
   })
@@ -137,7 +140,7 @@ describe('evaluating one version after the other', () => {
   const answersOf = (flagSet: ReturnType<typeof compileFlagSet>) =>
     contexts.map((context) => jsonOf(evaluateAll(flagSet, context, 0)))
 
-  it('answers as if each had come alone, and goes on answering for those before', () => {
+  it('Each version has the same results as if it were compiled alone, and older versions stay unchanged', () => {
     const first = Array.from({ length: 60 }, (_, index) => planned(`flag-${index + 10}`, index % 9))
     const changes: readonly ((flags: readonly FlagDefinition[]) => FlagDefinition[])[] = [
       (flags) => [...flags],
@@ -164,11 +167,11 @@ describe('evaluating one version after the other', () => {
     }
   })
 
-  it('answers so, too, when some came later and a few later still', () => {
+  it('Versions with two or three shards have the same results as if they were compiled alone', () => {
     let flags = Array.from({ length: 200 }, (_, index) => planned(`flag-${index}`, index % 9))
     let previous = compileFlagSet(flagSetDefinition(flags, [segment]))
     answersOf(previous)
-    // Many at once, some of them again and others beside them, back to what was, and more than half.
+    // Many flags, some of them again with others, no flags, a few flags, and more than half of all.
     const changes = [
       { from: 10, to: 50 },
       { from: 48, to: 53 },
@@ -194,7 +197,7 @@ describe('evaluating one version after the other', () => {
     expect(groups).toEqual([2, 3, 3, 3, 2, 1, 1, 2])
   })
 
-  it('can be prepared incrementally, with evaluations between two chunks', () => {
+  it('A rule matrix can be prepared incrementally, with evaluations during the interruptions', () => {
     const [now, context] = [0, { kind: 'user', key: 'u', plan: 'plan-1' }]
     const flags = Array.from({ length: 600 }, (_, index) => planned(`flag-${index}`, index % 13))
     const definition = flagSetDefinition(flags, [segment])
@@ -217,7 +220,7 @@ describe('evaluating one version after the other', () => {
     }
   })
 
-  it('answers as if each had come alone after any change of a fixed sample', () => {
+  it('A version after any change of a fixed sample has the same results as if it were compiled alone', () => {
     for (const [[before, after], context, now] of fc.sample(
       fc.tuple(anyChange, anyContext, anyNow),
       SAMPLE,

@@ -11,44 +11,44 @@ import { compileOutcomeTable, type OutcomeTable } from './outcome-table.ts'
 import { indexSegments, type SegmentIndex } from './segment-index.ts'
 
 /**
- * The rules of all flags, indexed to be evaluated together. Changed flags are indexed apart from the
- * many unchanged ones until there are many of them, so a change costs little and evaluation hardly
- * more.
+ * The rules of all flags, indexed so that they can be evaluated together. Flags that changed later
+ * are indexed separately, until there are many of them. This makes changes cheap, and hardly slows
+ * down evaluations.
  */
 export interface RuleMatrix {
-  /** Most flags, then those that changed later, then those that changed last. */
+  /** At most three shards: most flags, then flags that changed later, then the latest changes. */
   readonly shards: readonly Shard[]
-  /** The attributes that some shard reads, each once. */
+  /** The distinct attributes that the shards and the segment index read. */
   readonly references: readonly AttributeReference[]
-  /** The ids of the segments that some shard reads, each once. */
+  /** The distinct ids of the segments that the shards read. */
   readonly segmentIds: readonly string[]
-  /** The index of those segments that are evaluated together. */
+  /** The index of the segments that are evaluated together. */
   readonly segments: IndexedSegments
-  /** By position of the flag, the outcome code if no rule serves anything. */
+  /** The outcome code of each flag if no rule serves a variation. */
   readonly initial: Int32Array
-  /** The positions of the flags that are evaluated one by one. */
+  /** The indexes of the flags that are evaluated one by one. */
   readonly others: readonly number[]
 }
 
-/** The segment index within a rule matrix. */
+/** The segment index of a rule matrix. */
 export interface IndexedSegments extends SegmentIndex {
-  /** For each attribute of the index its number among those of the rule matrix. */
+  /** The index in `RuleMatrix.references` of each attribute of the condition index. */
   readonly attributeSlots: readonly number[]
 }
 
-/** Flags that were indexed together and still exist unchanged. */
+/** A group of flags that were indexed together, without the flags that were changed or removed. */
 export interface Shard {
   readonly group: FlagGroup
-  /** The words of the rule rows that can hold at all. */
+  /** The set of the rule rows that can match. */
   readonly possible: Int32Array
   /**
-   * For each flag four numbers: its first rule row, the end of its rule rows, the bits of its rule
-   * rows in the word of the first, and its position among all flags.
+   * Four numbers for each flag: its first rule row, the end of its rule rows, the bits of its rule
+   * rows in the word of the first row, and the index of the flag in the flag set.
    */
   readonly flags: Int32Array
-  /** For each attribute of the index its number among those of the rule matrix. */
+  /** The index in `RuleMatrix.references` of each attribute of the condition index. */
   readonly attributeSlots: readonly number[]
-  /** For each segment of the index its number among those of the rule matrix. */
+  /** The index in `RuleMatrix.segmentIds` of each segment of the condition index. */
   readonly segmentSlots: readonly number[]
 }
 
@@ -56,17 +56,17 @@ export interface Shard {
 export interface FlagGroup {
   readonly flags: readonly CompiledFlag[]
   /**
-   * For each flag its first rule row and the end of its rule rows; each of its rules has one, in
-   * their order. They lie in one word, or begin with a word.
+   * Two numbers for each flag: its first rule row and the end of its rule rows. The rows of a flag
+   * either are all in one word, or start at the beginning of a word.
    */
   readonly spans: Int32Array
-  /** By rule row; `undefined` for a row that fills up a word. */
+  /** The rule of each rule row. `undefined` for a row that is padding. */
   readonly rules: readonly (CompiledRule | undefined)[]
   readonly index: ConditionIndex
   readonly table: OutcomeTable
 }
 
-/** Compiles the rule matrix of a flag set incrementally, from that of the previous version. */
+/** Compiles the rule matrix of a flag set incrementally. Reuses that of the previous version. */
 export function* compileRuleMatrix(
   flagSet: FlagSet,
   previous: RuleMatrix | undefined,
@@ -78,7 +78,7 @@ export function* compileRuleMatrix(
   for (const [position, flag] of ordered.entries()) {
     const isMalformed = malformed.has(flag.key)
     initial[position] = initialOf(flag, isMalformed).code
-    // A malformed flag may depend on itself.
+    // A malformed flag is never evaluated, because it can depend on itself.
     if (!flag.isActive || isMalformed) continue
     if (!flag.isPlain) others.push(position)
     else if (flag.rules.length > 0) positions.set(flag, position)
@@ -106,8 +106,8 @@ export function* compileRuleMatrix(
       segmentSlots: group.index.segmentIds.map(slotOfSegment),
     }
   })
-  const asked = segmentIds.map((id) => segments.get(id))
-  const indexed = indexSegments(asked, previous?.segments)
+  const required = segmentIds.map((id) => segments.get(id))
+  const indexed = indexSegments(required, previous?.segments)
   return {
     shards,
     references,
@@ -125,12 +125,13 @@ function initialOf(flag: CompiledFlag, isMalformed: boolean): Outcome {
   return isMalformed ? flag.malformed : flag.fallback
 }
 
-/** Fewer changed flags than these are indexed again with each change. */
+/** The minimum number of changed flags that are split into two groups. */
 const MIN_APART = 32
 
 /**
- * Keeps the group of most flags until the added and removed ones exceed half of all flags. The group
- * of the added ones is kept in the same way while only few are added.
+ * Returns at most three groups that contain all flags. The first group is reused until the added
+ * and removed flags exceed half of all flags. The second group, which contains the added flags, is
+ * reused while only a few more are added. These are in the third group.
  */
 function* groupsOf(
   flags: readonly CompiledFlag[],
@@ -139,14 +140,16 @@ function* groupsOf(
   const late = lateFor(flags, many, flags.length / 2)
   if (many === undefined || late === undefined) return [yield* groupOf(flags)]
   if (late.length === 0) return [many]
-  // Balances the cost of one change against how often the added flags are indexed again.
+  // A trade-off between the cost of one change and the number of times the second group is rebuilt.
   const few = late.length < MIN_APART ? 0 : Math.sqrt(8 * late.length)
   const latest = lateFor(late, some, few)
   if (some === undefined || latest === undefined) return [many, yield* groupOf(late)]
   return latest.length === 0 ? [many, some] : [many, some, yield* groupOf(latest)]
 }
 
-/** The flags that are not in the group; `undefined` if more than `most` were added or removed since. */
+/**
+ * Returns the flags that are not in the group, or `undefined` if it differs by more than `most`.
+ */
 function lateFor(
   flags: readonly CompiledFlag[],
   group: FlagGroup | undefined,
@@ -182,7 +185,7 @@ function* groupOf(flags: readonly CompiledFlag[]): Incremental<FlagGroup> {
 
 type Remainder = Pick<Shard, 'possible' | 'flags'>
 
-/** Clears the rule rows of removed flags: the segments that they read may be gone as well. */
+/** Returns the flags of a group that still exist, without the rule rows of removed flags. */
 function remainderOf({ flags, spans, index }: FlagGroup, positions: Positions): Remainder {
   const possible = index.possible.slice()
   const there: number[] = []

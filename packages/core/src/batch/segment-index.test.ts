@@ -53,11 +53,11 @@ const anyContext = fc.oneof(
   fc.constant({}),
 ) as fc.Arbitrary<EvaluationContext>
 
-/** A flag for each segment, which is on for whom is in it. */
+/** One flag for each segment. It is on for the contexts that the segment matches. */
 const FLAGS = IDS.map((id) => flagDefinition(id, { rules: [ruleDefinition({ segmentId: id })] }))
 
-describe('segments that are evaluated together', () => {
-  it('match the same contexts as when each is evaluated alone, change after change', () => {
+describe('indexSegments', () => {
+  it('Segments that are evaluated together match the same contexts as single segments, after any change', () => {
     const contexts = fc.sample(anyContext, { seed: 1, numRuns: 30 })
     let previous = compileFlagSet(flagSetDefinition(FLAGS))
     evaluateAll(previous, {}, 0)
@@ -73,7 +73,7 @@ describe('segments that are evaluated together', () => {
     }
   })
 
-  it('are indexed again only when one of them has changed', () => {
+  it('The segment index is rebuilt only if one of its segments has changed', () => {
     const rules = [{ attribute: 'plan', operator: 'eq', value: 'pro' }]
     const [one, other] = [
       segmentDefinition('one', { rules }),

@@ -4,18 +4,18 @@ import { addTo, packed, type SparseBits } from './bit-set.ts'
 import { type ConditionIndex, indexRuleRows, type RuleRow } from './condition-index.ts'
 
 /**
- * An index of the segments whose conditions depend only on the texts of attributes; these are
- * evaluated together, all other segments one by one. Made by `indexSegments`.
+ * An index of segments that are evaluated together. Their conditions depend only on the texts of
+ * attributes. All other segments are evaluated one by one. Created by `indexSegments`.
  */
 export interface SegmentIndex {
-  /** undefined: there is no such segment. */
+  /** All segments, including those without rule rows. `undefined` if a segment does not exist. */
   readonly segments: readonly (CompiledSegment | undefined)[]
   readonly index: ConditionIndex
-  /** For each segment its rule rows, one set behind the other; empty if it is evaluated alone. */
+  /** The sparse set of the rule rows of each segment. Empty if it is evaluated separately. */
   readonly rows: SparseBits
 }
 
-/** Prepares segments, or takes them as they were. */
+/** Indexes segments. Returns `previous` if the segments are the same objects. */
 export function indexSegments(
   segments: SegmentIndex['segments'],
   previous: SegmentIndex | undefined,
@@ -35,7 +35,7 @@ export function indexSegments(
   return { segments, index: runToEnd(indexRuleRows(all)), rows: packed(rows) }
 }
 
-/** None for a segment that its conditions do not decide alone. */
+/** Returns the rule rows of a segment. Empty if its result depends on more than its conditions. */
 function rowsOf(segment: CompiledSegment): readonly RuleRow[] {
   const { definition, conditions, included, excluded } = segment
   const { rules: definitions, logicalOp, force } = definition

@@ -6,7 +6,7 @@ import { compileFlagSet } from '../evaluation/flag-set.ts'
 import { valuesHash } from './values-hash.ts'
 
 describe('valuesHash', () => {
-  it('is 32 lower-case hex digits, and the same for the same values wherever they are evaluated', () => {
+  it('valuesHash returns the same 32 lower-case hex digits for equal values of different flag sets', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
         const [here, elsewhere] = [definition, structuredClone(definition)].map((each) => {
@@ -18,7 +18,7 @@ describe('valuesHash', () => {
     )
   })
 
-  it('differs between versions and contexts exactly where the values do', () => {
+  it('valuesHash differs between versions and contexts if and only if the values differ', () => {
     fc.assert(
       fc.property(anyChange, anyContext, anyContext, anyNow, (change, left, right, now) => {
         const [before, after] = change
@@ -37,7 +37,7 @@ describe('valuesHash', () => {
     )
   })
 
-  it('is of the flags that were evaluated', () => {
+  it('valuesHash depends only on the evaluated flags', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
         const all = evaluateAll(compileFlagSet(definition), context, now)

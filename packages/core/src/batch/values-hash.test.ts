@@ -7,7 +7,7 @@ import { valuesHash } from './values-hash.ts'
 
 const USER = { kind: 'user', key: 'user-1' }
 
-/** The hash of flags that serve the variations named. */
+/** Returns the hash of flags that serve these variations. */
 function hashOf(served: Readonly<Record<string, 'on' | 'off'>>): string {
   const flags = Object.entries(served).map(([key, defaultVariationId]) => {
     return flagDefinition(key, { defaultVariationId })
@@ -21,7 +21,7 @@ function xor(...hashes: readonly string[]): string {
 }
 
 describe('valuesHash', () => {
-  it('is the exclusive or of the hashes of the members that JSON text has', () => {
+  it('valuesHash returns the bitwise XOR of the hashes of the members of the JSON text', () => {
     expect(hashOf({})).toBe('0'.repeat(32))
     expect(hashOf({ a: 'on' })).toBe(hash128('"a":true'))
     expect(hashOf({ a: 'off', b: 'on', c: 'off' })).toBe(
@@ -29,7 +29,7 @@ describe('valuesHash', () => {
     )
   })
 
-  it('is of each answer of a flag set, and of some of its flags', () => {
+  it('valuesHash returns the hash of each evaluation of a flag set, and of some of its flags', () => {
     const flags = ['a', 'b', 'c'].map((key) => flagDefinition(key, { offVariationId: 'on' }))
     const first = compileFlagSet(flagSetDefinition(flags))
     const all = evaluateAll(first, USER, 0)
@@ -41,7 +41,7 @@ describe('valuesHash', () => {
     expect(valuesHash(evaluateAll(second, USER, 0))).toBe(hashOf({ a: 'off', b: 'on', c: 'off' }))
   })
 
-  it('is of the version asked about, whichever of those before were asked', () => {
+  it('valuesHash returns the hash of the evaluated version, in any order of use', () => {
     const serving: Record<string, 'on' | 'off'> = { a: 'off', b: 'off', c: 'off', d: 'off' }
     const ask = [
       'values',
@@ -69,7 +69,7 @@ describe('valuesHash', () => {
     }
   })
 
-  it('keeps to what a flag may serve when there is more of it, or under another name', () => {
+  it('valuesHash is correct after a flag gets more variations or another key', () => {
     const flag = flagDefinition('a', { defaultVariationId: 'on' })
     const on = { id: 'on', key: 'on', value: 'true' }
     const third = { id: 'third', key: 'third', value: 'false' }

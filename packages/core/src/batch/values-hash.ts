@@ -6,9 +6,9 @@ import type { Evaluation } from './evaluate-all.ts'
 import { type FlagSetView, offsetsOf } from './flag-set-view.ts'
 
 /**
- * A fingerprint, in 128 bits, of what `valuesOf` and `jsonOf` give: equal for equal keys and
- * values, whatever the version and wherever it was evaluated. Each key with one of its values has
- * a hash, made once; an answer's hash is the exclusive or of those that are in it.
+ * Returns a 128-bit hash of the keys and values of an evaluation, as 32 lower-case hex digits. It
+ * depends neither on the version of the flag set nor on the platform. It is the bitwise XOR of the
+ * cached hashes of all pairs of key and value.
  */
 export function valuesHash({ flagSet, flags, codes, start }: Evaluation): string {
   const isAll = flags === flagSet.ordered
@@ -30,13 +30,13 @@ export function valuesHash({ flagSet, flags, codes, start }: Evaluation): string
 
 const sum = new Int32Array(4)
 
-/** The hashes of all flags side by side; those of one flag begin at four times its offset. */
+/** The hashes of all values of all flags. The hashes of a flag start at four times its offset. */
 interface Table {
   readonly offsets: Int32Array
   readonly hashes: Int32Array
 }
 
-/** The hashes of a view are kept, and most of them are those of the version before. */
+/** Returns the hashes of a view. Computes only the ones that are missing. */
 function tableOf(view: FlagSetView): Table {
   const { flags, offsets, unhashed } = view
   view.hashes ??= roomFor(offsets)
@@ -56,7 +56,7 @@ function roomFor(offsets: Int32Array): Int32Array {
   return new Int32Array(4 * (offsets.at(-1) ?? 0))
 }
 
-/** Four words for each value that the flag may have. */
+/** Computes the four words of the hash of each value of a flag. */
 function hashFlag(hashes: Int32Array, offsets: Int32Array, at: number, flag?: CompiledFlag): void {
   for (const [index, member] of (flag?.members ?? []).entries()) {
     const begin = 4 * ((offsets[at] ?? 0) + index)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ValuesTemplate } from './values-template.ts'
 
-/** Each name may be given null, or one of two texts that name it. */
+/** Returns a template. The value of each name is `null` or one of two texts that contain it. */
 function templateOf(names: readonly string[]) {
   const template = new ValuesTemplate(
     names,
@@ -22,7 +22,7 @@ const namesOf = (count: number, prefix = 'flag') => {
 
 describe('ValuesTemplate', () => {
   it.each([...[0, 1, 31, 32, 33], ...[64, 69, 1_020, 1_021]])(
-    'gives each of %d names its value, in their order',
+    'A template with %d names has the value of each name, in the order of the names',
     (count) => {
       const names = namesOf(count, `of-${count}`)
       const { fill } = templateOf(names)
@@ -36,7 +36,7 @@ describe('ValuesTemplate', () => {
     },
   )
 
-  it('does so for more layouts than engines could remember', () => {
+  it('Templates are correct for more hidden classes than V8 caches', () => {
     const layouts = Array.from({ length: 12 }, (_, number) => namesOf(150, `layout-${number}`))
     const templates = layouts.map(templateOf)
     for (const one of [1, 2]) {
@@ -51,7 +51,7 @@ describe('ValuesTemplate', () => {
     }
   })
 
-  it('inherits nothing, whatever the names are', () => {
+  it('The values inherit no properties, for any names', () => {
     for (const count of [3, 64]) {
       const names = ['__proto__', 'constructor', 'toString', ...namesOf(count)]
       const values = templateOf(names).fill(names.map(() => 1))
@@ -62,13 +62,13 @@ describe('ValuesTemplate', () => {
     }
   })
 
-  it('gives names that are numbers their values, too', () => {
+  it('Names that are numbers have their values', () => {
     const names = [...namesOf(32), '404', '7']
     const values = templateOf(names).fill(names.map(() => 2))
     for (const name of names) expect([name, values[name]]).toEqual([name, `${name} two`])
   })
 
-  it('makes a new object each time', () => {
+  it('fill returns a new object for each call', () => {
     const names = namesOf(32)
     const { fill } = templateOf(names)
     const first = fill(names.map(() => 1))

@@ -3,13 +3,13 @@ import type { FlagValue } from '../model/value.ts'
 
 type Values = Record<string, FlagValue>
 
-/** Objects with more names are slow to copy. */
+/** The maximum number of names of a template. V8 copies larger objects slowly. */
 const MAX_COPIED_NAMES = 1_020
 
 /**
- * An engine remembers for each of these functions how the objects that it copied are laid out, but
- * only a few; beyond that, copying is many times slower. Flag sets with different keys mostly use
- * different functions.
+ * Identical functions that copy an object. V8 caches the hidden classes of the objects that each
+ * function copies, but only a few. With more, copying is many times slower. Flag sets with
+ * different keys mostly use different functions.
  */
 const COPIERS: readonly ((values: Values) => Values)[] = [
   (values) => ({ ...values }),
@@ -19,8 +19,8 @@ const COPIERS: readonly ((values: Values) => Values)[] = [
 ]
 
 /**
- * An object with all names, which is copied and filled for each evaluation. That costs a fraction of
- * adding one name after the other.
+ * An object with all flag keys, which is copied and filled for each evaluation. This is much faster
+ * than adding one key after the other.
  */
 export class ValuesTemplate {
   readonly #names: readonly string[]
@@ -36,7 +36,10 @@ export class ValuesTemplate {
     this.#newObject = isCopied ? () => copy(object) : () => Object.create(null)
   }
 
-  /** A new object that inherits nothing, with a value for each name, in their order. */
+  /**
+   * Returns a new object without a prototype, with a value for each name. All values are set,
+   * because a check for differences would be slower.
+   */
   fill(values: readonly FlagValue[], codes: Int32Array, start: number): Values {
     const names = this.#names
     const offsets = this.#offsets
@@ -49,7 +52,9 @@ export class ValuesTemplate {
   }
 }
 
-/** Returns the name as engines store names of properties, which are found without a look-up. */
+/**
+ * Returns the name as an internalized string, which V8 uses as a property name without a lookup.
+ */
 function asPropertyName(name: string): string {
   return Object.keys({ [name]: null })[0] ?? name
 }

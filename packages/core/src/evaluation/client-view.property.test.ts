@@ -25,7 +25,7 @@ function hiddenKeys({ flags }: FlagSetDefinition): ReadonlySet<string> {
 }
 
 describe('clientView', () => {
-  it('answers what the whole flag set answers for the visible flags, and nothing else', () => {
+  it('A client view has the same results as the flag set, for exactly the visible flags', () => {
     fc.assert(
       fc.property(anyChange, anyHidden, anyContext, anyNow, ([, fresh], hidden, context, now) => {
         const definition = hide(fresh, hidden)
@@ -45,7 +45,7 @@ describe('clientView', () => {
     )
   })
 
-  it('answers alike whether or not an earlier view was reused', () => {
+  it('A client view has the same results whether or not an earlier view was reused', () => {
     fc.assert(
       fc.property(
         fc.tuple(anyChange, anyHidden, anyHidden, anyContext, anyNow),
@@ -63,7 +63,7 @@ describe('clientView', () => {
     )
   })
 
-  it('has its differences found by changedFlags and changedByGradualRollouts', () => {
+  it('changedFlags and changedByGradualRollouts find all differences between client views', () => {
     fc.assert(
       fc.property(
         fc.tuple(anyChange, anyHidden, anyHidden, anyContext, anyNow, anyNow),
@@ -86,7 +86,7 @@ describe('clientView', () => {
     )
   })
 
-  it('keeps the earlier view as long as its version is the same', () => {
+  it('clientView returns the earlier view if its version is the same', () => {
     const flags = [flag('visible'), { ...flag('hidden'), clientVisible: false }]
     const before = clientView(compileFlagSet({ version: 1, flags, segments: [] }))
     const next = { version: 2, clientVersion: 1, flags: flags.slice(0, 1), segments: [] }
@@ -95,7 +95,7 @@ describe('clientView', () => {
     expect(clientView(compileFlagSet({ ...next, clientVersion: 2 }), before)).not.toBe(before)
   })
 
-  it('is the flag set itself if every flag is visible', () => {
+  it('clientView returns the flag set itself if every flag is visible', () => {
     const flagSet = compileFlagSet({ version: 3, flags: [flag('visible')], segments: [] })
     expect(clientView(flagSet)).toBe(flagSet)
   })

@@ -5,10 +5,10 @@ import { type FlagSet, timestampsOfFlags } from './flag-set.ts'
 import { flagName } from './references.ts'
 
 /**
- * Returns what SDK keys of kind `client` may see of a flag set: it answers only the flags that are
- * visible to clients. Prerequisites and conditions on other flags still work. Its version is that of
- * the last change that could show in such an answer. Returns `previous`, the view of an earlier
- * version of the same environment, as long as that version stays the same.
+ * Returns the view of a flag set for SDK keys of kind `client`. It serves only the flags that are
+ * visible to clients. Their prerequisites and conditions can still refer to other flags. The
+ * version of the view is the definition's `clientVersion`. `previous` is the view of an earlier
+ * version of the same environment. It is returned if its version equals that of the new view.
  */
 export function clientView(flagSet: FlagSet, previous?: FlagSet): FlagSet {
   const version = flagSet.definition.clientVersion ?? flagSet.version
@@ -33,7 +33,7 @@ export function clientView(flagSet: FlagSet, previous?: FlagSet): FlagSet {
   })
 }
 
-/** Whether SDK keys of kind `client` receive the flag. */
+/** Returns `true` if SDK keys of kind `client` receive the flag. */
 function isClientVisible({ definition }: CompiledFlag): boolean {
   return definition.clientVisible !== false
 }

@@ -1,18 +1,18 @@
 import { getOrMake } from '../model/get-or-make.ts'
 
-/** A flag or a segment, and the flags and segments that its result depends on, all by name. */
+/** A flag or segment, and the names of the flags and segments that its result depends on. */
 export interface DependencyNode {
   readonly name: string
   readonly dependsOn: readonly string[]
 }
 
-/** The most hops that a chain of flags and segments may have; a hop is one reference. */
+/** The maximum number of hops in a chain of flags and segments. A hop is one reference. */
 export const MAX_DEPENDENCY_HOPS = 64
 
 /**
  * Returns the names of all nodes that cannot be evaluated: a direct or indirect dependency is
- * missing or depends on itself, or a chain has more than `MAX_DEPENDENCY_HOPS` hops. `isHop` decides
- * which dependencies count as a hop.
+ * missing or depends on itself, or a chain has more than `MAX_DEPENDENCY_HOPS` hops. `isHop`
+ * decides which dependencies count as a hop.
  */
 export function findUnresolvable(
   nodes: readonly DependencyNode[],
@@ -23,7 +23,7 @@ export function findUnresolvable(
   )
   const dependents = dependentsByName(nodes)
   const resolved = nodes.filter(({ dependsOn }) => dependsOn.length === 0).map(({ name }) => name)
-  // The list grows while it is walked: a node follows once all its dependencies are resolved.
+  // The loop appends a node to the list when all dependencies of the node are resolved.
   for (const name of resolved) {
     const { hops = 0 } = left.get(name) ?? {}
     left.delete(name)
@@ -38,7 +38,7 @@ export function findUnresolvable(
   return new Set(left.keys())
 }
 
-/** The names given and those of everything that they depend on, however indirectly. */
+/** Returns the names and those of all their direct and indirect dependencies. */
 export function dependenciesOf(
   nodes: readonly DependencyNode[],
   names: Iterable<string>,
@@ -46,7 +46,7 @@ export function dependenciesOf(
   return reachableFrom(names, new Map(nodes.map((node) => [node.name, node.dependsOn])))
 }
 
-/** The names in `changed` and of everything that depends on them, however indirectly. */
+/** Returns the names in `changed` and those of all their direct and indirect dependents. */
 export function dependentsOf(
   nodes: readonly DependencyNode[],
   changed: Iterable<string>,
@@ -59,7 +59,7 @@ function reachableFrom(
   edges: ReadonlyMap<string, Iterable<string>>,
 ): ReadonlySet<string> {
   const found = new Set(names)
-  // A set may grow while it is walked: what is added is visited too.
+  // The iteration of a set includes elements that are added meanwhile.
   for (const name of found) for (const other of edges.get(name) ?? []) found.add(other)
   return found
 }

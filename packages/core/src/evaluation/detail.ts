@@ -1,6 +1,6 @@
 import type { FlagValue } from '../model/value.ts'
 
-/** Every reason; its position is a part of the codes of outcomes. */
+/** All reasons. An outcome code contains the index of its reason. */
 export const REASONS = [
   'TARGETING_MATCH',
   'SPLIT',
@@ -10,36 +10,43 @@ export const REASONS = [
   'ERROR',
 ] as const
 
+/** The reason why a flag serves its value. */
 export type EvaluationReason = (typeof REASONS)[number]
 
+/** The error of an evaluation. */
 export type EvaluationErrorCode =
   | 'FLAG_NOT_FOUND'
   | 'MALFORMED_FLAG'
   | 'TYPE_MISMATCH'
   | 'TARGETING_KEY_MISSING'
 
-/** What a flag evaluated to, and why. */
+/** The result of the evaluation of a flag, with its explanation. */
 export interface EvaluationDetail extends Explanation {
   readonly flagKey: string
-  /** null when there is nothing to serve (`ERROR`). */
+  /** `null` if no variation can be served (reason `ERROR`). */
   readonly value: FlagValue
   readonly variationId: string | null
   readonly variationKey: string | null
 }
 
-/** Why an answer is what it is. Fields that do not apply are absent. */
+/** The explanation of a result. Fields that do not apply are absent. */
 export interface Explanation {
   readonly reason: EvaluationReason
-  /** The targeting rule that served, or failed to. */
+  /** The targeting rule that matched, including a broken one. */
   readonly ruleId?: string
   /** The segment of that rule. */
   readonly segmentId?: string
+  /** The rollout of that rule. */
   readonly rolloutId?: string
-  /** 0…99 999. */
+  /** The bucket of the context in the rollout, an integer in 0…99,999. */
   readonly bucket?: number
+  /** The range that contains the bucket: `from <= bucket < to`. */
   readonly range?: { readonly from: number; readonly to: number }
-  /** The key of the flag whose prerequisite was not met. */
+  /** The key of the prerequisite flag that was not met. */
   readonly prerequisiteKey?: string
-  /** With reason `ERROR`: what is wrong; else a rollout that was skipped for want of a key. */
+  /**
+   * The error if the reason is `ERROR`. With another reason, `TARGETING_KEY_MISSING` means that a
+   * rollout was skipped because the context has no bucketing key.
+   */
   readonly errorCode?: EvaluationErrorCode
 }

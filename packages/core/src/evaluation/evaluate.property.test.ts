@@ -6,8 +6,8 @@ import { parseContext } from '../model/context.ts'
 import { evaluateFlag } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
 
-describe('evaluation', () => {
-  it('answers every context from every definition, always the same, and touches neither', {
+describe('Evaluation of any definition for any context', () => {
+  it('Every evaluation returns a valid result, is repeatable and modifies no input', {
     timeout: 120_000,
   }, () => {
     fc.assert(
@@ -25,7 +25,7 @@ describe('evaluation', () => {
     )
   })
 
-  it('never throws, even for a definition that does not have the declared shape', () => {
+  it('Evaluation never throws, even for a definition that does not have the declared shape', () => {
     fc.assert(
       fc.property(anyPoison, anyContext, anyNow, (definition, context, now) => {
         const evaluation = evaluateAll(compileFlagSet(definition), context, now)
@@ -35,7 +35,7 @@ describe('evaluation', () => {
     )
   })
 
-  it('gives one flag, some flags and all flags the same answers', () => {
+  it('evaluateFlag, evaluateSome and evaluateAll return the same results', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, fc.nat(), (definition, context, now, pick) => {
         const flagSet = compileFlagSet(definition)
@@ -53,7 +53,7 @@ describe('evaluation', () => {
     )
   })
 
-  it('has one set of answers in its values, its JSON text and its details', () => {
+  it('The values, the JSON text and the details of an evaluation have the same results', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
         const evaluation = evaluateAll(compileFlagSet(definition), context, now)
@@ -67,7 +67,7 @@ describe('evaluation', () => {
     )
   })
 
-  it('gives the empty context only defaults', () => {
+  it('The empty context receives only defaults', () => {
     fc.assert(
       fc.property(anyDefinition, anyNow, (definition, now) => {
         for (const detail of detailsOf(evaluateAll(compileFlagSet(definition), {}, now))) {

@@ -24,7 +24,7 @@ const flagSet = compileFlagSet(
 const user = { kind: 'user', key: 'user-1' }
 
 describe('evaluateFlag', () => {
-  it('answers an unknown key with FLAG_NOT_FOUND', () => {
+  it('evaluateFlag returns FLAG_NOT_FOUND for an unknown key', () => {
     for (const flagKey of ['unknown', 'constructor', 'toString', '']) {
       expect(evaluateFlag(flagSet, flagKey, user, 0)).toEqual({
         flagKey,
@@ -37,7 +37,7 @@ describe('evaluateFlag', () => {
     }
   })
 
-  it('leaves out of a detail what does not apply', () => {
+  it('A detail omits the fields that do not apply', () => {
     expect(evaluateFlag(flagSet, '9', user, 0)).toStrictEqual({
       flagKey: '9',
       value: true,
@@ -50,7 +50,7 @@ describe('evaluateFlag', () => {
 })
 
 describe('evaluateSome', () => {
-  it('answers each known key once, in the order of the set', () => {
+  it('evaluateSome evaluates each known key once, in the order of the flag set', () => {
     const evaluation = evaluateSome(flagSet, ['9', 'unknown', '10', '9'], user, 0)
     expect(detailsOf(evaluation).map(({ flagKey }) => flagKey)).toEqual(['10', '9'])
     expect(jsonOf(evaluateSome(flagSet, [], user, 0))).toBe('{}')
@@ -58,7 +58,7 @@ describe('evaluateSome', () => {
 })
 
 describe('evaluateValue', () => {
-  it('is null for an unknown key and where there is nothing to serve', () => {
+  it('evaluateValue returns null for an unknown key and if no variation can be served', () => {
     expect(evaluateValue(flagSet, '9', user, 0)).toBe(true)
     expect(evaluateValue(flagSet, '10', user, 0)).toBe(false)
     expect(evaluateValue(flagSet, 'null', user, 0)).toBe(null)
@@ -66,7 +66,7 @@ describe('evaluateValue', () => {
   })
 })
 
-describe('some flags of many', () => {
+describe('evaluateSome for many flags', () => {
   const keys = Array.from({ length: 40 }, (_, index) => `flag-${index + 10}`)
   const many = compileFlagSet(
     flagSetDefinition(
@@ -76,27 +76,30 @@ describe('some flags of many', () => {
     ),
   )
 
-  it.each([0, 1, 15, 16, 17, 39, 40])('are answered as all are, be they %d', (count) => {
-    const some = keys.slice(keys.length - count)
-    const entries = some.map((key) => [key, keys.indexOf(key) % 3 === 0] as const)
-    const expected = Object.fromEntries(entries)
-    // What was evaluated before must not shine through.
-    evaluateAll(many, {}, 0)
-    const all = evaluateAll(many, user, 0)
-    const evaluation = evaluateSome(many, ['unknown', ...some.toReversed()], user, 0)
-    for (const each of [evaluation, onlyFlags(all, (key) => some.includes(key))]) {
-      expect(each.flags.map(({ key }) => key)).toEqual(some)
-      expect({ ...valuesOf(each) }).toEqual(expected)
-      expect(jsonOf(each)).toBe(JSON.stringify(expected))
-      expect(some.map((_, index) => variationAt(each, index)?.value)).toEqual(
-        Object.values(expected),
-      )
-    }
-    expect(variationAt(evaluation, count)).toBeUndefined()
-  })
+  it.each([0, 1, 15, 16, 17, 39, 40])(
+    'evaluateSome for %d flags returns the same results as evaluateAll',
+    (count) => {
+      const some = keys.slice(keys.length - count)
+      const entries = some.map((key) => [key, keys.indexOf(key) % 3 === 0] as const)
+      const expected = Object.fromEntries(entries)
+      // The result must not depend on earlier evaluations.
+      evaluateAll(many, {}, 0)
+      const all = evaluateAll(many, user, 0)
+      const evaluation = evaluateSome(many, ['unknown', ...some.toReversed()], user, 0)
+      for (const each of [evaluation, onlyFlags(all, (key) => some.includes(key))]) {
+        expect(each.flags.map(({ key }) => key)).toEqual(some)
+        expect({ ...valuesOf(each) }).toEqual(expected)
+        expect(jsonOf(each)).toBe(JSON.stringify(expected))
+        expect(some.map((_, index) => variationAt(each, index)?.value)).toEqual(
+          Object.values(expected),
+        )
+      }
+      expect(variationAt(evaluation, count)).toBeUndefined()
+    },
+  )
 })
 
-describe('the values of a flag set', () => {
+describe('valuesOf', () => {
   const valuesFor = (keys: readonly string[], previous = flagSet) => {
     const definition = flagSetDefinition(keys.map((key) => flagDefinition(key)))
     const next = compileFlagSet(definition, { previous })
@@ -106,13 +109,13 @@ describe('the values of a flag set', () => {
     return next
   }
 
-  it('have the names of the flags, whatever those of the version before were', () => {
+  it('valuesOf has the names of the flags of its version, after any earlier version', () => {
     let previous = flagSet
     const lists = ['ab', 'abc', 'abd', 'abd', 'bd', 'b', '', 'c', 'abcde', 'abcdefghi']
     for (const list of lists) previous = valuesFor([...list], previous)
   })
 
-  it('are given to each answer as its own, which may be changed', () => {
+  it('valuesOf returns a new object for each evaluation, which can be modified', () => {
     const set = valuesFor(['a', 'b'])
     const values = valuesOf(evaluateAll(set, user, 0)) as Record<string, unknown>
     values['a'] = 'changed'
@@ -120,14 +123,14 @@ describe('the values of a flag set', () => {
     expect(valuesOf(evaluateAll(set, user, 0))).toEqual({ a: false, b: false })
   })
 
-  it('are as many as there are flags, even if these are very many', () => {
+  it('valuesOf contains all values of a very large flag set', () => {
     for (const count of [1_019, 1_020, 1_021, 1_500]) {
       valuesFor(Array.from({ length: count }, (_, index) => `flag-${index + 10_000}`))
     }
   })
 })
 
-describe('a flag with more rules than a word has bits', () => {
+describe('A flag with more rules than a word has bits', () => {
   const noBuckets = {
     id: 'nobody',
     strategy: 'percentage',
@@ -157,17 +160,20 @@ describe('a flag with more rules than a word has bits', () => {
     ['40', true],
     ['69', true],
     ['70', false],
-  ])('serves plan %s what the first rule that holds and serves says', (plan, served) => {
-    const context = { kind: 'user', key: 'user-1', plan }
-    const values = valuesOf(evaluateAll(long, context, 0))
-    expect({ ...values }).toEqual({ a: served, b: served, c: served })
-  })
+  ])(
+    'A flag with more than 32 rules serves plan %s the value %j of the first rule that matches',
+    (plan, served) => {
+      const context = { kind: 'user', key: 'user-1', plan }
+      const values = valuesOf(evaluateAll(long, context, 0))
+      expect({ ...values }).toEqual({ a: served, b: served, c: served })
+    },
+  )
 })
 
-describe('an evaluation', () => {
+describe('An evaluation of all flags', () => {
   const evaluation = evaluateAll(flagSet, user, 0)
 
-  it('knows for each flag which variation it serves', () => {
+  it('variationAt returns the variation that each flag serves', () => {
     expect(evaluation.flags.map(({ key }) => key)).toEqual(['10', '9', '__proto__', 'null'])
     const variations = evaluation.flags.map((_, index) => variationAt(evaluation, index)?.index)
     expect(variations).toEqual([1, 0, 1, undefined])
@@ -175,7 +181,7 @@ describe('an evaluation', () => {
     expect(reasons).toEqual(['STATIC', 'TARGETING_MATCH', 'STATIC', 'ERROR'])
   })
 
-  it('has values in an object that inherits nothing, where any key is safe', () => {
+  it('valuesOf returns an object without inherited properties, in which any key is safe', () => {
     const values = valuesOf(evaluation)
     for (const name of ['toString', 'constructor', 'hasOwnProperty']) {
       expect(name in values).toBe(false)
@@ -184,7 +190,7 @@ describe('an evaluation', () => {
     expect(Object.entries(values)).toContainEqual(['__proto__', false])
   })
 
-  it('has JSON text in the order of the flag set, also where keys look like numbers', () => {
+  it('jsonOf has the order of the flag set, also if keys look like numbers', () => {
     expect(jsonOf(evaluation)).toBe('{"10":false,"9":true,"__proto__":false,"null":null}')
   })
 })

@@ -4,7 +4,10 @@ import type { EvaluationDetail } from './detail.ts'
 import { Evaluator } from './evaluator.ts'
 import type { FlagSet } from './flag-set.ts'
 
-/** Evaluates one flag at `now` (epoch milliseconds). An unknown key is an `ERROR`, not an error. */
+/**
+ * Evaluates one flag at `now` (epoch milliseconds). Never throws: for an unknown flag, the reason
+ * is `ERROR` and the error code `FLAG_NOT_FOUND`.
+ */
 export function evaluateFlag(
   flagSet: FlagSet,
   flagKey: string,
@@ -17,15 +20,15 @@ export function evaluateFlag(
     : new Evaluator(flagSet, context, now).detail(flag)
 }
 
-/** The detail of a key that no flag has. */
+/** Returns the detail of an unknown flag. */
 export function unknownFlagDetail(flagKey: string): EvaluationDetail {
   const nothing = { value: null, variationId: null, variationKey: null }
   return { flagKey, ...nothing, reason: 'ERROR', errorCode: 'FLAG_NOT_FOUND' }
 }
 
 /**
- * The value of one flag at `now` (epoch milliseconds), and nothing else, which costs least. It is
- * null if there is nothing to serve, and for an unknown key.
+ * Returns the value of one flag at `now` (epoch milliseconds), without any detail. `null` if the
+ * flag is unknown or cannot serve a variation.
  */
 export function evaluateValue(
   flagSet: FlagSet,

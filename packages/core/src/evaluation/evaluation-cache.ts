@@ -1,12 +1,14 @@
-/** A cache of which the next version of a flag set can reuse a part. */
+/** A cache that is partly reused by the next version of a flag set. */
 export interface VersionedCache {
   /** Returns a new cache for the next version. */
   forNextVersion(): VersionedCache
 }
 
-/** What evaluating a flag set caches. No result depends on it. */
+/** The cache of the evaluation of a flag set. It does not change any result. */
 export class EvaluationCache {
-  /** The cache of `batch/`, which alone creates and reads it; `undefined` before its first use. */
+  /**
+   * The cache of `batch/`. Only `batch/` creates and reads it. `undefined` before its first use.
+   */
   batch: VersionedCache | undefined
 
   constructor(previous: EvaluationCache | undefined) {

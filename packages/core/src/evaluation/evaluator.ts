@@ -9,43 +9,45 @@ import { type CompiledRule, matchesRule } from './rule.ts'
 import { type CompiledSegment, matchesSegment } from './segment.ts'
 import { detailOf, type EvaluationStep, type RolloutStep } from './trace.ts'
 
-/** What an evaluator reads of a flag set. */
+/** The part of a flag set that an evaluator reads. */
 export interface EvaluatedFlags {
-  /** The flags that conditions and prerequisites refer to. */
+  /** The flags that conditions can refer to, by key. */
   readonly flagsByKey: ReadonlyMap<string, CompiledFlag>
+  /** The flags that prerequisites can refer to, by id. */
   readonly flagsById: ReadonlyMap<string, CompiledFlag>
-  /** By id. */
+  /** The segments by id. */
   readonly segments: ReadonlyMap<string, CompiledSegment>
-  /** The keys of the active flags that cannot be evaluated; `NONE_MALFORMED` if there are none. */
+  /** The keys of the active flags that cannot be evaluated. `NONE_MALFORMED` if there are none. */
   readonly malformed: ReadonlySet<string>
 }
 
-/** An empty set, because a look into one costs as much as a look into a full one. */
+/** The empty set. Comparing with it is faster than a lookup in an empty set. */
 export const NONE_MALFORMED: ReadonlySet<string> = new Set()
 
 /** Receives the steps of the evaluated flag, but not those of the flags that it depends on. */
 type Trace = EvaluationStep[]
 
 /**
- * Evaluates flags for one context at one point in time (epoch milliseconds). Loops count through
- * lists, because iterators would take a third of the time of a simple flag.
+ * Evaluates flags for one context at one point in time (epoch milliseconds). The loops use indexes,
+ * because iterators would slow down the evaluation of simple flags.
  */
 export class Evaluator implements ConditionScope {
   readonly context: EvaluationContext
   readonly #flagSet: EvaluatedFlags
   readonly #now: number
-  /** The outcomes of the flags and segments that others depend on. */
+  /** The outcomes of the flags that conditions and prerequisites refer to. */
   #outcomes: Map<CompiledFlag, Outcome> | undefined
+  /** The results of the segments, by id. */
   #segments: Map<string, boolean> | undefined
 
   constructor(flagSet: EvaluatedFlags, context: EvaluationContext, now: number) {
     this.#flagSet = flagSet
-    // Against its type, the context may be missing.
+    // Callers without type checks can pass `undefined` or `null`.
     this.context = context ?? {}
     this.#now = now
   }
 
-  /** Evaluates the flag and adds each step to the trace. */
+  /** Evaluates a flag and adds each step to the trace. */
   evaluate(flag: CompiledFlag, trace?: Trace): Outcome {
     if (!flag.isActive) {
       trace?.push({ kind: 'flag', state: 'inactive' })
@@ -56,7 +58,7 @@ export class Evaluator implements ConditionScope {
       trace?.push({ kind: 'flag', state: 'malformed' })
       return flag.malformed
     }
-    // From here on no flag or segment depends on itself.
+    // The recursion from here on terminates, because a flag that depends on itself is malformed.
     trace?.push({ kind: 'flag', state: 'active' })
     if (this.#hasUnmetPrerequisite(flag, trace)) return flag.unmet
     if (isEmptyContext(this.context)) {
@@ -66,7 +68,7 @@ export class Evaluator implements ConditionScope {
     return this.#findTarget(flag, trace) ?? this.#followRules(flag, trace) ?? flag.fallback
   }
 
-  /** Evaluates the flag and returns what it evaluated to, and why. */
+  /** Evaluates a flag and returns its detail. */
   detail(flag: CompiledFlag): EvaluationDetail {
     const trace: Trace = []
     return detailOf(flag, this.evaluate(flag, trace), trace)
@@ -82,14 +84,14 @@ export class Evaluator implements ConditionScope {
     const segment = this.#flagSet.segments.get(segmentId)
     if (segment === undefined) return false
     const isIn = matchesSegment(segment, this)
-    // Evaluating a segment without conditions costs no more than a look into a map.
+    // The evaluation of a segment without conditions is as fast as a lookup in the map.
     if (segment.conditions.length === 0) return isIn
     this.#segments ??= new Map()
     this.#segments.set(segmentId, isIn)
     return isIn
   }
 
-  /** The outcome of a rule that matches; `undefined` if it serves nothing to this context. */
+  /** Returns the outcome of a rule that matches, or `undefined` if it serves no variation. */
   serveRule({ serve }: CompiledRule): Outcome | undefined {
     switch (serve.kind) {
       case 'variation':
@@ -140,7 +142,7 @@ export class Evaluator implements ConditionScope {
     return undefined
   }
 
-  /** The outcome of another flag for this context. */
+  /** Returns the outcome of another flag for this context. `undefined` if there is no flag. */
   #outcomeOf(flag: CompiledFlag | undefined): Outcome | undefined {
     if (flag === undefined) return undefined
     const known = this.#outcomes?.get(flag)
@@ -151,7 +153,10 @@ export class Evaluator implements ConditionScope {
     return outcome
   }
 
-  /** The number of the range that the context is in; -1 if there is none or the bucketing key is missing. */
+  /**
+   * Returns the index of the range that contains the context's bucket. Returns -1 if there is none,
+   * or if the bucketing key is missing.
+   */
   #rangeNumber(rollout: CompiledRollout): number {
     const key = readBucketingKey(this.context, rollout.bucketBy)
     return key === undefined ? -1 : rangeNumber(rollout, bucketFor(rollout, key), this.#now)

@@ -13,10 +13,10 @@ import { compileFlagSet, type FlagSet } from './flag-set.ts'
 
 const USER = { kind: 'user', key: 'user-1' }
 
-const asksFlag = (attribute: string): ConditionDefinition => {
+const onFlag = (attribute: string): ConditionDefinition => {
   return { attribute, operator: 'flag_is', value: 'on' }
 }
-const asksSegment = (value: string): ConditionDefinition => {
+const onSegment = (value: string): ConditionDefinition => {
   return { attribute: '', operator: 'in_segment', value }
 }
 const withRule = (key: string, ...conditions: ConditionDefinition[]) => {
@@ -29,33 +29,33 @@ const dependingOn = (key: string, ...others: string[]): FlagDefinition => {
   return flagDefinition(key, { prerequisites })
 }
 
-/** Each is one change, or a few, away from the others. */
+/** Versions of a flag set that differ by one or a few changes. */
 const versions: Readonly<Record<string, FlagSetDefinition>> = {
-  nothing: flagSetDefinition([]),
+  'no definitions': flagSetDefinition([]),
   'two flags': flagSetDefinition([flagDefinition('a'), flagDefinition('b')]),
   'another two flags': flagSetDefinition([flagDefinition('a'), flagDefinition('c')]),
-  'a condition on a flag': flagSetDefinition([withRule('a', asksFlag('b')), flagDefinition('b')]),
-  'a condition on a flag that is not there': flagSetDefinition([withRule('a', asksFlag('b'))]),
-  'conditions in a circle': flagSetDefinition([
-    withRule('a', asksFlag('b')),
-    withRule('b', asksFlag('a')),
+  'a condition on a flag': flagSetDefinition([withRule('a', onFlag('b')), flagDefinition('b')]),
+  'a condition on a flag that does not exist': flagSetDefinition([withRule('a', onFlag('b'))]),
+  'a cycle of conditions': flagSetDefinition([
+    withRule('a', onFlag('b')),
+    withRule('b', onFlag('a')),
   ]),
   'a prerequisite': flagSetDefinition([dependingOn('a', 'b'), flagDefinition('b')]),
   'two prerequisites': flagSetDefinition([dependingOn('a', 'b', 'c'), flagDefinition('b')]),
-  'a prerequisite that is not there': flagSetDefinition([
+  'a prerequisite that does not exist': flagSetDefinition([
     dependingOn('a', 'c'),
     flagDefinition('b'),
   ]),
-  'prerequisites in a circle': flagSetDefinition([dependingOn('a', 'b'), dependingOn('b', 'a')]),
-  'an inactive flag in the circle': flagSetDefinition([
+  'a cycle of prerequisites': flagSetDefinition([dependingOn('a', 'b'), dependingOn('b', 'a')]),
+  'an inactive flag in a cycle': flagSetDefinition([
     dependingOn('a', 'b'),
     { ...dependingOn('b', 'a'), isActive: false },
   ]),
-  'a segment': flagSetDefinition([withRule('a', asksSegment('s'))], [segmentDefinition('s')]),
-  'another segment': flagSetDefinition([withRule('a', asksSegment('s'))], [segmentDefinition('t')]),
-  'a segment that needs itself': flagSetDefinition(
-    [withRule('a', asksSegment('s'))],
-    [segmentDefinition('s', { rules: [asksSegment('s')] })],
+  'a segment': flagSetDefinition([withRule('a', onSegment('s'))], [segmentDefinition('s')]),
+  'another segment': flagSetDefinition([withRule('a', onSegment('s'))], [segmentDefinition('t')]),
+  'a segment that depends on itself': flagSetDefinition(
+    [withRule('a', onSegment('s'))],
+    [segmentDefinition('s', { rules: [onSegment('s')] })],
   ),
   'a gradual rollout': flagSetDefinition([
     gradualFlag('a', '2026-01-01T00:00:00Z'),
@@ -68,7 +68,7 @@ const versions: Readonly<Record<string, FlagSetDefinition>> = {
   ]),
 }
 
-/** All that is known of a flag set without the objects it is made of. */
+/** Returns the dependencies, faults and results of a flag set as plain data. */
 function summaryOf(flagSet: FlagSet) {
   return {
     nodes: flagSet.dependencies.nodes,
@@ -84,36 +84,39 @@ const malformedIn = (version: string) => {
   return [...compileFlagSet(versions[version] ?? flagSetDefinition([])).malformed]
 }
 
-describe('the dependencies of a flag set', () => {
+describe('findDependencies', () => {
   it.each([
     ['two flags', []],
     ['a condition on a flag', []],
-    ['a condition on a flag that is not there', []],
-    ['conditions in a circle', ['a', 'b']],
+    ['a condition on a flag that does not exist', []],
+    ['a cycle of conditions', ['a', 'b']],
     ['a prerequisite', []],
     ['two prerequisites', ['a']],
-    ['a prerequisite that is not there', ['a']],
-    ['prerequisites in a circle', ['a', 'b']],
-    ['an inactive flag in the circle', []],
+    ['a prerequisite that does not exist', ['a']],
+    ['a cycle of prerequisites', ['a', 'b']],
+    ['an inactive flag in a cycle', []],
     ['a segment', []],
     ['another segment', ['a']],
-    ['a segment that needs itself', ['a']],
-  ])('with %s leave no answer to these flags: %j', (version, malformed) => {
+    ['a segment that depends on itself', ['a']],
+  ])('A flag set with %s has these malformed flags: %j', (version, malformed) => {
     expect(malformedIn(version)).toEqual(malformed)
   })
 
-  it.each(Object.keys(versions))('are those of %s, whatever version was before', (name) => {
-    const definition = versions[name] ?? flagSetDefinition([])
-    const alone = summaryOf(compileFlagSet(definition))
-    for (const [other, before] of Object.entries(versions)) {
-      const previous = compileFlagSet(before)
-      summaryOf(previous)
-      const after = compileFlagSet(structuredClone(definition), { previous })
-      expect([other, summaryOf(after)]).toEqual([other, alone])
-    }
-  })
+  it.each(Object.keys(versions))(
+    'A flag set with %s has the same dependencies after any previous version',
+    (name) => {
+      const definition = versions[name] ?? flagSetDefinition([])
+      const alone = summaryOf(compileFlagSet(definition))
+      for (const [other, before] of Object.entries(versions)) {
+        const previous = compileFlagSet(before)
+        summaryOf(previous)
+        const after = compileFlagSet(structuredClone(definition), { previous })
+        expect([other, summaryOf(after)]).toEqual([other, alone])
+      }
+    },
+  )
 
-  it('are kept as long as they stay the same, and so are the timestamps of gradual rollouts', () => {
+  it('The dependencies and the timestamps of gradual rollouts are reused if they are unchanged', () => {
     for (const definition of Object.values(versions)) {
       const before = compileFlagSet(definition)
       const flags = definition.flags.map((flag) => ({ ...flag, offVariationId: 'off' }))

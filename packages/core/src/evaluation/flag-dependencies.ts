@@ -6,7 +6,7 @@ import type { CompiledSegment } from './segment.ts'
 
 /** The dependencies between the flags and segments of a flag set. */
 export interface FlagDependencies {
-  /** By the names that `flagName` and `segmentName` give; flags come first, in their order. */
+  /** The dependencies of all flags, in their order, followed by those of all segments. */
   readonly nodes: readonly DependencyNode[]
   /** The names of the flags and segments that cannot be evaluated. */
   readonly unresolvable: ReadonlySet<string>
@@ -18,7 +18,7 @@ interface CompiledDefinitions {
   readonly segments: ReadonlyMap<string, CompiledSegment>
 }
 
-/** Most changes leave all dependencies as they were; then so is what follows from them. */
+/** Returns the dependencies of a flag set, or `previous` if they are equal. */
 export function findDependencies(
   compiled: CompiledDefinitions,
   previous: FlagDependencies | undefined,
@@ -30,8 +30,8 @@ export function findDependencies(
 }
 
 /**
- * A prerequisite or a segment that is named must exist. A condition on a flag that does not exist
- * never holds, which is no fault.
+ * Returns the dependencies of a flag or segment. They include missing prerequisites and segments,
+ * but not missing flags of conditions, because such a condition is valid and never matches.
  */
 function nodeOf(
   { node, flagKeys, flagIds }: References,

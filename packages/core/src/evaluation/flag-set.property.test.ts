@@ -6,12 +6,12 @@ import { findIssues } from '../authoring/issues.ts'
 import { compileFlagSet } from './flag-set.ts'
 
 describe('compileFlagSet', () => {
-  it('gives the same flag set whether or not it is given the previous one', () => {
+  it('compileFlagSet returns the same flag set with and without a previous one', () => {
     fc.assert(
       fc.property(anyChange, anyContext, anyNow, ([before, after], context, now) => {
         const full = compileFlagSet(after)
         const previous = compileFlagSet(before)
-        // What it was asked for is what there is to hand over.
+        // The evaluation fills the caches that the next version reuses.
         evaluateAll(previous, context, now)
         const incremental = compileFlagSet(after, { previous })
         expect(findIssues(incremental)).toEqual(findIssues(full))
@@ -25,7 +25,7 @@ describe('compileFlagSet', () => {
     )
   })
 
-  it('answers alike after any number of changes, for all flags together, too', () => {
+  it('A flag set after any number of changes has the same results as one without a previous version', () => {
     fc.assert(
       fc.property(anyChange, anyContext, anyNow, ([before, after], context, now) => {
         let flagSet = compileFlagSet(before)
@@ -44,7 +44,7 @@ describe('compileFlagSet', () => {
     )
   })
 
-  it('says that every flag which answers with ERROR is broken', () => {
+  it('findIssues reports every flag that has the reason ERROR', () => {
     fc.assert(
       fc.property(anyChange, anyContext, anyNow, ([definition], context, now) => {
         const flagSet = compileFlagSet(definition)

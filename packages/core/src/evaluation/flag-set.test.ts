@@ -14,14 +14,14 @@ import { compileFlagSet, compileIncrementally } from './flag-set.ts'
 const START = '2026-01-01T00:00:00.000Z'
 
 describe('compileFlagSet', () => {
-  it('orders flags by the code points of their keys, whatever the order of the definition', () => {
+  it('compileFlagSet sorts flags by the code points of their keys', () => {
     const keys = ['b', '😀', '10', '9', '～', 'B']
     const flagSet = compileFlagSet(flagSetDefinition(keys.map((key) => flagDefinition(key))))
     expect([...flagSet.flags.keys()]).toEqual(['10', '9', 'B', 'b', '～', '😀'])
     expect(flagSet.ordered.map(({ key }) => key)).toEqual([...flagSet.flags.keys()])
   })
 
-  it('keeps what was compiled from an equal definition, and only that', () => {
+  it('compileFlagSet reuses only the compiled form of equal definitions', () => {
     const definition = flagSetDefinition(
       [flagDefinition('a'), gradualFlag('b', START)],
       [segmentDefinition('s'), segmentDefinition('t')],
@@ -43,7 +43,7 @@ describe('compileFlagSet', () => {
     expect(after.timestamps).toBe(before.timestamps)
   })
 
-  it('finds nothing wrong with a sound definition', () => {
+  it('findIssues returns no issues for a valid definition', () => {
     const flags = [
       flagDefinition('a', { rules: [ruleDefinition({ segmentId: 's' })] }),
       flagDefinition('b', { prerequisites: [{ flagId: 'id of a', variationIds: ['on'] }] }),
@@ -65,7 +65,7 @@ describe('compileFlagSet', () => {
   const byRollout = ruleDefinition({ variationId: null, rolloutId: 'r' })
 
   it.each<[string, Partial<FlagDefinition>, RegExp]>([
-    ['a default that does not exist', { defaultVariationId: 'x' }, /The default names .*"x"/],
+    ['a default that does not exist', { defaultVariationId: 'x' }, /The default refers to .*"x"/],
     ['an off variation that does not exist', { offVariationId: 'x' }, /The off variation .*"x"/],
     [
       'a target of a variation that does not exist',
@@ -73,9 +73,9 @@ describe('compileFlagSet', () => {
       /A target .*"x"/,
     ],
     [
-      'a value that cannot be read',
+      'an invalid value',
       { variations: [...flagDefinition('a').variations, { id: 'x', key: 'x', value: 'no' }] },
-      /The variation "x" cannot be read\. A boolean/,
+      /The variation "x" is invalid\. A boolean/,
     ],
     [
       'a rule for a variation that does not exist',
@@ -118,14 +118,14 @@ describe('compileFlagSet', () => {
       { prerequisites: [{ flagId: 'id of a', variationIds: [] }] },
       /flag a needs itself/,
     ],
-  ])('names the flag that has %s', (_, changes, message) => {
+  ])('findIssues names the flag that has %s', (_, changes, message) => {
     const issues = findIssues(compileFlagSet(flagSetDefinition([flagDefinition('a', changes)])))
     expect(issues).toEqual([
       { severity: 'error', flagKey: 'a', message: expect.stringMatching(message) },
     ])
   })
 
-  it('names a segment that cannot be read or that is part of a cycle', () => {
+  it('findIssues names a segment that is invalid or part of a cycle', () => {
     const inEach = (id: string) => ({
       rules: [{ attribute: '', operator: 'in_segment', value: id }],
     })
@@ -146,7 +146,7 @@ describe('compileFlagSet', () => {
     ])
   })
 
-  it('leaves out definitions that are unreadable, nameless or doubled, and says so', () => {
+  it('compileFlagSet ignores invalid, nameless and duplicate definitions, and findIssues reports them', () => {
     const flags = [null, { key: 1 }, { key: 'a' }, flagDefinition('b'), flagDefinition('b')]
     const flagSet = compileFlagSet(flagSetDefinition(flags as FlagDefinition[]))
     expect([...flagSet.flags.keys()]).toEqual(['b'])
@@ -160,7 +160,7 @@ describe('compileFlagSet', () => {
     expect(findIssues(nothing)).toHaveLength(2)
   })
 
-  it('lists the timestamps of active gradual rollouts that a rule uses', () => {
+  it('A flag set has the timestamps of active gradual rollouts that a rule uses', () => {
     const hours = (count: number) => Date.parse(START) + count * 3_600_000
     const gradual = gradualFlag('used', START)
     const unused = { ...gradualFlag('unused', '2025-01-01T00:00:00.000Z'), rules: [] }
@@ -172,7 +172,7 @@ describe('compileFlagSet', () => {
     ])
   })
 
-  it('no longer reads attributes that only removed flags read', () => {
+  it('A flag set does not read the attributes of removed flags', () => {
     const flags = ['a', 'b', 'c'].map((key) => {
       return flagDefinition(key, { rules: [ruleDefinition({ segmentId: key })] })
     })
@@ -191,7 +191,7 @@ describe('compileFlagSet', () => {
     expect({ ...valuesOf(evaluation) }).toEqual({ b: true, c: true })
   })
 
-  it('copes with a chain of prerequisites that is far too long', () => {
+  it('compileFlagSet accepts a chain of prerequisites that is far too long', () => {
     const flags = Array.from({ length: 5_000 }, (_, index) => {
       const prerequisites = [{ flagId: `id of ${index - 1}`, variationIds: ['off'] }]
       return flagDefinition(`${index}`, index === 0 ? {} : { prerequisites })
@@ -209,7 +209,7 @@ describe('compileIncrementally', () => {
   })
   const context = { kind: 'user', key: 'u', it: 'a text-7-1999' }
 
-  /** The result of the parts, and how many there were. */
+  /** Returns the result and the number of interruptions. */
   function finished<Result>(work: Generator<undefined, Result>): readonly [Result, number] {
     for (let count = 1; ; count += 1) {
       const { done, value } = work.next()
@@ -217,7 +217,7 @@ describe('compileIncrementally', () => {
     }
   }
 
-  it('gives the flag set that compileFlagSet gives, with one long condition in a chunk', () => {
+  it('compileIncrementally returns the same flag set as compileFlagSet, and yields after each long condition', () => {
     const definition = flagSetDefinition(flags)
     const [flagSet, count] = finished(compileIncrementally(definition))
     expect(count).toBeGreaterThan(40)
@@ -232,13 +232,13 @@ describe('compileIncrementally', () => {
     })
   })
 
-  it('takes few chunks for what the previous set has compiled', () => {
+  it('compileIncrementally rarely yields for definitions that the previous set has compiled', () => {
     const previous = compileFlagSet(flagSetDefinition(flags))
     const [, count] = finished(compileIncrementally(flagSetDefinition(flags), { previous }))
     expect(count).toBeLessThan(10)
   })
 
-  it('leaves long conditions to prepareIncrementally, which prepares each once, in a chunk of its own', () => {
+  it('prepareIncrementally prepares each long condition only once, and yields after each', () => {
     const flagSet = compileFlagSet(flagSetDefinition(flags))
     expect([...prepareIncrementally(flagSet)].length).toBeGreaterThan(40)
     const next = compileFlagSet(flagSetDefinition(flags.slice(1)), { previous: flagSet })

@@ -12,42 +12,49 @@ import { type FlagDependencies, findDependencies } from './flag-dependencies.ts'
 import { flagName } from './references.ts'
 import { type CompiledSegment, compileSegment } from './segment.ts'
 
-/** An environment made ready for evaluation: immutable, and safe to share. */
+/** The compiled definitions of an environment, ready for evaluation. Immutable. */
 export interface FlagSet {
   readonly version: number
-  /** What it was compiled from; `mergeChanges` makes the next one of it. */
+  /** The definition that was compiled. */
   readonly definition: FlagSetDefinition
-  /** What it was compiled with. */
+  /** The extensions that were passed to `compileFlagSet`. */
   readonly extensions: Extensions
-  /** The flags that are answered, by key, in the order of the keys' code points. */
+  /** The flags that can be evaluated, by key, sorted by the code points of the keys. */
   readonly flags: ReadonlyMap<string, CompiledFlag>
-  /** All flags by key: what conditions refer to. Those of a client view are not all answered. */
+  /**
+   * All flags by key, for conditions on flags. A client view also contains flags here that are not
+   * visible to clients.
+   */
   readonly flagsByKey: ReadonlyMap<string, CompiledFlag>
-  /** By id. */
+  /** The segments by id. */
   readonly segments: ReadonlyMap<string, CompiledSegment>
-  /** Epoch milliseconds, ascending, at which gradual rollouts change what is served. */
+  /**
+   * The times of all steps of the gradual rollouts of active flags, in epoch milliseconds, in
+   * ascending order.
+   */
   readonly timestamps: readonly number[]
-  /** `flags` once more, in the same order: what evaluation walks. */
+  /** The flags of `flags` as an array, in the same order. */
   readonly ordered: readonly CompiledFlag[]
-  /** All flags by id: what prerequisites refer to. */
+  /** All flags by id, for prerequisites. */
   readonly flagsById: ReadonlyMap<string, CompiledFlag>
   readonly dependencies: FlagDependencies
-  /** The keys of the active flags whose answer cannot be worked out. */
+  /** The keys of the active flags that cannot be evaluated. They serve their defaults. */
   readonly malformed: ReadonlySet<string>
-  /** What evaluating this flag set caches; no result depends on it. */
+  /** The cache of evaluations. It does not change any result. */
   readonly cache: EvaluationCache
 }
 
-/** What `compileFlagSet` may be given beside the definition. */
+/** The options of `compileFlagSet`. */
 export interface CompileOptions {
-  /** The set before the change: everything whose definition is unchanged is kept. */
+  /** The flag set before the change. The compiled form of unchanged definitions is reused. */
   readonly previous?: FlagSet | undefined
   readonly extensions?: Extensions | undefined
 }
 
 /**
- * Turns a definition into its fast form. Never throws: flags that are broken answer with reason
- * `ERROR`, and `findIssues` says what is wrong. The definition must not be modified afterwards.
+ * Compiles the definitions of an environment. Never throws: a broken flag serves its default with
+ * the reason `ERROR`, and `findIssues` returns the faults. The definition must not be modified
+ * afterwards.
  */
 export function compileFlagSet(
   definition: FlagSetDefinition,
@@ -57,8 +64,8 @@ export function compileFlagSet(
 }
 
 /**
- * Compiles as `compileFlagSet` does, in chunks of about a millisecond: between two chunks a server
- * can do other work.
+ * Compiles like `compileFlagSet`, and yields about every millisecond, so that a server can do other
+ * work meanwhile.
  *
  * @example
  * const work = compileIncrementally(definition, { previous })
@@ -121,13 +128,13 @@ interface DefinitionOptions<Definition, Compiled> {
   readonly conditionsOf: (definition: Definition) => readonly ConditionDefinition[]
   readonly compileCondition: (definition: ConditionDefinition) => unknown
   readonly compile: (definition: Definition) => Incremental<Compiled>
-  /** What the previous set had compiled. */
+  /** The compiled definitions of the previous flag set. */
   readonly known: ReadonlyMap<string, Compiled> | undefined
 }
 
-/** A chunk of work ends after this many definitions. */
+/** The number of definitions that are compiled without interruption. */
 const DEFINITIONS_PER_CHUNK = 8
-/** A chunk of work ends after this many characters of conditions' values. */
+/** The number of characters of condition values that are compiled without interruption. */
 const CHARACTERS_PER_CHUNK = 4096
 
 function* compileAll<Definition, Compiled extends { readonly definition: Definition }>(
@@ -148,7 +155,7 @@ function* compileAll<Definition, Compiled extends { readonly definition: Definit
         compiled.set(name, isKnown ? before : yield* compile(definition))
       }
     } catch {
-      // It is left out; `findIssues` says so.
+      // The definition is omitted. `findIssues` reports it.
     }
     if (compiled.size % DEFINITIONS_PER_CHUNK === 0) yield
     at = reuse(list, at + 1, compiled, options)
@@ -157,8 +164,8 @@ function* compileAll<Definition, Compiled extends { readonly definition: Definit
 }
 
 /**
- * Takes over what the previous set had compiled of the very same definitions, from a position up to
- * the first other definition. Returns the position of that one.
+ * Copies the compiled definitions of the previous flag set, from index `start` up to the first
+ * definition that is not the same object. Returns the index of that definition.
  */
 function reuse<Definition, Compiled extends { readonly definition: Definition }>(
   definitions: readonly Definition[],
@@ -178,8 +185,8 @@ function reuse<Definition, Compiled extends { readonly definition: Definition }>
 }
 
 /**
- * Compiles the conditions of a definition one by one if their values are long, so that they are
- * known when the definition is compiled as a whole.
+ * Compiles the conditions of a definition one by one if their values are long. They are then cached
+ * when the definition is compiled.
  */
 function* compileLongConditions<Definition, Compiled>(
   definition: Definition,
@@ -198,7 +205,9 @@ function* compileLongConditions<Definition, Compiled>(
   }
 }
 
-/** Definitions mostly come in order, and then sorting would cost as much as all else. */
+/**
+ * Sorts a map by its keys. Most maps are sorted already, and a check is much faster than a sort.
+ */
 function inOrder<Value>(map: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> {
   let last: string | undefined
   for (const name of map.keys()) {
@@ -210,13 +219,13 @@ function inOrder<Value>(map: ReadonlyMap<string, Value>): ReadonlyMap<string, Va
   return map
 }
 
-/** Returns `undefined` for a flag set that was compiled with other extensions. */
+/** Returns `previous`, or `undefined` if it was compiled with other extensions. */
 function reusable(previous: FlagSet | undefined, extensions: Extensions): FlagSet | undefined {
   const { regex, schemes } = previous?.extensions ?? {}
   return regex === extensions.regex && schemes === extensions.schemes ? previous : undefined
 }
 
-/** The timestamps of the gradual rollouts of these flags; those of `previous` if they are equal. */
+/** Returns the timestamps of all gradual rollouts, or the array of `previous` if they are equal. */
 export function timestampsOfFlags(
   flags: ReadonlyMap<string, CompiledFlag>,
   previous: FlagSet | undefined,

@@ -19,37 +19,39 @@ import { type References, referencesOfFlag } from './references.ts'
 import { type CompiledRule, compileRule } from './rule.ts'
 
 /**
- * A flag made ready for evaluation. It holds nothing of other flags or of segments, only their
- * names, and so stays good for as long as its own definition does. Made by `compileFlag`.
+ * A flag that is prepared for evaluation. Created by `compileFlag`. It refers to other flags and
+ * segments by key or id only, so that it can be reused until its own definition changes.
  */
 export interface CompiledFlag extends Servable {
   readonly definition: FlagDefinition
   readonly key: string
   readonly isActive: boolean
-  /** In the definition's order. */
+  /** The variations in the order of the definition. */
   readonly variations: readonly CompiledVariation[]
   readonly targets: readonly CompiledTarget[]
   readonly prerequisites: readonly CompiledPrerequisite[]
-  /** In the order in which they are tried. */
+  /** The rules in the order of their evaluation. */
   readonly rules: readonly CompiledRule[]
   readonly references: References
-  /** Whether it has no targets, no prerequisites and no conditions on other flags. */
+  /** `true` if the flag has no targets, no prerequisites and no conditions on other flags. */
   readonly isPlain: boolean
-  /** The schedules by which the flag's answers change with time. */
+  /** The schedules of all gradual rollouts that rules use. */
   readonly gradualRollouts: readonly GradualRollout[]
-  /** The answer when nothing matches. */
+  /** The outcome if no target and no rule matches. */
   readonly fallback: Outcome
+  /** The outcome while the flag is inactive. */
   readonly disabled: Outcome
-  /** The answer while a prerequisite is not met. */
+  /** The outcome while a prerequisite is not met. */
   readonly unmet: Outcome
-  /** The answer while something that the flag depends on cannot be resolved. */
+  /** The outcome while a dependency of the flag cannot be resolved. */
   readonly malformed: Outcome
-  /** The values of the variations, after the null that is the value of none. */
+  /** `null`, the value without a variation, followed by the values of the variations. */
   readonly values: readonly FlagValue[]
   /** The JSON text `,"flag key":value` of each of `values`. */
   readonly members: readonly string[]
 }
 
+/** A target that is prepared for evaluation. */
 export interface CompiledTarget {
   readonly kind: string
   readonly keys: ReadonlySet<string>
@@ -57,6 +59,7 @@ export interface CompiledTarget {
   readonly outcome: Outcome
 }
 
+/** A prerequisite that is prepared for evaluation. */
 export interface CompiledPrerequisite {
   readonly flagId: string
   readonly variationIds: ReadonlySet<string>
@@ -64,13 +67,10 @@ export interface CompiledPrerequisite {
 
 type CompileCondition = (definition: ConditionDefinition) => CompiledCondition
 
-/** A chunk of work ends after this many rules. */
+/** The number of rules that are compiled without interruption. */
 const RULES_PER_CHUNK = 32
 
-/**
- * Prepares a flag, incrementally. Throws only when the definition does not even have the declared
- * shape.
- */
+/** Compiles a flag incrementally. Throws only if the definition does not have the declared type. */
 export function* compileFlag(
   definition: FlagDefinition,
   extensions: Extensions,
@@ -98,7 +98,7 @@ export function* compileFlag(
   if (isLarge) yield
   const values = [null, ...variations.map(({ value }) => value)]
   const { fallback, disabled, unmet, malformed } = constantOutcomes(flag, definition)
-  // Written out, so that engines lay all flags out alike.
+  // A literal without spread, so that all flags have the same hidden class.
   return {
     definition,
     key,
@@ -131,7 +131,7 @@ function gradualRolloutOf({ serve }: CompiledRule): GradualRollout | [] {
   return (serve.kind === 'rollout' && serve.rollout.gradual) || []
 }
 
-/** The answers that are the same for every context. */
+/** Returns the outcomes that do not depend on the context. */
 function constantOutcomes(flag: Servable, definition: FlagDefinition) {
   const { defaultVariationId, offVariationId } = definition
   const serveOff = (explanation: Explanation) => {
@@ -158,7 +158,7 @@ function compareRules({ definition: a }: CompiledRule, { definition: b }: Compil
   )
 }
 
-/** A kind that is not text, against its type, is the kind of no context. */
+/** Compiles targets. A target is omitted if its kind is not text, because it never matches. */
 function compileTargets(flag: Servable, targets: readonly TargetDefinition[]) {
   const readable = elementsOf(targets).filter(({ kind }) => typeof kind === 'string')
   return readable.map(({ kind, keys, variationId }) => {

@@ -7,7 +7,7 @@ import { compileFlagSet, compileIncrementally } from './flag-set.ts'
 
 const RULES = 100
 
-/** A flag whose rules have conditions of some thousand characters each. */
+/** Returns a flag with rules that have conditions of several thousand characters. */
 function largeFlag(operator: string) {
   const rules = Array.from({ length: RULES }, (_, index) => {
     const texts = Array.from({ length: 200 }, (__, number) => `text-${index}-${number}`)
@@ -21,19 +21,22 @@ function chunksOf(work: Generator<undefined, unknown>): number {
   return [...work].length
 }
 
-describe('a flag with many conditions of some thousand characters', () => {
-  it.each(['in', 'contains'])('is compiled in many chunks (%s)', (operator) => {
-    const definition = { version: 1, flags: [largeFlag(operator)], segments: [] }
-    expect(chunksOf(compileIncrementally(definition))).toBeGreaterThan(RULES / 4)
-  })
+describe('A flag with many long conditions', () => {
+  it.each(['in', 'contains'])(
+    'The compilation of a flag with many long conditions yields often (%s)',
+    (operator) => {
+      const definition = { version: 1, flags: [largeFlag(operator)], segments: [] }
+      expect(chunksOf(compileIncrementally(definition))).toBeGreaterThan(RULES / 4)
+    },
+  )
 
-  it('is indexed in many chunks', () => {
+  it('The indexing of a flag with many long conditions yields often', () => {
     const definition = { version: 1, flags: [largeFlag('in')], segments: [] }
     const texts = RULES * 200
     expect(chunksOf(prepareIncrementally(compileFlagSet(definition)))).toBeGreaterThan(texts / 5000)
   })
 
-  it('is explained incrementally, with the same explanation', () => {
+  it('explainIncrementally yields often and returns the same explanation as explainFlag', () => {
     const context = { kind: 'user', key: 'u', it: 'text-99-7' }
     const definition = { version: 1, flags: [largeFlag('in')], segments: [] }
     const flagSet = compileFlagSet(definition)

@@ -1,41 +1,48 @@
 import type { FlagValue } from '../model/value.ts'
 import { type EvaluationReason, type Explanation, REASONS } from './detail.ts'
 
+/** A variation with its parsed value. */
 export interface CompiledVariation {
-  /** Its position among the flag's variations. */
+  /** The index among the variations of the flag. */
   readonly index: number
   readonly id: string
   readonly key: string
-  /** Deeply frozen. */
+  /** The value, deeply frozen. `null` if it is invalid. */
   readonly value: FlagValue
-  /** Why the value could not be read; such a variation is never served. */
+  /** The reason why the value is invalid. A variation with a fault is never served. */
   readonly fault: string | undefined
 }
 
-/** What a flag may evaluate to. All of a flag's outcomes are made when it is compiled. */
+/** A possible result of a flag. All outcomes of a flag are created when it is compiled. */
 export interface Outcome {
-  /** undefined: there is nothing to serve, and the value is null. */
+  /** The variation that is served. If it is `undefined`, the value is `null`. */
   readonly variation: CompiledVariation | undefined
-  /** All that can be said before the context is known. */
+  /** The part of the explanation that does not depend on the context. */
   readonly explanation: Explanation
-  /** The variation and the reason in one number; `servedBy` and `reasonOf` read it. */
+  /** The variation and the reason in one number. See `servedBy` and `reasonOf`. */
   readonly code: number
 }
 
-/** The part of a flag that decides what can be served. */
+/** The variations that a flag can serve. */
 export interface Servable {
-  /** The variations whose value could be read, by id. */
+  /** The variations with a valid value, by id. */
   readonly servable: ReadonlyMap<string, CompiledVariation>
   readonly defaultVariationId: string
 }
 
-/** Serves a variation, or the default with reason `ERROR` when that variation cannot be served. */
+/**
+ * Returns the outcome that serves a variation. If the variation does not exist or is invalid, the
+ * outcome serves the default variation with the reason `ERROR`.
+ */
 export function serve(flag: Servable, variationId: string, explanation: Explanation): Outcome {
   const variation = flag.servable.get(variationId)
   return variation === undefined ? fail(flag, explanation) : outcomeOf(variation, explanation)
 }
 
-/** Serves the default because the flag is broken; what is known of the attempt is kept. */
+/**
+ * Returns the outcome of a broken flag, which serves the default variation with the reason `ERROR`.
+ * The other fields of `attempt` are kept.
+ */
 export function fail(flag: Servable, attempt: Partial<Explanation>): Outcome {
   return outcomeOf(flag.servable.get(flag.defaultVariationId), {
     ...attempt,
@@ -52,18 +59,18 @@ function outcomeOf(variation: CompiledVariation | undefined, explanation: Explan
   return { variation, explanation, code }
 }
 
-/** How many codes the outcomes of a flag may have: from 0 on. */
+/** Returns the number of codes that the outcomes of a flag can have. Codes start at 0. */
 export function codeCountOf({ variations }: { readonly variations: readonly unknown[] }): number {
   return (variations.length + 1) << REASON_BITS
 }
 
-/** Which variation an outcome's code stands for: its index plus one; 0 is none. */
+/** Returns the index of the variation of an outcome code plus 1, or 0 if there is no variation. */
 export function servedBy(code: number): number {
-  // `REASON_BITS`, which engines do not take for a constant.
+  // A literal instead of `REASON_BITS`, because V8 does not inline constants of modules.
   return code >> 3
 }
 
-/** The reason that an outcome's code stands for. */
+/** Returns the reason of an outcome code. */
 export function reasonOf(code: number): EvaluationReason {
   return REASONS[code & ((1 << REASON_BITS) - 1)] ?? 'ERROR'
 }

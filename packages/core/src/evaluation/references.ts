@@ -3,38 +3,38 @@ import { elementsOf } from '../model/json.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
 import type { DependencyNode } from './dependency-graph.ts'
 
-// A name is a kind, a colon and a key, an id or the words for an extension. No kind contains a colon, so
-// names of different kinds are never equal, whatever the keys and ids contain.
+// A dependency name consists of a kind, a colon, and a key, an id or the description of an
+// extension. No kind contains a colon, so that names of different kinds are never equal.
 
-/** A flag's name among the dependencies. */
+/** Returns the dependency name of a flag. */
 export function flagName(key: string): string {
   return `flag:${key}`
 }
 
-/** A segment's name among the dependencies. */
+/** Returns the dependency name of a segment. */
 export function segmentName(id: string): string {
   return nameOf('segment', id)
 }
 
-/** The name of the id of a flag; the dependency of a flag on an id that no flag has. */
+/** Returns the dependency name of a flag id. A dependency has this name if no flag has the id. */
 export function flagIdName(id: string): string {
   return nameOf('flag id', id)
 }
 
-/** An id that is not text, against its type, names nothing that exists. */
+/** Returns a dependency name. For an id that is not text, no definition has the returned name. */
 function nameOf(kind: string, id: unknown): string {
   return typeof id === 'string' ? `${kind}:${id}` : kind
 }
 
 /**
- * Whether a dependency counts as a hop of a chain. Chains of segments and chains of flags are
- * counted, but not the reference of a flag to the segment with which a chain of segments begins.
+ * Returns `true` if a dependency counts as a hop of a chain. The reference of a flag to a segment
+ * does not count.
  */
 export function isHop(name: string, dependency: string): boolean {
   return !(name.startsWith('flag:') && dependency.startsWith('segment:'))
 }
 
-/** The words for a dependency in a sentence. */
+/** Returns the description of a dependency for messages, such as `segment 12`. */
 export function wordsFor(name: string): string {
   const end = name.indexOf(':')
   if (end === -1) return `${name} that is not text`
@@ -46,15 +46,17 @@ export function wordsFor(name: string): string {
 
 /** The direct dependencies of a flag or a segment. */
 export interface References {
-  /** The segments, and the extensions that are missing. */
+  /** The name, with the segments and the missing extensions that it depends on. */
   readonly node: DependencyNode
-  /** The keys of the flags that conditions read; a flag may not exist. */
+  /** The keys of the flags that conditions refer to. They need not exist. */
   readonly flagKeys: readonly string[]
   /** The ids of the flags that are prerequisites. */
   readonly flagIds: readonly string[]
 }
 
-/** The references of a flag whose rules have these conditions; an inactive flag refers to nothing. */
+/**
+ * Returns the references of a flag. `conditions` are those of its rules. An inactive flag has none.
+ */
 export function referencesOfFlag(
   { key, isActive, prerequisites, rules }: FlagDefinition,
   conditions: readonly CompiledCondition[],
@@ -69,7 +71,7 @@ export function referencesOfFlag(
   return { node: { name, dependsOn: [...segmentNames, ...dependsOn] }, flagKeys, flagIds }
 }
 
-/** The references of the segment with this id and these conditions. */
+/** Returns the references of a segment. */
 export function referencesOfSegment(
   id: string,
   conditions: readonly CompiledCondition[],
@@ -78,7 +80,7 @@ export function referencesOfSegment(
   return { node: { name: segmentName(id), dependsOn }, flagKeys, flagIds: [] }
 }
 
-/** An unreadable condition never holds, so it refers to nothing but the extensions that are missing. */
+/** Returns the references of conditions. An invalid condition refers to missing extensions only. */
 function referencesOfConditions(conditions: readonly CompiledCondition[]) {
   const dependsOn = conditions.flatMap(({ segmentIds, missing }) => [
     ...segmentIds.map(segmentName),
@@ -87,7 +89,7 @@ function referencesOfConditions(conditions: readonly CompiledCondition[]) {
   return { dependsOn, flagKeys: conditions.flatMap(({ flagKey }) => flagKey ?? []) }
 }
 
-/** The names that are referred to; of a flag that is a prerequisite, the name of its id. */
+/** Returns the dependency names of all references. A prerequisite has the name of its flag id. */
 export function namesIn({ node, flagKeys, flagIds }: References): readonly string[] {
   return [...flagIds.map(flagIdName), ...node.dependsOn, ...flagKeys.map(flagName)]
 }

@@ -6,35 +6,35 @@ import type { CompiledRollout } from '../rollouts/rollout.ts'
 import type { Explanation } from './detail.ts'
 import { fail, type Outcome, type Servable, serve } from './outcome.ts'
 
-/** A targeting rule made ready for evaluation. Made by `compileRule`. */
+/** A targeting rule that is prepared for evaluation. Created by `compileRule`. */
 export interface CompiledRule {
   readonly definition: RuleDefinition
   readonly conditions: readonly CompiledCondition[]
   readonly serve: Serve
 }
 
-/** What a rule gives to the contexts it matches. */
+/** The result of a rule for the contexts that it matches. */
 export type Serve =
   | { readonly kind: 'variation'; readonly variationId: string; readonly outcome: Outcome }
   | {
       readonly kind: 'rollout'
       readonly rollout: CompiledRollout
-      /** By the number of the range. */
+      /** The outcome of each range of the rollout. */
       readonly outcomes: readonly Outcome[]
     }
   | { readonly kind: 'nothing' }
-  /** It refers to a rollout that does not exist or cannot be followed. */
+  /** The rollout of the rule does not exist or is invalid. */
   | { readonly kind: 'broken'; readonly outcome: Outcome }
 
-/** What a rule refers to. */
+/** The dependencies of the compilation of a rule. */
 export interface RuleSurroundings {
   readonly flag: Servable
-  /** Those of the flag, by id. */
+  /** The rollouts of the flag, by id. */
   readonly rollouts: ReadonlyMap<string, CompiledRollout>
   readonly compileCondition: (definition: ConditionDefinition) => CompiledCondition
 }
 
-/** Prepares a rule. */
+/** Compiles a rule. Throws only if the definition does not have the declared type. */
 export function compileRule(
   definition: RuleDefinition,
   { flag, rollouts, compileCondition }: RuleSurroundings,
@@ -73,7 +73,7 @@ function explanationOf({ id: ruleId, segmentId, rolloutId }: RuleDefinition): Ex
   }
 }
 
-/** Ranges of one variation share their outcome. */
+/** Returns the outcome of each range. Ranges of the same variation share one object. */
 function rolloutOutcomes(
   flag: Servable,
   { gradual, ranges }: CompiledRollout,
@@ -85,7 +85,7 @@ function rolloutOutcomes(
   })
 }
 
-/** Whether all the rule's conditions hold and its segment, if it has one, matches. */
+/** Returns `true` if all conditions of the rule match and its segment, if it has one, matches. */
 export function matchesRule(rule: CompiledRule, scope: ConditionScope): boolean {
   const { segmentId } = rule.definition
   return matchesAll(rule.conditions, scope) && (segmentId === null || scope.isInSegment(segmentId))

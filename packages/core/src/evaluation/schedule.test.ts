@@ -23,7 +23,7 @@ const flagSet = compileFlagSet(
       flagDefinition('follows', {
         prerequisites: [{ flagId: 'id of late', variationIds: ['on'] }],
       }),
-      flagDefinition('asks', { rules: [ruleDefinition({ segmentId: 's' })] }),
+      flagDefinition('by-segment', { rules: [ruleDefinition({ segmentId: 's' })] }),
       flagDefinition('alone'),
     ],
     [segmentDefinition('s', { rules: [{ attribute: 'late', operator: 'flag_is', value: 'on' }] })],
@@ -39,11 +39,11 @@ describe('stepAt', () => {
     [START + 2 * HOUR, 3],
     [START + 4 * HOUR, 5],
     [START + 1_000 * HOUR, 5],
-  ])('counts the timestamps until %d: %d', (now, step) => {
+  ])('stepAt counts the timestamps up to %d: %d', (now, step) => {
     expect(stepAt(flagSet, now)).toBe(step)
   })
 
-  it('means that answers stay the same for as long as it does', () => {
+  it('Results stay the same while stepAt stays the same', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, anyNow, (definition, context, one, other) => {
         const random = compileFlagSet(definition)
@@ -58,7 +58,7 @@ describe('stepAt', () => {
 })
 
 describe('nextTimestamp', () => {
-  it('is the first timestamp that is still to come', () => {
+  it('nextTimestamp returns the first timestamp after now', () => {
     expect(nextTimestamp(flagSet, 0)).toBe(START)
     expect(nextTimestamp(flagSet, START)).toBe(START + HOUR)
     expect(nextTimestamp(flagSet, START + 4 * HOUR)).toBeUndefined()
@@ -66,26 +66,26 @@ describe('nextTimestamp', () => {
 })
 
 describe('changedByGradualRollouts', () => {
-  it('finds the flags that step after the one timestamp and up to the other', () => {
+  it('changedByGradualRollouts returns the flags with a step after the first and up to the second timestamp', () => {
     expect(changedByGradualRollouts(flagSet, START - 1, START)).toEqual(['early'])
     expect(changedByGradualRollouts(flagSet, START, START + HOUR - 1)).toEqual([])
     expect(changedByGradualRollouts(flagSet, START + 4 * HOUR, START + 99 * HOUR)).toEqual([])
   })
 
-  it('finds what depends on them through prerequisites, conditions and segments', () => {
-    const dependents = ['asks', 'follows', 'late']
+  it('changedByGradualRollouts returns dependents through prerequisites, conditions and segments', () => {
+    const dependents = ['by-segment', 'follows', 'late']
     expect(changedByGradualRollouts(flagSet, START + 3 * HOUR, START + 4 * HOUR)).toEqual(
       dependents,
     )
     expect(changedByGradualRollouts(flagSet, 0, START + 4 * HOUR)).toEqual([
-      'asks',
+      'by-segment',
       'early',
       'follows',
       'late',
     ])
   })
 
-  it('leaves out only flags that answer every context alike at both timestamps', () => {
+  it('changedByGradualRollouts omits only flags that have the same results at both timestamps', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, anyNow, (definition, context, one, other) => {
         const random = compileFlagSet(definition)

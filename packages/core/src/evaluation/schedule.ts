@@ -4,8 +4,8 @@ import type { FlagSet } from './flag-set.ts'
 import { flagName } from './references.ts'
 
 /**
- * How many of the set's timestamps lie at or before `now` (epoch milliseconds). While version and
- * step stay the same, every context keeps its answers.
+ * Returns the number of timestamps of a flag set at or before `now` (epoch milliseconds). While the
+ * version and this number stay the same, all results stay the same.
  */
 export function stepAt({ timestamps }: Pick<FlagSet, 'timestamps'>, now: number): number {
   let low = 0
@@ -18,7 +18,10 @@ export function stepAt({ timestamps }: Pick<FlagSet, 'timestamps'>, now: number)
   return low
 }
 
-/** The first timestamp after `now`; undefined: nothing will change without a new version. */
+/**
+ * Returns the first timestamp of a flag set after `now`, both in epoch milliseconds. `undefined` if
+ * no gradual rollout has a later step.
+ */
 export function nextTimestamp(
   flagSet: Pick<FlagSet, 'timestamps'>,
   now: number,
@@ -27,8 +30,9 @@ export function nextTimestamp(
 }
 
 /**
- * The keys of the flags whose answers may differ between two timestamps because of a gradual
- * rollout, their own or that of a flag they depend on; in the order of the set.
+ * Returns the keys of the flags that can have different results at two timestamps because of a
+ * gradual rollout of the flag or of one of its dependencies. The keys have the order of the flag
+ * set.
  */
 export function changedByGradualRollouts(
   flagSet: FlagSet,

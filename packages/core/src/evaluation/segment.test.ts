@@ -6,31 +6,31 @@ import { compileCondition } from '../operators/condition.ts'
 import { compileSegment, matchesSegment } from './segment.ts'
 
 function isIn(definition: SegmentDefinition, context: EvaluationContext): boolean {
-  const nobody = { isInSegment: () => false, servedVariation: () => undefined }
-  return matchesSegment(compileSegment(definition, compileCondition), { context, ...nobody })
+  const none = { isInSegment: () => false, servedVariation: () => undefined }
+  return matchesSegment(compileSegment(definition, compileCondition), { context, ...none })
 }
 
 const USER = { kind: 'user', key: 'user-1' }
 
 describe('matchesSegment', () => {
-  it('puts nobody of whom nothing is known into a segment, not even into one for everybody', () => {
+  it('The empty context is in no segment, not even in one that includes every context', () => {
     expect(isIn(segment('s', { force: true }), {})).toBe(false)
     expect(isIn(segment('s', { force: true }), USER)).toBe(true)
   })
 
-  it('is for nobody when it has no rules', () => {
+  it('A segment without rules matches no context', () => {
     expect(isIn(segment('s'), USER)).toBe(false)
     expect(isIn(segment('s', { logicalOp: 'NOT' }), USER)).toBe(false)
   })
 
-  it('is for nobody when its rules are joined in a way that nobody knows', () => {
+  it('A segment with an unknown logical operator matches no context', () => {
     const rules = [{ attribute: 'key', operator: 'exists', value: '' }]
     const odd = { rules, logicalOp: 'XOR' } as unknown as Partial<SegmentDefinition>
     expect(isIn(segment('s', odd), USER)).toBe(false)
     expect(isIn(segment('s', { rules }), USER)).toBe(true)
   })
 
-  it('takes out whom it excludes, though they are included and it is for everybody', () => {
+  it('Excluded keys take precedence over included keys and over the inclusion of every context', () => {
     const lists = { force: true, included: ['user-1'], excluded: ['user-1'] }
     expect(isIn(segment('s', lists), USER)).toBe(false)
     expect(isIn(segment('s', { ...lists, excluded: ['user-2'] }), USER)).toBe(true)

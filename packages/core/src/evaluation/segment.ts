@@ -16,7 +16,7 @@ import {
 } from '../operators/condition.ts'
 import { type References, referencesOfSegment } from './references.ts'
 
-/** A segment made ready for evaluation. Made by `compileSegment`. */
+/** A segment that is prepared for evaluation. Created by `compileSegment`. */
 export interface CompiledSegment {
   readonly definition: SegmentDefinition
   readonly conditions: readonly CompiledCondition[]
@@ -26,7 +26,7 @@ export interface CompiledSegment {
   readonly references: References
 }
 
-/** Prepares a segment. A condition that cannot be read never holds. */
+/** Compiles a segment. Throws only if the definition does not have the declared type. */
 export function compileSegment(
   definition: SegmentDefinition,
   compileCondition: (definition: ConditionDefinition) => CompiledCondition,
@@ -42,7 +42,7 @@ export function compileSegment(
   }
 }
 
-/** Whether the scope's context is in the segment. */
+/** Returns `true` if the segment matches the context of the scope. */
 export function matchesSegment(segment: CompiledSegment, scope: ConditionScope): boolean {
   if (isEmptyContext(scope.context)) return false
   const list = listWithKeyOf(segment, scope.context)
@@ -50,7 +50,10 @@ export function matchesSegment(segment: CompiledSegment, scope: ConditionScope):
   return segment.definition.force || matchesConditions(segment, scope)
 }
 
-/** The list of the segment that contains the key of the context; exclusion takes precedence. */
+/**
+ * Returns the list of the segment that contains the key of the context, or `undefined` if there is
+ * none. Exclusion takes precedence.
+ */
 export function listWithKeyOf(
   { included, excluded, keyAttribute }: CompiledSegment,
   context: EvaluationContext,

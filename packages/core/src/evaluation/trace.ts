@@ -4,16 +4,16 @@ import type { CompiledFlag, CompiledTarget } from './flag.ts'
 import type { Outcome } from './outcome.ts'
 import type { CompiledRule } from './rule.ts'
 
-/** One step of the evaluation of a flag. The evaluator adds each step that it takes to a trace. */
+/** A step of the evaluation of a flag. The evaluator adds each step to a trace. */
 export type EvaluationStep =
   | { readonly kind: 'flag'; readonly state: 'active' | 'inactive' | 'malformed' }
   | PrerequisiteStep
-  /** No target and no rule is tried. */
+  /** The context is empty, so that targets and rules are skipped. */
   | { readonly kind: 'empty context' }
   | TargetStep
   | RuleStep
 
-/** A prerequisite was checked. The one that is not met is the last step. */
+/** The check of a prerequisite. A prerequisite that is not met is the last step. */
 export interface PrerequisiteStep {
   readonly kind: 'prerequisite'
   /** `undefined` if the flag does not exist. */
@@ -22,16 +22,16 @@ export interface PrerequisiteStep {
   readonly isMet: boolean
 }
 
-/** A target was tried. The one that matches is the last step. */
+/** The check of a target. A target that matches is the last step. */
 export interface TargetStep {
   readonly kind: 'target'
   readonly target: CompiledTarget
-  /** The key of the context of the target's kind; `undefined` if it has none. */
+  /** The key of the context of the target's kind. `undefined` if there is none. */
   readonly key: string | undefined
   readonly isMatch: boolean
 }
 
-/** A rule was tried. The one that serves is the last step. */
+/** The evaluation of a rule. The rule that serves a variation is the last step. */
 export interface RuleStep {
   readonly kind: 'rule'
   readonly rule: CompiledRule
@@ -40,20 +40,22 @@ export interface RuleStep {
   readonly rollout: RolloutStep | undefined
 }
 
-/** A rollout placed a context. */
+/** The evaluation of a rollout. */
 export interface RolloutStep {
   readonly rollout: CompiledRollout
   /** `undefined` if the context has no bucketing key for the rollout. */
   readonly placement: Placement | undefined
 }
 
-/** The flag whose prerequisite was not met in these steps; `undefined` if there is none. */
+/**
+ * Returns the prerequisite flag that was not met in these steps, or `undefined` if there is none.
+ */
 export function unmetFlagOf(steps: readonly EvaluationStep[]): CompiledFlag | undefined {
   const last = steps.at(-1)
   return last?.kind === 'prerequisite' && !last.isMet ? last.flag : undefined
 }
 
-/** The detail of a flag that evaluated to an outcome in these steps. */
+/** Returns the detail of a flag from its outcome and the steps of its evaluation. */
 export function detailOf(
   flag: CompiledFlag,
   { variation, explanation }: Outcome,

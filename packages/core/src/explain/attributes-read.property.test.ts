@@ -8,7 +8,7 @@ import { parseContext } from '../model/context.ts'
 import { minimalContext } from './attributes-read.ts'
 
 describe('minimalContext', () => {
-  it('is a context for which every flag answers as for the whole, and its own least', () => {
+  it('Every flag has the same result for a minimal context, and a minimal context cannot be reduced further', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
         const flagSet = compileFlagSet(definition)

@@ -14,20 +14,20 @@ function condition(attribute: string, operator = 'eq', value = 'x'): ConditionDe
   return { attribute, operator, value }
 }
 
-/** One flag with one rule that has these conditions. */
+/** Returns a flag set of one flag with one rule that has these conditions. */
 function reading(...attributes: readonly string[]): FlagSet {
   const conditions = attributes.map((attribute) => condition(attribute))
   const flag = flagDefinition('flag', { rules: [ruleDefinition({ id: 'rule', conditions })] })
   return compileFlagSet(flagSetDefinition([flag]))
 }
 
-/** As plain JSON, for a minimal context has no prototypes. */
+/** Converts to plain JSON, because a minimal context has no prototypes. */
 function plain(context: EvaluationContext): unknown {
   return JSON.parse(JSON.stringify(context))
 }
 
 describe('attributesRead', () => {
-  it('names what rules, segments and rollouts read, each once, in the order of code points', () => {
+  it('attributesRead returns the attributes of rules, segments and rollouts once each, sorted by code point', () => {
     const rollout: RolloutDefinition = {
       id: 'rollout',
       strategy: 'percentage',
@@ -56,7 +56,7 @@ describe('attributesRead', () => {
     ])
   })
 
-  it('names what shares of keys go by, and lists, but nothing of what is in a list', () => {
+  it('attributesRead returns the attributes of in_bucket and of lists, but not those of elements', () => {
     const share = '{"salt":"s","ranges":[[0,50000]]}'
     const items = '[{"attribute":"price","operator":"gt","value":"3"}]'
     const conditions = [
@@ -73,7 +73,7 @@ describe('attributesRead', () => {
     })
   })
 
-  it('names neither flags nor segments that a condition asks about, nor a key nobody lists', () => {
+  it('attributesRead returns no flags or segments of conditions, and no key attribute without listed keys', () => {
     const conditions = [
       condition('other', 'flag_is', '["on"]'),
       condition('', 'in_segment', '["empty"]'),
@@ -84,13 +84,13 @@ describe('attributesRead', () => {
     expect(attributesRead(compileFlagSet(flagSetDefinition(flags, [empty])))).toEqual([])
   })
 
-  it('names the attribute of a segment that only excludes keys', () => {
+  it('attributesRead returns the key attribute of a segment that only excludes keys', () => {
     const listing = segmentDefinition('s', { keyAttribute: 'email', excluded: ['x'] })
     const flagSet = compileFlagSet(flagSetDefinition([], [listing]))
     expect(attributesRead(flagSet)).toEqual(['email'])
   })
 
-  it('gathers them once for each flag set', () => {
+  it('The attributes of a flag set are collected only once', () => {
     const flagSet = reading('plan')
     expect(attributesRead(flagSet)).toEqual(['plan'])
     expect(attributesRead(flagSet)).toEqual(['plan'])
@@ -99,7 +99,7 @@ describe('attributesRead', () => {
 })
 
 describe('minimalContext', () => {
-  it('keeps kind, key and what is read, and nothing else', () => {
+  it('minimalContext keeps only the kind, the key and the attributes that are read', () => {
     const context = { kind: 'user', key: 'u-1', plan: 'pro', email: 'u@example.com' }
     expect(plain(minimalContext(reading('plan', 'age'), context))).toEqual({
       kind: 'user',
@@ -108,7 +108,7 @@ describe('minimalContext', () => {
     })
   })
 
-  it('keeps only the part of an object that is read, and all of it when the whole is read', () => {
+  it('minimalContext keeps only the parts of an object that are read, or the whole object if it is read', () => {
     const address = { country: 'at', street: 'Ring 1', at: { lat: 1, lon: 2 } }
     const context = { kind: 'user', key: 'u-1', address }
     const keptOf = (...attributes: string[]) => {
@@ -124,7 +124,7 @@ describe('minimalContext', () => {
     expect(keptOf('address', '/address/country')).toEqual(keptAddress(address))
   })
 
-  it('keeps every kind of a multi context with its key', () => {
+  it('minimalContext keeps every kind of a multi context with its key', () => {
     const context = {
       kind: 'multi',
       user: { key: 'u-1', plan: 'pro', email: 'u@example.com' },
@@ -137,20 +137,20 @@ describe('minimalContext', () => {
     })
   })
 
-  it('reads own properties only, and writes names that mean something elsewhere', () => {
+  it('minimalContext reads only own properties, and is safe for names such as __proto__', () => {
     const context = JSON.parse('{"kind":"user","key":"u","__proto__":{"x":1,"y":2},"z":3}')
     const kept = minimalContext(reading('/__proto__/x', 'toString', 'constructor'), context)
     expect(JSON.stringify(kept)).toBe('{"kind":"user","key":"u","__proto__":{"x":1}}')
   })
 
-  it('leaves the context as it was', () => {
+  it('minimalContext does not modify the context', () => {
     const context = { kind: 'user', key: 'u-1', address: { country: 'at', street: 'Ring 1' } }
     const before = structuredClone(context)
     minimalContext(reading('address.country', 'user.address'), context)
     expect(context).toEqual(before)
   })
 
-  it('follows a leading kind only into the part of that kind', () => {
+  it('A reference with a leading kind keeps only the attribute of that kind', () => {
     const context = { kind: 'user', key: 'u', plan: 'pro', organization: { plan: 'free' } }
     expect(plain(minimalContext(reading('device.plan', 'user.key'), context))).toEqual({
       kind: 'user',
@@ -158,14 +158,14 @@ describe('minimalContext', () => {
     })
   })
 
-  it('leaves out what is null, which is missing', () => {
+  it('minimalContext omits attributes that are null, because they are missing', () => {
     const context = { kind: 'user', key: null, plan: null, address: { country: null } }
     expect(plain(minimalContext(reading('plan', 'address.country'), context))).toEqual({
       kind: 'user',
     })
   })
 
-  it('keeps the empty context empty', () => {
+  it('minimalContext returns the empty context unchanged', () => {
     expect(minimalContext(reading('plan'), {})).toEqual({})
   })
 })

@@ -5,14 +5,18 @@ import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
 import { getOrMake } from '../model/get-or-make.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../model/json.ts'
 
-/** The references of every attribute that some rule, segment or rollout reads, by code point. */
+/**
+ * Returns the references of all attributes that a rule, segment or rollout reads, sorted by code
+ * point.
+ */
 export function attributesRead(flagSet: FlagSet): readonly string[] {
   return referencesOf(flagSet).map(({ name }) => name)
 }
 
 /**
- * The least of a context for which every flag answers as it does for the whole: its kinds and
- * keys, and the attributes that are read. A new object; the values in it are shared.
+ * Returns a reduced context for which every flag has the same result as for the original. It
+ * contains the kinds, the keys, and the attributes that the flag set reads. The original is not
+ * modified; nested values are shared.
  */
 export function minimalContext(flagSet: FlagSet, context: EvaluationContext): EvaluationContext {
   if (isEmptyContext(context ?? {})) return context
@@ -29,7 +33,7 @@ export function minimalContext(flagSet: FlagSet, context: EvaluationContext): Ev
   return kept as EvaluationContext
 }
 
-/** Without a prototype, so that no name means anything but itself. */
+/** An object without a prototype, so that every attribute name is safe. */
 type Kept = Record<string, JsonValue>
 
 const KEPT_ALWAYS = ['kind', 'key'] as const
@@ -52,7 +56,10 @@ function minimalPart(
   return kept
 }
 
-/** Takes over what lies at a path, unless nothing does; what is kept whole already stays whole. */
+/**
+ * Copies the value at a path to `kept`, unless an object that contains the value was copied before.
+ * Returns `false` if there is no value.
+ */
 function keep(kept: Kept, from: JsonObject, path: readonly string[]): boolean {
   if (readPath(from, path) === undefined) return false
   let source: JsonValue = from
@@ -71,7 +78,7 @@ function keep(kept: Kept, from: JsonObject, path: readonly string[]): boolean {
   return true
 }
 
-/** A flag set never changes, so that its references need to be gathered only once. */
+/** The references of each flag set. Flag sets are immutable. */
 const gathered = new WeakMap<FlagSet, readonly AttributeReference[]>()
 
 function referencesOf(flagSet: FlagSet): readonly AttributeReference[] {

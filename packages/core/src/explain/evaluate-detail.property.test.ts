@@ -12,7 +12,7 @@ const anyChange = fc.record({
   value: fc.constantFrom('pro', 'free', 42, null, { country: 'DE' }),
 })
 
-/** The same context with another attribute; in a multi context, of its user. */
+/** Returns a context with another attribute, which in a multi context belongs to the user. */
 function changed(
   context: EvaluationContext,
   { name, value }: { readonly name: string; readonly value: string | number | object | null },
@@ -28,8 +28,8 @@ function isSameAttribute(name: string, left: EvaluationContext, right: Evaluatio
   return texts[0] === texts[1]
 }
 
-describe('the full detail', () => {
-  it('is the detail, and names every attribute that the answer depends on', () => {
+describe('evaluateDetail', () => {
+  it('The full detail contains the detail and every attribute that the result depends on', () => {
     const seen = { alike: 0, different: 0 }
     const anyCase = fc.record({ definition: anyDefinition, context: anyContext, now: anyNow })
     fc.assert(
@@ -52,7 +52,7 @@ describe('the full detail', () => {
     )
     expect(Math.min(seen.alike, seen.different)).toBeGreaterThan(500)
   })
-  it('never throws, even for a definition that does not have the declared shape', () => {
+  it('evaluateDetail never throws, even for a definition that does not have the declared shape', () => {
     fc.assert(
       fc.property(anyPoison, anyContext, anyNow, (definition, context, now) => {
         const flagSet = compileFlagSet(definition)

@@ -31,8 +31,8 @@ function dependingOn(key: string) {
   return [{ flagId: `id of ${key}`, variationIds: ['on'] }]
 }
 
-describe('the full detail', () => {
-  it('is the detail, with the version of the flag set', () => {
+describe('evaluateDetail', () => {
+  it('The full detail contains the detail and the version of the flag set', () => {
     const flags = [flagDefinition('a', { rules: [ruleDefinition()] })]
     expect(detail(flags, user)).toEqual({
       ...evaluateFlag(compileFlagSet(flagSetDefinition(flags)), 'a', user, NOW),
@@ -43,7 +43,7 @@ describe('the full detail', () => {
     expect(detail([], user)).toMatchObject({ errorCode: 'FLAG_NOT_FOUND', attributesRead: [] })
   })
 
-  it('names the attributes of the rules up to the one that serves, missing ones included', () => {
+  it('The full detail lists the attributes of the rules up to the one that serves, including missing ones', () => {
     const rollout: RolloutDefinition = {
       id: 'r',
       strategy: 'percentage',
@@ -62,7 +62,7 @@ describe('the full detail', () => {
     expect(attributesRead).toEqual(['address.country', 'age', 'organization.key', 'plan'])
   })
 
-  it('Only rules that were tried count, even if a later rule has the same id.', () => {
+  it('Only evaluated rules count, even if a later rule has the same id', () => {
     const rules = [
       ruleDefinition({ id: 'same', orderIndex: 0 }),
       ruleDefinition({ id: 'same', orderIndex: 1, conditions: [eq('never')] }),
@@ -70,7 +70,7 @@ describe('the full detail', () => {
     expect(detail([flagDefinition('a', { rules })], user).attributesRead).toEqual([])
   })
 
-  it('names what segments and other flags asked for', () => {
+  it('The full detail lists the attributes of segments and other flags', () => {
     const conditions = [
       { attribute: '', operator: 'in_segment', value: 'inner' },
       { attribute: 'other', operator: 'flag_is', value: 'on' },
@@ -90,7 +90,7 @@ describe('the full detail', () => {
     expect(detail(flags, user, segments).attributesRead).toEqual(['age', 'email', 'plan'])
   })
 
-  it('names the key of a segment that lists keys, included or excluded', () => {
+  it('The full detail lists the key attribute of a segment with included or excluded keys', () => {
     const flags = [
       flagDefinition('a', {
         rules: [
@@ -108,7 +108,7 @@ describe('the full detail', () => {
     expect(detail(flags, user, segments).attributesRead).toEqual(['email', 'phone'])
   })
 
-  it('names keys that targets list, and nothing after the target that serves', () => {
+  it('The full detail lists the keys of targets, but no attributes after the target that serves', () => {
     const targets = [
       { variationId: 'on', kind: 'organization', keys: ['acme'] },
       { variationId: 'on', kind: 'user', keys: ['user-1'] },
@@ -125,7 +125,7 @@ describe('the full detail', () => {
     ])
   })
 
-  it('names nothing where nothing is asked', () => {
+  it('The full detail lists no attributes if none are read', () => {
     const rules = [ruleDefinition({ conditions: [eq('plan')] })]
     const flag = flagDefinition('a', { rules })
     expect(detail([flag], {}).attributesRead).toEqual([])
@@ -134,7 +134,7 @@ describe('the full detail', () => {
     expect(detail([lost], user).attributesRead).toEqual([])
   })
 
-  it('follows unmet prerequisites, and reads nothing after the one that is not met', () => {
+  it('The full detail follows unmet prerequisites, and reads no attributes after an unmet one', () => {
     const rules = [ruleDefinition({ conditions: [eq('never')] })]
     const flags = [
       flagDefinition('a', {

@@ -9,26 +9,27 @@ import { compareCodePoints } from '../model/code-point.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
 
-/** `EvaluationDetail`, and what the answer rests on. */
+/** An `EvaluationDetail` with the prerequisites and attributes that the result depends on. */
 export interface FullDetail extends EvaluationDetail {
   /** The version of the flag set. */
   readonly version: number
   /**
-   * The keys of the flags because of which a prerequisite is not met: the flag's own, then that
-   * flag's, and so on. Empty when none is unmet.
+   * The chain of unmet prerequisites: the key of the flag's unmet prerequisite, then that of the
+   * prerequisite's own unmet prerequisite, and so on. Empty if all prerequisites are met.
    */
   readonly prerequisiteChain: readonly string[]
   /**
-   * The references, by code point, of the attributes that were asked for, missing ones included:
-   * by the targets and rules up to the one that serves, and by the segments and flags that those
-   * ask about. Contexts with the same kinds, keys and these attributes get the same answer.
+   * The references of the attributes that were read, including missing ones, sorted by code point.
+   * These are the attributes of targets and rules up to the one that serves, and of the segments
+   * and flags that they refer to. Contexts with the same kinds, keys and these attributes have the
+   * same result.
    */
   readonly attributesRead: readonly string[]
 }
 
 /**
- * Evaluates one flag at `now` (epoch milliseconds) and gathers what its answer rests on. Never
- * throws. Costs several times what `evaluateFlag` does.
+ * Evaluates one flag at `now` (epoch milliseconds) and returns a `FullDetail`. Never throws. Takes
+ * several times as long as `evaluateFlag`.
  */
 export function evaluateDetail(
   flagSet: FlagSet,
@@ -42,10 +43,10 @@ export function evaluateDetail(
   return { ...detail, version, prerequisiteChain, attributesRead }
 }
 
-/** The evaluation of a flag, traced, and of the flags that it depends on. */
+/** The traced evaluation of a flag and of the flags that it depends on. */
 export class TracedEvaluation {
   readonly detail: EvaluationDetail
-  /** None for an unknown flag. */
+  /** The steps of the evaluation. Empty for an unknown flag. */
   readonly steps: readonly EvaluationStep[] = []
   readonly #flagSet: FlagSet
   readonly #flag: CompiledFlag | undefined
@@ -63,7 +64,7 @@ export class TracedEvaluation {
     }
   }
 
-  /** `FullDetail.prerequisiteChain` */
+  /** See `FullDetail.prerequisiteChain`. */
   get prerequisiteChain(): readonly string[] {
     const chain: string[] = []
     let unmet = unmetFlagOf(this.steps)
@@ -74,7 +75,7 @@ export class TracedEvaluation {
     return chain
   }
 
-  /** `FullDetail.attributesRead` */
+  /** See `FullDetail.attributesRead`. */
   get attributesRead(): readonly string[] {
     const attributes = new Set<string>()
     const added = new Set<unknown>([this.#flag])

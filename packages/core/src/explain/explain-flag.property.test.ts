@@ -8,7 +8,7 @@ import { evaluateDetail } from './evaluate-detail.ts'
 import { explainFlag } from './explain-flag.ts'
 import type { ExplanationStep } from './explanation.ts'
 
-/** What a log of steps says happened, told without knowing the detail. */
+/** Derives the result from the steps alone, without the detail. */
 function verdictOf(steps: readonly ExplanationStep[]) {
   const decisive = steps.at(-2)
   const rollout = decisive?.steps?.find(({ type }) => type === 'rollout')
@@ -43,8 +43,8 @@ function expectSame(steps: readonly ExplanationStep[], detail: EvaluationDetail)
   if (detail.errorCode === 'TARGETING_KEY_MISSING') expect(verdict.skipped).toBe(true)
 }
 
-describe('explaining', () => {
-  it('gives the detail that evaluating gives, and a log that leads to it', () => {
+describe('explainFlag', () => {
+  it('explainFlag returns the detail of evaluateFlag, and steps with the same result', () => {
     const reasons = new Set<string>()
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
@@ -63,7 +63,7 @@ describe('explaining', () => {
     expect(reasons.size).toBe(6)
   })
 
-  it('never throws, even for a definition that does not have the declared shape', () => {
+  it('explainFlag never throws, even for a definition that does not have the declared shape', () => {
     fc.assert(
       fc.property(anyPoison, anyContext, anyNow, (definition, context, now) => {
         const flagSet = compileFlagSet(definition)

@@ -25,7 +25,7 @@ function explain(
   return explainFlag(flagSet, flags[0]?.key ?? '', context, START_MS)
 }
 
-/** The log as lines, parts indented below what they are parts of. */
+/** Returns the texts of the steps as lines. Nested steps are indented. */
 function linesOf(steps: readonly ExplanationStep[], indent = ''): string[] {
   return steps.flatMap(({ text, steps: parts = [] }) => {
     return [`${indent}${text}`, ...linesOf(parts, `${indent}  `)]
@@ -34,8 +34,8 @@ function linesOf(steps: readonly ExplanationStep[], indent = ''): string[] {
 
 const user = { kind: 'user', key: 'user-1', plan: 'pro' }
 
-describe('explaining a flag', () => {
-  it('tells of every condition what was asked and what the context had', () => {
+describe('explainFlag', () => {
+  it('The step of a condition describes the condition and the attribute of the context', () => {
     const conditions = [
       { attribute: 'plan', operator: 'eq', value: 'pro' },
       { attribute: 'age', operator: 'gt', value: '17' },
@@ -62,7 +62,7 @@ describe('explaining a flag', () => {
     expect(detail.reason).toBe('DEFAULT')
   })
 
-  it('tells why a context is in a segment or not', () => {
+  it('The step of a segment describes why the segment matches the context or not', () => {
     const rule = ruleDefinition({ segmentId: 's' })
     const flag = flagDefinition('a', { rules: [rule] })
     const condition = { attribute: 'plan', operator: 'eq', value: 'pro' }
@@ -77,15 +77,17 @@ describe('explaining a flag', () => {
     expect(lineOf({ included: ['user-1'] })).toBe(
       '  The context is in the segment "s": "user-1" is included.',
     )
-    expect(lineOf({ force: true })).toBe('  The context is in the segment "s": everybody is.')
+    expect(lineOf({ force: true })).toBe(
+      '  The context is in the segment "s": it includes every context.',
+    )
     expect(lineOf({})).toBe('  The context is not in the segment "s": it has no conditions.')
   })
 
-  it('tells the bucket and the range of a rollout, or that it could not place the context', () => {
+  it('The step of a rollout describes the bucket and the range, or the missing bucketing key', () => {
     const gradual = gradualFlag('a', START)
     expect(linesOf(explain([gradual], { kind: 'user', key: 'user-7' }).steps).slice(1)).toEqual([
       'The rule matches, and its rollout does not serve this context.',
-      '  user.key "user-7" is in bucket 89424, which belongs to no variation.',
+      '  user.key "user-7" is in bucket 89424, which has no variation.',
       'Serves "off" (DEFAULT).',
     ])
     const inside = Array.from({ length: 99 }, (_, index) => `user-${index}`).find(
@@ -105,12 +107,12 @@ describe('explaining a flag', () => {
     })
     expect(linesOf(explain([gradual], { kind: 'user' }).steps).slice(1)).toEqual([
       'The rule matches, and its rollout does not serve this context.',
-      '  The context has no user.key to be placed by (TARGETING_KEY_MISSING).',
+      '  The context has no bucketing key user.key (TARGETING_KEY_MISSING).',
       'Serves "off" (DEFAULT, TARGETING_KEY_MISSING).',
     ])
   })
 
-  it('reads like a story from the flag to what it serves', () => {
+  it('The steps describe the evaluation from the flag to the served variation', () => {
     const conditions = [
       { attribute: 'plan', operator: 'eq', value: 'pro' },
       { attribute: 'age', operator: 'gt', value: '17' },
@@ -149,7 +151,7 @@ describe('explaining a flag', () => {
     ])
   })
 
-  it('tells of a share of keys which key the context has for it', () => {
+  it('The step of an in_bucket condition describes the key of the context', () => {
     const value = '{"salt":"checkout","ranges":[[0,20000]]}'
     const conditions = [{ attribute: 'user.key', operator: 'in_bucket', value }]
     const flag = flagDefinition('a', { rules: [ruleDefinition({ conditions })] })
@@ -162,7 +164,7 @@ describe('explaining a flag', () => {
     expect(lineFor({ kind: 'user' })).toBe(`${quoted}: does not hold; it is missing.`)
   })
 
-  it('follows unmet prerequisites to the flag that began it', () => {
+  it('The prerequisite chain follows unmet prerequisites to the flag that caused them', () => {
     const on = (key: string) => [{ flagId: `id of ${key}`, variationIds: ['on'] }]
     const { steps, prerequisiteChain } = explain(
       [
@@ -180,7 +182,7 @@ describe('explaining a flag', () => {
     ])
   })
 
-  it('stops at the target, the first rule that serves, or where nothing can be looked at', () => {
+  it('The steps end at the target or rule that serves, or at the flag if it is not evaluated', () => {
     const rules = [
       ruleDefinition({ id: 'empty', variationId: null }),
       ruleDefinition({ id: 'first' }),
@@ -191,7 +193,7 @@ describe('explaining a flag', () => {
     expect(linesOf(explain([flag], user).steps)).toEqual([
       'The flag is active.',
       'The target for "on" does not list the user "user-1".',
-      'The rule matches, but has nothing to serve.',
+      'The rule matches, but it has no variation to serve.',
       'The rule matches: "on".',
       'Serves "on" (TARGETING_MATCH).',
     ])
@@ -205,7 +207,7 @@ describe('explaining a flag', () => {
       user,
     )
     expect(linesOf(lost.steps)).toEqual([
-      'Something that the flag depends on cannot be resolved. The flag a needs the segment s, which does not exist.',
+      'A dependency of the flag cannot be resolved. The flag a needs the segment s, which does not exist.',
       'Serves "off" (ERROR, MALFORMED_FLAG).',
     ])
     expect(linesOf(explain([], user).steps)).toEqual([
@@ -214,10 +216,10 @@ describe('explaining a flag', () => {
     ])
   })
 
-  it('tells what conditions on segments and flags found, and which cannot be read', () => {
+  it('The steps describe conditions on segments and flags, and invalid conditions', () => {
     const conditions = [
-      { attribute: '', operator: 'in_segment', value: '["nobody","everybody"]' },
-      { attribute: '', operator: 'in_segment', value: 'nobody' },
+      { attribute: '', operator: 'in_segment', value: '["empty","all"]' },
+      { attribute: '', operator: 'in_segment', value: 'empty' },
       { attribute: 'other', operator: 'flag_is', value: 'off' },
       { attribute: 'unknown', operator: 'flag_is', value: 'off' },
       { attribute: 'plan', operator: 'nonsense', value: 'x' },
@@ -226,20 +228,20 @@ describe('explaining a flag', () => {
       flagDefinition('a', { rules: [ruleDefinition({ conditions })] }),
       flagDefinition('other'),
     ]
-    const segments = [segmentDefinition('nobody'), segmentDefinition('everybody', { force: true })]
+    const segments = [segmentDefinition('empty'), segmentDefinition('all', { force: true })]
     const { steps } = explain(flags, user, segments)
     expect(linesOf(steps).slice(2, -1)).toEqual([
-      '  in_segment "["nobody","everybody"]": holds; the context is in one of these segments.',
-      '  in_segment "nobody": does not hold; the context is in none of these segments.',
+      '  in_segment "["empty","all"]": holds; the context is in one of these segments.',
+      '  in_segment "empty": does not hold; the context is in none of these segments.',
       '  other flag_is "off": holds; the flag "other" serves "off".',
       '  unknown flag_is "off": does not hold; the flag "unknown" serves nothing.',
-      '  plan nonsense "x": does not hold; it cannot be read.',
+      '  plan nonsense "x": does not hold; the condition is invalid.',
     ])
     expect(steps[1]?.steps?.[2]).toMatchObject({ flagKey: 'other', variationKey: 'off' })
     expect(steps[1]?.steps?.[3]).toMatchObject({ flagKey: 'unknown', variationKey: null })
   })
 
-  it('tells of met prerequisites, listed keys, kinds without a key, and rollouts that are broken', () => {
+  it('The steps describe met prerequisites, listed keys, kinds without a key, and broken rollouts', () => {
     const on = { flagId: 'id of b', variationIds: ['on'] }
     const flag = flagDefinition('a', {
       prerequisites: [on],
@@ -260,7 +262,7 @@ describe('explaining a flag', () => {
       {
         type: 'target',
         outcome: 'not_held',
-        text: 'The target for "on" is about the kind "device", of which the context has no key.',
+        text: 'The target for "on" applies to the kind "device", for which the context has no key.',
       },
       { type: 'target', outcome: 'held', text: 'The target for "on" lists the user "user-1".' },
     ])
@@ -270,21 +272,21 @@ describe('explaining a flag', () => {
         type: 'rule',
         outcome: 'held',
         ruleId: 'rule',
-        text: 'The rule matches, but its rollout cannot be followed.',
+        text: 'The rule matches, but its rollout is missing or invalid.',
         steps: [],
       },
       expect.objectContaining({ text: 'Serves "off" (ERROR, MALFORMED_FLAG).' }),
     ])
   })
 
-  it('tells of a prerequisite that serves nothing', () => {
+  it('The steps describe a prerequisite that serves no variation', () => {
     const prerequisite = flagDefinition('b', { defaultVariationId: 'nowhere' })
     const prerequisites = [{ flagId: 'id of b', variationIds: ['on'] }]
     const { steps } = explain([flagDefinition('a', { prerequisites }), prerequisite], user)
     expect(linesOf(steps)[1]).toBe('The prerequisite "b" serves nothing (ERROR): not met.')
   })
 
-  it('gives every step its type and its outcome', () => {
+  it('Every step has a type and an outcome', () => {
     const rules = [
       ruleDefinition({
         id: '1',
@@ -320,7 +322,7 @@ describe('explaining a flag', () => {
     expect(explain([stopped], user).steps[0]?.text).toBe('The flag is inactive.')
   })
 
-  it('repeats no more than a piece of a long value', () => {
+  it('The steps contain only the start of a long value', () => {
     const value = 'x'.repeat(60_000)
     const conditions = [{ attribute: 'note', operator: 'eq', value }]
     const flag = flagDefinition('a', { rules: [ruleDefinition({ conditions })] })

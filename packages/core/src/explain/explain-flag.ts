@@ -29,7 +29,10 @@ import {
   variationKeyOf,
 } from './explanation.ts'
 
-/** Evaluates one flag at `now` (epoch milliseconds) and tells how it came to its answer. Never throws. */
+/**
+ * Evaluates one flag at `now` (epoch milliseconds) and returns the detail with all steps of the
+ * evaluation. Never throws.
+ */
 export function explainFlag(
   flagSet: FlagSet,
   flagKey: string,
@@ -40,8 +43,8 @@ export function explainFlag(
 }
 
 /**
- * Explains as `explainFlag` does, incrementally: a server can do other work between two chunks. The
- * chunks are short once `prepareExplanations` has run.
+ * Explains like `explainFlag`, and yields before each step, so that a server can do other work
+ * meanwhile. The steps are short after `prepareExplanations` has run.
  */
 export function* explainIncrementally(
   flagSet: FlagSet,
@@ -62,7 +65,7 @@ export function* explainIncrementally(
   return { detail, prerequisiteChain, attributesRead, steps: [...steps, answerStep(detail)] }
 }
 
-/** The most faults of a flag that a step repeats. */
+/** The maximum number of faults of a flag in the text of a step. */
 const MAX_ISSUES = 5
 
 /** Explains the steps of the evaluation of a flag. */
@@ -100,14 +103,14 @@ class Explainer {
   #whyMalformed({ key }: CompiledFlag): string {
     const issues = findErrors(this.#flagSet).filter(({ flagKey }) => flagKey === key)
     const messages = issues.slice(0, MAX_ISSUES).map(({ message }) => clip(message))
-    return ['Something that the flag depends on cannot be resolved.', ...messages].join(' ')
+    return ['A dependency of the flag cannot be resolved.', ...messages].join(' ')
   }
 
   #targetStep({ target: { kind, variationId }, key, isMatch }: TargetStep): ExplanationStep {
     const name = `The target for ${quote(variationKeyOf(this.#flag, variationId))}`
     const text =
       key === undefined
-        ? `${name} is about the kind ${quote(kind)}, of which the context has no key.`
+        ? `${name} applies to the kind ${quote(kind)}, for which the context has no key.`
         : `${name} ${isMatch ? 'lists' : 'does not list'} the ${clip(kind)} ${quote(key)}.`
     return { type: 'target', outcome: stepOutcome(isMatch), text }
   }
@@ -122,7 +125,7 @@ class Explainer {
     return { type: 'rule', outcome, ruleId, text, steps }
   }
 
-  /** What a rule that matches serves; `placed` is the step of its rollout. */
+  /** Describes the result of a rule that matches. `placed` is the step of its rollout. */
   #served(serve: Serve, placed: ExplanationStep | undefined): Result {
     switch (serve.kind) {
       case 'variation': {
@@ -130,9 +133,9 @@ class Explainer {
         return { outcome: 'held', text: `The rule matches: ${variation}.` }
       }
       case 'broken':
-        return { outcome: 'held', text: 'The rule matches, but its rollout cannot be followed.' }
+        return { outcome: 'held', text: 'The rule matches, but its rollout is missing or invalid.' }
       case 'nothing':
-        return { outcome: 'skipped', text: 'The rule matches, but has nothing to serve.' }
+        return { outcome: 'skipped', text: 'The rule matches, but it has no variation to serve.' }
       case 'rollout': {
         const { outcome = 'skipped' } = placed ?? {}
         const result = outcome === 'held' ? 'serves' : 'does not serve'
@@ -147,17 +150,17 @@ class Explainer {
       (name) => clip(textOf(written[name])),
     )
     const isHeld = matchesCondition(condition, this.#evaluator)
-    const asked = this.#foundBy(condition)
+    const found = this.#foundBy(condition)
     const not = condition.isNegated ? 'not ' : ''
     const claim = `${not}${[attribute, operator].filter(Boolean).join(' ')} ${quote(value)}`
-    const text = `${claim}: ${isHeld ? 'holds' : 'does not hold'}; ${asked.text}.`
-    const step = { attribute, operator, value, ...asked.fields }
+    const text = `${claim}: ${isHeld ? 'holds' : 'does not hold'}; ${found.text}.`
+    const step = { attribute, operator, value, ...found.fields }
     return { type: 'condition', outcome: stepOutcome(isHeld), ...step, text }
   }
 
-  /** What the context, or another flag, has to say to a condition. */
+  /** Describes the value that a condition reads: an attribute, a segment or another flag. */
   #foundBy({ test, reference, isKey, flagKey, segmentIds }: CompiledCondition) {
-    if (test === undefined) return { text: 'it cannot be read', fields: {} }
+    if (test === undefined) return { text: 'the condition is invalid', fields: {} }
     if (flagKey !== undefined) {
       const variationKey = this.#evaluator.servedVariation(flagKey) ?? null
       const served = variationKey === null ? 'nothing' : quote(variationKey)
@@ -193,7 +196,7 @@ class Explainer {
     if (list !== undefined) {
       return `${quote(toKeyText(readAttribute(context, segment.keyAttribute)))} is ${list}`
     }
-    if (force) return 'everybody is'
+    if (force) return 'it includes every context'
     return rules.length === 0 ? 'it has no conditions' : `conditions joined by ${textOf(logicalOp)}`
   }
 
@@ -202,14 +205,14 @@ class Explainer {
     const about = { type: 'rollout', rolloutId: rollout.id, attribute } as const
     const key = readBucketingKey(this.#evaluator.context, rollout.bucketBy)
     if (key === undefined || placement === undefined) {
-      const text = `The context has no ${clip(attribute)} to be placed by (TARGETING_KEY_MISSING).`
+      const text = `The context has no bucketing key ${clip(attribute)} (TARGETING_KEY_MISSING).`
       return { ...about, outcome: 'skipped', found: null, text }
     }
     const { bucket, range } = placement
     const place = `${clip(attribute)} ${quote(key)} is in bucket ${bucket}`
     const placed = { ...about, found: jsonExcerpt(key), bucket }
     if (range === undefined) {
-      return { ...placed, outcome: 'skipped', text: `${place}, which belongs to no variation.` }
+      return { ...placed, outcome: 'skipped', text: `${place}, which has no variation.` }
     }
     const { variationId, from, to } = range
     const variationKey = variationKeyOf(this.#flag, variationId)
@@ -224,7 +227,8 @@ const NO_MATCH: Result = { outcome: 'not_held', text: 'The rule does not match.'
 
 function prerequisiteStep({ flag, outcome, isMet }: PrerequisiteStep): ExplanationStep {
   if (flag === undefined || outcome === undefined) {
-    return { type: 'prerequisite', outcome: 'not_held', text: 'The other flag does not exist.' }
+    const text = 'The flag of the prerequisite does not exist.'
+    return { type: 'prerequisite', outcome: 'not_held', text }
   }
   const variationKey = outcome.variation?.key ?? null
   const served = variationKey === null ? 'nothing' : quote(variationKey)

@@ -3,8 +3,8 @@ import { flagDefinition, flagSetDefinition } from '../../test/definitions.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import { answerStep, variationKeyOf } from './explanation.ts'
 
-describe('the words of an explanation', () => {
-  it('name a variation as people do, or by its id when the flag does not have it', () => {
+describe('The steps of an explanation', () => {
+  it('variationKeyOf returns the key of a variation, or its id if the flag does not have it', () => {
     const variations = [
       { id: 'v-1', key: 'green', value: 'true' },
       { id: 'v-2', key: 'blue', value: 'false' },
@@ -15,7 +15,7 @@ describe('the words of an explanation', () => {
     expect(flag && variationKeyOf(flag, 'v-3')).toBe('v-3')
   })
 
-  it('end with what is served, and why', () => {
+  it('The last step names the served variation and the reason', () => {
     const detail = { flagKey: 'a', value: true, variationId: 'v', reason: 'SPLIT' } as const
     expect(answerStep({ ...detail, variationKey: 'on' })).toEqual({
       type: 'answer',

@@ -2,22 +2,22 @@ import type { EvaluationDetail } from '../evaluation/detail.ts'
 import type { CompiledFlag } from '../evaluation/flag.ts'
 import { quote, textOf } from '../model/quote.ts'
 
-/** What a flag evaluated to, and everything that was looked at on the way. */
+/** The result of the evaluation of a flag, with all steps of the evaluation. */
 export interface FlagExplanation {
-  /** The same as `evaluateFlag` answers. */
+  /** The detail that `evaluateFlag` returns. */
   readonly detail: EvaluationDetail
   /**
-   * The keys of the flags because of which a prerequisite is not met: the flag's own, then that
-   * flag's, and so on. Empty when none is unmet.
+   * The chain of unmet prerequisites: the key of the flag's unmet prerequisite, then that of the
+   * prerequisite's own unmet prerequisite, and so on. Empty if all prerequisites are met.
    */
   readonly prerequisiteChain: readonly string[]
-  /** The references, by code point, of the attributes that the answer depends on. */
+  /** The references of the attributes that the result depends on, sorted by code point. */
   readonly attributesRead: readonly string[]
-  /** In the order in which they were taken; the last one says what is served. */
+  /** The steps in the order of the evaluation. The last step names the served variation. */
   readonly steps: readonly ExplanationStep[]
 }
 
-/** One thing that was looked at. Fields that do not apply are absent. */
+/** A step of the evaluation of a flag. Fields that do not apply are absent. */
 export interface ExplanationStep {
   readonly type:
     | 'flag'
@@ -29,63 +29,64 @@ export interface ExplanationStep {
     | 'segment'
     | 'rollout'
     | 'answer'
-  /** `skipped`: a rule that matches, or a rollout, but has nothing to serve to this context. */
+  /** The result. `skipped` means that a rollout or a matching rule has no variation to serve. */
   readonly outcome: 'held' | 'not_held' | 'skipped'
-  /** A sentence for people. */
+  /** A description for users. */
   readonly text: string
-  /** The other flag, of a prerequisite or a condition. */
+  /** The other flag of a prerequisite or a condition. */
   readonly flagKey?: string
-  /** What that flag, or in the end this one, serves; null: nothing. */
+  /** The variation that the other flag or, in the last step, this flag serves. `null` for none. */
   readonly variationKey?: string | null
   readonly ruleId?: string
   readonly segmentId?: string
   readonly rolloutId?: string
-  /** The attribute reference of a condition, and of a rollout's key. */
+  /** The attribute reference of a condition or of the bucketing key of a rollout. */
   readonly attribute?: string
   readonly operator?: string
-  /** What the condition compares with, shortened. */
+  /** The value of the condition, shortened. */
   readonly value?: string
-  /** What the context has there, as JSON text, shortened; null: it is missing. */
+  /** The value of the attribute, as JSON text, shortened. `null` if the attribute is missing. */
   readonly found?: string | null
-  /** 0…99 999. */
+  /** The bucket of the context, an integer in 0…99,999. */
   readonly bucket?: number
+  /** The range that contains the bucket: `from <= bucket < to`. */
   readonly range?: { readonly from: number; readonly to: number }
-  /** The conditions of a rule or a segment, the segment and the rollout of a rule. */
+  /** The conditions of a rule or a segment, and the segment and the rollout of a rule. */
   readonly steps?: readonly ExplanationStep[]
 }
 
-/** Taken instead of all others when nothing has the key. */
+/** The step that replaces all steps except the last one if the flag is unknown. */
 export const UNKNOWN_FLAG: ExplanationStep = {
   type: 'flag',
   outcome: 'not_held',
   text: 'There is no such flag.',
 }
 
-/** The last step of every log. */
+/** Returns the last step of an explanation, which names the served variation. */
 export function answerStep({ variationKey, reason, errorCode }: EvaluationDetail): ExplanationStep {
   const what = variationKey === null ? 'nothing, so the value is null' : quote(variationKey)
   const why = errorCode === undefined ? reason : `${reason}, ${errorCode}`
   return { type: 'answer', outcome: 'held', variationKey, text: `Serves ${what} (${why}).` }
 }
 
-/** Why targets and rules are not looked at. */
+/** The step that replaces targets and rules if the context is empty. */
 export const EMPTY_CONTEXT: ExplanationStep = {
   type: 'context',
   outcome: 'not_held',
-  text: 'The context is empty, so that no target and no rule matches it.',
+  text: 'The context is empty, so no target and no rule matches.',
 }
 
-/** Whether the flag itself lets anything be looked at. */
+/** Returns the step that describes the state of the flag. */
 export function flagStep(outcome: ExplanationStep['outcome'], text: string): ExplanationStep {
   return { type: 'flag', outcome, text }
 }
 
-/** The outcome of what either holds or does not. */
+/** Returns the outcome of a step that either matches or does not. */
 export function stepOutcome(isHeld: boolean): 'held' | 'not_held' {
   return isHeld ? 'held' : 'not_held'
 }
 
-/** What people call a variation; its id when the flag does not have it. */
+/** Returns the key of a variation, or its id if the flag does not have the variation. */
 export function variationKeyOf({ variations }: CompiledFlag, id: string): string {
   return variations.find((variation) => variation.id === id)?.key ?? textOf(id)
 }

@@ -6,8 +6,8 @@ import type { Incremental } from '../model/incremental.ts'
 import { type CompiledCondition, matchesCondition } from '../operators/condition.ts'
 
 /**
- * Reads, incrementally, the values of all conditions that the results of these flags for a context
- * may depend on. Otherwise they are read all at once, when a flag is first evaluated.
+ * Parses, incrementally, the values of all conditions that the results of these flags can depend
+ * on. Otherwise they are all parsed during the first evaluation of a flag.
  */
 export function* prepareExplanations(
   flagSet: FlagSet,
@@ -24,10 +24,10 @@ export function* prepareExplanations(
   }
 }
 
-/** A chunk of work ends after this many conditions. */
+/** The number of conditions that are evaluated without interruption. */
 const CONDITIONS_PER_CHUNK = 4
 
-/** Evaluates the conditions on attributes, which reads their values. */
+/** Evaluates the conditions on attributes, so that their values are parsed. */
 function* evaluateConditions(
   conditions: readonly CompiledCondition[],
   context: EvaluationContext,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { hash128, hash128Incrementally } from './hash128.ts'
 
 describe('hash128', () => {
-  it('has the verification value that the authors of MurmurHash3 publish for x86_128', () => {
+  it('hash128 has the verification value that the authors of MurmurHash3 publish for x86_128', () => {
     // Hashes the keys {}, {0}, {0,1}, … with falling seeds, then all those hashes together.
     const hashes: number[] = []
     for (let length = 0; length < 256; length += 1) {
@@ -15,11 +15,11 @@ describe('hash128', () => {
     expect(value.toString(16)).toBe('b3ece62a')
   })
 
-  it('gives 32 lower-case hex digits', () => {
+  it('hash128 returns 32 lower-case hex digits', () => {
     fc.assert(fc.property(fc.string(), (text) => /^[0-9a-f]{32}$/.test(hash128(text))))
   })
 
-  it('hashes the UTF-8 bytes of any text', () => {
+  it('hash128 hashes the UTF-8 bytes of any text', () => {
     const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }))
     fc.assert(
       fc.property(texts, fc.nat(), (text, seed) => {
@@ -30,14 +30,14 @@ describe('hash128', () => {
     )
   })
 
-  it('hashes long text like short text, and text after text', () => {
+  it('hash128 hashes short and long texts in any order', () => {
     const texts = ['x'.repeat(4096), 'x'.repeat(4097), 'ü'.repeat(5000), 'x', '']
     for (const text of [...texts, ...texts.toReversed()]) {
       expect(hash128(text)).toBe(hash128(new TextEncoder().encode(text)))
     }
   })
 
-  it('hashes very long text incrementally to the same hash, while other text is hashed between them', () => {
+  it('hash128Incrementally returns the same hash, even if other texts are hashed during the interruptions', () => {
     const longest = `${'long text '.repeat(60_007)}.`
     for (const text of [longest, `${longest}ü`, 'x'.repeat(8192), 'short', '']) {
       const work = hash128Incrementally(text)
@@ -52,11 +52,11 @@ describe('hash128', () => {
     }
   })
 
-  it('takes a lone surrogate for a replacement character', () => {
+  it('hash128 encodes a lone surrogate as a replacement character', () => {
     expect(hash128('a\ud800b')).toBe(hash128('a\ufffdb'))
   })
 
-  it('stays the same for ever', () => {
+  it('The hashes of hash128 never change', () => {
     expect(hash128('')).toBe('00000000000000000000000000000000')
     expect(hash128('{"key":"user-1","kind":"user"}')).toMatchInlineSnapshot(
       `"5a4c48547661085dd62c2ac3f09cf6be"`,
@@ -64,7 +64,7 @@ describe('hash128', () => {
   })
 })
 
-/** The words of a hash as the reference lays them out: each one lowest byte first. */
+/** Returns the bytes of a hash in the order of the reference: little-endian words. */
 function bytesInMemory(hash: string): number[] {
   const words = hash.match(/.{8}/g) ?? []
   return words.flatMap((word) => {

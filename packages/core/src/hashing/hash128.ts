@@ -2,9 +2,9 @@ import { type Incremental, runToEnd } from '../model/incremental.ts'
 import { utf8 } from './utf8.ts'
 
 /**
- * A fingerprint of bytes, or of text, in 32 lower-case hex digits: MurmurHash3 x86_128, of text its
- * UTF-8 bytes (a lone surrogate counts as U+FFFD). Fast and even, but not a defence against
- * forgery. With another seed, of 32 bits, everything has another fingerprint.
+ * Returns the MurmurHash3 x86_128 hash of bytes, or of a text in UTF-8, as 32 lower-case hex
+ * digits. A lone surrogate is encoded as U+FFFD. The seed has 32 bits. The hash is fast and evenly
+ * distributed, but not cryptographic.
  */
 export function hash128(source: string | Uint8Array, seed = 0): string {
   if (typeof source === 'string') hash128Into(words, source, seed)
@@ -12,14 +12,14 @@ export function hash128(source: string | Uint8Array, seed = 0): string {
   return hexOf(words)
 }
 
-/** The same of text, as four words of 32 bits. */
+/** Writes the hash of a text, the same as that of `hash128`, as four words of 32 bits. */
 export function hash128Into(hash: Int32Array, text: string, seed = 0): void {
   if (text.length > ROOM) runToEnd(longTextInto(hash, text, seed))
   else if (writeAscii(text, 0)) mix(hash, view, text.length, seed)
   else murmur128Into(hash, utf8(text), seed)
 }
 
-/** Returns the same as `hash128` of a text, in chunks of less than a millisecond. */
+/** Returns the same as `hash128` of a text, and yields at least once per millisecond. */
 export function* hash128Incrementally(text: string): Incremental<string> {
   const hash = new Int32Array(4)
   if (text.length > ROOM) yield* longTextInto(hash, text, 0)
@@ -27,7 +27,7 @@ export function* hash128Incrementally(text: string): Incremental<string> {
   return hexOf(hash)
 }
 
-/** Four words of 32 bits as 32 lower-case hex digits. */
+/** Returns four words of 32 bits as 32 lower-case hex digits. */
 export function hexOf(hash: Int32Array): string {
   return wordText(hash[0]) + wordText(hash[1]) + wordText(hash[2]) + wordText(hash[3])
 }
@@ -45,16 +45,16 @@ function byteText(byte: number): string {
 
 const words = new Int32Array(4)
 
-/** Text is written here to be hashed, at most so much of it at a time. */
+/** The size of the buffer that text is copied to before it is hashed, in bytes. */
 const ROOM = 4096
-/** A chunk of work ends after this many characters of a long text. */
+/** The number of characters of a long text that are hashed without interruption. */
 const CHARACTERS_PER_CHUNK = 32 * ROOM
 const room = new Uint8Array(ROOM)
 const view = new DataView(room.buffer)
 
 /**
- * Writes the text from `start`, as far as there is room. Most text is ASCII, where each character
- * is its own byte; false: this is not.
+ * Copies the text from `start` to the buffer, up to its size. Returns `false` if the copied text is
+ * not ASCII, so that its units are not its UTF-8 bytes.
  */
 function writeAscii(text: string, start: number): boolean {
   const length = Math.min(ROOM, text.length - start)
@@ -89,7 +89,9 @@ function mix(hash: Int32Array, bytes: DataView, length: number, seed: number): v
   mixRest(hash, bytes, length, length)
 }
 
-/** Four words at a time, each with its own multipliers, turns and addend. */
+/**
+ * Mixes all whole blocks of four words. Each word has its own multipliers, rotations and addend.
+ */
 function mixBlocks(hash: Int32Array, bytes: DataView, length: number): void {
   const blocks = length - (length % 16)
   let a = hash[0] ?? 0
@@ -112,7 +114,10 @@ function mixBlocks(hash: Int32Array, bytes: DataView, length: number): void {
   hash[3] = d
 }
 
-/** The bytes after the last whole block, of `length` bytes, the end of `total`. */
+/**
+ * Mixes the bytes after the last whole block, and finishes the hash. `length` is the number of
+ * bytes in `bytes`, and `total` is the number of all hashed bytes.
+ */
 function mixRest(hash: Int32Array, bytes: DataView, length: number, total: number): void {
   const blocks = length - (length % 16)
   hash[0] = (hash[0] ?? 0) ^ scramble(wordAt(bytes, blocks, length), M1, 15, M2)
@@ -131,7 +136,7 @@ function scramble(block: number, first: number, by: number, second: number): num
   return Math.imul(rotate(Math.imul(block, first), by), second)
 }
 
-/** Four bytes, lowest first; bytes past the end are zero. */
+/** Returns four bytes as a little-endian word. Bytes past the end are zero. */
 function wordAt(bytes: DataView, at: number, length: number): number {
   if (at + 4 <= length) return bytes.getInt32(at, true)
   let word = 0
@@ -146,7 +151,7 @@ function close(hash: Int32Array, length: number): void {
   spread(hash)
 }
 
-/** Lets every lane depend on all the others. */
+/** Makes every lane depend on all other lanes. */
 function spread(hash: Int32Array): void {
   const first = (hash[0] ?? 0) + (hash[1] ?? 0) + (hash[2] ?? 0) + (hash[3] ?? 0)
   hash[0] = first

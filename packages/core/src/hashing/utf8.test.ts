@@ -12,7 +12,7 @@ describe('utf8', () => {
     '\udfff',
     'a\udc00b',
     '\ud83d\ud83d\ude00',
-  ])('writes %j as every encoder does, a lone surrogate as U+FFFD', (text) => {
+  ])('utf8 encodes %j like TextEncoder, with U+FFFD for a lone surrogate', (text) => {
     expect([...utf8(text)]).toEqual([...new TextEncoder().encode(text)])
     expect(utf8Length(text)).toBe(new TextEncoder().encode(text).byteLength)
   })

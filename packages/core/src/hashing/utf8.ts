@@ -1,4 +1,4 @@
-/** The UTF-8 bytes of a text; a lone surrogate counts as U+FFFD. */
+/** Returns the UTF-8 bytes of a text. A lone surrogate is encoded as U+FFFD. */
 export function utf8(text: string): Uint8Array {
   // A UTF-16 unit never takes more than three bytes.
   const bytes = new Uint8Array(text.length * 3)
@@ -10,7 +10,7 @@ export function utf8(text: string): Uint8Array {
   return bytes.subarray(0, length)
 }
 
-/** Writes one code point and returns where the next one goes. */
+/** Writes one code point and returns the position after it. */
 function writePoint(bytes: Uint8Array, at: number, point: number): number {
   if (point < 0x80) {
     bytes[at] = point
@@ -25,12 +25,12 @@ function writePoint(bytes: Uint8Array, at: number, point: number): number {
   return at + 1 + continuations
 }
 
-/** The number of UTF-8 bytes of a text; a lone surrogate counts as U+FFFD. */
+/** Returns the number of UTF-8 bytes of a text. A lone surrogate is encoded as U+FFFD. */
 export function utf8Length(text: string): number {
   let length = text.length
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at)
-    // Each half of a pair counts two bytes, a lone surrogate three.
+    // Each half of a surrogate pair takes two bytes, a lone surrogate three.
     if (unit >= 0x80) length += unit < 0x800 || isPaired(text, at, unit) ? 1 : 2
   }
   return length

@@ -6,40 +6,40 @@ const user = (attributes: object): EvaluationContext =>
   parseContext({ kind: 'user', ...attributes })
 
 describe('findAttribute', () => {
-  it('finds nothing in the empty context, not even a kind', () => {
+  it('findAttribute returns undefined for every reference in the empty context, even for kind', () => {
     for (const reference of ['', 'kind', 'key', 'user.key', 'toString', '/']) {
       expect(findAttribute({}, reference)).toBeUndefined()
     }
   })
 
-  it('prefers an exact name to a path, and a path to a leading kind', () => {
+  it('An exact name takes precedence over a path, and a path over a leading kind', () => {
     const nested = { user: { plan: 'path' }, plan: 'kind' }
     expect(findAttribute(user({ ...nested, 'user.plan': 'name' }), 'user.plan')).toBe('name')
     expect(findAttribute(user(nested), 'user.plan')).toBe('path')
     expect(findAttribute(user({ plan: 'kind' }), 'user.plan')).toBe('kind')
   })
 
-  it('reads an exact name with dots behind a leading kind', () => {
+  it('A reference can have an exact name with dots after a leading kind', () => {
     expect(findAttribute(user({ 'a.b': 1 }), 'user.a.b')).toBe(1)
   })
 
-  it('knows kinds whose names have dots', () => {
+  it('A reference can have a kind with dots in its name', () => {
     const context = parseContext({ kind: 'multi', 'a.b': { c: 1 }, a: { x: { c: 2 } } })
     expect(findAttribute(context, 'a.b.c')).toBe(1)
     expect(findAttribute(context, 'a.x.c')).toBe(2)
   })
 
-  it('gives the kinds of a multi context in one order, user first', () => {
+  it('The attribute kind of a multi context is the list of its kinds, user first', () => {
     const context = parseContext({ kind: 'multi', zoo: {}, user: {}, app: {} })
     expect(findAttribute(context, 'kind')).toEqual(['user', 'app', 'zoo'])
     expect(findAttribute(user({}), 'kind')).toBe('user')
   })
 
-  it('gives the kind of a part even when the part does not repeat it', () => {
+  it('The kind of a part of a multi context is found even if the part does not contain it', () => {
     expect(findAttribute(parseContext({ kind: 'multi', user: {} }), 'user.kind')).toBe('user')
   })
 
-  it('unescapes JSON pointers, and tries them as exact names first', () => {
+  it('A JSON pointer is unescaped, and tried as an exact name first', () => {
     const context = user({ 'a/b': { '~c': 1 }, '': 2, '/x': 3, x: 4 })
     expect(findAttribute(context, '/a~1b/~0c')).toBe(1)
     expect(findAttribute(context, '/')).toBe(2)
@@ -48,13 +48,13 @@ describe('findAttribute', () => {
     expect(findAttribute(user({ '~1': 5 }), '/~01')).toBe(5)
   })
 
-  it('takes null for missing at every step', () => {
+  it('findAttribute treats null as missing at every step', () => {
     const context = parseContext({ kind: 'multi', user: { plan: null }, app: { plan: 'x' } })
     expect(findAttribute(context, 'plan')).toBe('x')
     expect(findAttribute(user({ plan: null }), 'plan')).toBeUndefined()
   })
 
-  it('never reads what is inherited', () => {
+  it('findAttribute never reads inherited properties', () => {
     const context = user({ address: {}, list: [1], text: 'x' })
     const inherited = [
       'constructor',
@@ -70,7 +70,7 @@ describe('findAttribute', () => {
     expect(findAttribute(own, '__proto__.plan')).toBe('pro')
   })
 
-  it('copes with references that are longer than any context', () => {
+  it('findAttribute accepts references that are longer than any context', () => {
     expect(findAttribute(user({}), '.'.repeat(100_000))).toBeUndefined()
     expect(findAttribute(user({}), '/'.repeat(100_000))).toBeUndefined()
   })
@@ -78,21 +78,21 @@ describe('findAttribute', () => {
 
 describe('findBucketingKey', () => {
   it.each([
-    ['text as it is', ' User-1 ', ' User-1 '],
-    ['a safe integer in decimal', 12345, '12345'],
-    ['minus zero as zero', -0, '0'],
+    ['text', ' User-1 ', ' User-1 '],
+    ['a safe integer', 12345, '12345'],
+    ['minus zero', -0, '0'],
     ['the largest safe integer', 2 ** 53 - 1, '9007199254740991'],
-    ['no fraction', 1.5, undefined],
-    ['no unsafe integer', 2 ** 53, undefined],
-    ['no empty text', '', undefined],
-    ['no boolean', true, undefined],
-    ['no list', ['a'], undefined],
-    ['nothing that is missing', null, undefined],
-  ])('takes %s', (_, id, key) => {
+    ['a fraction', 1.5, undefined],
+    ['an unsafe integer', 2 ** 53, undefined],
+    ['empty text', '', undefined],
+    ['a boolean', true, undefined],
+    ['a list', ['a'], undefined],
+    ['null', null, undefined],
+  ])('findBucketingKey for %s (%j) returns %j', (_, id, key) => {
     expect(findBucketingKey(user({ id }), 'id')).toBe(key)
   })
 
-  it('falls back from user.key to the key of a single context, and from nothing else', () => {
+  it('The reference user.key, and no other, falls back to the key of a single context', () => {
     const device = parseContext({ kind: 'device', key: 'd-1' })
     expect(findBucketingKey(device, 'user.key')).toBe('d-1')
     expect(findBucketingKey(device, 'organization.key')).toBeUndefined()
@@ -100,7 +100,7 @@ describe('findBucketingKey', () => {
     expect(findBucketingKey(multi, 'user.key')).toBeUndefined()
   })
 
-  it('takes an attribute that is called user.key, or that is of a user within, before the key', () => {
+  it('An attribute named user.key, or the key of a nested user, takes precedence over the key of the context', () => {
     const within = parseContext({ kind: 'device', key: 'd-1', user: { key: 'u-1' } })
     expect(findBucketingKey(within, 'user.key')).toBe('u-1')
     const both = parseContext({ ...within, 'user.key': 'u-2' })
@@ -111,7 +111,7 @@ describe('findBucketingKey', () => {
 })
 
 describe('findContextKey', () => {
-  it('gives the key of the context of that kind, or of that part', () => {
+  it('findContextKey returns the key of the context of a kind, also in a multi context', () => {
     expect(findContextKey(user({ key: 'u' }), 'user')).toBe('u')
     expect(findContextKey(user({ key: 'u' }), 'organization')).toBeUndefined()
     const multi = parseContext({ kind: 'multi', user: { key: 7 }, organization: {} })

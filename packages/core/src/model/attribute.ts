@@ -2,13 +2,13 @@ import { compareCodePoints } from './code-point.ts'
 import { type EvaluationContext, MAX_CONTEXT_NESTING, MAX_KIND_LENGTH } from './context.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
-/** A parsed attribute reference; parse once with `compileReference`, read often. */
+/** A parsed attribute reference. Created by `compileReference`. */
 export interface AttributeReference {
-  /** The reference as it was written, which is also the attribute name that is tried first. */
+  /** The unparsed reference. An attribute of exactly this name takes precedence over a path. */
   readonly name: string
-  /** The steps of a dotted path or JSON pointer; empty when the name is all there is. */
+  /** The steps of a dotted path or JSON pointer. Empty if the reference is a plain name. */
   readonly path: readonly string[]
-  /** The readings in which the reference begins with the name of a kind, shortest kind first. */
+  /** The interpretations in which the reference starts with a context kind, shortest kind first. */
   readonly afterKind: readonly KindReference[]
 }
 
@@ -19,7 +19,7 @@ interface KindReference {
 }
 
 const NO_PATH: readonly string[] = []
-/** A character of a kind may be two UTF-16 units. */
+/** The maximum length of a kind in UTF-16 units, of which a character can have two. */
 const MAX_KIND_UNITS = 2 * MAX_KIND_LENGTH
 
 /** Parses an attribute reference such as `plan`, `address.country`, `user.plan` or `/a~1b/c`. */
@@ -39,7 +39,7 @@ export function compileReference(reference: string): AttributeReference {
   return { name: reference, path: followable(path, 0), afterKind }
 }
 
-/** The path from a step on, unless it is a mere name or deeper than any context. */
+/** Returns the path from a step on. Empty if it has only one step or is deeper than any context. */
 function followable(path: readonly string[], from: number): readonly string[] {
   const steps = path.length - from
   return steps > 1 && steps <= MAX_CONTEXT_NESTING ? path.slice(from) : NO_PATH
@@ -56,8 +56,8 @@ function compilePointer(reference: string): AttributeReference {
 }
 
 /**
- * The attribute that a reference names, or undefined when it is missing (absent or null).
- * Only own properties are read, and the order of keys in the context never changes the answer.
+ * Returns the attribute that a reference names, or `undefined` if it is missing (absent or null).
+ * Only own properties are read. The order of the properties in the context does not matter.
  */
 export function findAttribute(
   context: EvaluationContext,
@@ -66,7 +66,7 @@ export function findAttribute(
   return readAttribute(context, compileReference(reference))
 }
 
-/** `findAttribute` for a reference that has been parsed already. */
+/** Returns the same as `findAttribute`, for a parsed reference. */
 export function readAttribute(
   context: EvaluationContext,
   reference: AttributeReference,
@@ -80,8 +80,9 @@ export function readAttribute(
 }
 
 /**
- * What a reference names within an element of an array: an attribute of that exact name or a path
- * of one that is an object, or with the empty reference the element itself.
+ * Returns the value that a reference names in an element of an array. The empty reference names the
+ * element itself. Any other reference names a property, or a path of properties, of an element that
+ * is an object. `undefined` if the value is missing (absent or null).
  */
 export function readElement(
   element: JsonValue,
@@ -92,17 +93,19 @@ export function readElement(
   return readName(element, reference.name) ?? readPath(element, reference.path)
 }
 
-/** Readable as a context of one kind or as one part of a multi context. */
+/** A context of one kind, or one kind of a multi context. */
 type Attributes = { readonly [name: string]: JsonValue | undefined }
 
-/** As `Object.hasOwn`, which engines do not optimize. */
+// Equivalent to `Object.hasOwn`, which V8 optimizes less.
 const isOwn = Object.prototype.hasOwnProperty
 
 function readName(attributes: Attributes, name: string): JsonValue | undefined {
   return isOwn.call(attributes, name) ? (attributes[name] ?? undefined) : undefined
 }
 
-/** What lies at a path of own properties; `undefined` if it is missing, or the path is empty. */
+/**
+ * Returns the value at a path of own properties, or `undefined` if it is missing or the path empty.
+ */
 export function readPath(attributes: Attributes, path: readonly string[]): JsonValue | undefined {
   const [first] = path
   if (first === undefined) return undefined
@@ -125,7 +128,7 @@ function readAfterKind(context: Attributes, reference: AttributeReference): Json
   return undefined
 }
 
-/** The context itself or the part of a multi context; `undefined` if it has another kind. */
+/** Returns the context of a kind, which can be a part of a multi context, or `undefined`. */
 function ofKind(context: Attributes, kind: string): Attributes | undefined {
   if (context.kind === 'multi') return partOf(context, kind)
   return context.kind === kind ? context : undefined
@@ -148,7 +151,7 @@ function readFromKinds(context: Attributes, reference: AttributeReference): Json
   return value ?? readAfterKind(context, reference)
 }
 
-/** The value of the first kind that has one: `user`, then the others by name. */
+/** Returns the value of the first kind that has one: `user`, then the other kinds by name. */
 function readFirstKind(
   context: Attributes,
   reference: AttributeReference,
@@ -189,14 +192,15 @@ function compareKinds(left: string, right: string): number {
 const DEFAULT_BUCKETING = 'user.key'
 
 /**
- * The text that decides a context's bucket: the attribute that `bucketBy` names, and for `user.key`
- * also the key of a single context of another kind. Undefined: the context cannot be placed.
+ * Returns the bucketing key of a context: the attribute that `bucketBy` names. For `user.key`, a
+ * single context of another kind is bucketed by its own key. Returns `undefined` if the attribute
+ * is missing or not usable as a key.
  */
 export function findBucketingKey(context: EvaluationContext, bucketBy: string): string | undefined {
   return readBucketingKey(context, compileReference(bucketBy))
 }
 
-/** `findBucketingKey` for a reference that has been parsed already. */
+/** Returns the same as `findBucketingKey`, for a parsed reference. */
 export function readBucketingKey(
   context: EvaluationContext,
   bucketBy: AttributeReference,
@@ -204,7 +208,7 @@ export function readBucketingKey(
   if (bucketBy.name !== DEFAULT_BUCKETING || context.kind === 'multi') {
     return toKeyText(readAttribute(context, bucketBy))
   }
-  // Few contexts have these. What is missing is found out soonest by a name that is written out.
+  // Few contexts have these attributes. Reading a constant property name is the fastest check.
   const hasOther = context['user.key'] !== undefined || context['user'] !== undefined
   const other = hasOther
     ? (readName(context, DEFAULT_BUCKETING) ?? readPath(context, bucketBy.path))
@@ -212,13 +216,16 @@ export function readBucketingKey(
   return toKeyText(other ?? readName(context, 'key'))
 }
 
-/** The key of the context of this kind, or of that part of a multi context. */
+/** Returns the key of the context of a kind, or `undefined` if there is no such context or key. */
 export function findContextKey(context: EvaluationContext, kind: string): string | undefined {
   const part = ofKind(context, kind)
   return part && toKeyText(readName(part, 'key'))
 }
 
-/** A key as text: text as it is, safe integers in decimal; anything else, and empty text, is no key. */
+/**
+ * Converts a key to text: text is returned unchanged, a safe integer in decimal digits. Returns
+ * `undefined` for the empty text and any other value.
+ */
 export function toKeyText(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value
   return Number.isSafeInteger(value) ? String(value) : undefined

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compareCodePoints } from './code-point.ts'
 
 describe('compareCodePoints', () => {
-  it('orders text as its code points are ordered', () => {
+  it('compareCodePoints compares texts by their code points', () => {
     const texts = fc.string({ unit: 'binary', maxLength: 4 })
     fc.assert(
       fc.property(texts, texts, (left, right) => {
@@ -13,7 +13,7 @@ describe('compareCodePoints', () => {
     )
   })
 
-  it('orders texts with unpaired surrogates as their code points are ordered', () => {
+  it('compareCodePoints compares texts with unpaired surrogates by their code points', () => {
     const units = ['\ud7ff', '\ud800', '\udbff', '\udc00', '\udfff', '\ue000', '\uffff', 'a']
     const texts = fc.array(fc.constantFrom(...units), { maxLength: 4 }).map((all) => all.join(''))
     fc.assert(
@@ -24,7 +24,7 @@ describe('compareCodePoints', () => {
     )
   })
 
-  it('puts an unpaired surrogate between U+D7FF and U+E000, and every pair after U+FFFF', () => {
+  it('An unpaired surrogate is between U+D7FF and U+E000, and every pair is after U+FFFF', () => {
     const texts = ['\udfff', '\ud800\udc00', '\ud800', '\uffff', '\ue000', '\ud7ff', '\udc00']
     expect(texts.sort(compareCodePoints)).toEqual([
       '\ud7ff',
@@ -37,13 +37,13 @@ describe('compareCodePoints', () => {
     ])
   })
 
-  it('ends a pair where the texts first differ in its second half', () => {
+  it('Two surrogate pairs are compared correctly if they differ only in the second half', () => {
     expect(compareCodePoints('\ud83d\ude00', '\ud83dz')).toBeGreaterThan(0)
     expect(compareCodePoints('\ud83d\ude00', '\ud83d\ud83d\ude00')).toBeGreaterThan(0)
     expect(compareCodePoints('\ud83d', '\ud83d\ude00')).toBeLessThan(0)
   })
 
-  it('puts an emoji after the letters of the basic plane', () => {
+  it('An emoji is after the letters of the basic plane', () => {
     expect(['😀', '～', 'a', ''].sort(compareCodePoints)).toEqual(['', 'a', '～', '😀'])
   })
 })

@@ -1,9 +1,10 @@
-/** Smaller units are code points of their own. */
+/** The first UTF-16 unit that is half of a surrogate pair. Smaller units are whole code points. */
 const FIRST_SURROGATE = 0xd800
 
 /**
- * Orders text by code point, as databases and other languages do; JavaScript's own `<` compares
- * UTF-16 units, which puts emoji before some rarer letters. Negative, zero or positive.
+ * Compares two texts by code point, as databases and other languages do. The operator `<` compares
+ * UTF-16 units instead, which sorts emoji before some rare letters. Returns a negative number, zero
+ * or a positive number.
  */
 export function compareCodePoints(left: string, right: string): number {
   const length = Math.min(left.length, right.length)

@@ -9,7 +9,7 @@ import {
 } from './context.ts'
 import { isFlagError } from './errors.ts'
 
-/** The paths of what is refused. */
+/** Returns the paths of the issues. Empty for a valid context. */
 function refused(input: unknown): unknown {
   try {
     parseContext(input)
@@ -22,7 +22,7 @@ function refused(input: unknown): unknown {
   }
 }
 
-/** Objects within objects: the context is the first level. */
+/** Returns a context of nested objects. The context itself is the first level. */
 function nested(levels: number): unknown {
   let value: unknown = { kind: 'user' }
   for (let level = 1; level < levels; level += 1) value = { kind: 'user', a: value }
@@ -33,19 +33,19 @@ describe('parseContext', () => {
   it.each([
     ['the empty context', {}],
     ['a kind alone', { kind: 'user' }],
-    ['a kind of 64 characters, however many units', { kind: '😀'.repeat(64) }],
+    ['a kind of 64 characters of two units each', { kind: '😀'.repeat(64) }],
     ['a text key', { kind: 'user', key: 'u-1' }],
     ['an empty key', { kind: 'user', key: '' }],
-    ['a whole number as key', { kind: 'user', key: -7 }],
+    ['an integer as key', { kind: 'user', key: -7 }],
     ['a null key', { kind: 'user', key: null }],
     ['any attributes', { kind: 'user', a: null, b: [1, 'x', { c: [[]] }], d: undefined }],
     ['one part', { kind: 'multi', user: {} }],
     ['parts of any kind', { kind: 'multi', user: { kind: 'user', key: 1 }, device: { x: 1 } }],
     ['a part of an odd kind', JSON.parse('{"kind": "multi", "__proto__": {"key": "x"}}')],
-    ['no prototype', Object.assign(Object.create(null), { kind: 'user' })],
+    ['an object without a prototype', Object.assign(Object.create(null), { kind: 'user' })],
     ['the deepest nesting', nested(MAX_CONTEXT_NESTING)],
     ['long lists', { kind: 'user', list: new Array(1_998).fill('x') }],
-  ])('accepts %s, and gives back the very same object', (_, input) => {
+  ])('parseContext accepts %s and returns the same object', (_, input) => {
     expect(parseContext(deepFreeze(input))).toBe(input)
   })
 
@@ -62,13 +62,13 @@ describe('parseContext', () => {
     ['a fraction as key', { kind: 'user', key: 1.5 }, ['context.key']],
     ['an unsafe integer as key', { kind: 'user', key: 2 ** 53 }, ['context.key']],
     ['a boolean as key', { kind: 'user', key: true }, ['context.key']],
-    ['no parts', { kind: 'multi' }, ['context']],
+    ['a multi context without parts', { kind: 'multi' }, ['context']],
     ['a part that is text', { kind: 'multi', user: 'u' }, ['context.user']],
     ['a part that is null', { kind: 'multi', user: null }, ['context.user']],
     ['a key beside parts', { kind: 'multi', key: 'u', user: {} }, ['context.key']],
     ['a part of another kind', { kind: 'multi', user: { kind: 'bot' } }, ['context.user.kind']],
     ['a bad key in a part', { kind: 'multi', user: { key: [] } }, ['context.user.key']],
-    ['a multi context within', { kind: 'multi', multi: {} }, ['context.multi']],
+    ['a multi context in a multi context', { kind: 'multi', multi: {} }, ['context.multi']],
     ['a part without a name', { kind: 'multi', '': {} }, ['context.']],
     [
       'several faults at once',
@@ -82,7 +82,7 @@ describe('parseContext', () => {
     ['an infinite number', { kind: 'user', list: [1, Infinity] }, ['context.list.1']],
     ['a date', { kind: 'user', at: new Date(0) }, ['context.at']],
     ['a hole in a list', { kind: 'user', list: [undefined] }, ['context.list.0']],
-  ])('refuses %s and names it', (_, input, paths) => {
+  ])('parseContext refuses %s and names the path', (_, input, paths) => {
     expect(refused(input)).toEqual(paths)
   })
 
@@ -90,17 +90,17 @@ describe('parseContext', () => {
     [{ kind: 1 }, 'context.kind must be text'],
     [{ kind: '' }, 'context.kind must not be empty'],
     [{ kind: 'x'.repeat(65) }, 'context.kind must have at most 64 characters'],
-    [{ kind: 'multi' }, 'context must have a kind beside `kind` itself'],
-    [{ kind: 'multi', user: 1 }, 'context.user must be an object: the context of this kind'],
+    [{ kind: 'multi' }, 'context must have at least one kind'],
+    [{ kind: 'multi', user: 1 }, 'context.user must be an object with the attributes of this kind'],
     [{ kind: 'multi', user: { kind: 'x' } }, 'context.user.kind must be `user`, or absent'],
     [{ kind: 'multi', multi: {} }, 'context.multi must not be a multi context'],
     [{ kind: 'user', at: new Date(0) }, 'context.at must be a JSON value'],
     [{ kind: 'user', list: new Array(2000).fill({}) }, 'context must not have more than 2000'],
-  ])('says of %o what is wrong', (input, message) => {
+  ])('The message for the context %o is correct', (input, message) => {
     expect(() => parseContext(input)).toThrow(message)
   })
 
-  it('counts the levels of lists like those of objects', () => {
+  it('Levels of lists count like levels of objects', () => {
     const listed = (levels: number) => {
       let value: unknown = []
       for (let level = 2; level < levels; level += 1) value = [value]
@@ -110,7 +110,7 @@ describe('parseContext', () => {
     expect(() => parseContext(listed(MAX_CONTEXT_NESTING + 1))).toThrow('more than 32 levels deep')
   })
 
-  it('counts attributes and elements of lists at all depths', () => {
+  it('Attributes and elements of lists count at all depths', () => {
     const wide = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, index]))
     const most = MAX_CONTEXT_ATTRIBUTES
@@ -124,7 +124,7 @@ describe('parseContext', () => {
     }
   })
 
-  it('refuses text of more than 8,192 UTF-16 units, wherever it stands', () => {
+  it('parseContext refuses text of more than 8,192 UTF-16 units at any depth', () => {
     const most = MAX_CONTEXT_TEXT_LENGTH
     expect(most).toBe(8192)
     const longest = '\u{1f600}'.repeat(most / 2)
@@ -141,7 +141,7 @@ describe('parseContext', () => {
     )
   })
 
-  it('accepts up to 32 kinds in a multi context', () => {
+  it('parseContext accepts up to 32 kinds in a multi context', () => {
     const kinds = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`kind-${index}`, {}]))
     expect(refused({ kind: 'multi', ...kinds(MAX_CONTEXT_KINDS) })).toEqual([])
@@ -149,7 +149,7 @@ describe('parseContext', () => {
     expect(() => parseContext({ kind: 'multi', ...kinds(33) })).toThrow('more than 32 kinds')
   })
 
-  it('ends with objects and lists that contain themselves', () => {
+  it('parseContext terminates for objects and lists that contain themselves', () => {
     const object: Record<string, unknown> = { kind: 'user' }
     object.a = object
     object.b = object
@@ -159,7 +159,7 @@ describe('parseContext', () => {
     expect(refused({ kind: 'user', list })).not.toEqual([])
   })
 
-  it('lists at most 20 faults', () => {
+  it('parseContext reports at most 20 issues', () => {
     expect(refused({ kind: 'user', list: new Array(100).fill(NaN) })).toHaveLength(20)
   })
 })

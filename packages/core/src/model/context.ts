@@ -1,41 +1,45 @@
 import { FlagError, type Issue } from './errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
-/** Who or what is asking. `{}` matches no target, rule or segment. */
+/** The subject of an evaluation, such as a user. `{}` matches no target, rule or segment. */
 export type EvaluationContext = EmptyContext | SingleContext | MultiContext
 
+/** A context without a kind or attributes. */
 export type EmptyContext = Readonly<Record<string, never>>
 
+/** A context of one kind, with its attributes. */
 export interface SingleContext {
   readonly kind: string
-  /** null, like every attribute that is null, means missing. */
+  /** The key that targets and rollouts use. `null` means missing, as for every attribute. */
   readonly key?: string | number | null
   readonly [attribute: string]: JsonValue | undefined
 }
 
-/** Several kinds at once, each under its own name. */
+/** A context of several kinds. Each kind is a property that contains its attributes. */
 export interface MultiContext {
   readonly kind: 'multi'
   readonly [kind: string]: JsonValue | undefined
 }
 
-/** The longest name of a kind, in characters. */
+/** The maximum length of the name of a kind, in characters. */
 export const MAX_KIND_LENGTH = 64
-/** How deep objects and arrays may nest, the context itself included. */
+/** The maximum depth of nested objects and arrays, the context itself included. */
 export const MAX_CONTEXT_NESTING = 32
-/** How many properties and elements of lists, at all depths, a context may have. */
+/** The maximum number of properties and array elements of a context, at all depths. */
 export const MAX_CONTEXT_ATTRIBUTES = 2_000
-/** The longest text, in UTF-16 units, that an attribute or an element may be. */
+/** The maximum length of a text in a context, in UTF-16 units. */
 export const MAX_CONTEXT_TEXT_LENGTH = 8_192
-/** How many kinds a multi context may have. */
+/** The maximum number of kinds of a multi context. */
 export const MAX_CONTEXT_KINDS = 32
 
-/** More would help nobody, and would let a hostile context make a large answer. */
+/**
+ * The maximum number of issues in an error. Without it, a hostile context could cause a huge one.
+ */
 const MAX_ISSUES = 20
 
 /**
- * Accepts what a caller calls a context and returns the very same object, neither copied nor
- * changed. Throws `INVALID_CONTEXT` with `details.issues`, whose paths begin with `context`.
+ * Checks that a value is a context, and returns the same object, neither copied nor changed. Throws
+ * `INVALID_CONTEXT` with `details.issues`. The paths of the issues begin with `context`.
  */
 export function parseContext(input: unknown): EvaluationContext {
   const check = new ContextCheck()
@@ -68,7 +72,7 @@ class ContextCheck {
 
   #multi(context: JsonObject): void {
     const kinds = Object.keys(context).filter((kind) => kind !== 'kind')
-    if (kinds.length === 0) this.#refuse('context', 'must have a kind beside `kind` itself')
+    if (kinds.length === 0) this.#refuse('context', 'must have at least one kind')
     if (kinds.length > MAX_CONTEXT_KINDS) {
       this.#refuse('context', `must not have more than ${MAX_CONTEXT_KINDS} kinds`)
       return
@@ -78,7 +82,7 @@ class ContextCheck {
       const path = `context.${kind}`
       this.#kind(path, kind)
       if (!isJsonObject(part)) {
-        this.#refuse(path, 'must be an object: the context of this kind')
+        this.#refuse(path, 'must be an object with the attributes of this kind')
         continue
       }
       const ownKind = own(part, 'kind') ?? kind
@@ -112,7 +116,7 @@ class ContextCheck {
 
   #list(path: string, list: readonly unknown[], depth: number): void {
     for (let index = 0; index < list.length; index += 1) {
-      // Counting also ends a walk through lists that contain themselves.
+      // The count also stops the traversal of a list that contains itself.
       if (!this.#count()) return
       this.#value(path, index, list[index], depth)
     }
@@ -136,7 +140,7 @@ class ContextCheck {
     else this.#object(path, value, depth + 1)
   }
 
-  /** Counts one attribute; false when there are too many to go on. */
+  /** Counts one attribute. Returns `false` if there are too many. */
   #count(): boolean {
     this.#attributes += 1
     if (this.#attributes === MAX_CONTEXT_ATTRIBUTES + 1) {
@@ -154,7 +158,7 @@ function own(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-/** Whether nothing is known about who is asking; such a context matches no target, rule or segment. */
+/** Returns `true` if the context has no kind. Such a context matches no target, rule or segment. */
 export function isEmptyContext(context: EvaluationContext): boolean {
   return context.kind === undefined
 }

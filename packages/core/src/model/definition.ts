@@ -1,60 +1,67 @@
 import type { FlagValueType } from './value.ts'
 
 /**
- * The plain data an environment is made of, as it is published, stored and sent to SDKs.
- * Everything here is JSON; nothing is checked until `compileFlagSet` reads it.
+ * The definitions of an environment, as they are published, stored and sent to SDKs. All of it is
+ * JSON. The types are not enforced: `compileFlagSet` accepts invalid definitions.
  */
 export interface FlagSetDefinition {
-  /** Grows by one with every published change of the environment; 0 before the first. */
+  /** The number of published changes of the environment. 0 before the first. */
   readonly version: number
   /**
-   * The last version that could change an answer to an SDK key of kind `client`. Absent if that is
-   * `version` itself.
+   * The last version that can have changed a response to an SDK key of kind `client`. Absent if it
+   * equals `version`.
    */
   readonly clientVersion?: number
   readonly flags: readonly FlagDefinition[]
   readonly segments: readonly SegmentDefinition[]
 }
 
+/** The definition of a flag in one environment. */
 export interface FlagDefinition {
   readonly id: string
   readonly key: string
   readonly type: FlagValueType
   readonly isActive: boolean
-  /** Whether SDK keys of kind `client` receive the flag. Absent means `true`. */
+  /** `true` if SDK keys of kind `client` receive the flag. Absent means `true`. */
   readonly clientVisible?: boolean
   readonly variations: readonly VariationDefinition[]
   readonly defaultVariationId: string
-  /** Served while the flag is inactive or a prerequisite is not met; null: the default. */
+  /**
+   * The variation that is served while the flag is inactive or a prerequisite is not met. `null`
+   * means the default variation.
+   */
   readonly offVariationId: string | null
   readonly targets: readonly TargetDefinition[]
   readonly prerequisites: readonly PrerequisiteDefinition[]
   readonly rules: readonly RuleDefinition[]
-  /** What the rules may refer to by `rolloutId`. */
+  /** The rollouts that rules can refer to by `rolloutId`. */
   readonly rollouts: readonly RolloutDefinition[]
 }
 
+/** One of the values that a flag can serve. */
 export interface VariationDefinition {
   readonly id: string
   readonly key: string
-  /** Text that `parseFlagValue` reads by the flag's type. */
+  /** The value as text. `parseFlagValue` parses it by the type of the flag. */
   readonly value: string
 }
 
-/** Contexts of `kind` whose key is listed get the variation. */
+/** A list of contexts of one kind that receive a variation. */
 export interface TargetDefinition {
   readonly variationId: string
   readonly kind: string
   readonly keys: readonly string[]
 }
 
-/** Met when the other flag serves one of these variations to the same context. */
+/**
+ * A prerequisite. It is met if the other flag serves one of these variations to the same context.
+ */
 export interface PrerequisiteDefinition {
   readonly flagId: string
   readonly variationIds: readonly string[]
 }
 
-/** Applies when all conditions hold and its segment, if any, matches. */
+/** A targeting rule. It matches if all conditions match and its segment, if it has one, matches. */
 export interface RuleDefinition {
   readonly id: string
   readonly orderIndex: number
@@ -62,69 +69,80 @@ export interface RuleDefinition {
   readonly conditions: readonly ConditionDefinition[]
   readonly segmentId: string | null
   readonly variationId: string | null
-  /** Wins over `variationId` when both are given. */
+  /** Takes precedence over `variationId` if both are set. */
   readonly rolloutId: string | null
 }
 
+/** A condition of a targeting rule or segment. */
 export interface ConditionDefinition {
-  /** An attribute reference; a flag key for `flag_is` and `flag_is_not`. */
+  /** An attribute reference, or a flag key for the operators `flag_is` and `flag_is_not`. */
   readonly attribute: string
   readonly operator: string
-  /** Text; a list is the text of a JSON array. */
+  /** The operand as text. A list is the text of a JSON array. */
   readonly value: string
-  /** The exact complement, a missing attribute included. */
+  /** `true` inverts the result, also if the attribute is missing. */
   readonly negate?: boolean
 }
 
+/** A reusable group of contexts. */
 export interface SegmentDefinition {
   readonly id: string
   readonly key: string
   readonly rules: readonly ConditionDefinition[]
   readonly logicalOp: SegmentLogicalOp
-  /** Everybody but the empty context and the excluded keys. */
+  /** `true` if the segment matches every context except the empty one and the excluded keys. */
   readonly force: boolean
-  /** The attribute that `included` and `excluded` list. */
+  /** The attribute that is compared with the keys in `included` and `excluded`. */
   readonly keyAttribute: string
   readonly included: readonly string[]
-  /** Wins over `included`, `rules` and `force`. */
+  /** Takes precedence over `included`, `rules` and `force`. */
   readonly excluded: readonly string[]
 }
 
+/** The combination of a segment's rules: all, at least one, or none of them must match. */
 export type SegmentLogicalOp = 'AND' | 'OR' | 'NOT'
 
+/** The distribution of contexts over variations by their buckets. */
 export type RolloutDefinition = RangeRolloutDefinition | GradualRolloutDefinition
 
 interface RolloutBasis {
   readonly id: string
-  /** An attribute reference, `user.key` by default. */
+  /** The reference of the attribute that is the bucketing key. */
   readonly bucketBy: string
   readonly salt: string
-  /** The name of the bucketing formula; `ff` is our own. */
+  /** The name of the bucketing formula. `ff` is the built-in one. */
   readonly scheme: string
 }
 
-/** Fixed shares: a context gets the variation whose range holds its bucket. */
+/**
+ * A rollout with fixed shares. The range that contains a context's bucket selects its variation.
+ */
 export interface RangeRolloutDefinition extends RolloutBasis {
   readonly strategy: 'percentage' | 'variant'
   readonly ranges: readonly BucketRange[]
-  /** What the weights add up to in the system that the rollout comes from, if its `scheme` asks. */
+  /**
+   * The sum of the weights in the system that the rollout was imported from, if `scheme` uses it.
+   */
   readonly totalWeight?: number
 }
 
-/** Half-open, `from <= bucket < to`, in buckets 0…100 000. */
+/** The buckets of one variation: `from <= bucket < to`. Both bounds are integers in 0…100,000. */
 export interface BucketRange {
   readonly variationId: string
   readonly from: number
   readonly to: number
 }
 
-/** A share that grows with time, by `increment` percent every `intervalHours` up to the target. */
+/**
+ * A rollout with a growing share. The share grows by `increment` percentage points every
+ * `intervalHours` hours, up to `targetPercentage`.
+ */
 export interface GradualRolloutDefinition extends RolloutBasis {
   readonly strategy: 'gradual'
   readonly variationId: string
   readonly targetPercentage: number
   readonly increment: number
   readonly intervalHours: number
-  /** ISO-8601 timestamp of the first step. */
+  /** The RFC 3339 timestamp of the first step. */
   readonly startAt: string
 }

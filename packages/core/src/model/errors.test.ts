@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { FlagError, isFlagError } from './errors.ts'
 
 describe('FlagError', () => {
-  it('is an error with a name, a code, details and, only where there is one, a cause', () => {
+  it('A FlagError has a name, a code, details and, only if there is one, a cause', () => {
     const cause = new TypeError('why')
     const error = new FlagError('CONFLICT', 'taken', { cause, details: { id: 'a' } })
     expect(error).toBeInstanceOf(Error)
@@ -19,7 +19,7 @@ describe('FlagError', () => {
 })
 
 describe('isFlagError', () => {
-  it('knows its own errors, and those of another copy of the package, by their brand', () => {
+  it('isFlagError recognizes errors of this and of another copy of the package by their brand', () => {
     expect(isFlagError(new FlagError('INTERNAL', 'x'))).toBe(true)
     expect(isFlagError({ [Symbol.for('@ff/core/FlagError')]: true })).toBe(true)
     const brand = Object.getOwnPropertyDescriptor(
@@ -30,7 +30,7 @@ describe('isFlagError', () => {
   })
 
   it.each([[new Error('x')], [{}], [null], [undefined], ['FlagError'], [7], [() => 1]])(
-    'takes %o for none',
+    'isFlagError returns false for %o',
     (thrown) => {
       expect(isFlagError(thrown)).toBe(false)
     },

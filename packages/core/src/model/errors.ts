@@ -1,4 +1,4 @@
-/** Every way an operation of this system can be refused or can fail. */
+/** All error codes of the system. */
 export type FlagErrorCode =
   | 'INVALID_REQUEST'
   | 'INVALID_CONTEXT'
@@ -15,21 +15,23 @@ export type FlagErrorCode =
   | 'UNAVAILABLE'
   | 'INTERNAL'
 
-/** One fault in what a caller sent: where it is (in the caller's own spelling) and what is wrong. */
+/** A fault in the input of a caller. */
 export interface Issue {
+  /** The place of the fault, with the field names of the input. */
   readonly path: string
   readonly message: string
 }
 
+/** The optional parts of a `FlagError`. */
 export interface FlagErrorOptions {
-  /** Plain JSON for the caller: `{ issues }` for bad input, the current record for a conflict. */
+  /** JSON for the caller: `{ issues }` for invalid input, the current record for a conflict. */
   readonly details?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
 }
 
 const BRAND = Symbol.for('@ff/core/FlagError')
 
-/** The one error class of the system. Its message is safe to show to a caller. */
+/** The only error class of the system. Its message and details can be shown to a caller. */
 export class FlagError extends Error {
   override readonly name = 'FlagError'
   readonly code: FlagErrorCode
@@ -43,7 +45,7 @@ export class FlagError extends Error {
   }
 }
 
-/** Recognises a `FlagError`, also one that another copy of this package made. */
+/** Returns `true` for a `FlagError`, also for one that another copy of this package created. */
 export function isFlagError(error: unknown): error is FlagError {
   return typeof error === 'object' && error !== null && BRAND in error
 }

@@ -27,8 +27,8 @@ const definition = flagSetDefinition(
 
 const ada = { kind: 'user', key: 'ada', email: 'ada@acme.org' } as const
 
-describe('a flag set with patterns', () => {
-  it('answers with ERROR when the regex engine is missing, and reports it', () => {
+describe('A flag set with patterns', () => {
+  it('A flag with a pattern has the reason ERROR if the regex engine is missing, and findIssues reports it', () => {
     const flagSet = compileFlagSet(definition)
     for (const key of ['direct', 'by-segment']) {
       expect(evaluateFlag(flagSet, key, ada, 0)).toMatchObject({
@@ -42,11 +42,11 @@ describe('a flag set with patterns', () => {
     const messages = findIssues(flagSet).map(({ flagKey, message }) => `${flagKey}: ${message}`)
     expect(messages).toContain(
       'direct: The rule "rule" has a condition that never holds. ' +
-        '"matches" needs the regex engine, which was not handed to the engine.',
+        '"matches" requires the regex engine, which is not available.',
     )
   })
 
-  it('answers when it was given one', () => {
+  it('A flag with a pattern is evaluated if the regex engine is passed', () => {
     const flagSet = compileFlagSet(definition, { extensions: { regex: re2 } })
     expect(findIssues(flagSet)).toEqual([])
     for (const key of ['direct', 'by-segment']) {
@@ -55,7 +55,7 @@ describe('a flag set with patterns', () => {
     }
   })
 
-  it('keeps nothing of a previous set that was compiled without it', () => {
+  it('compileFlagSet reuses nothing of a previous set that was compiled without the extension', () => {
     const before = compileFlagSet(definition)
     const after = compileFlagSet(definition, { previous: before, extensions: { regex: re2 } })
     expect(evaluateFlag(after, 'direct', ada, 0).value).toBe(true)

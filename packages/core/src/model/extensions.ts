@@ -1,34 +1,39 @@
 import type { BucketRange, RolloutDefinition } from './definition.ts'
 
 /**
- * Optional abilities of the engine that are too large for the main entry. The caller passes them to
- * `compileFlagSet`; a flag that needs a missing one evaluates to its default with reason `ERROR`.
+ * Optional features of the engine that would make the main entry too large. The caller passes them
+ * to `compileFlagSet`. A flag that needs a missing extension serves its default variation with the
+ * reason `ERROR`.
  */
 export interface Extensions {
-  /** Evaluates `matches` conditions. */
+  /** The regular expressions of `matches` conditions. */
   readonly regex?: RegexEngine
-  /** Other systems' bucketing formulas, by the name that a rollout gives as its `scheme`. */
+  /** The bucketing formulas of other systems, by the name that a rollout has as its `scheme`. */
   readonly schemes?: ReadonlyMap<string, BucketingScheme>
 }
 
-/** Makes a search for a pattern anywhere in a text; undefined: the pattern is invalid. */
+/**
+ * Creates a function that searches a text for a pattern. Returns `undefined` if the pattern is
+ * invalid.
+ */
 export type RegexEngine = (
   pattern: string,
   flags: { readonly ignoreCase: boolean },
 ) => ((text: string) => boolean) | undefined
 
 /**
- * Prepares another system's formula for one rollout, and answers which bucket, 0…99 999, it gives
- * a key. Which variation that is, the rollout's ranges say, as ever. Never throws.
+ * Creates the bucketing formula of another system for one rollout. The formula returns the bucket
+ * of a key, an integer in 0…99,999. Neither function throws.
  */
 export type BucketingScheme = (settings: BucketingSettings) => (key: string) => number
 
-/** What a formula may look at; every rollout has it. */
+/** The settings of a rollout that a bucketing formula can use. */
 export interface BucketingSettings {
   readonly salt: string
-  /** Some systems compare or hash otherwise when there are several variations. */
+  /** The strategy, because some systems use another formula for several variations. */
   readonly strategy: RolloutDefinition['strategy']
-  /** Ascending and disjoint; none of a gradual rollout. */
+  /** The ranges in ascending order, without overlaps. Absent for a gradual rollout. */
   readonly ranges?: readonly Pick<BucketRange, 'from' | 'to'>[]
+  /** See `RangeRolloutDefinition.totalWeight`. */
   readonly totalWeight?: number
 }

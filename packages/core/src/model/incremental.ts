@@ -1,7 +1,7 @@
-/** Work that can be interrupted at each `yield`, and its result. */
+/** A computation that can be interrupted at each `yield`, and returns a result. */
 export type Incremental<Result> = Generator<undefined, Result>
 
-/** Runs the work without interruption and returns its result. */
+/** Runs a computation without interruption and returns its result. */
 export function runToEnd<Result>(work: Incremental<Result>): Result {
   for (;;) {
     const { done, value } = work.next()

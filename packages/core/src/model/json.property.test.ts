@@ -5,7 +5,7 @@ import { isJsonObject, type JsonValue, jsonEquals } from './json.ts'
 
 const names = fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor', 'toString')
 
-/** Small on purpose, so that two of them are often equal or nearly so. */
+/** Small JSON values, so that two of them are often equal or nearly equal. */
 const json = fc
   .letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(
@@ -20,7 +20,7 @@ const json = fc
   }))
   .value.map((value) => value as JsonValue)
 
-/** The same value, with the names of each object in another order. */
+/** Returns the same value with the properties of each object in another order. */
 function shuffled(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(shuffled)
   if (!isJsonObject(value)) return value
@@ -28,8 +28,8 @@ function shuffled(value: JsonValue): JsonValue {
   return Object.fromEntries(entries.map(([name, inner]) => [name, shuffled(inner)]))
 }
 
-describe('jsonEquals, for any JSON', () => {
-  it('is reflexive, also over reordered names', () => {
+describe('jsonEquals for any JSON', () => {
+  it('jsonEquals is reflexive, also if the properties are reordered', () => {
     fc.assert(
       fc.property(json, (a) => {
         expect(jsonEquals(a, shuffled(a))).toBe(true)
@@ -37,7 +37,7 @@ describe('jsonEquals, for any JSON', () => {
     )
   })
 
-  it('is symmetric and equals a reference', () => {
+  it('jsonEquals is symmetric and agrees with isDeepStrictEqual', () => {
     fc.assert(
       fc.property(json, json, (a, b) => {
         const expected = isDeepStrictEqual(a, b)
@@ -48,7 +48,7 @@ describe('jsonEquals, for any JSON', () => {
     )
   })
 
-  it('is transitive', () => {
+  it('jsonEquals is transitive', () => {
     fc.assert(
       fc.property(json, json, json, (a, b, c) => {
         if (jsonEquals(a, b) && jsonEquals(b, c)) expect(jsonEquals(a, c)).toBe(true)

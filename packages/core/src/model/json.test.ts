@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { isJsonObject, type JsonValue, jsonEquals } from './json.ts'
 
 describe('isJsonObject', () => {
-  it('accepts plain objects, with or without a prototype', () => {
+  it('isJsonObject accepts plain objects, with or without a prototype', () => {
     expect(isJsonObject({})).toBe(true)
     expect(isJsonObject(Object.create(null))).toBe(true)
     expect(isJsonObject(JSON.parse('{"__proto__": 1, "constructor": 2}'))).toBe(true)
   })
 
-  it('refuses everything else', () => {
+  it('isJsonObject refuses all other values', () => {
     const others = [null, undefined, true, 1, 'text', [], new Date(0), new Map(), () => ({})]
     expect(others.filter(isJsonObject)).toEqual([])
     expect(isJsonObject(Object.create({ inherited: 1 }))).toBe(false)
@@ -33,18 +33,18 @@ describe('jsonEquals', () => {
     [{ a: 1 }, { b: 1 }],
     [{ a: 1 }, { a: 1, b: null }],
     [['0'], { 0: '0', length: 1 }],
-  ])('tells %j from %j', (a, b) => {
+  ])('jsonEquals distinguishes %j from %j', (a, b) => {
     expect(jsonEquals(a, b)).toBe(false)
     expect(jsonEquals(b, a)).toBe(false)
   })
 
-  it('ignores the order of names, at any depth', () => {
+  it('jsonEquals ignores the order of properties at any depth', () => {
     expect(jsonEquals({ a: [{ b: 1, c: 2 }], d: null }, { d: null, a: [{ c: 2, b: 1 }] })).toBe(
       true,
     )
   })
 
-  it('treats names of Object.prototype like any other', () => {
+  it('jsonEquals treats names of Object.prototype like any other name', () => {
     const proto = JSON.parse('{"__proto__": {"a": 1}}')
     expect(jsonEquals(proto, {})).toBe(false)
     expect(jsonEquals(proto, { a: 1 })).toBe(false)
@@ -53,7 +53,7 @@ describe('jsonEquals', () => {
     expect(jsonEquals(JSON.parse('{"__proto__": null}'), { a: null })).toBe(false)
   })
 
-  it('compares values that are nested a hundred thousand levels deep', () => {
+  it('jsonEquals compares values that are nested a hundred thousand levels deep', () => {
     const deep = (last: string) => JSON.parse(`${'['.repeat(1e5)}${last}${']'.repeat(1e5)}`)
     expect(jsonEquals(deep('1'), deep('1'))).toBe(true)
     expect(jsonEquals(deep('1'), deep('2'))).toBe(false)

@@ -1,10 +1,13 @@
+/** Any JSON value. */
 export type JsonValue = null | boolean | number | string | JsonArray | JsonObject
+/** An array of JSON values. */
 export type JsonArray = readonly JsonValue[]
+/** An object of JSON values. */
 export interface JsonObject {
   readonly [name: string]: JsonValue
 }
 
-/** A plain object: not null, not an array, not an instance of a class (a `Date`, a `Map`, …). */
+/** Returns `true` for a plain object. Arrays and instances of classes are not plain objects. */
 export function isJsonObject(value: unknown): value is JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -13,8 +16,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Deep equality of two JSON values: the order of names does not matter, the order of elements
- * does, and only own properties count. Never overflows the stack, however deep the values are.
+ * Returns `true` if two JSON values are deeply equal. The order of properties does not matter, and
+ * only own properties are compared. Does not overflow the stack for deeply nested values.
  */
 export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
   const left = [a]
@@ -28,7 +31,7 @@ export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
   return true
 }
 
-/** Queues what remains to be compared inside two values; false: they already differ. */
+/** Adds the children of two values to the stacks. Returns `false` if the values already differ. */
 function pushChildren(a: JsonValue, b: JsonValue, left: JsonValue[], right: JsonValue[]): boolean {
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false
@@ -49,13 +52,15 @@ function pushChildren(a: JsonValue, b: JsonValue, left: JsonValue[], right: Json
   return true
 }
 
-/** Whether two definitions say the same; the order of names in them does not matter. */
+/**
+ * Returns `true` if two definitions are deeply equal. The order of their fields does not matter.
+ */
 export function isSameDefinition(left: unknown, right: unknown): boolean {
   return jsonEquals(left as JsonValue, right as JsonValue)
 }
 
-/** Returns a list of a definition. Throws a `TypeError` unless it is one, without gaps. */
+/** Returns the argument. Throws a `TypeError` if it is not an array or contains `undefined`. */
 export function elementsOf<Element>(list: readonly Element[]): readonly Element[] {
   if (Array.isArray(list) && !list.includes(undefined as Element)) return list
-  throw new TypeError('A list is missing')
+  throw new TypeError('An array is missing or contains `undefined`')
 }

@@ -2,15 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { clip, jsonExcerpt, quote, textOf } from './quote.ts'
 
-describe('quoting a value', () => {
-  it('repeats two hundred characters, and shows where text was cut', () => {
+describe('Quoting of values in messages', () => {
+  it('A quoted text is cut after 200 characters, which an ellipsis indicates', () => {
     expect(clip('x'.repeat(200))).toBe('x'.repeat(200))
     expect(clip('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`)
     expect(quote('a "b"')).toBe('"a "b""')
     expect(quote('x'.repeat(201))).toBe(`"${'x'.repeat(200)}…"`)
   })
 
-  it('writes as JSON what should have been text', () => {
+  it('textOf returns JSON for a value that is not text', () => {
     expect(textOf('[1]')).toBe('[1]')
     expect(textOf([1, 'a'])).toBe('[1,"a"]')
     expect(textOf({ toString: 1, valueOf: 1 })).toBe('{"toString":1,"valueOf":1}')
@@ -19,7 +19,7 @@ describe('quoting a value', () => {
     expect(quote(Object.create(null))).toBe('"{}"')
   })
 
-  it('gives the beginning of the JSON text of any JSON value', () => {
+  it('jsonExcerpt returns the start of the JSON text of any JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8, noUnicodeString: false }), (value) => {
         expect(jsonExcerpt(value)).toBe(clip(JSON.stringify(value)))
@@ -32,7 +32,7 @@ describe('quoting a value', () => {
     }
   })
 
-  it('names the kind of what JSON cannot write, and calls none of its methods', () => {
+  it('jsonExcerpt names the type of a value that is not JSON, and calls none of its methods', () => {
     const fail = () => {
       throw new Error('must not be called')
     }
@@ -43,7 +43,7 @@ describe('quoting a value', () => {
     expect(jsonExcerpt({ toJSON: fail, at: undefined })).toBe('{"toJSON":[object Function]}')
   })
 
-  it('costs no more for a value that is huge, deep or cyclic', () => {
+  it('jsonExcerpt is fast for a value that is huge, deep or cyclic', () => {
     const cycle: unknown[] = ['a']
     cycle.push({ cycle })
     let deep: unknown = 1

@@ -1,34 +1,37 @@
 import { isJsonObject } from './json.ts'
 
-/** The longest piece of a value that a message repeats, in UTF-16 units. */
+/** The maximum length of a value that is quoted in a message, in UTF-16 units. */
 const MAX_EXCERPT_LENGTH = 200
 
-/** Returns a value for a sentence: its `textOf` in quotation marks, shortened. Never throws. */
+/** Returns the text of a value (see `textOf`) in quotation marks, shortened. Never throws. */
 export function quote(value: unknown): string {
   return `"${clip(textOf(value))}"`
 }
 
-/** Returns text as it is, and anything else that a definition holds as its `jsonExcerpt`. */
+/**
+ * Returns a text unchanged, the empty text for `undefined`, and the `jsonExcerpt` of any other
+ * value.
+ */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   return value === undefined ? '' : jsonExcerpt(value)
 }
 
-/** Returns a text that is short enough to be repeated; `…` stands for what is left out. */
+/** Returns the first 200 UTF-16 units of a text, followed by `…` if the text is longer. */
 export function clip(text: string): string {
   return text.length <= MAX_EXCERPT_LENGTH ? text : `${text.slice(0, MAX_EXCERPT_LENGTH)}…`
 }
 
 /**
- * Returns the beginning of a value's JSON text, and `[object Date]` or the like for what JSON cannot
- * write. Never throws, and reads no more of the value than it returns, so that a huge value costs
- * little and one that contains itself comes to an end.
+ * Returns the first 200 UTF-16 units of the JSON text of a value. A part that is not JSON is
+ * written like `[object Date]`. Never throws. Reads only the part of the value that it returns, so
+ * that huge and circular values are safe.
  */
 export function jsonExcerpt(value: unknown): string {
   return clip(extended('', value))
 }
 
-/** Each level adds a bracket, so the recursion is no deeper than the excerpt is long. */
+/** Each level adds a bracket, so that the depth of recursion is bounded by the excerpt's length. */
 function extended(text: string, value: unknown): string {
   if (typeof value === 'string') return text + JSON.stringify(cut(value))
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) {

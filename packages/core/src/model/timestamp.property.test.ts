@@ -24,8 +24,8 @@ const almostTimestamp = fc
     return `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${suffix}`
   })
 
-describe('parseTimestamp, for any text', () => {
-  it('reads back every timestamp that Date writes', () => {
+describe('parseTimestamp for any text', () => {
+  it('parseTimestamp parses every timestamp that Date formats', () => {
     fc.assert(
       fc.property(fc.integer({ min: FIRST, max: LAST }), (timestamp) => {
         expect(parseTimestamp(new Date(timestamp).toISOString())).toBe(timestamp)
@@ -34,7 +34,7 @@ describe('parseTimestamp, for any text', () => {
     )
   })
 
-  it('agrees with Date.parse wherever both read the text', () => {
+  it('parseTimestamp agrees with Date.parse for every text that both accept', () => {
     fc.assert(
       fc.property(almostTimestamp, (text) => {
         const ours = parseTimestamp(text)
@@ -45,7 +45,7 @@ describe('parseTimestamp, for any text', () => {
     )
   })
 
-  it('is undefined or an integer, and never throws', () => {
+  it('parseTimestamp returns undefined or an integer, and never throws', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), almostTimestamp), (text) => {
         const timestamp = parseTimestamp(text)

@@ -9,11 +9,11 @@ describe('parseTimestamp', () => {
     ['2000-02-29T00:00:00Z', 951_782_400_000],
     ['0000-01-01T00:00:00Z', -62_167_219_200_000],
     ['9999-12-31T23:59:59.999Z', 253_402_300_799_999],
-  ])('reads %s', (text, timestamp) => {
+  ])('parseTimestamp parses %s', (text, timestamp) => {
     expect(parseTimestamp(text)).toBe(timestamp)
   })
 
-  it('applies offsets of whole minutes on either side of UTC', () => {
+  it('parseTimestamp applies offsets of whole minutes on both sides of UTC', () => {
     const noon = parseTimestamp('2024-06-01T12:00:00Z')
     expect(parseTimestamp('2024-06-01T17:30:00+05:30')).toBe(noon)
     expect(parseTimestamp('2024-06-01T00:00:00-12:00')).toBe(noon)
@@ -21,18 +21,18 @@ describe('parseTimestamp', () => {
     expect(parseTimestamp('2024-06-01T12:00:00-00:00')).toBe(noon)
   })
 
-  it('drops what is below a millisecond, however many digits', () => {
+  it('parseTimestamp ignores any number of digits after the milliseconds', () => {
     expect(parseTimestamp('1970-01-01T00:00:00.5Z')).toBe(500)
     expect(parseTimestamp('1970-01-01T00:00:00.0019999Z')).toBe(1)
     expect(parseTimestamp(`1970-01-01T00:00:00.${'9'.repeat(10_000)}Z`)).toBe(999)
     expect(parseTimestamp('1969-12-31T23:59:59.0001Z')).toBe(-1000)
   })
 
-  it('accepts lower-case t and z', () => {
+  it('parseTimestamp accepts lower-case t and z', () => {
     expect(parseTimestamp('1970-01-01t00:00:01z')).toBe(1000)
   })
 
-  it('reads a leap second as the first moment of the next UTC day', () => {
+  it('A leap second is the first second of the next UTC day', () => {
     const newYear = parseTimestamp('2017-01-01T00:00:00Z')
     expect(parseTimestamp('2016-12-31T23:59:60Z')).toBe(newYear)
     expect(parseTimestamp('2016-12-31T15:59:60-08:00')).toBe(newYear)
@@ -67,7 +67,7 @@ describe('parseTimestamp', () => {
     '2024-01-01T00:00:00,5Z',
     '١٩٧٠-01-01T00:00:00Z',
     '1704067200000',
-  ])('refuses %j', (text) => {
+  ])('parseTimestamp refuses %j', (text) => {
     expect(parseTimestamp(text)).toBeUndefined()
   })
 })

@@ -5,10 +5,10 @@ const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
 /**
- * An RFC 3339 text with date, time and zone → epoch milliseconds (an integer, negative before
- * 1970); anything else is undefined. Digits below a millisecond are dropped; `T` and `Z` may be
- * lower case; hours end at 23. A leap second, `23:59:60` in UTC, is the first moment of the next
- * day, as it is in epoch time.
+ * Parses an RFC 3339 timestamp and returns epoch milliseconds, an integer that is negative before
+ * 1970. Returns `undefined` for any other text. Digits after the milliseconds are ignored. `T` and
+ * `Z` can be lower case. A leap second, `23:59:60` in UTC, is the first second of the next day, as
+ * in Unix time.
  */
 export function parseTimestamp(text: string): number | undefined {
   const match = RFC_3339.exec(text)
@@ -27,16 +27,19 @@ export function parseTimestamp(text: string): number | undefined {
   return start + Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'))
 }
 
-/** Days from 1970-01-01 in the proleptic Gregorian calendar; undefined: no such day. */
+/**
+ * Returns the number of days since 1970-01-01 in the proleptic Gregorian calendar, or `undefined`
+ * if the date does not exist.
+ */
 function daysSinceEpoch(year: number, month: number, day: number): number | undefined {
   const start = startOfMonth(year, month)
   if (month < 1 || month > 12 || day < 1) return undefined
   return day > startOfMonth(year, month + 1) - start ? undefined : start + day - 1
 }
 
-/** The same of the first day of a month; 13 is January once more. */
+/** Returns the number of days since 1970-01-01 of the first day of a month in 1…13. */
 function startOfMonth(year: number, month: number): number {
-  // Years begin in March here, so that the leap day is the last of its year.
+  // Years start in March, so that a leap day is the last day of its year.
   const shifted = month > 2 ? year : year - 1
   const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5)
   const leapDays = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400)

@@ -16,7 +16,7 @@ describe('parseFlagValue', () => {
     ['json', '"text"', 'text'],
     ['json', 'null', null],
     ['json', '[-0]', [0]],
-  ])('reads the %s %j', (type, text, value) => {
+  ])('parseFlagValue parses the %s %j', (type, text, value) => {
     expect(parseFlagValue(type, text)).toStrictEqual(value)
   })
 
@@ -36,13 +36,13 @@ describe('parseFlagValue', () => {
     ['json', "{'a': 1}"],
     ['json', '[1e999]'],
     ['json', 'undefined'],
-  ])('refuses the %s %j', (type, text) => {
+  ])('parseFlagValue refuses the %s %j', (type, text) => {
     expect(() => parseFlagValue(type, text)).toThrowError(
       expect.objectContaining({ code: 'INVALID_DEFINITION' }),
     )
   })
 
-  it('refuses an unknown type and a value that is no text', () => {
+  it('parseFlagValue refuses an unknown type and a value that is not text', () => {
     for (const [type, text] of [
       ['date', '1'],
       ['string', 5],
@@ -55,17 +55,17 @@ describe('parseFlagValue', () => {
 
   it.each<[FlagValueType, string, string]>([
     ['boolean', 'yes', 'must be `true` or `false`'],
-    ['number', '"1"', 'must be a number'],
+    ['number', '"1"', 'must be a JSON number'],
     ['number', '1e999', 'too large'],
     ['json', '{', 'must be JSON'],
-    ['number', '1,5', 'must be a number'],
+    ['number', '1,5', 'must be a JSON number'],
     ['date' as FlagValueType, '1', 'The type of a flag must be'],
     ['string', 5 as unknown as string, 'must be text'],
-  ])('says of the %s %j what is wrong', (type, text, message) => {
+  ])('The message for the %s %j describes the expected value', (type, text, message) => {
     expect(() => parseFlagValue(type, text)).toThrow(message)
   })
 
-  it('keeps what the JSON parser had to say as the cause', () => {
+  it('The cause of an invalid json value is the error of the JSON parser', () => {
     try {
       parseFlagValue('json', '{')
       expect.unreachable()
@@ -74,7 +74,7 @@ describe('parseFlagValue', () => {
     }
   })
 
-  it('limits nesting, however deep the text is', () => {
+  it('parseFlagValue limits nesting, even for extremely deep text', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
     expect(() => parseFlagValue('json', nested(MAX_VALUE_NESTING))).not.toThrow()
@@ -87,7 +87,7 @@ describe('parseFlagValue', () => {
     }
   })
 
-  it('freezes all of the value, and keeps __proto__ as a name', () => {
+  it('parseFlagValue freezes the whole value, and keeps __proto__ as a name', () => {
     const value = parseFlagValue('json', '{"__proto__": {"a": [1]}}') as Record<string, object>
     expect(Object.keys(value)).toEqual(['__proto__'])
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
@@ -95,7 +95,7 @@ describe('parseFlagValue', () => {
     expect(JSON.stringify(value)).toBe('{"__proto__":{"a":[1]}}')
   })
 
-  it('reads any JSON text so that writing it gives the same again', () => {
+  it('A parsed JSON value can be serialized to the same JSON again', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const value = parseFlagValue('json', text)
@@ -104,7 +104,7 @@ describe('parseFlagValue', () => {
     )
   })
 
-  it('throws nothing but refusals, whatever the text', () => {
+  it('parseFlagValue throws only FlagErrors, for any text', () => {
     const types = fc.constantFrom<FlagValueType>('boolean', 'string', 'number', 'json')
     fc.assert(
       fc.property(types, fc.string(), (type, text) => {

@@ -1,18 +1,21 @@
 import { FlagError } from './errors.ts'
 import type { JsonValue } from './json.ts'
 
+/** The type of all values of a flag. */
 export type FlagValueType = 'boolean' | 'string' | 'number' | 'json'
+/** The value that a flag serves. */
 export type FlagValue = JsonValue
 
-/** Values by flag key. Made by the engine, it has no prototype: any key is safe. */
+/** Values by flag key. The engine creates them without a prototype, so that any key is safe. */
 export type FlagValues = Readonly<Record<string, FlagValue>>
 
-/** How deep the lists and objects of a `json` value may nest. */
+/** The maximum depth of nested arrays and objects in a `json` value. */
 export const MAX_VALUE_NESTING = 64
 
 /**
- * Reads a variation's text by the flag's type: `true` or `false`; any text; a finite JSON number;
- * any JSON. The result is deeply frozen. Throws `INVALID_DEFINITION` for anything else.
+ * Parses the value of a variation by the type of its flag. `boolean` values are `true` or `false`,
+ * `number` values are finite JSON numbers, and `json` values are any JSON. The result is deeply
+ * frozen. Throws `INVALID_DEFINITION` if the text is not a value of the type.
  */
 export function parseFlagValue(type: FlagValueType, text: string): FlagValue {
   if (typeof text !== 'string') throw invalid('The value of a variation must be text')
@@ -33,7 +36,7 @@ export function parseFlagValue(type: FlagValueType, text: string): FlagValue {
 }
 
 function parseNumber(text: string): number {
-  const expected = 'A number value must be a number as JSON has it, such as `-1.5`'
+  const expected = 'A number value must be a JSON number, such as `-1.5`'
   const value = parseJson(text, expected)
   if (typeof value !== 'number') throw invalid(expected)
   return normalizeNumber(value)
@@ -47,7 +50,7 @@ function parseJson(text: string, expected: string): JsonValue {
   }
 }
 
-/** JSON text can say 1e999 and -0, but neither survives being written as JSON again. */
+/** Replaces -0 by 0, and throws for 1e999. `JSON.stringify` preserves neither of these numbers. */
 function normalizeNumber(value: number): number {
   if (!Number.isFinite(value)) throw invalid('A number is too large')
   return value === 0 ? 0 : value
@@ -61,7 +64,7 @@ function normalize(value: JsonValue, depth: number): JsonValue {
   }
   if (Array.isArray(value)) return Object.freeze(value.map((item) => normalize(item, depth + 1)))
   const members = Object.entries(value)
-  // `fromEntries` defines properties, so that `__proto__` is a name like any other.
+  // `fromEntries` defines properties, so that `__proto__` is an ordinary name.
   return Object.freeze(
     Object.fromEntries(members.map(([name, member]) => [name, normalize(member, depth + 1)])),
   )

@@ -82,7 +82,7 @@ describe('elem_match', () => {
     [people, 'elem_match', '[{"attribute": "", "operator": "not_exists"}]', true],
     [people.slice(0, 3), 'elem_match', '[{"attribute": "", "operator": "not_exists"}]', false],
     [people, 'elem_match', '[{"attribute": "toString", "operator": "exists"}]', false],
-    // Within an element, no kind leads anywhere.
+    // A kind at the start of a reference has no meaning in an element.
     [[{ x: 1 }], 'elem_match', '[{"attribute": "user.x", "operator": "exists"}]', false],
     [
       [{ kind: 'user', x: 1 }],
@@ -141,12 +141,12 @@ describe('elem_match', () => {
   ])
 })
 
-describe('elem_match with more elements and text than its conditions may read', () => {
+describe('elem_match beyond its limit of work', () => {
   const conditions = (count: number, operator = 'neq', value = 'b') =>
     JSON.stringify(Array(count).fill({ attribute: '', operator, value }))
   const nested = (count: number) =>
     JSON.stringify([{ attribute: '', operator: 'elem_match', value: conditions(count) }])
-  /** 488 elements that count 16 units each, and 4 units of text in all. */
+  /** 488 elements that count 16 units each, with 4 units of text in total. */
   const fits = [...Array<string>(487).fill(''), 'aaaa']
 
   table([
@@ -154,16 +154,16 @@ describe('elem_match with more elements and text than its conditions may read', 
     [fits, 'elem_match', conditions(64), true],
     [[...fits.slice(1), 'a'.repeat(5)], 'elem_match', conditions(64), false],
     [[...fits, 'a'], 'elem_match', conditions(63), true],
-    // The condition on elements of elements counts as one more.
+    // The outer condition counts too.
     [[fits.slice(1)], 'elem_match', nested(63), true],
     [[fits], 'elem_match', nested(63), false],
-    // A pattern searches 2,048 units, as it does of an array.
+    // Patterns search at most 2,048 units in total, as in an array without `elem_match`.
     [['a'.repeat(1024), 'a'.repeat(1024)], 'elem_match', conditions(1, 'not_matches'), true],
     [['a'.repeat(1024), 'a'.repeat(1024)], 'elem_match', conditions(2, 'not_matches'), false],
     [['a'.repeat(1024), 'a'.repeat(1025)], 'elem_match', conditions(1, 'not_matches'), false],
   ])
 
-  it('does not hold when it is negated, either', () => {
+  it('An elem_match condition beyond its limit of work does not match, negated or not', () => {
     const it = [...fits, 'aaaaa']
     const definition = { attribute: 'it', operator: 'elem_match', value: conditions(64) }
     for (const negate of [false, true]) {

@@ -21,14 +21,14 @@ import { MAX_SEARCHED_ARRAY } from './pattern-comparison.ts'
 import { StructureSet } from './structure-set.ts'
 import { asWritten } from './text-comparison.ts'
 
-/** An array in which every value of a list is found. */
+/** Matches an array that contains every value of a list. */
 export const containsAll: Comparison = ofArray('list', (value, means) => {
   if (readList(value) === undefined) return undefined
   const wanted = means.lazily(() => (readList(value) ?? []).map(wantedOf))
   return (array) => wanted().length > 0 && areAllIn(array, wanted())
 })
 
-/** An array in which no value of a list is found. */
+/** Matches an array that contains no value of a list. */
 export const containsNone: Comparison = ofArray('list', (value, means) => {
   if (readList(value) === undefined) return undefined
   const unwanted = means.lazily(() => new LiteralSet(readList(value) ?? [], asWritten))
@@ -37,7 +37,7 @@ export const containsNone: Comparison = ofArray('list', (value, means) => {
 
 const equalSize = numeric((size, wanted) => size === wanted)
 
-/** How the number of elements may be compared, by the name of the operator. */
+/** The comparisons of the number of elements, by the name of the operator. */
 const SIZE_COMPARISONS: ReadonlyMap<JsonValue | undefined, Comparison> = new Map([
   ['eq', equalSize],
   ['neq', numeric((size, unwanted) => size !== unwanted)],
@@ -48,7 +48,7 @@ const SIZE_COMPARISONS: ReadonlyMap<JsonValue | undefined, Comparison> = new Map
   ['between', range],
 ])
 
-/** An array by the number of its elements. */
+/** Matches an array by the number of its elements. */
 export const size: Comparison = ofArray('size', (value, means) => {
   const isRight = readSizeTest(value, means)
   return isRight && ((array) => isRight(array.length) === true)
@@ -63,16 +63,16 @@ function readSizeTest(value: string, means: Means): Test | undefined {
   return text === undefined ? undefined : SIZE_COMPARISONS.get(op)?.read(text, means)
 }
 
-/** The most conditions on elements that an array is compared with. */
+/** The maximum number of conditions on the elements of an array. */
 export const MAX_ELEMENT_CONDITIONS = 64
 /**
- * What the conditions on elements read at most: every condition reads each element, which counts as
- * so many units, and the units of all its texts.
+ * The maximum work of the conditions on the elements of an array. For each condition, the work is
+ * the number of elements times `UNITS_PER_ELEMENT`, plus the UTF-16 units of all texts.
  */
 export const MAX_ELEMENT_WORK = 500_000
 const UNITS_PER_ELEMENT = 16
 
-/** An array with an element for which all of a list of conditions hold. */
+/** Matches an array with an element that matches all of a list of conditions. */
 export const element: Comparison = ofArray('conditions', (value, means) => {
   const list = parseArray(value)
   if (list === undefined || list.length > MAX_ELEMENT_CONDITIONS) return undefined
@@ -89,12 +89,12 @@ export const element: Comparison = ofArray('conditions', (value, means) => {
   }
 })
 
-/** How many values an array holds, at all depths, and how long the texts among them are. */
+/** Returns the number of values in an array, at all depths, and the total length of its texts. */
 function sizeOf(array: JsonArray): { readonly elements: number; readonly units: number } {
   const values: (JsonValue | undefined)[] = [...array]
   let elements = 0
   let units = 0
-  // More elements are too many for a single condition.
+  // An array with more elements exceeds the limit even for a single condition.
   for (; values.length > 0 && UNITS_PER_ELEMENT * elements <= MAX_ELEMENT_WORK; elements += 1) {
     const value = values.pop()
     if (typeof value === 'string') units += value.length
@@ -104,7 +104,7 @@ function sizeOf(array: JsonArray): { readonly elements: number; readonly units: 
   return { elements, units }
 }
 
-/** A comparison that can read nothing but arrays, and takes them as a whole. */
+/** Creates a comparison of arrays as a whole. Other values have the wrong type. */
 function ofArray(
   expects: Expectation,
   read: (value: string, means: Means) => ((array: JsonArray) => TestResult) | undefined,

@@ -16,7 +16,7 @@ function isIn(value: unknown, context: EvaluationContext, extensions?: Extension
 describe('in_bucket', () => {
   const user = { kind: 'user', key: 'user-1' } as const
 
-  it('deals as a rollout of the same salt does: user-1 has bucket 17502 under "checkout"', () => {
+  it('in_bucket uses the buckets of a rollout with the same salt: user-1 has bucket 17502 under "checkout"', () => {
     expect(isIn({ salt: 'checkout', ranges: [[17502, 17503]] }, user)).toBe(true)
     expect(isIn({ salt: 'checkout', ranges: [[17503, 100_000]] }, user)).toBe(false)
     expect(isIn({ salt: 'checkout', ranges: [[0, 17502]] }, user)).toBe(false)
@@ -37,7 +37,7 @@ describe('in_bucket', () => {
     expect(isIn({ salt: 'checkout', ranges: [] }, user)).toBe(false)
   })
 
-  it('reads the key as a rollout does', () => {
+  it('in_bucket reads the key like a rollout', () => {
     const everybody = { salt: 's', ranges: [[0, 100_000]] }
     expect(isIn(everybody, { kind: 'device', key: 7 })).toBe(true)
     expect(isIn(everybody, { kind: 'user', key: '' })).toBe(false)
@@ -45,14 +45,14 @@ describe('in_bucket', () => {
     expect(isIn(everybody, { kind: 'multi', organization: { key: 'acme' } })).toBe(false)
   })
 
-  it('uses the scheme that it names', () => {
+  it('in_bucket uses the scheme of its value', () => {
     const schemes = new Map([['tens', () => (key: string) => key.length * 10]])
     const value = { salt: '', scheme: 'tens', ranges: [[60, 61]] }
     expect(isIn(value, user, { schemes })).toBe(true)
     expect(isIn(value, { kind: 'user', key: 'ada' }, { schemes })).toBe(false)
   })
 
-  it('hands the total weight to the scheme', () => {
+  it('in_bucket passes the total weight to the scheme', () => {
     const schemes = new Map([
       [
         'weights',
@@ -112,7 +112,7 @@ describe('in_bucket', () => {
     [{ salt: 's', ranges: [[0, 1]], sheme: 'ff' }],
     [[]],
     ['s'],
-  ])('refuses %j', (value) => {
+  ])('in_bucket refuses the value %j', (value) => {
     const definition = { attribute: 'key', operator: 'in_bucket', value: JSON.stringify(value) }
     expect(conditionFault(definition)).toMatch(/^The value of "in_bucket" must be a JSON object/)
     expect(isIn(value, user)).toBe(false)

@@ -8,7 +8,9 @@ interface BucketShare extends Omit<BucketingSettings, 'strategy' | 'ranges'> {
   readonly ranges: readonly { readonly from: number; readonly to: number }[]
 }
 
-/** A key whose bucket lies in one of some ranges, as a rollout with this salt would deal it. */
+/**
+ * Matches a bucketing key if one of the ranges contains its bucket, in a rollout with this salt.
+ */
 export const bucketing: Comparison = {
   expects: 'share',
   read: (value, means) => {
@@ -39,6 +41,6 @@ function parseShare(text: string): BucketShare | undefined {
     ranges.push({ from: pair[0], to: pair[1] })
   }
   if (rangesFault(ranges, totalWeight) !== undefined) return undefined
-  // What is written has no other members than those that were read.
+  // The object has no members other than those checked above.
   return { ...(written as object), salt, scheme, ranges }
 }

@@ -22,7 +22,7 @@ describe('parseAddress', () => {
     ['::ffff:10.1.2.3', [0x0a010203]],
     ['::FFFF:a01:203', [0x0a010203]],
     ['0000:0000:0000:0000:0000:ffff:255.255.255.255', [-1]],
-  ])('reads %s', (text, words) => {
+  ])('parseAddress parses %s', (text, words) => {
     expect(parseAddress(text)).toEqual(words)
   })
 
@@ -40,7 +40,7 @@ describe('parseAddress', () => {
     ],
     ...['::g', ':1', '1:', '1::2:', '::1%eth0', '[::1]', '10.0.0.1::', '::10.0.0.1:1', '::1.2.3'],
     ...['1:2:3:4:5:6:7:10.0.0.1', '::10.0.0.256', `${'0'.repeat(60)}::1`, '٠.0.0.0'],
-  ])('takes %j for none', (text) => {
+  ])('parseAddress refuses %j', (text) => {
     expect(parseAddress(text)).toBeUndefined()
   })
 })
@@ -49,7 +49,7 @@ describe('parseNetwork', () => {
   it.each([
     ...['10.0.0.0/33', '10.0.0.0/', '10.0.0.0/08', '10.0.0.0/-1', '10.0.0.0/8/8', '/8', '10/8'],
     ...['::/129', '::/ 1', '::/1e1', 'localhost', ''],
-  ])('takes %j for none', (text) => {
+  ])('parseNetwork refuses %j', (text) => {
     expect(parseNetwork(text)).toBeUndefined()
   })
 })
@@ -81,7 +81,7 @@ describe('isInNetwork', () => {
     ['::ffff:10.1.1.1', '::ffff:0:0/95', false],
     ['::1', '0.0.0.0/0', false],
     ['::fffe:1:1', '::ffff:0:0/95', true],
-  ])('%s in %s: %j', (address, network, expected) => {
+  ])('The address %s is in the network %s: %j', (address, network, expected) => {
     expect(isIn(address, network)).toBe(expected)
   })
 })

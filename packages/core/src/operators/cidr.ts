@@ -1,25 +1,26 @@
-/** An IP address as numbers: the one word of IPv4, or the four of IPv6. */
+/** An IP address as words of 32 bits: one for IPv4, four for IPv6. */
 export type Address = readonly number[]
 
-/** The addresses that begin with the same bits. */
+/** A range of addresses that share a prefix. */
 export interface Network {
-  /** The first one. */
+  /** The first address of the range. */
   readonly address: Address
-  /** For each word, the bits that count. */
+  /** The mask of the prefix, for each word of the address. */
   readonly masks: readonly number[]
 }
 
-/** The longest way to write an address: `0000:…:0000:255.255.255.255`. */
+/** The maximum length of an address in text: `0000:…:0000:255.255.255.255`. */
 const MAX_ADDRESS_LENGTH = 45
 const V4_BITS = 32
 const V6_BITS = 128
-/** What stands before an IPv4 address that is written as an IPv6 one. */
+/** The length of the prefix of IPv4-mapped IPv6 addresses, in bits. */
 const MAPPED_BITS = 96
 const V6_GROUPS = 8
 
 /**
- * An address such as `10.0.0.1`, `2001:db8::1` or `::ffff:10.0.0.1`, which is IPv4. Undefined: it
- * is none; numbers with leading zeros, zones and ports make it none.
+ * Parses an IP address such as `10.0.0.1` or `2001:db8::1`. An IPv4-mapped address such as
+ * `::ffff:10.0.0.1` is returned as IPv4. Returns `undefined` for any other text, including
+ * addresses with leading zeros in decimal numbers, with a zone or with a port.
  */
 export function parseAddress(text: string): Address | undefined {
   if (text.length > MAX_ADDRESS_LENGTH) return undefined
@@ -28,7 +29,10 @@ export function parseAddress(text: string): Address | undefined {
   return words !== undefined && isMapped(words) ? words.slice(3) : words
 }
 
-/** A network such as `10.0.0.0/8`; an address without a length is a network of its own. */
+/**
+ * Parses a network in CIDR notation, such as `10.0.0.0/8`. An address without a prefix length is a
+ * network of one address. Returns `undefined` for any other text.
+ */
 export function parseNetwork(text: string): Network | undefined {
   const [base = '', length, ...rest] = text.split('/')
   if (rest.length > 0 || base.length > MAX_ADDRESS_LENGTH) return undefined
@@ -37,29 +41,29 @@ export function parseNetwork(text: string): Network | undefined {
   const most = words.length === 1 ? V4_BITS : V6_BITS
   const bits = length === undefined ? most : parseDecimal(length, most)
   if (bits === undefined) return undefined
-  // A shorter prefix takes in more than IPv4, and so is about IPv6.
+  // A network with a shorter prefix also contains addresses that are not IPv4-mapped.
   const isV4InV6 = isMapped(words) && bits >= MAPPED_BITS
   const address = isV4InV6 ? words.slice(3) : words
   return maskedNetwork(address, isV4InV6 ? bits - MAPPED_BITS : bits)
 }
 
-/** Networks among which the one that contains an address is found by halving. */
+/** A set of networks. The network of an address is found by binary search. */
 export class NetworkSet {
-  /** In the order of their first addresses; none lies within another. */
+  /** The networks, sorted by their first addresses. None contains another. */
   readonly #networks: Network[] = []
 
   constructor(networks: readonly Network[]) {
     const sorted = [...networks].sort(
       (left, right) => compare(left.address, right.address) || compare(left.masks, right.masks),
     )
-    // Two networks have no address in common, or one contains the other.
+    // Two networks either have no address in common, or one contains the other.
     for (const network of sorted) {
       const last = this.#networks.at(-1)
       if (last === undefined || !isInNetwork(network.address, last)) this.#networks.push(network)
     }
   }
 
-  /** Whether one of the networks contains the address. */
+  /** Returns `true` if one of the networks contains the address. */
   has(address: Address): boolean {
     let low = 0
     let high = this.#networks.length
@@ -74,7 +78,7 @@ export class NetworkSet {
   }
 }
 
-/** By family, then by words without a sign. Shorter prefixes have smaller masks. */
+/** Compares by family, then by unsigned words. The masks of shorter prefixes are smaller. */
 function compare(left: Address, right: Address): number {
   let order = left.length - right.length
   for (let index = 0; index < left.length && order === 0; index += 1) {
@@ -83,7 +87,9 @@ function compare(left: Address, right: Address): number {
   return order
 }
 
-/** Whether the address lies in the network. One family is never in a network of the other. */
+/**
+ * Returns `true` if the network contains the address. Addresses of the other family never match.
+ */
 export function isInNetwork(address: Address, { address: base, masks }: Network): boolean {
   if (address.length !== base.length) return false
   for (let index = 0; index < base.length; index += 1) {
@@ -96,7 +102,7 @@ export function isInNetwork(address: Address, { address: base, masks }: Network)
 function maskedNetwork(address: Address, bits: number): Network {
   const masks = address.map((_, index) => {
     const counting = Math.min(Math.max(bits - index * 32, 0), 32)
-    // Shifting by 32 would shift by nothing.
+    // A shift by 32 bits has no effect in JavaScript.
     return counting === 0 ? 0 : -1 << (32 - counting)
   })
   return { address: address.map((word, index) => word & (masks[index] ?? 0)), masks }
@@ -116,7 +122,7 @@ const ZERO = 0x30
 const DOT = 0x2e
 const COLON = 0x3a
 
-/** The word that four decimal numbers from `start` to the end of the text stand for. */
+/** Parses an IPv4 address from `start` to the end of the text. */
 function readV4(text: string, start: number): number | undefined {
   let word = 0
   let at = start
@@ -137,7 +143,9 @@ function readV4(text: string, start: number): number | undefined {
   return at === text.length ? word : undefined
 }
 
-/** `::` stands for at least one group of zeros; the last two groups may be written as IPv4. */
+/**
+ * Parses an IPv6 address. `::` means one or more groups of zeros. The end can be an IPv4 address.
+ */
 function parseV6(text: string): Address | undefined {
   const groups: number[] = []
   let gap = text.startsWith('::') ? 0 : -1
@@ -169,7 +177,7 @@ function parseV6(text: string): Address | undefined {
   return at === text.length ? wordsOf(groups, gap) : undefined
 }
 
-/** The value of the hexadecimal digit at a place; -1 if there is none. */
+/** Returns the value of the hexadecimal digit at a position, or -1 if there is none. */
 function hexDigit(text: string, at: number): number {
   const unit = text.charCodeAt(at)
   if (unit >= ZERO && unit <= 0x39) return unit - ZERO
@@ -177,7 +185,10 @@ function hexDigit(text: string, at: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
-/** `gap`: the number of groups before `::`; -1 without. */
+/**
+ * Returns the words of an IPv6 address, or `undefined` if the number of groups is wrong. `gap` is
+ * the number of groups before `::`, or -1 if there is no `::`.
+ */
 function wordsOf(groups: readonly number[], gap: number): Address | undefined {
   const missing = V6_GROUPS - groups.length
   if (gap === -1 ? missing !== 0 : missing < 1) return undefined

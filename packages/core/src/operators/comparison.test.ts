@@ -3,7 +3,7 @@ import { table } from '../../test/operator-table.ts'
 import { conditionFault } from '../authoring/condition-fault.ts'
 import { MAX_PARSED_LENGTH } from './comparison.ts'
 
-describe('number operators', () => {
+describe('Number operators', () => {
   table([
     [5, 'gt', '4', true],
     [5, 'gt', '5', false],
@@ -91,7 +91,7 @@ describe('before and after', () => {
   ])
 })
 
-describe('semver operators', () => {
+describe('Semantic version operators', () => {
   table([
     ['v1.2', 'semver_eq', '1.2.0+x', true],
     ['1.2.0-rc.1', 'semver_eq', '1.2.0', false],
@@ -130,7 +130,7 @@ describe('semver operators', () => {
   ])
 })
 
-describe('the order of texts', () => {
+describe('Operators on the order of texts', () => {
   table([
     ['b', 'str_gt', 'a', true],
     ['a', 'str_gt', 'a', false],
@@ -139,7 +139,7 @@ describe('the order of texts', () => {
     ['a', 'str_lte', 'B', false],
     ['10', 'str_lt', '9', true],
     ['', 'str_lt', 'a', true],
-    // Compared as UTF-16 units, the emoji would come first.
+    // By UTF-16 units, the emoji would precede the other character.
     ['\u{1f600}', 'str_gt', '\uffee', true],
     [10, 'str_lt', '9', false],
     [undefined, 'str_lt', '9', false],
@@ -198,7 +198,7 @@ describe('in_cidr', () => {
   ])
 })
 
-describe('a text that is too long to be parsed', () => {
+describe('Text that is too long to be parsed', () => {
   const zeros = (length: number) => '0'.repeat(length)
   const digits = (length: number) => '1'.repeat(length)
   const timestamp = (length: number) => `2024-06-01T12:00:00.${zeros(length - 21)}Z`
@@ -219,7 +219,7 @@ describe('a text that is too long to be parsed', () => {
   ])
 })
 
-describe('a value that its operator cannot read', () => {
+describe('Values that their operator refuses', () => {
   it.each([
     ['between', '["a", 2]'],
     ['between', '[1, "b"]'],
@@ -230,7 +230,7 @@ describe('a value that its operator cannot read', () => {
     ['modulo', '2'],
     ['modulo', '2|1|0'],
     ['is_type', '["string", "nonsense"]'],
-  ])('is a fault of the condition: %s %s', (operator, value) => {
+  ])('The condition %s %s has a fault', (operator, value) => {
     expect(conditionFault({ attribute: 'a', operator, value })).toContain(`"${operator}" must be`)
   })
 })

@@ -4,16 +4,17 @@ import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '.
 import { parseTimestamp } from '../model/timestamp.ts'
 import { parseSemver, type Semver, semverKey } from './semver.ts'
 
-/** Whether an attribute's value compares as the operator says. */
+/** Compares the value of an attribute with the value of a condition. */
 export type Test = (value: JsonValue) => TestResult
 
 /**
- * `undefined`: the value is not of the type that is compared. `unreadable`: it is, but comparing it
- * would cost too much; the condition does not hold, negated or not.
+ * The result of a test. `undefined` if the attribute has another type than the operator compares.
+ * `unreadable` if the comparison would cost too much; then the condition does not match, negated or
+ * not.
  */
 export type TestResult = boolean | undefined | 'unreadable'
 
-/** What the value of a condition must be. */
+/** The expected form of the value of a condition. */
 export type Expectation =
   | 'conditions'
   | 'timestamp'
@@ -31,47 +32,51 @@ export type Expectation =
   | 'version'
   | 'versions'
 
+/** The comparison that an operator performs. */
 export interface Comparison {
   readonly expects: Expectation
   /**
-   * Reads the value of a condition, once; undefined: it is not what was expected. `isNegated`: the
-   * operator is a negative one, or the condition has `negate`, or both.
+   * Parses the value of a condition and returns its test, or `undefined` if the value does not have
+   * the expected form. `isNegated` is `true` if the operator is a negative one, the condition has
+   * `negate`, or both.
    */
   readonly read: (value: string, means: Means, isNegated?: boolean) => Test | undefined
-  /** An array is compared as a whole only, not element by element too. */
+  /** `true` if an array is compared only as a whole. Otherwise its elements are compared too. */
   readonly isOfWhole?: true
 }
 
-/** What reading a value may take beside the value itself. */
+/** The dependencies of parsing the value of a condition. */
 export interface Means {
   readonly extensions: Extensions
-  /** Records an extension that is needed and missing. */
+  /** Records a required extension that is missing. */
   reportMissing(extension: string): undefined
-  /** Reads conditions on the elements of an attribute; `undefined` if one cannot be read. */
+  /** Compiles conditions on the elements of an attribute. `undefined` if one of them is invalid. */
   readElementConditions(definitions: JsonArray): ElementConditions | undefined
   /**
-   * Returns a function that makes something when it is first called, and then keeps it. What takes
-   * long belongs into it: most conditions are compiled more often than they are evaluated.
+   * Returns a function that creates a result when it is first called, and returns the same result
+   * afterwards. Expensive work belongs there, because most conditions are compiled more often than
+   * they are evaluated.
    */
   lazily<Result extends object>(make: () => Result): () => Result
 }
 
-/** Conditions on one element. */
+/** Compiled conditions on one element of an array. */
 export interface ElementConditions {
-  /** Whether all hold for the element. */
+  /** Returns `true` if the element matches all conditions. */
   readonly hold: (element: JsonValue) => boolean
-  /** How many there are, those on elements of elements included. */
+  /** The number of conditions, including conditions on elements of elements. */
   readonly count: number
-  /** How many of these search for a pattern. */
+  /** The number of conditions that search for a regular expression. */
   readonly patterns: number
 }
 
-/** What is done to two texts before they are compared. */
+/** Normalizes a text before it is compared. */
 export type Fold = (text: string) => string
 
-/** Any value that is there. */
+/** Matches any value that is not missing. */
 export const existence: Comparison = { expects: 'text', read: () => () => true }
 
+/** The type checks of the operator `is_type`, by type name. */
 export const TYPES: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   string: (value) => typeof value === 'string',
   number: (value) => asFinite(value) !== undefined,
@@ -81,7 +86,7 @@ export const TYPES: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   semver: (value) => asSemver(value) !== undefined,
 }
 
-/** Of one of the types listed. */
+/** Matches a value of one of the listed types. */
 export const type: Comparison = {
   expects: 'types',
   read: (value) => {
@@ -94,7 +99,7 @@ export const type: Comparison = {
   isOfWhole: true,
 }
 
-/** Text before or after another by code point. */
+/** Creates a comparison of texts by code point. */
 export function ordered(holds: (order: number) => boolean): Comparison {
   return against({
     expects: 'text',
@@ -104,17 +109,21 @@ export function ordered(holds: (order: number) => boolean): Comparison {
   })
 }
 
-/** A number, or text that is one, against a number. */
+/** Creates a comparison of numbers. An attribute can also be a number as text. */
 export function numeric(holds: (attribute: number, value: number) => boolean): Comparison {
   return against({ expects: 'number', readValue: parseDecimal, readAttribute: asNumber, holds })
 }
 
+/** Matches a number greater than the value. */
 export const greater = numeric((attribute, value) => attribute > value)
+/** Matches a number greater than or equal to the value. */
 export const greaterOrEqual = numeric((attribute, value) => attribute >= value)
+/** Matches a number less than the value. */
 export const less = numeric((attribute, value) => attribute < value)
+/** Matches a number less than or equal to the value. */
 export const lessOrEqual = numeric((attribute, value) => attribute <= value)
 
-/** A number, or text that is one, within both ends of a range. */
+/** Matches a number in a range, both bounds included. An attribute can also be a number as text. */
 export const range: Comparison = against({
   expects: 'range',
   readValue: (value) => {
@@ -126,7 +135,10 @@ export const range: Comparison = against({
   holds: (number, { low, high }) => low <= number && number <= high,
 })
 
-/** A number, or text that is one, by what dividing it leaves; the sign is the dividend's. */
+/**
+ * Matches a number that leaves a certain remainder after a division. The remainder has the sign
+ * of the dividend. An attribute can also be a number as text.
+ */
 export const remainder: Comparison = against({
   expects: 'remainder',
   readValue: (value) => {
@@ -138,7 +150,7 @@ export const remainder: Comparison = against({
   holds: (number, { divisor, wanted }) => number % divisor === wanted,
 })
 
-/** An RFC 3339 text, or a number of epoch milliseconds, against another. */
+/** Creates a comparison of timestamps, each as RFC 3339 text or as epoch milliseconds. */
 export function temporal(holds: (attribute: number, value: number) => boolean): Comparison {
   return against({
     expects: 'timestamp',
@@ -148,12 +160,12 @@ export function temporal(holds: (attribute: number, value: number) => boolean): 
   })
 }
 
-/** A version against a version. */
+/** Creates a comparison of semantic versions. */
 export function versioned(holds: (attribute: Semver, value: Semver) => boolean): Comparison {
   return against({ expects: 'version', readValue: parseSemver, readAttribute: asSemver, holds })
 }
 
-/** A version whose precedence equals that of any of a list. */
+/** Matches a semantic version with the same precedence as a version of a list. */
 export const versionMembership: Comparison = against({
   expects: 'versions',
   readValue: (value) => {
@@ -165,12 +177,17 @@ export const versionMembership: Comparison = against({
   holds: (version, keys) => keys.has(semverKey(version)),
 })
 
-/** The scalars of a JSON array as texts, and the text itself if it is none. */
+/**
+ * Returns the scalars of a JSON array as texts. A text that is not a JSON array is returned alone.
+ */
 export function scalarTextsOf(value: string): readonly string[] {
   return scalarTexts(parseArray(value) ?? [value])
 }
 
-/** One text, or the scalars of a JSON array as texts; undefined: the array holds other things. */
+/**
+ * Returns the scalars of a JSON array as texts. A text that is not a JSON array is returned alone.
+ * Returns `undefined` if the array contains anything but scalars.
+ */
 export function parseTexts(value: string): readonly string[] | undefined {
   const list = parseArray(value)
   if (list === undefined) return [value]
@@ -182,7 +199,7 @@ function scalarTexts(list: JsonArray): string[] {
   return list.map(scalarText).filter((text) => text !== undefined)
 }
 
-/** A comparison of what is read from an attribute with what is read from the value. */
+/** Creates a comparison that parses the attribute and the value, and compares the results. */
 export function against<Attribute, Value>(parts: {
   readonly expects: Expectation
   readonly readValue: (value: string) => Value | undefined
@@ -203,16 +220,19 @@ export function against<Attribute, Value>(parts: {
   }
 }
 
-/** Text as it is, a number or boolean in its canonical JSON text; undefined: not a scalar. */
+/**
+ * Returns a text unchanged, and a finite number or a boolean as JSON text. Returns `undefined` for
+ * any other value.
+ */
 export function scalarText(value: JsonValue): string | undefined {
   if (typeof value === 'string') return value
   return typeof value === 'boolean' || asFinite(value) !== undefined ? String(value) : undefined
 }
 
-/** Longer texts are neither searched nor parsed: callers may send what would take a while. */
+/** The maximum length of an attribute that is parsed, in UTF-16 units. It bounds the cost. */
 export const MAX_PARSED_LENGTH = 1024
 
-/** What is made of the value, if it is text that is short enough. */
+/** Parses a value if it is text of at most `MAX_PARSED_LENGTH`. Returns `undefined` otherwise. */
 export function parsed<Result>(
   value: JsonValue,
   parse: (text: string) => Result | undefined,
@@ -236,25 +256,28 @@ function asSemver(value: JsonValue): Semver | undefined {
   return parsed(value, parseSemver)
 }
 
-/** The value if it is an array or an object. */
+/** Returns the value if it is an array or an object, otherwise `undefined`. */
 export function asStructure(value: JsonValue | undefined): JsonArray | JsonObject | undefined {
   return Array.isArray(value) || isJsonObject(value) ? value : undefined
 }
 
-/** Returns the finite number that the text is in decimal notation, with white space around it. */
+/**
+ * Parses a finite number in decimal notation, with optional white space around it. Returns
+ * `undefined` for any other text.
+ */
 export function parseDecimal(text: string): number | undefined {
   const trimmed = text.trim()
   if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(trimmed)) return undefined
   return asFinite(Number(trimmed))
 }
 
-/** The array that a text is the JSON of. */
+/** Parses a JSON array. Returns `undefined` for any other text. */
 export function parseArray(text: string): JsonArray | undefined {
   const structure = parseStructure(text)
   return Array.isArray(structure) ? structure : undefined
 }
 
-/** The array or object that a text is the JSON of. */
+/** Parses a JSON array or object. Returns `undefined` for any other text. */
 export function parseStructure(text: string): JsonArray | JsonObject | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined
   try {

@@ -91,8 +91,8 @@ const scope: fc.Arbitrary<ConditionScope> = fc
     servedVariation: () => served,
   }))
 
-describe('a condition, for any context, operator and value', () => {
-  it('holds or not, always the same, without throwing', () => {
+describe('matchesCondition for any context, operator and value', () => {
+  it('matchesCondition returns the same boolean for repeated calls, and never throws', () => {
     fc.assert(
       fc.property(definition, scope, (condition, where) => {
         const compiled = read(condition)
@@ -105,14 +105,14 @@ describe('a condition, for any context, operator and value', () => {
     )
   })
 
-  it('is exactly complemented by `negate` if it can be read, and else never holds', () => {
+  it('The negation of a valid condition has the opposite result, and an invalid condition never matches', () => {
     fc.assert(
       fc.property(definition, scope, (condition, where) => {
         const negation = { ...condition, negate: true }
         const plain = matchesCondition(read(condition), where)
         const negated = matchesCondition(read(negation), where)
         const isReadable = conditionFault(condition, EXTENSIONS) === undefined
-        // A network list with an invalid entry is readable only if it is not negated.
+        // A network list with an invalid entry is valid only if it is not negated.
         const isNegatable = conditionFault(negation, EXTENSIONS) === undefined
         if (!isReadable) expect(plain || isNegatable).toBe(false)
         if (isReadable && isNegatable) expect(plain || negated).toBe(true)
@@ -123,7 +123,7 @@ describe('a condition, for any context, operator and value', () => {
     )
   })
 
-  it('never holds together with its negative form', () => {
+  it('A condition and its negative form never match the same context', () => {
     fc.assert(
       fc.property(definition, scope, fc.constantFrom(...NEGATIVES), (condition, where, pair) => {
         const [holds, holdsNot] = pair.map((name) =>
@@ -135,7 +135,7 @@ describe('a condition, for any context, operator and value', () => {
     )
   })
 
-  it('holds with no missing attribute, unless it asks for that', () => {
+  it('No condition matches a missing attribute, except with not_exists and not_in_segment', () => {
     fc.assert(
       fc.property(operator, value, (name, text) => {
         const compiled = read({ attribute: 'it', operator: name, value: text })
@@ -150,7 +150,7 @@ describe('a condition, for any context, operator and value', () => {
     )
   })
 
-  it('holds with an array when it holds with an element, negative forms when with none', () => {
+  it('A condition matches an array if it matches an element, and a negative form only if none matches', () => {
     const elements = fc.array(scalar, { minLength: 1, maxLength: 4 })
     fc.assert(
       fc.property(
@@ -166,7 +166,7 @@ describe('a condition, for any context, operator and value', () => {
             })
           const [positive, negative] = pair
           const hasMatch = list.some((element) => holds(positive, element))
-          // A list may also equal the value as a whole.
+          // An array can also equal the value as a whole.
           if (hasMatch) expect(holds(positive, list)).toBe(true)
           if (hasMatch) expect(holds(negative, list)).toBe(false)
           if (holds(negative, list)) expect(hasMatch).toBe(false)
@@ -177,13 +177,13 @@ describe('a condition, for any context, operator and value', () => {
   })
 })
 
-describe('the table of operators', () => {
-  it('has a known positive form for every negative one', () => {
+describe('The table of operators', () => {
+  it('Every negative operator has a positive form', () => {
     const negative = [...operators].filter(([, { wants }]) => wants !== 'match')
     expect(negative.map(([name]) => name).sort()).toEqual(NEGATIVES.map(([, name]) => name).sort())
   })
 
-  it('gives both forms the same subject and comparison', () => {
+  it('Both forms of an operator have the same subject and comparison', () => {
     for (const [positive, negative] of NEGATIVES) {
       expect(operators.get(positive)?.subject).toBe(operators.get(negative)?.subject)
       const expects = operators.get(positive)?.comparison.expects

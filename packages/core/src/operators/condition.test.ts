@@ -24,8 +24,8 @@ function holds(definition: ConditionDefinition): boolean {
   return matchesCondition(compileCondition(definition), scope)
 }
 
-describe('a condition on an attribute', () => {
-  it('reads the attribute by reference', () => {
+describe('Conditions on attributes', () => {
+  it('A condition reads the attribute by its reference', () => {
     expect(holds({ attribute: 'plan', operator: 'eq', value: 'pro' })).toBe(true)
     expect(holds({ attribute: 'user.plan', operator: 'eq', value: 'pro' })).toBe(true)
     expect(holds({ attribute: '/plan', operator: 'eq', value: 'pro' })).toBe(true)
@@ -33,7 +33,7 @@ describe('a condition on an attribute', () => {
     expect(holds({ attribute: 'nothing', operator: 'exists', value: '' })).toBe(false)
   })
 
-  it('matches any kind of a multi context by `kind`', () => {
+  it('A condition on kind matches any kind of a multi context', () => {
     const context = { kind: 'multi', user: { key: 'ada' }, organization: { key: 'acme' } } as const
     const isFor = (value: string, operator = 'eq') =>
       matchesCondition(compileCondition({ attribute: 'kind', operator, value }), {
@@ -46,7 +46,7 @@ describe('a condition on an attribute', () => {
     expect(isFor('device', 'neq')).toBe(true)
   })
 
-  it('is exactly complemented by `negate`, a missing attribute included', () => {
+  it('The negation has the opposite result, also for a missing attribute', () => {
     for (const attribute of ['plan', 'missing']) {
       for (const operator of ['eq', 'neq', 'exists', 'not_exists', 'gt', 'not_contains']) {
         const definition = { attribute, operator, value: '5' }
@@ -60,7 +60,7 @@ describe('a condition on an attribute', () => {
 describe('sharedConditions', () => {
   const plain = { attribute: 'plan', operator: 'eq', value: 'pro' }
 
-  it('compiles equal conditions once, and no two that mean something different', () => {
+  it('sharedConditions compiles equal conditions once and different conditions separately', () => {
     const compile = sharedConditions({})
     const different = [
       plain,
@@ -79,7 +79,7 @@ describe('sharedConditions', () => {
     expect(compile({ ...plain, negate: false })).toBe(compiled[0])
   })
 
-  it('keeps conditions apart whose texts, joined, read alike', () => {
+  it('sharedConditions distinguishes conditions with the same concatenated text', () => {
     const readable = { attribute: 'a', operator: 'eq', value: ' b' }
     const unreadable = { attribute: 'b', operator: 'eq a', value: '' }
     const isReadable = ({ test }: CompiledCondition) => test !== undefined
@@ -92,7 +92,7 @@ describe('sharedConditions', () => {
     ])
   })
 
-  it('takes nothing that is not well-formed for the same as anything else', () => {
+  it('sharedConditions never reuses a condition for one that is not well-formed', () => {
     const compile = sharedConditions({})
     const odd = { attribute: 1, operator: 'eq', value: 'pro' } as unknown as ConditionDefinition
     expect(() => matchesCondition(compile(odd), scope)).not.toThrow()
@@ -101,25 +101,25 @@ describe('sharedConditions', () => {
   })
 })
 
-describe('a condition on segments', () => {
+describe('Conditions on segments', () => {
   const inSegment = (value: string) => holds({ attribute: '', operator: 'in_segment', value })
   const notIn = (value: string) => holds({ attribute: '', operator: 'not_in_segment', value })
 
-  it('holds when the context is in any of them', () => {
+  it('in_segment matches if the context is in any of the segments', () => {
     expect(inSegment('beta')).toBe(true)
     expect(inSegment('["alpha", "beta"]')).toBe(true)
     expect(inSegment('["alpha"]')).toBe(false)
     expect(inSegment('[]')).toBe(false)
   })
 
-  it('in its negative form, holds when the context is in none of them', () => {
+  it('not_in_segment matches if the context is in none of the segments', () => {
     expect(notIn('beta')).toBe(false)
     expect(notIn('["alpha", "beta"]')).toBe(false)
     expect(notIn('["alpha"]')).toBe(true)
     expect(notIn('[]')).toBe(true)
   })
 
-  it('names the segments, whose fate it shares', () => {
+  it('A compiled condition lists its segments', () => {
     const condition = compileCondition({
       attribute: 'ignored',
       operator: 'not_in_segment',
@@ -130,33 +130,33 @@ describe('a condition on segments', () => {
   })
 })
 
-describe('a condition on a flag', () => {
+describe('Conditions on flags', () => {
   const flagIs = (attribute: string, value: string) =>
     holds({ attribute, operator: 'flag_is', value })
   const flagIsNot = (attribute: string, value: string) =>
     holds({ attribute, operator: 'flag_is_not', value })
 
-  it('holds when the flag serves one of the variations', () => {
+  it('flag_is matches if the flag serves one of the variations', () => {
     expect(flagIs('checkout', 'new')).toBe(true)
     expect(flagIs('checkout', '["old", "new"]')).toBe(true)
     expect(flagIs('checkout', 'NEW')).toBe(false)
     expect(flagIs('checkout', '[]')).toBe(false)
   })
 
-  it('in its negative form, holds when the flag serves another one', () => {
+  it('flag_is_not matches if the flag serves another variation', () => {
     expect(flagIsNot('checkout', 'old')).toBe(true)
     expect(flagIsNot('checkout', 'new')).toBe(false)
     expect(flagIsNot('checkout', '[]')).toBe(true)
   })
 
-  it('takes an unknown flag, or one that serves nothing, for missing', () => {
+  it('An unknown flag, or one that serves no variation, counts as missing', () => {
     expect(flagIs('unknown', 'new')).toBe(false)
     expect(flagIsNot('unknown', 'new')).toBe(false)
     const negated = { attribute: 'unknown', operator: 'flag_is', value: 'new', negate: true }
     expect(holds(negated)).toBe(true)
   })
 
-  it('names the flag, whose fate it shares', () => {
+  it('A compiled condition has the key of its flag', () => {
     const definition = { attribute: 'checkout', operator: 'flag_is', value: 'new' }
     expect(compileCondition(definition).flagKey).toBe('checkout')
     expect(compileCondition({ ...definition, value: '[null]' }).flagKey).toBeUndefined()
@@ -164,7 +164,7 @@ describe('a condition on a flag', () => {
   })
 })
 
-describe('a condition that cannot be read', () => {
+describe('Invalid conditions', () => {
   const garbage: unknown[] = [
     undefined,
     null,
@@ -182,7 +182,7 @@ describe('a condition that cannot be read', () => {
     { attribute: 'plan', operator: 'in', value: '[null]' },
   ]
 
-  it('never holds, negated or not, and never throws', () => {
+  it('An invalid condition never matches, negated or not, and never throws', () => {
     for (const definition of garbage) {
       expect(holds(definition as ConditionDefinition)).toBe(false)
       if (typeof definition === 'object') {
@@ -192,7 +192,7 @@ describe('a condition that cannot be read', () => {
     }
   })
 
-  it('is refused on write', () => {
+  it('conditionFault describes every invalid condition', () => {
     for (const definition of garbage) {
       expect(conditionFault(definition as ConditionDefinition)).toMatch(/^[A-Z].*\.$/)
     }
@@ -200,7 +200,7 @@ describe('a condition that cannot be read', () => {
 })
 
 describe('conditionFault', () => {
-  it('finds nothing wrong with a good condition', () => {
+  it('conditionFault returns undefined for a valid condition', () => {
     expect(conditionFault({ attribute: 'plan', operator: 'eq', value: '' })).toBeUndefined()
     expect(conditionFault({ attribute: '', operator: 'in_segment', value: '[]' })).toBeUndefined()
   })
@@ -218,7 +218,7 @@ describe('conditionFault', () => {
     [
       'before',
       '2024-01-01',
-      'The value of "before" must be an RFC 3339 date with time and zone, or epoch milliseconds.',
+      'The value of "before" must be an RFC 3339 timestamp with a time zone, or epoch milliseconds.',
     ],
     ['semver_gt', '1.2.3.4', 'The value of "semver_gt" must be a semantic version.'],
     [
@@ -250,18 +250,18 @@ describe('conditionFault', () => {
     [
       'in_bucket',
       '{"salt": "s"}',
-      'The value of "in_bucket" must be a JSON object of a salt and ranges, ascending and disjoint, and optionally a scheme and a totalWeight, a whole number from 1 to 100000, such as {"salt": "s", "ranges": [[0, 5000]]}.',
+      'The value of "in_bucket" must be a JSON object with a salt, ranges in ascending order without overlaps, and optionally a scheme and a totalWeight (an integer from 1 to 100000), such as {"salt": "s", "ranges": [[0, 5000]]}.',
     ],
     [
       'in_cidr',
       '[{}]',
       'The value of "in_cidr" must be an IP address or a network in CIDR notation, or a JSON array of them.',
     ],
-  ])('says what is wrong with %s %s', (operator, value, fault) => {
+  ])('conditionFault describes the fault of %s %s', (operator, value, fault) => {
     expect(conditionFault({ attribute: 'a', operator, value })).toBe(fault)
   })
 
-  it('lets only existence, equality and the order of texts have a list with null for a value', () => {
+  it('Only existence, equality and the order of texts accept a list with null as a value', () => {
     const lenient = [...operators.keys()].filter(
       (operator) => conditionFault({ attribute: 'a', operator, value: '[null]' }) === undefined,
     )
@@ -272,7 +272,7 @@ describe('conditionFault', () => {
   })
 })
 
-describe('a condition that needs an extension', () => {
+describe('Conditions that require an extension', () => {
   const pattern = { attribute: 'plan', operator: 'matches', value: '^p' }
   const foreign = { salt: 's', scheme: 'elsewhere', ranges: [[0, 100_000]] }
   const share = { attribute: 'key', operator: 'in_bucket', value: JSON.stringify(foreign) }
@@ -282,7 +282,7 @@ describe('a condition that needs an extension', () => {
     value: JSON.stringify([{ ...pattern, attribute: '' }]),
   }
 
-  it('never holds without it, negated or not, and names what is missing', () => {
+  it('A condition without its extension never matches, negated or not, and names the extension', () => {
     for (const definition of [pattern, share, nested]) {
       expect(holds(definition)).toBe(false)
       expect(holds({ ...definition, negate: true })).toBe(false)
@@ -291,11 +291,11 @@ describe('a condition that needs an extension', () => {
     expect(compileCondition(nested).missing).toEqual(['regex engine'])
     expect(compileCondition(share).missing).toEqual(['bucketing scheme "elsewhere"'])
     expect(conditionFault(nested)).toBe(
-      '"elem_match" needs the regex engine, which was not handed to the engine.',
+      '"elem_match" requires the regex engine, which is not available.',
     )
   })
 
-  it('has nothing missing with it', () => {
+  it('A condition with its extension has no missing extensions', () => {
     for (const definition of [pattern, nested]) {
       expect(compileCondition(definition, { regex: re2 }).missing).toEqual([])
       expect(conditionFault(definition, { regex: re2 })).toBeUndefined()
@@ -305,29 +305,29 @@ describe('a condition that needs an extension', () => {
     expect(matchesCondition(compileCondition(share, { schemes }), scope)).toBe(true)
   })
 
-  it('is refused with it when the pattern is invalid', () => {
+  it('An invalid pattern is refused', () => {
     const fault = conditionFault({ ...pattern, value: '(' }, { regex: re2 })
-    expect(fault).toMatch(/^The value of "matches" must be a regular expression/)
+    expect(fault).toMatch(/^The value of "matches" must be a valid RE2 regular expression/)
   })
 })
 
-describe('several conditions', () => {
+describe('Combinations of conditions', () => {
   const yes = compileCondition({ attribute: 'plan', operator: 'eq', value: 'pro' })
   const no = compileCondition({ attribute: 'plan', operator: 'eq', value: 'free' })
 
-  it('can all hold', () => {
+  it('matchesAll returns true if all conditions match', () => {
     expect(matchesAll([yes, yes], scope)).toBe(true)
     expect(matchesAll([yes, no], scope)).toBe(false)
     expect(matchesAll([], scope)).toBe(true)
   })
 
-  it('can hold in part', () => {
+  it('matchesAny returns true if at least one condition matches', () => {
     expect(matchesAny([no, yes], scope)).toBe(true)
     expect(matchesAny([no, no], scope)).toBe(false)
     expect(matchesAny([], scope)).toBe(false)
   })
 
-  it('can hold not at all', () => {
+  it('matchesNone returns true if no condition matches', () => {
     expect(matchesNone([no, no], scope)).toBe(true)
     expect(matchesNone([no, yes], scope)).toBe(false)
     expect(matchesNone([], scope)).toBe(true)

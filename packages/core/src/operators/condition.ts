@@ -20,37 +20,46 @@ import {
   ValueReader,
 } from './value-reader.ts'
 
-/** What a condition may read: the context, and the segments and flags for it. */
+/** The input of a condition: the context, and the results of segments and flags for it. */
 export interface ConditionScope {
   readonly context: EvaluationContext
-  /** False for a segment that does not exist. */
+  /** Returns `true` if the segment matches the context. `false` if the segment does not exist. */
   isInSegment(segmentId: string): boolean
-  /** The key of the variation that the flag serves to this context; undefined: unknown flag or nothing served. */
+  /**
+   * Returns the key of the variation that the flag serves to the context, or `undefined` if the
+   * flag does not exist or serves no variation.
+   */
   servedVariation(flagKey: string): string | undefined
 }
 
-/** A condition whose value has been read. Made by `compileCondition`. */
+/** A condition with a parsed value. Created by `compileCondition`. */
 export interface CompiledCondition {
-  /** The segments that it reads; empty unless the operator is about segments. */
+  /** The segments that the condition reads. Empty unless the operator is about segments. */
   readonly segmentIds: readonly string[]
-  /** The flag that it reads; `undefined` unless the operator is about flags. */
+  /** The flag that the condition reads. `undefined` unless the operator is about flags. */
   readonly flagKey: string | undefined
-  /** Where its attribute is found; undefined unless the operator is about attributes. */
+  /**
+   * The attribute that the condition reads. `undefined` unless the operator is about attributes.
+   */
   readonly reference: AttributeReference | undefined
-  /** The attribute is read as the key of a rollout would be. */
+  /** `true` if the attribute is read like the bucketing key of a rollout. */
   readonly isKey: boolean
-  /** Undefined: the condition cannot be read, and never holds. */
+  /**
+   * The test of the operator. `undefined` if the condition is invalid, so that it never matches.
+   */
   readonly test: Test | undefined
   readonly wants: Wanted
   readonly isNegated: boolean
   /**
-   * Evaluates the condition for text; `undefined` if that takes the test. Most conditions compare
-   * text with a set of strings, and most attributes are text.
+   * Evaluates the condition for text attributes. `undefined` if that requires the test. This is an
+   * optimization: most conditions compare text with a set of strings.
    */
   readonly stringSet: StringSetCondition | undefined
-  /** What reads a long value when the test first needs it; undefined: it has been read. */
+  /**
+   * Parses a long value when the test first needs it. `undefined` if the value is parsed already.
+   */
   readonly later: Pick<LaterReader, 'prepare'> | undefined
-  /** The extensions that it needs and that are missing; without them it has no result. */
+  /** The required extensions that are missing. The condition has no result without them. */
   readonly missing: readonly string[]
 }
 
@@ -69,8 +78,8 @@ const UNREADABLE = {
 } as const
 
 /**
- * Reads a condition once, so that evaluating it is fast. Never throws: one with an unknown operator
- * or an unreadable value becomes a condition that never holds, negated or not.
+ * Compiles a condition. Never throws. A condition with an unknown operator or an invalid value
+ * never matches, negated or not.
  */
 export function compileCondition(
   definition: ConditionDefinition,
@@ -100,7 +109,7 @@ export function compileCondition(
   }
 }
 
-/** The ids of the segments that a condition refers to; none if its value cannot be read. */
+/** Returns the ids of the segments that a condition refers to. Empty if its value is invalid. */
 export function segmentIdsOf(definition: ConditionDefinition): readonly string[] {
   if (meaningOf(definition)?.subject !== 'segment') return NONE
   return parseTexts(definition.value) ?? NONE
@@ -109,40 +118,43 @@ export function segmentIdsOf(definition: ConditionDefinition): readonly string[]
 /** A reference of a condition to a flag. */
 export interface FlagReference {
   readonly flagKey: string
-  /** None if the value of the condition cannot be read. */
+  /** The variations that the condition lists. Empty if the value of the condition is invalid. */
   readonly variationKeys: readonly string[]
 }
 
-/** The flag that a condition refers to; `undefined` if it refers to none. */
+/** Returns the flag that a condition refers to, or `undefined` if it refers to none. */
 export function flagReferenceOf(definition: ConditionDefinition): FlagReference | undefined {
   if (meaningOf(definition)?.subject !== 'flag') return undefined
   return { flagKey: definition.attribute, variationKeys: parseTexts(definition.value) ?? NONE }
 }
 
-/** What is read of longer values is kept only once it is needed: most answers come from an index. */
+/**
+ * The maximum length of a value that stays parsed after compilation. A longer value is parsed
+ * again at its first use. Most are never used, because most results come from an index.
+ */
 const LONG_VALUE = 64
 
-/** Compiles conditions; equal ones, of which large flag sets have many, only once. */
+/** Returns a function that compiles conditions and reuses the result for equal conditions. */
 export function sharedConditions(
   extensions: Extensions,
 ): (definition: ConditionDefinition) => CompiledCondition {
-  const known = new Map<string, CompiledCondition>()
+  const cache = new Map<string, CompiledCondition>()
   return (definition) => {
     const name = isWellFormed(definition) ? nameOf(definition) : ''
-    const shared = known.get(name)
+    const shared = cache.get(name)
     if (shared !== undefined) return shared
     const condition = compileCondition(definition, extensions)
-    if (name !== '') known.set(name, condition)
+    if (name !== '') cache.set(name, condition)
     return condition
   }
 }
 
-/** Different for conditions that mean something different: the lengths say where each text ends. */
+/** Returns a unique text for a condition. The lengths mark the end of each part. */
 function nameOf({ attribute, operator, value, negate }: ConditionDefinition): string {
   return `${attribute.length} ${operator.length} ${negate === true} ${operator}${attribute}${value}`
 }
 
-/** Whether the condition holds for the context. Never throws. */
+/** Returns `true` if the condition matches the context. Never throws. */
 export function matchesCondition(condition: CompiledCondition, scope: ConditionScope): boolean {
   const { test, stringSet, reference } = condition
   if (test === undefined) return false
@@ -153,18 +165,18 @@ export function matchesCondition(condition: CompiledCondition, scope: ConditionS
   return typeof value === 'string' ? stringSet.holdsFor(value) : holdsFor(condition, value)
 }
 
-/** Whether a condition on an attribute holds for its value; undefined: it is missing. */
+/** Returns `true` if a condition on an attribute matches a value. `undefined` means missing. */
 export function holdsFor(condition: CompiledCondition, value: JsonValue | undefined): boolean {
   const { test } = condition
   return test !== undefined && holdsAfter(condition, testFound(test, value))
 }
 
-/** Whether every condition holds; true for an empty list. */
+/** Returns `true` if every condition matches, and for an empty list. */
 export function matchesAll(
   conditions: readonly CompiledCondition[],
   scope: ConditionScope,
 ): boolean {
-  // Loops, because functions made for each question would be garbage.
+  // A loop, because `every` would allocate a closure for each call.
   for (let at = 0; at < conditions.length; at += 1) {
     const condition = conditions[at]
     if (condition !== undefined && !matchesCondition(condition, scope)) return false
@@ -172,7 +184,7 @@ export function matchesAll(
   return true
 }
 
-/** Whether some condition holds; false for an empty list. */
+/** Returns `true` if at least one condition matches. `false` for an empty list. */
 export function matchesAny(
   conditions: readonly CompiledCondition[],
   scope: ConditionScope,
@@ -181,7 +193,7 @@ export function matchesAny(
   return false
 }
 
-/** Whether no condition holds; true for an empty list. */
+/** Returns `true` if no condition matches, and for an empty list. */
 export function matchesNone(
   conditions: readonly CompiledCondition[],
   scope: ConditionScope,
@@ -189,7 +201,9 @@ export function matchesNone(
   return !matchesAny(conditions, scope)
 }
 
-/** The result of the test; `undefined` if what the condition reads is missing or of another type. */
+/**
+ * Returns the result of the test, or `undefined` if the tested value is missing or of another type.
+ */
 function testResultOf(
   { reference, isKey, flagKey, segmentIds }: CompiledCondition,
   test: Test,

@@ -9,7 +9,10 @@ import {
 } from './comparison.ts'
 import { StructureSet } from './structure-set.ts'
 
-/** Equal to the text, or to the array or object that the text is the JSON of. */
+/**
+ * Creates a comparison that matches a text. If the text is the JSON of an array or object, it also
+ * matches that array or object.
+ */
 export function equality(fold: Fold): Comparison {
   return {
     expects: 'text',
@@ -20,7 +23,7 @@ export function equality(fold: Fold): Comparison {
   }
 }
 
-/** Equal to any of a list. */
+/** Creates a comparison that matches any value of a list. */
 export function membership(fold: Fold): Comparison {
   return {
     expects: 'list',
@@ -32,13 +35,16 @@ export function membership(fold: Fold): Comparison {
   }
 }
 
-/** The list that a text is the JSON of, else the text alone; `undefined` if the list contains null. */
+/**
+ * Parses a JSON array. A text that is not a JSON array is returned alone. Returns `undefined` if
+ * the array contains `null`.
+ */
 export function readList(value: string): JsonArray | undefined {
   const list = parseArray(value) ?? [value]
   return list.includes(null) ? undefined : list
 }
 
-/** What the value of a condition lists. */
+/** The set of the values that a condition lists. */
 export class LiteralSet {
   readonly #texts = new Set<string>()
   readonly #structures = new StructureSet()
@@ -54,14 +60,14 @@ export class LiteralSet {
     }
   }
 
-  /** Whether the value equals one of the literals. */
+  /** Returns `true` if the value equals one of the literals. */
   has(value: JsonValue): boolean {
     const text = scalarText(value)
     return text === undefined ? this.#structures.has(value) : this.#texts.has(this.#fold(text))
   }
 }
 
-/** The array or object that a literal is, or that its text is the JSON of. */
+/** Returns a literal that is an array or object, or JSON text of one. Otherwise `undefined`. */
 export function structureIn(literal: JsonValue) {
   return typeof literal === 'string' ? parseStructure(literal) : asStructure(literal)
 }

@@ -10,7 +10,7 @@ import type { Operator } from './operator.ts'
 import { StructureSet } from './structure-set.ts'
 import { inLowerCase } from './text-comparison.ts'
 
-/** Few units, so that lists and texts have much in common; half of a surrogate pair among them. */
+/** A few units, including halves of a surrogate pair, so that random texts often match lists. */
 const UNITS = ['a', 'b', 'A', 'İ', 'Σ', 'ς', '\ud83d', '\ude00', '中', '\u0000']
 const text = fc.oneof(
   fc.string({ unit: fc.constantFrom(...UNITS), maxLength: 24 }),
@@ -29,7 +29,7 @@ const PLAIN: readonly (readonly [Operator, (text: string, part: string) => boole
   ['in', (whole, part) => whole === part],
 ]
 
-/** Whether the condition holds, for a condition alone and for one that is indexed with others. */
+/** Returns the results of a condition that is evaluated directly, and by the condition index. */
 function answers(definition: ConditionDefinition, it: JsonValue): readonly boolean[] {
   const context = { kind: 'user', it }
   const scope = { context, isInSegment: () => false, servedVariation: () => undefined }
@@ -52,32 +52,35 @@ function answers(definition: ConditionDefinition, it: JsonValue): readonly boole
   return [matchesCondition(compileCondition(definition), scope), all['f'] === true]
 }
 
-describe('a condition with a list', () => {
-  it.each(PLAIN)('%s answers exactly as the plain comparison with each text', (operator, holds) => {
-    fc.assert(
-      fc.property(list, fc.array(text, { maxLength: 8 }), fc.boolean(), (parts, texts, isOne) => {
-        const it = isOne ? (texts[0] ?? '') : texts
-        const searched = isOne ? [texts[0] ?? ''] : texts
-        const value = JSON.stringify(parts)
-        for (const [name, fold] of [
-          [operator, (each: string) => each],
-          [`${operator}_ci`, inLowerCase],
-        ] as const) {
-          const expected = searched.some((whole) => {
-            return parts.some((part) => holds(fold(whole), fold(part)))
-          })
-          const positive = { attribute: 'it', operator: name, value }
-          const negative = { ...positive, operator: `not_${name}` }
-          expect(answers(positive, it)).toEqual([expected, expected])
-          expect(answers({ ...positive, negate: true }, it)).toEqual([!expected, !expected])
-          expect(answers(negative, it)).toEqual([!expected, !expected])
-        }
-      }),
-      { numRuns: 1000 },
-    )
-  })
+describe('Conditions with lists', () => {
+  it.each(PLAIN)(
+    '%s with a list has the same result as a plain comparison with each text',
+    (operator, holds) => {
+      fc.assert(
+        fc.property(list, fc.array(text, { maxLength: 8 }), fc.boolean(), (parts, texts, isOne) => {
+          const it = isOne ? (texts[0] ?? '') : texts
+          const searched = isOne ? [texts[0] ?? ''] : texts
+          const value = JSON.stringify(parts)
+          for (const [name, fold] of [
+            [operator, (each: string) => each],
+            [`${operator}_ci`, inLowerCase],
+          ] as const) {
+            const expected = searched.some((whole) => {
+              return parts.some((part) => holds(fold(whole), fold(part)))
+            })
+            const positive = { attribute: 'it', operator: name, value }
+            const negative = { ...positive, operator: `not_${name}` }
+            expect(answers(positive, it)).toEqual([expected, expected])
+            expect(answers({ ...positive, negate: true }, it)).toEqual([!expected, !expected])
+            expect(answers(negative, it)).toEqual([!expected, !expected])
+          }
+        }),
+        { numRuns: 1000 },
+      )
+    },
+  )
 
-  it('finds the texts of a list that has units of every upper half, and no others', () => {
+  it('contains finds exactly the texts of a list with units of all pages', () => {
     const textOf = (index: number, offset = 0) =>
       String.fromCharCode(index << 7, 0xe000 + (((index >> 1) + offset) % 2))
     const list = Array.from({ length: 512 }, (_, index) => textOf(index))
@@ -89,7 +92,7 @@ describe('a condition with a list', () => {
     }
   })
 
-  it('searches trees with more nodes than fit into rows as plain comparison does', () => {
+  it('Searches in trees that are too large for rows have the same results as plain comparisons', () => {
     const word = (alphabet: string, longest: number) =>
       fc.string({ unit: fc.constantFrom(...alphabet), minLength: 1, maxLength: longest })
     const bigList = fc.oneof(
@@ -99,7 +102,7 @@ describe('a condition with a list', () => {
     const searched = fc.array(word('abcdefghijklmnopqrstuvwxyz中', 300), { maxLength: 5 })
     fc.assert(
       fc.property(bigList, searched, fc.nat(), (parts, others, seed) => {
-        // Texts that nearly contain a listed one, which random texts rarely do.
+        // Texts that almost contain a listed one, because random texts rarely do.
         const near = parts.slice(seed % parts.length).slice(0, 20)
         const joined = near.map((part) => part.slice(0, -1)).join('')
         for (const [operator, holds] of PLAIN) {
@@ -115,7 +118,7 @@ describe('a condition with a list', () => {
     )
   })
 
-  it('finds an address in the networks as a comparison with each network does', () => {
+  it('A NetworkSet has the same results as a comparison with each network', () => {
     const base = fc.oneof(fc.ipV4(), fc.ipV6(), fc.constantFrom('10.0.0.0', '10.0.128.0', '::1'))
     const network = fc.tuple(base, fc.nat({ max: 32 })).map(([address, bits]) => {
       return address.includes(':') ? `${address}/${4 * bits}` : `${address}/${bits}`
@@ -131,7 +134,7 @@ describe('a condition with a list', () => {
     )
   })
 
-  it('finds an equal structure whatever the order of its names, and no other', () => {
+  it('A StructureSet finds exactly the equal structures, in any order of properties', () => {
     const leaf = fc.constantFrom<JsonValue>(0, -0, 1, '1', '', 'a', true, null)
     const { structure } = fc.letrec<{ value: JsonValue; structure: JsonValue[] }>((tie) => ({
       value: fc.oneof(
@@ -155,7 +158,7 @@ describe('a condition with a list', () => {
   })
 })
 
-/** The same with the names of all objects in the opposite order. */
+/** Returns the same value with the properties of all objects in reverse order. */
 function turned(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(turned)
   if (typeof value !== 'object' || value === null) return value

@@ -2,9 +2,9 @@ import { NetworkSet, parseAddress, parseNetwork } from './cidr.ts'
 import { type Comparison, parsed, parseTexts } from './comparison.ts'
 
 /**
- * An IP address within any of a list of networks. Invalid entries are ignored. The value cannot be
- * read if no entry is valid, or if the condition is negated and any entry is invalid: ignoring the
- * entry would then let more addresses match.
+ * Matches an IP address in any of a list of networks. Invalid entries are ignored. The whole list
+ * is invalid if no entry is valid, or if the condition is negated and any entry is invalid, because
+ * the condition would then match more addresses.
  */
 export const network: Comparison = {
   expects: 'network',

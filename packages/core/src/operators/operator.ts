@@ -22,19 +22,22 @@ import { compareSemver, type Semver } from './semver.ts'
 import { asWritten, inLowerCase, textMembership, textual } from './text-comparison.ts'
 import { searchAnywhere, searchEnd, searchStart } from './text-search.ts'
 
-/** What an operator looks at, how it compares, and which outcome it wants. */
+/** The definition of an operator: its subject, its comparison and the result that it requires. */
 export interface OperatorMeaning {
   /**
-   * `attribute`: the attribute of the context; `key`: that attribute as the key of a rollout would
-   * be read; `flag`: the key of the variation that the flag
-   * named by the attribute serves; `segment`: the segments listed in the value, one by one.
+   * The tested value. `attribute`: the attribute of the context. `key`: the attribute, read like
+   * the bucketing key of a rollout. `flag`: the key of the variation that the flag named by
+   * `attribute` serves. `segment`: each of the segments that the value lists.
    */
   readonly subject: 'attribute' | 'key' | 'flag' | 'segment'
   readonly comparison: Comparison
   readonly wants: Wanted
 }
 
-/** `match`; `no-match` of something readable; `anything-but-match`, the missing included. */
+/**
+ * The required result. `no-match` requires a value of the right type that does not match.
+ * `anything-but-match` also accepts a missing value and a value of another type.
+ */
 export type Wanted = 'match' | 'no-match' | 'anything-but-match'
 
 const meaning = (
@@ -48,7 +51,7 @@ const isNot = (comparison: Comparison) => meaning('attribute', comparison, 'no-m
 const isSameMajor = (a: Semver, b: Semver) => a.major === b.major
 const isSameMinor = (a: Semver, b: Semver) => isSameMajor(a, b) && a.minor === b.minor
 
-/** The one table of operators. A new one is one line here, a vector and a line in the docs. */
+/** The table of all operators. */
 const TABLE = [
   ['exists', is(existence)],
   ['not_exists', meaning('attribute', existence, 'anything-but-match')],
@@ -120,13 +123,13 @@ const TABLE = [
   ['flag_is_not', meaning('flag', textMembership, 'no-match')],
 ] as const satisfies readonly (readonly [string, OperatorMeaning])[]
 
-/** The name of an operator, as it stands in a condition. */
+/** The name of an operator, as used in conditions. */
 export type Operator = (typeof TABLE)[number][0]
 
-/** Every operator by its name. */
+/** All operators by name. */
 export const operators: ReadonlyMap<Operator, OperatorMeaning> = new Map(TABLE)
 
-/** Whether the engine knows an operator of this name. */
+/** Returns `true` if there is an operator with this name. */
 export function isOperator(name: string): name is Operator {
   return operators.has(name as Operator)
 }

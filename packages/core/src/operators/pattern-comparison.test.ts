@@ -25,8 +25,8 @@ const FORMS: readonly Form[] = ['matches', 'not_matches', 'matches_ci'].flatMap(
 
 const longest = 'a'.repeat(MAX_SEARCHED_TEXT)
 
-describe('a condition with a pattern', () => {
-  it('searches a text of 1,024 units and an array whose texts have 2,048 units together', () => {
+describe('Conditions with patterns', () => {
+  it('A pattern searches text of up to 1,024 units and arrays with up to 2,048 units of text', () => {
     expect(MAX_SEARCHED_TEXT).toBe(1024)
     expect(MAX_SEARCHED_ARRAY).toBe(2048)
     expect(holds(longest, { operator: 'not_matches' })).toBe(true)
@@ -35,13 +35,13 @@ describe('a condition with a pattern', () => {
     expect(holds([longest, longest.slice(1), 'b', 7], { operator: 'matches' })).toBe(true)
   })
 
-  it.each(FORMS)('does not hold for a longer text, negated or not: %j', (form) => {
+  it.each(FORMS)('A pattern does not match a longer text, negated or not: %j', (form) => {
     expect(holds(`b${longest}`, form)).toBe(false)
     expect(holds([`b${longest}`], form)).toBe(false)
     expect(holds([longest, longest, 'b'], form)).toBe(false)
   })
 
-  it('finds its pattern in any element of an array that is text', () => {
+  it('A pattern matches an array if it matches any element that is text', () => {
     expect(holds(['a', 'b'], { operator: 'matches' })).toBe(true)
     expect(holds(['a', 1, null], { operator: 'not_matches' })).toBe(true)
     expect(holds([1, null], { operator: 'not_matches' })).toBe(false)

@@ -1,13 +1,17 @@
 import type { JsonValue } from '../model/json.ts'
 import type { Comparison, TestResult } from './comparison.ts'
 
-/** Longer patterns are refused. */
+/** The maximum length of a regular expression, in UTF-16 units. */
 export const MAX_PATTERN_LENGTH = 1000
-/** The UTF-16 units that are searched of one text, and of the texts of an array together. */
+/** The maximum length of a text that is searched, in UTF-16 units. */
 export const MAX_SEARCHED_TEXT = 1024
+/** The maximum total length of the texts of an array that are searched, in UTF-16 units. */
 export const MAX_SEARCHED_ARRAY = 2048
 
-/** Text in which a regular expression is found; of an array, some text. Longer ones are unreadable. */
+/**
+ * Creates a comparison that matches a text, or an array with a text, that contains a match of a
+ * regular expression. Longer texts and arrays are unreadable.
+ */
 export function pattern(flags: { readonly ignoreCase: boolean }): Comparison {
   return {
     expects: 'pattern',

@@ -1,12 +1,12 @@
 /**
- * Texts as a tree of their UTF-16 units. Nodes are numbered breadth first from the root, number 0,
- * so that the children of a node are neighbours, in the order of their units. A text that begins with
- * another text of the list is left out. A leaf is the end of a text.
+ * A prefix tree (trie) of the UTF-16 units of texts. Nodes are numbered breadth first, the root has
+ * number 0. The children of a node have consecutive numbers, in the order of their units. A text
+ * that starts with another text of the list is omitted. Each leaf is the end of a text.
  */
 export class PrefixTree {
-  /** The unit that leads to each node; the root has none. */
+  /** The unit of each node. The root has none. */
   readonly units: Uint16Array
-  /** The first child of each node; its children end where those of the next node begin. */
+  /** The first child of each node. Its last child is before the first child of the next node. */
   readonly children: Uint32Array
 
   constructor(texts: readonly string[]) {
@@ -14,7 +14,7 @@ export class PrefixTree {
     const most = 1 + sorted.reduce((sum, { length }) => sum + length, 0)
     const units = new Uint16Array(most)
     const children = new Uint32Array(most + 1)
-    // Of each node its depth, and which of the sorted texts lead through it.
+    // For each node, its depth and the range of the sorted texts with a path through it.
     const depths = new Uint32Array(most)
     const starts = new Uint32Array(most)
     const ends = new Uint32Array(most)
@@ -26,7 +26,7 @@ export class PrefixTree {
       const end = ends[node] ?? 0
       for (let at = starts[node] ?? 0; at < end; count += 1) {
         const unit = sorted[at]?.charCodeAt(depth) ?? Number.NaN
-        // Only a leaf has a text that ends here.
+        // A text that ends here makes the node a leaf.
         if (Number.isNaN(unit)) break
         starts[count] = at
         while (at < end && sorted[at]?.charCodeAt(depth) === unit) at += 1
@@ -40,12 +40,12 @@ export class PrefixTree {
     this.children = children.slice(0, count + 1)
   }
 
-  /** Whether a text of the list ends at the node. */
+  /** Returns `true` if a text of the list ends at the node. */
   isLeaf(node: number): boolean {
     return this.children[node] === this.children[node + 1]
   }
 
-  /** The child of the node to which the unit leads; 0 if there is none. */
+  /** Returns the child of a node with a unit, or 0 if there is none. */
   childOf(node: number, unit: number): number {
     const { units, children } = this
     let low = children[node] ?? 0
@@ -58,7 +58,10 @@ export class PrefixTree {
     return low === high && units[low] === unit ? low : 0
   }
 
-  /** Whether the text begins with a text of the list; `end`: both are read from the end. */
+  /**
+   * Returns `true` if the text starts with a text of the list. With `end`, the units of the text
+   * are read in reverse order.
+   */
   isIn(text: string, from: 'start' | 'end'): boolean {
     const { length } = text
     let node = 0
@@ -70,7 +73,7 @@ export class PrefixTree {
   }
 }
 
-/** The texts in the order of their units, without those that begin with another one. */
+/** Returns the texts sorted by UTF-16 units, without texts that start with another one. */
 function prefixFree(texts: readonly string[]): readonly string[] {
   const kept: string[] = []
   for (const text of [...texts].sort()) {

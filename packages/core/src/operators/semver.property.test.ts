@@ -23,7 +23,7 @@ const version = versionText.map((text): Semver => {
   return parsed
 })
 
-/** Section 11 of the specification, word for word, over big integers. */
+/** A literal implementation of section 11 of the specification, with big integers. */
 function reference(a: Semver, b: Semver): number {
   for (const part of ['major', 'minor', 'patch'] as const) {
     if (a[part] !== b[part]) return BigInt(a[part]) < BigInt(b[part]) ? -1 : 1
@@ -46,8 +46,8 @@ function reference(a: Semver, b: Semver): number {
   return 0
 }
 
-describe('compareSemver, for any versions', () => {
-  it('equals a reference', () => {
+describe('compareSemver for any versions', () => {
+  it('compareSemver agrees with a reference implementation', () => {
     fc.assert(
       fc.property(version, version, (a, b) => {
         expect(Math.sign(compareSemver(a, b))).toBe(reference(a, b))
@@ -56,7 +56,7 @@ describe('compareSemver, for any versions', () => {
     )
   })
 
-  it('is a total preorder whose ties are the equal keys', () => {
+  it('compareSemver is a total preorder, and versions are equal if and only if their keys are', () => {
     fc.assert(
       fc.property(version, version, version, (a, b, c) => {
         expect(Math.sign(compareSemver(a, b))).toBe(-Math.sign(compareSemver(b, a)) + 0)
@@ -69,7 +69,7 @@ describe('compareSemver, for any versions', () => {
     )
   })
 
-  it('reads any text or refuses it, without throwing', () => {
+  it('parseSemver accepts or refuses any text without throwing', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const parsed = parseSemver(text)

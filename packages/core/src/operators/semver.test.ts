@@ -9,8 +9,8 @@ function compare(a: string, b: string): number {
   return Math.sign(compareSemver(left, right))
 }
 
-describe('semver', () => {
-  it('orders the examples of semver.org', () => {
+describe('parseSemver and compareSemver', () => {
+  it('compareSemver sorts the examples of semver.org', () => {
     const ascending = [
       '1.0.0-alpha',
       '1.0.0-alpha.1',
@@ -40,7 +40,7 @@ describe('semver', () => {
     ['1.0.0+build', '1.0.0'],
     ['1.0.0-rc.1+build.007', '1.0.0-rc.1+other'],
     ['1+5', '1.0.0'],
-  ])('takes %s and %s for equal', (a, b) => {
+  ])('The versions %s and %s are equal', (a, b) => {
     expect(compare(a, b)).toBe(0)
   })
 
@@ -55,7 +55,7 @@ describe('semver', () => {
     ['1.0.0-a.b', '1.0.0-a.b.0'],
     ['9007199254740992.0.0', '9007199254740993.0.0'],
     [`1.0.0-${'9'.repeat(400)}`, `1.0.0-1${'0'.repeat(400)}`],
-  ])('puts %s before %s', (a, b) => {
+  ])('The version %s precedes %s', (a, b) => {
     expect(compare(a, b)).toBe(-1)
     expect(compare(b, a)).toBe(1)
   })
@@ -86,21 +86,21 @@ describe('semver', () => {
     '1.0.0 beta',
     '١.0.0',
     'latest',
-  ])('cannot read %j', (text) => {
+  ])('parseSemver refuses %j', (text) => {
     expect(parseSemver(text)).toBeUndefined()
   })
 
-  it('reads identifiers that only look like numbers', () => {
+  it('parseSemver accepts identifiers that only look like numbers', () => {
     expect(parseSemver('1.0.0-0a.-1.0')?.prerelease).toBe('0a.-1.0')
   })
 
-  it('is done with hostile texts in linear time', () => {
+  it('parseSemver takes linear time for hostile texts', () => {
     const baits = [
       '1'.repeat(250_000),
       `1.0.0-${'1'.repeat(250_000)}!`,
       `1-${'a.'.repeat(125_000)}`,
     ]
-    // Going back over them again and again would not end while the test may run.
+    // A backtracking search would exceed the time limit of the test.
     expect(baits.map((bait) => parseSemver(bait) !== undefined)).toEqual([true, false, false])
   })
 })

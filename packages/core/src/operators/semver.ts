@@ -1,12 +1,12 @@
 /**
- * A version by semver 2.0. The numbers are kept as text, because they may be longer than any
- * number type can hold; having no leading zeros, they are equal when their texts are.
+ * A semantic version (SemVer 2.0). The numbers are text without leading zeros, because they have no
+ * maximum.
  */
 export interface Semver {
   readonly major: string
   readonly minor: string
   readonly patch: string
-  /** Dot-separated identifiers; empty: a release. */
+  /** The dot-separated identifiers of a pre-release. Empty for a release. */
   readonly prerelease: string
 }
 
@@ -18,8 +18,9 @@ const SEMVER = new RegExp(
 )
 
 /**
- * `1.2.3-beta.1+build`, also with a leading `v`, also with one or two numbers (the others are 0).
- * Undefined: not a version, such as one with leading zeros or with four numbers.
+ * Parses a version such as `1.2.3-beta.1+build`. A leading `v` is allowed. The minor and patch
+ * numbers are optional, and 0 by default. Returns `undefined` for any other text, including
+ * versions with leading zeros or four numbers.
  */
 export function parseSemver(text: string): Semver | undefined {
   const match = SEMVER.exec(text)
@@ -28,7 +29,10 @@ export function parseSemver(text: string): Semver | undefined {
   return { major, minor, patch, prerelease }
 }
 
-/** Precedence by semver 2.0: negative when `a` comes before `b`, 0 when they are equal. */
+/**
+ * Compares two versions by their SemVer 2.0 precedence. Returns a negative number if `a` precedes
+ * `b`, 0 if they are equal, and a positive number otherwise.
+ */
 export function compareSemver(a: Semver, b: Semver): number {
   return (
     compareNumbers(a.major, b.major) ||
@@ -38,7 +42,7 @@ export function compareSemver(a: Semver, b: Semver): number {
   )
 }
 
-/** The same text for two versions exactly when their precedence is equal. */
+/** Returns a text that is equal for two versions if and only if their precedence is equal. */
 export function semverKey({ major, minor, patch, prerelease }: Semver): string {
   return `${major}.${minor}.${patch}-${prerelease}`
 }
@@ -68,7 +72,7 @@ function isNumber(identifier: string): boolean {
   return /^\d+$/.test(identifier)
 }
 
-/** Decimal texts without leading zeros: the longer one is the greater one. */
+/** Compares decimal texts without leading zeros. A longer text is a greater number. */
 function compareNumbers(a: string, b: string): number {
   return a.length - b.length || compareTexts(a, b)
 }

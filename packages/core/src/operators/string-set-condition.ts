@@ -4,12 +4,15 @@ import { readList, structureIn } from './equality-comparison.ts'
 
 const STRING_SET_OPERATORS: ReadonlySet<string> = new Set(['eq', 'neq', 'in', 'not_in'])
 
-/** Whether the result of a readable condition for a text depends only on membership in a set of strings. */
+/**
+ * Returns `true` if the result of a valid condition for a text depends only on whether a set of
+ * strings contains the text.
+ */
 export function isStringSetCondition({ operator }: ConditionDefinition): boolean {
   return STRING_SET_OPERATORS.has(operator)
 }
 
-/** The strings that such a condition lists. */
+/** Returns the strings that a string-set condition lists. */
 export function stringsOf({ operator, value }: ConditionDefinition): readonly string[] {
   return isSingle(operator) ? [value] : scalarTextsOf(value)
 }
@@ -22,7 +25,7 @@ function isSingle(operator: string): boolean {
 export class StringSetCondition {
   readonly #definition: ConditionDefinition
   readonly #isListWanted: boolean
-  /** Kept only once needed: most answers come from an index. */
+  /** Created at the first use, because most results come from an index. */
   #strings: ReadonlySet<string> | undefined
   #hasStructures: boolean | undefined
 
@@ -31,15 +34,15 @@ export class StringSetCondition {
     this.#isListWanted = isListWanted
   }
 
-  /** Whether the condition holds for the text. */
+  /** Returns `true` if the condition matches the text. */
   holdsFor(text: string): boolean {
     this.#strings ??= new Set(stringsOf(this.#definition))
     return this.#strings.has(text) === this.#isListWanted
   }
 
   /**
-   * Whether the condition holds for an array with these texts as elements; `undefined` if the
-   * condition also lists arrays or objects.
+   * Returns `true` if the condition matches an array with these texts as elements. `undefined` if
+   * the condition also lists arrays or objects.
    */
   holdsForAny(texts: ReadonlySet<string>): boolean | undefined {
     this.#hasStructures ??= listsStructures(this.#definition)

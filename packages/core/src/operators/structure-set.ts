@@ -9,12 +9,12 @@ import {
 
 type Structure = JsonArray | JsonObject
 
-/** So few of one size are compared one by one, and more are found by their text. */
+/** The number of structures of equal size up to which they are compared one by one. */
 const FEW = 4
 
-/** Arrays and objects, found in a time that grows with the value that is looked up, not with the set. */
+/** A set of arrays and objects. The time of a lookup depends on the value, not on the set. */
 export class StructureSet {
-  /** By the length of an array, and the number of names of an object. */
+  /** The structures by the length of an array or the number of properties of an object. */
   readonly #bySize = new Map<number, Structure[]>()
   readonly #byText = new Map<string, Structure[]>()
 
@@ -24,7 +24,7 @@ export class StructureSet {
     getOrMake(this.#byText, textOf(structure), () => []).push(structure)
   }
 
-  /** Whether a structure equals the value. */
+  /** Returns `true` if the set contains a structure that is deeply equal to the value. */
   has(value: JsonValue): boolean {
     if (this.#bySize.size === 0 || !(Array.isArray(value) || isJsonObject(value))) return false
     const ofSize = this.#bySize.get(sizeOf(value)) ?? []
@@ -33,17 +33,17 @@ export class StructureSet {
   }
 }
 
-/** Negative for objects. */
+/** Returns the length of an array, or a negative number for the size of an object. */
 function sizeOf(structure: Structure): number {
   return Array.isArray(structure) ? structure.length : -1 - Object.keys(structure).length
 }
 
-/** A text that equal structures have in common. */
+/** Returns a text that is the same for equal structures. */
 function textOf(structure: Structure): string {
   try {
     return JSON.stringify(structure, sortNames) ?? ''
   } catch {
-    // It is nested deeper than the stack, or no JSON. `jsonEquals` copes with both.
+    // The value is nested too deeply for the stack, or is not JSON. `jsonEquals` accepts both.
     return ''
   }
 }

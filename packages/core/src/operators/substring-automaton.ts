@@ -1,28 +1,32 @@
 import type { PrefixTree } from './prefix-tree.ts'
 
-/** A node has a row if it has at least this share of all units as children, */
+/** The minimum number of children with which a node always has a row, as a share of all units. */
 const WIDE = 1 / 8
-/** or if rows have taken no more room than this: searches mostly stay near the root. */
+/**
+ * The total size of rows up to which every inner node gets one. Most searches stay near the root.
+ */
 const ROOM_NEAR_ROOT = 16_384
 
-/** The state in which a listed text has been found. */
+/** The state after a listed text has been found. */
 const FOUND = -1
 
 /**
- * The automaton of Aho and Corasick over a prefix tree. While text is read, the current node is the
- * longest ending of what was read that begins a listed text. A unit leads to a child of it; if there
- * is none, the search goes on from the next shorter ending. The root and wide nodes have a row, which
- * holds for each unit the state that it leads to in the end.
+ * The Aho-Corasick automaton of a prefix tree. The current node is the longest suffix of the text
+ * read so far that is a prefix of a listed text. The next unit selects a child of that node. If
+ * there is none, the search continues from the fallback, which is the next shorter such suffix.
  *
- * A state is where the row of its node begins, that of the root at 0; `FOUND`; or `-2 - node` for a
- * node without a row.
+ * Some nodes have a transition row, which contains the next state for every unit: the root, nodes
+ * with many children and nodes near the root.
+ *
+ * A state is the offset of the row of its node, `FOUND`, or `-2 - node` for a node without a row.
+ * The offset of the root is 0.
  */
 export class SubstringAutomaton {
   readonly #tree: PrefixTree
   readonly #numbers: UnitNumbers
-  /** By node. */
+  /** The state of each node. */
   readonly #states: Int32Array
-  /** By node: the state of the next shorter ending. */
+  /** The state of the fallback of each node. */
   readonly #fallbacks: Int32Array
   readonly #rows: Int32Array
 
@@ -34,12 +38,12 @@ export class SubstringAutomaton {
     this.#fallbacks = new Int32Array(length)
     this.#rows = new Int32Array(this.#placeRows())
     if (tree.isLeaf(0)) this.#states[0] = FOUND
-    // Breadth first: shorter endings are complete before the longer ones that lead to them.
+    // The order is breadth first, so that the fallbacks of a node are complete before the node.
     const endings = new Uint32Array(length)
     for (let node = 0; node < length; node += 1) this.#complete(node, endings)
   }
 
-  /** Whether a text of the list is part of the text. */
+  /** Returns `true` if the text contains a text of the list. */
   isIn(text: string): boolean {
     const { pageOf, pages } = this.#numbers
     const rows = this.#rows
@@ -53,7 +57,7 @@ export class SubstringAutomaton {
     return state === FOUND
   }
 
-  /** The state after one more unit. */
+  /** Returns the state after the next unit. */
   #next(from: number, unit: number, number: number): number {
     const { units, children } = this.#tree
     let state = from
@@ -61,7 +65,7 @@ export class SubstringAutomaton {
       const node = -2 - state
       const first = children[node] ?? 0
       if (units[first] === unit) return this.#states[first] ?? 0
-      // Mostly there is one child.
+      // Most nodes have only one child.
       if ((children[node + 1] ?? 0) - first > 1) {
         const child = this.#tree.childOf(node, unit)
         if (child !== 0) return this.#states[child] ?? 0
@@ -71,7 +75,7 @@ export class SubstringAutomaton {
     return this.#rows[state + number] ?? 0
   }
 
-  /** Decides which nodes have rows, and returns the room that these take. */
+  /** Assigns rows to nodes, and returns the total size of the rows. */
   #placeRows(): number {
     const { children, units } = this.#tree
     const width = this.#numbers.count + 1
@@ -88,8 +92,8 @@ export class SubstringAutomaton {
   }
 
   /**
-   * Fills the row of a node, if it has one, and decides where the search goes on from its children.
-   * `endings` holds for each node that of the next shorter ending.
+   * Fills the row of a node, if it has one, and sets the fallbacks of its children. `endings`
+   * contains the fallback node of each node.
    */
   #complete(node: number, endings: Uint32Array): void {
     const { children, units } = this.#tree
@@ -111,7 +115,7 @@ export class SubstringAutomaton {
     }
   }
 
-  /** The node of the longest ending of a node and one more unit. */
+  /** Returns the node of the longest suffix of a node and one more unit. */
   #nodeAfter(from: number, unit: number, endings: Uint32Array): number {
     for (let node = from; ; node = endings[node] ?? 0) {
       const child = this.#tree.childOf(node, unit)
@@ -120,13 +124,14 @@ export class SubstringAutomaton {
   }
 }
 
-/** Numbers the different units of a list from 1 on; 0 is every other unit. */
+/** Numbers the distinct units of a list, starting at 1. All other units have the number 0. */
 class UnitNumbers {
   readonly count: number
-  /** By number. */
+  /** The unit of each number. */
   readonly units: Uint16Array
-  /** The page of a unit by its upper half, and by page and lower half its number. */
+  /** The page of the numbers of units, by the upper byte of the unit. */
   readonly pageOf = new Uint16Array(256)
+  /** The number of each unit, by page and the lower byte of the unit. */
   readonly pages: Uint16Array
 
   constructor(units: Uint16Array) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { inLowerCase } from './text-comparison.ts'
 
 describe('inLowerCase', () => {
-  it('lower-cases each code point on its own', () => {
+  it('inLowerCase converts each code point independently of the others', () => {
     const wrong: number[] = []
     for (let code = 0; code <= 0x10ffff; code += 1) {
       const character = String.fromCodePoint(code)

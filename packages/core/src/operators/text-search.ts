@@ -1,28 +1,29 @@
 import { PrefixTree } from './prefix-tree.ts'
 import { SubstringAutomaton } from './substring-automaton.ts'
 
-/** Whether one of the listed texts stands in a text, at the place that was asked for. */
+/** Returns `true` if one of the listed texts is found in a text. */
 export type TextSearch = (text: string) => boolean
 
-/** So few texts, if they are short, are compared one by one, which is faster. */
+/** The number of texts up to which comparing them one by one is faster. */
 const FEW = 4
+/** The length up to which `FEW` texts are searched one by one, in UTF-16 units. */
 const SHORT = 16
 
-/** Prepares the search for a text of the list at the start of a text. */
+/** Creates a search for any text of the list at the start of a text. */
 export function searchStart(list: readonly string[]): TextSearch {
   if (list.length <= FEW) return (text) => list.some((each) => text.startsWith(each))
   const tree = new PrefixTree(list)
   return (text) => tree.isIn(text, 'start')
 }
 
-/** Prepares the search for a text of the list at the end of a text. */
+/** Creates a search for any text of the list at the end of a text. */
 export function searchEnd(list: readonly string[]): TextSearch {
   if (list.length <= FEW) return (text) => list.some((each) => text.endsWith(each))
   const tree = new PrefixTree(list.map(reversed))
   return (text) => tree.isIn(text, 'end')
 }
 
-/** Prepares the search for a text of the list anywhere in a text. */
+/** Creates a search for any text of the list at any position in a text. */
 export function searchAnywhere(list: readonly string[]): TextSearch {
   if (list.length <= FEW && list.every(({ length }) => length <= SHORT)) {
     return (text) => list.some((each) => text.includes(each))
@@ -31,7 +32,7 @@ export function searchAnywhere(list: readonly string[]): TextSearch {
   return (text) => automaton.isIn(text)
 }
 
-/** In units, which may separate surrogates; both sides of a comparison are reversed alike. */
+/** Reverses the UTF-16 units. Split surrogate pairs do no harm, because both texts are reversed. */
 function reversed(text: string): string {
   let result = ''
   for (let at = text.length - 1; at >= 0; at -= 1) result += text.charAt(at)

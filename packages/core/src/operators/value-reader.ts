@@ -7,14 +7,14 @@ import { isOperator, type OperatorMeaning, operators, type Wanted } from './oper
 
 const NONE: readonly string[] = []
 
-/** How deep conditions on elements may contain conditions on elements. */
+/** The maximum depth of nested conditions on elements. */
 export const MAX_ELEMENT_NESTING = 4
 
-/** Reads the value of one condition. */
+/** Parses the value of one condition. */
 export class ValueReader implements Means {
   readonly extensions: Extensions
   #missing: Set<string> | undefined
-  /** What make, once, what would otherwise be made when it is first needed. */
+  /** The functions that `lazily` returned. */
   #makers: (() => unknown)[] | undefined
   #depth = 0
   #elementConditions = 0
@@ -24,17 +24,20 @@ export class ValueReader implements Means {
     this.extensions = extensions
   }
 
-  /** The extensions that were needed and are missing. */
+  /** The required extensions that are missing. */
   get missing(): readonly string[] {
     return this.#missing === undefined ? NONE : [...this.#missing]
   }
 
-  /** Makes everything that would be made when it is first needed. */
+  /** Creates the results of all `lazily` functions. */
   makeAll(): void {
     for (const make of this.#makers ?? []) make()
   }
 
-  /** The test of an attribute: of an array as a whole, and of its elements too. */
+  /**
+   * Returns the test of the operator for the value of a condition, or `undefined` if the value is
+   * invalid. An array is tested as a whole and, for most operators, element by element.
+   */
   read(
     { value, negate }: ConditionDefinition,
     { comparison, wants }: OperatorMeaning,
@@ -74,7 +77,7 @@ export class ValueReader implements Means {
     }
   }
 
-  /** A condition that looks at nothing but one element; its value may be any JSON. */
+  /** Compiles a condition that reads only one element. Its value can be any JSON. */
   #readElementCondition(definition: JsonValue): ((element: JsonValue) => boolean) | undefined {
     const written = elementDefinition(definition)
     const meaning = written && meaningOf(written)
@@ -92,7 +95,7 @@ export class ValueReader implements Means {
   }
 }
 
-/** An array is tested as a whole and element by element; one match is enough. */
+/** Tests an array as a whole and element by element. One match is enough. */
 function testArray(test: Test, array: JsonArray): TestResult {
   const whole = test(array)
   if (whole === true) return true
@@ -105,7 +108,10 @@ function testArray(test: Test, array: JsonArray): TestResult {
   return outcome
 }
 
-/** Returns a condition on an element as a definition, its value as text; undefined: no object. */
+/**
+ * Returns a condition on an element as a definition, with its value as text. `undefined` if it is
+ * not an object.
+ */
 export function elementDefinition(written: JsonValue): ConditionDefinition | undefined {
   if (!isJsonObject(written)) return undefined
   return { ...written, value: textOf(written['value']) } as unknown as ConditionDefinition
@@ -116,12 +122,12 @@ function textOf(value: JsonValue | undefined): string | undefined {
   try {
     return JSON.stringify(value)
   } catch {
-    // Nested deeper than the stack is.
+    // The value is nested too deeply for the stack.
     return undefined
   }
 }
 
-/** Reads the value of a condition when it is needed. */
+/** Parses the value of a condition when it is first needed. */
 export class LaterReader {
   readonly #definition: ConditionDefinition
   readonly #extensions: Extensions
@@ -134,13 +140,13 @@ export class LaterReader {
     this.#extensions = extensions
   }
 
-  /** Tests an attribute. */
+  /** Returns the result of the condition's test for the value of an attribute. */
   test(attribute: JsonValue): TestResult {
     if (this.#reader === undefined) this.#read()
     return this.#test?.(attribute)
   }
 
-  /** Makes what the test needs and takes long to make; false: it was made before. */
+  /** Does the expensive preparations of the test. Returns `false` if they were done before. */
   prepare(): boolean {
     if (this.#isPrepared) return false
     this.#isPrepared = true
@@ -157,7 +163,10 @@ export class LaterReader {
   }
 }
 
-/** Whether a condition holds after this outcome of its test; undefined: there was nothing to test. */
+/**
+ * Returns `true` if a condition matches after this outcome of its test. The outcome `undefined`
+ * means that the tested value is missing or has another type.
+ */
 export function holdsAfter(
   { wants, isNegated }: { readonly wants: Wanted; readonly isNegated: boolean },
   outcome: TestResult,
@@ -165,20 +174,22 @@ export function holdsAfter(
   return outcome !== 'unreadable' && isWanted(outcome, wants) !== isNegated
 }
 
-/** What the operator of a condition means; undefined: it has none that is known. */
+/**
+ * Returns the meaning of the operator of a condition, or `undefined` if the operator is unknown.
+ */
 export function meaningOf(definition: ConditionDefinition): OperatorMeaning | undefined {
   if (!isWellFormed(definition) || !isOperator(definition.operator)) return undefined
   return operators.get(definition.operator)
 }
 
-/** Definitions come from outside: their type is only a promise. */
+/** Returns `true` if the fields of a condition have the declared types. */
 export function isWellFormed(definition: unknown): boolean {
   if (!isJsonObject(definition)) return false
   const { attribute, operator, value } = definition
   return [attribute, operator, value].every((field) => typeof field === 'string')
 }
 
-/** The outcome of a test for the value of an attribute; undefined: it is missing. */
+/** Returns the result of a test for the value of an attribute, or `undefined` if it is missing. */
 export function testFound(test: Test, value: JsonValue | undefined): TestResult {
   return value === undefined ? undefined : test(value)
 }

@@ -18,7 +18,7 @@ const anyKey = fc.oneof(
 const anySeed = fc.integer({ min: -(2 ** 31), max: 2 ** 32 - 1 })
 
 describe('bucketOf', () => {
-  it('equals the reference implementation on any salt and key', () => {
+  it('bucketOf agrees with the reference implementation for any salt and key', () => {
     fc.assert(
       fc.property(anyText, anyKey, (salt, key) => {
         const hash = murmurhash.v3(new TextEncoder().encode(`${salt}.${key}`), 0)
@@ -28,7 +28,7 @@ describe('bucketOf', () => {
     )
   })
 
-  it('spreads the keys of any salt evenly', () => {
+  it('bucketOf distributes the keys of any salt evenly', () => {
     const salts = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 16 })
     fc.assert(
       fc.property(salts, (salt) => {
@@ -37,7 +37,7 @@ describe('bucketOf', () => {
           const part = Math.floor(bucketOf(salt, `user-${user}`) / (BUCKETS / 20))
           parts[part] = (parts[part] ?? 0) + 1
         }
-        // Chi-square with 19 degrees of freedom lies above 60 four times in a million.
+        // Chi-square with 19 degrees of freedom exceeds 60 with a probability of 4e-6.
         const chiSquare = parts.reduce((sum, count) => sum + (count - 200) ** 2 / 200, 0)
         expect(chiSquare).toBeLessThan(60)
       }),
@@ -45,7 +45,7 @@ describe('bucketOf', () => {
     )
   })
 
-  it('places the same keys independently under any different salts', () => {
+  it('The buckets of the same keys are independent for different salts', () => {
     const salts = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 16 })
     const pairs = fc.uniqueArray(salts, { minLength: 2, maxLength: 2 })
     fc.assert(
@@ -67,14 +67,14 @@ describe('bucketOf', () => {
           const expected = ((ones[Math.floor(cell / 5)] ?? 0) * (others[cell % 5] ?? 0)) / 5_000
           return sum + (count - expected) ** 2 / expected
         }, 0)
-        // With 16 degrees of freedom it lies above 65 less than once in ten million.
+        // Chi-square with 16 degrees of freedom exceeds 65 with a probability below 1e-7.
         expect(chiSquare).toBeLessThan(65)
       }),
       { numRuns: 50 },
     )
   })
 
-  it('gives two halves under different salts a quarter of the keys in common', () => {
+  it('Two halves with different salts have a quarter of the keys in common', () => {
     let both = 0
     for (let user = 0; user < 100_000; user += 1) {
       const isInHalf = (salt: string) => bucketOf(salt, `user-${user}`) < BUCKETS / 2
@@ -86,7 +86,7 @@ describe('bucketOf', () => {
 })
 
 describe('murmur3', () => {
-  it('equals the reference implementation on any text and seed', () => {
+  it('murmur3 agrees with the reference implementation for any text and seed', () => {
     fc.assert(
       fc.property(anyText, anySeed, (text, seed) => {
         expect(murmur3(text, seed)).toBe(murmurhash.v3(new TextEncoder().encode(text), seed))

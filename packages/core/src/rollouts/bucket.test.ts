@@ -5,7 +5,7 @@ import { bucketOf, murmur3 } from './bucket.ts'
 
 const KEYS = [
   ...['', 'a', 'ab', 'abc', 'abcd', 'user-1', '12345678', '\u007f', 'ab\u007f\u007f'],
-  // What is beyond ASCII, in a block, in the tail and far behind.
+  // Characters beyond ASCII in a block, in the tail and at the end of a long text.
   ...['ключ', 'abcé', 'abcd\u0080', '\u0080', '\0\u0080', 'abcdé', `${'x'.repeat(256)}é`],
   ...[255, 256, 257, 260, 1000].map((length) => 'xyz-0'.repeat(200).slice(0, length)),
 ]
@@ -18,12 +18,12 @@ describe('bucketOf', () => {
     ['beta', '12345', 1803533761, 41991],
     ['naïve', 'ключ', 2113448664, 49207],
     ['f', '😀', 2843676246, 66209],
-  ])('gives the golden bucket of %s.%s', (salt, key, hash, bucket) => {
+  ])('bucketOf returns the golden bucket of %s.%s', (salt, key, hash, bucket) => {
     expect(murmur3(`${salt}.${key}`, 0)).toBe(hash)
     expect(bucketOf(salt, key)).toBe(bucket)
   })
 
-  it('is the bucket of the UTF-8 bytes of salt, dot and key, whatever these are', () => {
+  it('bucketOf uses the UTF-8 bytes of salt, dot and key, also beyond ASCII', () => {
     const salts = ['aB3dE5gH7jK', 'kJ7hG5eD3bA', 'salt', 'abc', '', 'naïve salt!', 'é']
     for (const salt of salts) {
       for (const key of KEYS) {
@@ -43,7 +43,7 @@ describe('murmur3', () => {
     ['6LvT0', 2147483648],
     ['ceQdGm', 4294967295],
     ['', 0],
-  ])('hashes %j to %d', (text, hash) => {
+  ])('murmur3 returns the hash of %j: %d', (text, hash) => {
     expect(murmur3(text, 0)).toBe(hash)
   })
 
@@ -51,7 +51,7 @@ describe('murmur3', () => {
     'murmur3-sample-v3.csv',
     'murmur3-sample-v4.csv',
     'murmur3-sample-double-treatment-users.csv',
-  ])('agrees with every row of the published table %s', (file) => {
+  ])('murmur3 agrees with every row of the published table %s', (file) => {
     const rows = readTable(file)
     expect(rows.length).toBeGreaterThanOrEqual(500)
     for (const [seed, key, hash] of rows) expect([key, murmur3(key, seed)]).toEqual([key, hash])

@@ -1,23 +1,27 @@
 import murmurhash from 'murmurhash'
 
-/** Buckets are numbered 0…99 999, so one bucket is a thousandth of a percent. */
+/** The number of buckets. They are numbered 0…99,999, so that one bucket is 0.001 %. */
 export const BUCKETS = 100_000
 
 /**
- * The bucket of a key: `floor(murmur3_x86_32(utf8(salt + "." + key), seed 0) * 100000 / 2^32)`.
- * The same on every platform and for ever; it decides who gets what.
+ * Returns the bucket of a key:
+ * `floor(murmur3_x86_32(utf8(salt + "." + key), seed 0) * 100000 / 2^32)`, an integer in 0…99,999.
+ * The formula is the same on every platform and must not change, because every context would then
+ * move to another bucket.
  */
 export function bucketOf(salt: string, key: string): number {
   return bucketIn(compileSalt(salt), key)
 }
 
-/** A salt made ready: the hash over the whole 4-byte blocks of `salt + "."` is already computed. */
+/** A salt with the precomputed hash of the whole 4-byte blocks of `salt + "."`. */
 export interface CompiledSalt {
+  /** The salt and the following dot. */
   readonly prefix: string
-  /** How many characters of the prefix `state` covers; the rest goes before the key. */
+  /** The number of characters of the prefix that `state` includes. */
   readonly covered: number
+  /** The other characters of the prefix. They are hashed together with the key. */
   readonly rest: string
-  /** undefined: the prefix is not ASCII. */
+  /** The state of the hash. `undefined` if the prefix is not ASCII. */
   readonly state: number | undefined
 }
 
@@ -29,14 +33,14 @@ export function compileSalt(salt: string): CompiledSalt {
   return { prefix, covered, rest: prefix.slice(covered), state }
 }
 
-/** `bucketOf` for a salt that has been prepared already. */
+/** Returns the same as `bucketOf`, for a prepared salt. */
 export function bucketIn(salt: CompiledSalt, key: string): number {
   return bucketFrom(hashOf(salt, key))
 }
 
-/** `hash * BUCKETS / 2^32`, rounded down, of an unsigned hash, without ever leaving 32 bits. */
+/** Returns `floor(hash * BUCKETS / 2^32)` of an unsigned hash, with 32-bit arithmetic only. */
 export function bucketFrom(hash: number): number {
-  // What is left of `BUCKETS`, 2^5 apart. Engines do not take a module's constant for one.
+  // 3125 is `BUCKETS / 2^5`. It is a literal, because V8 does not inline constants of modules.
   const high = Math.imul(hash >>> 16, 3125)
   const low = Math.imul(hash & 0xffff, 3125)
   return (high + (low >>> 16)) >>> 11
@@ -47,20 +51,23 @@ function hashOf({ state, rest, covered, prefix }: CompiledSalt, key: string): nu
   return hash ?? murmurhash.v3(prefix + key, 0)
 }
 
-/** MurmurHash3 x86_32 of the text's UTF-8 bytes, unsigned. The seed is any 32-bit number. */
+/** Returns the unsigned MurmurHash3 x86_32 of a text in UTF-8. The seed has 32 bits. */
 export function murmur3(text: string, seed: number): number {
-  // Encoding to bytes costs many times the hashing itself, and ASCII needs none.
+  // ASCII text needs no encoding to bytes, which costs far more than the hash.
   const hash = hashOfAscii(text, seed, 0)
   return hash === undefined ? murmurhash.v3(text, seed) : hash >>> 0
 }
 
-/** The hash of text after `before` other bytes, which led to `state`; undefined: it is not ASCII. */
+/**
+ * Returns the hash of a text that follows `before` bytes with the hash state `state`. `undefined`
+ * if the text is not ASCII.
+ */
 function hashOfAscii(text: string, state: number, before: number): number | undefined {
   let hash = state
   let codes = 0
   let at = 0
   for (; at + 4 <= text.length; at += 4) {
-    // Each character is looked at only once, for that is what costs most.
+    // Each character is read only once, because reading it is the most expensive operation.
     const a = text.charCodeAt(at)
     const b = text.charCodeAt(at + 1)
     const c = text.charCodeAt(at + 2)
@@ -79,7 +86,7 @@ function isAscii(text: string): boolean {
   return true
 }
 
-/** Takes in the whole 4-byte blocks of ASCII text, going on from `state`. */
+/** Mixes the whole 4-byte blocks of an ASCII text into a state. */
 function mixBlocks(text: string, state: number): number {
   let hash = state
   for (let index = 0; index + 4 <= text.length; index += 4) {
@@ -102,7 +109,7 @@ function mix(state: number, scrambled: number): number {
   return (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0
 }
 
-/** Mixes the up to three characters that fill no block into a state. */
+/** Mixes the last characters, at most three, that do not fill a block into a state. */
 export function mixTail(text: string, state: number): number {
   const start = text.length - (text.length % 4)
   let tail = 0
@@ -112,13 +119,13 @@ export function mixTail(text: string, state: number): number {
   return start === text.length ? state : state ^ scramble(tail)
 }
 
-/** Prepares a block of four bytes for being mixed into a state. */
+/** Scrambles a block of four bytes before it is mixed into a state. */
 export function scramble(block: number): number {
   const mixed = Math.imul(block, 0xcc9e2d51)
   return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593)
 }
 
-/** The hash that a state ends in, as a signed number. */
+/** Returns the hash of a final state, as a signed number. */
 export function finalize(state: number): number {
   let hash = state
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

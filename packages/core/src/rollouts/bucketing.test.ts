@@ -10,7 +10,7 @@ import { bucketOf } from './bucket.ts'
 import { findScheme } from './bucketing.ts'
 import { rangesAt } from './rollout.ts'
 
-/** Deals whoever is called `<number>` to that bucket. */
+/** A scheme in which the key `<number>` has that bucket. */
 const byName: BucketingScheme = () => Number
 const NOW = Date.parse('2026-01-01T01:00:00.000Z')
 
@@ -37,7 +37,7 @@ function detail(definition: RolloutDefinition, key: string, extensions: Extensio
 }
 
 describe('findScheme', () => {
-  it('finds our own scheme without help, and lets nobody replace it', () => {
+  it('findScheme always returns the built-in scheme, which extensions cannot replace', () => {
     for (const extensions of [{}, { schemes: new Map([['ff', byName]]) }]) {
       const bucket = findScheme('ff', extensions)?.({ salt: 'salt', strategy: 'variant' })('7')
       expect(bucket).toBe(bucketOf('salt', '7'))
@@ -48,7 +48,7 @@ describe('findScheme', () => {
     expect(detail(own, '7', extensions).bucket).toBe(bucketOf('salt', '7'))
   })
 
-  it('finds others only where they were handed in', () => {
+  it('findScheme returns another scheme only if it was passed', () => {
     expect(findScheme('by-name', {})).toBeUndefined()
     expect(findScheme('by-name', { schemes })).toBeUndefined()
     expect(findScheme('by-name', { schemes: new Map([['by-name', byName]]) })).toBe(byName)
@@ -56,10 +56,10 @@ describe('findScheme', () => {
   })
 })
 
-describe('a rollout with the scheme of another system', () => {
+describe('A rollout with the scheme of another system', () => {
   const extensions = { schemes: new Map([['by-name', byName]]) }
 
-  it('deals the buckets that the scheme answers by its ranges', () => {
+  it('A rollout with a passed scheme serves the ranges of the buckets that the scheme returns', () => {
     const definition = rollout()
     const range = { from: 0, to: 25_000 }
     expect(detail(definition, '24999', extensions)).toMatchObject({
@@ -71,7 +71,7 @@ describe('a rollout with the scheme of another system', () => {
     })
   })
 
-  it('may be a gradual rollout', () => {
+  it('A gradual rollout can have a passed scheme', () => {
     const gradual = {
       ...{ strategy: 'gradual', variationId: 'on', targetPercentage: 50, increment: 10 },
       ...{ intervalHours: 1, startAt: '2026-01-01T00:00:00.000Z' },
@@ -80,7 +80,7 @@ describe('a rollout with the scheme of another system', () => {
     expect(detail(rollout(gradual), '20000', extensions).value).toBe(false)
   })
 
-  it('is an error that says so where the scheme was not handed in, and never our own', () => {
+  it('A rollout has the reason ERROR if its scheme was not passed, and never uses the built-in scheme', () => {
     for (const without of [{}, { schemes }]) {
       expect(detail(rollout(), '0', without)).toMatchObject({
         ...{ value: false, reason: 'ERROR', errorCode: 'MALFORMED_FLAG', rolloutId: 'rollout' },
@@ -90,19 +90,19 @@ describe('a rollout with the scheme of another system', () => {
           severity: 'error',
           flagKey: 'flag',
           message:
-            'The rollout "rollout" cannot be followed. ' +
-            'The bucketing scheme "by-name" was not handed to the engine.',
+            'The rollout "rollout" is invalid. ' +
+            'The bucketing scheme "by-name" is not available.',
         },
       ])
     }
     expect(findIssues(compile(rollout(), extensions))).toEqual([])
   })
 
-  it('has its ranges whether or not anybody can deal by them', () => {
+  it('rangesAt returns the ranges of a rollout even if its scheme was not passed', () => {
     expect(rangesAt(rollout(), NOW)).toEqual([{ variationId: 'on', from: 0, to: 25_000 }])
   })
 
-  it('is prepared with its settings: salt, strategy, ranges in order, total weight', () => {
+  it('A scheme receives the salt, the strategy, the ranges in order and the total weight', () => {
     const seen: unknown[] = []
     const spy: BucketingScheme = ({ salt, strategy, ranges, totalWeight }) => {
       seen.push({ salt, strategy, ranges, totalWeight })
@@ -118,12 +118,15 @@ describe('a rollout with the scheme of another system', () => {
     expect(seen).toEqual([{ ...settings, ranges: [ranges[1], ranges[0]] }])
   })
 
-  it.each([0, -1, 1.5, 100_001, Number.NaN])('refuses a total weight of %d', (totalWeight) => {
-    const [issue] = findIssues(compile(rollout({ totalWeight }), extensions))
-    expect(issue?.message).toContain('The total weight must be a whole number from 1 to 100000.')
-  })
+  it.each([0, -1, 1.5, 100_001, Number.NaN])(
+    'A rollout refuses a total weight of %d',
+    (totalWeight) => {
+      const [issue] = findIssues(compile(rollout({ totalWeight }), extensions))
+      expect(issue?.message).toContain('The total weight must be an integer from 1 to 100000.')
+    },
+  )
 
-  it('is dealt anew when other schemes are handed in, whatever was compiled before', () => {
+  it('A rollout uses the passed scheme after an earlier compilation without it', () => {
     const definition = flagSetDefinition([
       flagDefinition('flag', {
         rules: [ruleDefinition({ variationId: null, rolloutId: 'rollout' })],

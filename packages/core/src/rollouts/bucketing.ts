@@ -2,24 +2,27 @@ import type { BucketRange } from '../model/definition.ts'
 import type { BucketingScheme, Extensions } from '../model/extensions.ts'
 import { BUCKETS, bucketIn, compileSalt } from './bucket.ts'
 
-/** The name of our own scheme, which nothing that is handed in replaces. */
+/** The name of the built-in scheme. Extensions cannot replace it. */
 export const OWN_SCHEME = 'ff'
 
-/** Our own formula, in the shape of the others. */
+/** The built-in formula as a `BucketingScheme`. */
 const own: BucketingScheme = ({ salt }) => {
   const compiled = compileSalt(salt)
   return (key) => bucketIn(compiled, key)
 }
 
-/** The scheme of this name; `undefined` if the caller did not pass it. */
+/** Returns the scheme with a name, or `undefined` if the caller did not pass it. */
 export function findScheme(name: string, { schemes }: Extensions): BucketingScheme | undefined {
   return name === OWN_SCHEME ? own : schemes?.get(name)
 }
 
-/** What can be wrong with the settings that a scheme is given. */
+/** A fault of ranges or of their total weight. */
 export type RangesFault = 'range' | 'overlap' | 'weight'
 
-/** What is wrong with ranges, which must be disjoint and ascending, or with their total weight. */
+/**
+ * Returns the fault of ranges, which must be in ascending order and must not overlap, or of their
+ * total weight. `undefined` if there is none.
+ */
 export function rangesFault(
   ranges: readonly Pick<BucketRange, 'from' | 'to'>[],
   totalWeight: unknown = 1,

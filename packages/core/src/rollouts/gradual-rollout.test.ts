@@ -19,7 +19,7 @@ const definition: GradualRolloutDefinition = {
 }
 
 describe('compileGradualRollout', () => {
-  it('counts in buckets and milliseconds, rounding the last step down to the target', () => {
+  it('compileGradualRollout counts in buckets and milliseconds, and the last step ends at the target', () => {
     expect(compileGradualRollout(definition)).toEqual({
       variationId: 'on',
       startAt: START,
@@ -31,12 +31,12 @@ describe('compileGradualRollout', () => {
     })
   })
 
-  it('is exact for fractions that binary numbers are not', () => {
+  it('compileGradualRollout is exact for fractions that binary numbers cannot represent', () => {
     const gradual = compileGradualRollout({ ...definition, increment: 0.1, targetPercentage: 0.3 })
     expect(gradual).toMatchObject({ increment: 100, target: 300, steps: 3 })
   })
 
-  it('may be as small, as quick and as complete as can be, or lead nowhere', () => {
+  it('compileGradualRollout accepts the smallest increment, the shortest interval, and a target of 0', () => {
     const smallest = { increment: 0.001, intervalHours: 1 / HOUR, targetPercentage: 100 }
     expect(compileGradualRollout({ ...definition, ...smallest })).toMatchObject({
       increment: 1,
@@ -49,7 +49,7 @@ describe('compileGradualRollout', () => {
     expect(nowhere).toMatchObject({ steps: 0, fault: undefined })
   })
 
-  it('says in a sentence what is wrong', () => {
+  it('compileGradualRollout names the invalid part of a schedule', () => {
     const faultOf = (changes: object) => compileGradualRollout({ ...definition, ...changes }).fault
     expect(faultOf({ startAt: 'soon' })).toBe('start')
     expect(faultOf({ intervalHours: 0 })).toBe('interval')
@@ -64,11 +64,11 @@ describe('compileGradualRollout', () => {
     ['a negative increment', { increment: -1 }],
     ['no interval', { intervalHours: 0 }],
     ['an interval of less than a millisecond', { intervalHours: 1e-8 }],
-    ['an endless interval', { intervalHours: 1e300 }],
-    ['a target above everything', { targetPercentage: 100.001 }],
+    ['an unsafe interval', { intervalHours: 1e300 }],
+    ['a target above 100 %', { targetPercentage: 100.001 }],
     ['a negative target', { targetPercentage: -1 }],
-    ['no number', { targetPercentage: Number.NaN }],
-  ])('names the fault of %s', (_, changes) => {
+    ['a target that is not a number', { targetPercentage: Number.NaN }],
+  ])('compileGradualRollout refuses %s', (_, changes) => {
     expect(compileGradualRollout({ ...definition, ...changes }).fault).toBeTypeOf('string')
   })
 })
@@ -81,25 +81,25 @@ describe('stepsTaken', () => {
     [START + 2 * HOUR, 2],
     [START + 4 * HOUR, 3],
     [START + 1_000 * HOUR, 3],
-  ])('at %d is %d', (now, steps) => {
+  ])('stepsTaken at %d returns %d', (now, steps) => {
     expect(stepsTaken(compileGradualRollout(definition), now)).toBe(steps)
   })
 })
 
 describe('timestampsOf', () => {
-  it('lists every step of every gradual rollout once, ascending', () => {
+  it('timestampsOf returns every step of every gradual rollout once, in ascending order', () => {
     const slow = compileGradualRollout(definition)
     const quick = compileGradualRollout({ ...definition, increment: 12.5, intervalHours: 1 })
     expect(timestampsOf([slow, quick])).toEqual([0, 1, 2, 4].map((hours) => START + hours * HOUR))
     expect(timestampsOf([])).toEqual([])
   })
 
-  it('has at most one step for each bucket', () => {
+  it('timestampsOf returns at most one step for each bucket', () => {
     const finest = compileGradualRollout({ ...definition, targetPercentage: 100, increment: 0.001 })
     expect(timestampsOf([finest])).toHaveLength(100_000)
   })
 
-  it('is empty for a gradual rollout to nothing', () => {
+  it('timestampsOf is empty for a gradual rollout with a target of 0', () => {
     expect(timestampsOf([compileGradualRollout({ ...definition, targetPercentage: 0 })])).toEqual(
       [],
     )

@@ -2,27 +2,29 @@ import type { GradualRolloutDefinition } from '../model/definition.ts'
 import { parseTimestamp } from '../model/timestamp.ts'
 import { BUCKETS } from './bucket.ts'
 
-/** The schedule of a gradual rollout in whole buckets and milliseconds, so that it is exact. */
+/** The schedule of a gradual rollout, in whole buckets and milliseconds. */
 export interface GradualRollout {
   readonly variationId: string
   /** Epoch milliseconds of the first step. */
   readonly startAt: number
+  /** Milliseconds between two steps. */
   readonly interval: number
-  /** Buckets gained by each step. */
+  /** The number of buckets that each step adds. */
   readonly increment: number
-  /** Buckets after the last step. */
+  /** The number of buckets after the last step. */
   readonly target: number
+  /** The number of steps. */
   readonly steps: number
-  /** Why the schedule cannot be followed. */
+  /** The invalid part of the schedule. `undefined` if the schedule is valid. */
   readonly fault: GradualRolloutFault | undefined
 }
 
-/** Which part of a schedule is out of its bounds. */
+/** The part of a schedule that is invalid. */
 export type GradualRolloutFault = 'start' | 'interval' | 'increment' | 'target'
 
 const HOUR_MS = 3_600_000
 
-/** Reads a schedule. Never throws; what is wrong is its `fault`. */
+/** Compiles a schedule. Never throws; an invalid schedule has a `fault`. */
 export function compileGradualRollout(definition: GradualRolloutDefinition): GradualRollout {
   const startAt = parseTimestamp(definition.startAt)
   const interval = Math.round(definition.intervalHours * HOUR_MS)
@@ -34,7 +36,7 @@ export function compileGradualRollout(definition: GradualRolloutDefinition): Gra
     interval,
     increment,
     target,
-    // At most one step for each bucket, however small the increment is.
+    // A step adds at least one bucket.
     steps: Math.ceil(target / increment),
     fault: startAt === undefined ? 'start' : numberFault({ interval, increment, target }),
   }
@@ -48,13 +50,13 @@ function numberFault(
   return gradual.target >= 0 && gradual.target <= BUCKETS ? undefined : 'target'
 }
 
-/** How many of a gradual rollout's steps lie at or before `now`. */
+/** Returns the number of steps of a gradual rollout at or before `now` (epoch milliseconds). */
 export function stepsTaken(gradual: GradualRollout, now: number): number {
   if (now < gradual.startAt) return 0
   return Math.min(gradual.steps, 1 + Math.floor((now - gradual.startAt) / gradual.interval))
 }
 
-/** The timestamps of all steps of all the gradual rollouts, ascending, each once. */
+/** Returns the distinct timestamps of all steps of the gradual rollouts, in ascending order. */
 export function timestampsOf(gradualRollouts: readonly GradualRollout[]): readonly number[] {
   const timestamps = new Float64Array(
     gradualRollouts.reduce((total, { steps }) => total + steps, 0),
@@ -66,7 +68,7 @@ export function timestampsOf(gradualRollouts: readonly GradualRollout[]): readon
       length += 1
     }
   }
-  // A typed array sorts by number, and many times faster than a list.
+  // A typed array sorts numerically, and many times faster than an array.
   const sorted = Array.from(timestamps.sort())
   return sorted.filter((timestamp, index) => timestamp !== sorted[index - 1])
 }

@@ -7,7 +7,7 @@ import { pickVariation, rangesOf, type Share } from './rollout.ts'
 
 const IDS = ['v-0', 'v-1', 'v-2', 'v-3', 'v-4']
 
-/** Shares of some of the variations; what the cuts leave at the end belongs to nobody. */
+/** Shares of some of the variations. Their sum can be less than 100 %. */
 const anyShares: fc.Arbitrary<readonly Share[]> = fc
   .tuple(fc.shuffledSubarray(IDS), fc.array(fc.nat({ max: BUCKETS }), { minLength: 5 }))
   .map(([ids, cuts]) => {
@@ -17,7 +17,7 @@ const anyShares: fc.Arbitrary<readonly Share[]> = fc
     })
   })
 
-/** Ranges that have been moved a few times already, and the shares that they have. */
+/** Ranges that have been moved a few times, and their shares. */
 const anyState = fc
   .array(anyShares, { minLength: 1, maxLength: 6 })
   .map(([first = [], ...changes]) => {
@@ -41,7 +41,7 @@ const owners = (ranges: readonly BucketRange[]) =>
   Array.from({ length: BUCKETS }, (_, bucket) => pickVariation(ranges, bucket))
 
 describe('moveRanges', () => {
-  it('gives every variation exactly its share, in disjoint ranges that do not touch their like', () => {
+  it('moveRanges returns exactly the shares, in ranges that do not overlap and cannot be merged', () => {
     fc.assert(
       fc.property(anyState, anyShares, ({ ranges: before }, shares) => {
         const after = moveRanges(before, shares)
@@ -57,7 +57,7 @@ describe('moveRanges', () => {
     )
   })
 
-  it('moves exactly the sum of the increases, which is the least there can be', () => {
+  it('moveRanges moves exactly the sum of the increases, which is the minimum', () => {
     fc.assert(
       fc.property(anyState, anyShares, ({ ranges, shares: old }, shares) => {
         const increaseOf = (id: string) => bucketsIn(shares, id) - bucketsIn(old, id)
@@ -69,7 +69,7 @@ describe('moveRanges', () => {
     )
   })
 
-  it('takes nobody away from a variation whose share is not lowered', () => {
+  it('moveRanges takes no buckets from a variation with a share that does not shrink', () => {
     fc.assert(
       fc.property(anyState, anyShares, ({ ranges, shares: old }, shares) => {
         const after = owners(moveRanges(ranges, shares))
@@ -83,7 +83,7 @@ describe('moveRanges', () => {
     )
   })
 
-  it('undoes the last change exactly, and redoes it', () => {
+  it('moveRanges can undo and redo the last change exactly', () => {
     fc.assert(
       fc.property(anyState, anyShares, ({ ranges, shares: old }, shares) => {
         const after = moveRanges(ranges, shares)
@@ -94,7 +94,7 @@ describe('moveRanges', () => {
     )
   })
 
-  it('moves nobody when no share changes', () => {
+  it('moveRanges moves no buckets if no share changes', () => {
     fc.assert(
       fc.property(anyState, anyShares, ({ ranges, shares }, previous) => {
         expect(moveRanges(ranges, [...shares].reverse(), rangesOf(previous))).toEqual(ranges)
@@ -102,7 +102,7 @@ describe('moveRanges', () => {
     )
   })
 
-  it('adds no more ranges than there are variations', () => {
+  it('moveRanges adds at most as many ranges as there are variations', () => {
     fc.assert(
       fc.property(anyState, anyShares, ({ ranges }, shares) => {
         const after = moveRanges(ranges, shares)
@@ -111,7 +111,7 @@ describe('moveRanges', () => {
     )
   })
 
-  it('comes to an end even when everything is scattered', () => {
+  it('moveRanges terminates even for highly fragmented ranges', () => {
     const before = Array.from({ length: MAX_RANGES }, (_, index) => {
       return { variationId: `v-${index % 100}`, from: index * 100, to: index * 100 + 50 }
     })

@@ -5,7 +5,7 @@ import { rangesAt } from './rollout.ts'
 
 const share = (variationId: string, weight: number) => ({ variationId, weight })
 
-/** `a 0-10` is what variation `a` owns, in thousands of buckets. */
+/** Parses ranges. `a 0-10` is a range of the variation `a`, in thousands of buckets. */
 const ranges = (...texts: string[]): BucketRange[] =>
   texts.map((text) => {
     const [variationId = '', from, to] = text.split(/[ -]/)
@@ -13,7 +13,7 @@ const ranges = (...texts: string[]): BucketRange[] =>
   })
 
 describe('moveRanges', () => {
-  it('lets a share grow into what nobody has, and shrink back', () => {
+  it('A share grows into buckets without a variation, and shrinks back', () => {
     expect(moveRanges(ranges('a 0-10'), [share('a', 25)])).toEqual(ranges('a 0-25'))
     expect(moveRanges(ranges('a 0-25'), [share('a', 10)])).toEqual(ranges('a 0-10'))
     expect(moveRanges(ranges('a 0-25'), [share('a', 0)])).toEqual([])
@@ -21,7 +21,7 @@ describe('moveRanges', () => {
     expect(moveRanges([], [share('a', 20), share('b', 10)])).toEqual(ranges('a 0-20', 'b 20-30'))
   })
 
-  it('takes only from those that shrink, and leaves the others where they are', () => {
+  it('moveRanges takes buckets only from variations that shrink, and does not move the others', () => {
     const before = ranges('a 0-50', 'b 50-80', 'c 80-100')
     expect(moveRanges(before, [share('a', 40), share('b', 30), share('c', 30)])).toEqual(
       ranges('a 0-40', 'c 40-50', 'b 50-80', 'c 80-100'),
@@ -34,7 +34,7 @@ describe('moveRanges', () => {
     )
   })
 
-  it('moves whole ranges first, above all those between two of the one who grows', () => {
+  it('moveRanges moves whole ranges first, preferably those between two ranges of the growing variation', () => {
     const before = ranges('a 0-30', 'b 30-35', 'a 35-60', 'b 60-100')
     expect(moveRanges(before, [share('a', 60), share('b', 40)])).toEqual(
       ranges('a 0-60', 'b 60-100'),
@@ -44,7 +44,7 @@ describe('moveRanges', () => {
     )
   })
 
-  it('prefers, of pieces that leave equally many ranges, the largest and then the first', () => {
+  it('Among moves with equally many resulting ranges, moveRanges prefers the largest, then the first', () => {
     const largest = ranges('a 0-10', 'b 10-20', 'a 20-40', 'b 40-50', 'a 50-60')
     expect(moveRanges(largest, [share('a', 20), share('b', 20), share('c', 20)])).toEqual(
       ranges('a 0-10', 'b 10-20', 'c 20-40', 'b 40-50', 'a 50-60'),
@@ -55,7 +55,7 @@ describe('moveRanges', () => {
     )
   })
 
-  it('cuts beside a range of the one who gets the piece, wherever that is', () => {
+  it('moveRanges cuts next to a range of the variation that receives the buckets, on either side', () => {
     const before = ranges('b 0-30', 'a 30-50', 'c 50-100')
     expect(moveRanges(before, [share('b', 30), share('a', 25), share('c', 45)])).toEqual(
       ranges('b 0-30', 'a 30-55', 'c 55-100'),
@@ -66,11 +66,11 @@ describe('moveRanges', () => {
     )
   })
 
-  it('gives a whole range to another variation', () => {
+  it('moveRanges can assign a whole range to another variation', () => {
     expect(moveRanges(ranges('a 0-25'), [share('b', 25)])).toEqual(ranges('b 0-25'))
   })
 
-  it('answers the previous ranges when their shares are wanted again', () => {
+  it('moveRanges returns the previous ranges if they have the new shares', () => {
     const scattered = ranges('a 0-5', 'b 5-50', 'a 95-100')
     const now = ranges('a 0-20', 'b 20-50', 'a 95-100')
     const back = [share('b', 45), share('a', 10)]
@@ -81,13 +81,13 @@ describe('moveRanges', () => {
     )
   })
 
-  it('refuses shares of more than everything', () => {
+  it('moveRanges refuses shares with a sum of more than 100 %', () => {
     expect(() => moveRanges([], [share('a', 60), share('b', 41)])).toThrowError(
       expect.objectContaining({ code: 'INVALID_DEFINITION' }),
     )
   })
 
-  it('refuses to scatter the shares over too many ranges, and says what to do', () => {
+  it('moveRanges refuses a result with too many ranges, and the message suggests a new rollout', () => {
     const before = Array.from({ length: MAX_RANGES }, (_, index) => {
       return { variationId: `v-${index % 2}`, from: index * 100, to: (index + 1) * 100 }
     })
@@ -111,7 +111,7 @@ describe('movedPercentage', () => {
     [ranges('a 0-100'), [], 100],
     [ranges('a 0-50', 'a 50-60'), ranges('a 0-60'), 0],
     [[{ variationId: 'a', from: 0, to: 33_333 }], [], 33.333],
-  ])('compares bucket by bucket', (before, after, moved) => {
+  ])('movedPercentage compares two lists of ranges bucket by bucket', (before, after, moved) => {
     expect(movedPercentage(before, after)).toBe(moved)
     expect(movedPercentage(after, before)).toBe(moved)
   })
@@ -124,9 +124,12 @@ describe('reshuffledPercentage', () => {
     [ranges('a 0-10'), ranges('a 0-10'), 18],
     [ranges('a 0-100'), ranges('b 0-100'), 100],
     [ranges('a 0-50', 'b 50-100'), ranges('b 0-50', 'a 50-100'), 50],
-  ])('is what chance leaves in another place', (before, after, moved) => {
-    expect(reshuffledPercentage(before, after)).toBe(moved)
-  })
+  ])(
+    'reshuffledPercentage returns the expected share of contexts that change',
+    (before, after, moved) => {
+      expect(reshuffledPercentage(before, after)).toBe(moved)
+    },
+  )
 })
 
 describe('rangesAt', () => {
@@ -141,7 +144,7 @@ describe('rangesAt', () => {
     startAt: '1970-01-01T10:00:00.000Z',
   }
 
-  it('follows a gradual rollout', () => {
+  it('rangesAt returns the current range of a gradual rollout', () => {
     const at = (hour: number) => rangesAt(gradual, hour * 3_600_000)
     expect([9, 10, 11, 12, 99].map(at)).toEqual([
       [],
@@ -152,7 +155,7 @@ describe('rangesAt', () => {
     ])
   })
 
-  it('is the ranges of the other strategies, in order', () => {
+  it('rangesAt returns the ranges of other strategies in ascending order', () => {
     const given = ranges('b 50-60', 'a 0-10')
     expect(rangesAt({ ...basis, strategy: 'variant', ranges: given }, 0)).toEqual(
       ranges('a 0-10', 'b 50-60'),

@@ -3,42 +3,41 @@ import { FlagError } from '../model/errors.ts'
 import { BUCKETS } from './bucket.ts'
 import { pickVariation, rangesOf, type Share } from './rollout.ts'
 
-/** How many ranges a rollout may be cut into by changes of its weights. */
+/** The maximum number of ranges of a rollout after changes of its weights. */
 export const MAX_RANGES = 1000
 
-/** A variation's id; null: nobody, who counts as one more variation here. */
+/** The id of the variation that owns buckets. `null` for buckets without a variation. */
 type Owner = string | null
 
-/** A stretch of buckets. All tiles together cover all buckets, and no two neighbours have one owner. */
+/** A range of buckets with one owner. The tiles cover all buckets. Adjacent owners differ. */
 interface Tile {
   readonly owner: Owner
   readonly from: number
   readonly to: number
 }
 
-/** Some buckets of one tile that go to another owner. */
+/** A move of some buckets of one tile to another owner. */
 interface Move {
   readonly index: number
   readonly taker: Owner
   readonly buckets: number
-  /** Whether they are cut off at the tile's end, unless they are the whole tile. */
+  /** `true` if the buckets are taken from the end of the tile. */
   readonly isAtEnd: boolean
-  /** The greater, the fewer ranges there will be. */
+  /** The priority of the move. Moves with a higher rank result in fewer ranges. */
   readonly rank: number
 }
 
-/** Buckets that each owner gains or, when negative, loses. Those that are done are 0. */
+/** The number of buckets that each owner still gains or, if negative, loses. */
 type Changes = ReadonlyMap<Owner, number>
 
 /**
- * Gives each variation its new share and moves as few buckets as possible: the share that moves is
- * the sum of the increases, what no variation has included, and a variation that does not shrink
- * keeps all of its buckets. When `previous` has exactly these shares, it is the answer, so that
- * undoing a change puts everybody back. Ranges are disjoint and in ascending order, given and
- * answered.
+ * Returns ranges for new shares that move as few buckets as possible. A variation keeps all of
+ * its buckets unless its share shrinks. If `previous` has exactly the new shares, it is returned,
+ * so that undoing a change restores the variation of every context. All ranges, passed and
+ * returned, are in ascending order and do not overlap.
  *
- * Throws `INVALID_DEFINITION` for shares that `rangesOf` refuses, and when the buckets would be
- * scattered over more than `MAX_RANGES` ranges.
+ * Throws `INVALID_DEFINITION` if `rangesOf` does, and if the result would have more than
+ * `MAX_RANGES` ranges.
  */
 export function moveRanges(
   ranges: readonly BucketRange[],
@@ -52,12 +51,16 @@ export function moveRanges(
   const moved = moveTiles(tilesOf(ranges), changesBetween(sizesOf(ranges), wanted))
   if (moved.length <= MAX_RANGES) return moved
   const message =
-    `The shares would be scattered over more than ${MAX_RANGES} ranges of buckets. ` +
-    'Create a new rollout with these weights and let the rules serve it instead; it deals everybody anew.'
+    `These weights would split the rollout into more than ${MAX_RANGES} ranges of buckets. ` +
+    'Create a new rollout with these weights and use it in the rules instead. ' +
+    'A new rollout assigns all contexts to new buckets.'
   throw new FlagError('INVALID_DEFINITION', message)
 }
 
-/** Percent of all buckets, to three decimals, that belong to another variation, or to none, afterwards. */
+/**
+ * Returns the percentage of all buckets, to three decimals, that have different variations in two
+ * lists of ranges. Having no variation also counts as a variation.
+ */
 export function movedPercentage(
   before: readonly BucketRange[],
   after: readonly BucketRange[],
@@ -73,8 +76,8 @@ export function movedPercentage(
 }
 
 /**
- * Percent of all contexts, to three decimals, that get another variation, or none, when all are
- * dealt anew, as by another salt: the expectation, since chance decides who those are.
+ * Returns the expected percentage of all contexts, to three decimals, that receive another
+ * variation if all contexts get new buckets, for example because the salt changes.
  */
 export function reshuffledPercentage(
   before: readonly BucketRange[],
@@ -122,7 +125,7 @@ function tilesOf(ranges: readonly BucketRange[]): readonly Tile[] {
   return merged([...tiles, { owner: null, from: end, to: BUCKETS }])
 }
 
-/** Without empty tiles, and with neighbours of one owner as one tile. */
+/** Removes empty tiles, and merges adjacent tiles of one owner. */
 function merged(tiles: readonly Tile[]): readonly Tile[] {
   const joined: Tile[] = []
   for (const tile of tiles) {
@@ -158,7 +161,10 @@ function cut({ owner, from, to }: Tile, { taker, buckets, isAtEnd }: Move): read
   ]
 }
 
-/** Whole ranges go first, those that join a neighbour before others; then the greatest piece. */
+/**
+ * Returns the best next move. Moves of whole tiles come first, among these the ones that join a
+ * tile with its neighbours, then the move of the most buckets.
+ */
 function bestMove(tiles: readonly Tile[], left: Changes): Move | undefined {
   const neediest = neediestOf(left)
   let best: Move | undefined
@@ -174,7 +180,7 @@ function bestMove(tiles: readonly Tile[], left: Changes): Move | undefined {
   return best
 }
 
-/** The owner that has most buckets to gain; `undefined` if none gains any. */
+/** Returns the owner that gains the most buckets, or `undefined` if no owner gains any. */
 function neediestOf(left: Changes): Owner | undefined {
   const needy = [...left].filter(([, change]) => change > 0)
   return needy.sort(([, change], [, other]) => other - change)[0]?.[0]
@@ -196,7 +202,7 @@ function moveTo(taker: Owner, { tiles, index, left }: Situation): Move | undefin
   const isBeforeTaker = tiles[index + 1]?.owner === taker
   const joins = Number(isAfterTaker) + Number(isBeforeTaker)
   const rank = buckets === size ? 2 + joins : Math.min(1, joins)
-  // Beside the taker if possible; else a variation keeps its beginning, and nobody the end.
+  // Next to the taker if possible. Otherwise a variation keeps its start, and `null` its end.
   const isAtEnd = !isAfterTaker && (isBeforeTaker || tile.owner !== null)
   return { index, taker, buckets, isAtEnd, rank }
 }

@@ -8,7 +8,7 @@ const rest = (weight: number) => (BUCKETS - Math.round(weight * 1000)) / 1000
 const keys = Array.from({ length: 500 }, (_, user) => `user-${user}`)
 
 describe('rangesOf', () => {
-  it('moves nobody away from a variation of a two-way split whose share is raised', () => {
+  it('No context leaves a variation of a two-way split if the share of the variation grows', () => {
     fc.assert(
       fc.property(anyWeight, anyWeight, fc.string(), (one, other, salt) => {
         const split = (weight: number) =>
@@ -26,7 +26,7 @@ describe('rangesOf', () => {
     )
   })
 
-  it('gives every variation exactly its share of the buckets, side by side', () => {
+  it('rangesOf returns exactly the share of every variation, in adjacent ranges', () => {
     const anyCuts = fc.array(fc.nat({ max: BUCKETS }), { maxLength: 8 })
     fc.assert(
       fc.property(anyCuts, (cuts) => {

@@ -5,7 +5,7 @@ import { compileRollout, pickVariation, placeIn, rangesOf } from './rollout.ts'
 const share = (variationId: string, weight: number) => ({ variationId, weight })
 
 describe('rangesOf', () => {
-  it('lays the shares side by side in whole buckets', () => {
+  it('rangesOf returns adjacent ranges of whole buckets', () => {
     expect(rangesOf([share('a', 33.333), share('b', 33.333), share('c', 33.334)])).toEqual([
       { variationId: 'a', from: 0, to: 33_333 },
       { variationId: 'b', from: 33_333, to: 66_666 },
@@ -13,14 +13,14 @@ describe('rangesOf', () => {
     ])
   })
 
-  it('leaves the rest to nobody, and gives a share of nothing no range', () => {
+  it('rangesOf leaves the remaining buckets without a variation, and omits empty shares', () => {
     expect(rangesOf([share('a', 0), share('b', 0.001)])).toEqual([
       { variationId: 'b', from: 0, to: 1 },
     ])
     expect(rangesOf([])).toEqual([])
   })
 
-  it('is exact for every weight with three decimals', () => {
+  it('rangesOf is exact for every weight with three decimals', () => {
     for (let buckets = 0; buckets <= 100_000; buckets += 1) {
       const [range] = rangesOf([share('a', buckets / 1000)])
       if ((range?.to ?? 0) !== buckets) expect(range?.to).toBe(buckets)
@@ -28,12 +28,12 @@ describe('rangesOf', () => {
   })
 
   it.each([
-    ['more than everything', [share('a', 60), share('b', 40.001)], /exceed 100 %/],
-    ['less than nothing', [share('a', -1)], /three decimals/],
-    ['a fourth decimal', [share('a', 0.0001)], /three decimals/],
-    ['no number', [share('a', Number.NaN)], /three decimals/],
-    ['no finite number', [share('a', Number.POSITIVE_INFINITY)], /three decimals/],
-  ])('refuses %s', (_, shares, message) => {
+    ['a sum above 100 %', [share('a', 60), share('b', 40.001)], /exceed 100 %/],
+    ['a negative weight', [share('a', -1)], /three decimals/],
+    ['a weight with more than three decimals', [share('a', 0.0001)], /three decimals/],
+    ['a weight that is not a number', [share('a', Number.NaN)], /three decimals/],
+    ['an infinite weight', [share('a', Number.POSITIVE_INFINITY)], /three decimals/],
+  ])('rangesOf refuses %s', (_, shares, message) => {
     expect(() => rangesOf(shares)).toThrowError(
       expect.objectContaining({
         code: 'INVALID_DEFINITION',
@@ -61,7 +61,7 @@ describe('pickVariation', () => {
     [30, 'a'],
     [39, 'a'],
     [40, undefined],
-  ])('gives bucket %d to %s', (bucket, variationId) => {
+  ])('pickVariation for bucket %d returns %s', (bucket, variationId) => {
     expect(pickVariation(ranges, bucket)).toBe(variationId)
   })
 })
@@ -74,7 +74,7 @@ describe('compileRollout', () => {
     ranges: ranges.map(([from, to], index) => ({ variationId: `v-${index}`, from, to })),
   })
 
-  it('takes ranges in any order, and ignores empty ones', () => {
+  it('compileRollout accepts ranges in any order and ignores empty ones', () => {
     const rollout = compileRollout(withRanges([50_000, 100_000], [17_503, 17_503], [0, 50_000]))
     expect(rollout.fault).toBeUndefined()
     expect(placeIn(rollout, { kind: 'user', key: 'user-1' }, 0)).toEqual({
@@ -84,7 +84,7 @@ describe('compileRollout', () => {
   })
 
   it.each([0, 1, 100_000, 100_001, 1.5])(
-    'takes a total weight of 1 to 100,000: %d',
+    'compileRollout accepts only total weights from 1 to 100,000: %d',
     (totalWeight) => {
       const { fault } = compileRollout({ ...withRanges([0, 1]), totalWeight } as RolloutDefinition)
       expect(fault === undefined).toBe(totalWeight === 1 || totalWeight === 100_000)
@@ -92,13 +92,13 @@ describe('compileRollout', () => {
   )
 
   it.each([
-    ['overlap', withRanges([0, 2], [1, 3])],
+    ['overlapping ranges', withRanges([0, 2], [1, 3])],
     ['a negative start', withRanges([-1, 3])],
     ['an end past the last bucket', withRanges([0, 100_001])],
     ['a fraction', withRanges([0, 1.5])],
-    ['the wrong way round', withRanges([2, 1])],
+    ['a range that ends before it starts', withRanges([2, 1])],
     ['another scheme', { ...withRanges([0, 1]), scheme: 'other' }],
-  ])('names the fault of %s', (_, definition) => {
+  ])('compileRollout refuses %s', (_, definition) => {
     expect(compileRollout(definition).fault).toBeTypeOf('string')
   })
 })

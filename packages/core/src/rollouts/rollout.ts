@@ -13,31 +13,34 @@ import {
   stepsTaken,
 } from './gradual-rollout.ts'
 
-/** A rollout made ready for evaluation. Made by `compileRollout`. */
+/** A rollout that is prepared for evaluation. Created by `compileRollout`. */
 export interface CompiledRollout {
   readonly id: string
   readonly bucketBy: AttributeReference
   readonly salt: CompiledSalt
-  /** Another system's formula; undefined: our own. */
+  /** The formula of another system. `undefined` for the built-in formula. */
   readonly foreign: ReturnType<BucketingScheme> | undefined
-  /** In ascending order, disjoint. Empty for a gradual rollout. */
+  /** The ranges in ascending order, without overlaps. Empty for a gradual rollout. */
   readonly ranges: readonly BucketRange[]
   readonly gradual: GradualRollout | undefined
-  /** Why it cannot be followed. */
+  /** The fault of the definition. `undefined` if the rollout can be evaluated. */
   readonly fault: RolloutFault | undefined
 }
 
-/** What is wrong with a rollout; `scheme`: it was not handed to the engine. */
+/** A fault of a rollout. `scheme` means that its bucketing scheme is unknown. */
 export type RolloutFault = GradualRolloutFault | RangesFault | 'scheme'
 
-/** Where a rollout puts a context. */
+/** The bucket of a context in a rollout. */
 export interface Placement {
   readonly bucket: number
-  /** undefined: the bucket belongs to no variation. */
+  /** The range that contains the bucket. `undefined` if the bucket has no variation. */
   readonly range: BucketRange | undefined
 }
 
-/** Prepares a rollout. Never throws on a readable definition; what is wrong is its `fault`. */
+/**
+ * Compiles a rollout. An invalid rollout has a `fault`. Throws only if the definition does not have
+ * the declared type.
+ */
 export function compileRollout(
   definition: RolloutDefinition,
   extensions: Extensions = {},
@@ -59,7 +62,7 @@ export function compileRollout(
 
 type Table = Pick<CompiledRollout, 'ranges' | 'gradual' | 'fault'>
 
-/** The ranges of the buckets, whatever the bucketing scheme. */
+/** Compiles the ranges or the schedule, which do not depend on the bucketing scheme. */
 function compileTable(definition: RolloutDefinition): Table {
   if (definition.strategy === 'gradual') {
     const gradual = compileGradualRollout(definition)
@@ -74,7 +77,7 @@ function sortedRanges(ranges: readonly BucketRange[]): readonly BucketRange[] {
   return ranges.filter(({ from, to }) => from !== to).sort((left, right) => left.from - right.from)
 }
 
-/** Places a context; undefined: it has no key to be placed by. */
+/** Returns the placement of a context, or `undefined` if the context has no bucketing key. */
 export function placeIn(
   rollout: CompiledRollout,
   context: EvaluationContext,
@@ -89,12 +92,15 @@ export function placeIn(
   return { bucket, range: gradual === undefined ? ranges[number] : gradualRange(gradual, now) }
 }
 
-/** The bucket of a key, by whatever scheme. */
+/** Returns the bucket of a key by the scheme of the rollout. */
 export function bucketFor({ foreign, salt }: CompiledRollout, key: string): number {
   return foreign?.(key) ?? bucketIn(salt, key)
 }
 
-/** The number of the range that holds a bucket, -1: none does. The range of a gradual rollout is 0. */
+/**
+ * Returns the index of the range that contains a bucket, or -1 if there is none. The only range of
+ * a gradual rollout has the index 0.
+ */
 export function rangeNumber(
   { gradual, ranges }: CompiledRollout,
   bucket: number,
@@ -104,7 +110,9 @@ export function rangeNumber(
   return findRange(ranges, bucket)
 }
 
-/** The ranges of a rollout at a point in time; empty if the rollout cannot be followed. */
+/**
+ * Returns the ranges of a rollout at `now` (epoch milliseconds). Empty if the rollout is invalid.
+ */
 export function rangesAt(definition: RolloutDefinition, now: number): readonly BucketRange[] {
   const { ranges, gradual, fault } = compileTable(definition)
   if (fault !== undefined) return []
@@ -119,12 +127,18 @@ function gradualEnd(gradual: GradualRollout, now: number): number {
   return Math.min(gradual.target, gradual.increment * stepsTaken(gradual, now))
 }
 
-/** The variation that a bucket belongs to. The ranges must be disjoint and in ascending order. */
+/**
+ * Returns the id of the variation of a bucket, or `undefined` if it has none. The ranges must be in
+ * ascending order and must not overlap.
+ */
 export function pickVariation(ranges: readonly BucketRange[], bucket: number): string | undefined {
   return ranges[findRange(ranges, bucket)]?.variationId
 }
 
-/** The number of the range that holds a bucket, of ranges in ascending order; -1: none does. */
+/**
+ * Returns the index of the range that contains a bucket, or -1 if there is none. The ranges must be
+ * in ascending order.
+ */
 export function findRange(ranges: readonly BucketRange[], bucket: number): number {
   let low = 0
   let high = ranges.length
@@ -138,16 +152,17 @@ export function findRange(ranges: readonly BucketRange[], bucket: number): numbe
   return -1
 }
 
-/** A variation's share in percent, at most three decimals. */
+/** The share of a variation in a rollout. */
 export interface Share {
   readonly variationId: string
+  /** The share in percent, with at most three decimals. */
   readonly weight: number
 }
 
 /**
- * Gives each variation its share of the buckets, in the order given; what the weights leave of
- * 100 % belongs to nobody. Throws `INVALID_DEFINITION` for a weight that is negative or has more
- * than three decimals, and for more than 100 % in all.
+ * Returns the ranges of buckets for shares, in the order of the shares. Buckets above the sum of
+ * the weights have no variation. Throws `INVALID_DEFINITION` if a weight is negative or has more
+ * than three decimals, or if the sum exceeds 100 %.
  */
 export function rangesOf(shares: readonly Share[]): BucketRange[] {
   const ranges: BucketRange[] = []
@@ -164,7 +179,7 @@ export function rangesOf(shares: readonly Share[]): BucketRange[] {
 function bucketsOf(weight: number): number {
   const exact = weight * (BUCKETS / 100)
   const buckets = Math.round(exact)
-  // A decimal fraction such as 33.333 is not exact in binary, but far nearer than this.
+  // The binary value of a fraction such as 33.333 is not exact, but its error is far smaller.
   if (buckets >= 0 && Math.abs(exact - buckets) < 1e-6) return buckets
   const message = 'A weight must be a percentage of 0 or more, with at most three decimals'
   throw new FlagError('INVALID_DEFINITION', message)

@@ -6,7 +6,7 @@ import { md5 } from './md5.ts'
 import { sha1 } from './sha1.ts'
 
 const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }))
-/** Around the ends of blocks, where the padding goes over into another one. */
+/** Lengths near the ends of blocks, where the padding needs another block. */
 const lengths = [...Array(200).keys(), 1000, 4096]
 
 describe('md5', () => {
@@ -18,11 +18,11 @@ describe('md5', () => {
       '12345678901234567890123456789012345678901234567890123456789012345678901234567890',
       '57edf4a22be3c955ac49da2e2107b67a',
     ],
-  ])('hashes %j as RFC 1321 says', (text, hash) => {
+  ])('md5 hashes %j as specified in RFC 1321', (text, hash) => {
     expect(md5(text)).toBe(hash)
   })
 
-  it('agrees with the platform on every length and every text', () => {
+  it('md5 agrees with Node for texts of every length', () => {
     const expected = (text: string) => createHash('md5').update(text).digest('hex')
     for (const length of lengths) expect(md5('x'.repeat(length))).toBe(expected('x'.repeat(length)))
     fc.assert(fc.property(anyText, (text) => md5(text) === expected(text)))
@@ -37,11 +37,11 @@ describe('sha1', () => {
       'abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq',
       '84983e441c3bd26ebaae4aa1f95129e5e54670f1',
     ],
-  ])('hashes %j as FIPS 180 says', (text, hash) => {
+  ])('sha1 hashes %j as specified in FIPS 180', (text, hash) => {
     expect(sha1(text)).toBe(hash)
   })
 
-  it('agrees with the platform on every length and every text', () => {
+  it('sha1 agrees with Node for texts of every length', () => {
     const expected = (text: string) => createHash('sha1').update(text).digest('hex')
     for (const length of lengths) {
       expect(sha1('x'.repeat(length))).toBe(expected('x'.repeat(length)))
@@ -56,11 +56,11 @@ describe('fnv1a32', () => {
     ['a', 0xe40c292c],
     ['b', 0xe70c2de5],
     ['foobar', 0xbf9cf968],
-  ])('hashes %j as its authors say', (text, hash) => {
+  ])('fnv1a32 returns the published hash of %j', (text, hash) => {
     expect(fnv1a32(text)).toBe(hash)
   })
 
-  it('takes a UTF-16 unit at a time', () => {
+  it('fnv1a32 hashes UTF-16 units', () => {
     expect(fnv1a32('\u0161')).toBe(Math.imul(0x811c9dc5 ^ 0x161, 0x01000193) >>> 0)
   })
 })

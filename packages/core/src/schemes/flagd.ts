@@ -2,12 +2,12 @@ import type { BucketingScheme } from '../model/extensions.ts'
 import { murmur3 } from '../rollouts/bucket.ts'
 import { bucketOfPlace } from './scale.ts'
 
-/** What the weights of a fractional rule add up to unless the rollout says otherwise. */
+/** The sum of the weights of a fractional rule if the rollout has no `totalWeight`. */
 const USUAL_WEIGHT = 100
 
 /**
- * flagd's fractional: `salt` is what the bucketing expression puts before the attribute, which is
- * the flag's key where there is no expression, and may be empty.
+ * The bucketing of flagd's `fractional` operation. `salt` is the text that the bucketing expression
+ * prepends to the attribute, which can be empty. Without an expression, it is the key of the flag.
  */
 export const flagd: BucketingScheme = ({ salt, totalWeight = USUAL_WEIGHT }) => {
   return (key) => {

@@ -3,15 +3,17 @@ import { md5 } from './md5.ts'
 import { bucketBelow, bucketUpTo } from './scale.ts'
 
 /**
- * Flagsmith: `salt` is the key of the segment or the feature state. A percentage includes those
- * who are exactly there, 0 % too: it is the range of the first bucket alone.
+ * The bucketing of Flagsmith. `salt` is the key of the segment or of the feature state. A
+ * percentage includes its upper bound, so that 0 % is the range of the first bucket.
  */
 export const flagsmith: BucketingScheme = ({ salt, strategy }) => {
   const bucketOf = strategy === 'variant' ? bucketBelow : bucketUpTo
   return (key) => bucketOf(shareOf([salt, key]))
 }
 
-/** At least 0, and less than 1: the ids are hashed once more, repeated, until it is. */
+/**
+ * Returns a share from 0 to less than 1. If the result is 1, the ids are hashed again, repeated.
+ */
 function shareOf(ids: readonly string[]): number {
   const repeated = [...ids]
   for (;;) {
@@ -21,7 +23,7 @@ function shareOf(ids: readonly string[]): number {
   }
 }
 
-/** The number that the hex digits write, modulo 9999. */
+/** Returns a hexadecimal number modulo 9999. */
 function remainderOf(hash: string): number {
   let remainder = 0
   for (const digit of hash) remainder = (remainder * 16 + Number.parseInt(digit, 16)) % 9999

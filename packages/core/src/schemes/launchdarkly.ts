@@ -4,8 +4,9 @@ import { bucketBelow, hexShare } from './scale.ts'
 import { sha1 } from './sha1.ts'
 
 /**
- * LaunchDarkly: `salt` is the flag's key, a dot and the flag's salt; where the rollout has a seed,
- * it is the seed instead. What lies past the last of several variations belongs to it.
+ * The bucketing of LaunchDarkly. `salt` is the seed of the rollout or, without a seed, the key of
+ * the flag, a dot and the salt of the flag. With several variations, the last one also receives the
+ * buckets after its range.
  */
 export const launchdarkly: BucketingScheme = ({ salt, strategy, ranges = [] }) => {
   const end = strategy === 'variant' ? (ranges.at(-1)?.to ?? BUCKETS) : BUCKETS

@@ -12,7 +12,10 @@ const ROTATIONS = [
   [6, 10, 15, 21],
 ] as const
 
-/** MD5 of the text's UTF-8 bytes, in 32 lower-case hex digits. It deals buckets, it secures nothing. */
+/**
+ * Returns the MD5 hash of a text in UTF-8, as 32 lower-case hex digits. For bucketing only, not for
+ * security.
+ */
 export function md5(text: string): string {
   const words = paddedWords(utf8(text), true)
   let state = START
@@ -45,7 +48,7 @@ function wordIndex(round: number): number {
   return (round < 48 ? 3 * round + 5 : 7 * round) % 16
 }
 
-/** What RFC 1321 takes for constants: the sines of 1, 2, 3, … in radians, as 32 bits. */
+/** The constants of RFC 1321: `floor(2^32 * abs(sin(i)))` for `i` from 1 to 64. */
 const CONSTANTS: readonly number[] = [
   0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
   0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,
@@ -61,7 +64,7 @@ function constantOf(round: number): number {
   return CONSTANTS[round] ?? 0
 }
 
-/** Lowest byte first. */
+/** Returns a word as 8 hex digits, least significant byte first. */
 function hexOf(word: number): string {
   const bytes = [0, 8, 16, 24].map((shift) => (word >>> shift) & 0xff)
   return bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')

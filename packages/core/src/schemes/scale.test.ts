@@ -3,7 +3,7 @@ import { bucketBelow, bucketOfPlace, bucketUpTo, hexShare } from './scale.ts'
 import { sha1 } from './sha1.ts'
 
 describe('bucketOfPlace', () => {
-  it('gives every place a bucket of its own, in order, from the first on', () => {
+  it('bucketOfPlace returns a distinct bucket for every place, in ascending order from 0', () => {
     for (const total of [1, 2, 3, 7, 99, 100, 1000, 65_537, 99_999, 100_000]) {
       const buckets = Array.from({ length: total }, (_, place) => bucketOfPlace(place, total))
       expect(buckets[0]).toBe(0)
@@ -13,7 +13,7 @@ describe('bucketOfPlace', () => {
   })
 })
 
-describe('a share', () => {
+describe('bucketBelow and bucketUpTo', () => {
   it.each([
     [0, 0, 0],
     [0.000001, 0, 0],
@@ -22,20 +22,23 @@ describe('a share', () => {
     [0.250001, 25_000, 25_000],
     [0.5, 50_000, 49_999],
     [1, 99_999, 99_999],
-  ])('of %d is in bucket %d, or in %d when its end belongs to it', (share, below, upTo) => {
-    expect(bucketBelow(share)).toBe(below)
-    expect(bucketUpTo(share)).toBe(upTo)
-  })
+  ])(
+    'The share %d is in bucket %d if ranges exclude their upper bound, and in bucket %d if not',
+    (share, below, upTo) => {
+      expect(bucketBelow(share)).toBe(below)
+      expect(bucketUpTo(share)).toBe(upTo)
+    },
+  )
 })
 
 describe('hexShare', () => {
-  it('is the share that PostHog publishes, to the last digit', () => {
+  it('hexShare returns the published shares of PostHog to the last digit', () => {
     expect(hexShare(sha1('simple-flag.distinct_id_0'))).toBe(0.78369637642204315)
     expect(hexShare(sha1('simple-flag.distinct_id_1'))).toBe(0.33970699269954008)
     expect(hexShare(sha1('simple-flag.distinct_id_2'))).toBe(0.37204343502390519)
   })
 
-  it('is 0 for the least hash and 1 for the greatest', () => {
+  it('hexShare returns 0 for the smallest hash and 1 for the largest', () => {
     expect(hexShare('0'.repeat(40))).toBe(0)
     expect(hexShare('f'.repeat(40))).toBe(1)
   })

@@ -1,27 +1,28 @@
 import { BUCKETS } from '../rollouts/bucket.ts'
 
 /**
- * The bucket of a place among `total` equal ones. Their borders, rounded alike, are where ranges
- * made of weights end, so that no place changes hands; there must not be more places than buckets.
+ * Returns the bucket of one of `total` equal places, numbered from 0. Ranges that are derived from
+ * weights are rounded in the same way, so that each place keeps its variation. `total` must not
+ * exceed the number of buckets.
  */
 export function bucketOfPlace(place: number, total: number): number {
   return Math.round((place * BUCKETS) / total)
 }
 
-/** The bucket of a share of the whole, 0…1, when a share belongs to what ends above it. */
+/** Returns the bucket of a share in 0…1, for systems that exclude the upper bound of a range. */
 export function bucketBelow(share: number): number {
   return Math.min(Math.floor(share * BUCKETS), BUCKETS - 1)
 }
 
-/** The bucket of a share of the whole, 0…1, when a share still belongs to what ends exactly there. */
+/** Returns the bucket of a share in 0…1, for systems that include the upper bound of a range. */
 export function bucketUpTo(share: number): number {
   return Math.max(Math.ceil(share * BUCKETS) - 1, 0)
 }
 
 const DIGITS = 15
 
-/** The first 15 digits of a hash in hex as a share of the largest such number, 0…1. */
+/** Returns the number of the first 15 hex digits of a hash as a share of the largest one: 0…1. */
 export function hexShare(hash: string): number {
-  // The largest is 16^15 - 1, and the nearest double to that is 16^15.
+  // The double that is closest to the largest number, 16^15 - 1, is 16^15.
   return Number.parseInt(hash.slice(0, DIGITS), 16) / 16 ** DIGITS
 }

@@ -5,7 +5,10 @@ type State = readonly [number, number, number, number, number]
 
 const START: State = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0]
 
-/** SHA-1 of the text's UTF-8 bytes, in 40 lower-case hex digits. It deals buckets, it secures nothing. */
+/**
+ * Returns the SHA-1 hash of a text in UTF-8, as 40 lower-case hex digits. For bucketing only, not
+ * for security.
+ */
 export function sha1(text: string): string {
   const words = paddedWords(utf8(text), false)
   let state = START

@@ -1,6 +1,6 @@
 /**
- * What MD5 and SHA-1 hash: the bytes, a one bit, zeros, and the number of bits at the end, as
- * 32-bit words in blocks of sixteen.
+ * Returns the padded message that MD5 and SHA-1 process: the bytes, a one bit, zeros, and the
+ * number of bits. It consists of 32-bit words in blocks of 16.
  */
 export function paddedWords(bytes: Uint8Array, isLittleEndian: boolean): Uint32Array {
   const words = new Uint32Array(16 * (1 + Math.floor((bytes.length + 8) / 64)))
@@ -15,6 +15,7 @@ export function paddedWords(bytes: Uint8Array, isLittleEndian: boolean): Uint32A
   return words
 }
 
+/** Rotates a word of 32 bits to the left. */
 export function rotateLeft(word: number, by: number): number {
   return (word << by) | (word >>> (32 - by))
 }

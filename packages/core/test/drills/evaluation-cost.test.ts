@@ -8,13 +8,15 @@ import { flagDefinition, ruleDefinition } from '../definitions.ts'
 import { ATTRIBUTES, LONGEST_VALUE, VALUES } from './worst-cases.ts'
 
 const IS_FULL = process.env['FF_DRILLS'] === 'full'
-/** What one evaluation may take; at full size nothing else runs on the machine. */
+/** The time limit of one evaluation. At full size, the machine must run nothing else. */
 const MOST_MS = IS_FULL ? 20 : 200
 const TRIES = IS_FULL ? 5 : 2
 const TRIES_A_PATTERN = IS_FULL ? 50 : 1
 const EXTENSIONS = { regex: re2 }
 
-/** Six flags with a condition each, half of them negated; blanks make the conditions differ. */
+/**
+ * Returns six flags with one condition each, half of them negated. Blanks make the values differ.
+ */
 function sixConditions(operator: string, value: string): FlagSet {
   const isJson = /^[[{]/.test(value)
   const flags = Array.from({ length: 6 }, (_, index) => {
@@ -27,65 +29,71 @@ function sixConditions(operator: string, value: string): FlagSet {
   return compileFlagSet(definition, { extensions: EXTENSIONS })
 }
 
-describe('the worst context for six conditions with the longest values', () => {
+describe('The cost of six conditions with the longest values', () => {
   const contexts = ATTRIBUTES.map(([name, it]) => {
     const context = parseContext({ kind: 'user', key: 'u', it })
     expect(JSON.stringify(context).length).toBeLessThanOrEqual(256 * 1024)
     return { name, context }
   })
 
-  it.each([...operators.keys()])(`costs %s at most ${MOST_MS} ms`, (operator) => {
-    if (!isOperator(operator)) throw new Error(`there is no operator ${operator}`)
-    let worst = { ms: 0, name: '' }
-    const values = VALUES[operator]
-    for (const [number, value] of values.slice(0, IS_FULL ? values.length : 1).entries()) {
-      expect(value.length).toBeLessThanOrEqual(LONGEST_VALUE)
-      const flagSet = sixConditions(operator, value)
-      for (const _chunk of prepareIncrementally(flagSet));
-      for (const { name, context } of contexts) {
-        let ms = Number.POSITIVE_INFINITY
-        for (let count = 0; count < TRIES && ms > MOST_MS / 4; count += 1) {
-          const startedAt = performance.now()
-          evaluateAll(flagSet, context, 0)
-          ms = Math.min(ms, performance.now() - startedAt)
+  it.each([...operators.keys()])(
+    `The worst context costs six conditions with %s at most ${MOST_MS} ms`,
+    (operator) => {
+      if (!isOperator(operator)) throw new Error(`there is no operator ${operator}`)
+      let worst = { ms: 0, name: '' }
+      const values = VALUES[operator]
+      for (const [number, value] of values.slice(0, IS_FULL ? values.length : 1).entries()) {
+        expect(value.length).toBeLessThanOrEqual(LONGEST_VALUE)
+        const flagSet = sixConditions(operator, value)
+        for (const _chunk of prepareIncrementally(flagSet));
+        for (const { name, context } of contexts) {
+          let ms = Number.POSITIVE_INFINITY
+          for (let count = 0; count < TRIES && ms > MOST_MS / 4; count += 1) {
+            const startedAt = performance.now()
+            evaluateAll(flagSet, context, 0)
+            ms = Math.min(ms, performance.now() - startedAt)
+          }
+          if (ms > worst.ms) worst = { ms, name: `value ${number}, ${name}` }
         }
-        if (ms > worst.ms) worst = { ms, name: `value ${number}, ${name}` }
       }
-    }
-    if (IS_FULL) process.stdout.write(`${operator}: ${worst.ms.toFixed(1)} ms (${worst.name})\n`)
-    expect(worst.ms).toBeLessThanOrEqual(MOST_MS)
-  })
+      if (IS_FULL) process.stdout.write(`${operator}: ${worst.ms.toFixed(1)} ms (${worst.name})\n`)
+      expect(worst.ms).toBeLessThanOrEqual(MOST_MS)
+    },
+  )
 })
 
-/** What a condition with a pattern may take on a text of the greatest length that it reads. */
+/** The time limit of a condition with a pattern, for the longest text that it searches. */
 const MOST_MS_A_PATTERN = 1
 
-describe('the worst accepted pattern', () => {
+describe('The cost of the worst accepted patterns', () => {
   const texts = ATTRIBUTES.flatMap(([name, it]) => {
     return typeof it === 'string' && it.length === 1024 ? [{ name, it }] : []
   })
 
-  it.each(VALUES.matches)(`is judged within ${MOST_MS_A_PATTERN} ms at full size: %s`, (value) => {
-    expect(
-      conditionFault({ attribute: 'it', operator: 'matches', value }, EXTENSIONS),
-    ).toBeUndefined()
-    const conditions = [{ attribute: 'it', operator: 'matches', value }]
-    const flag = flagDefinition('flag', { rules: [ruleDefinition({ conditions })] })
-    const definition = { version: 1, flags: [flag], segments: [] }
-    const flagSet = compileFlagSet(definition, { extensions: EXTENSIONS })
-    for (const _chunk of prepareIncrementally(flagSet));
-    expect(texts.length).toBeGreaterThan(0)
-    for (const { name, it } of texts) {
-      const context = parseContext({ kind: 'user', key: 'u', it })
-      let ms = Number.POSITIVE_INFINITY
-      for (let count = 0; count < TRIES_A_PATTERN && ms > MOST_MS_A_PATTERN; count += 1) {
-        const startedAt = performance.now()
-        evaluateAll(flagSet, context, 0)
-        ms = Math.min(ms, performance.now() - startedAt)
+  it.each(VALUES.matches)(
+    `The evaluation of a pattern takes less than ${MOST_MS_A_PATTERN} ms at full size: %s`,
+    (value) => {
+      expect(
+        conditionFault({ attribute: 'it', operator: 'matches', value }, EXTENSIONS),
+      ).toBeUndefined()
+      const conditions = [{ attribute: 'it', operator: 'matches', value }]
+      const flag = flagDefinition('flag', { rules: [ruleDefinition({ conditions })] })
+      const definition = { version: 1, flags: [flag], segments: [] }
+      const flagSet = compileFlagSet(definition, { extensions: EXTENSIONS })
+      for (const _chunk of prepareIncrementally(flagSet));
+      expect(texts.length).toBeGreaterThan(0)
+      for (const { name, it } of texts) {
+        const context = parseContext({ kind: 'user', key: 'u', it })
+        let ms = Number.POSITIVE_INFINITY
+        for (let count = 0; count < TRIES_A_PATTERN && ms > MOST_MS_A_PATTERN; count += 1) {
+          const startedAt = performance.now()
+          evaluateAll(flagSet, context, 0)
+          ms = Math.min(ms, performance.now() - startedAt)
+        }
+        if (!IS_FULL) continue
+        process.stdout.write(`matches ${value}: ${ms.toFixed(2)} ms (${name})\n`)
+        expect(ms).toBeLessThan(MOST_MS_A_PATTERN)
       }
-      if (!IS_FULL) continue
-      process.stdout.write(`matches ${value}: ${ms.toFixed(2)} ms (${name})\n`)
-      expect(ms).toBeLessThan(MOST_MS_A_PATTERN)
-    }
-  })
+    },
+  )
 })

@@ -1,14 +1,14 @@
 import type { JsonValue } from '../../src/model/json.ts'
 import type { Operator } from '../../src/operators/operator.ts'
 
-/** The longest value of a condition that is accepted on write. */
+/** The maximum length of a condition value that the management plane accepts. */
 export const LONGEST_VALUE = 65_536
-/** What a request body leaves for a context. */
+/** The maximum size of a context in a request body, in bytes. */
 const BODY_BYTES = 256 * 1024 - 200
 const LONGEST_TEXT = 8192
 const MOST_ELEMENTS = 1990
 
-/** Numbers from 0 to below `end` that are the same in every run. */
+/** Returns a generator of numbers in `0 <= number < end` that are the same in every run. */
 function randomNumbers(seed: number): (end: number) => number {
   let state = seed
   return (end) => {
@@ -22,7 +22,7 @@ const word = (length: number, letters = 26) =>
   Array.from({ length }, () => String.fromCharCode(97 + random(letters))).join('')
 const ideograph = () => String.fromCharCode(0x4e00 + random(20_000))
 
-/** A JSON array of as many of these texts as a value has room for. */
+/** Returns the longest JSON array of these elements that fits in a condition value. */
 function listOf(elementAt: (index: number) => JsonValue): string {
   const elements: string[] = []
   let length = 2
@@ -68,7 +68,7 @@ const NUMBER = ['-1e300']
 const TEXT_LISTS = LISTS
 const EQUAL = [...LISTS, LONG_TEXT, '['.repeat(30_000) + ']'.repeat(30_000)]
 
-/** For each operator values that cost the most; a new operator needs its own. */
+/** The most expensive values of each operator. */
 export const VALUES: Readonly<Record<Operator, readonly string[]>> = {
   exists: ['x'],
   not_exists: ['x'],
@@ -131,7 +131,7 @@ export const VALUES: Readonly<Record<Operator, readonly string[]>> = {
   flag_is_not: [listOf(() => word(4))],
 }
 
-/** As many texts as asked, as long as all of them may be. */
+/** Returns `count` texts of the maximum length with which the context still fits in a request. */
 function texts(count: number, make: (length: number) => string, bytesEach = 1): JsonValue {
   const room = Math.floor(BODY_BYTES / count) - 3
   return Array.from({ length: count }, () =>
@@ -141,7 +141,7 @@ function texts(count: number, make: (length: number) => string, bytesEach = 1): 
 
 const ELEMENT_COUNTS = [31, 500, MOST_ELEMENTS]
 
-/** Attributes of accepted contexts that make conditions read the most. */
+/** The most expensive attributes of contexts that are accepted. */
 export const ATTRIBUTES: readonly (readonly [name: string, value: JsonValue])[] = [
   ...ELEMENT_COUNTS.flatMap((count) => [
     [`${count} texts of one letter`, texts(count, (length) => 'a'.repeat(length))] as const,

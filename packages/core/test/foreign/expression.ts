@@ -1,14 +1,14 @@
 import type { ConditionDefinition, SegmentDefinition } from '../../src/index.ts'
 import { segmentDefinition } from '../definitions.ts'
 
-/** What other systems write as one nested condition. */
+/** A nested condition of another system. */
 export type Expression =
   | ConditionDefinition
   | { readonly all: readonly Expression[] }
   | { readonly any: readonly Expression[] }
   | { readonly not: Expression }
 
-/** A condition on an attribute; anything but text is given as its JSON. */
+/** Returns a condition on an attribute. A value that is not text is converted to JSON text. */
 export function condition(
   attribute: string,
   operator: string,
@@ -18,12 +18,14 @@ export function condition(
   return { attribute, operator, value: text }
 }
 
+/** An expression that always matches. */
 export const ALWAYS: Expression = { all: [] }
+/** A condition that never matches. */
 export const NEVER: ConditionDefinition = condition('kind', 'not_exists')
 
 /**
- * Writes expressions as what a rule or a segment has: conditions that must all hold. What is
- * joined otherwise becomes a segment, which other conditions refer to.
+ * Converts expressions to the conditions of a rule or a segment, which must all match. Other
+ * combinations are converted to segments that conditions refer to.
  */
 export class ExpressionWriter {
   readonly #segments: SegmentDefinition[] = []
@@ -32,6 +34,7 @@ export class ExpressionWriter {
     return this.#segments
   }
 
+  /** Returns the conditions of an expression. New segments are added to `segments`. */
   conditionsOf(expression: Expression): readonly ConditionDefinition[] {
     if ('all' in expression) return expression.all.flatMap((each) => this.conditionsOf(each))
     if ('not' in expression) return [negated(this.#conditionOf(expression.not))]

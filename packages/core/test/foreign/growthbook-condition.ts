@@ -6,7 +6,7 @@ import {
 } from '../../src/index.ts'
 import { ALWAYS, condition, type Expression, NEVER } from './expression.ts'
 
-/** The lists that `$inGroup` names. */
+/** The lists that `$inGroup` refers to, by name. */
 export type SavedGroups = Readonly<Record<string, readonly JsonValue[]>>
 
 /** Translates a condition of GrowthBook on the attributes of a context. */
@@ -36,7 +36,7 @@ function conditionsOf(wanted: JsonValue, groups: SavedGroups): readonly Expressi
   return (wanted as JsonObject[]).map((each) => readCondition(each, groups))
 }
 
-/** What one attribute must be: a value, or an object of operators. */
+/** Translates the requirement for one attribute: a value, or an object of operators. */
 function readWanted(attribute: string, wanted: JsonValue, groups: SavedGroups): Expression {
   if (wanted === null) return condition(attribute, 'not_exists')
   if (isOperators(wanted)) {
@@ -57,12 +57,12 @@ function isOperators(wanted: JsonValue): wanted is JsonObject {
   return names.length > 0 && names.every((name) => name.startsWith('$'))
 }
 
-/** GrowthBook compares a list with a scalar as a whole; for us one element is enough. */
+/** Excludes arrays. GrowthBook compares an array as a whole, but here one element is enough. */
 function withoutArrays(attribute: string, expression: Expression): Expression {
   return { all: [expression, { not: condition(attribute, 'is_type', 'array') }] }
 }
 
-/** What is missing counts as 0 in GrowthBook's comparisons. */
+/** Includes missing attributes, which count as 0 in the comparisons of GrowthBook. */
 function orMissing(attribute: string, expression: Expression): Expression {
   return { any: [expression, condition(attribute, 'not_exists')] }
 }
@@ -143,8 +143,8 @@ function readList(
 }
 
 /**
- * An attribute, or an element of it, that is in a list. GrowthBook tells the text "3" from the
- * number 3; we do not, so the type is asked for.
+ * Returns a condition that an attribute, or an element of it, is in a list. It also checks the
+ * type, because for GrowthBook, unlike this engine, the text "3" and the number 3 are different.
  */
 function oneOf(attribute: string, wanted: readonly JsonValue[], operator: string): Expression {
   const types = [...new Set(wanted.map(typeOf))]
@@ -186,7 +186,7 @@ const COMPARISONS: ReadonlyMap<string, Comparison> = new Map([
   ],
 ])
 
-/** Two texts are compared as texts, everything else as numbers. */
+/** Translates a comparison. GrowthBook compares two texts as texts, and other values as numbers. */
 function readComparison(
   attribute: string,
   { numeric, textual, holds }: Comparison,
@@ -213,7 +213,7 @@ function readSize(attribute: string, wanted: JsonValue): Expression {
   }
 }
 
-/** What holds for one element must be conditions side by side. */
+/** Translates conditions on one element of an array, which must not be nested. */
 function readElements(attribute: string, wanted: JsonValue, groups: SavedGroups): Expression {
   const inner = isOperators(wanted)
     ? readWanted('', wanted, groups)
@@ -244,9 +244,9 @@ const VERSION_OPERATORS = new Map([
 ])
 
 /**
- * GrowthBook's versions are any texts cut at dots and hyphens. Equal ones are those with the same
- * parts. In order they are semantic versions, but that what does not begin with a number is
- * greater than all that do.
+ * Translates a comparison of versions. In GrowthBook, versions are any texts, split at dots and
+ * hyphens. They are equal if all parts are equal. Otherwise they have the order of semantic
+ * versions, except that a version that does not start with a number is greater than one that does.
  */
 function readVersion(attribute: string, operator: string, wanted: string): Expression {
   if (operator === 'eq') return condition(attribute, 'matches', sameParts(wanted))

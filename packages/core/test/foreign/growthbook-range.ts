@@ -1,9 +1,9 @@
 import { BUCKETS } from '../../src/index.ts'
 
-/** A part of the whole, 0…1, without its end. */
+/** A part of 0…1, from `from` (inclusive) to `to` (exclusive). */
 export type Range = readonly [from: number, to: number]
 
-/** Each variation begins where its weight does and has the covered part of it. */
+/** Returns a range for each variation. It covers the first part of the variation's weight. */
 export function rangesOf(
   count: number,
   coverage = 1,
@@ -18,23 +18,23 @@ export function rangesOf(
   })
 }
 
-/** How many values a version's hash can have. */
+/** Returns the number of values of a hash version, or `undefined` if the version is unknown. */
 export function placesOf(hashVersion: number): number | undefined {
   if (hashVersion === 1) return 1000
   return hashVersion === 2 ? 10_000 : undefined
 }
 
-/** The bucket of the first value of the hash that is not less than `share`. */
+/** Returns the bucket of the first hash value that is not less than `share`. */
 export function border(share: number, places: number): number {
   return firstBucket(places, (value) => value >= share)
 }
 
-/** The bucket of the first value of the hash that is greater than `share`. */
+/** Returns the bucket of the first hash value that is greater than `share`. */
 export function after(share: number, places: number): number {
   return firstBucket(places, (value) => value > share)
 }
 
-/** Compared as GrowthBook compares, so that no rounding moves anybody. */
+/** Compares like GrowthBook, so that rounding moves no context. */
 function firstBucket(places: number, isPast: (value: number) => boolean): number {
   let place = 0
   while (place < places && !isPast(place / places)) place += 1

@@ -50,9 +50,9 @@ const FILE = new URL('../fixtures/growthbook/cases.json', import.meta.url)
 const cases: Cases = JSON.parse(readFileSync(FILE, 'utf8'))
 const extensions = { regex: re2, schemes }
 
-describe('GrowthBook hash', () => {
+describe('Hashes of GrowthBook', () => {
   it.each(cases.hash)(
-    'of seed %j and value %j, version %d, is %d',
+    'The GrowthBook hash of seed %j and value %j with version %d is %d',
     (salt, value, version, hash) => {
       const scheme = schemes.get(`growthbook-${version}`)
       const bucket = scheme?.({ salt, strategy: 'variant' })(value)
@@ -61,7 +61,7 @@ describe('GrowthBook hash', () => {
   )
 })
 
-describe('GrowthBook evalCondition', () => {
+describe('Conditions of GrowthBook', () => {
   it.each(cases.evalCondition)('%s', (name, condition, attributes, holds, groups) => {
     const flagSet = compileCondition(readCondition(condition, groups), extensions)
     expect(conditionHolds(flagSet, attributes)).toBe(holds)
@@ -69,7 +69,7 @@ describe('GrowthBook evalCondition', () => {
   })
 })
 
-describe('GrowthBook feature', () => {
+describe('Features of GrowthBook', () => {
   it.each(cases.feature)('%s', (_, setup, key, expected) => {
     const flagSet = compileFlagSet(readGrowthBook(setup, extensions), { extensions })
     const { value, on, off, source, ruleId } = expected
@@ -84,13 +84,13 @@ function answerTo(flagSet: FlagSet, setup: GrowthBook, key: string): FeatureResu
   const on = Boolean(value)
   const common = { value, on, off: !on }
   if (errorCode === 'FLAG_NOT_FOUND') return { ...common, source: 'unknownFeature', ruleId: '' }
-  // The only thing in these features that cannot be worked out.
+  // No other errors occur in these features.
   if (reason === 'ERROR') return { ...common, source: 'cyclicPrerequisite', ruleId: '' }
   return { ...common, ...sourceOf(detail.ruleId ?? '') }
 }
 
-describe('the GrowthBook cases', () => {
-  it('are run whole in the three sections about evaluation, with none left out', () => {
+describe('The test cases of GrowthBook', () => {
+  it('All GrowthBook cases of the three sections about evaluation are run', () => {
     const counts = [cases.hash, cases.evalCondition, cases.feature].map((each) => each.length)
     expect(counts).toEqual([15, 248, 55])
   })

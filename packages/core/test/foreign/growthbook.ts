@@ -17,7 +17,7 @@ import { condition, type Expression, ExpressionWriter } from './expression.ts'
 import { readCondition, type SavedGroups } from './growthbook-condition.ts'
 import { after, border, placesOf, type Range, rangesOf } from './growthbook-range.ts'
 
-/** What a GrowthBook SDK is set up with. */
+/** The configuration of a GrowthBook SDK. */
 export interface GrowthBook {
   readonly attributes?: JsonObject
   readonly features?: Readonly<Record<string, Feature>>
@@ -36,7 +36,7 @@ interface FeatureRule {
   readonly parentConditions?: readonly ParentCondition[]
   readonly force?: JsonValue
   readonly variations?: readonly JsonValue[]
-  /** The variations of a bandit; without contexts it deals them as any experiment does. */
+  /** The variations of a bandit. Without contexts, it assigns them like an experiment. */
   readonly contextualVariations?: readonly JsonValue[]
   readonly key?: string
   readonly seed?: string
@@ -64,15 +64,15 @@ interface Filter {
   readonly ranges: readonly Range[]
 }
 
-/** Where an answer comes from, as GrowthBook calls it. */
+/** The source of a result, as named by GrowthBook. */
 export type Source = 'defaultValue' | 'force' | 'experiment' | 'prerequisite'
 
-/** Attributes belong to a user. */
+/** Returns a context of the kind `user` with these attributes. */
 export function toContext(attributes: JsonObject = {}): EvaluationContext {
   return { ...attributes, kind: 'user' }
 }
 
-/** A flag that is on for the contexts for whose attributes a condition holds. */
+/** Compiles a flag that is on for the contexts that a condition matches. */
 export function compileCondition(expression: Expression, extensions: Extensions): FlagSet {
   const writer = new ExpressionWriter()
   const rule = ruleDefinition({ conditions: writer.conditionsOf(expression) })
@@ -80,12 +80,12 @@ export function compileCondition(expression: Expression, extensions: Extensions)
   return compileFlagSet(flagSetDefinition([flag], writer.segments), { extensions })
 }
 
-/** What the engine makes of a condition that was compiled so. */
+/** Returns the result of a condition that `compileCondition` compiled. */
 export function conditionHolds(flagSet: FlagSet, attributes: JsonObject): boolean {
   return evaluateFlag(flagSet, 'condition', toContext(attributes), 0).value === true
 }
 
-/** Translates features. Each value that one can have is a variation; its id is its JSON. */
+/** Translates features. Each possible value is a variation, with its JSON text as the id. */
 export function readGrowthBook(setup: GrowthBook, extensions: Extensions): FlagSetDefinition {
   const writer = new ExpressionWriter()
   const reader = new FeatureReader(setup, writer, extensions)
@@ -93,7 +93,7 @@ export function readGrowthBook(setup: GrowthBook, extensions: Extensions): FlagS
   return flagSetDefinition(flags, writer.segments)
 }
 
-/** What the id of a rule says of the answers it gives. */
+/** Returns the source of a rule's results, which the id of the rule contains. */
 export function sourceOf(ruleId: string): { readonly source: Source; readonly ruleId: string } {
   const [, source, ...rest] = ruleId.split(' ')
   return { source: source as Source, ruleId: rest.join(' ') }
@@ -118,7 +118,7 @@ class FeatureReader {
     this.#extensions = extensions
   }
 
-  /** What is blocked has the value null, and so has what cannot be worked out: it is the default. */
+  /** The default is `null`, because a blocked or cyclic feature has the value `null`. */
   read(key: string): FlagDefinition {
     const { defaultValue = null, rules = [] } = this.#featureOf(key)
     const all = [
@@ -178,7 +178,7 @@ class FeatureReader {
     return [...blocked, ...this.#readServe(about)]
   }
 
-  /** Which values of the parent satisfy the condition is known before anybody asks. */
+  /** Evaluates the condition for each value of the parent, and compares with these values. */
   #parentExpression({ id, condition: wanted }: ParentCondition): ConditionDefinition {
     const expression = readCondition(wanted, this.#setup.savedGroups)
     const compiled = compileCondition(expression, this.#extensions)
@@ -222,14 +222,14 @@ function hashAttributeOf({ hashAttribute = 'id' }: FeatureRule): string {
   return hashAttribute
 }
 
-/** A forced value for all, or for those within a range or a coverage. */
+/** Translates a forced value for all contexts, or for those in a range or a coverage. */
 function forceOf(about: About, value: JsonValue): readonly Served[] {
   const { rule, when } = about
   const common = { source: 'force', id: rule.id, when } as const
   const version = rule.hashVersion ?? 1
   if (rule.range === undefined && rule.coverage === undefined) return [{ ...common, value }]
   const places = placesOf(version)
-  // A hash version that does not exist includes nobody.
+  // A hash version that does not exist includes no context.
   if (places === undefined || (rule.range === undefined && rule.coverage === 0)) return []
   const variationId = JSON.stringify(value)
   const [from, to] = rule.range ?? [0, undefined]
@@ -253,7 +253,7 @@ function rolloutOf(
   }
 }
 
-/** Whoever gets a variation that is passed through goes on to the next rule. */
+/** Returns the ranges of an experiment. A variation with `passthrough` has none. */
 function experimentOf(rule: FeatureRule, variations: readonly JsonValue[]): readonly BucketRange[] {
   const places = placesOf(rule.hashVersion ?? 1) ?? 1
   const ranges = rule.ranges ?? rangesOf(variations.length, rule.coverage, rule.weights)

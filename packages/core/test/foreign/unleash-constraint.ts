@@ -1,6 +1,6 @@
 import { condition, type Expression, NEVER } from './expression.ts'
 
-/** What a constraint of Unleash asks of one field of the context. */
+/** A constraint of Unleash on one field of the context. */
 export interface Constraint {
   readonly contextName: string
   readonly operator: string
@@ -28,7 +28,7 @@ const VALUE_OPERATORS = new Map([
 
 const STRICT_SEMVER = '^[0-9]+[.][0-9]+[.][0-9]+'
 
-/** Translates a constraint. One that Unleash cannot read is never met, inverted or not. */
+/** Translates a constraint. An invalid one never matches, inverted or not. */
 export function readConstraint(constraint: Constraint): Expression {
   const plain = readPlain(constraint)
   return constraint.inverted === true && plain !== NEVER ? { not: plain } : plain
@@ -57,7 +57,7 @@ function readPlain(constraint: Constraint): Expression {
   }
 }
 
-/** Versions have three parts and no leading v in Unleash. */
+/** Translates a comparison of versions. In Unleash, they have three parts and no leading `v`. */
 function readSemver({ contextName, operator, value = '' }: Constraint): Expression {
   if (!new RegExp(STRICT_SEMVER).test(value)) return NEVER
   const compared = condition(contextName, operator.toLowerCase(), value)

@@ -1,13 +1,14 @@
 import type { JsonValue } from '../../src/index.ts'
 import type { Constraint } from './unleash-constraint.ts'
 
-/** What Unleash sends its SDKs, as far as it decides who gets what. */
+/** The part of the state that Unleash sends to SDKs that affects evaluation. */
 export interface UnleashState {
   readonly features?: readonly Feature[]
   readonly segments?: readonly Segment[]
   readonly events?: readonly StateEvent[]
 }
 
+/** A feature of Unleash. */
 export interface Feature {
   readonly name: string
   readonly enabled: boolean
@@ -16,6 +17,7 @@ export interface Feature {
   readonly dependencies?: readonly Dependency[]
 }
 
+/** An activation strategy of a feature. */
 export interface Strategy {
   readonly name: string
   readonly parameters?: Readonly<Record<string, string>>
@@ -24,6 +26,7 @@ export interface Strategy {
   readonly variants?: readonly Variant[]
 }
 
+/** A variant of a feature or strategy. */
 export interface Variant {
   readonly name: string
   readonly weight: number
@@ -32,12 +35,14 @@ export interface Variant {
   readonly overrides?: readonly { readonly contextName: string; readonly values: string[] }[]
 }
 
+/** A dependency of a feature on a parent feature. */
 export interface Dependency {
   readonly feature: string
   readonly enabled?: boolean
   readonly variants?: readonly string[]
 }
 
+/** A segment of Unleash. */
 export interface Segment {
   readonly id: number
   readonly constraints: readonly Constraint[]
@@ -53,7 +58,7 @@ interface StateEvent {
   readonly segmentId?: number
 }
 
-/** A state may be sent as the events that led to it. */
+/** Returns a state without events. If a state consists of events, they are applied. */
 export function foldEvents({ events, ...state }: UnleashState): UnleashState {
   if (events === undefined) return state
   const features = new Map<string, Feature>()

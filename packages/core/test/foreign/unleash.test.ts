@@ -25,7 +25,7 @@ const FOLDER = new URL('../fixtures/unleash/', import.meta.url)
 const FILES: readonly string[] = JSON.parse(readFileSync(new URL('index.json', FOLDER), 'utf8'))
 const NOW = 0
 
-/** By file, patterns and networks that are meant not to be readable. Nothing else may be wrong. */
+/** The flags with intentionally invalid patterns and networks, by file. No others have faults. */
 const UNREADABLE: Readonly<Record<string, readonly string[]>> = {
   '21': ['R90.reject_lookahead', 'R91.reject_backreference', 'invalid-regex-defaults-to-false'],
   '22': ['CIDR.invalid.only'],
@@ -46,7 +46,7 @@ describe.each(FILES)('Unleash specification %s', (file) => {
     return (value ?? OFF) as unknown as UnleashAnswer
   }
 
-  it('is translated into definitions with which nothing is wrong', () => {
+  it('The state is translated to definitions without other faults', () => {
     const faulty = findIssues(flagSet).map(({ flagKey }) => flagKey)
     expect(faulty).toEqual(UNREADABLE[file.slice(0, 2)] ?? [])
   })
@@ -56,15 +56,15 @@ describe.each(FILES)('Unleash specification %s', (file) => {
   })
 
   it.each(variantTests.map((each) => [each.description, each] as const))(
-    'variant: %s',
+    'Variant: %s',
     (_, each) => {
       expect(answerTo(each)).toEqual(each.expectedResult)
     },
   )
 })
 
-describe('the Unleash specification', () => {
-  it('is run whole: all of its files and cases, with nothing out of scope', () => {
+describe('The specification of Unleash', () => {
+  it('All files and cases of the Unleash specification are run', () => {
     const files = readdirSync(FOLDER).filter((name) => /^\d\d-.*\.json$/.test(name))
     expect(files.sort()).toEqual(FILES)
     expect(FILES).toHaveLength(22)

@@ -26,20 +26,22 @@ import {
   type Variant,
 } from './unleash-state.ts'
 
-/** What a test of the specification passes to an SDK. */
+/** The context of a test in the specification. */
 export interface UnleashContext {
   readonly userId?: string
   readonly properties?: Readonly<Record<string, JsonValue>>
   readonly [field: string]: JsonValue | undefined
 }
 
-/** A user with all fields and properties side by side: that is where constraints look for them. */
+/**
+ * Returns a user with all fields and properties as attributes, because constraints refer to both.
+ */
 export function toContext({ properties, ...fields }: UnleashContext): EvaluationContext {
   const key = fields.userId === undefined ? {} : { key: fields.userId }
   return { ...properties, ...fields, ...key, kind: 'user' } as EvaluationContext
 }
 
-/** Translates a state. Each answer that a feature can give is a variation; its id is its JSON. */
+/** Translates a state. Each possible result is a variation, with its JSON text as the id. */
 export function readUnleash(state: UnleashState): FlagSetDefinition {
   const { features = [], segments = [] } = foldEvents(state)
   const writer = new ExpressionWriter()
@@ -59,19 +61,19 @@ function segmentId(id: number): string {
 
 const NO_USER = condition('userId', 'not_exists')
 
-/** Who is dealt to by a hash of which attribute; nobody without it. */
+/** The attribute and the salt of a bucket. Contexts without the attribute are excluded. */
 interface Deal {
   readonly attribute: string
   readonly salt: string
 }
 
-/** Some of those whom a strategy lets in. */
+/** Some of the contexts that a strategy includes. */
 interface Reach {
   readonly when: Expression
   readonly deal?: Deal & { readonly percentage: number }
 }
 
-/** Some of those who get variants, and which. */
+/** Some of the contexts that receive variants, and the variants. */
 interface Share {
   readonly when: Expression
   readonly deal?: Deal
@@ -128,7 +130,7 @@ class FeatureReader {
     })
   }
 
-  /** Constraints and segments; a segment that does not exist lets nobody in. */
+  /** Translates constraints and segments. A segment that does not exist matches no context. */
   #gateOf({ constraints = [], segments = [] }: Strategy): Expression {
     const inSegments = segments.map((id): Expression => {
       const segment = this.#segments.get(id)
@@ -138,7 +140,9 @@ class FeatureReader {
     return { all: [...constraints.map(readConstraint), ...inSegments] }
   }
 
-  /** Unleash has one level of parents: one that has parents itself is never satisfied. */
+  /**
+   * Returns `false` for a parent that has parents itself, because Unleash allows only one level.
+   */
   #canDependOn({ feature }: Dependency): boolean {
     const parent = this.#features.get(feature)
     return parent !== undefined && (parent.dependencies ?? []).length === 0
@@ -182,19 +186,19 @@ function reachesOf({ name, parameters = {} }: Strategy): readonly Reach[] {
   }
 }
 
-/** The engine knows no chance: whoever has nothing to go by is let in only with everybody. */
+/** Translates random selection, which the engine does not have. Only 100 % includes contexts. */
 function byChance(percentage: number, when: Expression): readonly Reach[] {
   return percentage === 100 ? [{ when }] : []
 }
 
-/** Who is left to chance: with a stickiness of its own, nobody. */
+/** Returns the contexts that a strategy selects randomly. None if it has a custom stickiness. */
 function chanceAfter(stickiness = 'default'): Expression {
   if (stickiness === 'random') return ALWAYS
   if (stickiness !== 'default') return NEVER
   return { all: [NO_USER, condition('sessionId', 'not_exists')] }
 }
 
-/** By default whoever has no user id goes by the session id. */
+/** Returns the bucketing by a stickiness. By default, the session id replaces a missing user id. */
 function stickTo<D extends Deal>(
   stickiness = 'default',
   by: (attribute: string) => D,
@@ -207,7 +211,7 @@ function stickTo<D extends Deal>(
   ]
 }
 
-/** The variants of the strategy, else those of the feature. */
+/** Returns the variants of the strategy or, if it has none, those of the feature. */
 function sharesOf(
   feature: Feature,
   { parameters = {}, variants = [] }: Strategy,
@@ -226,7 +230,7 @@ function sharesOf(
   const shares = stickTo(stickiness, (attribute) => ({ attribute, salt })).map(
     ({ when, deal }) => ({ when, deal, variants: dealt }),
   )
-  // Whoever has nothing to go by gets any variant in Unleash; the first is one of them.
+  // Unleash serves a random variant to a context without a bucketing key. The first one is valid.
   return [...overrides, ...shares, { when: ALWAYS, variants: [first] }]
 }
 
@@ -236,7 +240,7 @@ interface Served {
   readonly extra: readonly ConditionDefinition[]
 }
 
-/** A rule has one rollout: where both hash, the percentage becomes a condition. */
+/** A rule has one rollout. If both parts need a hash, the percentage becomes a condition. */
 function serveOf({ deal }: Reach, share: Share, id: string): Served {
   const [only = undefined] = share.variants
   const variationId = idOf(only === undefined ? ON : answerOf(only))
