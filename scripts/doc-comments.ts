@@ -9,21 +9,24 @@ export interface ExportedName {
 }
 
 /**
- * Returns the names that a module declares and exports. Re-exports of other modules are left out: their
- * comments are where the names are declared.
+ * Returns the names that a module declares and exports. Names of other modules are left out: their comments
+ * are where the names are declared.
  */
 export function exportedNames(file: string): readonly ExportedName[] {
   const text = readFileSync(file, 'utf8')
   const { statements } = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
+  const declared = new Set<string>()
   const documented = new Set<string>()
   const exported = new Set<string>()
   for (const statement of statements) {
     const names = declaredNames(statement)
+    addAll(declared, names)
     if (ts.getJSDocCommentsAndTags(statement).length > 0) addAll(documented, names)
     if (isExported(statement)) addAll(exported, names)
     addAll(exported, namesInList(statement))
   }
-  return [...exported].map((name) => ({ name, hasComment: documented.has(name) }))
+  const own = [...exported].filter((name) => declared.has(name))
+  return own.map((name) => ({ name, hasComment: documented.has(name) }))
 }
 
 function addAll(set: Set<string>, names: readonly string[]): void {

@@ -100,6 +100,8 @@ describe('exported names', () => {
       'export { d }',
       "export * from './b.ts'",
       "export { x } from './b.ts'",
+      "import { y } from './b.ts'",
+      'export { y }',
       '/** A comment of the first overload. */',
       'export function e(f: string): void',
       'export function e(f: number): void {}',
