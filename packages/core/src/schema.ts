@@ -84,6 +84,7 @@ const rangeRolloutSchema = z.object({
 }) satisfies z.ZodType<RangeRolloutDefinition>
 
 const percent = z.number().min(0).max(100)
+const isTimestamp = (text: string) => parseTimestamp(text) !== undefined
 
 const gradualRolloutSchema = z.object({
   ...rolloutBasis,
@@ -92,12 +93,7 @@ const gradualRolloutSchema = z.object({
   targetPercentage: percent,
   increment: percent,
   intervalHours: z.number().positive(),
-  startAt: z
-    .string()
-    .refine(
-      (text) => parseTimestamp(text) !== undefined,
-      'must be an RFC 3339 timestamp with a time zone',
-    ),
+  startAt: z.string().refine(isTimestamp, 'must be an RFC 3339 timestamp with a time zone'),
 }) satisfies z.ZodType<GradualRolloutDefinition>
 
 /** The shape of a rollout with fixed ranges (`percentage`, `variant`) or of a gradual rollout. */

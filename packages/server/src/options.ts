@@ -94,10 +94,8 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
 function resolveBasePath(basePath: string): string {
   const trimmed = basePath.endsWith('/') ? basePath.slice(0, -1) : basePath
   if (trimmed !== '' && !/^(\/[^/?#\s]+)+$/.test(trimmed)) {
-    throw new FlagError(
-      'INVALID_REQUEST',
-      `\`basePath\` must be a path such as "/flags" (got "${basePath}").`,
-    )
+    const message = `\`basePath\` must be a path such as "/flags" (got "${basePath}").`
+    throw new FlagError('INVALID_REQUEST', message)
   }
   return trimmed
 }

@@ -31,15 +31,10 @@ function liveMetrics(options: ServerMetricsOptions): readonly Metric[] {
       ['ws', sessions.count('ws')],
       ['poll', sessions.count('poll')],
     ])
-  const displaced =
-    'WebSockets without a valid init that were closed because there were too many of them.'
+  const displaced = 'WebSockets that were closed because too many had sent no valid init.'
   return [
     gauge('ff_live_clients', 'Clients that receive changes immediately, by transport.', live),
-    gauge(
-      'ff_sockets',
-      'Open WebSockets, including those without a valid init.',
-      () => sockets.size,
-    ),
+    gauge('ff_sockets', 'Open WebSockets, with or without a valid init.', () => sockets.size),
     gauge('ff_sockets_pending', 'Open WebSockets without a valid init.', () => pending.size),
     counter('ff_sockets_displaced_total', displaced, () => pending.displaced),
     gauge(
@@ -68,11 +63,7 @@ function serviceMetrics({ cache, jobs, usage }: ServerMetricsOptions): readonly 
     counter('ff_usage_dropped_total', dropped, () =>
       labelled('what', Object.entries(usage.stats.dropped)),
     ),
-    gauge(
-      'ff_usage_pending',
-      'Usage that waits to be written to the store.',
-      () => usage.stats.pending,
-    ),
+    gauge('ff_usage_pending', 'Usage that is not yet stored.', () => usage.stats.pending),
     counter('ff_job_failures_total', failures, () => labelled('job', [...jobs.failures])),
   ]
 }

@@ -38,8 +38,7 @@ export function findIssues(flagSet: FlagSet): readonly FlagSetIssue[] {
 }
 
 const ON_WHEN_SWITCHED_OFF =
-  'The flag serves `true` while it is inactive. ' +
-  'Set its off variation to a variation with the value `false`.'
+  'The flag serves `true` while it is inactive. Set an off variation with the value `false`.'
 
 function isOnWhenSwitchedOff({ servable, definition }: CompiledFlag): boolean {
   const { type, offVariationId, defaultVariationId } = definition
@@ -225,9 +224,7 @@ function faultsOfBroken(
 ): readonly string[] {
   const definition = flag.definition.rollouts.filter((each) => each.id === rolloutId).at(-1)
   if (definition === undefined) {
-    return [
-      `The rule ${quote(id)} refers to the rollout ${quote(rolloutId)}, which does not exist.`,
-    ]
+    return [`The rule ${quote(id)} refers to the missing rollout ${quote(rolloutId)}.`]
   }
   const { fault } = compileRollout(definition, extensions)
   const why = fault === undefined ? '' : rolloutFault(fault, definition.scheme)

@@ -99,11 +99,7 @@ async function settleAll(services: ChangeServices, customerId: string): Promise<
   for (const last of [...open.filter(isClaim), ...open.filter((each) => !isClaim(each))]) {
     const orgId = await findOrganization(services, last)
     if (orgId !== undefined) await settle(services, last, orgId)
-    else
-      services.logger.info(
-        'The customer of a payment event belongs to no organization yet',
-        factsOf(last),
-      )
+    else services.logger.info('The customer of a payment event is unknown', factsOf(last))
   }
 }
 

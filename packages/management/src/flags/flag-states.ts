@@ -81,8 +81,7 @@ function assertTargets({ targets = [] }: FlagStateChanges): void {
     const known = listed.get(kind) ?? new Set()
     listed.set(kind, known)
     for (const key of keys) {
-      if (known.has(key))
-        throw invalid(`targets.${index}.keys`, 'contains a key that is listed twice')
+      if (known.has(key)) throw invalid(`targets.${index}.keys`, 'contains a key twice')
       known.add(key)
     }
   }
@@ -100,20 +99,13 @@ async function assertPrerequisites(
     assertDistinct(variationIds, (at) => `${field}.variation_ids.${at}`)
     const other = await reader.find('flag', flagId)
     if (other?.projectId !== project.id || other.archivedAt !== null) {
-      throw invalid(
-        `${field}.flag_id`,
-        'must be the id of a flag of this project that is not archived',
-      )
+      throw invalid(`${field}.flag_id`, 'must be the id of an unarchived flag of this project')
     }
-    if (other.id === flag.id)
-      throw invalid(`${field}.flag_id`, 'must not be the id of the flag itself')
+    if (other.id === flag.id) throw invalid(`${field}.flag_id`, 'must be another flag')
     const known = new Set((await loadVariations(reader, flagId)).map(({ id }) => id))
     const unknown = variationIds.findIndex((id) => !known.has(id))
     if (unknown >= 0) {
-      throw invalid(
-        `${field}.variation_ids.${unknown}`,
-        'must be the id of a variation of the prerequisite',
-      )
+      throw invalid(`${field}.variation_ids.${unknown}`, 'must be a variation of the prerequisite')
     }
   }
 }

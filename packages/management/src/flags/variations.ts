@@ -34,10 +34,7 @@ export const variationUseCases = defineUseCases({
   async updateVariation({ writer, flag, variation, body, expectedRevision }) {
     if (body.value !== undefined) assertValue(flag, body.value, 'value')
     if (body.isDefault === false && variation.isDefault) {
-      throw invalid(
-        'is_default',
-        'cannot be false for the default; set it to true for another variation',
-      )
+      throw invalid('is_default', 'cannot be false for the default; set another default')
     }
     if (body.isDefault === true && !variation.isDefault) await yieldDefault(writer, flag)
     const after = await writer.update('variation', variation, body, expectedRevision)

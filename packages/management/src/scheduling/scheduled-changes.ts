@@ -46,10 +46,7 @@ export const scheduledChangeUseCases = {
       const where = { flagId, environmentId, status: 'pending' as const }
       const { total } = await writer.reader.list('scheduledChange', { where, limit: 1 })
       if (total >= MOST_PENDING) {
-        throw invalid(
-          '',
-          `A flag can have at most ${MOST_PENDING} pending changes in an environment.`,
-        )
+        throw invalid('', `A flag has at most ${MOST_PENDING} pending changes per environment.`)
       }
       const change = await writer.insert('scheduledChange', {
         flagId,

@@ -111,10 +111,7 @@ async function callStripe<T>(request: () => Promise<T>): Promise<T> {
       const message = `Stripe rejected the request: ${error.code ?? 'no error code'}.`
       throw new FlagError('INVALID_REQUEST', message, { cause })
     }
-    throw new FlagError(
-      'UNAVAILABLE',
-      'Stripe cannot be reached or returned an unexpected response.',
-      { cause },
-    )
+    const message = 'Stripe cannot be reached or returned an unexpected response.'
+    throw new FlagError('UNAVAILABLE', message, { cause })
   }
 }

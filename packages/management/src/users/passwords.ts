@@ -177,9 +177,7 @@ async function findInvited(
   const user = member && (await reader.find('user', member.userId))
   const isLiving = member?.linkExpiresAt != null && member.linkExpiresAt > now
   if (member === undefined || user === undefined || !isLiving) {
-    throw unauthenticated(
-      'This link was already used, has expired, or was replaced by a newer one.',
-    )
+    throw unauthenticated('This link was used, has expired, or was replaced by a newer one.')
   }
   return { member, user }
 }

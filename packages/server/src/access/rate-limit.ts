@@ -149,10 +149,7 @@ export class RequestLimiter {
       return Math.max(0, Math.min(granted, amount))
     } catch (cause) {
       this.#failedAt = this.#options.clock.now()
-      this.#options.logger.error(
-        'The rate limiter failed; this process counts requests without it',
-        { cause },
-      )
+      this.#options.logger.error('The rate limiter failed and is not used for a while', { cause })
       return amount
     }
   }

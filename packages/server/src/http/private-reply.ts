@@ -57,7 +57,5 @@ export function methodNotAllowed(methods: readonly string[]): FlagError {
   const allow = methods
     .flatMap((method) => (method === 'GET' ? [method, 'HEAD'] : method))
     .join(', ')
-  return new FlagError('METHOD_NOT_ALLOWED', `This path accepts only ${allow}.`, {
-    details: { allow },
-  })
+  return new FlagError('METHOD_NOT_ALLOWED', `Use ${allow} for this path.`, { details: { allow } })
 }

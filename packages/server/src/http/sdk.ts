@@ -235,10 +235,7 @@ function contextIn(body: JsonBody): EvaluationContext {
 }
 
 function missingContext(): FlagError {
-  return new FlagError(
-    'INVALID_REQUEST',
-    'The body must be an object with the field `context`, an object.',
-  )
+  return new FlagError('INVALID_REQUEST', 'The body must be an object with an object `context`.')
 }
 
 /**

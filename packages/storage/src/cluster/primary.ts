@@ -104,10 +104,8 @@ class PrimaryEnd {
 }
 
 function toFailure(error: unknown): Failure {
-  if (!isFlagError(error)) {
-    const message = 'An internal error occurred in the primary process.'
-    return { code: 'INTERNAL', message, cause: String(error) }
-  }
+  if (!isFlagError(error))
+    return { code: 'INTERNAL', message: 'The primary process failed.', cause: String(error) }
   const { code, message, cause } = error
   return { code, message, cause: cause instanceof Error ? cause.message : 'none' }
 }

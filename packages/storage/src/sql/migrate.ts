@@ -36,8 +36,6 @@ export async function migrate(driver: SqlDriver, dialect: SqlDialect): Promise<v
 }
 
 function laterRelease(name: string): FlagError {
-  return new FlagError(
-    'UNAVAILABLE',
-    `The store was migrated by a later release (migration ${name} is unknown to this release).`,
-  )
+  const message = `The store was migrated by a later release (unknown migration ${name}).`
+  return new FlagError('UNAVAILABLE', message)
 }
