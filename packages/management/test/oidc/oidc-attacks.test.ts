@@ -160,7 +160,7 @@ describe('the return from the identity provider', () => {
     ])
     for (const error of ['<script>alert(1)</script>', 'x'.repeat(129), 'a b', '']) {
       const page = await returnFromProvider(changed(denied, 'error', error))
-      await expectRefused(page, 'error: must be a code', browser, 400)
+      await expectRefused(page, 'error: must be an OAuth error code', browser, 400)
     }
     const twice = `${denied.href}&error=login_required`
     await expectRefused(
