@@ -8,7 +8,7 @@ const context = {
 }
 
 /**
- * The JSON schemas of the messages of evaluation clients. They refer to each other by
+ * The JSON schemas of the messages of evaluation clients. The schemas refer to each other by
  * `#/components/schemas`. They are written by hand, because the messages have no codecs.
  */
 export const sdkSchemas = {

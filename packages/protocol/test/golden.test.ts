@@ -82,7 +82,7 @@ describe('golden wire examples', () => {
   })
 
   it.each(Object.entries(resources))(
-    'The golden %s round-trips, and its decoded field names are in camelCase',
+    'The golden %s is equal after decoding and encoding, and its fields are in camelCase',
     (name, codec) => {
       const wire = read(`resources/${name}`)
       expect(roundTrip(codec, wire)).toEqual(wire)
@@ -111,7 +111,7 @@ describe('golden wire examples', () => {
   )
 
   it.each(Object.keys(endpoints) as EndpointName[])(
-    'The golden parameters of %s are those of its path',
+    'The golden file of %s has exactly the parameters of its path',
     (name) => {
       const { params } = read(`endpoints/${name}`)
       const inPath = [...endpoints[name].path.matchAll(/\{(\w+)\}/g)].map(([, param]) => param)

@@ -12,7 +12,7 @@ const TIMEOUT_MS = 60_000
 
 describe('a data file', () => {
   it(
-    'A killed process loses no acknowledged transaction and leaves no partial one',
+    'A killed process loses no acknowledged transaction and leaves no partial transaction',
     async () => {
       const path = join(await temporaryFolder(), 'flags.db')
       const acknowledged = new Set<string>()

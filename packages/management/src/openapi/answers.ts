@@ -26,7 +26,7 @@ const SDK_ERRORS: Readonly<Record<number, string>> = {
   500: 'An internal error occurred. Retry with increasing delays.',
 }
 
-/** The format of an error: that of the management API or that of evaluation. */
+/** The format of an error response. The management API and evaluation have different formats. */
 type Family = 'Management' | 'Evaluation'
 
 const managementExample = (statusCode: number, message: string): Json => ({

@@ -10,7 +10,10 @@ export interface Example {
 
 const ALL: Readonly<Record<string, Example | undefined>> = examples
 
-/** Returns the example of an operation, which is also a golden file; `{}` if there is none. */
+/**
+ * Returns the example of an operation; `{}` if the operation has no example. Each example is also a
+ * golden file.
+ */
 export function exampleOf(name: string): Example {
   return ALL[name] ?? {}
 }

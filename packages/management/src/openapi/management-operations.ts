@@ -71,7 +71,10 @@ function parametersOf(place: 'path' | 'query', schema: Json, example: Json = {})
   }))
 }
 
-/** Returns the example of a parameter as a value of its type. In a URL, all examples are text. */
+/**
+ * Returns the example of a parameter as a value of its type. Examples are stored as text, as in a
+ * URL.
+ */
 function typed(example: unknown, { type }: Json): unknown {
   return type === 'integer' || type === 'boolean' ? JSON.parse(String(example)) : example
 }

@@ -8,7 +8,7 @@ export type Json = Readonly<Record<string, unknown>>
 export interface WireSchemas {
   /** The schemas of the named codecs, by name. */
   readonly named: Readonly<Record<string, Json>>
-  /** Returns the schema of a codec; a reference if the codec has a name. */
+  /** Returns the schema of a codec, or a reference to the schema if the codec has a name. */
   of(codec: z.ZodType): Json
 }
 
@@ -96,7 +96,7 @@ function simplify(codec: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema)
   if (isPlainText(schema.propertyNames)) delete schema.propertyNames
   // Validators compute with binary fractions, so that 26.65 is not a multiple of 0.001.
   if (!Number.isInteger(schema.multipleOf)) delete schema.multipleOf
-  // Zod omits defaults from input schemas; those in the endpoint table are input values.
+  // Zod omits defaults from input schemas, but the defaults in the endpoint table are input values.
   const { default: unlessGiven } = z.globalRegistry.get(codec) ?? {}
   if (unlessGiven !== undefined) schema.default = unlessGiven as typeof schema.default
   if (codec._zod.def.type !== 'pipe') return
@@ -112,7 +112,7 @@ function isPlainText(schema: unknown): boolean {
   return JSON.stringify(schema) === '{"type":"string"}'
 }
 
-/** Replaces references to unnamed schemas by these schemas. */
+/** Replaces references to unnamed schemas with the schemas themselves. */
 function resolve(schema: unknown, known: Readonly<Record<string, unknown>>): unknown {
   if (Array.isArray(schema)) return schema.map((each) => resolve(each, known))
   if (typeof schema !== 'object' || schema === null) return schema

@@ -18,7 +18,7 @@ interface SdkOperation {
   readonly description: string
   readonly body?: Json
   readonly response: Json
-  /** Responds with 304 if `If-None-Match` contains the current `ETag`. */
+  /** Set if the response is 304 when `If-None-Match` contains the current `ETag`. */
   readonly isConditional?: true
   readonly errors: readonly number[]
 }

@@ -7,7 +7,7 @@ const SPELLED: Readonly<Record<string, string>> = {
   stripe: 'Stripe',
 }
 
-/** Tags of paths that take precedence over the last collection. The first match applies. */
+/** Tags of paths that take precedence over the default tag of a path. The first match applies. */
 const GROUPS: readonly (readonly [beginning: RegExp, tag: string])[] = [
   [/^\/auth\//, 'Log-in'],
   [/^\/audit\//, 'Audit'],

@@ -17,15 +17,17 @@ export interface Endpoint {
    * accepts every authenticated caller, for endpoints that concern only the caller.
    */
   readonly permission: Permission | 'anyone' | 'oneself'
-  /** The parameters of the path. */
+  /** The codec of the parameters in the path. */
   readonly params: z.ZodType
-  /** `noQuery` if the endpoint has no query. */
+  /** The codec of the query; `noQuery` if the endpoint has no query. */
   readonly query: z.ZodType
-  /** `noBody` if the endpoint has no body. */
+  /** The codec of the body; `noBody` if the endpoint has no body. */
   readonly body: z.ZodType
-  /** The maximum size of the body, if it exceeds `MAX_BODY_BYTES` of the SDK endpoints. */
+  /**
+   * The maximum size of the body in bytes. The default is `MAX_BODY_BYTES` of the SDK endpoints.
+   */
   readonly maxBodyBytes?: number
-  /** Passes the body to the use case as text, for signatures that cover the exact bytes. */
+  /** Passes the body to the use case as text, because a signature covers its exact bytes. */
   readonly rawBody?: true
   /** The HTTP status of a successful response. */
   readonly status: 200 | 201 | 302
@@ -37,9 +39,9 @@ export interface Endpoint {
   readonly notes?: string
 }
 
-/** The body of endpoints without a body. */
+/** The codec of the body for endpoints without a body. */
 export const noBody = z.undefined()
-/** The query of endpoints without a query. */
+/** The codec of the query for endpoints without a query. */
 export const noQuery = record({})
 
 /** A boolean in a query, written `true` or `false`. */
@@ -48,16 +50,16 @@ export const truth = z.codec(z.enum(['true', 'false']), z.boolean(), {
   encode: (value) => (value ? 'true' : 'false'),
 })
 
-/** The paging parameters of a list; by default the first page of 50 items. */
+/** The codecs of the paging parameters of a list. The default is the first page, with 50 items. */
 export const paging = {
   page: wholeNumber(1, 1_000_000_000).optional().meta({ default: 1 }),
   limit: wholeNumber(1, 100).optional().meta({ default: 50 }),
 }
-/** The query of a list. */
+/** The codec of the query of a list. */
 export const pageQuery = record(paging)
 /**
- * The query of a list with a search. `search` matches a part of a name, a key or an e-mail address,
- * ignoring ASCII case.
+ * The codec of the query of a list with a search. `search` matches a part of a name, a key or an
+ * e-mail address, ignoring ASCII case.
  */
 export const searchQuery = record({ search: text(256).min(1).optional(), ...paging })
 
@@ -68,8 +70,8 @@ type Completed<Defaults, Path extends string, R> = Omit<Defaults, keyof R> &
   R & { readonly path: Path; readonly params: z.ZodType<PathParams<Path>> }
 
 /**
- * Returns a function that creates endpoints of one kind. Its second argument lists only the fields
- * that differ from the defaults. The path parameters are derived from the path.
+ * Returns a function that creates endpoints from a path and a row. The row lists only the fields
+ * that differ from `defaults`. The path parameters are derived from the path.
  */
 export function endpointsLike<const Defaults extends Row>(defaults: Defaults) {
   return <const Path extends string, const R extends Row = Record<never, never>>(

@@ -29,7 +29,7 @@ export function pageOf<T>(item: z.ZodType<T>): z.ZodType<PageOf<T>> {
   return z.strictObject({ data: z.array(item), meta })
 }
 
-/** The `data` of a 409 response: the resources that refer to the one to delete or archive. */
+/** The `data` of a 409 response: the resources that refer to the resource to delete or archive. */
 export type InUse = z.output<typeof inUseCodec>
 
 /** The codec of `InUse`. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** A codec that decodes wire names and values into field names and values, and encodes them. */
+/** A codec that decodes wire names and values to field names and values, and encodes them back. */
 export type Wire<T, W = Readonly<Record<string, unknown>>> = z.ZodType<T, W>
 
 /** The wire name of a field: `orderIndex` becomes `order_index`. */
@@ -9,7 +9,7 @@ export type WireName<Field, Done extends string = ''> = Field extends `${infer L
   : Done
 
 type Shape = Readonly<Record<string, z.ZodType>>
-/** The wire names that differ from the derived ones, by field. */
+/** The wire names that differ from the derived wire names, by field. */
 type Exceptions<S extends Shape> = { readonly [F in keyof S]?: string }
 type Fields<S extends Shape> = z.output<z.ZodObject<S>>
 
@@ -22,10 +22,10 @@ type WireFields<S extends Shape, E> = {
 
 /**
  * Returns the codec of an object. The wire name of a field is its name in snake_case, unless
- * `exceptions` contains another one. Only declared fields are renamed, not the contents of their
+ * `exceptions` contains another name. Only declared fields are renamed, not the contents of their
  * values. Decoding refuses unknown names; encoding omits them.
  *
- * The issues of a decoding error contain wire names, because the caller wrote those.
+ * The issues of a decoding error contain wire names, because the decoded object has wire names.
  *
  * @example
  * const codec = record({ flagId: id, name: z.string() })

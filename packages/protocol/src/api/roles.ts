@@ -83,7 +83,7 @@ export function rolesWith(permission: Permission): readonly Role[] {
   return ROLES_UPWARD.filter((role) => hasPermission(role, permission))
 }
 
-/** Returns `true` if a role is equal to or lower than the limit. */
+/** Returns `true` if `role` is equal to `limit` or lower. */
 export function isRoleWithin(role: Role, limit: Role): boolean {
   return ROLES_UPWARD.indexOf(role) <= ROLES_UPWARD.indexOf(limit)
 }

@@ -47,7 +47,7 @@ describe('scalars', () => {
     [percentage, 0.0001, false],
     [percentage, Number.NaN, false],
   ])(
-    'The scalar schema of row %# accepts or refuses its value as expected',
+    'A scalar schema accepts a valid value or refuses an invalid value (row %#)',
     (schema, value, expected) => {
       expect(accepts(schema, value)).toBe(expected)
     },
@@ -106,7 +106,7 @@ describe('scalars', () => {
     expect(z.decode(conditionInput, wire)).toEqual({ attribute: 'a', operator: 'eq', value: text })
   })
 
-  it('A condition requires a value unless its operator takes none', () => {
+  it('A condition requires a value unless its operator takes no value', () => {
     const wire = { attribute: 'a', operator: 'exists' }
     expect(z.decode(conditionInput, wire)).toEqual({ ...wire, value: '' })
     const [issue] =
@@ -114,7 +114,7 @@ describe('scalars', () => {
     expect(issue).toMatchObject({ path: ['value'], message: 'is required' })
   })
 
-  it('A null value is refused with a hint unless the operator takes no value', () => {
+  it('A condition with the value null is refused with a hint unless its operator takes no value', () => {
     for (const operator of [undefined, 'eq', 'in', 'not_in', 'gt', 'nonsense']) {
       const wire = { attribute: 'a', ...(operator && { operator }), value: null }
       expect(z.safeDecode(conditionInput, wire).error?.issues).toMatchObject([
@@ -130,7 +130,7 @@ describe('scalars', () => {
     }
   })
 
-  it('A JSON integer beyond 2^53 is refused at any depth', () => {
+  it('A condition value with an integer beyond 2^53 at any depth is refused', () => {
     const integer = 2 ** 53
     for (const value of [integer, -integer, 1e21, [integer], { a: [{ b: integer }] }]) {
       const { error } = z.safeDecode(conditionInput, { attribute: 'a', operator: 'in', value })

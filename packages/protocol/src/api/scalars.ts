@@ -14,7 +14,7 @@ export const instant = z.codec(z.iso.datetime({ offset: true }), timestamp, {
 
 /**
  * Returns the schema of free text of at most `maxLength` UTF-16 units. NUL and unpaired surrogates
- * are refused, because some stores cannot store them.
+ * are refused, because not every store can save them.
  */
 export function text(maxLength: number) {
   return z
@@ -23,7 +23,10 @@ export function text(maxLength: number) {
     .regex(/^[^\0\p{Cs}]*$/u, 'must not contain NUL or unpaired surrogates')
 }
 
-/** An immutable key that a user chooses, unique among the siblings that are not deleted. */
+/**
+ * An immutable key that a user chooses, unique among the resources of the same parent that are not
+ * deleted.
+ */
 export const key = z
   .string()
   .regex(
@@ -44,7 +47,8 @@ const BIDI_CONTROL = /\p{Bidi_Control}/u
 
 /**
  * A display name: one line without control characters. Decoding also requires a visible character
- * and refuses bidirectional controls. Encoding does not, so that every stored name can be returned.
+ * and refuses bidirectional controls. Encoding does not check this, so that every stored name can
+ * be returned.
  */
 export const name = z.codec(storedName, z.string(), {
   decode: (text, context) => {
@@ -89,7 +93,10 @@ export const recordFields = {
   revision: z.int().min(1),
 }
 
-/** Returns the codec of an optional field in a PUT body. `null` decodes to `empty`. */
+/**
+ * Returns the codec of an optional field in a PUT body. `null` decodes to `empty`, and an absent
+ * field stays absent.
+ */
 export function clearable<T>(schema: z.ZodType<T>, empty: T): z.ZodOptional<z.ZodType<T>> {
   return z
     .codec(schema.nullable(), z.custom<T>(), {

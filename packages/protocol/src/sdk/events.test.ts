@@ -36,7 +36,7 @@ describe('asEventsRequest', () => {
     expect(asEventsRequest({ events: [] })).toEqual({ events: [] })
   })
 
-  it('asEventsRequest accepts the maximum number of events and evaluations, and not more events', () => {
+  it('asEventsRequest accepts at most MAX_EVENTS events in a request', () => {
     const most = { ...event, count: MAX_EVENT_COUNT }
     expect(asEventsRequest({ events: Array(MAX_EVENTS).fill(most) })?.events).toHaveLength(1000)
     expect(findEventsFault({ events: Array(MAX_EVENTS + 1).fill(event) })).toBe('events')

@@ -4,14 +4,14 @@ import { asJsonObject, ownProperty } from './json-object.ts'
 /** A report of local evaluations of one flag that had the same result. */
 export interface ReportedEvaluation {
   readonly flagKey: string
-  /** The variation that was served; `null` if there was none. */
+  /** The key of the served variation; `null` if no variation was served. */
   readonly variationKey: string | null
   readonly reason: EvaluationReason
   /** The number of evaluations, at least 1. */
   readonly count: number
   /** The total duration of the evaluations in microseconds; 0 if not measured. */
   readonly micros: number
-  /** The time of the first evaluation. All of them are counted in its minute. */
+  /** The time of the first evaluation. All evaluations of the report are counted in this minute. */
   readonly from: string
   /** The distinct context keys; empty if users are not counted. */
   readonly contextKeys: readonly string[]
@@ -26,8 +26,8 @@ export interface EventsRequest {
 export interface EventsAnswer {
   readonly accepted: number
   /**
-   * Evaluations of unknown flags or variations, evaluations that are too old, and those that exceed
-   * the limit of a client key.
+   * Evaluations that are not counted: those of unknown flags or variations, those that are too old,
+   * and those that exceed the limit of a client key.
    */
   readonly ignored: number
 }
@@ -36,9 +36,12 @@ export interface EventsAnswer {
 export const MAX_EVENTS = 1000
 /** The maximum `count` of an event. */
 export const MAX_EVENT_COUNT = 1_000_000
-/** The maximum number of evaluations of a flag that are counted in a request with a client key. */
+/** The maximum number of evaluations per flag that are counted in a request with a client key. */
 export const MAX_CLIENT_REPORTED_COUNT = 10_000
-/** The maximum duration that is counted for an evaluation reported with a client key: 100 ms. */
+/**
+ * The maximum duration, in microseconds, that is counted per evaluation if the report was sent with
+ * a client key.
+ */
 export const MAX_CLIENT_REPORTED_MICROS = 100_000
 /** The maximum `micros` of an event: one hour. */
 const MAX_EVENT_MICROS = 3_600_000_000
@@ -72,7 +75,10 @@ export function asEventsRequest(body: unknown): EventsRequest | undefined {
   return { events: events.map(toReportedEvaluation) }
 }
 
-/** Returns the path of the first invalid field, such as `events.3.count`, or `undefined`. */
+/**
+ * Returns the path of the first invalid field, such as `events.3.count`; `undefined` if the body is
+ * valid.
+ */
 export function findEventsFault(body: unknown): string | undefined {
   const events = ownProperty(asJsonObject(body) ?? {}, 'events')
   if (!Array.isArray(events) || events.length > MAX_EVENTS) return 'events'

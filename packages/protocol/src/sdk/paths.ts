@@ -29,7 +29,7 @@ export const RATE_LIMIT_HEADERS = {
 /** The length of a rate-limit window in milliseconds. */
 export const RATE_WINDOW_MS = 60_000
 
-/** Requests per minute for an SDK key without a limit. */
+/** The maximum number of requests per minute for an SDK key without its own rate limit. */
 export const DEFAULT_RATE_LIMIT = 6000
 
 /** The minimum time until a poll ends without a change, in milliseconds. */
@@ -44,7 +44,7 @@ export const POLL_SPREAD_MS = 1000
 /** Milliseconds until a socket that has not sent `init` is closed with code 4408. */
 export const INIT_WITHIN_MS = 10_000
 
-/** The maximum size of a request body in bytes. */
+/** The maximum size of a request body in bytes, unless the endpoint has its own limit. */
 export const MAX_BODY_BYTES = 256 * 1024
 
 /**
@@ -57,5 +57,5 @@ export const MAX_HELD_CONTEXT_BYTES = 64 * 1024
 /** The maximum size of the body of a poll in bytes: a context and the other fields. */
 export const MAX_POLL_BODY_BYTES = MAX_HELD_CONTEXT_BYTES + 1024
 
-/** The maximum size of a message from a client in bytes. */
+/** The maximum size, in bytes, of a socket message from a client. */
 export const MAX_MESSAGE_BYTES = 80 * 1024

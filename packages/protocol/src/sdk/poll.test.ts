@@ -7,13 +7,13 @@ describe('asPollRequest', () => {
     expect(asPollRequest(golden.request)).toEqual(golden.request)
   })
 
-  it('asPollRequest omits a since that is absent or null', () => {
+  it('asPollRequest omits `since` if it is absent or null', () => {
     expect(asPollRequest({ context: {} })).toEqual({ context: {} })
     expect(asPollRequest({ context: {}, since: null })).toEqual({ context: {} })
   })
 
   it.each([1, true, {}, []])(
-    'asPollRequest replaces the since %j by an unknown entity tag',
+    'asPollRequest replaces `since` %j with an unknown entity tag',
     (since) => {
       expect(asPollRequest({ context: {}, since })).toEqual({ context: {}, since: '' })
     },

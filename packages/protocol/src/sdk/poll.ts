@@ -4,8 +4,8 @@ import { asJsonObject, ownProperty } from './json-object.ts'
 /** The body of `POST /evaluator/poll`. The response is `FlagValues`. */
 export interface PollRequest extends EvaluateRequest {
   /**
-   * The `ETag` of the caller's last response. If it is absent, the server waits for the next
-   * change. If it is unknown, the server responds at once.
+   * The `ETag` of the caller's last response. If `since` is absent, the server waits for the next
+   * change. If `since` is an unknown tag, the server responds at once.
    */
   readonly since?: string
 }

@@ -4,14 +4,14 @@ import { asJsonObject, ownProperty } from './json-object.ts'
 /** A message from a client, sent as JSON text. */
 export type ClientMessage = InitMessage | ContextMessage | PingMessage
 
-/** The first message of a client: SDK key and context. */
+/** The first message of a client, with its SDK key and its context. */
 export interface InitMessage {
   readonly type: 'init'
   readonly sdkKey: string
   readonly context: JsonObject
 }
 
-/** Replaces the context. The server responds with a full `flags` message. */
+/** A message that replaces the context. The server responds with a full `flags` message. */
 export interface ContextMessage {
   readonly type: 'context'
   readonly context: JsonObject
@@ -30,7 +30,7 @@ export interface FlagsMessage {
   readonly type: 'flags'
   /** All flags if `full` is `true`, otherwise only the flags with a changed value. */
   readonly flags: FlagValues
-  /** The version of the flag set. A step of a gradual rollout does not change it. */
+  /** The version of the flag set. A step of a gradual rollout does not change the version. */
   readonly version: number
   readonly full: boolean
   /** Keys of removed flags; absent if there are none. */

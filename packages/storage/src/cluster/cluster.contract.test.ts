@@ -7,7 +7,7 @@ import { changeFeedContract, rateLimiterContract, storageContract } from '../con
 import { Primary } from './primary.ts'
 import { workerCapabilities } from './worker-capabilities.ts'
 
-// The default is too short: each test starts two threads, and each statement passes through both.
+// The default is too short: each test starts two threads, and each statement uses both threads.
 vi.setConfig({ testTimeout: 30_000 })
 
 storageContract('a worker of a cluster', async () => {

@@ -42,7 +42,7 @@ describe('workers of a cluster', () => {
     expect((await workers[1]?.storage.find('flag', flag.id))?.revision).toBe(30)
   })
 
-  it('Workers of a cluster receive the changes of all workers until they end', async () => {
+  it('A worker of a cluster receives the changes of all workers until it ends', async () => {
     const { fork } = await openCluster()
     const workers = [await fork(), await fork(), await fork()]
     const received = workers.map(() => [] as unknown[])
@@ -72,7 +72,7 @@ describe('workers of a cluster', () => {
 })
 
 describe('a worker that ends', () => {
-  it('The open transaction of a worker that ends is rolled back, and others can write', async () => {
+  it('If a worker ends, its open transaction is rolled back, and other workers can write', async () => {
     const { fork } = await openCluster()
     const [ending, other] = [await fork(), await fork()]
     const [lost, kept] = [sample('flag'), sample('flag')]
@@ -85,7 +85,7 @@ describe('a worker that ends', () => {
     expect((await other.storage.list('flag', {})).data).toEqual([kept])
   })
 
-  it('Waiting transactions of a worker that ends do not block other workers', async () => {
+  it('If a worker ends, its waiting transactions do not block other workers', async () => {
     const { fork } = await openCluster()
     const [ending, other, third] = [await fork(), await fork(), await fork()]
     const [first, lost, last] = [sample('flag'), sample('flag'), sample('flag')]
@@ -126,7 +126,7 @@ it('A transaction of a worker that sends no statements is rolled back after a ti
   await silent.storage.insert('flag', lost)
 })
 
-it('A failed transaction of a worker immediately lets other workers write', async () => {
+it('Other workers can write immediately after a transaction of a worker has failed', async () => {
   const { fork } = await openCluster({ silenceMs: 3_600_000 })
   const [failing, other] = [await fork(), await fork()]
   const kept = sample('flag')
@@ -139,7 +139,7 @@ it('A failed transaction of a worker immediately lets other workers write', asyn
   expect((await failing.storage.list('flag', {})).data).toEqual([kept])
 })
 
-it('An error of the primary reaches the worker with its code and cause', async () => {
+it('A worker receives an error of the primary with its code and cause', async () => {
   const { fork } = await openCluster()
   const worker = await fork()
   const flag = sample('flag')
@@ -189,7 +189,7 @@ it('Calling `cluster` outside a worker throws an error', () => {
   expect(() => cluster({ path: 'flags.db' })).toThrow('workers of node:cluster')
 })
 
-/** Opens a primary on a new file. Its workers run in this process too. */
+/** Opens a primary on a new file. Its workers also run in this process. */
 async function openCluster(options: { readonly silenceMs?: number } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'ff-cluster-'))
   const path = join(folder, 'flags.db')

@@ -13,7 +13,7 @@ export interface ClusterOptions {
 
 /** The service that `serveCluster` starts. */
 export interface ServedCluster {
-  /** Closes the data file. The workers should end first, because their later requests fail. */
+  /** Closes the data file. Requests of workers fail afterwards, so the workers must end first. */
   close(): Promise<void>
 }
 
@@ -40,8 +40,8 @@ export function serveCluster({ path }: ClusterOptions): ServedCluster {
 
 /**
  * Creates all ports that a server needs, shared with the other workers. Must be called in a worker
- * of `node:cluster`, after the primary has called `serveCluster` for the same file. Reads use a
- * connection of the worker itself. Throws an `Error` outside a worker.
+ * of `node:cluster`, after the primary has called `serveCluster` for the same file. The worker
+ * reads with its own connection. Throws an `Error` outside a worker.
  *
  * @example
  * createFlagServer({ ...cluster({ path: './data/flags.db' }) })
@@ -57,7 +57,7 @@ function linkTo(worker: Worker): BareLink {
     onMessage: (listener) => worker.on('message', listener),
     onEnd(listener) {
       worker.once('disconnect', listener)
-      // The only event if the worker is killed while Node sends it a connection.
+      // If the worker is killed while Node sends it a connection, Node emits only this event.
       worker.once('exit', listener)
     },
   }

@@ -16,8 +16,8 @@ export class SharedWriter {
   }
 
   /**
-   * Waits until no other transaction is open and returns the function that ends the turn. Throws
-   * `UNAVAILABLE` after `close`.
+   * Waits until no other transaction is open. Returns a function that permits the next transaction.
+   * Throws `UNAVAILABLE` after `close`.
    */
   async nextTurn(): Promise<() => void> {
     if (this.#isClosed) throw storeClosed()
@@ -31,14 +31,17 @@ export class SharedWriter {
     return this.#channel.write(statements)
   }
 
-  /** Waits for open transactions and closes the connection. Later turns throw `UNAVAILABLE`. */
+  /**
+   * Waits for open transactions and closes the connection. Later calls of `nextTurn` throw
+   * `UNAVAILABLE`.
+   */
   close(): Promise<void> {
     this.#isClosed = true
     return this.#turns.run(() => this.#channel.close())
   }
 }
 
-/** A transaction of a worker, which is open or waits for its turn. */
+/** A transaction of a worker. It is open, or waits until earlier transactions have ended. */
 export class HeldTransaction {
   readonly #writer: SharedWriter
   /**
@@ -58,8 +61,10 @@ export class HeldTransaction {
   }
 
   /**
-   * Runs statements of the transaction, after waiting for its turn. The first call begins the
-   * transaction. A commit or rollback as the last statement ends it.
+   * Runs statements of the transaction, after waiting until earlier transactions have ended. The
+   * first statement must begin the transaction. A rollback or a successful commit as the last
+   * statement ends the transaction. Throws the `reason` of `lose` if `lose` was called before, and
+   * `INTERNAL` if the transaction has ended.
    */
   async write(statements: readonly SqlStatement[]): Promise<SqlRows> {
     const endTurn = await this.#turn
@@ -79,13 +84,16 @@ export class HeldTransaction {
     }
   }
 
-  /** Rolls the transaction back on its turn. Its later statements throw `reason`. */
+  /**
+   * Waits until earlier transactions have ended, and rolls the transaction back. Later calls of
+   * `write` throw `reason`. Has no effect if the transaction has ended.
+   */
   async lose(reason: FlagError): Promise<void> {
     if (this.#isOver) return
     this.#lost ??= reason
     const endTurn = await this.#turn
     if (this.#isOver) return
-    // An error can be ignored, because SQLite saves nothing without a commit.
+    // A failed rollback can be ignored, because SQLite saves nothing without a commit.
     await this.#writer.write([plain(ROLLBACK)]).catch(() => undefined)
     this.#end(endTurn)
   }
@@ -104,5 +112,5 @@ export class HeldTransaction {
 }
 
 function silent(): FlagError {
-  return new FlagError('UNAVAILABLE', 'The transaction was rolled back: its process timed out.')
+  return new FlagError('UNAVAILABLE', 'The transaction timed out: its worker sent no statement.')
 }

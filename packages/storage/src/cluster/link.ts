@@ -4,20 +4,22 @@ import type { RateWindow } from '../ports/rate-limiter.ts'
 import type { SqlStatement } from '../sql/sql-driver.ts'
 import type { SqlRows } from '../sqlite/sqlite-driver.ts'
 
-/** A connection between a worker and the primary. Messages arrive in order while both run. */
+/**
+ * A connection between a worker and the primary. Messages arrive in order while both processes run.
+ */
 export interface Link<Sent, Received> {
   /** Sends a message. Has no effect after the other side has ended. */
   send(message: Sent): void
   /** Adds a listener for messages. */
   onMessage(listener: (message: Received) => void): void
   /**
-   * Adds a listener for the end of the other side. The listener may be called more than once, and
-   * messages may still arrive afterwards.
+   * Adds a listener for the end of the other side. The listener can be called more than once, and
+   * messages can still arrive afterwards.
    */
   onEnd(listener: () => void): void
 }
 
-/** A link between processes, which other code may also use. */
+/** A link between processes that can also carry messages of other code. */
 export type BareLink = Link<object, unknown>
 
 /** A request of a worker to the primary. */
@@ -46,7 +48,7 @@ export interface Failure {
   readonly cause: string
 }
 
-/** A message from a worker. `id` identifies the response. */
+/** A request from a worker. The response contains the same `id`. */
 export interface ToPrimary {
   readonly id: string
   readonly request: WorkerRequest
@@ -59,8 +61,8 @@ export type ToWorker =
   | { readonly change: FlagSetChange | Resync }
 
 /**
- * Returns a link for the messages about one data file. Messages are not validated, because both
- * sides belong to the same release.
+ * Returns a link that sends and receives only messages about one data file. Messages are not
+ * validated, because both sides belong to the same release.
  */
 export function linkAbout<Sent, Received>(path: string, link: BareLink): Link<Sent, Received> {
   return {

@@ -28,7 +28,7 @@ export class Primary {
   readonly writer: SharedWriter
   /**
    * The time, in milliseconds, after which an open transaction without further statements is rolled
-   * back, because the other workers wait for it.
+   * back, because it blocks the transactions of all other workers.
    */
   readonly silenceMs: number
   readonly #path: string
@@ -51,8 +51,8 @@ export class Primary {
 }
 
 /**
- * The primary's end of the link to one worker. When the worker ends, its open transaction is rolled
- * back.
+ * The primary's side of the link to one worker. When the worker ends, its open transaction is
+ * rolled back.
  */
 class PrimaryEnd {
   readonly #link: Link<ToWorker, ToPrimary>
@@ -111,5 +111,5 @@ function toFailure(error: unknown): Failure {
 }
 
 function workerGone(): FlagError {
-  return new FlagError('UNAVAILABLE', 'The transaction was rolled back: its process has ended.')
+  return new FlagError('UNAVAILABLE', 'The transaction was rolled back: its worker has ended.')
 }

@@ -45,7 +45,7 @@ interface Pending {
   readonly reject: (error: FlagError) => void
 }
 
-/** A worker's end of the link to the primary. */
+/** A worker's side of the link to the primary. */
 class WorkerEnd {
   /** The change listeners of this process. */
   readonly listeners = new MemoryChangeFeed()

@@ -111,7 +111,7 @@ function describeTexts(open: OpenStorage): void {
     expect(JSON.stringify(found?.contextJson)).toBe(JSON.stringify(expected.contextJson))
   })
 
-  it('Samples belong to one context if their hashes are equal after the replacement of characters', async () => {
+  it('Samples belong to one context if their hashes are equal after U+FFFD has replaced characters', async () => {
     const storage = await open()
     const first = newContextSample({ hash: 'a\0', environmentId: 'e\ud800' })
     const second = { ...first, id: newId(), hash: 'a\uFFFD', environmentId: 'e\uFFFD' }
@@ -229,7 +229,7 @@ function describeKnownContexts(open: OpenStorage): void {
 }
 
 function describeRemovedContexts(open: OpenStorage): void {
-  it('A sample of a deleted context adds a new record and does not change the deleted one', async () => {
+  it('A sample of a deleted context adds a new record and does not change the deleted record', async () => {
     const storage = await open()
     const context = newContextSample({ seenCount: 4 })
     await storage.recordContextSamples([context])
@@ -256,7 +256,9 @@ function newContextSample(fields: Partial<ContextSample> = {}): ContextSample {
   return contextSample
 }
 
-/** Returns one sample of the context. Each field that may change depends on the minute. */
+/**
+ * Returns one sample of the context. Each field that a later sample can change depends on `minute`.
+ */
 function seenAt(context: ContextSample, minute: number): ContextSample {
   return {
     ...context,

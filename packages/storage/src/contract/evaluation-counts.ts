@@ -188,7 +188,7 @@ function describeTotals(open: OpenStorage): void {
 }
 
 function describeDropping(open: OpenStorage): void {
-  it('Dropping evaluation counts removes earlier minutes of all flags, not the specified minute', async () => {
+  it('Dropping evaluation counts removes all minutes before the specified minute, for all flags', async () => {
     const storage = await open()
     const [one, other] = [newCount({ count: 1 }), newCount({ count: 1 })]
     const counts = [one, other].flatMap((count) => MINUTES.map((minute) => ({ ...count, minute })))

@@ -18,7 +18,7 @@ export interface StorageUnderTest {
 /** Opens a store for one test. The store is closed when the test ends. */
 export type OpenStorage = () => Promise<Storage>
 
-/** The metadata of publications in tests that do not check it. */
+/** The metadata of publications in tests that do not check the metadata. */
 export const METADATA: PublishMetadata = { publishedAt: CREATED_AT, eventId: null }
 
 /** Returns a flag definition with a new id. `fields` override its defaults. */
@@ -78,7 +78,7 @@ interface KeysOptions {
   readonly removed?: readonly string[]
 }
 
-/** Returns a change of a list of a segment, which is `included` by default. */
+/** Returns a change of one key list of a segment. The default list is `included`. */
 export function keysChange(segmentId: string, options: KeysOptions): DefinitionChange {
   const { list = 'included', added = [], removed = [] } = options
   return { kind: 'segmentKeys', segmentId, list, added, removed }

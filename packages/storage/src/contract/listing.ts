@@ -23,7 +23,7 @@ async function insertAll<K extends Kind>(
   for (const record of records) await storage.insert(kind, record)
 }
 
-/** Inserts flags into one project and returns a function that lists their names with a query. */
+/** Inserts flags and returns a function that lists the names of the flags that match a query. */
 async function flagsWith(open: OpenStorage, fields: readonly Partial<Records['flag']>[]) {
   const storage = await open()
   const projectId = newId()
@@ -113,7 +113,7 @@ function describeOrder(open: OpenStorage): void {
     expect(await names({ sort: { field: 'name', direction: 'desc' } })).toEqual(ascending.reverse())
   })
 
-  it('A list sorts null before other values, and after them in descending order', async () => {
+  it('A list sorts null before other values if ascending, and after other values if descending', async () => {
     const names = await flagsWith(open, [
       { name: 'late', archivedAt: '2026-02-01T00:00:00.000Z' },
       { name: 'never', archivedAt: null },

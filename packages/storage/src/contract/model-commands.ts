@@ -23,8 +23,8 @@ import { SAMPLES } from './samples/samples.ts'
 import { usageCommands } from './usage-commands.ts'
 
 /**
- * The kinds of records in commands. They cover unique keys, tags, numbers and JSON, and two of them
- * cannot be deleted.
+ * The kinds of records in commands. The kinds cover unique keys, tags, numbers and JSON. Records of
+ * two of the kinds cannot be deleted.
  */
 export const KINDS = [
   'flag',
@@ -38,7 +38,10 @@ type ModelKind = (typeof KINDS)[number]
 
 type FieldsOf<K extends Kind> = { readonly [F in keyof Records[K]]?: fc.Arbitrary<Records[K][F]> }
 
-/** The fields that commands set. The other fields have the values of the sample. */
+/**
+ * The generators of the fields that commands set, by kind. All other fields have the values of the
+ * sample record.
+ */
 const FIELDS: { readonly [K in ModelKind]: FieldsOf<K> } = {
   flag: {
     projectId: parent,
@@ -135,7 +138,9 @@ function query<K extends ModelKind>(parts: QueryArbitraries<K>): fc.Arbitrary<Li
   )
 }
 
-/** Generates values for all fields of the kind in `FIELDS`, or for some of them. */
+/**
+ * Generates values for all fields of the kind in `FIELDS`, or for a random subset of these fields.
+ */
 function fieldsOf<K extends ModelKind>(kind: K, which: 'all' | 'some') {
   const fields: Readonly<Record<string, fc.Arbitrary<unknown>>> = FIELDS[kind]
   const record = which === 'all' ? fc.record(fields) : fc.record(fields, { requiredKeys: [] })
@@ -172,7 +177,10 @@ function recordCommands<K extends ModelKind>(kind: K): fc.Arbitrary<SessionComma
   return fc.oneof(...arbitraries)
 }
 
-/** Generates changes of some fields, or the deletion of the record if its kind allows that. */
+/**
+ * Generates changes of a random subset of the fields. If records of the kind can be deleted, the
+ * change can also be a deletion.
+ */
 function changesOf<K extends ModelKind>(kind: K): fc.Arbitrary<Changes<K>> {
   if (kind === 'auditHead') return fieldsOf(kind, 'some') as fc.Arbitrary<Changes<K>>
   return fc.oneof(
@@ -266,7 +274,10 @@ const sessionCommand: fc.Arbitrary<SessionCommand> = fc.oneof(
   usageCommands,
 )
 
-/** Generates a transaction of commands, some of which may fail. It may end with a rollback. */
+/**
+ * Generates a transaction of commands. Its commands can fail, and the transaction can end with a
+ * rollback.
+ */
 const transaction: fc.Arbitrary<Command> = fc
   .tuple(fc.array(sessionCommand, { minLength: 1, maxLength: 6 }), fc.boolean())
   .map(([steps, fails]) => ({

@@ -44,7 +44,7 @@ export const text = fc.oneof(
   fc.constantFrom('', 'Aa', 'aB', 'é', 'É', '😀', '\uFFFD', '_'),
   fc.string({ unit: 'binary', maxLength: 8 }).filter(noNul),
 )
-/** Generates text that may contain U+0000 and unpaired surrogates. */
+/** Generates text that can contain U+0000 and unpaired surrogates. */
 export const anyText = fc.string({
   unit: fc.constantFrom('a', 'é', '😀', '\0', '\ud83d', '\ude00', '\uFFFD'),
   maxLength: 4,

@@ -16,7 +16,7 @@ const TIMEOUT_MS = 120_000
 export function describeModel(create: () => Promise<StorageUnderTest>): void {
   describe('model', () => {
     it(
-      'Every command has the same result as in the memory store',
+      'Random commands have the same results in the tested store as in the memory store',
       async () => {
         const property = fc.asyncProperty(commands, (sequence) => compare(create, sequence))
         await fc.assert(property, { numRuns: RUNS })
@@ -53,7 +53,10 @@ async function resultOf(command: Command, storage: Storage): Promise<unknown> {
   }
 }
 
-/** Returns all living records, all versions, the changes since each version, and all counts. */
+/**
+ * Returns all living records, all evaluation counts, and all versions with their flag sets and the
+ * changes since each version.
+ */
 async function everythingIn(storage: Storage): Promise<unknown> {
   const found: unknown[] = []
   const kinds: readonly Kind[] = KINDS

@@ -33,7 +33,7 @@ function describePurged(open: OpenStorage): void {
     },
   )
 
-  it('A purge also removes deleted records, which then cannot be revived', async () => {
+  it('A purge also removes deleted records, so that they cannot be revived', async () => {
     const storage = await open()
     const [living, deleted] = [sample('flag'), sample('flag')]
     for (const flag of [living, deleted]) await storage.insert('flag', flag)

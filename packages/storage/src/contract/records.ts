@@ -112,7 +112,7 @@ function describeKeys(open: OpenStorage): void {
     })),
   )
 
-  it.each(uniqueKeys)('Only one living record can have the same unique key: $name', async (key) => {
+  it.each(uniqueKeys)('Two living records cannot have the same unique key: $name', async (key) => {
     const storage = await open()
     const record = sample(key.kind)
     const same = Object.fromEntries(key.fields.map((field) => [field, Reflect.get(record, field)]))
@@ -126,7 +126,7 @@ function describeKeys(open: OpenStorage): void {
   })
 
   it.each(uniqueKeys)(
-    'Records can share some fields of a unique key: $name',
+    'Records can share one field of a unique key with several fields: $name',
     async ({ kind, fields }) => {
       const storage = await open()
       const record = sample(kind)

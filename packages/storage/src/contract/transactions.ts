@@ -60,7 +60,7 @@ function describeAtomicity(open: OpenStorage): void {
     await storage.insert('flag', lost)
   })
 
-  it('A failed transaction does not prevent the next one', async () => {
+  it('A failed transaction does not prevent the next transaction', async () => {
     const storage = await open()
     const flag = sample('flag')
     const failing = storage.transaction(LOCK, async () => {

@@ -37,7 +37,7 @@ export function describeVersionList(open: OpenStorage): void {
     )
   })
 
-  it('A page of versions contains its versions and the total number of versions', async () => {
+  it('A page of versions contains the versions on that page and the number of all versions', async () => {
     const storage = await open()
     const environmentId = newId()
     for (let version = 1; version <= 5; version += 1) {
@@ -52,7 +52,7 @@ export function describeVersionList(open: OpenStorage): void {
     expect(await versionsOn(4)).toEqual([[], 5])
   })
 
-  it('A version contains the ids and keys of its changed definitions, including removed ones', async () => {
+  it('A version contains the ids and keys of its changed definitions, including removed definitions', async () => {
     const storage = await open()
     const environmentId = newId()
     const [one, two] = ['a', 'b'].map((id) => flagDefinition({ id, key: `key-${id}` }))

@@ -5,9 +5,11 @@ import { type LogEntry, type LogTopic, topicName } from '../publication-log/publ
 export interface EnvironmentLog {
   /** The current version; 0 if nothing has been published. */
   readonly version: number
-  /** The newest version, linked to the earlier ones. */
+  /**
+   * The newest version, linked to the earlier versions; `undefined` if nothing has been published.
+   */
   readonly newest: VersionLink | undefined
-  /** The newest entry of each topic, linked to the earlier ones, by topic name. */
+  /** The newest entry of each topic, by topic name, linked to the earlier entries of the topic. */
   readonly topics: ReadonlyMap<string, LogLink>
 }
 
@@ -43,7 +45,7 @@ export function entriesAt(newest: LogLink, version: number): readonly LogEntry[]
   return entries.reverse()
 }
 
-/** Returns the last version up to this one that affected clients; 0 if there is none. */
+/** Returns the last version up to `version` that affected clients; 0 if there is none. */
 export function clientVersionAt({ newest }: EnvironmentLog, version: number): number {
   let link = newest
   while (link !== undefined && link.published.version > version) link = link.previous

@@ -4,7 +4,7 @@ import { MemoryRateLimiter } from './memory-rate-limiter.ts'
 const LENGTH_MS = 60_000
 
 describe('MemoryRateLimiter', () => {
-  it('The memory rate limiter discards a window after a later one has begun', async () => {
+  it('The memory rate limiter discards a window after a later window has begun', async () => {
     const limiter = new MemoryRateLimiter()
     const first = { limit: 2, startedAt: 0, lengthMs: LENGTH_MS }
     expect(await limiter.lease('key', first, 2)).toBe(2)

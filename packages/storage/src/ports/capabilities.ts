@@ -3,9 +3,9 @@ import type { RateLimiter } from './rate-limiter.ts'
 import type { Storage } from './storage.ts'
 
 /**
- * The ports that an adapter implements. Adapters are combined by spreading, and the last one takes
- * precedence: `{ ...sqlite({ path }), ...redis({ client }) }`. The server uses an in-memory
- * implementation for each port that is absent.
+ * The ports that an adapter implements. Adapters are combined by spreading. If several adapters
+ * implement a port, the last one is used: `{ ...sqlite({ path }), ...redis({ client }) }`. The
+ * server uses an in-memory implementation for each port that is absent.
  */
 export interface Capabilities {
   readonly storage?: Storage

@@ -1,6 +1,6 @@
 /**
  * A hint that an environment or the set of SDK keys has changed. The store is the source of truth:
- * a subscriber reads the new state from there.
+ * a subscriber reads the new state from the store.
  */
 export type FlagSetChange =
   | { readonly type: 'flagSet'; readonly environmentId: string; readonly version: number }
@@ -17,7 +17,7 @@ export type ChangeListener = (change: FlagSetChange | Resync) => void
 /** Ends a subscription. Further calls have no effect. */
 export type Unsubscribe = () => void
 
-/** Sends hints between processes. Hints may arrive late, twice, out of order, or not at all. */
+/** Sends hints between processes. Hints can arrive late, twice, out of order, or not at all. */
 export interface ChangeFeed {
   /** Notifies every listener of every process, including this process. */
   publish(change: FlagSetChange): Promise<void>

@@ -8,11 +8,11 @@ export interface RateWindow {
   readonly lengthMs: number
 }
 
-/** Shares the requests of fixed time windows among processes. */
+/** Limits the number of requests per time window, for all processes together. */
 export interface RateLimiter {
   /**
-   * Reserves up to `amount` requests for `key` in this window and returns the number that is
-   * granted: 0 if the window is used up.
+   * Reserves up to `amount` requests for `key` in `window`. Returns the number of granted requests,
+   * which is 0 if the limit is reached.
    */
   lease(key: string, window: RateWindow, amount: number): Promise<number>
 }

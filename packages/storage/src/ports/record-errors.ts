@@ -8,12 +8,12 @@ export function recordNotFound(kind: Kind, id: string): FlagError {
 
 /** Creates the error `CONFLICT` for an id or a unique key that another record already has. */
 export function keyTaken(cause?: unknown): FlagError {
-  return new FlagError('CONFLICT', 'A record with this id or key already exists.', { cause })
+  return new FlagError('CONFLICT', 'A record with the same id or key already exists.', { cause })
 }
 
-/** Creates the error `INVALID_REQUEST` for a value that the schema does not accept. */
+/** Creates the error `INVALID_REQUEST` for a value that the database does not accept. */
 export function dataRefused(cause: unknown): FlagError {
-  const message = 'The store cannot save this: a value is missing, too large, or of the wrong type.'
+  const message = 'A value to store is missing, too large, or of the wrong type.'
   return new FlagError('INVALID_REQUEST', message, { cause })
 }
 
@@ -38,8 +38,8 @@ export function storeClosed(): FlagError {
 }
 
 /**
- * Returns `true` if the error rejects a single call because of its input, so that the transaction
- * remains usable.
+ * Returns `true` if the error rejects the input of a single call, so that the transaction remains
+ * usable.
  */
 export function isRefusal(error: unknown): boolean {
   return isFlagError(error) && (error.code === 'CONFLICT' || error.code === 'INVALID_REQUEST')

@@ -34,17 +34,17 @@ export interface Sealed {
   readonly sealedSecret: string
 }
 
-/** The state of a rollout that its last change replaced. */
+/** The state of a rollout before its last change. */
 export interface Undoable {
-  /** The bucket ranges before the last change; `null` if they have never changed. */
+  /** The bucket ranges before the last change; `null` if the ranges have never changed. */
   readonly previousRanges: readonly BucketRange[] | null
 }
 
 /** The position of an audit entry in chronological lists. */
 export interface Positioned {
   /**
-   * A timestamp and the sequence number. It increases along each chain, even if the clock is set
-   * back.
+   * A timestamp, followed by the sequence number. The position increases along each chain, even if
+   * the clock is set back.
    */
   readonly position: string
 }
@@ -62,7 +62,7 @@ export interface Billed {
   readonly paymentCustomerId: string | null
 }
 
-/** The newest event of the payment provider about one of its objects. */
+/** The newest event from the payment provider about one object, such as a subscription. */
 export interface LastPaymentEvent {
   /** The provider's id of the object. */
   readonly id: string
@@ -73,7 +73,7 @@ export interface LastPaymentEvent {
   readonly occurredAt: string
   /** The state of the object after the event. */
   readonly subject: JsonValue
-  /** The id of the last event that was applied to the customer's organization, or `null`. */
+  /** The id of the last event that was applied to the organization; `null` if there is none. */
   readonly settledEventId: string | null
   readonly receivedAt: string
 }
@@ -84,12 +84,12 @@ export interface Findable {
   readonly kind: string
   /**
    * The context key; for a multi-context, the key of its user context. An empty string if there is
-   * none.
+   * no such key.
    */
   readonly key: string
 }
 
-/** The credentials of a user. No endpoint returns them. */
+/** The credentials of a user. No endpoint returns these fields. */
 export interface Credentials {
   /** The output of the password hasher; `null` until a password is set. */
   readonly passwordHash: string | null
@@ -97,9 +97,11 @@ export interface Credentials {
   readonly role: 'platform' | null
 }
 
-/** The acceptance of a membership by the user, and the one-time link for accepting it. */
+/**
+ * The acceptance of a membership by the user, and the one-time link for accepting the membership.
+ */
 export interface Acceptable {
-  /** The time at which the one-time link was used; `null` before that. */
+  /** The time at which the one-time link was used; `null` if no link has been used. */
   readonly acceptedAt: string | null
   /** The SHA-256 hash of the valid one-time link, in hexadecimal; `null` if there is none. */
   readonly linkHash: string | null
@@ -148,15 +150,18 @@ export interface IdempotencyRecord extends StoredRecord {
   readonly bodyHash: string
   /** The response without its secret. */
   readonly result: JsonValue
-  /** The time from which the same request is treated as new and may reuse this record. */
+  /** The expiry time. From then on, the same request is treated as a new request. */
   readonly expiresAt: string
 }
 
-/** A sketch of the users that one instance observed in one hour. It can count but not list them. */
+/**
+ * The approximate number of distinct users that one instance observed in one hour, as a HyperLogLog
+ * sketch. The users themselves are not stored.
+ */
 export interface UserSketch {
   readonly id: string
   readonly environmentId: string
-  /** The flag; `null` for users for which all flags were evaluated in one request. */
+  /** The id of the evaluated flag; `null` for requests that evaluated all flags. */
   readonly flagId: string | null
   /** The timestamp of the start of the hour. */
   readonly hour: string
@@ -165,7 +170,7 @@ export interface UserSketch {
   readonly registers: string
 }
 
-/** The type of each kind of record. A new resource starts with an entry in this interface. */
+/** The type of each kind of record. To add a kind of record, add it to this interface first. */
 export interface Records {
   organization: Organization & Billed
   plan: Plan

@@ -14,7 +14,10 @@ export function storableContextSample(sample: ContextSample): ContextSample {
   return withStorableTexts(sample)
 }
 
-/** Returns the `where` of a query; for observed contexts, with text replaced as in samples. */
+/**
+ * Returns the `where` of a query. For observed contexts, U+FFFD replaces the same characters as in
+ * context samples.
+ */
 export function storableWhere<K extends Kind>(
   kind: K,
   where: PurgeQuery<K>['where'] = {},

@@ -4,7 +4,8 @@ import type { Storage, StorageSession } from './storage.ts'
 export interface StorageCore extends Pick<Storage, 'migrate' | 'transaction' | 'close'> {
   /**
    * Returns a session that sees only committed data and is used only for reading. Throws
-   * `UNAVAILABLE` before `migrate`, and may throw it after `close`.
+   * `UNAVAILABLE` before `migrate`. After `close`, either this method or the session throws
+   * `UNAVAILABLE`.
    */
   committed(): StorageSession
 }

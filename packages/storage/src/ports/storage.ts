@@ -13,8 +13,8 @@ import type { Kind, Records } from './records.ts'
  * The caller generates ids and timestamps and passes them in the record. A record is deleted by an
  * `update` that sets `deletedAt`; a record that is not deleted is called living. `find` and `list`
  * return only living records. Text is stored unchanged, except for U+0000 and unpaired surrogates:
- * not every store can save them outside JSON fields, and in context samples they are replaced by
- * U+FFFD. Numbers must be finite.
+ * not every store can save these characters outside JSON fields, and U+FFFD replaces them in
+ * context samples. Numbers must be finite.
  *
  * A call that fails with `NOT_FOUND`, `CONFLICT` or `INVALID_REQUEST` (the store cannot save a
  * value) changes nothing, and its transaction remains usable. `UNAVAILABLE` means that the store
@@ -55,9 +55,10 @@ export interface StorageSession {
   /**
    * Appends changed definitions to the environment's publication log under its next version, and
    * returns that version. Changes without effect are omitted: a definition with the same JSON text
-   * as the published one, an added key that is already listed, a removed key that is not listed. If
-   * no change remains, nothing is appended and the current version is returned. If several changes
-   * concern one definition, the last one applies. Several changes of listed keys apply in order.
+   * as the published definition, an added key that is already listed, a removed key that is not
+   * listed. If no change remains, nothing is appended and the current version is returned. If
+   * several changes concern one definition, the last of them applies. Several changes of listed
+   * keys apply in order.
    */
   publish(
     environmentId: string,
@@ -74,7 +75,7 @@ export interface StorageSession {
   /**
    * Returns everything needed to evaluate the environment, at the current version or at version
    * `at`. Flags are ordered by key, segments by id, and listed keys in the order in which they were
-   * added. `clientVersion` is the last version up to this one that affected clients; it is absent
+   * added. `clientVersion` is the last version up to `version` that affected clients, and is absent
    * if it equals `version`. Version 0 is an empty flag set. Returns `undefined` if nothing has been
    * published or the version `at` does not exist.
    */
@@ -93,19 +94,19 @@ export interface StorageSession {
   addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void>
 
   /**
-   * Returns the counts of one flag in one environment: one total for each outcome, in no particular
+   * Returns the counts of one flag in one environment: one total per outcome, in no particular
    * order.
    */
   loadEvaluationCounts(query: EvaluationCountQuery): Promise<readonly EvaluationTotal[]>
 
-  /** Removes the counts of all minutes before this one. */
+  /** Removes the counts of all minutes before `beforeMinute`, a timestamp. */
   dropEvaluationCounts(beforeMinute: string): Promise<void>
 
   /**
    * Merges each sample into the living `observedContext` with the same environment and hash: adds
    * to its count, keeps the earliest `firstSeen` and the latest `lastSeen`, and takes all other
    * fields except the id from the sample with the latest `lastSeen`. If there is no such record,
-   * adds one with the id of the sample.
+   * adds a record with the id of the sample.
    *
    * U+FFFD replaces each U+0000 and each unpaired surrogate in all text of a sample, including the
    * names and strings in `contextJson`. The same replacement applies to the `where` of queries for
@@ -117,16 +118,16 @@ export interface StorageSession {
   recordContextSamples(samples: readonly ContextSample[]): Promise<void>
 
   /**
-   * Removes records permanently, including deleted ones, and returns their number. Intended for
-   * data that may expire or must be erased, not for configuration. Throws `INTERNAL` if the query
-   * has no condition.
+   * Permanently removes all matching records, including deleted records, and returns their number.
+   * Intended for data that expires or must be erased, not for configuration. Throws `INTERNAL` if
+   * the query has no condition.
    */
   purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number>
 }
 
 /** The outcome of evaluations of a flag. */
 export interface EvaluationOutcome {
-  /** The served variation; `null` if there was none to serve. */
+  /** The id of the served variation; `null` if no variation was served. */
   readonly variationId: string | null
   readonly reason: EvaluationReason
   readonly source: EvaluationSource
@@ -150,7 +151,7 @@ export interface EvaluationCount extends EvaluationOutcome {
   readonly micros: number
 }
 
-/** Selects the counts that are summed. */
+/** Selects the counts of one flag in one environment over a range of minutes. */
 export interface EvaluationCountQuery {
   readonly environmentId: string
   readonly flagId: string
@@ -178,11 +179,12 @@ export interface Storage extends StorageSession {
   migrate(): Promise<void>
 
   /**
-   * Runs `work` in a transaction and returns its result. Either all changes are saved, durably when
-   * the promise resolves, or none. Other callers do not see the changes before the transaction has
-   * ended. Transactions with the same `lock` (the id of an organization, or `platform`) run one
-   * after another. `work` may run more than once and must use only the session that it receives: a
-   * call of the store itself could wait for this transaction and never resolve.
+   * Runs `work` in a transaction and returns its result. Either all changes are saved or none.
+   * Saved changes are durable when the promise resolves. Other callers do not see the changes
+   * before the transaction has ended. Transactions with the same `lock` (the id of an organization,
+   * or `platform`) run one after another. `work` can run more than once, and must use only the
+   * session that it receives: a call of the store itself could wait for this transaction and never
+   * resolve.
    */
   transaction<T>(lock: string, work: (tx: StorageSession) => Promise<T>): Promise<T>
 
@@ -193,7 +195,7 @@ export interface Storage extends StorageSession {
   close(): Promise<void>
 }
 
-/** The fields that an update may change: all except `id` and `createdAt`. */
+/** The fields that an update can change: all except `id` and `createdAt`. */
 export type Changes<K extends Kind> = Partial<Omit<Records[K], 'id' | 'createdAt'>>
 
 /** The filter, the order and the page of a list. */
@@ -209,7 +211,7 @@ export interface ListQuery<K extends Kind> {
     readonly from?: string
     readonly to?: string
   }
-  /** Text that one of the searchable fields of the kind must contain, ignoring ASCII case. */
+  /** Text that at least one searchable field of the kind must contain, ignoring ASCII case. */
   readonly search?: string
   /** A tag that the record's `tags` must contain. */
   readonly tag?: string
@@ -218,9 +220,12 @@ export interface ListQuery<K extends Kind> {
    * records are ordered by id.
    */
   readonly sort?: { readonly field: keyof Records[K] & string; readonly direction: 'asc' | 'desc' }
-  /** The page number, starting at 1. Ignored without `limit`, because there is only one page. */
+  /**
+   * The page number, starting at 1, which is the default. Ignored without `limit`, because there is
+   * then only one page.
+   */
   readonly page?: number
-  /** The number of records per page, at least 1. All records are on one page if absent. */
+  /** The number of records per page, at least 1. If absent, all records are on one page. */
   readonly limit?: number
   /**
    * If `false`, `total` is the number of records on this page. Reading many pages is then cheaper,
@@ -239,7 +244,9 @@ export interface Page<T> {
   readonly total: number
 }
 
-/** The new state of a definition, `null` if it is removed, or a change of listed keys. */
+/**
+ * The new state of a definition (`null` if the definition is removed), or a change of listed keys.
+ */
 export type DefinitionChange =
   | { readonly kind: 'flag'; readonly id: string; readonly definition: FlagDefinition | null }
   | { readonly kind: 'segment'; readonly id: string; readonly definition: PublishedSegment | null }
@@ -251,7 +258,7 @@ export interface PublishMetadata {
   /** The id of the audit event of the change; `null` if there is none. */
   readonly eventId: string | null
   /**
-   * `true` if responses to SDK keys of kind `client` may differ from those of the previous version.
+   * `true` if responses to SDK keys of kind `client` can differ from those of the previous version.
    * If `false`, the client version of the environment does not change. Default: `true`.
    */
   readonly affectsClients?: boolean
@@ -270,7 +277,7 @@ export interface PublishedVersion extends Omit<PublishMetadata, 'affectsClients'
   readonly version: number
   /** The changed flags. */
   readonly flags: readonly ChangedDefinition[]
-  /** The changed segments, including those with changed listed keys. */
+  /** The changed segments, including segments with changed listed keys only. */
   readonly segments: readonly ChangedDefinition[]
 }
 
@@ -286,8 +293,8 @@ export type PublishedSegment = Omit<SegmentDefinition, 'included' | 'excluded'>
 
 /**
  * Keys that are added to and removed from a list of a segment. A key that is in both `added` and
- * `removed` is in the list afterwards. Lists belong to the id of the segment. They are kept even if
- * no definition of the segment is published, but then they appear in no flag set.
+ * `removed` is in the list afterwards. Lists are stored by segment id, even if no definition of the
+ * segment is published. Such lists appear in no flag set.
  */
 export interface SegmentKeysChange {
   readonly segmentId: string

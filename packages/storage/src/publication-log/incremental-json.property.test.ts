@@ -23,7 +23,7 @@ const object = fc.dictionary(
   fc.oneof(json, fc.array(json, { maxLength: 20 })),
 )
 
-/** Text longer than the limit up to which an object is parsed in one step. */
+/** Long texts. An object that contains one of them is parsed in several steps. */
 const padding = ['x'.repeat(300_000), 'y"]'.repeat(50_000), 'z\\'.repeat(100_000)]
 
 it('The incremental JSON functions return the same results as `JSON` for long objects', () => {

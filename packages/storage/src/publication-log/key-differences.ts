@@ -10,7 +10,7 @@ const MIN_CHECKPOINT_WEIGHT = 1000
 
 /**
  * Returns `true` if the differences cost more to read than the checkpoint, which is the first
- * element.
+ * element of the array.
  */
 export function isCheckpointDue([checkpoint, ...differences]: readonly KeyDifference[]): boolean {
   let weight = 0
@@ -26,8 +26,8 @@ export function toKeyDifference(body: string | null): KeyDifference {
 }
 
 /**
- * Returns the effective difference of the changes to the list that results from `known`. Changes
- * without effect, such as adding a listed key, are omitted.
+ * Returns the keys that `changes` add to and remove from a list. `known` contains all earlier
+ * differences of the list. Changes without effect, such as adding a listed key, are omitted.
  */
 export function* effectOf(
   changes: readonly DefinitionChange[],
@@ -52,7 +52,10 @@ function apply(difference: KeyDifference, keys: Set<string>): void {
 /** The number of keys that one step processes. */
 const KEYS_PER_STEP = 10_000
 
-/** Returns the listed keys after all differences, or only those of them in `interesting`. */
+/**
+ * Returns the listed keys after all differences. If `interesting` is present, other keys are
+ * omitted.
+ */
 export function* foldKeys(
   differences: readonly KeyDifference[],
   interesting?: ReadonlySet<string>,

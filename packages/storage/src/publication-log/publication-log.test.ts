@@ -25,7 +25,7 @@ function publishOneByOne(rounds: number): { entries: LogEntry[]; longestRead: nu
 }
 
 describe('the log of listed keys', () => {
-  it('A complete list of keys is written again only when its differences outweigh it', () => {
+  it('A complete list of keys is written again only if its differences cost more to read than the list', () => {
     const { entries, longestRead } = publishOneByOne(500)
     const checkpoints = entries.filter(({ version, baseVersion }) => version === baseVersion)
     expect(checkpoints.map(({ version }) => version)).toEqual([1, 239, 489])

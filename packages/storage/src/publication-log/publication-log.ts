@@ -29,8 +29,9 @@ export interface LogTopic {
 
 /**
  * One entry of the publication log of an environment. The state of a topic consists of its entries
- * from the `baseVersion` of its newest entry up to that entry. For a definition, that is only the
- * newest entry. For listed keys, it is a checkpoint and the later differences.
+ * from the `baseVersion` of its newest entry up to that entry. For a definition, the state is only
+ * the newest entry. For listed keys, the state is a checkpoint (a complete list) and the later
+ * differences.
  */
 export interface LogEntry extends LogTopic {
   /** The version that published the entry. */
@@ -91,9 +92,9 @@ export function* newEntries({
 }
 
 /**
- * Returns the definitions that the new entries of a publication change, each list ordered by id. If
- * a change does not contain the key of its definition, the key comes from the last publication of
- * that definition.
+ * Returns the flags and segments that the new entries of a publication change, each list ordered by
+ * id. If a change does not contain the key of its definition, the key comes from the last
+ * publication of that definition.
  */
 export function* contentOf(
   entries: readonly LogEntry[],
@@ -136,8 +137,8 @@ function versionFields({ version, clientVersion }: VersionNumbers) {
 }
 
 /**
- * Returns the flag set that results from these entries: the state of every topic, each with its
- * oldest entry first.
+ * Returns the flag set that results from `entries`. They must contain the state of every topic,
+ * with the oldest entry of each topic first.
  */
 export function* toFlagSet(
   numbers: VersionNumbers,
@@ -156,9 +157,9 @@ export function* toFlagSet(
 }
 
 /**
- * Returns the definitions that changed after version `since`. The entries must contain the state
- * of every changed flag. For every segment of which the definition or a list changed, they must
- * contain the state of the definition and of both lists.
+ * Returns the definitions that changed after version `since`. The entries must contain the state of
+ * every changed flag. If the definition or a list of a segment has changed, the entries must
+ * contain the state of its definition and of both its lists.
  */
 export function* toChanges(
   entries: readonly LogEntry[],

@@ -51,7 +51,7 @@ describe('toFlagDefinition', () => {
     expect(parseFlagValue('boolean', 'true')).toBe(true)
   })
 
-  it('The default variation is that of the environment, else that of the flag, else the first', () => {
+  it('The default variation comes from the environment, otherwise from the flag, otherwise it is the first', () => {
     const state = sample('flagState', { defaultVariationId: 'v-1' })
     expect(toFlagDefinition(records({ state })).defaultVariationId).toBe('v-1')
     const variations = records().variations.map((variation) => ({ ...variation, isDefault: false }))

@@ -31,7 +31,7 @@ export function toFlagDefinition(records: FlagRecords): FlagDefinition {
     key: flag.key,
     type: flag.type,
     isActive: state.isActive,
-    // Omitted for visible flags, so that the text equals that of definitions without this field.
+    // Omitted for visible flags, so that their text equals the text of definitions without the field.
     ...(!flag.clientVisible && { clientVisible: false }),
     variations: variations.map(({ id, key, value }) => ({ id, key, value })),
     defaultVariationId: state.defaultVariationId ?? fallback?.id ?? '',

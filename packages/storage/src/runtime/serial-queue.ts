@@ -3,8 +3,8 @@ export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve()
 
   /**
-   * Adds `work` to the queue and returns its result. If it throws, the returned promise rejects and
-   * the queue continues.
+   * Adds `work` to the queue and returns its result. If `work` throws, the returned promise rejects
+   * and the queue continues.
    */
   run<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work)

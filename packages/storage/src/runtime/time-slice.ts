@@ -1,7 +1,7 @@
-/** Work that may be interrupted at each `yield`, and its result. */
+/** Work that can be interrupted at each `yield` and that returns a result. */
 export type Interruptible<Result> = Generator<undefined, Result>
 
-/** The time, in milliseconds, for which work may block the event loop. */
+/** The length of a time slice in milliseconds. */
 const SLICE_MS = 5
 
 /** Runs work to its end without interruption and returns its result. */
@@ -17,7 +17,9 @@ export function runToEnd<Result>(work: Interruptible<Result>): Result {
  * long. Concurrent calls of `run` on one object share one time slice per turn of the event loop.
  */
 export class TimeSlices {
-  /** The end of the time slice in this turn; `undefined` if the slice has not begun. */
+  /**
+   * The end of the time slice in this turn of the event loop; `undefined` if no slice has begun.
+   */
   #until: number | undefined
 
   /** Runs work to its end, in as many time slices as necessary, and returns its result. */

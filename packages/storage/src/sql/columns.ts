@@ -51,7 +51,7 @@ const PERMANENT_KINDS: { readonly [K in PermanentKind]: true } = {
   userSketch: true,
 }
 
-/** Returns the table of a kind of record. It has one column for each field. */
+/** Returns the table of a kind of record. The table has one column for each field. */
 export function tableOf(kind: Kind): string {
   return `ff_${columnOf(kind)}`
 }

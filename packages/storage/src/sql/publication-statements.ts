@@ -5,7 +5,9 @@ import type { SqlDialect } from './dialect.ts'
 import { EMPTY_DIGEST } from './present-digest.ts'
 import type { SqlStatement, SqlValue } from './sql-driver.ts'
 
-/** Selects the entries of the log, joined with the newest entry `h` of their topic. */
+/**
+ * Selects the entries that form the current state of topics. `h` is the newest entry of a topic.
+ */
 const ENTRIES = sql`
   select p.kind, p.entity_id, p.version, p.base_version, p.body
   from ff_publication_head h
@@ -14,7 +16,7 @@ const ENTRIES = sql`
 
 const IN_ORDER = sql`order by p.kind, p.entity_id, p.version`
 
-/** The statements of the publication log. The rows of log entries can be read by `toLogEntry`. */
+/** The statements of the publication log. `toLogEntry` converts the rows of log entries. */
 export class PublicationStatements {
   readonly #dialect: SqlDialect
   /** The SQL text of each template, cached because building it takes longer than running it. */
@@ -33,8 +35,8 @@ export class PublicationStatements {
   }
 
   /**
-   * Selects the `version`, the `client_version` (null if equal) and the `digest` of the
-   * environment. Returns no row, or version 0, if nothing has been published.
+   * Selects the `version`, the `client_version` (null if it equals the version) and the `digest` of
+   * the environment. Returns no row, or version 0, if nothing has been published.
    */
   version(environmentId: string): SqlStatement {
     return this.#statement`
@@ -44,7 +46,10 @@ export class PublicationStatements {
       where e.environment_id = ${environmentId}`
   }
 
-  /** Selects the `version` and the `client_version` (null if equal) of a past version. */
+  /**
+   * Selects the `version` and the `client_version` (null if it equals the version) of a past
+   * version.
+   */
   pastVersion(environmentId: string, version: number): SqlStatement {
     return this.#statement`
       select version, client_version from ff_version
@@ -73,7 +78,7 @@ export class PublicationStatements {
         ${eventId}, ${flags}, ${segments})`
   }
 
-  /** Selects rows for `toPublishedVersion`, newest first. */
+  /** Selects one page of versions, newest first. `toPublishedVersion` converts the rows. */
   versions(environmentId: string, { page, limit }: VersionPage): SqlStatement {
     return this.#statement`
       select version, published_at, event_id, flags, segments from ff_version
@@ -124,8 +129,9 @@ export class PublicationStatements {
   }
 
   /**
-   * Selects the current state of changed flags and of all topics of changed segments. Cross joins
-   * fix the join order, because a query planner without statistics would start with the whole log.
+   * Selects the current state of all flags and segments that changed after version `since`. The
+   * state of a segment includes its listed keys, even if they have not changed. Cross joins fix the
+   * join order, because a query planner without statistics would start with the whole log.
    */
   changed(environmentId: string, since: number): SqlStatement {
     return this.#statement`

@@ -10,7 +10,9 @@ import { Placeholders, StatementTemplates, toStatement } from './statement-templ
 
 type Comparison = readonly [column: string, operator: 'is' | '=' | '>=' | '<', value: SqlValue]
 
-/** The conditions of a query on columns; `undefined` if the query does not have the condition. */
+/**
+ * The conditions of a query, on columns. A condition that the query does not have is `undefined`.
+ */
 interface Wanted {
   readonly where: readonly Comparison[]
   readonly search: string | undefined
@@ -35,8 +37,8 @@ export class RecordStatements {
   }
 
   /**
-   * Selects the page. If the query has a `limit`, a second statement counts all matching records,
-   * unless `isCounted` is `false`.
+   * Returns a statement that selects the page. If the query has a `limit`, a second statement
+   * counts all matching records, unless `isCounted` is `false`.
    */
   list<K extends Kind>(kind: K, query: ListQuery<K>): readonly SqlStatement[] {
     const { sort, page = 1, limit, isCounted = true } = query
@@ -100,7 +102,7 @@ export class RecordStatements {
     return toStatement(deleted.returningAll().compile())
   }
 
-  /** Removes the matching records and returns one row for each. */
+  /** Removes the matching records and returns one row per record. */
   purge<K extends Kind>(kind: K, query: PurgeQuery<K>): SqlStatement {
     const table = tableOf(kind)
     const placeholders = new Placeholders()

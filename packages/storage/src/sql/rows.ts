@@ -82,8 +82,8 @@ export function toPublishedVersion(row: SqlRow): PublishedVersion {
 }
 
 /**
- * Converts a variation for `ff_evaluation_count`. No variation becomes an empty string, because
- * null never conflicts in a unique index.
+ * Returns the value for the variation column of `ff_evaluation_count`: the id, or an empty string
+ * if `variationId` is `null`. Null is not stored, because a unique index permits several nulls.
  */
 export function toVariationColumn(variationId: string | null): string {
   return variationId ?? NO_VARIATION

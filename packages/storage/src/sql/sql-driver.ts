@@ -28,13 +28,13 @@ export interface SqlConnection {
 /** A connection with an open transaction. */
 export interface SqlTransaction extends SqlConnection {
   /**
-   * Defers statements until the next `run` or the commit, which runs them first. If one of them
-   * fails, the transaction fails.
+   * Defers statements until the next `run` or the commit, before which they run. If a deferred
+   * statement fails, the transaction fails.
    */
   defer(statements: readonly SqlStatement[]): void
 }
 
-/** Runs statements on a database. Each SQL database implements it. */
+/** Runs statements on a database. Each SQL database has its own driver. */
 export interface SqlDriver {
   /** A connection for reading. All statements of one `run` see the same committed state. */
   readonly reader: SqlConnection

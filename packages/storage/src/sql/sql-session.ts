@@ -54,7 +54,7 @@ export class SqlStatements {
   }
 }
 
-/** A session on one connection: that of a transaction, or the reading connection. */
+/** A session on one connection: the connection of a transaction, or the connection for reading. */
 export class SqlSession implements StorageSession {
   readonly #connection: SqlTransaction
   readonly #records: RecordStatements
@@ -223,7 +223,10 @@ function* recordsIn<K extends Kind>(
   return records
 }
 
-/** Reads the version, the client version and the digest of a row. All of them have defaults. */
+/**
+ * Returns the version, the client version and the digest in the first row. Without a row, returns
+ * the values of an environment without publications.
+ */
 function headIn(rows: readonly SqlRow[] | undefined) {
   const { version = 0, client_version: clientVersion, digest = EMPTY_DIGEST } = rows?.[0] ?? {}
   const numbers = { version: Number(version), clientVersion: Number(clientVersion ?? version) }

@@ -32,5 +32,5 @@ export function createSqlStorage(driver: SqlDriver, dialect: SqlDialect): Storag
 }
 
 function refuseToWrite(): never {
-  throw new FlagError('INTERNAL', 'A write needs a transaction: this session can only read.')
+  throw new FlagError('INTERNAL', 'A write needs a transaction: the session can only read.')
 }

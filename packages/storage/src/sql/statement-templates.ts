@@ -14,7 +14,7 @@ export function toStatement({ sql, parameters }: Compiled): SqlStatement {
   return { sql, parameters: parameters as readonly SqlValue[] }
 }
 
-/** The maximum number of cached templates. Each combination of changed fields needs one. */
+/** The maximum number of cached templates. Each combination of changed fields needs a template. */
 const MOST_TEMPLATES = 1000
 
 /** The position of a value in a template. */
@@ -53,8 +53,9 @@ export class StatementTemplates {
   readonly #templates = new Map<string, Template>()
 
   /**
-   * Returns the statement of a shape with these values. `compose` creates the query if the shape is
-   * not cached; it must return the same query for the same `shape`.
+   * Returns a statement with these values. `shape` identifies the query: statements of one shape
+   * differ only in their values. If the shape is not cached, `compose` creates the query, which
+   * must be the same for each call with this `shape`.
    */
   fill(shape: string, { values }: Placeholders, compose: () => Composed): SqlStatement {
     const { sql, parameters } = this.#templates.get(shape) ?? this.#keep(shape, compose())

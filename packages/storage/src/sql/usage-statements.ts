@@ -23,8 +23,9 @@ const COUNT_FIELDS = [
 const COUNT_COLUMNS = COUNT_FIELDS.map(columnOf)
 
 /**
- * The statements of evaluation counts and context samples. Any number of rows is written by one
- * statement with one JSON parameter, which is fast to compile and to send, and fails as a whole.
+ * The statements of evaluation counts and context samples. One statement with one JSON parameter
+ * writes any number of rows. Such a statement is fast to compile and to send, and writes either all
+ * rows or none.
  */
 export class UsageStatements {
   readonly #dialect: SqlDialect
@@ -47,7 +48,7 @@ export class UsageStatements {
         micros = ff_evaluation_count.micros + excluded.micros`)
   }
 
-  /** Selects rows for `toEvaluationTotal`. */
+  /** Selects one total per outcome. `toEvaluationTotal` converts the rows. */
   totals({ environmentId, flagId, from, to }: EvaluationCountQuery): SqlStatement {
     return this.#statement(sql`
       select variation_id, reason, source, sum(count) as count, sum(micros) as micros
@@ -82,7 +83,10 @@ export class UsageStatements {
   }
 }
 
-/** Returns the assignment of one column, with the same result as `addContextSample`. */
+/**
+ * Returns the assignment that merges one column of a stored context with a sample. Its result is
+ * the same as that of `addContextSample`.
+ */
 function seenAgain(column: string): RawBuilder<unknown> {
   const known = sql.ref(`${CONTEXTS}.${column}`)
   const added = sql.ref(`excluded.${column}`)

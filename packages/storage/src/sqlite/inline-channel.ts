@@ -10,7 +10,10 @@ const SETTINGS = [
   'pragma synchronous = full',
 ]
 
-/** A channel to a database in the calling thread, which is blocked while a statement runs. */
+/**
+ * A channel to a database that the host has opened. Statements run in the calling thread and block
+ * it.
+ */
 export class InlineChannel implements SqliteChannel {
   readonly hasReader = false
   readonly isShared = false

@@ -20,11 +20,14 @@ export const COMMIT = 'commit'
 /** The statement that rolls a transaction back. */
 export const ROLLBACK = 'rollback'
 
-/** Messages of SQLite if it rejects the values of a statement and undoes only that statement. */
+/**
+ * Parts of SQLite's messages for statements with rejected values. SQLite undoes such a statement,
+ * but not its transaction.
+ */
 const REFUSALS = ['constraint failed', 'datatype mismatch', 'string or blob too big']
 
 /**
- * Returns `true` if SQLite rejected the values of a statement.
+ * Returns `true` if the message means that SQLite rejected the values of a statement.
  *
  * @param {string} message
  */
@@ -33,7 +36,7 @@ export function isRefusalOfValues(message) {
 }
 
 /**
- * Returns the message of a thrown value, which may be anything.
+ * Returns the message of a thrown value, which can have any type.
  *
  * @param {unknown} error
  */

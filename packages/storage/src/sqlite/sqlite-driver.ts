@@ -15,7 +15,9 @@ export type SqlRows = readonly (readonly SqlRow[])[]
 
 /** Sends statements to a connection that writes and, optionally, to a connection that reads. */
 export interface SqliteChannel {
-  /** `true` if there is a separate connection for reading. If not, reads wait for transactions. */
+  /**
+   * `true` if there is a separate connection for reading. If `false`, reads wait for transactions.
+   */
   readonly hasReader: boolean
   /** `true` if other processes use the same writing connection, so that transactions take turns. */
   readonly isShared: boolean
@@ -76,7 +78,7 @@ export class SqliteDriver implements SqlDriver {
 /**
  * A transaction. It is usable until it ends or an error other than `CONFLICT` or `INVALID_REQUEST`
  * occurs. `BEGIN` is sent with the first statements. Deferred statements are sent with the next
- * ones or with the commit.
+ * statements or with the commit.
  */
 class Transaction implements SqlTransaction {
   readonly #channel: SqliteChannel
@@ -124,7 +126,10 @@ class Transaction implements SqlTransaction {
     await this.#channel.write([plain(ROLLBACK)]).catch(() => undefined)
   }
 
-  /** Runs the deferred statements and then these. After any error, the transaction is unusable. */
+  /**
+   * Runs the deferred statements and then `statements`. After any error, the transaction is
+   * unusable.
+   */
   async #finish(statements: readonly SqlStatement[]): Promise<void> {
     const deferred = this.#deferred
     this.#deferred = []

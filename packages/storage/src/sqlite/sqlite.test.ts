@@ -13,7 +13,7 @@ import { columnOf, fieldOf, tableOf } from '../sql/columns.ts'
 import { sqlite } from './sqlite.ts'
 
 const PAGE_BYTES = 4096
-/** The timeout of the test that opens a damaged data file for each page. */
+/** The timeout of the test that damages each page of a data file and then opens the file. */
 const EVERY_PAGE_MS = 60_000
 
 async function newPath(): Promise<string> {
@@ -153,7 +153,7 @@ describe('a damaged or invalid data file', () => {
   })
 
   it(
-    'A data file with an overwritten page is refused or returns all records',
+    'A data file with an overwritten page either is refused or still returns all records',
     async () => {
       const names = Array.from({ length: 200 }, (_, index) => `Flag ${index}`)
       const intact = await readFile(await fileWith(names))
@@ -229,7 +229,7 @@ describe('the schema', () => {
     await storage.insert('segment', sample('segment'))
   })
 
-  it('The schema is created once by stores that migrate at the same time', async () => {
+  it('Stores that migrate at the same time create the schema exactly one time', async () => {
     const path = await newPath()
     const storages = Array.from({ length: 4 }, () => sqlite({ path }).storage)
     await Promise.all(storages.map((storage) => storage.migrate()))
@@ -252,7 +252,7 @@ describe("sqlite with the host's database", () => {
     expect(database.prepare('select count(*) as count from ff_flag').get()).toEqual({ count: 0 })
   })
 
-  it('A store supports drivers that throw when rows of a statement without rows are read', async () => {
+  it('A store supports drivers that throw if the caller reads the rows of a statement without rows', async () => {
     const database = openDirectly(':memory:')
     const { storage } = sqlite({ database: { prepare: (sql) => strictStatement(database, sql) } })
     await storage.migrate()
@@ -261,7 +261,7 @@ describe("sqlite with the host's database", () => {
     expect(await storage.update('flag', flag.id, { name: 'New' })).toEqual({ ...flag, name: 'New' })
   })
 
-  it('A transaction in which the disk is full is rolled back even if its work continues', async () => {
+  it('A transaction is rolled back if the disk is full, even if its work continues', async () => {
     const database = openDirectly(':memory:')
     const { storage } = sqlite({ database })
     await storage.migrate()
@@ -281,7 +281,7 @@ describe("sqlite with the host's database", () => {
     expect((await storage.list('flag', {})).total).toBe(2)
   })
 
-  it('Concurrent calls in a transaction in which the disk is full are all rolled back', async () => {
+  it('All concurrent calls of a transaction are rolled back if the disk is full', async () => {
     const database = openDirectly(':memory:')
     const { storage } = sqlite({ database })
     await storage.migrate()
@@ -330,7 +330,7 @@ describe('a value that its column does not accept', () => {
   ]
 
   it.each(opening)(
-    'A transaction remains usable after an INVALID_REQUEST for a value, in %s',
+    'A transaction remains usable after INVALID_REQUEST for a value, in %s',
     async (_, open) => {
       const storage = await open()
       await expectRefusal(storage.insert('flag', bad), 'INVALID_REQUEST')
@@ -359,7 +359,7 @@ async function openInline(): Promise<Storage> {
   return storage
 }
 
-/** Returns a statement like that of better-sqlite3: `all` throws if it returns no rows. */
+/** Returns a statement like a statement of better-sqlite3: `all` throws if there can be no rows. */
 function strictStatement(database: DatabaseSyncInstance, sql: string) {
   const statement = database.prepare(sql)
   const reader = statement.columns().length > 0

@@ -23,7 +23,7 @@ describe('WorkerChannel', () => {
     await channel.close()
   })
 
-  it('A worker channel sends requests of one turn in one message and responds to each', async () => {
+  it('A worker channel sends all requests of one event-loop turn in one message and resolves each', async () => {
     const channel = channelTo(
       `const { parentPort } = require('node:worker_threads')
       parentPort.on('message', (requests) => parentPort.postMessage(
@@ -52,7 +52,7 @@ describe('WorkerChannel', () => {
     expect(await channel.read(SELECT_1)).toEqual([])
   })
 
-  it('The error of a worker channel has the error of its worker as its cause', async () => {
+  it('The error of a failed worker is the cause of the error of its worker channel', async () => {
     const channel = channelTo(`throw new Error('out of luck')`)
     const outcome = await channel.read(SELECT_1).catch((error: unknown) => error)
     expect(outcome).toMatchObject({ code: 'UNAVAILABLE', cause: { message: 'out of luck' } })

@@ -75,10 +75,10 @@ export class WorkerChannel implements SqliteChannel {
       this.#worker ??= this.#started()
       const id = this.#nextId
       this.#nextId += 1
-      // Only a worker with pending requests may keep the process alive.
+      // A worker without pending requests must not keep the process alive.
       if (this.#pending.size === 0) this.#worker.ref()
       this.#pending.set(id, { resolve, reject })
-      // Waits until all pending microtasks have run, because they may add requests.
+      // Waits until all pending microtasks have run, because they can add requests.
       if (this.#unsent.length === 0) queueMicrotask(() => process.nextTick(() => this.#send()))
       this.#unsent.push({ id, ...request })
     })

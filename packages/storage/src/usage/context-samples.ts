@@ -7,8 +7,8 @@ export function contextSampleName({ environmentId, hash }: ContextSample): strin
 }
 
 /**
- * Returns a context merged with another sample. `sample` takes precedence if both have the same
- * `lastSeen`.
+ * Returns `known` merged with `sample`. If both have the same `lastSeen`, the fields of `sample`
+ * take precedence.
  */
 export function addContextSample(known: ContextSample, sample: ContextSample): ContextSample {
   const isNewer = sample.lastSeen >= known.lastSeen
@@ -23,8 +23,8 @@ export function addContextSample(known: ContextSample, sample: ContextSample): C
 }
 
 /**
- * Returns the context samples in the form that every store saves, merged into one per context.
- * Throws `INVALID_REQUEST` if a number in a sample is not finite.
+ * Returns the context samples in the form that every store saves, merged into one sample per
+ * context. Throws `INVALID_REQUEST` if a number in a sample is not finite.
  */
 export function mergeContextSamples(samples: readonly ContextSample[]): readonly ContextSample[] {
   const found = new Map<string, ContextSample>()

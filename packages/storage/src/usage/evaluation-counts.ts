@@ -9,7 +9,10 @@ export function countName(count: EvaluationCount): string {
   return JSON.stringify([environmentId, flagId, minute, variationId, reason, source])
 }
 
-/** Returns `added`, increased by the counts of `before` if it is defined. */
+/**
+ * Returns `added` with its number and duration of evaluations increased by those of `before`.
+ * Returns `added` itself if `before` is `undefined`.
+ */
 export function sumOf<T extends Tally>(before: Tally | undefined, added: T): T {
   if (before === undefined) return added
   const { count, micros } = before
@@ -17,15 +20,15 @@ export function sumOf<T extends Tally>(before: Tally | undefined, added: T): T {
 }
 
 /**
- * Returns the counts, summed into one per name. Throws `INVALID_REQUEST` if a number in a count is
- * not finite.
+ * Returns the counts, with all counts of the same `countName` summed into one count. Throws
+ * `INVALID_REQUEST` if a number in a count is not finite.
  */
 export function mergeCounts(counts: readonly EvaluationCount[]): readonly EvaluationCount[] {
   counts.forEach(assertFinite)
   return sums(counts, countName)
 }
 
-/** Returns the sum of the counts of each outcome. */
+/** Returns one total per outcome: the sums of its counts and durations. */
 export function totalsOf(counts: Iterable<EvaluationCount>): readonly EvaluationTotal[] {
   return sums(counts, outcomeName).map(({ variationId, reason, source, count, micros }) => {
     return { variationId, reason, source, count, micros }

@@ -65,15 +65,17 @@ const auditFault = z.enum([
   'changed',
   /** The entry cannot be read. */
   'unreadable',
-  /** The entry is valid, but its successor or the head refers to another entry in its place. */
+  /**
+   * The entry matches its own hash, but not the hash in the next entry or in the head of the chain.
+   */
   'replaced',
   /** The entry does not belong to the chain. */
   'inserted',
   /** The entry is absent, but later entries exist. */
   'missing',
-  /** The entry and all later ones are absent, but the head refers to a later one. */
+  /** The entry and all later entries are absent, but the head refers to one of them. */
   'tail_cut',
-  /** The chain has no head. */
+  /** The chain has no head: the record that refers to its newest entry is absent. */
   'head_missing',
 ])
 /** The fault of an entry of the audit log. */
@@ -92,15 +94,17 @@ export interface AuditEventRow {
   /** The part of `stream_id` before the colon. */
   readonly stream: string
   readonly fields: z.ZodType
-  /** The chain of the organization that stores the event; `changes` by default. */
+  /** The chain of the organization in which the event is stored; `changes` by default. */
   readonly log?: AuditLog
 }
 
-/** The name of a chain. Log-ins have a separate one, so that many of them do not delay changes. */
+/**
+ * The name of a chain. Log-ins have a separate chain, so that many log-ins do not delay changes.
+ */
 export type AuditLog = 'changes' | 'logins'
 
 const loginFields = {
-  /** Empty if the submitted name is not an e-mail address. */
+  /** The submitted e-mail address; empty if the submitted text is not an e-mail address. */
   email: z.union([z.email().max(254), z.literal('')]),
   method: z.enum(['password', 'oidc']),
 }
@@ -187,7 +191,9 @@ export const auditEvents = {
   'webhook.deleted': { stream: 'webhook', fields: webhookCodec },
   'user.login_success': { stream: 'user', fields: loginCodec, log: 'logins' },
   'user.login_failed': { stream: 'user', fields: refusedLoginCodec, log: 'logins' },
-  /** Replaces the single events of a flood: the number of further refusals since a time. */
+  /**
+   * The number of log-ins that were refused since a time, if there are too many for single events.
+   */
   'user.login_limited': { stream: 'user', fields: limitedLoginsCodec, log: 'logins' },
   'user.password_changed': { stream: 'user', fields: changedPasswordCodec, log: 'logins' },
 } as const satisfies Record<string, AuditEventRow>

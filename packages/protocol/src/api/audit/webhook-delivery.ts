@@ -11,7 +11,7 @@ const webhookFault = z.enum([
   'status',
   /** The response is a redirect, which is not followed. */
   'redirect',
-  /** The time limit of an attempt expired. */
+  /** The attempt exceeded its time limit. */
   'timeout',
   /** The host name is unknown or resolves to an address that webhooks must not reach. */
   'host',
@@ -23,7 +23,7 @@ const webhookFault = z.enum([
   'response',
   /** The webhook was disabled or deleted before the attempt. */
   'inactive',
-  /** The message could not be created or signed; the server's log has the cause. */
+  /** The message could not be created or signed; the server's log contains the cause. */
   'internal',
 ])
 /** The reason why an attempt of a delivery failed. */
@@ -35,22 +35,32 @@ export const webhookDeliveryCodec = record({
   id,
   orgId: id,
   webhookId: id,
-  /** The audit event to deliver. */
+  /** The id of the audit event to deliver. */
   eventId: z.string(),
   eventType: z.string(),
   status: z.enum(['pending', 'delivered', 'failed']),
-  /** The number of attempts started. */
+  /** The number of attempts that have started. */
   attempts: count,
   /**
-   * `null` if no attempt follows. During an attempt, the time of the next attempt if this one
-   * ends without a recorded result.
+   * The time of the next attempt; `null` if no attempt follows. During an attempt, the time at
+   * which another attempt starts if the result of the current attempt is not recorded, for example
+   * because the server ends.
    */
   nextAttemptAt: timestamp.nullable(),
-  /** The response status of the last attempt; `null` without a response and during an attempt. */
+  /**
+   * The response status of the last attempt; `null` if there was no response, before the first
+   * attempt, and during an attempt.
+   */
   lastStatus: z.int().nullable(),
-  /** The failure of the last attempt; `null` if it succeeded, and during an attempt. */
+  /**
+   * The failure of the last attempt; `null` if the attempt succeeded, before the first attempt, and
+   * during an attempt.
+   */
   lastError: webhookFault.nullable(),
-  /** The duration of the last attempt in milliseconds; `null` during an attempt. */
+  /**
+   * The duration of the last attempt in milliseconds; `null` before the first attempt and during an
+   * attempt.
+   */
   durationMs: count.nullable(),
   createdAt: timestamp,
 })

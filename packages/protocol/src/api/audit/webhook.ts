@@ -27,7 +27,7 @@ const fields = {
   id,
   orgId: id,
   url,
-  /** Patterns of event types; an event that matches any of them is sent. */
+  /** Patterns of event types; an event is sent if it matches at least one pattern. */
   eventTypes,
   /** `false` pauses sending. */
   isActive: z.boolean(),

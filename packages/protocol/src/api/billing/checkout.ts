@@ -16,7 +16,10 @@ export const newCheckoutCodec = record({
   planId: id,
   /** The billing interval; the default is `monthly`. */
   interval: z.enum(['monthly', 'annual']).optional(),
-  /** The URLs to which the provider redirects after payment (`successUrl`) and cancellation. */
+  /**
+   * The URLs to which the provider redirects after payment (`successUrl`) or cancellation
+   * (`cancelUrl`).
+   */
   successUrl: address.optional(),
   cancelUrl: address.optional(),
 })
@@ -41,7 +44,10 @@ export const paymentEndpoints = {
     body: newCheckoutCodec,
     response: checkoutCodec,
   }),
-  /** Stripe signs the event in the header `stripe-signature`. It repeats the event until a 2xx. */
+  /**
+   * The header `stripe-signature` contains the signature of Stripe. Stripe repeats the event until
+   * the response has a status of 2xx.
+   */
   receiveStripeEvent: creating('/billing/webhooks/stripe', {
     permission: 'anyone',
     body: z.string(),

@@ -9,13 +9,13 @@ export type Invoice = z.output<typeof invoiceCodec>
 export const invoiceCodec = record({
   id,
   orgId: id,
-  /** `null` if this server created the invoice. */
+  /** The id at the payment provider; `null` if this server created the invoice. */
   stripeInvoiceId: z.string().nullable(),
   stripeSubscriptionId: z.string().nullable(),
-  /** In the smallest unit of the currency, such as cents. */
+  /** The amount in the smallest unit of the currency, such as cents. */
   amountDue: z.int(),
   amountPaid: z.int(),
-  /** In lower case, such as `eur`. */
+  /** The currency code in lower case, such as `eur`. */
   currency: z.string(),
   /** `draft` if this server created the invoice, otherwise the status at the payment provider. */
   status: z.string(),
@@ -43,7 +43,7 @@ export const overageMetadataCodec = record({
   /** The organization's plan when the period ended; `null` if it had none. */
   planId: id.nullable(),
   apiUsage: count,
-  /** `null` if the calls are unlimited. */
+  /** The number of free API calls; `null` if the number is unlimited. */
   freeApiCalls: count.nullable(),
   overageBlocks: count,
   overageBlockSize: count,

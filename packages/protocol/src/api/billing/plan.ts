@@ -3,7 +3,7 @@ import { changing, creating, deleting, reading } from '../endpoint.ts'
 import { record } from '../record.ts'
 import { clearable, count, id, name, recordFields } from '../scalars.ts'
 
-/** The limits of organizations and the price of API calls beyond the free ones. */
+/** The limits of organizations and the price of API calls beyond the free API calls. */
 export type Plan = z.output<typeof planCodec>
 
 /** The default number of API calls in an overage block. */
@@ -29,7 +29,7 @@ const fields = {
   maxProjects: limit,
   maxFlags: limit,
   maxEnvironments: limit,
-  /** The free API calls per period. Evaluation continues beyond this limit. */
+  /** The number of free API calls per period. Evaluation continues beyond this limit. */
   maxApiCalls: limit,
   /** The length of a trial in days; `null` or 0 if the plan has no trial. */
   trialDays: count.max(3650).nullable(),
@@ -39,11 +39,11 @@ const fields = {
   stripePriceId: identifier,
   stripeMonthlyPriceId: identifier,
   stripeAnnualPriceId: identifier,
-  /** The price, in euro cents, of each started block of API calls beyond the free ones. */
+  /** The price, in euro cents, of each started block of API calls beyond the free API calls. */
   overageRateEurCents: count.max(1_000_000),
   /** The number of API calls in a block. */
   overageBlockSize: z.int().min(1).max(1_000_000_000),
-  /** The percentage by which `maxApiCalls` may be exceeded free of charge. */
+  /** The percentage by which API calls can exceed `maxApiCalls` free of charge. */
   graceBufferPct: count.max(1000),
 }
 

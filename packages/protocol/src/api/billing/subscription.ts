@@ -24,7 +24,10 @@ const limit = count.nullable()
 
 /** The codec of `OrganizationUsage`. */
 export const organizationUsageCodec = record({
-  /** `null` if the organization has no plan; then there are no limits. */
+  /**
+   * The id of the plan; `null` if the organization has no plan. Without a plan, there are no
+   * limits.
+   */
   planId: id.nullable(),
   projectCount: count,
   maxProjects: limit,
@@ -40,12 +43,12 @@ export const organizationUsageCodec = record({
   freeApiCalls: limit,
   /** The number of started overage blocks in the current period. */
   overageBlocks: count,
-  /** The price of these blocks in euro cents. */
+  /** The price of the overage blocks in euro cents. */
   overageEurCents: count,
-  /** The start of the current period or trial; `null` without one. */
+  /** The start of the current period or trial; `null` if there is neither. */
   periodStart: timestamp.nullable(),
   periodEnd: timestamp.nullable(),
-  /** `over` if the trial ended without a paid plan; then changes are refused. */
+  /** `over` if the trial ended without a paid plan. Changes are then refused. */
   trial: z.enum(['none', 'running', 'over']),
 })
 

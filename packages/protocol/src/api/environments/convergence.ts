@@ -8,7 +8,7 @@ import { count, timestamp } from '../scalars.ts'
 export type Convergence = z.output<typeof convergenceCodec>
 
 const serving = record({
-  /** The version of the flag set that this instance evaluates with. */
+  /** The version of the flag set with which this instance evaluates. */
   version: count,
   /** The last time when this instance verified that this version is the newest. */
   checkedAt: timestamp,
@@ -30,7 +30,10 @@ export const convergenceCodec = record({
   /** The newest version in the store; 0 if no version was published. */
   version: count,
   publishedAt: timestamp.nullable(),
-  /** `null` until a client requests the environment's flags from this instance. */
+  /**
+   * The flag set of this instance; `null` until a client requests the environment's flags from this
+   * instance.
+   */
   serving: serving.nullable(),
   /** The live clients that are connected to this instance. */
   clients,

@@ -43,7 +43,7 @@ export type EnvironmentChanges = z.output<typeof environmentChangesCodec>
 /** The codec of `EnvironmentChanges`. */
 export const environmentChangesCodec = record({
   name: name.optional(),
-  /** `true` makes this environment the default one instead of the current default. */
+  /** `true` makes this environment the default environment, instead of the current one. */
   isDefault: z.boolean().optional(),
   contextPrivacy: clearable(contextPrivacy, 'minimal'),
 })

@@ -57,7 +57,7 @@ export const observedContextEndpoints = {
   }),
   forgetObservedContexts: deleting(PATH, {
     permission: 'contexts.forget',
-    /** The key of the contexts to delete. It is compared exactly and may be any text. */
+    /** The key of the contexts to delete. The key is compared exactly and can be any text. */
     query: record({ environmentId: id, key: z.string().min(1).max(1024) }, names),
   }),
 }

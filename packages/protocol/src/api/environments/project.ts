@@ -9,7 +9,10 @@ import { environmentCodec } from './environment.ts'
 /** A project, which contains environments, flags and segments. */
 export type Project = z.output<typeof projectCodec>
 
-/** A project with its environments: the default one first, the others sorted by key. */
+/**
+ * A project with its environments. The default environment is the first; the others are sorted by
+ * key.
+ */
 export type ProjectView = z.output<typeof projectViewCodec>
 
 const fields = {

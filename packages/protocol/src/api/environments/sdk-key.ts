@@ -8,7 +8,10 @@ import { id, instant, name, recordFields, timestamp } from '../scalars.ts'
 /** An SDK key, which permits evaluation in one environment. Only a hash of the key is stored. */
 export type SdkKey = z.output<typeof sdkKeyCodec>
 
-/** `client` keys receive values only; `server` keys also the flag set, for local evaluation. */
+/**
+ * With a `client` key, an application can read only flag values. With a `server` key, it can also
+ * load the flag set, for local evaluation.
+ */
 const sdkKeyKind = z.enum(['client', 'server'])
 
 const MAX_GRACE_SECONDS = 30 * 24 * 60 * 60
@@ -26,7 +29,7 @@ const fields = {
   prefix: z.string(),
   expiresAt: timestamp.nullable(),
   revokedAt: timestamp.nullable(),
-  /** Requests per minute; `null` for the server's default. */
+  /** The maximum number of requests per minute; `null` for the server's default. */
   rateLimit: rateLimit.nullable(),
   lastUsedAt: timestamp.nullable(),
   ...recordFields,
@@ -57,13 +60,16 @@ export type SdkKeyRotation = z.output<typeof sdkKeyRotationCodec>
 
 /** The codec of `SdkKeyRotation`. */
 export const sdkKeyRotationCodec = record({
-  /** Seconds until the old key becomes invalid: 0 to 30 days, one day by default. */
+  /**
+   * The number of seconds until the old key becomes invalid, at most 30 days. The default is one
+   * day.
+   */
   graceSeconds: z.int().min(0).max(MAX_GRACE_SECONDS).optional(),
   /** The expiry of the new key; the expiry of the old key by default. */
   expiresAt: instant.nullable().optional(),
 })
 
-/** A rotated key and the key that replaces it. */
+/** A rotated key and the key that replaces it; `successor` is `null` before the rotation. */
 export const rotatedSdkKeyCodec = record({ key: sdkKeyCodec, successor: sdkKeyCodec.nullable() })
 
 const SDK_KEYS = `${ENVIRONMENT}/sdk-keys` as const

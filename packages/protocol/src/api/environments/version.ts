@@ -42,7 +42,9 @@ const skipped = z.strictObject({
     'archived',
     /** The resource did not exist in the restored version and stays unchanged. */
     'absent_then',
-    /** The flag's variations, or the segment, differed in that version; they stay unchanged. */
+    /**
+     * The variations of the flag, or the segment, differ from the restored version and are kept.
+     */
     'changed',
   ]),
 })
@@ -52,7 +54,10 @@ export const restorationCodec = record({
   restoredVersion: count,
   /** The flags that were restored. */
   flags: z.array(restored),
-  /** The flags and segments of the project that were not restored. */
+  /**
+   * The flags and segments that were not restored, or only partly: a flag can be in both lists if
+   * its variations have changed.
+   */
   skipped: z.array(skipped),
 })
 

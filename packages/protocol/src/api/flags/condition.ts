@@ -25,7 +25,10 @@ const anyValue = z.codec(z.json(), value.nullable(), {
   encode: (json) => json,
 })
 
-/** Returns `true` if JSON contains an integer beyond 2^53, which parsing may have rounded. */
+/**
+ * Returns `true` if the value contains an integer beyond 2^53, because parsing can round such
+ * integers.
+ */
 function hasInexactInteger(json: z.core.util.JSONType): boolean {
   if (typeof json === 'number') return Number.isInteger(json) && !Number.isSafeInteger(json)
   return typeof json === 'object' && json !== null && Object.values(json).some(hasInexactInteger)
@@ -36,7 +39,7 @@ const WITHOUT_VALUE: ReadonlySet<string> = new Set(['exists', 'not_exists'])
 
 /**
  * The codec of a condition in a request. A value that is not text decodes to its JSON text. The
- * value may be absent or `null` if the operator takes none.
+ * value can be absent or `null` if the operator takes no value.
  */
 export const conditionInput = z.codec(
   record({ attribute, operator: operator.default('eq'), value: anyValue.optional(), negate }),

@@ -22,13 +22,18 @@ export const evaluationQuestionCodec = record({
 /** The result of one flag and the steps of its evaluation. */
 export interface ExplainedFlag extends EvaluationDetail {
   /**
-   * The keys of the prerequisites that are not met: the prerequisite of this flag, then the
-   * prerequisite of that flag, and so on.
+   * The keys of the prerequisites that are not met: first the prerequisite of this flag, then the
+   * prerequisite of that prerequisite, and so on.
    */
   readonly prerequisiteChain: readonly string[]
-  /** The attributes that the result depends on; `null` if omitted together with the steps. */
+  /**
+   * The attributes that the result depends on; `null` if they are omitted together with the steps.
+   */
   readonly attributesRead: readonly string[] | null
-  /** `null` if omitted because the response would be too long. Then request this flag alone. */
+  /**
+   * The steps of the evaluation; `null` if they are omitted because the response would be too long.
+   * Then request the explanation of this flag alone.
+   */
   readonly steps: readonly ExplanationStep[] | null
 }
 

@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { count } from '../scalars.ts'
 import { condition } from './condition.ts'
 
-// The field names are those of `@ff/core`, so that callers can pass a version to `compileFlagSet`.
-// Values are not limited, because versions that were published before a limit must stay readable.
+// The field names are those of `@ff/core`, so that `compileFlagSet` accepts a decoded flag set.
+// Lengths are not limited, because versions that were published before a limit must stay readable.
 const reference = z.string()
 const listOf = <T extends z.ZodType>(item: T) => z.array(item).readonly()
 

@@ -39,7 +39,7 @@ export const flagViewCodec = record({ ...fields, variations: z.array(variationCo
 
 /**
  * The body of `createFlag`. `name` defaults to the key, and `clientVisible` to the project's
- * `newFlagsClientVisible`. Only a boolean flag may omit its variations.
+ * `newFlagsClientVisible`. Only a boolean flag can be created without `variations`.
  */
 export type NewFlag = z.output<typeof newFlagCodec>
 

@@ -18,10 +18,13 @@ export const newPromotionCodec = record(
   names,
 )
 
-/** The changes of a promotion, applied or not. */
+/** The changes that a promotion has applied, or would apply without `dryRun`. */
 export type Promotion = z.output<typeof promotionCodec>
 
-/** Wire names and values: the changed fields, or all fields of a new or deleted resource. */
+/**
+ * The values by wire name: of the changed fields, or of all fields if the resource is new or
+ * deleted.
+ */
 const fields = z.record(z.string(), z.json()).nullable()
 
 const difference = z.strictObject({
@@ -41,7 +44,9 @@ export const promotionCodec = record({
   differences: z.array(difference),
 })
 
-/** The configuration of a promoted flag in the target environment, and both environments. */
+/**
+ * The configuration of a promoted flag in the target environment, and the ids of both environments.
+ */
 export const promotedFlagCodec = record(
   {
     fromEnvironmentId: id,

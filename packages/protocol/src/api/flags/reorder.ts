@@ -2,7 +2,9 @@ import * as z from 'zod'
 import { record } from '../record.ts'
 import { count, id } from '../scalars.ts'
 
-/** New positions of some items of an ordered list. The other items keep their `orderIndex`. */
+/**
+ * New positions of items of an ordered list. Items without a new position keep their `orderIndex`.
+ */
 export type Reorder = z.output<typeof reorderCodec>
 
 const place = record({ id, orderIndex: count })

@@ -33,7 +33,7 @@ const bucketRange = record({
 
 const variants = z.array(variantWeight).min(1).max(100)
 const intervalHours = z.number().positive().max(87_600)
-/** At least 36 seconds, because each step is a change that live clients receive. */
+/** An interval of at least 36 seconds, because live clients receive a change at each step. */
 const intervalHoursInput = z.number().min(0.01).max(87_600)
 
 /** The bucketing formulas: `ff` and the formulas of systems from which flags can be imported. */
@@ -62,11 +62,11 @@ const fields = {
   bucketBy: attributeReference,
   salt: text(128),
   scheme: z.string().min(1).max(32),
-  /** For the strategies `percentage` and `gradual`. */
+  /** The served variation, for the strategies `percentage` and `gradual`. */
   variationId: id.nullable(),
-  /** For the strategy `percentage`. */
+  /** The percentage of contexts that receive the variation, for the strategy `percentage`. */
   percentage: percentage.nullable(),
-  /** For the strategy `variant`. */
+  /** The variations with their weights, for the strategy `variant`. */
   variants: variants.nullable(),
   /** For the strategy `gradual`: the percentage grows by `increment` every `intervalHours`. */
   targetPercentage: percentage.nullable(),
@@ -111,8 +111,8 @@ export const newRolloutCodec = record({
 })
 
 /**
- * The body of `updateRollout`; absent fields stay unchanged. A new `strategy` also clears the absent
- * fields of the old strategy.
+ * The body of `updateRollout`; absent fields stay unchanged. If `strategy` changes, absent fields
+ * of the old strategy are cleared.
  */
 export type RolloutChanges = z.output<typeof rolloutChangesCodec>
 

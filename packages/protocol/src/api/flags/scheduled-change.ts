@@ -45,7 +45,7 @@ export const scheduledChangeCodec = record({
   /** `failed` if the change could not be applied. It is not retried. */
   status: z.enum(['pending', 'applied', 'failed']),
   appliedAt: timestamp.nullable(),
-  /** The reason of the failure; `null` if there is none. */
+  /** The reason why the change failed; `null` if it has not failed. */
   failure: z.string().nullable(),
   /** The author of the change and the kind of credential that authenticated the author. */
   createdBy: author,

@@ -16,7 +16,7 @@ import {
 } from '../scalars.ts'
 import { CONDITION_NOTES, conditionInputs, conditions } from './condition.ts'
 
-/** A named group of contexts, which the rules of all flags of the project can refer to. */
+/** A named group of contexts. The rules of all flags of the project can refer to it. */
 export type Segment = z.output<typeof segmentCodec>
 
 const segmentLogicalOp = z.enum(['AND', 'OR', 'NOT'])

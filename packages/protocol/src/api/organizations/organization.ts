@@ -52,7 +52,7 @@ const ORGANIZATIONS = '/organizations'
 
 /** The endpoints of organizations. */
 export const organizationEndpoints = {
-  /** Returns the organizations of the caller, or all of them for the role `platform`. */
+  /** Returns the organizations of the caller, or all organizations for the role `platform`. */
   listOrganizations: reading(ORGANIZATIONS, {
     query: searchQuery,
     response: pageOf(organizationCodec),

@@ -11,7 +11,7 @@ export type AccessToken = z.output<typeof accessTokenCodec>
 
 const fields = {
   id,
-  /** `null` only for the role `platform`. */
+  /** The id of the organization; `null` only for the role `platform`. */
   orgId: id.nullable(),
   name,
   role,

@@ -4,7 +4,7 @@ import { record } from '../record.ts'
 import { memberRole, role } from '../roles.ts'
 import { id, name, text, timestamp } from '../scalars.ts'
 
-/** The credentials of a log-in; `email` need not be a valid address. */
+/** The credentials of a log-in; `email` does not have to be a valid address. */
 export type NewLogIn = z.output<typeof newLogInCodec>
 
 /** The codec of `NewLogIn`. */
@@ -13,27 +13,33 @@ export const newLogInCodec = record({
   password: text(1024).min(1),
 })
 
-/** The authenticated caller: a user or a token, with its role and memberships. */
+/** The authenticated caller, which is a user or an access token, with its role and memberships. */
 export type LogIn = z.output<typeof logInCodec>
 
 /** The codec of `LogIn`. */
 export const logInCodec = record({
   user: record({
-    /** The id of the user or the token. */
+    /** The id of the user or of the access token. */
     id: z.string(),
-    /** Empty for a token. */
+    /** The e-mail address of the user; empty for an access token. */
     email: z.string(),
     name: z.string(),
-    /** The role in the organization of `X-FF-Organization`, by default the oldest membership. */
+    /**
+     * The role in the organization that the header `X-FF-Organization` selects. The default is the
+     * organization of the oldest membership.
+     */
     role,
-    /** `null` only for the role `platform`. */
+    /** The id of the selected organization; `null` only for the role `platform`. */
     orgId: id.nullable(),
   }),
-  /** The memberships of a user, oldest first; empty for a token. */
+  /** The memberships of a user, oldest first; empty for an access token. */
   memberships: z.array(record({ orgId: id, name, role: memberRole })),
-  /** The required `X-CSRF-Token` of requests that change something; `null` for a token. */
+  /**
+   * The value that the header `X-CSRF-Token` must have in all requests of the log-in session that
+   * change something; `null` for an access token.
+   */
   csrfToken: z.string().nullable(),
-  /** The end of the log-in session, regardless of its use; `null` for a token. */
+  /** The time when the log-in session ends, even if it is in use; `null` for an access token. */
   expiresAt: timestamp.nullable(),
 })
 

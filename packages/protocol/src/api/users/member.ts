@@ -9,7 +9,7 @@ import { email, id, name, recordFields } from '../scalars.ts'
 /** A user account, which can be a member of several organizations. */
 export type User = z.output<typeof userCodec>
 
-/** An e-mail address in lower case, so that its spelling identifies one user. */
+/** An e-mail address in lower case, because upper and lower case do not distinguish users. */
 const userEmail = email.toLowerCase()
 
 /** The codec of `User`. */
@@ -32,7 +32,10 @@ const fields = {
 /** The codec of `Member`. */
 export const memberCodec = record(fields)
 
-/** A member and the one-time link; `null` if none was created or the request is repeated. */
+/**
+ * A member and the one-time link. The link is `null` if no link was created, and in the response to
+ * a repeated request.
+ */
 export type InvitedMember = z.output<typeof invitedMemberCodec>
 
 /** The codec of `InvitedMember`. */
@@ -51,7 +54,7 @@ export type MemberChanges = z.output<typeof memberChangesCodec>
 export const memberChangesCodec = record({
   name: name.optional(),
   role: memberRole.optional(),
-  /** `true` creates a new one-time link and invalidates the previous one. */
+  /** `true` creates a new one-time link and invalidates the previous link. */
   newLink: z.boolean().optional(),
 })
 

@@ -6,7 +6,7 @@ import { text } from '../scalars.ts'
 /** A pattern for paths on the same server that no browser interprets as another origin. */
 export const OWN_PATH = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,511}$/
 
-/** Returns an endpoint that a browser opens and that redirects it. */
+/** Returns an endpoint that responds to a browser with a redirect. */
 const redirecting = endpointsLike({
   method: 'GET',
   permission: 'anyone',
@@ -25,7 +25,7 @@ export const oidcEndpoints = {
   startOidcLogIn: redirecting('/auth/oidc/start', {
     query: record({ returnTo: ownPath.optional() }),
   }),
-  /** The redirect URL of the identity provider, which may add unknown parameters. */
+  /** The URL to which the identity provider redirects. The provider can add unknown parameters. */
   finishOidcLogIn: redirecting('/auth/oidc/callback', {
     query: z.object({
       code: answered,
