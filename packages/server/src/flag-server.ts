@@ -59,7 +59,8 @@ export interface EnvironmentRef {
  */
 export class FlagServer<As = unknown> {
   /**
-   * Converts a web request to a web response. Can be used as a plain function, without its server.
+   * Handles a web request and resolves with the web response. Can be passed as a plain function,
+   * because it does not use `this`.
    */
   readonly fetch: (request: Request) => Promise<Response>
   /** Handles a request that a platform binding has received. Neither throws nor rejects. */
@@ -140,9 +141,9 @@ export class FlagServer<As = unknown> {
   }
 
   /**
-   * Returns 0 if a socket may be opened. Otherwise returns the number of seconds after which the
-   * client may try again, because the server is closed or `queued`, the number of upgrades that
-   * wait for their handshake, has reached its limit. Bindings call this method.
+   * Returns 0 if a socket can be opened. If the server is closed or `queued` has reached its limit,
+   * returns the number of seconds after which the client may try again. `queued` is the number of
+   * upgrades that wait for their handshake. Bindings call this method.
    */
   admitSocket(queued = 0): number {
     if (this.#state !== 'closed' && queued < MAX_QUEUED_UPGRADES) return 0
@@ -152,7 +153,7 @@ export class FlagServer<As = unknown> {
 
   /**
    * Migrates the store, subscribes to changes and reads the SDK keys. The first request calls this
-   * method. Call it earlier to detect problems at startup. After a failure it can be called again.
+   * method. Call it earlier to detect problems at startup. After a failure, it can be called again.
    * Rejects with `UNAVAILABLE` if the server is closed.
    */
   start(): Promise<void> {
@@ -195,7 +196,7 @@ export class FlagServer<As = unknown> {
 
   /**
    * Connects a socket that was just opened. `client` is the sender of the upgrade request. Without
-   * it, the socket counts as one of an unknown address. Bindings call this method.
+   * `client`, the address of the socket is unknown. Bindings call this method.
    */
   acceptSocket(socket: SocketLike, client?: Client): SocketConnection {
     const connection = new SocketConnection(socket, this.#connectionOptions)
@@ -212,8 +213,9 @@ export class FlagServer<As = unknown> {
   }
 
   /**
-   * Stops gracefully: replies to pending polls with the current values, closes sockets with 1001,
-   * stops timers, and closes the store. Stop accepting connections before calling it.
+   * Stops gracefully: replies to pending polls with the current values, closes sockets with the
+   * code 1001, stops timers, and closes the store. Stop accepting connections before calling this
+   * method.
    */
   close(): Promise<void> {
     this.#closing ??= this.#end()

@@ -19,8 +19,8 @@ export class Instance {
   }
 
   /**
-   * Returns the version of an environment's flag set in this process, and the time at which the
-   * store last had no newer one (epoch milliseconds). Returns `undefined` if the flag set is not
+   * Returns the version of an environment's flag set in this process, and the last time at which
+   * the store had no newer version (epoch milliseconds). Returns `undefined` if the flag set is not
    * loaded.
    */
   findServed(
@@ -31,8 +31,8 @@ export class Instance {
   }
 
   /**
-   * Returns the number of an environment's live clients by transport. `behind` counts those that
-   * have not received the version.
+   * Returns the number of an environment's live clients by transport. `behind` counts the clients
+   * that have not received `version`.
    */
   countClients(environmentId: string, version: number): Convergence['clients'] {
     const { flagSets } = this.#options.cache.peek(environmentId) ?? {}

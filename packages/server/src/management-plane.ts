@@ -19,7 +19,9 @@ export interface ServerServices extends Required<Capabilities> {
 
 /** A management plane that runs in a server. `As` is the type of `FlagServer.as`. */
 export interface ConnectedManagementPlane<As> {
-  /** Handles every path below the base path that is not one of the server's own. Never rejects. */
+  /**
+   * Handles every path below the base path that the server does not handle itself. Never rejects.
+   */
   readonly handle: (exchange: Exchange) => Promise<Reply>
   /** Background jobs, which run from the start of the server until it is closed. */
   readonly jobs: readonly Job[]
@@ -28,14 +30,16 @@ export interface ConnectedManagementPlane<As> {
   /** Called after the store was migrated. If it rejects, the server does not start. */
   start(): Promise<void>
   /**
-   * Called when no request is in progress, or when the server has waited long enough for the last
-   * ones. The store is closed afterwards.
+   * Called when no request is in progress, or when the server has stopped waiting for the last
+   * requests. The store is closed afterwards.
    */
   close(): Promise<void>
 }
 
 /** A control plane that can be mounted in a server, such as the one of `@ff/management`. */
 export interface ManagementPlane<As> {
-  /** Connects the plane to a server. Each server calls it once, when it is created. */
+  /**
+   * Connects the plane to a server. Each server calls this method once, when the server is created.
+   */
   connect(services: ServerServices): ConnectedManagementPlane<As>
 }

@@ -28,30 +28,32 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
   /** The clock. The default is the system clock. */
   readonly clock?: Clock
   /**
-   * `true` if `GET /metrics` needs no token. By default, it needs a token with the role `platform`.
+   * `true` if `GET /metrics` needs no token. By default, it needs a token with the role `platform`,
+   * and is refused if there is no management plane.
    */
   readonly metricsArePublic?: boolean
   /**
-   * The maximum number of live clients: WebSockets with a valid `init`, and pending polls. When it
-   * is reached, clients of the organization with the most live clients are ended to make room for
-   * clients of other organizations. New clients of its largest SDK key are refused with 429.
+   * The maximum number of live clients: WebSockets with a valid `init`, and pending polls. When
+   * this number is reached, clients of the organization with the most live clients are ended to
+   * make room for clients of other organizations. New clients of the SDK key with the most live
+   * clients in that organization are refused with 429.
    */
   readonly maxLiveClients?: number
   /**
    * The maximum memory, in bytes, for the contexts of all live clients; at least 512 KiB. One SDK
-   * key may use a quarter of it, and one organization half. When it is reached, clients are ended
-   * or refused as for `maxLiveClients`.
+   * key may use a quarter of it, and one organization half. When this memory is used up, clients
+   * are ended or refused as for `maxLiveClients`.
    */
   readonly maxHeldContextBytes?: number
   /**
-   * The maximum number of sockets that may start a session with a valid `init` in a second. Up to a
-   * quarter of this number may start at the same time. One organization may use three quarters of
-   * both. Further sockets are refused with `retryAfter`.
+   * The maximum number of sockets that can start a session with a valid `init` per second. At most
+   * a quarter of this number can start at the same time. One organization can use at most three
+   * quarters of both limits. Further sockets are refused with `retryAfter`.
    */
   readonly maxNewSocketsPerSecond?: number
   /**
-   * The maximum number of sockets without a valid `init` from one network address. One more socket
-   * closes the oldest of them. The limit for all addresses together is 4,096.
+   * The maximum number of sockets without a valid `init` from one network address. If another such
+   * socket is opened, the oldest of them is closed. The limit for all addresses together is 4,096.
    */
   readonly maxPendingSocketsPerAddress?: number
 }

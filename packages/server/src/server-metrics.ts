@@ -52,12 +52,12 @@ function liveMetrics(options: ServerMetricsOptions): readonly Metric[] {
 
 function serviceMetrics({ cache, jobs, usage }: ServerMetricsOptions): readonly Metric[] {
   const loaded = () => [...cache.loaded()].length
-  const stale = 'Environments whose newest version could not be loaded.'
+  const stale = 'Environments with an old version because loading the newest failed.'
   const versions = 'Versions of flag sets that were loaded.'
   const dropped = 'Usage that was dropped because there was no room or the store refused it.'
   const failures = 'Runs of background jobs that failed.'
   return [
-    gauge('ff_flag_sets', 'Environments whose flag set is loaded.', loaded),
+    gauge('ff_flag_sets', 'Environments with a loaded flag set.', loaded),
     gauge('ff_flag_sets_stale', stale, () => cache.stale),
     counter('ff_flag_set_versions_total', versions, () => cache.swaps),
     counter('ff_usage_dropped_total', dropped, () =>

@@ -60,7 +60,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Waits for several turns of the event loop, until all work is done that needs no timer. */
+/** Waits for several turns of the event loop, until all work that needs no timer is done. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -105,7 +105,7 @@ describe('POST /evaluator/events', () => {
   ])('Events that are %j are refused with the field %s', async (events, field) => {
     const { status, body } = await report(events)
     expect(status).toBe(400)
-    const error = `${field}: is missing, or not what it must be.`
+    const error = `${field} is missing or has an invalid value.`
     expect(body).toEqual({ error, statusCode: 400 })
   })
 

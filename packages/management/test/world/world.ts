@@ -113,7 +113,7 @@ export class World {
     this.#handle = createHandler({
       ...services,
       whenReady: () => undefined,
-      sdk: () => jsonReply(404, { error: 'There is nothing at this path.', statusCode: 404 }),
+      sdk: () => jsonReply(404, { error: 'There is no such path.', statusCode: 404 }),
       management: plane.handle,
       metricsArePublic: options.metricsArePublic ?? false,
       inFlight: new InFlight(),

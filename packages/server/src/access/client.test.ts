@@ -16,7 +16,7 @@ describe('addressOf', () => {
     ['2001:0db8:0001:0002::9', '2001:db8:1:2'],
     ['2001:db8::1', '2001:db8:0:0'],
     ['::1', '0:0:0:0'],
-  ])('The address of a client at %s is %s', (address, expected) => {
+  ])('A client with the IP address %s is identified as %s', (address, expected) => {
     expect(addressOf(from(address), false)).toBe(expected)
   })
 
@@ -28,14 +28,14 @@ describe('addressOf', () => {
     ['10.0.0.1,', '192.0.2.1'],
     ['', '192.0.2.1'],
   ])(
-    'Behind a trusted proxy that forwards %j, the address of a client is %s',
+    'Behind a trusted proxy that forwards %j, a client is identified as %s',
     (forwarded, expected) => {
       expect(addressOf(from('192.0.2.1', forwarded), true)).toBe(expected)
       expect(addressOf(from('192.0.2.1', forwarded), false)).toBe('192.0.2.1')
     },
   )
 
-  it('The address of a client is undefined if the connection has none', () => {
+  it('The address of a client is undefined if the connection has no address', () => {
     expect(addressOf(from(undefined), true)).toBeUndefined()
   })
 })

@@ -3,8 +3,8 @@ import { FlagError } from '@ff/core'
 /** The sender of a request: headers, address and encryption. */
 export interface Client {
   /**
-   * Returns the value of a header, or `undefined`. `name` is in lower case. Several values are
-   * joined by a comma.
+   * Returns the value of a header; `undefined` if it is missing. `name` must be in lower case.
+   * Several values are joined by a comma.
    */
   header(name: string): string | undefined
   /** The IP address of the connection; `undefined` if it is unknown. */
@@ -14,25 +14,28 @@ export interface Client {
 }
 
 /**
- * Returns the network address that counts as one client; `undefined` if it is unknown. Behind a
- * trusted proxy, it is the last address in `X-Forwarded-For`, because only the proxy has written
- * that one. For IPv6, it is the network of 64 bits, because one client can use all addresses of its
- * network.
+ * Returns the address by which a client is identified; `undefined` if it is unknown. Behind a
+ * trusted proxy, this is the last address in `X-Forwarded-For`, because the client can forge all
+ * other addresses. An IPv6 address is reduced to its network of 64 bits, because one client can use
+ * all addresses of its network.
  */
 export function addressOf(client: Client, trustProxy: boolean): string | undefined {
   const address = forwarded(client, 'x-forwarded-for', trustProxy) ?? client.address
   return address === undefined ? undefined : networkOf(address)
 }
 
-/** Returns `true` if the client used HTTPS, according to the trusted proxy or this connection. */
+/**
+ * Returns `true` if the client used HTTPS, according to the trusted proxy or, if it sets no scheme,
+ * this connection.
+ */
 export function isByHttps(client: Client, trustProxy: boolean): boolean {
   const scheme = forwarded(client, 'x-forwarded-proto', trustProxy)
   return scheme === undefined ? client.isEncrypted : scheme === 'https'
 }
 
 /**
- * Throws `FORBIDDEN` if the `Origin` header names another origin than the host. The scheme is not
- * compared, because a proxy may have terminated TLS.
+ * Throws `FORBIDDEN` if the `Origin` header contains another host than the request. The scheme is
+ * not compared, because a proxy may have terminated TLS.
  */
 export function assertOwnOrigin(client: Client, trustProxy: boolean): void {
   const origin = client.header('origin')
@@ -61,7 +64,8 @@ function networkOf(address: string): string {
 }
 
 /**
- * Removes the port that some proxies add. With it, every connection would count as another client.
+ * Removes the port that some proxies add. With the port, every connection would count as another
+ * client.
  */
 function withoutPort(address: string): string {
   return /^\[(.*)\]/.exec(address)?.[1] ?? address.replace(/^([\d.]+):\d+$/, '$1')

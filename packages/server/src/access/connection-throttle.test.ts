@@ -19,7 +19,7 @@ it('A connection throttle admits a quarter of its rate immediately and the whole
   expect(admitted).toBeLessThanOrEqual(25 + 200)
 })
 
-it('A connection throttle admits one organization at three quarters of both limits', async () => {
+it('A connection throttle admits clients of one organization up to three quarters of both limits', async () => {
   const clock = new FakeClock()
   const throttle = new ConnectionThrottle({ clock, perSecond: 100 })
   expect(admittedOf(crowd(throttle, 100))).toBe(19)
@@ -32,7 +32,7 @@ it('A connection throttle admits one organization at three quarters of both limi
   expect(admitted).toBeLessThanOrEqual(151)
 })
 
-it('A connection throttle admits clients of one organization while another one connects without pause', async () => {
+it('A connection throttle admits clients of one organization while clients of another organization connect without pause', async () => {
   const clock = new FakeClock()
   const throttle = new ConnectionThrottle({ clock, perSecond: 100 })
   const waits: number[] = []
@@ -44,7 +44,7 @@ it('A connection throttle admits clients of one organization while another one c
   expect(waits.filter((seconds) => seconds > 0)).toEqual([])
 })
 
-it('A connection throttle spreads refused clients over the seconds that they need to connect', () => {
+it('A connection throttle returns the same delay to at most as many clients as can connect per second', () => {
   const throttle = new ConnectionThrottle({ clock: new FakeClock(), perSecond: 400 })
   const turns = new Map<number, number>()
   for (const seconds of crowd(throttle, 6000)) turns.set(seconds, (turns.get(seconds) ?? 0) + 1)
@@ -61,7 +61,7 @@ it('A connection throttle never returns a wait of more than a minute', () => {
   expect(new Set(waits.slice(100)).size).toBeGreaterThan(30)
 })
 
-it('A connection throttle admits another client after a permit was returned', () => {
+it('A connection throttle admits another client after an unused permit was returned', () => {
   const throttle = new ConnectionThrottle({ clock: new FakeClock(), perSecond: 4 })
   expect(crowd(throttle, 2)).toEqual([0, 1])
   throttle.giveBack('acme')

@@ -6,21 +6,22 @@ import type { EnvironmentScope } from './sdk-keys.ts'
 
 interface ConnectionThrottleOptions {
   readonly clock: Clock
-  /** The number of clients that may connect in a second. */
+  /** The maximum number of clients that connect per second. */
   readonly perSecond: number
 }
 
-/** The longest delay, in seconds, that is computed from the place in the queue. */
+/** The maximum delay of a refused client in seconds, for any place in the queue. */
 const MAX_DELAY_SECONDS = 60
 
 /** The largest share of the rate that one organization may use. */
 const SHARE_OF_ONE = 0.75
 
 /**
- * Limits the number of clients that connect in a second, and the number that connect at the same
- * time to a quarter of that. One organization may use at most three quarters of both, so that other
- * organizations can connect. A refused client receives a delay that corresponds to its place in a
- * virtual queue, so that refused clients reconnect spread out, in order of arrival.
+ * Limits the number of clients that connect per second. At most a quarter of this number can
+ * connect at the same time. One organization can use at most three quarters of both limits, so that
+ * clients of other organizations can connect. A refused client receives a delay that corresponds to
+ * its place in a virtual queue, so that refused clients reconnect at different times, in order of
+ * arrival.
  */
 export class ConnectionThrottle {
   readonly #clock: Clock
@@ -40,8 +41,8 @@ export class ConnectionThrottle {
 
   /**
    * Admits a client with this key, and takes one request from the key's rate limit. Throws
-   * `RATE_LIMITED`. If too many clients connect, the error is marked as an overload, and no request
-   * is taken. If the rate limit is used up, the error is not marked.
+   * `RATE_LIMITED` if too many clients connect or the rate limit is used up. If too many clients
+   * connect, the error has the detail `isOverload`, and no request is taken.
    */
   async admit(scope: EnvironmentScope, limiter: RequestLimiter): Promise<void> {
     const seconds = this.take(scope.organizationId)
@@ -128,8 +129,8 @@ function burstOf(perSecond: number): number {
 }
 
 /**
- * Creates a `RATE_LIMITED` error for a client that is refused because of an overload. It may try
- * again after `seconds`.
+ * Creates a `RATE_LIMITED` error for a client that is refused because of an overload. The client
+ * may try again after `seconds`.
  */
 export function overloaded(message: string, seconds: number): FlagError {
   return new FlagError('RATE_LIMITED', message, { details: { seconds, isOverload: true } })

@@ -3,7 +3,7 @@ import type { Storage } from '@ff/storage'
 import type { Cancel, Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 
-/** The precision of the recorded time. */
+/** The precision of the recorded times, in milliseconds. */
 const PRECISION_MS = 60_000
 
 /** The time for which uses are collected before they are written. */
@@ -20,13 +20,13 @@ type Used = 'accessToken' | 'sdkKey' | 'loginSession'
 
 /**
  * Records the time at which tokens, keys or log-in sessions were last used, with a precision of a
- * minute. Writes in the background, at most once a minute for each record. A use that cannot be
+ * minute. Writes in the background, at most once per minute and record. A use that cannot be
  * written is dropped.
  */
 export class LastUse {
   readonly #kind: Used
   readonly #options: LastUseOptions
-  /** The last use that was noted, in epoch milliseconds, by the id of the record. */
+  /** The time of the last noted use, in epoch milliseconds, by record id. */
   readonly #notedAt = new Map<string, number>()
   #pending = new Map<string, number>()
   #cancel: Cancel | undefined

@@ -9,7 +9,7 @@ import type { EnvironmentScope } from './sdk-keys.ts'
 export interface Permit {
   /** `true` if the request is within the limit. */
   readonly granted: boolean
-  /** The number of requests in a window. */
+  /** The maximum number of requests in a window. */
   readonly limit: string
   /** The number of requests that are left in this window. */
   readonly remaining: string
@@ -19,13 +19,12 @@ export interface Permit {
   readonly retryAfter?: string
 }
 
-/**
- * The id by which requests are counted, and the number of requests that are granted in a minute.
- */
+/** The id by which requests are counted, and the maximum number of requests per minute. */
 export type RateLimited = Pick<EnvironmentScope, 'keyId' | 'rateLimit'>
 
 /**
- * The share of one key in the current window, leased from the rate limiter that all processes use.
+ * The requests of one key that this process can grant in the current window. They are leased from
+ * the rate limiter that all processes share.
  */
 interface Share {
   readonly window: RateWindow
@@ -33,7 +32,7 @@ interface Share {
   readonly reset: string
   /**
    * The number of requests that can be granted without another lease. Negative if a request was
-   * charged for more than was left.
+   * charged for more requests than were left.
    */
   left: number
   /** The number of requests leased in this window. */
@@ -44,7 +43,9 @@ interface Share {
   leasing: Promise<void> | undefined
 }
 
-/** The maximum duration of a call of the rate limiter. After it, this process counts without it. */
+/**
+ * The maximum duration of a call of the rate limiter. If a call takes longer, it counts as failed.
+ */
 const LEASE_WITHIN_MS = 250
 
 /** The time for which a rate limiter that failed is not called. */
@@ -57,9 +58,10 @@ interface RequestLimiterOptions {
 }
 
 /**
- * Counts the requests of each key in windows of a minute. Permits come from a share that is leased
- * in advance, so that only a request that finds no permit waits for the rate limiter. If the rate
- * limiter fails, this process counts without it, and never grants more than the limit.
+ * Counts the requests of each key in windows of one minute. Requests are leased from the rate
+ * limiter in advance, so that a request waits for the rate limiter only if no leased request is
+ * left. If the rate limiter fails, this process counts alone, and grants at most the limit of each
+ * key.
  */
 export class RequestLimiter {
   readonly #options: RequestLimiterOptions
@@ -72,7 +74,8 @@ export class RequestLimiter {
   }
 
   /**
-   * Takes one request from the key's window. Synchronous unless the rate limiter must be called.
+   * Takes one request from the key's window. If no request is left, the permit is not granted.
+   * Synchronous unless the rate limiter must be called.
    */
   take(limited: RateLimited): Permit | Promise<Permit> {
     const share = this.#shareOf(limited)
@@ -80,7 +83,7 @@ export class RequestLimiter {
     return this.#permit(share)
   }
 
-  /** Takes more requests from the key's window for a request that was granted before. */
+  /** Takes further requests from the key's window for a request that was granted before. */
   charge(limited: RateLimited, requests: number): void {
     this.#shareOf(limited).left -= requests
   }
@@ -149,7 +152,7 @@ export class RequestLimiter {
       return Math.max(0, Math.min(granted, amount))
     } catch (cause) {
       this.#failedAt = this.#options.clock.now()
-      this.#options.logger.error('The rate limiter failed and is not used for a while', { cause })
+      this.#options.logger.error('The rate limiter failed; this process counts alone', { cause })
       return amount
     }
   }

@@ -8,12 +8,12 @@ import { MAX_REMEMBERED_KEYS } from '../runtime/memory-bounds.ts'
 import { LastUse } from './last-use.ts'
 import { hashSecret } from './secrets.ts'
 
-/** The part of an environment's flags that clients with one kind of SDK key receive. */
+/** An environment and a kind of SDK key. Together they determine the flags of a client. */
 export interface FlagSetScope {
   readonly environmentId: string
   /**
-   * `client`: the values of flags that are visible to clients. `server`: all flags, and the flag
-   * set itself.
+   * A `client` key grants access to the values of the flags that are visible to clients. A `server`
+   * key grants access to the values of all flags and to the definition of the flag set.
    */
   readonly kind: SdkKeyKind
 }
@@ -24,11 +24,11 @@ export type SdkKeyKind = 'client' | 'server'
 /** All kinds of SDK keys. */
 export const SDK_KEY_KINDS: readonly SdkKeyKind[] = ['client', 'server']
 
-/** The access that an SDK key grants: to one environment. */
+/** The access to one environment that an SDK key grants. */
 export interface EnvironmentScope extends FlagSetScope {
   readonly keyId: string
   readonly organizationId: string
-  /** The number of requests that the key may send in a minute. */
+  /** The maximum number of requests with this key per minute. */
   readonly rateLimit: number
 }
 
@@ -40,10 +40,10 @@ interface ValidKey extends EnvironmentScope {
 
 const KEY_PATTERN = new RegExp(`^${SDK_KEY_PREFIX}[0-9a-f]{64}$`)
 
-/** The minimum time between two reads of the store that unknown keys cause. */
+/** The minimum time between two reads of the store because of unknown keys. */
 const UNKNOWN_KEY_REFRESH_MS = 1000
 
-/** The maximum time for which requests wait while the store is read because keys have changed. */
+/** The maximum time that requests wait while changed keys are read from the store. */
 const DOUBT_MS = 250
 
 interface SdkKeyVerifierOptions {
@@ -68,7 +68,10 @@ export class SdkKeyVerifier {
   readonly #remembered = new Map<string, ValidKey>()
   #refreshedAt = Number.NEGATIVE_INFINITY
   #reachable = true
-  /** Resolves when the changed keys were read, or when the maximum wait has passed. */
+  /**
+   * Resolves when the changed keys were read or the maximum wait has passed; `undefined` if no
+   * request has to wait.
+   */
   #doubt: Promise<void> | undefined
   #listener: () => void = () => undefined
 
@@ -88,17 +91,16 @@ export class SdkKeyVerifier {
   }
 
   /**
-   * Reads all valid keys from the store. Throws `UNAVAILABLE` if that fails; the cached keys stay
-   * valid.
+   * Reads all valid keys from the store. Throws `UNAVAILABLE` if the store cannot be read; the
+   * cached keys then stay valid.
    */
   refresh(): Promise<void> {
     return this.#refresh.run()
   }
 
   /**
-   * Reads all keys again because some have changed. Until they are read, but only for a limited
-   * time, requests wait. A revoked key is therefore refused as soon as its revocation is
-   * acknowledged.
+   * Reads all keys again because keys have changed. Requests wait until the keys are read, but at
+   * most `DOUBT_MS`. A revoked key is therefore refused as soon as its revocation is acknowledged.
    */
   recheck(): void {
     const read = this.refresh().catch(() => undefined)
@@ -121,7 +123,7 @@ export class SdkKeyVerifier {
 
   /**
    * Returns the scope of a key. Throws `UNAUTHENTICATED` if the key is not valid, and `UNAVAILABLE`
-   * if it is not cached and the store cannot be read.
+   * if the key is not cached and the store cannot be read.
    */
   async verify(key: string | undefined): Promise<EnvironmentScope> {
     if (key === undefined || !KEY_PATTERN.test(key)) throw keyRefused()

@@ -5,8 +5,8 @@ export function newId(): string {
 const SECRET_BYTES = 32
 
 /**
- * Node's own module if it exists, because the Web Crypto API uses another thread and is much
- * slower.
+ * Node's `crypto` module; `undefined` on other platforms. Node's module is preferred because the
+ * Web Crypto API uses another thread and is much slower.
  */
 const builtin = globalThis.process?.getBuiltinModule?.('node:crypto')
 
@@ -21,7 +21,7 @@ export function hashSecret(secret: string): Promise<string> {
 }
 
 /**
- * Returns `true` if two texts are equal. The duration does not depend on the position of a
+ * Returns `true` if two texts are equal. The duration does not depend on the position of the first
  * difference.
  */
 export function equalSecrets(one: string, other: string): boolean {

@@ -52,12 +52,12 @@ describe('contextHashOf', () => {
     expect(hashIn('{"context":{}}')).toBe(contextHashOf(LIVE, '{}'))
   })
 
-  it('No context text is found in a body that contains more than a context', () => {
+  it('contextTextIn returns undefined unless a body contains only a context, without spaces around it', () => {
     const bodies = [`${compact}\n`, ` ${compact}`, `{"since":"x",${compact.slice(1)}`, '{}', '']
     for (const body of bodies) expect(contextTextIn(bytesOf(body))).toBeUndefined()
   })
 
-  it('The hash of a context differs from the hash of every other context and body', () => {
+  it('Different contexts and bodies have different hashes', () => {
     const user = '{"kind":"user"}'
     const bodies = [
       `{"context":${user}}`,
@@ -72,7 +72,7 @@ describe('contextHashOf', () => {
     expect(hashes.size).toBe(bodies.length + alone.length)
   })
 
-  it('The hash of a context differs between environments', () => {
+  it('A context has different hashes in different environments', () => {
     const environments = ['live', 'staging', 'evil', 'live ', '', ...Array.from('0123456789')]
     const hashes = new Set(
       environments.map((environment) =>

@@ -5,7 +5,10 @@ import type { FlagSetScope } from '../access/sdk-keys.ts'
 export interface EntityTag {
   /** The version of the flag set. */
   readonly version: number
-  /** The number of timestamps of that version's gradual rollouts that had passed. */
+  /**
+   * The number of timestamps in the gradual rollouts of this version that had passed at the
+   * evaluation.
+   */
   readonly step: number
   /**
    * The hash of the context, the environment and the kind of SDK key. Without the environment, tags
@@ -16,23 +19,22 @@ export interface EntityTag {
   readonly valuesHash: string
 }
 
-/** The beginning of a body that contains only a context and no spaces before it. */
+/** The beginning of a body that contains only a context, without spaces before the context. */
 const CONTEXT_ALONE = Uint8Array.from('{"context":', (character) => character.charCodeAt(0))
 const CLOSING_BRACE = 0x7d
 
 /**
- * Returns a hash of a context, in an environment and for a kind of SDK key. `text` is the JSON of
- * the context: its bytes in the request body, which is the fastest, or the result of
- * `JSON.stringify`. Equal hashes mean equal contexts. Equal contexts have the same hash only if
- * their JSON is the same.
+ * Returns the hash of a context in an environment, for a kind of SDK key. `text` is the context as
+ * JSON: its bytes from the request body, which is faster, or the result of `JSON.stringify`. Equal
+ * hashes mean equal contexts. Equal contexts have the same hash only if their JSON is the same.
  */
 export function contextHashOf(scope: FlagSetScope, text: string | Uint8Array): string {
   return hash128(text, seedOf(scope))
 }
 
 /**
- * Returns the JSON of the context in a body, without parsing it. Returns `undefined` if the body
- * may contain anything else.
+ * Returns the JSON of the context in a body, without parsing the body. Returns `undefined` if the
+ * body may contain more than a context.
  */
 export function contextTextIn(body: Uint8Array): Uint8Array | undefined {
   return isContextAlone(body) ? body.subarray(CONTEXT_ALONE.length, body.length - 1) : undefined

@@ -50,7 +50,7 @@ interface AnswerInput {
   readonly now: number
 }
 
-/** Evaluates every flag. The caller must record the evaluation. */
+/** Evaluates every flag for a context. The caller must record the evaluation. */
 export function evaluationAnswer(
   flagSet: FlagSet,
   { context, contextHash, now }: AnswerInput & { readonly context: EvaluationContext },
@@ -68,7 +68,7 @@ export function evaluationAnswer(
 
 /**
  * Returns the tag in an `If-None-Match` header that matches the current version, step and context;
- * `undefined` if none does. Requires only the hash of the context.
+ * `undefined` if there is none. Only the hash of the context is needed.
  */
 export function findCurrentTag(
   flagSet: FlagSet,

@@ -6,8 +6,8 @@ import { MAX_QUEUED_BYTES, MAX_QUEUED_BYTES_OF_KEY } from '../runtime/memory-bou
 import { inNextTurn } from '../runtime/time-slice.ts'
 
 /**
- * The length of the periods in which evaluations are counted. A request counts once for each period
- * that its evaluation starts.
+ * The length of the periods by which evaluations are counted. A request counts once per period that
+ * its evaluation has started.
  */
 const COUNTED_MS = 2
 
@@ -18,8 +18,8 @@ const COUNTED_MS = 2
 const TURN_MS = 4
 
 /**
- * The duration up to which evaluations are not added up, because a turn rarely contains enough of
- * them to matter.
+ * The maximum duration of a short evaluation. Short evaluations are not added up, because a turn
+ * rarely contains enough of them to matter.
  */
 const SHORT_MS = 0.2
 
@@ -39,9 +39,9 @@ interface Queue {
 
 /**
  * Runs the evaluations of requests and sockets. Most take microseconds and run immediately. A slow
- * one counts as several requests of its SDK key. If the requests of a key take too long in one turn
- * of the event loop, further requests of the key wait for later turns, so that other work can run
- * in between. Keys with waiting requests take turns.
+ * evaluation counts as several requests of its SDK key. If the requests of a key take too long in
+ * one turn of the event loop, further requests of the key wait for later turns, so that other work
+ * can run in between. Keys with waiting requests take turns.
  */
 export class EvaluationScheduler {
   readonly #clock: Clock
@@ -63,7 +63,7 @@ export class EvaluationScheduler {
 
   /**
    * Runs the work of a request, immediately or in a later turn. `bytes` is the size of its body.
-   * Throws `RATE_LIMITED` if the queue has no room for it.
+   * Throws `RATE_LIMITED` if the work must wait and the queue is full.
    */
   run<Result>(
     scope: EnvironmentScope,
@@ -142,6 +142,6 @@ export class EvaluationScheduler {
 }
 
 function tooMany(): FlagError {
-  const message = 'Too many slow requests of this SDK key are waiting; retry in a second.'
+  const message = 'Too many slow requests are waiting; retry in a second.'
   return new FlagError('RATE_LIMITED', message, { details: { seconds: RETRY_AFTER_SECONDS } })
 }

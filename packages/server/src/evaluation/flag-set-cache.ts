@@ -24,10 +24,13 @@ import { assertNoNewFaults, assertValidDefinition } from './valid-definition.ts'
 /** The extensions that every flag set is compiled with, for evaluation, checks and explanations. */
 export const extensions: Extensions = { regex: re2, schemes }
 
-/** The flag set for each kind of SDK key; one object if clients may see every flag. */
+/** The flag set for each kind of SDK key. Both are one object if clients may see every flag. */
 export type FlagSetsByKind = Readonly<Record<SdkKeyKind, FlagSet>>
 
-/** A function that is called after flag sets were loaded. `before` is absent the first time. */
+/**
+ * A function that is called after the flag sets of an environment were loaded. `before` contains
+ * the previous flag sets; it is absent after the first load.
+ */
 export type FlagSetListener = (
   environmentId: string,
   after: FlagSetsByKind,
@@ -39,14 +42,17 @@ const IDLE_REFRESHES = 720
 
 /**
  * Limits on the time that is spent on loading versions of an environment, so that many changes in a
- * row do not block evaluations: the share of time, the time without a pause before the share
- * applies, and the longest pause.
+ * row do not block evaluations: the maximum share of time, the loading time without a pause before
+ * this share applies, and the longest pause.
  */
 const BUSY_SHARE = 0.02
 const BUSY_AT_A_STRETCH_MS = 250
 const LONGEST_REST_MS = 500
 
-/** The minimum time between reads of the context privacy; less than the check interval. */
+/**
+ * The minimum time between reads of the context privacy; less than the interval of the periodic
+ * checks.
+ */
 const PRIVACY_EVERY_MS = 4000
 
 interface FlagSetCacheOptions {
@@ -88,10 +94,10 @@ class Entry {
 }
 
 /**
- * Caches the compiled flag sets of the environments in use. For each environment there is one
- * complete, validated snapshot, which is replaced as a whole and never by an older version. After
- * the first load, reading a flag set never waits for the store. If the store fails or has an
- * invalid version, the last valid version is kept.
+ * Caches the compiled flag sets of the environments in use. The flag sets of an environment are
+ * validated and replaced as a whole, and never by an older version. After the first load, reading a
+ * flag set never waits for the store. If the store fails or has an invalid version, the last valid
+ * version is kept.
  */
 export class FlagSetCache {
   readonly #storage: Storage
@@ -112,7 +118,7 @@ export class FlagSetCache {
     return this.#swaps
   }
 
-  /** The number of environments with an old version, because the newest cannot be loaded. */
+  /** The number of environments with an old version because the newest version cannot be loaded. */
   get stale(): number {
     return [...this.#entries.values()].filter(({ failure }) => failure !== undefined).length
   }
@@ -130,7 +136,10 @@ export class FlagSetCache {
     return entry.flagSets[kind]
   }
 
-  /** Returns an environment's flag sets, or `undefined`. Does not count as a use. */
+  /**
+   * Returns the flag sets of an environment; `undefined` if the environment is not loaded. Does not
+   * count as a use.
+   */
   peek(environmentId: string): LoadedFlagSets | undefined {
     const { flagSets, checkedAt = 0 } = this.#entries.get(environmentId) ?? {}
     return flagSets === undefined ? undefined : { flagSets, checkedAt }
@@ -165,7 +174,7 @@ export class FlagSetCache {
 
   /**
    * Loads the newest version of a loaded environment, unless the cached version is `atLeast` or
-   * newer. Throws `UNAVAILABLE` if that fails; the cached flag sets are kept.
+   * newer. Throws `UNAVAILABLE` if loading fails; the cached flag sets are then kept.
    */
   async refresh(environmentId: string, atLeast = Number.POSITIVE_INFINITY): Promise<void> {
     const entry = this.#entries.get(environmentId)
@@ -174,8 +183,8 @@ export class FlagSetCache {
   }
 
   /**
-   * Refreshes all loaded environments. Drops those that are not `inUse` and were not used recently.
-   * Failures are logged and do not reject.
+   * Refreshes all loaded environments. Drops environments that are not `inUse` and were not used
+   * recently. Failures are logged; the promise never rejects.
    */
   async refreshAll(inUse: (environmentId: string) => boolean): Promise<void> {
     const refreshes: Promise<void>[] = []

@@ -12,11 +12,11 @@ const flags = Array.from({ length: 100 }, (_, index) => textFlag(`flag-${index}`
 const definition: FlagSetDefinition = { version: 1, flags, segments: [] }
 
 describe('assertValidDefinition', () => {
-  it('The check of a definition may be interrupted after every four flags', () => {
+  it('The check of a definition can be interrupted after every four flags', () => {
     expect(interruptionsOf(definition)).toBe(25)
   })
 
-  it('The check of a definition skips the flags of the previous definition', () => {
+  it('The check of a definition skips the flags that the previous definition contains', () => {
     const next = { ...definition, flags: [...flags, textFlag('new', 'hello')] }
     expect(interruptionsOf(next, definition)).toBe(1)
   })

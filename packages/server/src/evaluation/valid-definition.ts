@@ -3,8 +3,8 @@ import { definitionFaultIncrementally, findErrors } from '@ff/core/authoring'
 
 /**
  * Throws `INVALID_DEFINITION` if a definition must not be evaluated: a field has the wrong type or
- * is out of range, or two flags have the same key. Skips flags and segments that are the same
- * objects in `known`, because they were checked before. The work may be interrupted at each
+ * is out of range, or two flags have the same key. Skips flags and segments that `known` contains
+ * as the same objects, because they were checked before. The check can be interrupted at each
  * `yield`.
  */
 export function* assertValidDefinition(
@@ -22,8 +22,8 @@ export function* assertValidDefinition(
 }
 
 /**
- * Throws `INVALID_DEFINITION` if a flag set has faults, such as a broken reference, that the flag
- * set that it replaces does not have.
+ * Throws `INVALID_DEFINITION` if `after` has a fault, such as a broken reference, that `before`
+ * does not have.
  */
 export function assertNoNewFaults(after: FlagSet, before: FlagSet): void {
   const known = new Set(findErrors(before).map(({ message }) => message))
@@ -34,8 +34,8 @@ export function assertNoNewFaults(after: FlagSet, before: FlagSet): void {
 }
 
 /**
- * Returns the fault with its path. If it is inside a flag or segment, includes the key of that flag
- * or segment.
+ * Returns the path and the message of a fault. If a flag or segment has the fault, its key is
+ * included.
  */
 function located(definition: FlagSetDefinition, { path, message }: Issue): string {
   const [list, index] = path.split('.')

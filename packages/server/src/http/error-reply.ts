@@ -22,8 +22,8 @@ const MANAGEMENT_STATUS = {
 } as const satisfies Record<FlagErrorCode, number>
 
 /**
- * The status codes of the SDK endpoints. They promise a shorter list, so other statuses become 400
- * or 500.
+ * The status codes of the SDK endpoints. These endpoints use fewer statuses, so other statuses
+ * become 400 or 500.
  */
 const SDK_STATUS = {
   ...MANAGEMENT_STATUS,
@@ -60,7 +60,7 @@ export function toKnownError(error: unknown, logger: Logger): FlagError {
     return error
   }
   logger.error('A request failed unexpectedly', { cause: error })
-  return new FlagError('INTERNAL', 'The server failed to process this request.')
+  return new FlagError('INTERNAL', 'The server failed to process the request.')
 }
 
 function headersOf(error: FlagError, scheme: 'ApiKey' | 'Bearer'): Record<string, string> {

@@ -22,7 +22,7 @@ interface EventsReplyOptions {
 
 const MINUTE_MS = 60_000
 
-/** The maximum age of evaluations. Older ones are not counted. */
+/** The maximum age of reported evaluations. Older evaluations are not counted. */
 const OLDEST_MS = 24 * 60 * MINUTE_MS
 
 /**
@@ -36,7 +36,7 @@ export async function eventsReply(
   const body = (await exchange.json(MAX_BODY_BYTES)).parse()
   const request = asEventsRequest(body)
   if (request === undefined) {
-    const message = `${findEventsFault(body)}: is missing, or not what it must be.`
+    const message = `${findEventsFault(body)} is missing or has an invalid value.`
     throw new FlagError('INVALID_REQUEST', message)
   }
   const { flags } = await cache.get(scope)
@@ -60,8 +60,8 @@ function sumOf(counts: readonly { readonly count: number }[]): number {
 }
 
 /**
- * Returns the count that an event adds; `undefined` if its flag or variation is unknown, or if it
- * is too old.
+ * Returns the count that an event adds; `undefined` if the flag or variation is unknown, or if the
+ * event is too old.
  */
 function toCount(
   { variationKey, reason, count, micros, from, contextKeys }: ReportedEvaluation,
@@ -85,9 +85,9 @@ class ClientReportLimit {
   readonly #counted = new Map<string, number>()
 
   /**
-   * Returns the part of a count that is within the limit of its flag, with the same share of the
-   * duration and at most one context key for each evaluation. Returns `undefined` if the limit is
-   * reached.
+   * Returns the part of `reported` that is within the limit of its flag. The duration is reduced in
+   * proportion, and at most one context key per evaluation is kept. Returns `undefined` if the
+   * limit is reached.
    */
   apply(reported: ReportedCount): ReportedCount | undefined {
     const { flagId, contextKeys } = reported

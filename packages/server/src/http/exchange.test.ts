@@ -25,7 +25,7 @@ describe('targetBelow', () => {
     ['/flags', '/?/flags/a'],
     ['/flags', 'http://flags/a'],
     ['', '*'],
-  ])('The base path %j does not contain %j', (basePath, address) => {
+  ])('The base path %j does not contain the address %j', (basePath, address) => {
     expect(targetBelow(basePath, address)).toBeUndefined()
   })
 })

@@ -16,8 +16,8 @@ export interface Exchange extends Client {
   /** The query without the question mark; empty if there is none. */
   readonly query: string
   /**
-   * Reads the body. Throws `PAYLOAD_TOO_LARGE` if it has more than `maxBytes`. Synchronous if the
-   * whole body has arrived.
+   * Reads the body. Throws `PAYLOAD_TOO_LARGE` if the body has more than `maxBytes` bytes.
+   * Synchronous if the whole body has arrived.
    */
   json(maxBytes: number): JsonBody | Promise<JsonBody>
   /**
@@ -55,7 +55,7 @@ export interface Reply {
    * The body; `null` for none, as for 204 and 304. It must be read only once, because the reply to
    * a poll frees its bytes when they are read.
    *
-   * Bytes are sent without a copy, so that several replies may share them. Chunks are read as fast
+   * Bytes are sent without a copy, so that several replies can share them. Chunks are read as fast
    * as the client receives them. If the client disconnects, `return` is called on their iterator,
    * even if no chunk was read. If the iterator fails, the connection is closed, so that the body
    * does not appear complete.
@@ -91,7 +91,7 @@ export interface RequestTarget {
 
 /**
  * Returns the path and query of an address relative to `basePath`; `undefined` if the address is
- * not below it. The address is a path or an absolute URL, which proxies may send.
+ * not below it. The address is a path or an absolute URL; some proxies send the latter.
  */
 export function targetBelow(basePath: string, address: string): RequestTarget | undefined {
   const local = address.startsWith('/') ? address : address.replace(/^https?:\/\/[^/?#]*/i, '')

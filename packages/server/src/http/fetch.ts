@@ -23,7 +23,7 @@ export function createFetch(
   return async (request) => {
     const target = targetBelow(basePath, request.url)
     if (target === undefined) {
-      const outside = new FlagError('NOT_FOUND', 'There is nothing at this path.')
+      const outside = new FlagError('NOT_FOUND', 'There is no such path.')
       return toResponse(managementErrorReply(outside, silentLogger), request.method)
     }
     return toResponse(await handle(toExchange(request, target)), request.method)

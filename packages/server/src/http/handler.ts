@@ -14,10 +14,15 @@ import { isSdkPath } from './sdk.ts'
 export type Handle = (exchange: Exchange) => Reply | Promise<Reply>
 
 interface HandlerOptions {
-  /** Resolves when the server is ready; `undefined` if it is already. */
+  /**
+   * Returns a promise that resolves when the server is ready; `undefined` if it is already ready.
+   */
   readonly whenReady: () => Promise<void> | undefined
   readonly sdk: Handle
-  /** Handles the paths that are not the server's own; `undefined` without a management plane. */
+  /**
+   * Handles all paths that the server does not handle itself; `undefined` without a management
+   * plane.
+   */
   readonly management: Handle | undefined
   readonly metrics: Metrics
   /** `true` if `GET /metrics` needs no credentials. */
@@ -60,8 +65,8 @@ function answer(options: HandlerOptions, exchange: Exchange): Reply | Promise<Re
 }
 
 /**
- * Handles the paths of the server itself. The management plane, if there is one, handles all
- * others.
+ * Handles the probes and the public metrics. The management plane handles all other paths; without
+ * one, their reply is an error.
  */
 function ownReply(options: HandlerOptions, exchange: Exchange): Reply | Promise<Reply> {
   const { management, metrics, metricsArePublic, storage, clock } = options
@@ -74,21 +79,24 @@ function ownReply(options: HandlerOptions, exchange: Exchange): Reply | Promise<
   if (management !== undefined) return management(exchange)
   const error =
     path === METRICS_PATH
-      ? new FlagError('UNAUTHENTICATED', 'The metrics of this server are not public.')
+      ? new FlagError('UNAUTHENTICATED', 'Metrics are private; set the option `metricsArePublic`.')
       : new FlagError('NOT_FOUND', 'There is no such path.')
   return privateReply(exchange, () => Promise.reject(error), options)
 }
 
 /**
- * The maximum duration of the query that checks the store. If it takes longer, the server is not
- * ready.
+ * The maximum duration of the query that checks the store. If the query takes longer, the server is
+ * not ready.
  */
 const READY_WITHIN_MS = 2000
 
-/** The paths of the health and readiness probes. Neither needs a token. */
+/** The paths of the health and readiness probes. These paths need no token. */
 export const PROBE_PATHS = { health: '/health', ready: '/ready' } as const
 
-/** Returns a reply if the store responds in time. Throws `UNAVAILABLE` if it does not. */
+/**
+ * Returns the reply of the readiness probe. Throws `UNAVAILABLE` if the store does not respond
+ * within two seconds.
+ */
 export async function readyReply(storage: Storage, clock: Clock): Promise<Reply> {
   const answered = storage.list('organization', { limit: 1 }).then(
     () => true,

@@ -45,7 +45,9 @@ export interface PollRequest extends SdkRequest {
 /** A poll that waits for its flag set, without its body and with the context as text. */
 interface Arrival extends Omit<PollRequest, 'context' | 'since'> {
   readonly held: HeldContext
-  /** The parsed entity tag; `unknown` if it is not valid; `undefined` as in `PollRequest`. */
+  /**
+   * The parsed entity tag; `unknown` if it is not valid; `undefined` to wait for the next change.
+   */
   readonly since: EntityTag | 'unknown' | undefined
 }
 
@@ -74,7 +76,10 @@ export class LongPolls {
   readonly #pending = new Set<PendingPoll>()
   /** Cancels the timer, which all pending polls share. */
   #cancelCheck: Cancel | undefined
-  /** The last result. Clients with equal contexts receive their replies one after another. */
+  /**
+   * The last result. It is reused, because clients with equal contexts often receive their replies
+   * one after another.
+   */
   #last: (Omit<AnswerInput, 'context'> & { readonly answer: PollAnswer }) | undefined
 
   constructor(options: LongPollsOptions) {
@@ -83,10 +88,11 @@ export class LongPolls {
 
   /**
    * Resolves the reply with the values of the context if they differ from the client's values.
-   * Otherwise the reply stays pending until they differ, the hold time is over, the key is revoked,
-   * or the poll is ended to make room. Throws `UNAVAILABLE` if the client has a newer version that
-   * this process cannot load, `PAYLOAD_TOO_LARGE` if the context is too large to be kept, and
-   * `RATE_LIMITED` if there is no room.
+   * Otherwise the reply stays pending until the values differ, the hold time is over, the key is
+   * revoked, the server closes, or the poll is ended to make room for other clients. Throws
+   * `UNAVAILABLE` if the client has a newer version that this process cannot load,
+   * `PAYLOAD_TOO_LARGE` if the context is too large to be kept, and `RATE_LIMITED` if there is no
+   * room.
    */
   wait({ context, since, ...poll }: PollRequest): void | Promise<void> {
     const arrival = {
@@ -99,7 +105,10 @@ export class LongPolls {
     this.#begin(arrival, loaded, context)
   }
 
-  /** Loads the flag set first. The budget is also charged for polls that wait for the store. */
+  /**
+   * Loads the flag set and then begins the poll. The budget is charged for the poll while it waits
+   * for the store.
+   */
   async #waitForStore(arrival: Arrival): Promise<void> {
     const { cache, budget, scheduler } = this.options
     const { scope, held, since } = arrival
@@ -121,7 +130,9 @@ export class LongPolls {
     }
   }
 
-  /** Registers the session or replies. Synchronous, so that the session misses no change. */
+  /**
+   * Replies immediately or registers a session. Synchronous, so that the session misses no change.
+   */
   #begin(arrival: Arrival, loaded: FlagSet, context?: EvaluationContext): void {
     const { cache, sessions, clock } = this.options
     const { scope, held, since, exchange, headers, resolve } = arrival
@@ -169,8 +180,8 @@ export class LongPolls {
   }
 
   /**
-   * Returns `true` if the client has the values that this process would send, or those of a later
-   * step. Returns `false` if its tag is unknown or has a newer version.
+   * Returns `true` if the client has the values that this process would send, or the values of a
+   * later step. Returns `false` if the client's tag is unknown or has a newer version.
    */
   #isUpToDate(since: EntityTag | 'unknown', input: AnswerInput): boolean {
     const { group, state } = input
@@ -181,7 +192,7 @@ export class LongPolls {
     return since.valuesHash === this.#answerTo(input).tag.valuesHash
   }
 
-  /** Returns the current values for a session's client. Pass `context` if it is parsed. */
+  /** Returns the current values for a session's client. Pass `context` if it is already parsed. */
   currentAnswer(session: FlagSession, context?: EvaluationContext): PollAnswer {
     const { cache, clock } = this.options
     const { scope, group, lastDelivered } = session
@@ -195,8 +206,8 @@ export class LongPolls {
     let bytes: Uint8Array | null = answer.bytes
     return {
       ...evaluationReply(answer, headers),
-      // The promise of the reply is in the old generation of the garbage collector. Without this,
-      // the bytes would stay in memory until a full collection.
+      // The promise of the reply is in the old generation of the garbage collector. Without this
+      // getter, the bytes would stay in memory until a full collection.
       get body() {
         const body = bytes
         bytes = null

@@ -37,12 +37,12 @@ const BOUNDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 100_000] as
 const DURATION = 'ff_evaluation_duration_seconds'
 
 /**
- * The metrics of `GET /metrics`. Counting is a single increment. All other work happens when they
- * are read.
+ * The metrics of `GET /metrics`. Counting is a single increment. All other work happens when the
+ * metrics are read.
  */
 export class Metrics {
   readonly #requests = new Float64Array(FAMILIES.length * STATUSES)
-  /** One bucket for each bound, and one for longer durations. */
+  /** One bucket per bound, and one bucket for longer durations. */
   readonly #durations = new Float64Array(BOUNDS.length + 1)
   #totalMicros = 0
   readonly #watched: Metric[] = []

@@ -7,9 +7,9 @@ import { discardBody, type Exchange, type Headers, type Reply } from './exchange
 const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const
 
 /**
- * Completes the reply of a path that is not an SDK path. Errors become the management envelope,
- * replies to HEAD have no body, and caches must not store the reply. `more` contains additional
- * headers; it is read after `answer` has finished. Never rejects.
+ * Creates the reply at a path that is not an SDK path from the result of `answer`. Errors are sent
+ * in the management envelope, replies to HEAD have no body, and caches must not store the reply.
+ * `more` contains additional headers; it is read after `answer` has finished. Never rejects.
  */
 export async function privateReply(
   exchange: Exchange,

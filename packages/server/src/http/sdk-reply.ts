@@ -93,12 +93,16 @@ export function evaluationReply({ tag, json }: EvaluationAnswer, headers: SdkHea
   return { status: 200, headers, body: json }
 }
 
-/** The JSON text of each flag set in use. It is cached because it is large and often requested. */
+/**
+ * The JSON text of each flag set in use. The texts are cached because they are large and often
+ * requested.
+ */
 const texts = new WeakMap<FlagSet, string>()
 
 /**
  * Creates the reply with the definition of the flag set, in the form that `compileFlagSet` accepts,
- * or 304 if the client already has it. Throws `FORBIDDEN` unless the key is of kind `server`.
+ * or 304 if the client already has this flag set. Throws `FORBIDDEN` unless the key is of kind
+ * `server`.
  */
 export async function flagSetReply(
   cache: FlagSetCache,
@@ -121,7 +125,7 @@ export async function flagSetReply(
   return { status: 200, headers: { ...about, 'Content-Type': JSON_TYPE }, body }
 }
 
-/** Returns `true` if `If-None-Match` contains the tag, by weak comparison. */
+/** Returns `true` if an `If-None-Match` header contains the tag, strong or weak, or `*`. */
 function isNamedIn(header: string | undefined, tag: string): boolean {
   const named = (header ?? '').split(',').map((text) => text.trim())
   return named.some((text) => text === '*' || text === tag || text === `W/${tag}`)

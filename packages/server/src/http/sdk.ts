@@ -88,7 +88,7 @@ export class SdkEndpoints {
   #reply(exchange: Exchange, headers: SdkHeaders): Reply | Promise<Reply> {
     const { method, path } = exchange
     const route = this.#routes.get(path)
-    if (route === undefined) throw new FlagError('NOT_FOUND', 'There is nothing at this path.')
+    if (route === undefined) throw new FlagError('NOT_FOUND', 'There is no such path.')
     const { allowed, reply } = route
     const allow = `${allowed}, OPTIONS`
     if (method === 'OPTIONS') return preflight(allow, headers, isForPages(path))
@@ -105,7 +105,8 @@ export class SdkEndpoints {
       mapMaybeAsync(exchange.json(MAX_BODY_BYTES), (body) => {
         const request = { scope, body, ifNoneMatch: exchange.header('if-none-match') }
         return mapMaybeAsync(cache.find(scope) ?? loadFor(request, cache), (loaded) => {
-          // A slow request may have to wait. It then uses the flag set that is current afterwards.
+          // A slow request can wait for a later turn. It then uses the flag set that is current in
+          // that turn.
           const work = () => {
             const flagSet = cache.find(scope) ?? loaded
             const answer = answerTo(request, flagSet, clock.now())
@@ -119,7 +120,10 @@ export class SdkEndpoints {
     )
   }
 
-  /** Returns the only promise that stays pending for a poll. It never rejects. */
+  /**
+   * Returns the reply to a poll. This is the only promise that stays pending for the poll. It never
+   * rejects.
+   */
   #poll(exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
     return new Promise((resolve) => {
       this.#beginPoll({ exchange, headers, resolve }).catch((error: unknown) => {
@@ -175,15 +179,15 @@ export class SdkEndpoints {
 }
 
 /**
- * Returns `true` if pages of other origins may read the replies at a path. They may not read the
- * flag set, because it contains every rule.
+ * Returns `true` if pages of other origins may read the replies at a path. Such pages cannot read
+ * the flag set, because it contains every rule.
  */
 function isForPages(path: string): boolean {
   return path !== SDK_PATHS.flagSet
 }
 
 function refuseWithoutUpgrade(): never {
-  throw new FlagError('INVALID_REQUEST', 'Open a WebSocket at this path.')
+  throw new FlagError('INVALID_REQUEST', 'This path accepts only WebSocket connections.')
 }
 
 function preflight(allow: string, headers: SdkHeaders, isAllowed: boolean): Reply {
@@ -202,7 +206,8 @@ interface EvaluateRequest {
 }
 
 /**
- * Loads the flag set after validating the request, so that nothing is loaded for an invalid one.
+ * Loads the flag set after validating the request, so that nothing is loaded for an invalid
+ * request.
  */
 function loadFor({ scope, body }: EvaluateRequest, cache: FlagSetCache): Promise<FlagSet> {
   contextIn(body)
@@ -235,7 +240,7 @@ function contextIn(body: JsonBody): EvaluationContext {
 }
 
 function missingContext(): FlagError {
-  return new FlagError('INVALID_REQUEST', 'The body must be an object with an object `context`.')
+  return new FlagError('INVALID_REQUEST', 'The body must be a JSON object such as {"context":{…}}.')
 }
 
 /**

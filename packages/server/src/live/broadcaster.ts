@@ -8,8 +8,8 @@ import { DeliveryQueue } from './delivery-queue.ts'
 import type { SessionRegistry } from './session-registry.ts'
 
 /**
- * The interval at which versions and keys are read again, so that a lost hint costs less than ten
- * seconds.
+ * The interval at which versions and keys are read again, so that the loss of a hint delays a
+ * change by less than ten seconds.
  */
 const CHECK_EVERY_MS = 5000
 
@@ -29,7 +29,7 @@ interface BroadcasterOptions {
 export class Broadcaster {
   readonly #options: BroadcasterOptions
   readonly #queue: DeliveryQueue
-  /** The step of each flag set that was published last. */
+  /** The last published step of each flag set. */
   readonly #publishedSteps = new WeakMap<FlagSet, number>()
   #unsubscribe: Unsubscribe | undefined
   #cancelCheck: Cancel | undefined
@@ -43,8 +43,8 @@ export class Broadcaster {
   }
 
   /**
-   * Subscribes to the change feed and starts the periodic checks. Must be called before anything is
-   * read, so that no change is missed.
+   * Subscribes to the change feed and starts the periodic checks. Must be called before flag sets
+   * and keys are read, so that no change is missed.
    */
   async start(): Promise<void> {
     this.#unsubscribe ??= await this.#options.changeFeed.subscribe((change) =>
@@ -106,8 +106,8 @@ export class Broadcaster {
   }
 
   /**
-   * Publishes flag sets that have reached another step. It is an earlier step if the clock was set
-   * back.
+   * Publishes flag sets that have reached another step. The other step is an earlier one if the
+   * clock was set back.
    */
   #publishSteps(): void {
     const now = this.#options.clock.now()

@@ -43,7 +43,7 @@ describe('ClientBudget', () => {
     expect(budget.gaveWay).toBe(2)
   })
 
-  it('One key may take all places of a client budget if no other key needs one', () => {
+  it('One key can use the whole number of clients if no other key needs room', () => {
     const { ended, open } = createScene({ clients: 10, bytes: BYTES })
     open('a.only', 0, 10)
     expect(ended).toEqual([])
@@ -78,7 +78,7 @@ describe('ClientBudget', () => {
     expect(ended).toEqual(Array.from({ length: 5 }, () => 'a.1 0'))
   })
 
-  it('A key may use at most a quarter of the bytes, and an organization half', () => {
+  it('A key can use at most a quarter of the bytes, and an organization half', () => {
     const { open, codeOf } = createScene({ clients: 100, bytes: BYTES })
     open('a.1', 250)
     expect(codeOf(() => open('a.1', 1))).toBe('RATE_LIMITED')

@@ -4,7 +4,7 @@ import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { type Ranked, Ranking } from './ranking.ts'
 
-/** The measures that are limited: the number of live clients, and the bytes of their contexts. */
+/** The limited measures: the number of live clients, and the bytes of their contexts. */
 const MEASURES = ['clients', 'bytes'] as const
 type Measure = (typeof MEASURES)[number]
 type Amounts = Readonly<Record<Measure, number>>
@@ -42,7 +42,10 @@ class Holding implements Ranked {
 /** The usage of an SDK key, an organization or the whole server. */
 class Account {
   readonly id: string
-  /** The organization of an SDK key, or the server for an organization. */
+  /**
+   * The account of the SDK key's organization, or of the whole server for an organization;
+   * `undefined` for the server.
+   */
   readonly parent: Account | undefined
   readonly clients = new Holding(this)
   readonly bytes = new Holding(this)
@@ -69,10 +72,10 @@ class Account {
 /**
  * Limits the number of live clients and the memory of their contexts. If there is no room for a new
  * client, the budget ends clients of the organization with the largest usage, and of these first
- * the clients of its largest SDK key. If the organization of the new client would become as large,
- * clients of its own largest SDK key are ended. If the key of the new client would become as large,
- * the new client is refused. Of the bytes, an SDK key may use at most a quarter and an organization
- * half, even if there is room.
+ * the clients of the SDK key with the largest usage. If the new client's organization would reach
+ * the largest usage, clients of that organization's largest SDK key are ended instead. If the new
+ * client's key would reach the usage of that largest key, the new client is refused. An SDK key can
+ * use at most a quarter of the bytes, and an organization half, even if there is room.
  *
  * Every client is charged for its context, although equal contexts are stored only once. The charge
  * of a client therefore does not depend on other clients. The duration of each call grows with the
@@ -113,7 +116,7 @@ export class ClientBudget {
   }
 
   /**
-   * Changes the bytes of a client's context. Throws as `reserve` does if there is no room, and then
+   * Changes the bytes of a client's context. If there is no room, throws as `reserve` does and
    * keeps the old charge. Does nothing after `release`.
    */
   change(reservation: Reservation, bytes: number): void {
@@ -136,8 +139,8 @@ export class ClientBudget {
   }
 
   /**
-   * Ends clients until there is room for the demand. Throws before ending any client if that is not
-   * possible.
+   * Ends clients until there is room for `demand`. Throws `RATE_LIMITED`, without ending any
+   * client, if no room can be made.
    */
   #makeRoom(owner: Owner, demand: Amounts): void {
     this.#assertWithinShares(owner, demand)
@@ -172,9 +175,10 @@ export class ClientBudget {
   }
 
   /**
-   * Returns the account that must end clients. It uses more than the demand, so that ending its
-   * clients always creates enough room. It also uses more than the new client's account will, so
-   * that the two do not displace each other in turns.
+   * Returns the account with clients to end. This account uses more than `demand`, so that ending
+   * its clients always creates enough room. It also uses more than the new client's account will
+   * use, so that the two accounts do not displace each other in turns. Throws `RATE_LIMITED` if
+   * there is no such account.
    */
   #accountToGiveWay(measure: Measure, owner: Owner, demand: number): Account {
     let parent: Account | undefined = this.#total

@@ -5,8 +5,8 @@ const MESSAGES =
   'A message must be {"type":"init","sdkKey":"ff_…","context":{…}}, {"type":"context","context":{…}} or {"type":"ping"}.'
 
 /**
- * Parses the message of a client. Returns `unknown` if this release does not know its type. Throws
- * `INVALID_REQUEST` if the text is not JSON or the message is not valid.
+ * Parses the message of a client. Returns `unknown` if this release does not support the type of
+ * the message. Throws `INVALID_REQUEST` if the text is not JSON or the message is not valid.
  */
 export function parseMessage(text: string): ClientMessage | 'unknown' {
   const json = parseJson(text)

@@ -17,9 +17,9 @@ interface Delivery {
 }
 
 /**
- * Sends changes to live clients in time slices, so that requests are processed in between. A newer
- * flag set replaces the old one in a running delivery for all remaining sessions, without waiting
- * for the end.
+ * Sends changes to live clients in time slices, so that requests are processed in between. If a
+ * newer flag set is published during a delivery, the remaining sessions receive the newer one
+ * immediately, and the other sessions receive it afterwards.
  */
 export class DeliveryQueue {
   readonly #registry: SessionRegistry
@@ -62,7 +62,8 @@ export class DeliveryQueue {
       const isOver = deliverSome(delivery.sessions, current, slice)
       this.#deliveries.delete(name)
       if (isOver && !delivery.isOvertaken) continue
-      // It moves to the end of the queue, so that a large environment does not delay small ones.
+      // The delivery moves to the end of the queue, so that a large environment does not delay
+      // small ones.
       const next = isOver ? this.#begin(delivery.scope, delivery.flagSet) : delivery
       this.#deliveries.set(name, next)
       if (!isOver) break
@@ -71,8 +72,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * Schedules the next time slice. The first one waits too, because loading the new version has
-   * already used this turn.
+   * Schedules the next time slice. Even the first time slice starts in a later turn, because
+   * loading the new version has already taken time in this turn.
    */
   #schedule(): void {
     if (this.#isScheduled) return

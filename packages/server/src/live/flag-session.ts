@@ -6,8 +6,8 @@ import { type FlagSetState, type FlagUpdate, flagSetDiffOf } from './flag-set-di
 import { contextOfText, type SubscriberGroup } from './held-context.ts'
 
 /**
- * The reason why the server ends a session: its key is no longer valid, the server is closing, or
- * its place is needed for another client.
+ * The reason why the server ends a session: its key is no longer valid (`keyRefused`), the server
+ * is closing (`goingAway`), or another client needs room (`gaveWay`).
  */
 export type EndReason = 'keyRefused' | 'goingAway' | 'gaveWay'
 
@@ -18,8 +18,8 @@ export type LiveTransport = 'ws' | 'poll'
 export interface SessionSink {
   readonly transport: LiveTransport
   /**
-   * Sends an update. Returns `false` if the client is too slow to receive it now.
-   * `FlagSession.resume` must be called later.
+   * Sends an update. Returns `false` if the client is too slow to receive the update now. The sink
+   * must then call `FlagSession.resume` when the client can receive updates again.
    */
   deliver(update: FlagUpdate): boolean
   /** Ends the connection or poll of the client. */
@@ -62,7 +62,7 @@ export class FlagSession {
     return this.#group
   }
 
-  /** The state that the client's values belong to. */
+  /** The state of the last delivery, which determines the client's values. */
   get lastDelivered(): FlagSetState {
     return this.#lastDelivered
   }

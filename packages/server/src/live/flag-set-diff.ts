@@ -66,7 +66,7 @@ interface SharedUpdate {
 /** The diffs by the state after the change, then by the state before it. */
 const diffs = new WeakMap<FlagSetState, WeakMap<FlagSetState, FlagSetDiff>>()
 
-/** Returns the diff between two states. `after` is usually the later one. */
+/** Returns the diff between two states. `after` is usually the later state. */
 export function flagSetDiffOf(before: FlagSetState, after: FlagSetState): FlagSetDiff {
   const toAfter = getOrInsert(diffs, after, () => new WeakMap<FlagSetState, FlagSetDiff>())
   return getOrInsert(toAfter, before, () => new FlagSetDiff(before, after))
@@ -79,7 +79,7 @@ export function flagSetDiffOf(before: FlagSetState, after: FlagSetState): FlagSe
 export class FlagSetDiff {
   readonly #before: FlagSetState
   readonly #after: FlagSetState
-  /** The keys of the flags that can have different values. */
+  /** The keys of the flags that can have different values in the two states. */
   readonly #flagKeys: readonly string[]
   /** Updates by the outcomes before and after; `null` if the values are the same. */
   readonly #shared = new Map<string, SharedUpdate | null>()

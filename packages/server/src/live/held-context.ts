@@ -2,8 +2,8 @@ import { type EvaluationContext, FlagError } from '@ff/core'
 import { MAX_HELD_CONTEXT_BYTES } from '@ff/protocol/sdk'
 
 /**
- * A group of sessions with equal contexts, within one environment and kind of SDK key. It is the
- * same object while the group has sessions.
+ * A group of sessions with equal contexts, within one environment and kind of SDK key. The object
+ * stays the same while the group has sessions.
  */
 export interface SubscriberGroup {
   /** A name that is unique among the groups of the scope. */
@@ -48,8 +48,8 @@ export function contextOfText(text: string): EvaluationContext {
 }
 
 /**
- * Returns the length of a text in UTF-8. The result is exact only if a text of this length can be
- * too large.
+ * Returns the length of a text in UTF-8, in bytes. If the text is too short to exceed
+ * `MAX_HELD_CONTEXT_BYTES`, returns its number of UTF-16 units instead, which is faster.
  */
 function utf8Length(text: string): number {
   // A UTF-16 unit needs at most three bytes in UTF-8.

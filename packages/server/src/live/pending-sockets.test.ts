@@ -26,7 +26,7 @@ it('The oldest sockets of an address are displaced, in order, after arrived data
   expect(displaced).toEqual(['a1', 'a2', 'a3'])
 })
 
-it('No socket is displaced if enough sockets of the same address leave before the turn ends', async () => {
+it('No socket is displaced if enough sockets of the same address are closed before the turn ends', async () => {
   const { pending, displaced, open } = createScene(2, 100)
   const sockets = ['a1', 'a2', 'a3'].map((name) => open(name, 'a'))
   for (const socket of sockets.slice(2)) pending.remove(socket)
@@ -34,7 +34,7 @@ it('No socket is displaced if enough sockets of the same address leave before th
   expect(displaced).toEqual([])
 })
 
-it('Beyond the total limit, the oldest socket of the address with the most is displaced immediately', () => {
+it('Beyond the total limit, the oldest socket of the address with the most sockets is displaced immediately', () => {
   const { pending, displaced, open } = createScene(100, 6)
   for (const name of ['a1', 'a2']) open(name, 'a')
   for (const name of ['b1', 'b2', 'b3']) open(name, 'b')

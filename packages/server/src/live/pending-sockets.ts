@@ -44,7 +44,8 @@ export class PendingSockets {
   readonly #groups = new Map<PendingSocket, Group>()
   readonly #ranking = new Ranking<Group>()
   /**
-   * The groups that may be beyond the limit of an address. If there are any, a sweep is scheduled.
+   * The groups that may exceed the limit of an address. If there are any, displacement is
+   * scheduled.
    */
   readonly #crowded = new Set<Group>()
   #displaced = 0
@@ -64,7 +65,7 @@ export class PendingSockets {
     return this.#displaced
   }
 
-  /** Adds a socket. All sockets with an unknown address count as one address. */
+  /** Adds a socket. All sockets with an unknown address count as sockets of one address. */
   add(socket: PendingSocket, address: string | undefined): void {
     const group = getOrInsert(this.#byAddress, address, () => new Group(address))
     this.#groups.set(socket, group)
@@ -90,8 +91,8 @@ export class PendingSockets {
   }
 
   /**
-   * Schedules the displacement of sockets of one address, after arrived data was read. After many
-   * upgrades at the same time, this data often contains the `init` of a valid client.
+   * Schedules the displacement of the oldest sockets of a group. Data that has already arrived is
+   * read first, because after many upgrades it often contains the `init` of valid clients.
    */
   #sweepSoon(group: Group): void {
     const isSwept = this.#crowded.size > 0
@@ -106,7 +107,7 @@ export class PendingSockets {
     })
   }
 
-  /** Yields each crowded group once for each of its sockets that must be displaced. */
+  /** Yields a crowded group one time for each socket of the group that must be displaced. */
   *#excess(): Iterable<Group> {
     for (const group of this.#crowded) {
       while (group.amount > this.#perAddress) yield group

@@ -2,7 +2,7 @@
 export interface Ranked {
   /** The number by which items are ranked. */
   amount: number
-  /** The position of the item in the ranking; -1 if it is in none. */
+  /** The position of the item in the ranking; -1 if the item is in no ranking. */
   rank: number
 }
 

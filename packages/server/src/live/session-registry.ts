@@ -24,7 +24,10 @@ export class SubscriberGroups implements Iterable<FlagSession> {
     return this.#byName.size === 0
   }
 
-  /** Returns the group of a context. A new group is registered when its first session is added. */
+  /**
+   * Returns the group of the context with this JSON text. A new group is registered when its first
+   * session is added.
+   */
   of(text: string): SubscriberGroup {
     const contextHash = contextHashOf(this.#scope, text)
     const found = this.#byName.get(contextHash)
@@ -73,7 +76,7 @@ export class SessionRegistry {
     return (this.#find(scope) ?? new SubscriberGroups(scope)).of(text)
   }
 
-  /** Registers a session. After `close`, ends it immediately. */
+  /** Registers a session. After `close`, the session is ended immediately. */
   add(session: FlagSession): void {
     const { scope } = session
     getOrInsert(this.#byScope, nameOf(scope), () => new SubscriberGroups(scope)).add(session)

@@ -24,7 +24,9 @@ import type { SocketLike, SocketRefusal } from './socket-like.ts'
 
 /** The dependencies that all connections of one server share. */
 export interface SocketConnectionOptions {
-  /** Resolves when the server is ready; `undefined` if it is already. */
+  /**
+   * Returns a promise that resolves when the server is ready; `undefined` if it is already ready.
+   */
   readonly whenReady: () => Promise<void> | undefined
   readonly keys: SdkKeyVerifier
   readonly limiter: RequestLimiter
@@ -36,7 +38,7 @@ export interface SocketConnectionOptions {
   readonly throttle: ConnectionThrottle
   readonly usage: UsageRecorder
   readonly clock: Clock
-  /** Converts an error to the message that the client receives, and counts it. */
+  /** Converts an error to the message that the client receives, and counts refusals with 429. */
   readonly toRefusal: (error: unknown) => SocketRefusal
 }
 
@@ -44,9 +46,10 @@ export interface SocketConnectionOptions {
 const STUCK_AFTER_MS = 10_000
 
 /**
- * The connection of one client: `init`, its verification, a session and its end. The socket can be
- * of any kind. Its binding calls `receive` for each text, `refuse` for a message that is not text,
- * and `closed` when the socket has closed.
+ * The connection of one client. Waits for `init`, verifies its key, starts a session and processes
+ * later messages. The socket can be of any platform. The binding of the platform calls `receive`
+ * for each text message, `refuse` for a message that is not text, and `closed` when the socket has
+ * closed.
  */
 export class SocketConnection implements SessionSink, PendingSocket {
   readonly transport = 'ws'
@@ -60,7 +63,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
   #reservation: Reservation | undefined
   /** The context while the flag set is being loaded. */
   #loadingContext: HeldContext | undefined
-  /** `true` if the client has not sent a valid SDK key. */
+  /** `true` until the client has sent a valid SDK key. */
   #isAnonymous = true
   #session: FlagSession | undefined
   #cancelInit: Cancel | undefined
@@ -112,7 +115,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
     this.#session = this.#reservation = this.#loadingContext = undefined
   }
 
-  /** Closes the socket on the server's side. */
+  /** Closes the socket. For a reason other than `goingAway`, sends an error message first. */
   end(reason: EndReason): void {
     if (reason === 'keyRefused') this.refuse(keyRefused())
     else if (reason === 'gaveWay') this.refuse(gaveWay())
@@ -148,8 +151,8 @@ export class SocketConnection implements SessionSink, PendingSocket {
   }
 
   /**
-   * A separate method, so that no variable keeps the text, which may be large, while its result is
-   * awaited.
+   * Processes the first queued message. This is a separate method, so that no variable keeps the
+   * text, which may be large, while the result is awaited.
    */
   #processNext(): Promise<void> {
     const text = this.#queue.shift() ?? ''
@@ -165,7 +168,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
     if (message === 'unknown') return
     switch (message.type) {
       case 'init':
-        throw new FlagError('INVALID_REQUEST', 'An init message may be sent only once.')
+        throw new FlagError('INVALID_REQUEST', 'A second init message is not allowed.')
       case 'context':
         return this.#changeContext(session.scope, message.context, text.length)
       case 'ping':
@@ -175,7 +178,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
 
   async #begin(message: ClientMessage | 'unknown', messageLength: number): Promise<void> {
     if (message === 'unknown' || message.type !== 'init') {
-      throw new FlagError('INVALID_REQUEST', 'The first message must be an init message.')
+      throw new FlagError('INVALID_REQUEST', 'The first message must have the type "init".')
     }
     this.#cancelInit?.()
     this.#cancelInit = undefined
@@ -201,7 +204,10 @@ export class SocketConnection implements SessionSink, PendingSocket {
     this.#open(scope, loaded, context)
   }
 
-  /** Loads the flag set first. Only the text of the context stays in memory until then. */
+  /**
+   * Loads the flag set and then starts the session. Until then, only the text of the context stays
+   * in memory.
+   */
   async #openLater(scope: EnvironmentScope, { bytes }: HeldContext): Promise<void> {
     const { cache, scheduler } = this.#options
     const loaded = await cache.get(scope)

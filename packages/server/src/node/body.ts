@@ -8,8 +8,8 @@ export interface ParsedRequest extends IncomingMessage {
 }
 
 /**
- * The number of bytes of a body that is too large that are discarded before the connection is
- * closed.
+ * The maximum number of bytes that are read from a refused body and discarded before the connection
+ * is closed.
  */
 const DISCARDED_BYTES = 1024 * 1024
 
@@ -45,7 +45,7 @@ export class RequestBody {
 
   /**
    * Reads the body as JSON, up to `maxBytes`. Synchronous if the whole body has arrived. Throws
-   * `PAYLOAD_TOO_LARGE`, and `INVALID_REQUEST` if the body ends too early.
+   * `PAYLOAD_TOO_LARGE` if the body is larger, and `INVALID_REQUEST` if the body ends too early.
    */
   json(maxBytes: number): JsonBody | Promise<JsonBody> {
     const parsed = this.#parsed(maxBytes)
@@ -86,7 +86,7 @@ export class RequestBody {
       throw bodyTooLarge(maxBytes)
     }
     const first = this.#first
-    // The request may stay pending for a long time. The bytes must not stay in memory with it.
+    // The request may stay pending for a long time, and must not keep the bytes in memory.
     this.#first = null
     if (first?.byteLength === this.#announcedLength) return first
     if (readableEnded || !this.isAnnounced) return first ?? new Uint8Array()

@@ -49,13 +49,14 @@ export function toNodeHandler(flags: Pick<FlagServer, 'basePath' | 'handle'>): N
     const target = targetBelow(flags.basePath, request.originalUrl ?? request.url ?? '/')
     if (target !== undefined) {
       const exchange = new NodeExchange(response, target)
-      // Node provides a body that arrives together with the headers only after this event.
+      // If the body arrives together with the headers, Node provides it only after the `request`
+      // event.
       if (exchange.body.isUnread) process.nextTick(takeUp, flags, exchange)
       else serve(flags, exchange)
     } else if (next !== undefined) {
       next()
     } else {
-      const outside = new FlagError('NOT_FOUND', 'There is nothing at this path.')
+      const outside = new FlagError('NOT_FOUND', 'There is no such path.')
       writeReply(response, managementErrorReply(outside, silentLogger))
     }
   }
@@ -72,8 +73,8 @@ function serve(flags: Pick<FlagServer, 'handle'>, exchange: NodeExchange): void 
   const respond = body.isComplete ? writeReply : discardAndReply
   // `handle` neither throws nor rejects.
   const reply = flags.handle(exchange)
-  // The reply to a poll may be pending for a long time. This callback keeps the response in memory,
-  // but not the exchange. A bound function uses less memory than a closure.
+  // The reply to a poll may be pending for a long time. This callback keeps only the response in
+  // memory, not the exchange. A bound function uses less memory than a closure.
   if (reply instanceof Promise) void reply.then(respond.bind(null, response))
   else respond(response, reply)
 }
@@ -109,8 +110,7 @@ class NodeExchange implements Exchange {
   }
 
   /**
-   * Listens to the response, because a client that disconnects closes the response, not the
-   * request.
+   * Listens to the response, because the request emits `close` earlier, after its body was read.
    */
   onClosed(listener: () => void): void {
     if (this.response.destroyed) listener()
@@ -174,7 +174,10 @@ function cutWhenStalled(response: ServerResponse): void {
   response.once('close', () => clearInterval(timer))
 }
 
-/** Returns names and values in alternation, the form that Node writes fastest. */
+/**
+ * Returns the header names and values as one list, in which each name is followed by its value.
+ * Node writes headers fastest in this form.
+ */
 function listOf({ headers, cookies = [] }: Reply): (string | string[])[] {
   const list: (string | string[])[] = []
   for (const name in headers) {

@@ -13,7 +13,7 @@ import type { Cancel } from '../runtime/clock.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 
-/** Stops accepting sockets and stops the heartbeat. Open sockets stay open. */
+/** Stops accepting sockets and sending pings. Open sockets stay open. */
 export type Detach = () => void
 
 /** The interval of pings. A socket that does not respond before the next ping is terminated. */
@@ -98,8 +98,8 @@ const FRAMES = new WeakMap<Message, Buffer>()
 
 /**
  * A `ws` socket with the methods that a connection needs. Messages are written directly to the
- * stream as frames that all sockets share. This is safe because `ws` also writes whole frames only;
- * compression is disabled.
+ * stream as frames that all sockets share. The frames cannot mix with the frames that `ws` writes,
+ * because `ws` also writes only whole frames while compression is disabled.
  */
 class NodeSocket implements SocketLike {
   readonly connection: SocketConnection

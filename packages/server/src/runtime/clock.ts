@@ -29,8 +29,8 @@ export const systemClock: Clock = {
 }
 
 /**
- * Resolves or rejects like the promise, but resolves with `undefined` if that takes longer than
- * `ms` milliseconds.
+ * Resolves with `undefined` if the promise is still pending after `ms` milliseconds. Otherwise
+ * resolves or rejects like the promise.
  */
 export async function within<T>(
   promise: Promise<T>,

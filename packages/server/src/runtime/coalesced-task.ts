@@ -1,6 +1,6 @@
 /**
- * Runs a task one at a time. Calls during a run share one further run, because the current run may
- * have read its data before the change that caused the call.
+ * Runs a task, but never twice at the same time. Calls during a run share one further run, because
+ * the current run may have read its data before the change that caused the call.
  */
 export class CoalescedTask {
   readonly #task: () => Promise<void>
@@ -11,7 +11,10 @@ export class CoalescedTask {
     this.#task = task
   }
 
-  /** Resolves or rejects with a run of the task that began no earlier than this call. */
+  /**
+   * Runs the task, or waits for a run that starts after this call. Resolves or rejects with that
+   * run.
+   */
   run(): Promise<void> {
     if (this.#running === undefined) return this.#start()
     this.#next ??= this.#after(this.#running)

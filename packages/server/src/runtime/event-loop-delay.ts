@@ -27,7 +27,7 @@ export class EventLoopDelay {
 
 /** Returns a histogram of delays; `undefined` on platforms other than Node. */
 function monitor() {
-  // With an import, the server would not load on other platforms.
+  // With an import of this module, the server would not load on other platforms.
   const module = globalThis.process?.getBuiltinModule?.('node:perf_hooks')
   return module?.monitorEventLoopDelay({ resolution: RESOLUTION_MS })
 }

@@ -9,13 +9,17 @@ export interface Job {
   /** Milliseconds from the end of one run to the beginning of the next. */
   readonly everyMs: number
   /**
-   * Does the work. Every instance calls it; use a transaction to decide which instance does work
-   * that must happen only once. An error is logged once, and the job runs again after its interval.
+   * Does the work. Every instance calls this method. If only one instance must do the work, use a
+   * transaction to decide which. If several runs in a row fail, only the first error is logged. The
+   * job runs again after its interval.
    */
   run(): Promise<void>
 }
 
-/** Runs each job at its interval. A job never runs twice at the same time in one process. */
+/**
+ * Runs each job at its interval. A job never runs twice at the same time in one process, but can
+ * run in several processes.
+ */
 export class Jobs {
   readonly #jobs: readonly Job[]
   readonly #clock: Clock
@@ -23,7 +27,7 @@ export class Jobs {
   readonly #timers = new Map<Job, Cancel>()
   readonly #running = new Map<Job, Promise<void>>()
   readonly #failures = new Map<string, number>()
-  /** The jobs with a failed last run, which was logged. */
+  /** The jobs that failed in their last run. The failure was already logged. */
   readonly #failing = new Set<Job>()
   #isStopped = false
 

@@ -9,8 +9,8 @@ export function inNextTurn(task: () => void): void {
 const TIME_SLICE_MS = 5
 
 /**
- * The maximum number of items in a time slice. Replies to polls are written only after it has
- * ended.
+ * The maximum number of items in a time slice. Replies to polls are written only after the time
+ * slice has ended.
  */
 const TIME_SLICE_TURNS = 64
 
@@ -62,7 +62,7 @@ function* forEach<T>(items: Iterable<T>, task: (item: T) => void): Generator<und
 }
 
 /**
- * Runs a generator in time slices and resolves with its result. The generator may be interrupted at
+ * Runs a generator in time slices and resolves with its result. The generator can be interrupted at
  * each `yield`.
  */
 export async function runInTimeSlices<Result>(work: Generator<undefined, Result>): Promise<Result> {

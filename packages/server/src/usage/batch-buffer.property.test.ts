@@ -59,7 +59,7 @@ const cases = fc.record({
 })
 
 describe('BatchBuffer', () => {
-  it('A batch buffer writes every good row once, in order, and drops every bad row once.', async () => {
+  it('A batch buffer writes every valid row once, in order, and drops every invalid row once.', async () => {
     const property = fc.asyncProperty(cases, async ({ length, bad, rowsACall }) => {
       const scene = bufferOf({ bad: new Set(bad), rowsACall })
       addRows(scene, upTo(length))
@@ -91,7 +91,7 @@ describe('BatchBuffer', () => {
     await fc.assert(property)
   })
 
-  it('A batch buffer merges a row with one that could not be written.', async () => {
+  it('A batch buffer merges a new row with a row of the same name that could not be written.', async () => {
     const scene = bufferOf({ awayFrom: 0 })
     addRows(scene, [1, 2])
     const failing = scene.buffer.flush()
@@ -131,14 +131,14 @@ describe('BatchBuffer', () => {
     expect([others.length, scene.written.length]).toEqual([50, 200])
   })
 
-  it('A batch buffer finds one bad row of a batch with two calls for each halving.', async () => {
+  it('A batch buffer finds one invalid row of a batch with two calls per halving.', async () => {
     const scene = bufferOf({ bad: new Set([77]) })
     addRows(scene, upTo(256))
     await scene.buffer.flush()
     expect(scene.store.calls).toBe(1 + 2 * 8)
   })
 
-  it('A batch buffer logs a reason for dropping rows once while it stays the same.', async () => {
+  it('A batch buffer logs the same reason for dropping rows only once.', async () => {
     const logged: unknown[] = []
     const logger = { ...silentLogger, error: (message: string) => void logged.push(message) }
     const scene = bufferOf({ bad: new Set([1, 3]), logger })

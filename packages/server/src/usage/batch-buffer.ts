@@ -9,13 +9,16 @@ interface BatchOptions<Row> {
   readonly merge: (earlier: Row, later: Row) => Row
   /** The maximum number of rows, including those that are being written. */
   readonly maxRows: number
-  /** The maximum memory of all rows, and the memory of one row; unlimited by default. */
+  /**
+   * The maximum memory of all rows, and the function that returns the memory of one row. The
+   * default is unlimited.
+   */
   readonly memory?: { readonly maxBytes: number; readonly bytesOf: (row: Row) => number }
   /** The maximum number of rows in one call of `write`. */
   readonly rowsACall: number
   /**
-   * Writes all rows or, if it rejects, none. May return rows that could not be written because
-   * their environment does not exist.
+   * Writes the rows. If it rejects, no row was written. Can resolve with rows that were not written
+   * because their environment does not exist.
    */
   readonly write: (rows: readonly Row[]) => Promise<readonly Row[] | undefined>
   /** Called for each dropped row. Returns the amount of usage that the row represents. */
@@ -24,9 +27,9 @@ interface BatchOptions<Row> {
 }
 
 /**
- * A bounded buffer of usage rows that wait for the store. If it is full, a new row replaces a row
- * of the environment with the most rows. If its own environment has the most rows, the new row is
- * dropped. Rows that are being written are not replaced.
+ * A bounded buffer of usage rows that are not yet written to the store. If the buffer is full, a
+ * new row replaces a row of the environment with the most rows. If the new row's own environment
+ * has the most rows, the new row is dropped. Rows that are being written are not replaced.
  */
 export class BatchBuffer<Row extends { readonly environmentId: string }> {
   readonly #options: BatchOptions<Row>
@@ -36,7 +39,7 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
   #size = 0
   #bytes = 0
   #dropped = 0
-  /** The reason of the last refusal by the store. */
+  /** The reason for the last refusal by the store, which was logged. */
   #reason: string | undefined
 
   constructor(options: BatchOptions<Row>) {
@@ -71,9 +74,10 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
 
   /**
    * Writes the rows in batches. A batch that the store refuses because of its data
-   * (`INVALID_REQUEST`) is halved until the invalid rows are found. These are dropped, and all
-   * others are written. The reason is logged if it differs from the last one. Rejects when a batch
-   * fails for another reason. Rows that were neither written nor dropped stay in the buffer.
+   * (`INVALID_REQUEST`) is halved until the invalid rows are found. The invalid rows are dropped,
+   * and all others are written. The reason for the refusal is logged if it differs from the last
+   * logged reason. Rejects when a batch fails for another reason. Rows that were neither written
+   * nor dropped stay in the buffer.
    */
   async flush(): Promise<void> {
     const rows = [...this.#pending.values()].flatMap((named) => [...named.values()])
@@ -111,7 +115,7 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
 
   /**
    * Returns the rows of a failed flush to the buffer. The failed rows move behind the rows that
-   * were not tried, so that they do not block them.
+   * were not tried, so that failed rows do not block the others.
    */
   #putBack(failed: readonly Row[]): void {
     const left = failed.filter((row) => this.#writing.delete(row))

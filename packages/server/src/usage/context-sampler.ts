@@ -28,12 +28,12 @@ const BYTES_A_CONTEXT = 500
 /** The maximum length of a context's JSON text, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 16 * 1024
 
-/** The number of samples that are written in one call. */
+/** The maximum number of samples that are written in one call of the store. */
 const ROWS_A_CALL = 20
 
 /**
- * The decision about a context: it is sampled, not wanted because of the context privacy, or
- * dropped because there is no room.
+ * The decision about a context: its sample, `unwanted` because of the context privacy, or `dropped`
+ * because the context is too large or there is no room.
  */
 type Decision = PendingSample | 'unwanted' | 'dropped'
 

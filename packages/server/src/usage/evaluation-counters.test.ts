@@ -58,7 +58,7 @@ describe('EvaluationCounters', () => {
     ['a flag is removed', { alpha: '1', claim: '1' }],
     ['a flag is added before the others', { aaa: '1', alpha: '1', banner: 'other', claim: '1' }],
     ['a flag is added after the others', { alpha: '1', banner: 'other', claim: '1', zzz: '1' }],
-  ])('Each flag is counted once for each evaluation when %s', (_change, flags) => {
+  ])('Each flag is counted once per evaluation, even if %s', (_change, flags) => {
     const before = versionOf({ alpha: '1', banner: '1', claim: '1' })
     const after = versionOf(flags, before)
     const { usage, counts, evaluated } = usageOf()

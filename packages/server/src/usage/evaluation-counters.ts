@@ -5,15 +5,15 @@ import { getOrInsert } from '../runtime/get-or-insert.ts'
 
 const MINUTE_MS = 60_000
 
-/** Two numbers for each slot: the number of evaluations, and their total duration. */
+/** Two numbers per slot: the number of evaluations, and their total duration. */
 interface Slots {
   readonly counts: Int32Array
   readonly micros: Float64Array
 }
 
 /**
- * Counts the outcomes of one flag set in one minute. Each code of each flag has a slot in an array,
- * so that counting an evaluation consists only of additions to arrays.
+ * Counts the outcomes of one flag set in one minute. Each outcome code of each flag has a slot in
+ * an array, so that counting an evaluation consists only of additions to arrays.
  */
 export class EvaluationCounters {
   /** The flag set of the outcomes. */
@@ -25,7 +25,7 @@ export class EvaluationCounters {
    * slots.
    */
   readonly #offsets: Int32Array
-  /** The slots of each source. They are created when they are first needed. */
+  /** The slots of each source, which are created when the source is counted for the first time. */
   readonly #bySource = new Map<EvaluationSource, Slots>()
   /**
    * The outcomes that were added last. They are counted together with equal outcomes that follow,
@@ -37,7 +37,9 @@ export class EvaluationCounters {
   #lastMicros = 0
   #lastTimes = 0
   #hasNews = false
-  /** The position of each flag. It is created when an evaluation does not contain all flags. */
+  /**
+   * The position of each flag. The map is created when an evaluation does not contain all flags.
+   */
   #positions: ReadonlyMap<CompiledFlag, number> | undefined
 
   constructor(flagSet: FlagSet, now: number) {
@@ -108,7 +110,7 @@ export class EvaluationCounters {
     this.#lastTimes = 0
   }
 
-  /** Returns the offsets of some flags of this flag set. */
+  /** Returns the index of the first slot of each of these flags. */
   #offsetsOf(flags: readonly CompiledFlag[]): Int32Array {
     this.#positions ??= new Map(this.flagSet.ordered.map((each, position) => [each, position]))
     const positions = this.#positions

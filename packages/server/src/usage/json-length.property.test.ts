@@ -6,7 +6,7 @@ import { isLongerJson } from './json-length.ts'
 const json = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()))
 
 describe('isLongerJson', () => {
-  it('isLongerJson never returns true if the JSON text of a value is not longer', () => {
+  it('isLongerJson returns false if the limit is the length of the JSON text', () => {
     const property = fc.property(json, (value) => {
       const text = canonicalJson(JSON.parse(JSON.stringify(value)))
       expect(isLongerJson(value, text.length)).toBe(false)

@@ -7,7 +7,7 @@ import { BatchBuffer } from './batch-buffer.ts'
 /** The precision of the time of a flag's last evaluation. */
 const QUARTER_MS = 15 * 60_000
 
-/** The number of flags that are marked in one call. */
+/** The maximum number of evaluation times that are written in one call. */
 const FLAGS_A_CALL = 200
 
 interface Requests {
@@ -15,28 +15,28 @@ interface Requests {
   readonly requests: number
 }
 
-/** The time of a flag's last evaluation. */
+/** The time of a flag's last evaluation, which is not yet written to the store. */
 interface Mark {
   readonly environmentId: string
   readonly flagId: string
-  /** The start of the quarter of an hour, in epoch milliseconds. */
+  /** The start of the quarter of an hour that contains the time, in epoch milliseconds. */
   readonly quarter: number
 }
 
 /**
  * Counts the requests of organizations, records the time of each flag's last evaluation, and writes
- * both to their records. The revisions of the records stay the same, because usage is not a change
- * of configuration.
+ * both to the records of the organizations and flags. The revisions of these records stay the same,
+ * because usage is not a change of configuration.
  */
 export class OrganizationUsage {
-  /** The requests that wait for the store. */
+  /** The request counts that are not yet written to the store. */
   readonly requests: BatchBuffer<Requests>
-  /** The evaluation times of flags that wait for the store. */
+  /** The last evaluation times of flags that are not yet written to the store. */
   readonly marks: BatchBuffer<Mark>
   readonly #storage: Storage
   /** Organization ids by environment id. The organization of an environment never changes. */
   readonly #organizations = new Map<string, string>()
-  /** The ids of the flags that are marked for this quarter of an hour. */
+  /** The ids of the flags with a recorded evaluation in the current quarter of an hour. */
   readonly #marked = new Set<string>()
   #quarter = 0
 
@@ -96,7 +96,8 @@ export class OrganizationUsage {
   }
 
   /**
-   * Writes marks. Marks of one organization share a transaction. Writing a mark twice is harmless.
+   * Writes last evaluation times, in one transaction per organization. Writing a time twice is
+   * harmless.
    */
   async #writeMarks(marks: readonly Mark[]): Promise<undefined> {
     const byOrganization = new Map<string, Mark[]>()

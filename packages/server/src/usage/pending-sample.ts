@@ -95,7 +95,7 @@ const membersByFlag = new WeakMap<CompiledFlag, readonly string[]>()
 
 /**
  * Returns the kind and the key of a context. For a multi-context, the key is that of its `user`
- * context. The key is empty if there is none.
+ * context. The key is empty if the context has no such key.
  */
 export function personOf(context: EvaluationContext): Findable {
   const { kind = '', user } = context

@@ -17,7 +17,7 @@ import { HOUR_MS, UserSketches } from './user-sketches.ts'
 /** The time for which usage is collected before it is written. */
 const GATHER_MS = 1000
 
-/** The number of counts that are written in one call. */
+/** The maximum number of counts that are written in one call of the store. */
 const COUNTS_A_CALL = 250
 
 /** The maximum time that a stopping server waits for its last writes. */
@@ -53,14 +53,16 @@ export interface ReportedCount extends Omit<EvaluationCount, 'environmentId' | '
 /**
  * Records evaluations and writes them in batches, at most once a second. Recording never waits and
  * never fails. While the store is slow or unavailable, usage stays pending up to fixed limits.
- * Further usage is dropped and counted as dropped.
+ * Further usage is dropped, and the dropped usage is counted.
  */
 export class UsageRecorder {
   readonly #metrics: EvaluationMetrics
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #environments: EnvironmentUsage
-  /** The counts that wait for the store, one row for each outcome and minute. */
+  /**
+   * The evaluation counts that are not yet written to the store, one row per outcome and minute.
+   */
   readonly #counts: BatchBuffer<EvaluationCount>
   readonly #organizations: OrganizationUsage
   readonly #contexts: ContextSampler
@@ -110,11 +112,11 @@ export class UsageRecorder {
         evaluations: this.#counts.dropped,
         contexts: this.#contexts.dropped,
         requests: requests.dropped,
-        // Flags without a recorded time of their last evaluation.
+        // The number of last evaluation times of flags that were dropped.
         flags: marks.dropped,
         users: this.#users.dropped,
       },
-      // Evaluation counts, contexts, and environments with requests.
+      // The number of evaluation counts, context samples, and environments with request counts.
       pending: this.#counts.size + this.#contexts.size + requests.size,
     }
   }
@@ -154,8 +156,8 @@ export class UsageRecorder {
   }
 
   /**
-   * Records changes that were sent to a live client. `group` is its subscriber group, so that a
-   * context is counted as a user only once an hour.
+   * Records changes that were sent to a live client. `group` is the subscriber group of the client.
+   * A group is counted as a user at most once per hour.
    */
   pushed(scope: FlagSetScope, evaluated: Evaluated, group: WeakKey): void {
     const now = this.#count(scope, 'ws', evaluated)
@@ -265,7 +267,7 @@ export class UsageRecorder {
     if (failure === this.#failure) return
     this.#failure = failure
     if (failure === undefined) this.#logger.info('Usage can be written again')
-    else this.#logger.error('Usage could not be written; some of it is pending', { cause })
+    else this.#logger.error('Some usage could not be written and stays pending', { cause })
   }
 }
 

@@ -9,7 +9,7 @@ import { HyperLogLog } from './hyper-log-log.ts'
 /** The time for which users are added to a sketch before it is written again. */
 const WRITE_EVERY_MS = 10_000
 
-/** The environment of a sketch and its flag; `flagId` is `null` if all flags were evaluated. */
+/** The environment of a sketch and its flag; `flagId` is `null` for evaluations of all flags. */
 type SketchOwner = Pick<Records['userSketch'], 'environmentId' | 'flagId'>
 
 interface PendingSketch extends SketchOwner {
@@ -22,8 +22,8 @@ interface PendingSketch extends SketchOwner {
 }
 
 /**
- * Counts the distinct users of this instance and writes the counts to the store. There is one
- * sketch for each hour, environment and flag.
+ * Counts the distinct users of this instance in sketches and writes the sketches to the store.
+ * There is one sketch per hour, environment and flag.
  */
 export class UserSketches {
   readonly #buffer: BatchBuffer<PendingSketch>
@@ -68,8 +68,8 @@ export class UserSketches {
   }
 
   /**
-   * Writes the changed sketches that are due, or all changed ones if `all`. Removes written
-   * sketches of past hours from memory.
+   * Writes the changed sketches of past hours, and the other changed sketches if they were not
+   * written recently or `all` is `true`. Removes written sketches of past hours from memory.
    */
   async write(now: number, all: boolean): Promise<void> {
     const thisHour = Math.floor(now / HOUR_MS)
@@ -127,8 +127,8 @@ function nameOf({ environmentId, flagId, hour }: SketchOwner & { readonly hour: 
 }
 
 /**
- * Updates a sketch in the store. Inserts it if it does not exist, because it is new or was deleted
- * because of its age.
+ * Updates a sketch in the store. Inserts the sketch if the store does not contain it, because it is
+ * new or was deleted because of its age.
  */
 async function put(storage: Storage, record: Records['userSketch']): Promise<void> {
   const { id, registers } = record

@@ -259,7 +259,7 @@ describe('Bodies that are too large or do not match their headers [H3]', {
 
 describe('Names of inherited members [H4]', () => {
   it.each(INHERITED)(
-    'The name %s matches only if it was sent, and does not affect later replies',
+    'The attribute %s matches only if the context contains it, and later replies are not affected',
     async (name) => {
       const sent = [
         `{"context":{"kind":"user","key":"user-1","${name === '__proto__' ? 'x' : '__proto__'}":{"isAdmin":true}}}`,

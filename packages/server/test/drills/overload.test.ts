@@ -69,7 +69,7 @@ const countOf = (answers: readonly RawAnswer[], status: number) => {
 }
 
 describe('A key that is used beyond its rate limit', { timeout: TIMEOUT_MS }, () => {
-  it('A key is granted exactly its limit for any forwarded addresses, and again after the reset', async () => {
+  it('A key is granted exactly its limit of requests, for any forwarded addresses, and again after the reset', async () => {
     const limit = 100
     const { clock, sdkKey, connections } = await createScene(limit)
     const claiming = (connection: number, time: number) => {

@@ -141,7 +141,7 @@ describe('Clients that stop reading', () => {
 })
 
 describe('Clients that connect and disconnect', () => {
-  it('Polls that are aborted while pending and idle sockets leave no memory behind', async () => {
+  it('Aborted polls and closed idle sockets use no memory afterwards', async () => {
     let base = 0
     for (let round = 0; round <= ROUNDS; round += 1) {
       const sockets = [

@@ -38,7 +38,7 @@ describe('A server without a management plane', () => {
     },
   )
 
-  it('A server without a management plane replies to its probes.', async () => {
+  it('A server without a management plane replies to health and readiness probes.', async () => {
     expect((await get('/health')).status).toBe(200)
     expect((await get('/ready')).status).toBe(200)
     const refused = await call(flags, '/ready', { method: 'POST' })

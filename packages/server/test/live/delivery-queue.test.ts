@@ -109,7 +109,7 @@ describe('DeliveryQueue', () => {
     await until(() => sockets.every(({ messages }) => messages.length === 1))
   })
 
-  it('Clients receive versions in ascending order and end with the newest, even if changes overtake a delivery', async () => {
+  it('Clients receive versions in ascending order and end with the newest, even if flags change during a delivery', async () => {
     const sockets = await openSockets()
     for (let round = 1; round <= 41; round += 1) await set('banner', `round ${round}`)
     await set('extra', 'new')

@@ -145,7 +145,7 @@ describe('The size limit of contexts of live clients', () => {
 })
 
 describe('The memory budget of contexts', () => {
-  it('Every client is charged for its context, even a shared one, and the charge is zero after all have left', async () => {
+  it('Every client is charged for its context, even if clients share one context, and the charge is zero after all clients have left', async () => {
     await start()
     const ascii = contextOf(1000)
     const wide = contextOf(1000, 'user', '語')
@@ -181,7 +181,7 @@ describe('The memory budget of contexts', () => {
     expect(await heldBytes()).toBe(0)
   })
 
-  it('One key may use a quarter of the budget, more is refused with 429 or 1013, and other keys have room', async () => {
+  it('One key can use a quarter of the budget, further clients of the key are refused with 429 or 1013, and other keys have room', async () => {
     await start({ maxHeldContextBytes: BUDGET })
     for (let count = 0; count < 4; count += 1) {
       expect((await send(live.sdkKey, contextOf(32 * KIB, `${count}`))).answer).toBeUndefined()
@@ -198,7 +198,7 @@ describe('The memory budget of contexts', () => {
     expect(await gaveWay()).toBe(0)
   })
 
-  it('One organization may use half of the budget, independently of the number of its keys', async () => {
+  it('One organization can use half of the budget, independently of the number of its keys', async () => {
     await start({ maxHeldContextBytes: BUDGET })
     const keys = [live.sdkKey]
     for (let count = 0; count < 2; count += 1) {

@@ -92,7 +92,7 @@ describe('Invalid socket messages', () => {
   }
 
   it.each(Object.keys(junk))(
-    'A socket that sends an invalid message before or after init is closed, others are not: %s',
+    'A socket that sends %s is closed, and other sockets stay open',
     async (name) => {
       const bytes = junk[name] ?? Buffer.alloc(0)
       const [early, late] = [upgraded(), upgraded()]

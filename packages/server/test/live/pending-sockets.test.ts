@@ -69,7 +69,7 @@ const firstDisplaced = (count: number, all: number) =>
   Array.from({ length: all }, (_, index) => (index < count ? 1013 : undefined))
 
 describe('A socket without a valid init', () => {
-  it('The oldest sockets without init of an address are displaced if there are too many', async () => {
+  it('The oldest sockets without init of an address are displaced if the address has too many', async () => {
     const flags = await serve()
     const clients = crowd(flags, LIMIT + 2, '203.0.113.1')
     await settle()

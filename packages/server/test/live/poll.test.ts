@@ -117,7 +117,7 @@ describe('A poll without since', () => {
     }
   })
 
-  it('Many polls with the same end of their hold times receive their replies in time slices', async () => {
+  it('Many polls with hold times that end at the same time receive their replies in time slices', async () => {
     const random = vi.spyOn(Math, 'random').mockReturnValue(0)
     const all = await Promise.all(Array.from({ length: 200 }, () => openPoll({ context: user })))
     random.mockRestore()
@@ -251,7 +251,7 @@ describe('A poll with since', () => {
     expect((await pending.done).body).toEqual({ banner: 'other' })
   })
 
-  it('A poll with a tag that is newer than this instance loads the newer version first', async () => {
+  it('A poll with the tag of a newer version than the loaded one loads the newer version first', async () => {
     await evaluate(flags, live.sdkKey, user)
     feed.lose(true)
     await set('banner', 'changed')
@@ -265,7 +265,7 @@ describe('A poll with since', () => {
     expect(pending.answer?.body).toEqual({ banner: 'again' })
   })
 
-  it('A poll with a newer tag receives 500 instead of older values if the newer version cannot be loaded', async () => {
+  it('A poll with the tag of a newer version receives 500, not older values, if that version cannot be loaded', async () => {
     await evaluate(flags, live.sdkKey, user)
     feed.lose(true)
     await set('banner', 'changed')

@@ -157,7 +157,7 @@ describe('The init message', () => {
     expect(socket.take().map(({ type }) => type)).toEqual(['flags', 'pong', 'flags', 'pong'])
   })
 
-  it('Many small messages can be queued, but the length of queued text is limited', async () => {
+  it('Many small messages can be queued, but the total length of the queued messages is limited', async () => {
     const { socket, connection } = connect()
     connection.receive(JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context: user }))
     for (let count = 0; count < 100; count += 1) connection.receive('{"type":"ping"}')
@@ -192,7 +192,7 @@ describe('A published change', () => {
     ])
   })
 
-  it('A change is not sent to a context with the same values, nor to another environment', async () => {
+  it('A change is sent neither to a client with unchanged values nor to another environment', async () => {
     const pro = await open()
     const free = await open({ context: { kind: 'user', key: 'b', plan: 'free' } })
     const other = await open({ sdkKey: staging.sdkKey })
@@ -389,7 +389,7 @@ describe('The end of a session', () => {
     expect(other.socket.closedWith).toBeUndefined()
   })
 
-  it('A socket is closed within ten seconds if its key expires or the hint of a revocation is lost', async () => {
+  it('A socket is closed within ten seconds after its key has expired, or was revoked with a lost hint', async () => {
     const expiresAt = new Date(clock.now() + 1000).toISOString()
     const expiring = await open({
       sdkKey: (await addSdkKey(memory.storage, live, { expiresAt })).sdkKey,
@@ -414,7 +414,7 @@ describe('The end of a session', () => {
 describe('A slow client', () => {
   const big = 'x'.repeat(300 * 1024)
 
-  it('A slow client receives nothing until it has read everything, and then one fresh diff', async () => {
+  it('A slow client receives no further updates until it has read everything, and then one update with all changes', async () => {
     const { socket } = await open()
     socket.take()
     socket.isStuck = true
@@ -437,7 +437,7 @@ describe('A slow client', () => {
     expect(socket.take()).toMatchObject([{ flags: { title: 'later' } }])
   })
 
-  it('A slow client receives nothing if the changes that it missed were undone', async () => {
+  it('A slow client receives no update if all changes that it missed were undone', async () => {
     const { socket } = await open()
     socket.isStuck = true
     await set('banner', big)
@@ -465,7 +465,7 @@ describe('A slow client', () => {
     expect(socket.take()).toMatchObject([{ type: 'flags', full: true, version: 3 }])
   })
 
-  it('A slow client is closed with 1013 if it does not continue reading', async () => {
+  it('The socket of a slow client is closed with 1013 if the client does not continue reading', async () => {
     const { socket } = await open()
     socket.isStuck = true
     await set('banner', big)

@@ -61,7 +61,7 @@ async function openMany(sdkKey: string, count: number): Promise<Client[]> {
 const typesOf = (clients: readonly Client[]) => clients.map(({ answer }) => answer?.type)
 
 describe('A valid init', () => {
-  it('An init beyond the throttle is refused with status 429, retryAfter and 1013', async () => {
+  it('An init beyond the limit of the throttle is refused with status 429, retryAfter and 1013', async () => {
     const clients = await openMany(live.sdkKey, BURST_OF_ONE + 1)
     expect(typesOf(clients)).toEqual(['flags', 'flags', 'flags', 'error'])
     const refused = clients.at(-1)
@@ -69,13 +69,13 @@ describe('A valid init', () => {
     expect([refused?.socket.closedWith, refused?.socket.lingers]).toEqual([1013, true])
   })
 
-  it('An init beyond the throttle is accepted after retryAfter seconds', async () => {
+  it('An init beyond the limit of the throttle is accepted after retryAfter seconds', async () => {
     await openMany(live.sdkKey, BURST_OF_ONE + 1)
     await clock.advance(1000)
     expect(typesOf([await open(live.sdkKey)])).toEqual(['flags'])
   })
 
-  it('An init beyond the throttle takes no request from its key', async () => {
+  it('An init beyond the limit of the throttle takes no request from its key', async () => {
     const { sdkKey } = await addSdkKey(memory.storage, live, { rateLimit: 5 })
     await openMany(sdkKey, BURST_OF_ONE + 10)
     expect((await evaluate(flags, sdkKey, {})).headers.get('x-ratelimit-remaining')).toBe('1')

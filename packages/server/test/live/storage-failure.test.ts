@@ -73,7 +73,7 @@ describe('A server with an unavailable store', () => {
     expect(journal.lines.sort()).toEqual([
       'error: A flag set could not be updated; the last valid version is kept',
       'error: The SDK keys cannot be read',
-      'error: Usage could not be written; some of it is pending',
+      'error: Some usage could not be written and stays pending',
       'info: A flag set is up to date again',
       'info: The SDK keys can be read again',
       'info: Usage can be written again',

@@ -97,7 +97,7 @@ describe('toNodeHandler under node:http', () => {
     expect([response.statusCode, await text(response)]).toEqual([200, '{"banner":"hello"}'])
   })
 
-  it('A path outside the base path is left to the host, or receives 404 if there is none', async () => {
+  it('A request outside the base path is passed to next, or receives 404 if the host passes no next', async () => {
     const handler = toNodeHandler(createFlags({ basePath: '/flags' }))
     const alone = await serve(handler)
     expect((await post(alone.url)).status).toBe(404)
@@ -160,7 +160,7 @@ describe('toNodeHandler under node:http', () => {
     expect((await post(url)).status).toBe(200)
   })
 
-  it('A pending poll releases its place when the client disconnects', async () => {
+  it('A pending poll is removed when the client disconnects', async () => {
     const flags = createFlags({ maxLiveClients: 1 })
     const { url } = await serve(toNodeHandler(flags))
     await post(url)

@@ -141,7 +141,7 @@ describe('Invalid input of POST /evaluator/evaluate', () => {
     ['a null context', '{"context":null}'],
     ['a context without kind', '{"context":{"key":"a"}}'],
     ['bytes that are not UTF-8', new Uint8Array([0x7b, 0xff, 0x7d])],
-  ])('An evaluation of %s receives 400', async (_name, body) => {
+  ])('An evaluation with %s receives 400', async (_name, body) => {
     const answer = await send({ body })
     expect(answer.status).toBe(400)
     expect(answer.body).toEqual({ error: expect.any(String), statusCode: 400 })
@@ -258,7 +258,7 @@ describe('Paths and methods', () => {
 
 describe('CORS', () => {
   it.each(['/evaluator/evaluate', '/evaluator/poll'])(
-    'A browser may send a preflight request to %s',
+    'A page of another origin can send a preflight request to %s',
     async (path) => {
       const answer = await call(flags, path, {
         method: 'OPTIONS',
@@ -274,7 +274,7 @@ describe('CORS', () => {
     },
   )
 
-  it('A browser may read the headers of a reply', async () => {
+  it('A page of another origin can read the headers of a reply', async () => {
     const { headers } = await evaluate(flags, live.sdkKey, user)
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect(headers.get('access-control-expose-headers')).toBe(

@@ -38,7 +38,7 @@ const fetchFlagSet = (key: string, headers: Readonly<Record<string, string>> = {
   call(flags, '/evaluator/flag-set', { method: 'GET', key, headers })
 
 describe('GET /evaluator/flag-set', () => {
-  it('The flag set is sent without CORS headers, and so are refusals and replies to preflight requests', async () => {
+  it('The flag set, refusals and replies to preflight requests are sent without CORS headers', async () => {
     const preflight = new Request('http://flags.test/evaluator/flag-set', {
       method: 'OPTIONS',
       headers: { origin: 'https://shop.example', 'access-control-request-method': 'GET' },

@@ -52,7 +52,7 @@ describe('The rate limit of an SDK key', () => {
   })
 
   it.each([1, 5, 99, 100, 101, 250, 299])(
-    'A rate limit of %i grants exactly this number of concurrent requests',
+    'A rate limit of %i grants exactly this number of requests',
     async (limit) => {
       const flags = serve()
       const key = await keyWithLimit(limit)

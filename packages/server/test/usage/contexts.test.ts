@@ -90,7 +90,7 @@ describe('Context samples', () => {
     expect(await kept()).toMatchObject([{ variationResults: '{"title":"shop"}', source: 'sdk' }])
   })
 
-  it('A sample is marked as unsuccessful if the evaluation of a flag ends in an error', async () => {
+  it('A sample is unsuccessful if the evaluation of a flag ends in an error', async () => {
     const broken = { ...textFlag('broken', 'x'), defaultVariationId: 'gone' }
     await publish(scene.memory, scene.live.environmentId, flagChange(broken))
     await say(pro)
@@ -117,7 +117,7 @@ describe('Context samples', () => {
     [{ kind: 'user' }, 'user', ''],
     [{ kind: 'multi', organization: { key: 'acme' }, user: { key: 'u-1' } }, 'multi', 'u-1'],
     [{ kind: 'multi', organization: { key: 'acme' } }, 'multi', ''],
-  ])('The sample of %j has its kind %j and key %j', async (context, kind, key) => {
+  ])('The sample of the context %j has the kind %j and the key %j', async (context, kind, key) => {
     await say(context)
     await written()
     expect(await kept()).toMatchObject([{ contextJson: context, kind, key }])
@@ -169,7 +169,7 @@ describe('Limits of context samples', () => {
   const users = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, index) => ({ ...pro, key: `user-${from + index}` }))
 
-  it('A hundred new contexts are sampled in a batch, and the others are dropped and counted', async () => {
+  it('At most a hundred new contexts are sampled per batch, and the others are dropped and counted', async () => {
     for (const context of users(0, 130)) await say(context)
     await say(users(0, 1)[0])
     await written()
@@ -193,7 +193,7 @@ describe('Limits of context samples', () => {
     expect(await losses()).toMatchObject({ contexts: 0 })
   })
 
-  it('Contexts that differ only in unread attributes share one sample', async () => {
+  it('Contexts that differ only in attributes that no rule reads share one sample', async () => {
     for (let visits = 0; visits < 300; visits += 1) await say({ ...pro, visits })
     await written()
     expect(await kept()).toMatchObject([{ seenCount: 300 }])

@@ -78,7 +78,7 @@ function flagRecord(key: string, projectId: string) {
 
 type OpenedScene = Awaited<ReturnType<typeof openScene>>
 
-/** Returns the keys of the flags that are marked as evaluated. */
+/** Returns the keys of the flags with a recorded evaluation time. */
 async function markedFlags({ storage }: OpenedScene): Promise<readonly string[]> {
   const { data } = await storage.list('flag', { sort: { field: 'key', direction: 'asc' } })
   return data.flatMap(({ key, lastEvaluatedAt }) => (lastEvaluatedAt === null ? [] : [key]))
@@ -110,7 +110,7 @@ describe('Usage that the store refuses because of its data', () => {
     expect(new Set(kept.map(({ seenCount }) => seenCount))).toEqual(new Set([2]))
   })
 
-  it('A refused mark of a flag is dropped and counted, and the requests and other marks are written', async () => {
+  it('A refused evaluation time of a flag is dropped and counted, and the times of other flags and the requests are written', async () => {
     const refuses = `new.id = 'flag-title'`
     const scene = await openScene({ table: 'ff_flag', refuses, event: 'update' })
     for (let time = 0; time < 2; time += 1) {
@@ -122,7 +122,7 @@ describe('Usage that the store refuses because of its data', () => {
     expect(await markedFlags(scene)).toEqual(KEYS.filter((key) => key !== 'title'))
   })
 
-  it('Refused requests of an organization are dropped and counted, and its flags are marked', async () => {
+  it('Refused requests of an organization are dropped and counted, and the evaluation times of its flags are written', async () => {
     const refuses = 'new.api_usage = 3'
     const scene = await openScene({ table: 'ff_organization', refuses, event: 'update' })
     for (let time = 0; time < 3; time += 1) scene.evaluate(pro)

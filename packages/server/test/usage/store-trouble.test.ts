@@ -34,7 +34,7 @@ async function answerTo(context: unknown = pro): Promise<unknown> {
 const VALUES = { banner: 'other', title: 'shop' }
 
 describe('Usage while the store is unavailable', () => {
-  it('Evaluation continues while the store is unavailable, and pending usage is written once afterwards', async () => {
+  it('Evaluation continues while the store is unavailable, and pending usage is written one time afterwards', async () => {
     const { store, clock } = scene
     await say()
     store.break()
@@ -148,7 +148,7 @@ describe('A batch that can only be written in part', () => {
     expect(await apiUsage(scene)).toBe(1)
     expect(await contextsIn(memory.storage)).toHaveLength(1)
     expect(lines.filter((line) => line.includes('Usage'))).toEqual([
-      'Usage could not be written; some of it is pending',
+      'Some usage could not be written and stays pending',
     ])
     isBroken = false
     await clock.advance(1000)

@@ -58,7 +58,7 @@ describe('Unique users', () => {
     expect([await usersOf(BANNER), await usersOf(TITLE)]).toEqual([2, 1])
   })
 
-  it('Users are counted even if their contexts are not sampled because of the limit', async () => {
+  it('Users are counted even if their contexts exceed the limit of samples', async () => {
     for (let index = 0; index < 800; index += 1) await say({ ...pro, key: `user-${index}` })
     await written()
     expect(Math.abs((await usersOf(BANNER)) - 800)).toBeLessThan(24)
@@ -92,7 +92,7 @@ describe('Unique users', () => {
     expect(await usersOf(TITLE, later)).toBe(1)
   })
 
-  it('Users are counted over all instances, each of which writes separate rows', async () => {
+  it('Users are counted over all instances, and each instance writes separate rows', async () => {
     const { memory, clock, live } = scene
     const other = createFlagServer({ ...memory, storage: shared(memory.storage), clock })
     await say(pro)
