@@ -11,7 +11,7 @@ import { manyFlags, NOW, oneFlag, oneSegment, USERS, userAt } from './workload.t
 
 /** A case of the benchmark. */
 export interface Case {
-  /** The number of calls in a round, with which a round takes about 20 milliseconds. */
+  /** The number of calls in a round. A round takes about 20 milliseconds. */
   readonly calls: number
   call(turn: number): unknown
 }
@@ -45,7 +45,10 @@ export async function caseOf(name: string): Promise<Case> {
   return own === undefined ? peerCase(name.slice(0, 2), name.slice(3)) : own()
 }
 
-/** Compiles, and evaluates all flags once, because the first evaluation does a part of the work. */
+/**
+ * Compiles a flag set and evaluates all flags one time, because the first evaluation does a part of
+ * the work.
+ */
 export function compileForAll(definition: FlagSetDefinition, previous?: FlagSet): FlagSet {
   const flagSet = compileFlagSet(definition, { previous })
   evaluateAll(flagSet, userAt(0), NOW)
@@ -67,7 +70,7 @@ async function peerCase(group: string, name: string): Promise<Case> {
     W3: { definition: () => manyFlags(1000), calls: 4 },
   }[group]
   const peer = (await installedPeers()).find((each) => each.name === name)
-  if (workload === undefined || peer === undefined) throw new Error(`no case ${group} ${name}`)
+  if (workload === undefined || peer === undefined) throw new Error(`unknown case ${group} ${name}`)
   const prepared = await peer.prepare(workload.definition())
   const contexts = USERS.map((user) => prepared.contextOf(user))
   const evaluate = group === 'W1' ? prepared.value : prepared.values

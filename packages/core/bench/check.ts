@@ -11,7 +11,9 @@ export function checkFloors(): void {
   checkFloor(manyFlags(100))
 }
 
-/** Throws if a peer has wrong results. For 1,000 flags, only 200 users are checked to save time. */
+/**
+ * Throws if a peer has wrong results. For 1,000 flags, only 200 users are checked, to save time.
+ */
 export async function checkPeers(): Promise<void> {
   await checkEach(oneFlag(), 1000)
   await checkEach(manyFlags(100), 1000)

@@ -1,4 +1,4 @@
-/** Starts a clock. The returned function returns the nanoseconds since then. */
+/** Starts a clock. The returned function returns the nanoseconds since the start. */
 export function startClock(): () => number {
   const start = process.hrtime.bigint()
   const used = process.cpuUsage()

@@ -37,7 +37,7 @@ export function floorOf(definition: FlagSetDefinition): Floor {
     const textOf = (id: string) => flag.variations.find((each) => each.id === id)?.value
     if (rolloutId === null) return `return ${textOf(variationId ?? '')};`
     const rollout = flag.rollouts.find(({ id }) => id === rolloutId)
-    if (rollout === undefined || rollout.strategy === 'gradual') throw new Error('no such rollout')
+    if (rollout === undefined || rollout.strategy === 'gradual') throw new Error('no fixed rollout')
     const { state, covered } = compileSalt(rollout.salt)
     const ranges = rollout.ranges.map(
       ({ variationId: id, to }) => `if (b < ${to}) return ${textOf(id)};`,

@@ -11,17 +11,19 @@ type Call = (turn: number) => unknown
 
 let sink: unknown
 
-/** Returns the time of 1,000 calls after 20,000, relative to the steady state. One flag. */
+/**
+ * Returns the time of 1,000 calls for one flag after 20,000 calls, relative to the steady state.
+ */
 export function warmUpOne(): number {
   return warmUp(oneCall(), { before: 20_000, calls: 1000, steadyAfter: 1_000_000 })
 }
 
-/** Returns the time of the second hundred calls, relative to the steady state. 100 flags. */
+/** Returns the time of the calls 101 to 200 for 100 flags, relative to the steady state. */
 export function warmUpHundred(): number {
   return warmUp(hundredCall(), { before: 100, calls: 100, steadyAfter: 20_000 })
 }
 
-/** Returns the bytes of garbage per call. One flag. */
+/** Returns the bytes of garbage per call, for the value of one flag. */
 export function garbageOne(): number {
   return garbage(oneCall(), 200_000)
 }
@@ -31,7 +33,7 @@ export function garbageHundred(): number {
   return garbage(hundredCall(), 5000) / 100
 }
 
-/** Returns the time for the values of 100 flags after 20 changes, relative to before. */
+/** Returns the time for the values of 100 flags after 20 changes, relative to the time before. */
 export function afterChanges(): number {
   let definition = manyFlags(100)
   let flagSet = compileFlagSet(definition)
@@ -80,7 +82,10 @@ function warmUp(
   return early / steadyTime(call, times.calls)
 }
 
-/** Requires a process with a young generation that is large enough for all garbage. */
+/**
+ * Returns the median bytes of garbage per call. Requires a process with a young generation that is
+ * large enough for all garbage.
+ */
 function garbage(call: Call, calls: number): number {
   run(call, calls * 5)
   // The median excludes the first rounds, in which V8 still compiles and creates other garbage.
@@ -109,6 +114,6 @@ function run(call: Call, calls: number): void {
 
 function collectGarbage(): void {
   const collect: unknown = Reflect.get(globalThis, 'gc')
-  if (typeof collect !== 'function') throw new Error('run with --expose-gc')
+  if (typeof collect !== 'function') throw new Error('Node must be started with --expose-gc')
   collect()
 }

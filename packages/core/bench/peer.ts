@@ -1,7 +1,10 @@
 import type { FlagSetDefinition } from '../src/index.ts'
 import type { UserContext } from './workload.ts'
 
-/** Another engine for comparison. Each is a file in `peers/`, with separate dependencies. */
+/**
+ * Another engine for comparison. Each of these engines is a file in `peers/`, with separate
+ * dependencies.
+ */
 export interface Peer {
   readonly name: string
   /** The npm package of the engine. Its version and licence are printed. */

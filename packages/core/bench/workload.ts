@@ -231,6 +231,6 @@ export const USERS = contextsOf(1000)
 /** Returns a user. Numbers beyond the last user start again at the first. */
 export function userAt(turn: number): UserContext {
   const user = USERS[turn % USERS.length]
-  if (user === undefined) throw new Error('no users')
+  if (user === undefined) throw new Error('the list of users is empty')
   return user
 }

@@ -32,10 +32,16 @@ export function canonicalJson(value: JsonValue | EvaluationContext): string {
   return `{${members.join(',')}}`
 }
 
-/** The number of levels at which the work can be interrupted after each element of a list. */
+/**
+ * The number of outer levels of nesting at which the work can be interrupted after each array
+ * element.
+ */
 const CHUNK_DEPTH = 4
 
-/** Returns the same text as `canonicalJson`, and yields after each element of an outer list. */
+/**
+ * Returns the same text as `canonicalJson`, and yields after each element of an array in the outer
+ * `depth` levels.
+ */
 export function* canonicalJsonIncrementally(
   value: JsonValue,
   depth = CHUNK_DEPTH,

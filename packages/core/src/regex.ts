@@ -7,8 +7,8 @@ import type { RegexEngine } from './model/extensions.ts'
  */
 const MAX_INSTRUCTIONS = 128
 /**
- * The size of the state cache of a pattern, in bytes. Filling RE2's default of 8 MiB takes far too
- * long.
+ * The maximum size of the state cache of a pattern, in bytes. Filling the 8 MiB of RE2's default
+ * would take far too long.
  */
 const STATE_BYTES = 16_384
 const MAX_CACHED = 1000
@@ -16,10 +16,10 @@ const MAX_CACHED = 1000
 const cache = new Map<string, RE2JS>()
 
 /**
- * Regular expressions in the RE2 dialect, without look-around and back-references. A search takes
- * time proportional to the length of the text, for every pattern. Pass it to `compileFlagSet` as
- * `extensions.regex`. Compiled patterns are cached. Patterns of more than 128 instructions count as
- * invalid.
+ * The engine for regular expressions in the RE2 dialect, which has no look-around and no
+ * back-references. Pass `re2` to `compileFlagSet` as `extensions.regex`. For every pattern, the
+ * time of a search is proportional to the length of the text. Compiled patterns are cached. A
+ * pattern of more than 128 instructions counts as invalid.
  */
 export const re2: RegexEngine = (pattern, { ignoreCase }) => {
   const name = `${ignoreCase ? 'i' : '-'}${pattern}`
@@ -29,12 +29,12 @@ export const re2: RegexEngine = (pattern, { ignoreCase }) => {
   return (text) => compiled.test(text)
 }
 
-/** Returns `undefined` if the pattern is invalid or too large. */
+/** Compiles a pattern. Returns `undefined` if the pattern is invalid or too large. */
 function compilePattern(pattern: string, ignoreCase: boolean): RE2JS | undefined {
   try {
     const compiled = RE2JS.compile(pattern, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0)
     if (compiled.programSize() > MAX_INSTRUCTIONS) return undefined
-    // When the cache is full, RE2 continues without it, still in linear time.
+    // When the state cache is full, RE2 searches without the cache, still in linear time.
     Object.assign(compiled.re2().dfa, { stateBudget: STATE_BYTES, memBudget: STATE_BYTES })
     return compiled
   } catch {
@@ -42,7 +42,10 @@ function compilePattern(pattern: string, ignoreCase: boolean): RE2JS | undefined
   }
 }
 
-/** Adds a pattern as the most recently used one, and removes the least recently used if needed. */
+/**
+ * Adds a pattern as the most recently used one. Removes the least recently used pattern if the
+ * cache is full.
+ */
 function addToCache(name: string, compiled: RE2JS): void {
   cache.delete(name)
   cache.set(name, compiled)

@@ -133,7 +133,7 @@ export const ruleDefinitionSchema = z.object({
   rolloutId: z.string().nullable(),
 }) satisfies z.ZodType<RuleDefinition>
 
-/** The shape of a flag. References between its parts are not checked. */
+/** The shape of a flag. References between the parts of the flag are not checked. */
 export const flagDefinitionSchema = z.object({
   id: z.string(),
   key: z.string(),
@@ -150,9 +150,9 @@ export const flagDefinitionSchema = z.object({
 }) satisfies z.ZodType<FlagDefinition>
 
 /**
- * The shape of all definitions of an environment. References between them are not checked, because
- * `compileFlagSet` accepts broken ones. Unknown fields are removed, so that a newer server can send
- * additional fields.
+ * The shape of all definitions of an environment. References between flags and segments are not
+ * checked, because `compileFlagSet` accepts broken references. Unknown fields are removed, so that
+ * a newer server can send additional fields.
  */
 export const flagSetDefinitionSchema = z.object({
   version: z.int().min(0),

@@ -231,7 +231,7 @@ describe('flagsmith', () => {
     }
   })
 
-  it('The scheme flagsmith hashes the ids again, repeated, if the result is exactly 100', () => {
+  it('The scheme flagsmith repeats the ids and hashes them again if the percentage is exactly 100', () => {
     const keys = [...Array(40_000).keys()].map(String)
     const isFull = (key: string) => BigInt(`0x${hex('md5', `split,${key}`)}`) % 9999n === 9998n
     const full = keys.filter(isFull)
@@ -257,7 +257,7 @@ describe('posthog', () => {
     ['simple-flag', 'distinct_id_2', 'percentage', 0.372043],
     ['multivariate-flag', 'distinct_id_0', 'variant', 0.618645],
   ] as const)(
-    'The scheme posthog has the published share of %s and %s with the strategy %s',
+    'The scheme posthog has the published share of salt %s and key %s with the strategy %s',
     (salt, key, strategy, share) => {
       expect(bucketOf('posthog', key, { salt, strategy })).toBe(Math.floor(share * BUCKETS))
     },

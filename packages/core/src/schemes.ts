@@ -10,7 +10,7 @@ import { unleash } from './schemes/unleash.ts'
 export { configcat, flagd, flagsmith, growthbook1, growthbook2, launchdarkly, posthog, unleash }
 
 /**
- * All bucketing schemes, by the name that a rollout has as its `scheme`. Pass them to
+ * All bucketing schemes, by the name that a rollout has as its `scheme`. Pass `schemes` to
  * `compileFlagSet` as `extensions.schemes`, so that each context keeps its variation when flags are
  * imported from another system.
  */

@@ -114,7 +114,7 @@ describe('defineFlags', () => {
     })
   })
 
-  it('A detail has the fallback and the reason if a broken flag serves no variation', () => {
+  it('A detail has the fallback and the reason ERROR if a broken flag serves no variation', () => {
     const broken = flagSetOf(serving('retries', 'number', 'many'))
     expect(flags.detail(broken, 'retries', user, NOW)).toMatchObject({
       value: 3,

@@ -8,7 +8,7 @@ import type { FlagValues } from './model/value.ts'
 
 /** The expected type of a flag. Created by `bool`, `text`, `number`, `oneOf` and `json`. */
 export interface FlagType<Value> {
-  /** The value if the flag has no value, or a value of another type. */
+  /** The value that is used if the flag serves no value or a value of another type. */
   readonly fallback: Value
   readonly isValue: (value: unknown) => value is Value
 }
@@ -25,7 +25,7 @@ export interface TypedDetail<Value> extends Omit<EvaluationDetail, 'value'> {
 export interface DefinedFlags<Values> {
   /**
    * Returns the value of one flag, or its fallback if the flag has no value of the expected type.
-   * Throws `NOT_FOUND` if the flag is not defined here.
+   * Throws `NOT_FOUND` if `flagKey` is not one of the defined flags.
    */
   value<Key extends keyof Values & string>(
     flagSet: FlagSet,
@@ -34,9 +34,9 @@ export interface DefinedFlags<Values> {
     now: number,
   ): Values[Key]
   /**
-   * Returns the value of one flag with its variation and reason. If the value has another type, the
+   * Returns the detail of one flag. If the value has another type, the value is the fallback, the
    * reason is `ERROR`, the error code is `TYPE_MISMATCH`, and the variation is `null`. Throws
-   * `NOT_FOUND` if the flag is not defined here.
+   * `NOT_FOUND` if `flagKey` is not one of the defined flags.
    */
   detail<Key extends keyof Values & string>(
     flagSet: FlagSet,
@@ -46,7 +46,9 @@ export interface DefinedFlags<Values> {
   ): TypedDetail<Values[Key]>
   /** Returns the values of exactly the defined flags, in an object without a prototype. */
   all(flagSet: FlagSet, context: EvaluationContext, now: number): Readonly<Values>
-  /** Returns the same from values that were evaluated elsewhere, for example by a server. */
+  /**
+   * Returns the same as `all`, from values that were evaluated elsewhere, for example by a server.
+   */
   allFrom(values: FlagValues): Readonly<Values>
 }
 
@@ -77,8 +79,8 @@ export function oneOf<const Value extends string>(
 /** Creates the type of a flag with any JSON as its value. The fallback is `null`. */
 export function json<Value>(): FlagType<Value | null>
 /**
- * Creates the type of a flag with JSON as its value. Without the guard `isValue`, every value
- * except `null` is accepted. Values of flags are deeply frozen; the fallback is returned unchanged.
+ * Creates the type of a flag with JSON as its value. If the guard `isValue` is absent, every value
+ * except `null` is accepted. Values of flags are deeply frozen. The fallback is returned unchanged.
  */
 export function json<Value>(
   fallback: Value,

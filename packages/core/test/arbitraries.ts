@@ -12,8 +12,8 @@ import type {
 import { BUCKETS } from '../src/index.ts'
 
 /**
- * Names from small pools, so that definitions often refer to each other, and sometimes do not
- * exist.
+ * Names from small pools, so that definitions often refer to each other, and sometimes to
+ * definitions that do not exist.
  */
 const FLAG_KEYS = ['beta', 'checkout', 'theme', '7', '__proto__', 'constructor', 'müsli']
 const SEGMENT_IDS = ['s-1', 's-2', 's-3', '__proto__']

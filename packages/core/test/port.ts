@@ -133,7 +133,10 @@ class Port {
     return held === undefined ? false : held !== (condition.negate ?? false)
   }
 
-  /** Returns `undefined` if the condition is invalid, so that it never matches. */
+  /**
+   * Returns `true` if the condition matches. `undefined` if it is invalid, so that it never
+   * matches.
+   */
   #evaluate({ attribute, operator, value }: Condition): boolean | undefined {
     const wanted = operator.replace('neq', 'eq').replace(/^not_|_not$/, '')
     const isPositive = wanted === operator

@@ -18,7 +18,7 @@ const INEXACT = '9007199254740993'
 const BEYOND = 'Integers must be from -9007199254740991 to 9007199254740991.'
 
 describe('authoringFault', () => {
-  it('authoringFault returns the fault of a condition that is invalid for the engine', () => {
+  it('authoringFault returns the fault of a condition that the engine does not accept', () => {
     for (const [operator, value] of [
       ['eqals', '1'],
       ['gt', 'four'],
@@ -72,7 +72,7 @@ describe('authoringFault', () => {
     ['not_in_segment', '[]'],
     ['in_bucket', '{"salt": "a,b", "ranges": [[0, 5000]]}'],
     ['elem_match', '[{"attribute": "a", "operator": "in", "value": ["x", "y"]}]'],
-  ])('authoringFault accepts the condition %s %s', (operator, value) => {
+  ])('authoringFault accepts the operator %s with the value %j', (operator, value) => {
     expect(faultOf(operator, value)).toBeUndefined()
   })
 
@@ -87,7 +87,7 @@ describe('authoringFault', () => {
     },
   )
 
-  it('The fault of a text that starts with a bracket advises how to compare with this text', () => {
+  it('The fault of a text that starts with a bracket contains the list to write instead', () => {
     expect(faultOf('contains', '[draft]')).toBe(
       'The value of "contains" starts with "[" but is not a JSON array. To compare with this text, write ["[draft]"].',
     )
@@ -111,7 +111,7 @@ describe('authoringFault', () => {
     ['10.0.0.0/8, 11.0.0.0/8', '"10.0.0.0/8, 11.0.0.0/8"', true],
     ['["10.0.0.0/8 11.0.0.0/8"]', '"10.0.0.0/8 11.0.0.0/8"', true],
     ['', '""', false],
-  ])('The fault of the network list %s names the invalid entry', (value, entry, isSeveral) => {
+  ])('The fault of the network list %j names the invalid entry', (value, entry, isSeveral) => {
     for (const operator of ['in_cidr', 'not_in_cidr']) {
       const advice = isSeveral ? ' Write a list as a JSON array.' : ''
       expect(faultOf(operator, value)).toBe(
@@ -134,7 +134,7 @@ describe('authoringFault', () => {
     ['before', INEXACT],
     ['after', `-${INEXACT}`],
   ])(
-    'An integer that a double cannot represent is refused for the operator %s: %s',
+    'The operator %s refuses an integer that a double cannot represent exactly: %s',
     (operator, value) => {
       expect(faultOf(operator, value)).toBe(
         `The value of "${operator}" has an integer that cannot be represented exactly. ${BEYOND}`,
@@ -153,7 +153,7 @@ describe('authoringFault', () => {
     ['array_contains_all', `[${INEXACT}]`],
     ['in_segment', `[${INEXACT}]`],
   ])(
-    'A number that a double cannot represent is refused in the JSON of %s: %s',
+    'The operator %s refuses JSON with a number that a double cannot represent exactly: %s',
     (operator, value) => {
       expect(faultOf(operator, value)).toBe(
         `The value of "${operator}" has an integer that cannot be represented exactly. Write it as text.`,
@@ -180,7 +180,7 @@ describe('authoringFault', () => {
     expect(faultOf('elem_match', number)).toContain('cannot be represented exactly')
   })
 
-  it('Conditions on elements that are nested too deeply have the fault of the engine', () => {
+  it('authoringFault returns the fault of conditionFault for conditions that are nested too deeply', () => {
     let value = '[{"attribute": "", "operator": "in", "value": "a,b"}]'
     for (let depth = 0; depth < 4; depth += 1) {
       value = `[{"attribute": "", "operator": "elem_match", "value": ${value}}]`
@@ -203,7 +203,7 @@ describe('authoringFault', () => {
 })
 
 describe('isExactNumber', () => {
-  it('isExactNumber returns true only for fractions and for integers up to 2^53', () => {
+  it('isExactNumber returns true only for finite fractions and for integers between -2^53 and 2^53', () => {
     for (const number of [0, -0, 0.1, 1e-300, 2 ** 53 - 1, 1 - 2 ** 53]) {
       expect(isExactNumber(number)).toBe(true)
     }

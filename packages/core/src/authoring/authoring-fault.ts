@@ -15,10 +15,10 @@ import { elementDefinition, MAX_ELEMENT_NESTING, meaningOf } from '../operators/
 import { conditionFault } from './condition-fault.ts'
 
 /**
- * Returns a sentence that describes why a condition must not be saved, or `undefined` if it is
- * valid. Includes the faults of `conditionFault`, and values that the engine accepts but that do
- * not express the probable intention: invalid JSON, lists without brackets, invalid networks, and
- * integers that lose digits.
+ * Returns a sentence that describes why a condition must not be saved, or `undefined` if the
+ * condition is valid. Reports the faults of `conditionFault`, and values that the engine accepts
+ * but that probably do not express what the author means: invalid JSON, lists without brackets,
+ * invalid networks, and integers that lose digits.
  */
 export function authoringFault(
   definition: ConditionDefinition,
@@ -32,7 +32,7 @@ export function isExactNumber(number: number): boolean {
   return Number.isSafeInteger(number) || (Number.isFinite(number) && !Number.isInteger(number))
 }
 
-/** The value of a condition to check, with the expectation of its operator. */
+/** The value of a condition, and the form of the value that the operator expects. */
 interface Written {
   readonly operator: string
   readonly value: string
@@ -60,7 +60,7 @@ function intentFault(definition: ConditionDefinition, depth: number): string | u
   return undefined
 }
 
-/** The expectations that accept one text or a JSON array. */
+/** The expected forms that allow either one text or a JSON array. */
 const LISTS: ReadonlySet<Expectation> = new Set(['list', 'texts', 'network', 'versions', 'types'])
 
 function bracketFault({ operator, value, expects }: Written): string | undefined {
@@ -95,7 +95,10 @@ function networkFault({ operator, value, expects }: Written): string | undefined
   return /[\s,;]/.test(entry) ? `${fault} Write a list as a JSON array.` : fault
 }
 
-/** Checks the conditions of `elem_match`. `conditionFault` reports conditions nested too deeply. */
+/**
+ * Checks the conditions of `elem_match`. Conditions that are nested too deeply are a fault of
+ * `conditionFault`.
+ */
 function elementFault({ operator, value, expects, depth }: Written): string | undefined {
   if (expects !== 'conditions' || depth === MAX_ELEMENT_NESTING) return undefined
   for (const [index, element] of (parseArray(value) ?? []).entries()) {
@@ -107,7 +110,7 @@ function elementFault({ operator, value, expects, depth }: Written): string | un
   return undefined
 }
 
-/** The expectations that also accept numbers as text. */
+/** The expected forms in which a number can also be text. */
 const NUMERIC: ReadonlySet<Expectation> = new Set([
   'number',
   'timestamp',
@@ -130,7 +133,10 @@ function numberFault({ operator, value, expects }: Written): string | undefined 
   )
 }
 
-/** Returns the numbers in JSON text and, with `areTextsNumbers`, also the numbers that are text. */
+/**
+ * Returns the numbers in a JSON array or object. If `areTextsNumbers` is `true`, also returns the
+ * decimal numbers in texts, and those in plain text such as `10|3`.
+ */
 function numbersIn(value: string, areTextsNumbers: boolean): readonly number[] {
   const structure = parseStructure(value)
   const scalars = structure === undefined ? value.split('|') : scalarsIn(structure)

@@ -59,7 +59,7 @@ const COMPLETE = {
   clientVersion: 1,
 }
 
-/** Values at the limits of some fields. Each is invalid for some other field. */
+/** Values at the limits of fields. Each value is invalid for at least one field. */
 const LIMITS: readonly unknown[] = [
   ...[-1, -0.001, 0, 0.5, 1, 99.99, 100, 100.01, 100_000, 100_001, 2 ** 53 - 1, 2 ** 53, 1e300],
   ...[Number.MIN_VALUE, Number.POSITIVE_INFINITY, Number.NaN, true, null, [], [1], {}],
@@ -107,7 +107,7 @@ describe('definitionFaultIncrementally and flagSetDefinitionSchema', () => {
   })
 
   it.each(pathsIn(COMPLETE).map((path) => path.join('.')))(
-    'The guards and the schema agree on limit values, odd values and the absence of %s',
+    'The guards and the schema return the same path of a fault if %s is replaced or absent',
     (path) => {
       const names = path.split('.')
       const odd = ODD_NAMES.map((name) => oddValue(name))
@@ -127,13 +127,13 @@ describe('definitionFaultIncrementally and flagSetDefinitionSchema', () => {
     },
   )
 
-  it('The guards and the schema agree on values that are not definitions', () => {
+  it('The guards and the schema return the same path of a fault for values that are not definitions', () => {
     for (const value of [...LIMITS, ...ODD_NAMES.map((name) => oddValue(name))]) {
       expect(pathByGuards(value)).toBe(pathBySchema(value))
     }
   })
 
-  it('The guards and the schema agree on any definition with replaced, inserted or removed members', () => {
+  it('The guards and the schema return the same path of a fault for any definition with replaced, inserted or removed members', () => {
     const counts = { accepted: 0, refused: 0 }
     const anyPlanted = fc.tuple(anyDefinition, anyPlants).map((parts) => planted(...parts))
     fc.assert(

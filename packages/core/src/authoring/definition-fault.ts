@@ -18,10 +18,10 @@ import { parseTimestamp } from '../model/timestamp.ts'
 const CHECKS_PER_PART = 4
 
 /**
- * Returns the first fault in the shape of a definition, or `undefined` if it has none. Accepts the
- * same definitions as `flagSetDefinitionSchema` of `@ff/core/schema`, including unknown fields, but
- * does not copy them. Flags and segments in `checked` are skipped. References are not checked; see
- * `findErrors`. The work can be interrupted at each `yield`.
+ * Returns the first fault in the shape of a definition, or `undefined` if the shape is valid.
+ * Accepts the same definitions as `flagSetDefinitionSchema` of `@ff/core/schema`, including unknown
+ * fields, but does not copy them. Flags and segments in `checked` are skipped. References are not
+ * checked; `findErrors` checks references. The work can be interrupted at each `yield`.
  */
 export function* definitionFaultIncrementally(
   definition: unknown,
@@ -43,11 +43,12 @@ export function* definitionFaultIncrementally(
 }
 
 /**
- * Returns the first fault of a value, with its path in the value, or `undefined` if it is valid.
+ * Returns the first fault of a value, with the path of the fault in the value. `undefined` if the
+ * value is valid.
  */
 type Guard = (value: unknown) => Issue | undefined
 
-/** A field that can be absent, but not `undefined`. */
+/** A field that can be absent, but cannot have the value `undefined`. */
 interface Optional {
   readonly optional: Guard
 }

@@ -75,14 +75,14 @@ describe('changedFlags', () => {
     ])
   })
 
-  it('changedFlags returns the dependents of a changed or removed segment, also through other segments', () => {
+  it('changedFlags returns the direct and indirect dependents of a changed or removed segment', () => {
     const forced = [segmentDefinition('inner', { force: true }), ...segments.slice(1)]
     expect(changed(flags, forced)).toEqual(['in-inner', 'in-outer'])
     expect(changed(flags, segments.slice(1))).toEqual(['in-inner', 'in-outer'])
     expect(changed(flags, segments.slice(0, 1))).toEqual(['in-outer'])
   })
 
-  it('changedFlags omits an inactive flag, because it has no dependencies', () => {
+  it('changedFlags omits an inactive flag, because an inactive flag has no dependencies', () => {
     const inactive = flags.map((flag) => ({ ...flag, isActive: flag.key !== 'needs-base' }))
     const before = compileFlagSet(flagSetDefinition(inactive, segments))
     const after = compileFlagSet(flagSetDefinition(inactive.slice(1), segments))
@@ -100,7 +100,7 @@ describe('changedValues', () => {
     })
   })
 
-  it('changedValues is safe for any key', () => {
+  it('changedValues treats __proto__ and constructor like any other key', () => {
     const odd = JSON.parse('{"__proto__": true, "constructor": 1}')
     const { flags: added, removed } = changedValues({}, odd)
     expect(Object.entries(added)).toEqual([

@@ -7,9 +7,9 @@ import { isSameDefinition, jsonEquals } from '../model/json.ts'
 import type { FlagValue, FlagValues } from '../model/value.ts'
 
 /**
- * Returns the keys of the flags that can have different results in two flag sets at the same
- * time, sorted by code point. These are the changed, added and removed flags, and their dependents.
- * All other flags have the same result for every context.
+ * Returns the keys of the flags that can have different results in `before` and `after` for the
+ * same context and time. These are the changed, added and removed flags, and their dependents. All
+ * other flags have the same result for every context. The keys are sorted by code point.
  */
 export function changedFlags(before: FlagSet, after: FlagSet): readonly string[] {
   const changed = [
@@ -42,13 +42,13 @@ function changedNames(
   return [...removed, ...others.map(([name]) => name)]
 }
 
-/** The difference between two results: the new and changed values, and the removed keys. */
+/** The changes between two objects of values: the new and changed values, and the removed keys. */
 export interface ValueChanges {
   readonly flags: FlagValues
   readonly removed: readonly string[]
 }
 
-/** Returns the difference that turns `before` into `after`. */
+/** Returns the changes that turn `before` into `after`. */
 export function changedValues(before: FlagValues, after: FlagValues): ValueChanges {
   const flags: Record<string, FlagValue> = Object.create(null)
   for (const [key, value] of Object.entries(after)) {
@@ -58,13 +58,18 @@ export function changedValues(before: FlagValues, after: FlagValues): ValueChang
   return { flags, removed: Object.keys(before).filter((key) => !Object.hasOwn(after, key)) }
 }
 
-/** The latest state of a definition. `null` if it was deleted. */
+/**
+ * The latest state of a flag or segment. `definition` is `null` if the flag or segment was deleted.
+ */
 export interface Changed<Definition> {
   readonly id: string
   readonly definition: Definition | null
 }
 
-/** The latest state of all definitions that changed since a version. */
+/**
+ * The latest state of all flags and segments that changed since an earlier version. `version` is
+ * the new version.
+ */
 export interface DefinitionDelta {
   readonly version: number
   /** See `FlagSetDefinition`. */
@@ -74,8 +79,8 @@ export interface DefinitionDelta {
 }
 
 /**
- * Applies a delta to a definition and returns the newer version. Flags are sorted by key, segments
- * by id.
+ * Applies `changes` to a definition and returns the new definition. Flags are sorted by key,
+ * segments by id.
  */
 export function mergeChanges(
   definition: FlagSetDefinition,

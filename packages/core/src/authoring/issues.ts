@@ -26,7 +26,10 @@ export interface FlagSetIssue {
   readonly message: string
 }
 
-/** The faults of each compiled flag and segment. Most of these are reused by the next flag set. */
+/**
+ * The faults by compiled flag or segment. The next flag set reuses most compiled flags and
+ * segments.
+ */
 const known = new WeakMap<CompiledFlag | CompiledSegment, readonly string[]>()
 
 /** Returns all errors of a flag set, followed by all warnings. */
@@ -68,7 +71,10 @@ export function findErrors(flagSet: FlagSet): readonly FlagSetIssue[] {
   return found
 }
 
-/** Returns a function that describes why the flag or segment with a name cannot be evaluated. */
+/**
+ * Returns a function that returns the reasons why a flag or segment cannot be evaluated. `name` is
+ * the dependency name of the flag or segment. The list is empty if it can be evaluated.
+ */
 function explainUnresolvable({
   dependencies: { nodes, unresolvable },
 }: FlagSet): (name: string) => readonly string[] {
@@ -81,7 +87,7 @@ function explainUnresolvable({
     const words = clip(wordsFor(name))
     if (missing.length === 0) {
       const far = `more than ${MAX_DEPENDENCY_HOPS} hops away`
-      return [`The ${words} needs itself, or something that is broken or ${far}.`]
+      return [`The ${words} needs itself, or a flag or segment that is broken or ${far}.`]
     }
     return missing.map((dependency) => {
       return `The ${words} needs the ${clip(wordsFor(dependency))}, which does not exist.`
@@ -91,7 +97,9 @@ function explainUnresolvable({
 
 const NONE: readonly string[] = []
 
-/** Returns an issue for each part of the definition that is missing in the flag set. */
+/**
+ * Returns an issue for each flag or segment of the definition that the flag set does not contain.
+ */
 function findLeftOut({ definition, flags, segments, extensions }: FlagSet): FlagSetIssue[] {
   const compileCondition = sharedConditions(extensions)
   return [
@@ -156,7 +164,10 @@ function faultsOfConditions(
   })
 }
 
-/** Returns the faults of one flag that can affect its evaluation, apart from its dependencies. */
+/**
+ * Returns the faults of one flag that can affect its results, without the faults of its
+ * dependencies.
+ */
 function faultsOfFlag(flag: CompiledFlag, extensions: Extensions): string[] {
   const { defaultVariationId, offVariationId, targets } = flag.definition
   const faultsOfRollout = rolloutFaults(flag, extensions)
@@ -197,8 +208,8 @@ function faultsOfRule(
 }
 
 /**
- * Returns a function that returns the faults of the rollout of a rule. The faults are cached,
- * because many rules can have the same rollout.
+ * Returns a function that returns the faults of the rollout that a rule uses. The faults are
+ * cached, because many rules can use the same rollout.
  */
 function rolloutFaults(
   flag: CompiledFlag,

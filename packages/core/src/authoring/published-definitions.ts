@@ -22,7 +22,7 @@ import { meaningOf } from '../operators/value-reader.ts'
 import type { Changed, DefinitionDelta } from './diff.ts'
 import { type FlagSetIssue, findErrors } from './issues.ts'
 
-/** A change to be published. The definition `null` deletes a flag or segment. */
+/** A change that is to be published. If `definition` is `null`, the flag or segment is deleted. */
 export type DefinitionChange =
   | ({ readonly kind: 'flag' } & Changed<FlagDefinition>)
   | ({ readonly kind: 'segment' } & Changed<SegmentWithoutKeys>)
@@ -31,7 +31,7 @@ export type DefinitionChange =
 
 type SegmentWithoutKeys = Omit<SegmentDefinition, 'included' | 'excluded'>
 
-/** The rules that changes of an environment are checked against. */
+/** The extensions and the limit with which changes of an environment are checked. */
 export interface PublishRules {
   readonly extensions: Extensions
   /** The maximum total size of all condition values, in bytes of UTF-8. */
@@ -52,22 +52,25 @@ interface Entry {
 
 type NamedEntry = readonly [name: string, entry: Entry | undefined]
 
-/** The changed entries after the change, by name. `undefined` if deleted. */
+/**
+ * The changed entries after the change, by name. An entry is `undefined` if the flag or segment is
+ * deleted.
+ */
 type ChangedEntries = ReadonlyMap<string, Entry | undefined>
 
 /**
  * The published definitions of one environment. The check of a change compiles only the definitions
- * that it can make invalid: the changed definitions, their dependents, and the dependencies of all
- * of these. The included and excluded keys of segments are not stored, because they cannot make a
- * definition invalid.
+ * that can affect the result of the check: the changed definitions, their dependents, and the
+ * dependencies of all these definitions. The included and excluded keys of segments are not stored,
+ * because they cannot make a definition invalid.
  */
 export class PublishedDefinitions {
   readonly #rules: PublishRules
-  /** The entries by the dependency name of their id. */
+  /** The entries. Each key is the dependency name of the id of a flag or segment. */
   readonly #entries = new Map<string, Entry>()
-  /** The key in `#entries` of the entry that has a name, by name. */
+  /** The key in `#entries` of the entry that has a name in `Entry.names`, by that name. */
   readonly #owners = new Map<string, string>()
-  /** The keys in `#entries` of the entries that refer to a name, by name. */
+  /** The keys in `#entries` of all entries that refer to a name, by that name. */
   readonly #dependents = new Map<string, Set<string>>()
   /** The size of the condition values of all entries, in bytes of UTF-8. */
   #valueBytes = 0
@@ -86,7 +89,7 @@ export class PublishedDefinitions {
     return this.#version
   }
 
-  /** Applies the changes that were published since `version`. */
+  /** Applies the changes since the current version, and sets the version to that of the delta. */
   advance({ version, flags, segments }: DefinitionDelta): this {
     for (const change of flags) this.#replace(...this.#flagEntry(change))
     for (const change of segments) this.#replace(...this.#segmentEntry(change))
@@ -95,9 +98,10 @@ export class PublishedDefinitions {
   }
 
   /**
-   * Returns sentences that describe the faults that these changes would introduce: unresolvable
-   * references, cycles, invalid values, or condition values that exceed `maxConditionValueBytes`
-   * and grow. Faults that exist already are ignored.
+   * Returns a sentence for each fault that these changes would introduce: an unresolvable
+   * reference, a cycle, an invalid value, or a total size of condition values that grows and
+   * exceeds `maxConditionValueBytes`. Faults that exist already are ignored. The list is empty if
+   * there are no new faults.
    */
   *checkChange(changes: readonly DefinitionChange[]): Incremental<readonly string[]> {
     const definitions = changes.filter(({ kind }) => kind !== 'segmentKeys')
@@ -120,8 +124,8 @@ export class PublishedDefinitions {
 
   /**
    * Returns `true` if the changes can change a response to an SDK key of kind `client`. This is the
-   * case if they affect a flag that is visible to clients before or after the changes, or one of
-   * its dependencies.
+   * case if they affect a flag that is visible to clients before or after the changes, or a
+   * dependency of such a flag.
    */
   affectsClients(changes: readonly DefinitionChange[]): boolean {
     const changed = new Map(changes.map((change) => this.#changedEntry(change)))
@@ -130,7 +134,7 @@ export class PublishedDefinitions {
     })
   }
 
-  /** Returns the entry of a change, after the change. */
+  /** Returns the name of the changed entry, and the entry after the change. */
   #changedEntry(change: DefinitionChange): NamedEntry {
     if (change.kind === 'flag') return this.#flagEntry(change)
     if (change.kind === 'segment') return this.#segmentEntry(change)
@@ -180,7 +184,7 @@ export class PublishedDefinitions {
     )
   }
 
-  /** Returns the number of bytes that an entry adds to the condition values. */
+  /** Returns the change of `#valueBytes` if `entry` replaces the entry with this name. */
   #growth(name: string, entry: Entry | undefined): number {
     return (entry?.valueBytes ?? 0) - (this.#entries.get(name)?.valueBytes ?? 0)
   }
@@ -209,10 +213,13 @@ export class PublishedDefinitions {
     })
   }
 
-  /** Returns the changed entries, their dependents, and the dependencies of all of these. */
+  /**
+   * Returns the names of the changed entries, of their dependents, and of the dependencies of all
+   * these entries. Dependents are omitted if no names change.
+   */
   #affectedBy(changed: ChangedEntries): ReadonlySet<string> {
-    // If no names change, a dependent can become invalid only in a cycle with a changed entry, and
-    // then it is also one of the dependencies.
+    // If no names change, a dependent can become invalid only in a cycle with a changed entry. In
+    // this case, the dependent is also a dependency of the changed entry.
     const affected = this.#keepsNames(changed)
       ? new Set(changed.keys())
       : this.#withDependents(changed)
@@ -260,7 +267,10 @@ const REFERRING: ReadonlySet<string | undefined> = new Set(['segment', 'flag'])
 
 const NOTHING: Pick<Entry, 'references' | 'valueBytes'> = { references: [], valueBytes: 0 }
 
-/** Returns `NOTHING` for a definition that does not have the declared type. */
+/**
+ * Returns the result of `read`, or `NOTHING` if `read` throws, because the definition does not have
+ * the declared type.
+ */
 function readIfSound(read: () => typeof NOTHING): typeof NOTHING {
   try {
     return read()

@@ -7,25 +7,28 @@ import { type CompiledCondition, holdsFor } from '../operators/condition.ts'
 import { holdsAfter } from '../operators/value-reader.ts'
 import { addTo, clear, endOf } from './bit-set.ts'
 
-/** A condition that depends only on whether an attribute is one of some texts. */
+/**
+ * A condition on an attribute with one result for the texts that it lists, and the opposite result
+ * for all other texts.
+ */
 export interface TextCondition {
   readonly condition: CompiledCondition
-  /** The texts that the condition lists. */
+  /** The listed texts. */
   readonly texts: readonly string[]
   /** The result of the test for all other texts. */
   readonly isForOthers: boolean
 }
 
-/** The conditions of a rule row on one attribute. */
+/** The conditions on one attribute in the rule row with the number `row`. */
 export interface AttributeRow {
   readonly row: number
   readonly conditions: readonly TextCondition[]
 }
 
 /**
- * The index of one attribute. For each value of the attribute, it contains the set of the rule
- * rows with conditions that the value matches. Rule rows without a condition on the attribute are
- * in every set. The sets are words in `bits` of a condition index. Created by `indexAttribute`.
+ * The index of one attribute, created by `indexAttribute`. It maps each value of the attribute to a
+ * set of rule rows: the rows with conditions that match the value, and all rows without a condition
+ * on the attribute. The sets are bit sets in `ConditionIndex.bits`.
  */
 export interface AttributeIndex {
   readonly reference: AttributeReference
@@ -34,13 +37,14 @@ export interface AttributeIndex {
   /** The offset in `bits` of the set for a missing attribute. */
   readonly missing: number
   /**
-   * The offsets in `bits` of the sets for listed texts. The bitwise complement of an offset refers
-   * to a sparse set of the rows that differ from those for an unlisted text.
+   * The offset in `bits` of the set for each listed text. A negative number is the bitwise
+   * complement of the offset of a sparse set. A sparse set contains the rows that have another
+   * result for the text than for an unlisted text.
    */
   readonly byText: ReadonlyMap<string, number>
-  /** All conditions on the attribute. They are evaluated if it is an array or object. */
+  /** All conditions on the attribute. They are evaluated if the attribute is an array or object. */
   readonly conditions: readonly CompiledCondition[]
-  /** The rule row of each of `conditions`. */
+  /** The number of the rule row of each condition in `conditions`. */
   readonly rows: readonly number[]
 }
 
@@ -51,7 +55,7 @@ const TEXTS_PER_CHUNK = 4096
 
 /**
  * Builds the index of one attribute incrementally. The rule rows must be in ascending order.
- * `words` is the number of words of a set of all rule rows. The sets are appended to `bits`.
+ * `words` is the size of a set of all rule rows, in 32-bit words. The sets are appended to `bits`.
  */
 export function* indexAttribute(
   attribute: string,
@@ -162,7 +166,10 @@ function* appendTexts(
 /** The result of `placeOf` if there is no full set for a value, so that `keepRows` is required. */
 export const NOWHERE = -1
 
-/** Returns the offset in `bits` of the set of matching rows for a value, or `NOWHERE`. */
+/**
+ * Returns the offset in `bits` of the set of matching rows for a value, or `NOWHERE` if there is no
+ * full set for the value.
+ */
 export function placeOf(index: AttributeIndex, value: JsonValue | undefined): number {
   if (value === undefined) return index.missing
   const text = scalarText(value)
@@ -171,7 +178,9 @@ export function placeOf(index: AttributeIndex, value: JsonValue | undefined): nu
   return place < 0 ? NOWHERE : place
 }
 
-/** Removes the rows with conditions on the attribute that do not match its value. */
+/**
+ * Removes from `rows` all rule rows with a condition on the attribute that `value` does not match.
+ */
 export function keepRows(
   index: AttributeIndex,
   value: JsonValue,
@@ -207,7 +216,7 @@ function keepForStructure(index: AttributeIndex, value: JsonValue, rows: Int32Ar
   }
 }
 
-/** Returns the texts of an array as a set that all conditions share. */
+/** Returns the scalars of an array as texts. All conditions use the same set. */
 function textsOf(array: JsonArray): ReadonlySet<string> {
   const texts = new Set<string>()
   for (const element of array) {

@@ -9,8 +9,8 @@ import type { RuleMatrixEvaluator } from './rule-matrix-evaluator.ts'
 const EVALUATIONS_PER_ARRAY = 16
 
 /**
- * The cache of evaluations of all flags of a flag set. Each part is created on first use, so that
- * evaluations of single flags do not pay for it.
+ * The cache for evaluations of all flags of a flag set. Each part is created on first use, so that
+ * a program that evaluates only single flags does not create it.
  */
 class BatchCache implements VersionedCache {
   matrix: RuleMatrix | undefined
@@ -24,7 +24,7 @@ class BatchCache implements VersionedCache {
   previousMatrix: RuleMatrix | undefined
   /** The view of an earlier version. `undefined` after it has been reused. */
   previousView: FlagSetView | undefined
-  /** The array that contains the range of the last `reserve`. */
+  /** The array that contains the range that the last call of `reserve` returned. */
   codes = new Int32Array(0)
   #end = 0
 
@@ -60,7 +60,9 @@ export function ruleMatrixOf(flagSet: FlagSet): RuleMatrix {
   return batchCacheOf(flagSet).matrix ?? runToEnd(prepareRuleMatrix(flagSet))
 }
 
-/** Compiles the rule matrix of a flag set incrementally. Reuses that of the previous version. */
+/**
+ * Compiles the rule matrix of a flag set incrementally. Reuses parts of the previous rule matrix.
+ */
 export function* prepareRuleMatrix(flagSet: FlagSet): Incremental<RuleMatrix> {
   const cache = batchCacheOf(flagSet)
   const compiled = cache.matrix ?? (yield* compileRuleMatrix(flagSet, cache.previousMatrix))
@@ -70,7 +72,10 @@ export function* prepareRuleMatrix(flagSet: FlagSet): Incremental<RuleMatrix> {
   return cache.matrix
 }
 
-/** Returns the view of a flag set. It is created on first use, and reuses the previous version. */
+/**
+ * Returns the `FlagSetView` of a flag set. It is created on first use, from the view of the
+ * previous version if there is one.
+ */
 export function viewOf(flagSet: FlagSet): FlagSetView {
   const cache = batchCacheOf(flagSet)
   if (cache.view === undefined) {

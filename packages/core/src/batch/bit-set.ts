@@ -2,12 +2,14 @@
 // with the index `n >>> 5`.
 
 /**
- * One or more sparse bit sets. A sparse set contains only the words that are not empty: the number
- * of these words, followed by a pair of index and bits for each.
+ * One or more sparse bit sets. A sparse set contains only the words that are not 0: the number of
+ * these words, followed by two numbers for each word, its index and its bits.
  */
 export type SparseBits = Int32Array
 
-/** Adds a number to the pairs of a sparse set. It must not be less than the numbers in the set. */
+/**
+ * Adds a number to the pairs of a sparse set. The number must not be less than those in the set.
+ */
 export function addTo(pairs: number[], number: number): void {
   const word = number >>> 5
   const bits = pairs.at(-2) === word ? pairs.pop() : undefined
@@ -15,12 +17,12 @@ export function addTo(pairs: number[], number: number): void {
   pairs.push((bits ?? 0) | (1 << (number & 31)))
 }
 
-/** Concatenates sparse sets, passed as pairs. */
+/** Concatenates sparse sets. Each set is passed as its pairs, without the number of pairs. */
 export function packed(sets: readonly (readonly number[])[]): SparseBits {
   return Int32Array.from(sets.flatMap((pairs) => [pairs.length / 2, ...pairs]))
 }
 
-/** Returns the end of the sparse set that starts at `at`. */
+/** Returns the index after the last element of the sparse set that starts at `at`. */
 export function endOf(sparse: SparseBits, at: number): number {
   return at + 1 + 2 * (sparse[at] ?? 0)
 }
@@ -34,7 +36,7 @@ export function intersects(words: Int32Array, sparse: SparseBits, at: number): b
   return false
 }
 
-/** Removes the numbers of the sparse set that starts at `at` from the other set. */
+/** Removes the numbers of the sparse set that starts at `at` from the set `words`. */
 export function subtract(words: Int32Array, sparse: SparseBits, at: number): void {
   const end = endOf(sparse, at)
   for (let pair = at + 1; pair < end; pair += 2) {

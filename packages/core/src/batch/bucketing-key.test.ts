@@ -29,7 +29,7 @@ describe('BucketingKey', () => {
     }
   })
 
-  it('BucketingKey cannot compute the buckets of keys that are long or not ASCII', () => {
+  it('isMixed is false for keys of more than 256 characters and for keys that are not ASCII', () => {
     const key = new BucketingKey()
     expect(key.isMixed).toBe(false)
     for (const text of [

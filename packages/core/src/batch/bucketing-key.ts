@@ -4,11 +4,12 @@ import { bucketFrom, finalize, mixTail, scramble } from '../rollouts/bucket.ts'
 const MAX_BLOCKS = 64
 
 /**
- * The length of a generated salt and the dot, in characters. It is a multiple of the block size.
+ * The length of a generated salt and the dot after it, in characters. It is a multiple of the block
+ * size.
  */
 export const BLOCK_PREFIX = 12
 
-/** A bucketing key of many rollouts. Its blocks are scrambled only once for all salts. */
+/** A bucketing key that is hashed with many salts. Its blocks are scrambled only once. */
 export class BucketingKey {
   readonly #blocks = new Int32Array(MAX_BLOCKS)
   #count = 0
@@ -41,9 +42,9 @@ export class BucketingKey {
   }
 
   /**
-   * Replaces the first `count` hash states of salts by the buckets of the key. The prefix of each
-   * salt must have the length `BLOCK_PREFIX`. The length of `states` must be at least `count`
-   * rounded up to a multiple of four.
+   * Replaces the first `count` elements of `states`, the hash states of salts, by the buckets of
+   * the key for these salts. The prefix of each salt must have the length `BLOCK_PREFIX`. The
+   * length of `states` must be at least `count` rounded up to a multiple of four.
    */
   bucketAll(states: Int32Array, count: number): void {
     const blocks = this.#blocks

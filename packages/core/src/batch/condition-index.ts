@@ -43,7 +43,7 @@ export interface ConditionIndex {
 /** A condition that is evaluated separately. */
 export interface UnindexedCondition {
   readonly condition: CompiledCondition
-  /** The rule rows that contain it. */
+  /** The rule rows that contain the condition. */
   readonly ruleRows: SparseBits
 }
 
@@ -52,7 +52,7 @@ const ROWS_PER_CHUNK = 256
 /** The number of characters of condition values that are indexed without interruption. */
 const CHARACTERS_PER_CHUNK = 65_536
 
-/** Builds the index incrementally. A row that is `undefined` has a bit, but never matches. */
+/** Builds the index incrementally. An `undefined` row has a bit, but never matches. */
 export function* indexRuleRows(
   rows: readonly (RuleRow | undefined)[],
 ): Incremental<ConditionIndex> {
@@ -122,7 +122,10 @@ class IndexBuilder {
   }
 }
 
-/** Returns `undefined` if the condition depends on more than the text of the attribute. */
+/**
+ * Returns the condition as a `TextCondition`, or `undefined` if its result depends on more than the
+ * text of the attribute.
+ */
 function textConditionOf(
   condition: CompiledCondition,
   definition: ConditionDefinition,

@@ -10,8 +10,8 @@ import { RuleMatrixEvaluator } from './rule-matrix-evaluator.ts'
 
 /**
  * The outcome codes of flags for one context at one point in time. `valuesOf`, `jsonOf` and
- * `detailsOf` convert it. `detailsOf` evaluates the context again, so the context must not be
- * modified before that.
+ * `detailsOf` convert an evaluation to values, JSON text and details. The context must not be
+ * modified before `detailsOf` is called, because `detailsOf` evaluates the flags again.
  */
 export interface Evaluation {
   readonly flagSet: FlagSet
@@ -20,7 +20,7 @@ export interface Evaluation {
   readonly context: EvaluationContext
   /** The time of the evaluation, in epoch milliseconds. */
   readonly now: number
-  /** The codes of the flags, starting at the index `start`. See `variationAt` and `reasonAt`. */
+  /** One outcome code per flag, starting at the index `start`. See `variationAt` and `reasonAt`. */
   readonly codes: Int32Array
   readonly start: number
 }
@@ -44,7 +44,7 @@ export function* prepareIncrementally(flagSet: FlagSet): Incremental<void> {
 
 function* prepareConditions(conditions: readonly CompiledCondition[]): Incremental<void> {
   for (const { later, stringSet } of conditions) {
-    // The condition index evaluates string-set conditions.
+    // String-set conditions need no preparation, because the condition index evaluates them.
     if (stringSet === undefined && later?.prepare() === true) yield
   }
 }

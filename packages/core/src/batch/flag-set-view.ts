@@ -13,14 +13,16 @@ export class FlagSetView {
   readonly offsets: Int32Array
   readonly #values: FlagValue[]
   readonly #template: ValuesTemplate
-  /** Created when the first JSON text is requested. */
+  /** The pieces of the JSON text. `undefined` before the first JSON text is requested. */
   #pieces: JsonPieces | undefined
   /** The four words of the hash of each member. `undefined` before the first `valuesHash`. */
   hashes: Int32Array | undefined
   /** The indexes of the flags that have no hashes yet. */
   unhashed: number[]
 
-  /** Copies the unchanged parts from the view before, which is much faster. */
+  /**
+   * Copies the unchanged parts of `before` if it is defined, which is faster than creating them.
+   */
   constructor(flags: readonly CompiledFlag[], before: FlagSetView | undefined) {
     this.flags = flags
     const changed = before && changedPositions(before.flags, flags)
@@ -55,14 +57,17 @@ export class FlagSetView {
     return this.#template.fill(this.#values, codes, start)
   }
 
-  /** Returns the JSON text of `values`. */
+  /** Returns the JSON text of the object that `values` returns. */
   json(codes: Int32Array, start: number): string {
     this.#pieces ??= new JsonPieces(this.flags)
     return this.#pieces.join(codes, start)
   }
 }
 
-/** Returns the indexes of the changed flags, or `undefined` if the offsets of the values differ. */
+/**
+ * Returns the indexes of the changed flags, or `undefined` if the keys or the numbers of values
+ * differ.
+ */
 function changedPositions(
   before: readonly CompiledFlag[],
   flags: readonly CompiledFlag[],
@@ -79,7 +84,8 @@ function changedPositions(
 }
 
 /**
- * Returns the offset of the first value of each flag among the values of all flags, and the end.
+ * Returns, for each flag, the index of its first value among the values of all flags. The last
+ * element is the total number of values.
  */
 export function offsetsOf(flags: readonly CompiledFlag[]): Int32Array {
   const offsets = new Int32Array(flags.length + 1)

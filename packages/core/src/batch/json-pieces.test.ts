@@ -32,7 +32,7 @@ function expectText(flagSet: FlagSet): void {
   }
 }
 
-/** Flags with few and many values, short ones and some that are too long to share a piece. */
+/** Flags with few and many values. Some values are too long to share a piece. */
 const flags = Array.from({ length: 40 }, (_, at) => {
   return flagOf(
     `flag-${at + 10}`,

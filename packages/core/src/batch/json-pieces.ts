@@ -1,13 +1,16 @@
 import type { CompiledFlag } from '../evaluation/flag.ts'
 import { servedBy } from '../evaluation/outcome.ts'
 
-/** The maximum number of characters of all texts of a piece. It bounds the memory of the cache. */
+/**
+ * The maximum total length of the cached texts of a piece, in characters. It limits the memory of
+ * the cache.
+ */
 const MAX_CHARACTERS = 16_384
 
 /** Consecutive flags, and the cached text of each combination of their values. */
 interface Piece {
   readonly flags: readonly CompiledFlag[]
-  /** The text of each combination. Empty before its first use. */
+  /** The text of each combination, or an empty string if the combination has not occurred. */
   readonly texts: string[]
 }
 
@@ -18,7 +21,10 @@ interface Piece {
  */
 export class JsonPieces {
   readonly #pieces: readonly Piece[]
-  /** The factor of each flag's value in the index of a combination. */
+  /**
+   * The number by which the index of each flag's value is multiplied to get the index of a
+   * combination.
+   */
   readonly #weights: Int32Array
 
   constructor(flags: readonly CompiledFlag[]) {

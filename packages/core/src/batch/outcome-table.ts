@@ -7,8 +7,8 @@ import type { CompiledRollout } from '../rollouts/rollout.ts'
 import { BLOCK_PREFIX } from './bucketing-key.ts'
 
 /**
- * The outcomes of many rules as numbers in one array. Reading objects from flag to flag would take
- * longer than the rest of an evaluation. Created by `compileOutcomeTable`.
+ * The outcomes of many rules as numbers in one array, created by `compileOutcomeTable`. Reading the
+ * objects of all flags instead would take longer than the rest of an evaluation.
  */
 export interface OutcomeTable {
   /**
@@ -31,7 +31,9 @@ export const NOTHING = -1
 const MAX_SCANNED_RANGES = 16
 
 /**
- * Compiles the table. Rollouts with another bucketing key or a salt of another length are omitted.
+ * Compiles the table. All rollouts in the table have the same bucketing key, the built-in scheme,
+ * at most `MAX_SCANNED_RANGES` fixed ranges, and a salt of the length of generated salts. Rules
+ * with other rollouts have the entry `ELSEWHERE`.
  */
 export function compileOutcomeTable(rules: readonly (CompiledRule | undefined)[]): OutcomeTable {
   const rollouts: number[] = []
@@ -56,7 +58,10 @@ export function compileOutcomeTable(rules: readonly (CompiledRule | undefined)[]
   return { entries: Int32Array.from([...entries, ...rollouts]), bucketBy }
 }
 
-/** Returns the hash state of a salt, or `undefined` if a rollout cannot be in the table. */
+/**
+ * Returns the hash state of the rollout's salt, or `undefined` if the rollout cannot be in the
+ * table.
+ */
 function stateOf({ salt, foreign, gradual, ranges }: CompiledRollout): number | undefined {
   if (foreign !== undefined || gradual !== undefined || ranges.length > MAX_SCANNED_RANGES)
     return undefined

@@ -5,17 +5,22 @@ import type { FlagValue, FlagValues } from '../model/value.ts'
 import { viewOf } from './batch-cache.ts'
 import type { Evaluation } from './evaluate-all.ts'
 
-/** Returns the variation that the flag with an index serves, or `undefined` if it serves none. */
+/**
+ * Returns the variation that the flag at `index` serves, or `undefined` if the flag serves none.
+ */
 export function variationAt(evaluation: Evaluation, index: number): CompiledVariation | undefined {
   return evaluation.flags[index]?.variations[servedAt(evaluation, index) - 1]
 }
 
-/** Returns the reason why the flag with an index serves its variation. */
+/** Returns the reason why the flag at `index` serves its variation. */
 export function reasonAt({ codes, start }: Evaluation, index: number): EvaluationReason {
   return reasonOf(codes[start + index] ?? 0)
 }
 
-/** Returns the values by flag key, in an object without a prototype, so that any key is safe. */
+/**
+ * Returns the values by flag key, in an object without a prototype, so that `__proto__` is an
+ * ordinary key.
+ */
 export function valuesOf(evaluation: Evaluation): FlagValues {
   const { flagSet, flags, codes, start } = evaluation
   if (flags === flagSet.ordered) return viewOf(flagSet).values(codes, start)
@@ -26,7 +31,7 @@ export function valuesOf(evaluation: Evaluation): FlagValues {
   return values
 }
 
-/** Returns the JSON text of `valuesOf`. Faster than `JSON.stringify`. */
+/** Returns the JSON text of the values that `valuesOf` returns. Faster than `JSON.stringify`. */
 export function jsonOf(evaluation: Evaluation): string {
   const { flagSet, flags, codes, start } = evaluation
   if (flags === flagSet.ordered) return viewOf(flagSet).json(codes, start)

@@ -12,7 +12,10 @@ import type { FlagGroup, RuleMatrix, Shard } from './rule-matrix.ts'
 
 /** Evaluates conditions, segments and rules that a rule matrix does not contain. */
 export interface RuleScope extends ConditionScope {
-  /** Returns the outcome of a rule that matches, or `undefined` if it serves no variation. */
+  /**
+   * Returns the outcome of a rule that matches, or `undefined` if the rule does not serve the
+   * context.
+   */
   serveRule(rule: CompiledRule): Outcome | undefined
 }
 
@@ -23,7 +26,7 @@ const NO_SCOPE: RuleScope = {
   serveRule: () => undefined,
 }
 
-/** Evaluates all flags of a rule matrix. All evaluations use the same scratch memory. */
+/** Evaluates all flags of a rule matrix. Every evaluation reuses the same scratch memory. */
 export class RuleMatrixEvaluator {
   readonly #matrix: RuleMatrix
   /** The scope of the current evaluation. */
@@ -38,7 +41,10 @@ export class RuleMatrixEvaluator {
   readonly #rows: Int32Array
   /** The offset in `Shard.flags` and the entry of each flag that has no outcome code yet. */
   readonly #waiting: Int32Array
-  /** The hash states of the salts of these flags' rollouts, later replaced by their buckets. */
+  /**
+   * The hash state of the salt of each rollout in `#waiting`. `bucketAll` replaces it by the
+   * bucket.
+   */
   readonly #buckets: Int32Array
   /** The number of flags in `#waiting`. */
   #count = 0
@@ -57,7 +63,7 @@ export class RuleMatrixEvaluator {
       matrix.segments.index.words,
     )
     this.#rows = new Int32Array(words)
-    // One more element than flags, because `#takeFirst` also writes flags that do not have to wait.
+    // Has room for one more flag, because `#takeFirst` also writes flags that it does not add.
     this.#waiting = new Int32Array(2 * (flags + 1))
     this.#buckets = new Int32Array(flags + 4)
   }
@@ -170,7 +176,7 @@ export class RuleMatrixEvaluator {
 
   /**
    * Writes the entry of each flag's first rule row that matches. If the entry is not a code, the
-   * flag is added to `#waiting`. There is no branch on that, because the CPU could not predict it.
+   * flag is added to `#waiting`, without a branch that the CPU could not predict.
    */
   #takeFirst({ group, flags }: Shard, codes: Int32Array, from: number): void {
     const { entries } = group.table
@@ -181,7 +187,7 @@ export class RuleMatrixEvaluator {
     for (let flag = 0; flag < flags.length; flag += 4) {
       const word = (flags[flag] ?? 0) >>> 5
       const bits = (rows[word] ?? 0) & (flags[flag + 2] ?? 0)
-      // Flags with rule rows beyond this word are added to the waiting flags.
+      // A flag with more rule rows after this word is added to `#waiting`.
       if (bits === 0 && 32 * (word + 1) >= (flags[flag + 1] ?? 0)) continue
       const entry = bits === 0 ? -1 : (entries[32 * word + lowestBit(bits)] ?? 0)
       codes[from + (flags[flag + 3] ?? 0)] = entry
@@ -258,7 +264,7 @@ export class RuleMatrixEvaluator {
   }
 }
 
-/** The bucketing key of a context under one attribute reference. */
+/** The bucketing key that an attribute reference names in a context. */
 interface KeyReading {
   readonly name: string
   readonly key: BucketingKey

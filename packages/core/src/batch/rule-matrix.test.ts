@@ -101,7 +101,7 @@ describe('evaluateAll for very many rules', () => {
   const plans = [undefined, 'all', '1', '6', '50', '100', '169', '299', 'other', 100, ['6', '100']]
 
   it.each(plans)(
-    'evaluateAll for the plan %s serves the same values as the evaluation of single flags',
+    'evaluateAll for the plan %j serves the same values as the evaluation of single flags',
     (plan) => {
       for (const country of [undefined, '0', '1', '2', '3', ['0', '2']]) {
         const context = {
@@ -171,7 +171,7 @@ describe('evaluateAll for successive versions', () => {
     let flags = Array.from({ length: 200 }, (_, index) => planned(`flag-${index}`, index % 9))
     let previous = compileFlagSet(flagSetDefinition(flags, [segment]))
     answersOf(previous)
-    // Many flags, some of them again with others, no flags, a few flags, and more than half of all.
+    // The ranges of changed flags: disjoint, overlapping and empty ones, and more than half of all.
     const changes = [
       { from: 10, to: 50 },
       { from: 48, to: 53 },

@@ -11,16 +11,16 @@ import { compileOutcomeTable, type OutcomeTable } from './outcome-table.ts'
 import { indexSegments, type SegmentIndex } from './segment-index.ts'
 
 /**
- * The rules of all flags, indexed so that they can be evaluated together. Flags that changed later
+ * The rules of many flags, indexed so that they can be evaluated together. Flags that change later
  * are indexed separately, until there are many of them. This makes changes cheap, and hardly slows
  * down evaluations.
  */
 export interface RuleMatrix {
   /** At most three shards: most flags, then flags that changed later, then the latest changes. */
   readonly shards: readonly Shard[]
-  /** The distinct attributes that the shards and the segment index read. */
+  /** The attributes that the shards and the segment index read, without duplicates. */
   readonly references: readonly AttributeReference[]
-  /** The distinct ids of the segments that the shards read. */
+  /** The ids of the segments that rules in the shards require, without duplicates. */
   readonly segmentIds: readonly string[]
   /** The index of the segments that are evaluated together. */
   readonly segments: IndexedSegments
@@ -32,11 +32,14 @@ export interface RuleMatrix {
 
 /** The segment index of a rule matrix. */
 export interface IndexedSegments extends SegmentIndex {
-  /** The index in `RuleMatrix.references` of each attribute of the condition index. */
+  /** For each of `index.attributes`, its index in `RuleMatrix.references`. */
   readonly attributeSlots: readonly number[]
 }
 
-/** A group of flags that were indexed together, without the flags that were changed or removed. */
+/**
+ * A group of flags that were indexed together, without the flags that have been changed or removed
+ * since.
+ */
 export interface Shard {
   readonly group: FlagGroup
   /** The set of the rule rows that can match. */
@@ -46,9 +49,9 @@ export interface Shard {
    * rows in the word of the first row, and the index of the flag in the flag set.
    */
   readonly flags: Int32Array
-  /** The index in `RuleMatrix.references` of each attribute of the condition index. */
+  /** For each of `group.index.attributes`, its index in `RuleMatrix.references`. */
   readonly attributeSlots: readonly number[]
-  /** The index in `RuleMatrix.segmentIds` of each segment of the condition index. */
+  /** For each of `group.index.segmentIds`, its index in `RuleMatrix.segmentIds`. */
   readonly segmentSlots: readonly number[]
 }
 
@@ -66,7 +69,7 @@ export interface FlagGroup {
   readonly table: OutcomeTable
 }
 
-/** Compiles the rule matrix of a flag set incrementally. Reuses that of the previous version. */
+/** Compiles the rule matrix of a flag set incrementally. Reuses unchanged groups of `previous`. */
 export function* compileRuleMatrix(
   flagSet: FlagSet,
   previous: RuleMatrix | undefined,
@@ -130,8 +133,8 @@ const MIN_APART = 32
 
 /**
  * Returns at most three groups that contain all flags. The first group is reused until the added
- * and removed flags exceed half of all flags. The second group, which contains the added flags, is
- * reused while only a few more are added. These are in the third group.
+ * and removed flags exceed half of all flags. The second group contains the added flags. It is
+ * reused while only a few more flags are added, and the third group contains these.
  */
 function* groupsOf(
   flags: readonly CompiledFlag[],
@@ -148,7 +151,8 @@ function* groupsOf(
 }
 
 /**
- * Returns the flags that are not in the group, or `undefined` if it differs by more than `most`.
+ * Returns the flags that are not in the group, or `undefined` if more than `most` flags were added
+ * or removed in total.
  */
 function lateFor(
   flags: readonly CompiledFlag[],
@@ -185,7 +189,7 @@ function* groupOf(flags: readonly CompiledFlag[]): Incremental<FlagGroup> {
 
 type Remainder = Pick<Shard, 'possible' | 'flags'>
 
-/** Returns the flags of a group that still exist, without the rule rows of removed flags. */
+/** Returns the flags of a group that still exist, and the set of their rule rows that can match. */
 function remainderOf({ flags, spans, index }: FlagGroup, positions: Positions): Remainder {
   const possible = index.possible.slice()
   const there: number[] = []

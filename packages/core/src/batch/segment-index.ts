@@ -11,11 +11,16 @@ export interface SegmentIndex {
   /** All segments, including those without rule rows. `undefined` if a segment does not exist. */
   readonly segments: readonly (CompiledSegment | undefined)[]
   readonly index: ConditionIndex
-  /** The sparse set of the rule rows of each segment. Empty if it is evaluated separately. */
+  /**
+   * The sparse set of the rule rows of each segment. Empty if the segment is evaluated separately.
+   */
   readonly rows: SparseBits
 }
 
-/** Indexes segments. Returns `previous` if the segments are the same objects. */
+/**
+ * Creates the index of a list of segments. Returns `previous` if its segments are the same objects
+ * in the same order.
+ */
 export function indexSegments(
   segments: SegmentIndex['segments'],
   previous: SegmentIndex | undefined,
@@ -35,7 +40,10 @@ export function indexSegments(
   return { segments, index: runToEnd(indexRuleRows(all)), rows: packed(rows) }
 }
 
-/** Returns the rule rows of a segment. Empty if its result depends on more than its conditions. */
+/**
+ * Returns the rule rows of a segment. Empty if the segment has no conditions, or if its result
+ * depends on more than its conditions.
+ */
 function rowsOf(segment: CompiledSegment): readonly RuleRow[] {
   const { definition, conditions, included, excluded } = segment
   const { rules: definitions, logicalOp, force } = definition

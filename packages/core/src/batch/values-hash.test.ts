@@ -29,7 +29,7 @@ describe('valuesHash', () => {
     )
   })
 
-  it('valuesHash returns the hash of each evaluation of a flag set, and of some of its flags', () => {
+  it('valuesHash returns the hash of any evaluation of all flags or of several flags', () => {
     const flags = ['a', 'b', 'c'].map((key) => flagDefinition(key, { offVariationId: 'on' }))
     const first = compileFlagSet(flagSetDefinition(flags))
     const all = evaluateAll(first, USER, 0)

@@ -6,9 +6,9 @@ import type { Evaluation } from './evaluate-all.ts'
 import { type FlagSetView, offsetsOf } from './flag-set-view.ts'
 
 /**
- * Returns a 128-bit hash of the keys and values of an evaluation, as 32 lower-case hex digits. It
- * depends neither on the version of the flag set nor on the platform. It is the bitwise XOR of the
- * cached hashes of all pairs of key and value.
+ * Returns a 128-bit hash of the keys and values of an evaluation, as 32 lower-case hex digits. The
+ * hash depends neither on the version of the flag set nor on the platform. It is the bitwise XOR of
+ * the hashes of all pairs of key and value, which are cached.
  */
 export function valuesHash({ flagSet, flags, codes, start }: Evaluation): string {
   const isAll = flags === flagSet.ordered
@@ -36,7 +36,7 @@ interface Table {
   readonly hashes: Int32Array
 }
 
-/** Returns the hashes of a view. Computes only the ones that are missing. */
+/** Returns the hashes of a view. Computes only the hashes that are missing. */
 function tableOf(view: FlagSetView): Table {
   const { flags, offsets, unhashed } = view
   view.hashes ??= roomFor(offsets)

@@ -36,7 +36,7 @@ describe('ValuesTemplate', () => {
     },
   )
 
-  it('Templates are correct for more hidden classes than V8 caches', () => {
+  it('Templates fill the right values for more hidden classes than V8 caches', () => {
     const layouts = Array.from({ length: 12 }, (_, number) => namesOf(150, `layout-${number}`))
     const templates = layouts.map(templateOf)
     for (const one of [1, 2]) {
@@ -62,7 +62,7 @@ describe('ValuesTemplate', () => {
     }
   })
 
-  it('Names that are numbers have their values', () => {
+  it('Names that look like numbers have the values of these names', () => {
     const names = [...namesOf(32), '404', '7']
     const values = templateOf(names).fill(names.map(() => 2))
     for (const name of names) expect([name, values[name]]).toEqual([name, `${name} two`])

@@ -7,9 +7,10 @@ type Values = Record<string, FlagValue>
 const MAX_COPIED_NAMES = 1_020
 
 /**
- * Identical functions that copy an object. V8 caches the hidden classes of the objects that each
- * function copies, but only a few. With more, copying is many times slower. Flag sets with
- * different keys mostly use different functions.
+ * Identical functions that copy an object. V8 caches the hidden classes of copied objects for each
+ * function, but only a few. If a function copies objects of more classes, it is many times slower.
+ * The number of keys selects the function, so that flag sets with different keys mostly use
+ * different functions.
  */
 const COPIERS: readonly ((values: Values) => Values)[] = [
   (values) => ({ ...values }),

@@ -86,7 +86,7 @@ describe('clientView', () => {
     )
   })
 
-  it('clientView returns the earlier view if its version is the same', () => {
+  it('clientView returns the earlier view if the new view has the same version', () => {
     const flags = [flag('visible'), { ...flag('hidden'), clientVisible: false }]
     const before = clientView(compileFlagSet({ version: 1, flags, segments: [] }))
     const next = { version: 2, clientVersion: 1, flags: flags.slice(0, 1), segments: [] }
@@ -95,7 +95,7 @@ describe('clientView', () => {
     expect(clientView(compileFlagSet({ ...next, clientVersion: 2 }), before)).not.toBe(before)
   })
 
-  it('clientView returns the flag set itself if every flag is visible', () => {
+  it('clientView returns the flag set itself if every flag is visible and the versions are equal', () => {
     const flagSet = compileFlagSet({ version: 3, flags: [flag('visible')], segments: [] })
     expect(clientView(flagSet)).toBe(flagSet)
   })

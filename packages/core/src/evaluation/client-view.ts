@@ -5,10 +5,12 @@ import { type FlagSet, timestampsOfFlags } from './flag-set.ts'
 import { flagName } from './references.ts'
 
 /**
- * Returns the view of a flag set for SDK keys of kind `client`. It serves only the flags that are
- * visible to clients. Their prerequisites and conditions can still refer to other flags. The
- * version of the view is the definition's `clientVersion`. `previous` is the view of an earlier
- * version of the same environment. It is returned if its version equals that of the new view.
+ * Returns the view of a flag set for SDK keys of kind `client`. The view serves only the flags that
+ * are visible to clients, but conditions and prerequisites of these flags can refer to other flags.
+ * The version of the view is the `clientVersion` of the definition or, if it is absent, the version
+ * of the flag set. `previous` is the view of an earlier version of the same environment. Returns
+ * `previous` if it has the version of the new view. Returns `flagSet` itself if all flags are
+ * visible and the versions are equal.
  */
 export function clientView(flagSet: FlagSet, previous?: FlagSet): FlagSet {
   const version = flagSet.definition.clientVersion ?? flagSet.version

@@ -6,13 +6,16 @@ export interface DependencyNode {
   readonly dependsOn: readonly string[]
 }
 
-/** The maximum number of hops in a chain of flags and segments. A hop is one reference. */
+/**
+ * The maximum number of hops in a chain of flags and segments. A hop is one reference, except that
+ * a reference of a flag to a segment does not count.
+ */
 export const MAX_DEPENDENCY_HOPS = 64
 
 /**
- * Returns the names of all nodes that cannot be evaluated: a direct or indirect dependency is
- * missing or depends on itself, or a chain has more than `MAX_DEPENDENCY_HOPS` hops. `isHop`
- * decides which dependencies count as a hop.
+ * Returns the names of all nodes that cannot be evaluated, because a direct or indirect dependency
+ * is missing or depends on itself, or because a chain of dependencies has more than
+ * `MAX_DEPENDENCY_HOPS` hops. `isHop` returns `true` for a dependency that counts as a hop.
  */
 export function findUnresolvable(
   nodes: readonly DependencyNode[],
@@ -38,7 +41,7 @@ export function findUnresolvable(
   return new Set(left.keys())
 }
 
-/** Returns the names and those of all their direct and indirect dependencies. */
+/** Returns `names`, and the names of all their direct and indirect dependencies. */
 export function dependenciesOf(
   nodes: readonly DependencyNode[],
   names: Iterable<string>,
@@ -46,7 +49,7 @@ export function dependenciesOf(
   return reachableFrom(names, new Map(nodes.map((node) => [node.name, node.dependsOn])))
 }
 
-/** Returns the names in `changed` and those of all their direct and indirect dependents. */
+/** Returns the names in `changed`, and the names of all their direct and indirect dependents. */
 export function dependentsOf(
   nodes: readonly DependencyNode[],
   changed: Iterable<string>,

@@ -23,7 +23,7 @@ export type EvaluationErrorCode =
 /** The result of the evaluation of a flag, with its explanation. */
 export interface EvaluationDetail extends Explanation {
   readonly flagKey: string
-  /** `null` if no variation can be served (reason `ERROR`). */
+  /** The served value. `null` if no variation can be served (reason `ERROR`). */
   readonly value: FlagValue
   readonly variationId: string | null
   readonly variationKey: string | null
@@ -32,11 +32,11 @@ export interface EvaluationDetail extends Explanation {
 /** The explanation of a result. Fields that do not apply are absent. */
 export interface Explanation {
   readonly reason: EvaluationReason
-  /** The targeting rule that matched, including a broken one. */
+  /** The id of the targeting rule that matched, also if the rule is broken. */
   readonly ruleId?: string
-  /** The segment of that rule. */
+  /** The id of the segment that the rule requires. */
   readonly segmentId?: string
-  /** The rollout of that rule. */
+  /** The id of the rollout that the rule serves. */
   readonly rolloutId?: string
   /** The bucket of the context in the rollout, an integer in 0…99,999. */
   readonly bucket?: number

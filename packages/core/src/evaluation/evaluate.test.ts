@@ -109,7 +109,7 @@ describe('valuesOf', () => {
     return next
   }
 
-  it('valuesOf has the names of the flags of its version, after any earlier version', () => {
+  it('valuesOf and jsonOf return exactly the flags of the evaluated version, after any earlier version', () => {
     let previous = flagSet
     const lists = ['ab', 'abc', 'abd', 'abd', 'bd', 'b', '', 'c', 'abcde', 'abcdefghi']
     for (const list of lists) previous = valuesFor([...list], previous)
@@ -161,7 +161,7 @@ describe('A flag with more rules than a word has bits', () => {
     ['69', true],
     ['70', false],
   ])(
-    'A flag with more than 32 rules serves plan %s the value %j of the first rule that matches',
+    'For the plan %s, a flag with 71 rules serves %j, the value of the first rule that matches',
     (plan, served) => {
       const context = { kind: 'user', key: 'user-1', plan }
       const values = valuesOf(evaluateAll(long, context, 0))
@@ -190,7 +190,7 @@ describe('An evaluation of all flags', () => {
     expect(Object.entries(values)).toContainEqual(['__proto__', false])
   })
 
-  it('jsonOf has the order of the flag set, also if keys look like numbers', () => {
+  it('jsonOf returns the flags in the order of the flag set, also if keys look like numbers', () => {
     expect(jsonOf(evaluation)).toBe('{"10":false,"9":true,"__proto__":false,"null":null}')
   })
 })

@@ -5,8 +5,8 @@ import { Evaluator } from './evaluator.ts'
 import type { FlagSet } from './flag-set.ts'
 
 /**
- * Evaluates one flag at `now` (epoch milliseconds). Never throws: for an unknown flag, the reason
- * is `ERROR` and the error code `FLAG_NOT_FOUND`.
+ * Evaluates one flag at `now` (epoch milliseconds) and returns its detail. Never throws. For an
+ * unknown flag, the reason is `ERROR` and the error code is `FLAG_NOT_FOUND`.
  */
 export function evaluateFlag(
   flagSet: FlagSet,
@@ -27,8 +27,8 @@ export function unknownFlagDetail(flagKey: string): EvaluationDetail {
 }
 
 /**
- * Returns the value of one flag at `now` (epoch milliseconds), without any detail. `null` if the
- * flag is unknown or cannot serve a variation.
+ * Returns the value of one flag at `now` (epoch milliseconds), without its detail. `null` if the
+ * flag is unknown or cannot serve a variation. Never throws.
  */
 export function evaluateValue(
   flagSet: FlagSet,

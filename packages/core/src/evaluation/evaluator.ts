@@ -21,10 +21,12 @@ export interface EvaluatedFlags {
   readonly malformed: ReadonlySet<string>
 }
 
-/** The empty set. Comparing with it is faster than a lookup in an empty set. */
+/**
+ * The empty set of malformed flags. A comparison with this object is faster than a lookup in it.
+ */
 export const NONE_MALFORMED: ReadonlySet<string> = new Set()
 
-/** Receives the steps of the evaluated flag, but not those of the flags that it depends on. */
+/** The steps of the evaluation of one flag, without the steps of the flags that it depends on. */
 type Trace = EvaluationStep[]
 
 /**
@@ -47,7 +49,7 @@ export class Evaluator implements ConditionScope {
     this.#now = now
   }
 
-  /** Evaluates a flag and adds each step to the trace. */
+  /** Evaluates a flag and returns its outcome. Adds each step to `trace` if it is passed. */
   evaluate(flag: CompiledFlag, trace?: Trace): Outcome {
     if (!flag.isActive) {
       trace?.push({ kind: 'flag', state: 'inactive' })
@@ -91,7 +93,10 @@ export class Evaluator implements ConditionScope {
     return isIn
   }
 
-  /** Returns the outcome of a rule that matches, or `undefined` if it serves no variation. */
+  /**
+   * Returns the outcome of a rule that matches, or `undefined` if the rule does not serve the
+   * context.
+   */
   serveRule({ serve }: CompiledRule): Outcome | undefined {
     switch (serve.kind) {
       case 'variation':
@@ -142,7 +147,9 @@ export class Evaluator implements ConditionScope {
     return undefined
   }
 
-  /** Returns the outcome of another flag for this context. `undefined` if there is no flag. */
+  /**
+   * Returns the outcome of another flag for this context, or `undefined` if `flag` is `undefined`.
+   */
   #outcomeOf(flag: CompiledFlag | undefined): Outcome | undefined {
     if (flag === undefined) return undefined
     const known = this.#outcomes?.get(flag)
@@ -154,8 +161,8 @@ export class Evaluator implements ConditionScope {
   }
 
   /**
-   * Returns the index of the range that contains the context's bucket. Returns -1 if there is none,
-   * or if the bucketing key is missing.
+   * Returns the index of the range that contains the context's bucket. Returns -1 if no range
+   * contains the bucket, or if the context has no bucketing key.
    */
   #rangeNumber(rollout: CompiledRollout): number {
     const key = readBucketingKey(this.context, rollout.bucketBy)

@@ -18,7 +18,7 @@ interface CompiledDefinitions {
   readonly segments: ReadonlyMap<string, CompiledSegment>
 }
 
-/** Returns the dependencies of a flag set, or `previous` if they are equal. */
+/** Returns the dependencies of a flag set, or `previous` if the dependencies are the same. */
 export function findDependencies(
   compiled: CompiledDefinitions,
   previous: FlagDependencies | undefined,
@@ -30,8 +30,9 @@ export function findDependencies(
 }
 
 /**
- * Returns the dependencies of a flag or segment. They include missing prerequisites and segments,
- * but not missing flags of conditions, because such a condition is valid and never matches.
+ * Returns the dependencies of a flag or segment, including prerequisites and segments that do not
+ * exist. Unknown flags of conditions are not included, because such conditions are valid: an
+ * unknown flag counts as a missing value.
  */
 function nodeOf(
   { node, flagKeys, flagIds }: References,

@@ -19,11 +19,11 @@ export interface FlagSet {
   readonly definition: FlagSetDefinition
   /** The extensions that were passed to `compileFlagSet`. */
   readonly extensions: Extensions
-  /** The flags that can be evaluated, by key, sorted by the code points of the keys. */
+  /** The flags that a caller can evaluate, by key, sorted by the code points of the keys. */
   readonly flags: ReadonlyMap<string, CompiledFlag>
   /**
-   * All flags by key, for conditions on flags. A client view also contains flags here that are not
-   * visible to clients.
+   * All flags by key, for conditions on flags. In a client view, these include the invisible flags
+   * that visible flags depend on.
    */
   readonly flagsByKey: ReadonlyMap<string, CompiledFlag>
   /** The segments by id. */
@@ -38,7 +38,7 @@ export interface FlagSet {
   /** All flags by id, for prerequisites. */
   readonly flagsById: ReadonlyMap<string, CompiledFlag>
   readonly dependencies: FlagDependencies
-  /** The keys of the active flags that cannot be evaluated. They serve their defaults. */
+  /** The keys of the active flags that cannot be evaluated. They serve their default variations. */
   readonly malformed: ReadonlySet<string>
   /** The cache of evaluations. It does not change any result. */
   readonly cache: EvaluationCache
@@ -46,15 +46,18 @@ export interface FlagSet {
 
 /** The options of `compileFlagSet`. */
 export interface CompileOptions {
-  /** The flag set before the change. The compiled form of unchanged definitions is reused. */
+  /**
+   * The flag set of an earlier version. The compiled form of unchanged definitions is reused if
+   * both versions have the same `regex` and `schemes` objects as extensions.
+   */
   readonly previous?: FlagSet | undefined
   readonly extensions?: Extensions | undefined
 }
 
 /**
- * Compiles the definitions of an environment. Never throws: a broken flag serves its default with
- * the reason `ERROR`, and `findIssues` returns the faults. The definition must not be modified
- * afterwards.
+ * Compiles the definitions of an environment. Never throws. A broken flag serves its default
+ * variation with the reason `ERROR`, and `findIssues` returns its faults. The definition must not
+ * be modified afterwards.
  */
 export function compileFlagSet(
   definition: FlagSetDefinition,
@@ -185,8 +188,8 @@ function reuse<Definition, Compiled extends { readonly definition: Definition }>
 }
 
 /**
- * Compiles the conditions of a definition one by one if their values are long. They are then cached
- * when the definition is compiled.
+ * Compiles the conditions of a definition one by one if their values are long. The results are
+ * cached, so that the following compilation of the definition reuses them.
  */
 function* compileLongConditions<Definition, Compiled>(
   definition: Definition,
@@ -225,7 +228,10 @@ function reusable(previous: FlagSet | undefined, extensions: Extensions): FlagSe
   return regex === extensions.regex && schemes === extensions.schemes ? previous : undefined
 }
 
-/** Returns the timestamps of all gradual rollouts, or the array of `previous` if they are equal. */
+/**
+ * Returns the timestamps of all gradual rollouts of active flags. Returns the array of `previous`
+ * if the gradual rollouts are the same.
+ */
 export function timestampsOfFlags(
   flags: ReadonlyMap<string, CompiledFlag>,
   previous: FlagSet | undefined,

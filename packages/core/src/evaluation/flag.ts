@@ -45,7 +45,10 @@ export interface CompiledFlag extends Servable {
   readonly unmet: Outcome
   /** The outcome while a dependency of the flag cannot be resolved. */
   readonly malformed: Outcome
-  /** `null`, the value without a variation, followed by the values of the variations. */
+  /**
+   * The value for each result of `servedBy`: `null` if no variation is served, then the values of
+   * the variations.
+   */
   readonly values: readonly FlagValue[]
   /** The JSON text `,"flag key":value` of each of `values`. */
   readonly members: readonly string[]
@@ -158,7 +161,7 @@ function compareRules({ definition: a }: CompiledRule, { definition: b }: Compil
   )
 }
 
-/** Compiles targets. A target is omitted if its kind is not text, because it never matches. */
+/** Compiles targets. A target with a kind that is not text is omitted, because it never matches. */
 function compileTargets(flag: Servable, targets: readonly TargetDefinition[]) {
   const readable = elementsOf(targets).filter(({ kind }) => typeof kind === 'string')
   return readable.map(({ kind, keys, variationId }) => {

@@ -9,11 +9,14 @@ export interface CompiledVariation {
   readonly key: string
   /** The value, deeply frozen. `null` if it is invalid. */
   readonly value: FlagValue
-  /** The reason why the value is invalid. A variation with a fault is never served. */
+  /**
+   * The reason why the value is invalid. `undefined` if it is valid. A variation with a fault is
+   * never served.
+   */
   readonly fault: string | undefined
 }
 
-/** A possible result of a flag. All outcomes of a flag are created when it is compiled. */
+/** A possible result of a flag. All outcomes of a flag are created when the flag is compiled. */
 export interface Outcome {
   /** The variation that is served. If it is `undefined`, the value is `null`. */
   readonly variation: CompiledVariation | undefined
@@ -41,7 +44,7 @@ export function serve(flag: Servable, variationId: string, explanation: Explanat
 
 /**
  * Returns the outcome of a broken flag, which serves the default variation with the reason `ERROR`.
- * The other fields of `attempt` are kept.
+ * The outcome has the other fields of `attempt`.
  */
 export function fail(flag: Servable, attempt: Partial<Explanation>): Outcome {
   return outcomeOf(flag.servable.get(flag.defaultVariationId), {
@@ -59,7 +62,7 @@ function outcomeOf(variation: CompiledVariation | undefined, explanation: Explan
   return { variation, explanation, code }
 }
 
-/** Returns the number of codes that the outcomes of a flag can have. Codes start at 0. */
+/** Returns the number of possible outcome codes of a flag. The codes are less than this number. */
 export function codeCountOf({ variations }: { readonly variations: readonly unknown[] }): number {
   return (variations.length + 1) << REASON_BITS
 }

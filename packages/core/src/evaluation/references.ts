@@ -16,12 +16,12 @@ export function segmentName(id: string): string {
   return nameOf('segment', id)
 }
 
-/** Returns the dependency name of a flag id. A dependency has this name if no flag has the id. */
+/** Returns the dependency name of a flag id. A prerequisite has this name if no flag has the id. */
 export function flagIdName(id: string): string {
   return nameOf('flag id', id)
 }
 
-/** Returns a dependency name. For an id that is not text, no definition has the returned name. */
+/** Returns a dependency name. If `id` is not text, returns a name that no definition has. */
 function nameOf(kind: string, id: unknown): string {
   return typeof id === 'string' ? `${kind}:${id}` : kind
 }
@@ -46,16 +46,20 @@ export function wordsFor(name: string): string {
 
 /** The direct dependencies of a flag or a segment. */
 export interface References {
-  /** The name, with the segments and the missing extensions that it depends on. */
+  /**
+   * The name of the flag or segment, and the names of the segments and the missing extensions that
+   * it depends on.
+   */
   readonly node: DependencyNode
-  /** The keys of the flags that conditions refer to. They need not exist. */
+  /** The keys of the flags that conditions refer to, including unknown flags. */
   readonly flagKeys: readonly string[]
   /** The ids of the flags that are prerequisites. */
   readonly flagIds: readonly string[]
 }
 
 /**
- * Returns the references of a flag. `conditions` are those of its rules. An inactive flag has none.
+ * Returns the references of a flag. `conditions` are the conditions of its rules. An inactive flag
+ * has no references.
  */
 export function referencesOfFlag(
   { key, isActive, prerequisites, rules }: FlagDefinition,
@@ -80,7 +84,7 @@ export function referencesOfSegment(
   return { node: { name: segmentName(id), dependsOn }, flagKeys, flagIds: [] }
 }
 
-/** Returns the references of conditions. An invalid condition refers to missing extensions only. */
+/** Returns the references of conditions. An invalid condition refers only to missing extensions. */
 function referencesOfConditions(conditions: readonly CompiledCondition[]) {
   const dependsOn = conditions.flatMap(({ segmentIds, missing }) => [
     ...segmentIds.map(segmentName),

@@ -26,7 +26,7 @@ export type Serve =
   /** The rollout of the rule does not exist or is invalid. */
   | { readonly kind: 'broken'; readonly outcome: Outcome }
 
-/** The dependencies of the compilation of a rule. */
+/** The other data of a flag that is required to compile its rules. */
 export interface RuleSurroundings {
   readonly flag: Servable
   /** The rollouts of the flag, by id. */
@@ -73,7 +73,9 @@ function explanationOf({ id: ruleId, segmentId, rolloutId }: RuleDefinition): Ex
   }
 }
 
-/** Returns the outcome of each range. Ranges of the same variation share one object. */
+/**
+ * Returns the outcome of each range. Ranges with the same variation have the same outcome object.
+ */
 function rolloutOutcomes(
   flag: Servable,
   { gradual, ranges }: CompiledRollout,

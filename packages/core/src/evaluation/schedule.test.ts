@@ -39,11 +39,11 @@ describe('stepAt', () => {
     [START + 2 * HOUR, 3],
     [START + 4 * HOUR, 5],
     [START + 1_000 * HOUR, 5],
-  ])('stepAt counts the timestamps up to %d: %d', (now, step) => {
+  ])('stepAt returns the number of timestamps at or before %d: %d', (now, step) => {
     expect(stepAt(flagSet, now)).toBe(step)
   })
 
-  it('Results stay the same while stepAt stays the same', () => {
+  it('All results stay the same while stepAt returns the same number', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, anyNow, (definition, context, one, other) => {
         const random = compileFlagSet(definition)

@@ -30,9 +30,10 @@ export function nextTimestamp(
 }
 
 /**
- * Returns the keys of the flags that can have different results at two timestamps because of a
- * gradual rollout of the flag or of one of its dependencies. The keys have the order of the flag
- * set.
+ * Returns the keys of the flags that can have different results at the times `after` and `upTo`,
+ * because a gradual rollout has a step after `after` and at or before `upTo` (epoch milliseconds).
+ * The gradual rollout belongs to the flag or to one of its dependencies. The keys have the order of
+ * the flag set.
  */
 export function changedByGradualRollouts(
   flagSet: FlagSet,

@@ -51,8 +51,8 @@ export function matchesSegment(segment: CompiledSegment, scope: ConditionScope):
 }
 
 /**
- * Returns the list of the segment that contains the key of the context, or `undefined` if there is
- * none. Exclusion takes precedence.
+ * Returns the name of the list that contains the key of the context, or `undefined` if neither list
+ * contains the key. Returns `excluded` if both lists contain the key.
  */
 export function listWithKeyOf(
   { included, excluded, keyAttribute }: CompiledSegment,

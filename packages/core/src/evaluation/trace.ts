@@ -13,42 +13,43 @@ export type EvaluationStep =
   | TargetStep
   | RuleStep
 
-/** The check of a prerequisite. A prerequisite that is not met is the last step. */
+/** The check of a prerequisite. If the prerequisite is not met, this is the last step. */
 export interface PrerequisiteStep {
   readonly kind: 'prerequisite'
-  /** `undefined` if the flag does not exist. */
+  /** The prerequisite flag. `undefined` if the flag does not exist. */
   readonly flag: CompiledFlag | undefined
   readonly outcome: Outcome | undefined
   readonly isMet: boolean
 }
 
-/** The check of a target. A target that matches is the last step. */
+/** The check of a target. If the target matches, this is the last step. */
 export interface TargetStep {
   readonly kind: 'target'
   readonly target: CompiledTarget
-  /** The key of the context of the target's kind. `undefined` if there is none. */
+  /** The key of the context that has the kind of the target. `undefined` if there is none. */
   readonly key: string | undefined
   readonly isMatch: boolean
 }
 
-/** The evaluation of a rule. The rule that serves a variation is the last step. */
+/** The evaluation of a rule. If the rule serves a variation, this is the last step. */
 export interface RuleStep {
   readonly kind: 'rule'
   readonly rule: CompiledRule
   readonly isMatch: boolean
-  /** `undefined` if the rule does not match or has no rollout. */
+  /** The evaluation of the rollout. `undefined` if the rule does not match or has no rollout. */
   readonly rollout: RolloutStep | undefined
 }
 
 /** The evaluation of a rollout. */
 export interface RolloutStep {
   readonly rollout: CompiledRollout
-  /** `undefined` if the context has no bucketing key for the rollout. */
+  /** The bucket and its range. `undefined` if the context has no bucketing key for the rollout. */
   readonly placement: Placement | undefined
 }
 
 /**
- * Returns the prerequisite flag that was not met in these steps, or `undefined` if there is none.
+ * Returns the flag of the prerequisite that is not met in these steps. `undefined` if all
+ * prerequisites are met, or if the flag does not exist.
  */
 export function unmetFlagOf(steps: readonly EvaluationStep[]): CompiledFlag | undefined {
   const last = steps.at(-1)

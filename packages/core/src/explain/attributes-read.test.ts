@@ -73,7 +73,7 @@ describe('attributesRead', () => {
     })
   })
 
-  it('attributesRead returns no flags or segments of conditions, and no key attribute without listed keys', () => {
+  it('attributesRead omits the flags and segments of conditions, and the key attribute of a segment without keys', () => {
     const conditions = [
       condition('other', 'flag_is', '["on"]'),
       condition('', 'in_segment', '["empty"]'),
@@ -108,7 +108,7 @@ describe('minimalContext', () => {
     })
   })
 
-  it('minimalContext keeps only the parts of an object that are read, or the whole object if it is read', () => {
+  it('minimalContext keeps only the parts of an object that are read, or the whole object if a condition reads all of it', () => {
     const address = { country: 'at', street: 'Ring 1', at: { lat: 1, lon: 2 } }
     const context = { kind: 'user', key: 'u-1', address }
     const keptOf = (...attributes: string[]) => {

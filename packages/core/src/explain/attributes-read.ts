@@ -6,17 +6,17 @@ import { getOrMake } from '../model/get-or-make.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../model/json.ts'
 
 /**
- * Returns the references of all attributes that a rule, segment or rollout reads, sorted by code
- * point.
+ * Returns the references of all attributes that the rules, segments and rollouts of a flag set
+ * read, sorted by code point.
  */
 export function attributesRead(flagSet: FlagSet): readonly string[] {
   return referencesOf(flagSet).map(({ name }) => name)
 }
 
 /**
- * Returns a reduced context for which every flag has the same result as for the original. It
- * contains the kinds, the keys, and the attributes that the flag set reads. The original is not
- * modified; nested values are shared.
+ * Returns a reduced context for which every flag has the same result as for `context`. The reduced
+ * context contains the kinds, the keys, and the attributes that the flag set reads. `context` is
+ * not modified. Nested values are not copied.
  */
 export function minimalContext(flagSet: FlagSet, context: EvaluationContext): EvaluationContext {
   if (isEmptyContext(context ?? {})) return context
@@ -33,7 +33,10 @@ export function minimalContext(flagSet: FlagSet, context: EvaluationContext): Ev
   return kept as EvaluationContext
 }
 
-/** An object without a prototype, so that every attribute name is safe. */
+/**
+ * A reduced context. The object has no prototype, so that an attribute with the name `__proto__` is
+ * kept like any other.
+ */
 type Kept = Record<string, JsonValue>
 
 const KEPT_ALWAYS = ['kind', 'key'] as const
@@ -78,7 +81,9 @@ function keep(kept: Kept, from: JsonObject, path: readonly string[]): boolean {
   return true
 }
 
-/** The references of each flag set. Flag sets are immutable. */
+/**
+ * A cache of the references of each flag set, which is possible because flag sets are immutable.
+ */
 const gathered = new WeakMap<FlagSet, readonly AttributeReference[]>()
 
 function referencesOf(flagSet: FlagSet): readonly AttributeReference[] {

@@ -62,7 +62,7 @@ describe('evaluateDetail', () => {
     expect(attributesRead).toEqual(['address.country', 'age', 'organization.key', 'plan'])
   })
 
-  it('Only evaluated rules count, even if a later rule has the same id', () => {
+  it('The full detail lists no attributes of a later rule, even if the rule that serves has the same id', () => {
     const rules = [
       ruleDefinition({ id: 'same', orderIndex: 0 }),
       ruleDefinition({ id: 'same', orderIndex: 1, conditions: [eq('never')] }),
@@ -134,7 +134,7 @@ describe('evaluateDetail', () => {
     expect(detail([lost], user).attributesRead).toEqual([])
   })
 
-  it('The full detail follows unmet prerequisites, and reads no attributes after an unmet one', () => {
+  it('The full detail lists the chain of unmet prerequisites, and no attributes after an unmet prerequisite', () => {
     const rules = [ruleDefinition({ conditions: [eq('never')] })]
     const flags = [
       flagDefinition('a', {

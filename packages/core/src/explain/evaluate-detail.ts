@@ -20,9 +20,9 @@ export interface FullDetail extends EvaluationDetail {
   readonly prerequisiteChain: readonly string[]
   /**
    * The references of the attributes that were read, including missing ones, sorted by code point.
-   * These are the attributes of targets and rules up to the one that serves, and of the segments
-   * and flags that they refer to. Contexts with the same kinds, keys and these attributes have the
-   * same result.
+   * These are the attributes of all targets and rules up to the one that serves the value, and of
+   * the segments and flags that they refer to. Two contexts have the same result if they have the
+   * same kinds, the same keys and the same values of these attributes.
    */
   readonly attributesRead: readonly string[]
 }

@@ -62,7 +62,7 @@ describe('explainFlag', () => {
     expect(detail.reason).toBe('DEFAULT')
   })
 
-  it('The step of a segment describes why the segment matches the context or not', () => {
+  it('The step of a segment describes why the context is in the segment or is not in it', () => {
     const rule = ruleDefinition({ segmentId: 's' })
     const flag = flagDefinition('a', { rules: [rule] })
     const condition = { attribute: 'plan', operator: 'eq', value: 'pro' }
@@ -164,7 +164,7 @@ describe('explainFlag', () => {
     expect(lineFor({ kind: 'user' })).toBe(`${quoted}: does not hold; it is missing.`)
   })
 
-  it('The prerequisite chain follows unmet prerequisites to the flag that caused them', () => {
+  it('The prerequisite chain lists direct and indirect unmet prerequisites', () => {
     const on = (key: string) => [{ flagId: `id of ${key}`, variationIds: ['on'] }]
     const { steps, prerequisiteChain } = explain(
       [

@@ -30,7 +30,7 @@ import {
 } from './explanation.ts'
 
 /**
- * Evaluates one flag at `now` (epoch milliseconds) and returns the detail with all steps of the
+ * Evaluates one flag at `now` (epoch milliseconds) and returns its detail with all steps of the
  * evaluation. Never throws.
  */
 export function explainFlag(
@@ -43,8 +43,9 @@ export function explainFlag(
 }
 
 /**
- * Explains like `explainFlag`, and yields before each step, so that a server can do other work
- * meanwhile. The steps are short after `prepareExplanations` has run.
+ * Returns the same explanation as `explainFlag`, and yields before each step, so that a server can
+ * do other work meanwhile. Run `prepareExplanations` before this generator, so that no step takes
+ * long.
  */
 export function* explainIncrementally(
   flagSet: FlagSet,

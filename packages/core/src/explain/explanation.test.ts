@@ -4,7 +4,7 @@ import { compileFlagSet } from '../evaluation/flag-set.ts'
 import { answerStep, variationKeyOf } from './explanation.ts'
 
 describe('The steps of an explanation', () => {
-  it('variationKeyOf returns the key of a variation, or its id if the flag does not have it', () => {
+  it('variationKeyOf returns the key of a variation, or its id if the flag does not have the variation', () => {
     const variations = [
       { id: 'v-1', key: 'green', value: 'true' },
       { id: 'v-2', key: 'blue', value: 'false' },

@@ -33,9 +33,12 @@ export interface ExplanationStep {
   readonly outcome: 'held' | 'not_held' | 'skipped'
   /** A description for users. */
   readonly text: string
-  /** The other flag of a prerequisite or a condition. */
+  /** The key of the flag that a prerequisite or a condition refers to. */
   readonly flagKey?: string
-  /** The variation that the other flag or, in the last step, this flag serves. `null` for none. */
+  /**
+   * The key of the variation that the prerequisite flag, the flag of the condition, the rollout or,
+   * in the last step, the explained flag serves. `null` if none is served.
+   */
   readonly variationKey?: string | null
   readonly ruleId?: string
   readonly segmentId?: string
@@ -43,9 +46,11 @@ export interface ExplanationStep {
   /** The attribute reference of a condition or of the bucketing key of a rollout. */
   readonly attribute?: string
   readonly operator?: string
-  /** The value of the condition, shortened. */
+  /** The value of the condition, shortened to 200 UTF-16 units. */
   readonly value?: string
-  /** The value of the attribute, as JSON text, shortened. `null` if the attribute is missing. */
+  /**
+   * The value of the attribute or bucketing key, as shortened JSON text. `null` if it is missing.
+   */
   readonly found?: string | null
   /** The bucket of the context, an integer in 0…99,999. */
   readonly bucket?: number

@@ -6,8 +6,9 @@ import type { Incremental } from '../model/incremental.ts'
 import { type CompiledCondition, matchesCondition } from '../operators/condition.ts'
 
 /**
- * Parses, incrementally, the values of all conditions that the results of these flags can depend
- * on. Otherwise they are all parsed during the first evaluation of a flag.
+ * Parses the values of all conditions that the results of these flags can depend on, and yields
+ * after every few conditions. Without this call, the first evaluation of a flag parses all its
+ * values at once.
  */
 export function* prepareExplanations(
   flagSet: FlagSet,

@@ -12,14 +12,17 @@ export function hash128(source: string | Uint8Array, seed = 0): string {
   return hexOf(words)
 }
 
-/** Writes the hash of a text, the same as that of `hash128`, as four words of 32 bits. */
+/** Writes the hash that `hash128` returns for a text to `hash`, as four words of 32 bits. */
 export function hash128Into(hash: Int32Array, text: string, seed = 0): void {
   if (text.length > ROOM) runToEnd(longTextInto(hash, text, seed))
   else if (writeAscii(text, 0)) mix(hash, view, text.length, seed)
   else murmur128Into(hash, utf8(text), seed)
 }
 
-/** Returns the same as `hash128` of a text, and yields at least once per millisecond. */
+/**
+ * Returns the same hash as `hash128`. Yields about once per millisecond until the first character
+ * that is not ASCII. After that, the work is not interrupted.
+ */
 export function* hash128Incrementally(text: string): Incremental<string> {
   const hash = new Int32Array(4)
   if (text.length > ROOM) yield* longTextInto(hash, text, 0)
@@ -151,7 +154,7 @@ function close(hash: Int32Array, length: number): void {
   spread(hash)
 }
 
-/** Makes every lane depend on all other lanes. */
+/** Makes each of the four words depend on all others. */
 function spread(hash: Int32Array): void {
   const first = (hash[0] ?? 0) + (hash[1] ?? 0) + (hash[2] ?? 0) + (hash[3] ?? 0)
   hash[0] = first

@@ -39,7 +39,7 @@ describe('findAttribute', () => {
     expect(findAttribute(parseContext({ kind: 'multi', user: {} }), 'user.kind')).toBe('user')
   })
 
-  it('A JSON pointer is unescaped, and tried as an exact name first', () => {
+  it('A JSON pointer is unescaped, but an attribute with the unparsed name takes precedence', () => {
     const context = user({ 'a/b': { '~c': 1 }, '': 2, '/x': 3, x: 4 })
     expect(findAttribute(context, '/a~1b/~0c')).toBe(1)
     expect(findAttribute(context, '/')).toBe(2)
@@ -88,7 +88,7 @@ describe('findBucketingKey', () => {
     ['a boolean', true, undefined],
     ['a list', ['a'], undefined],
     ['null', null, undefined],
-  ])('findBucketingKey for %s (%j) returns %j', (_, id, key) => {
+  ])('findBucketingKey for %s, %j, returns %j', (_, id, key) => {
     expect(findBucketingKey(user({ id }), 'id')).toBe(key)
   })
 

@@ -39,7 +39,10 @@ export function compileReference(reference: string): AttributeReference {
   return { name: reference, path: followable(path, 0), afterKind }
 }
 
-/** Returns the path from a step on. Empty if it has only one step or is deeper than any context. */
+/**
+ * Returns the steps of `path` from the index `from` on. Empty if there is only one step, or if
+ * there are more steps than a context can have levels.
+ */
 function followable(path: readonly string[], from: number): readonly string[] {
   const steps = path.length - from
   return steps > 1 && steps <= MAX_CONTEXT_NESTING ? path.slice(from) : NO_PATH
@@ -56,8 +59,9 @@ function compilePointer(reference: string): AttributeReference {
 }
 
 /**
- * Returns the attribute that a reference names, or `undefined` if it is missing (absent or null).
- * Only own properties are read. The order of the properties in the context does not matter.
+ * Returns the value of the attribute that a reference names, or `undefined` if it is missing
+ * (absent or null). Only own properties are read. The order of the properties in the context does
+ * not matter.
  */
 export function findAttribute(
   context: EvaluationContext,
@@ -104,7 +108,8 @@ function readName(attributes: Attributes, name: string): JsonValue | undefined {
 }
 
 /**
- * Returns the value at a path of own properties, or `undefined` if it is missing or the path empty.
+ * Returns the value at a path of own properties, or `undefined` if the value is missing or the path
+ * is empty.
  */
 export function readPath(attributes: Attributes, path: readonly string[]): JsonValue | undefined {
   const [first] = path
@@ -128,7 +133,10 @@ function readAfterKind(context: Attributes, reference: AttributeReference): Json
   return undefined
 }
 
-/** Returns the context of a kind, which can be a part of a multi context, or `undefined`. */
+/**
+ * Returns the context of a kind, which can be a part of a multi context. `undefined` if there is
+ * none.
+ */
 function ofKind(context: Attributes, kind: string): Attributes | undefined {
   if (context.kind === 'multi') return partOf(context, kind)
   return context.kind === kind ? context : undefined
@@ -193,8 +201,8 @@ const DEFAULT_BUCKETING = 'user.key'
 
 /**
  * Returns the bucketing key of a context: the attribute that `bucketBy` names. For `user.key`, a
- * single context of another kind is bucketed by its own key. Returns `undefined` if the attribute
- * is missing or not usable as a key.
+ * single context of another kind is bucketed by its own key. Returns `undefined` unless the
+ * attribute is a safe integer or a text that is not empty.
  */
 export function findBucketingKey(context: EvaluationContext, bucketBy: string): string | undefined {
   return readBucketingKey(context, compileReference(bucketBy))
@@ -223,7 +231,7 @@ export function findContextKey(context: EvaluationContext, kind: string): string
 }
 
 /**
- * Converts a key to text: text is returned unchanged, a safe integer in decimal digits. Returns
+ * Converts a key to text. Returns a text unchanged, and a safe integer in decimal digits. Returns
  * `undefined` for the empty text and any other value.
  */
 export function toKeyText(value: JsonValue | undefined): string | undefined {

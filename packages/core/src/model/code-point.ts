@@ -13,7 +13,7 @@ export function compareCodePoints(left: string, right: string): number {
     const b = right.charCodeAt(index)
     if (a === b) continue
     if (a < FIRST_SURROGATE && b < FIRST_SURROGATE) return a - b
-    // The units that differ may be the second halves of surrogate pairs.
+    // The units that differ can be the second halves of surrogate pairs.
     return differenceAt(left, right, index - 1) || differenceAt(left, right, index)
   }
   return left.length - right.length

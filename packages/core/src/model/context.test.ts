@@ -96,7 +96,7 @@ describe('parseContext', () => {
     [{ kind: 'multi', multi: {} }, 'context.multi must not be a multi context'],
     [{ kind: 'user', at: new Date(0) }, 'context.at must be a JSON value'],
     [{ kind: 'user', list: new Array(2000).fill({}) }, 'context must not have more than 2000'],
-  ])('The message for the context %o is correct', (input, message) => {
+  ])('parseContext refuses %o with a message that contains %j', (input, message) => {
     expect(() => parseContext(input)).toThrow(message)
   })
 

@@ -33,13 +33,14 @@ export const MAX_CONTEXT_TEXT_LENGTH = 8_192
 export const MAX_CONTEXT_KINDS = 32
 
 /**
- * The maximum number of issues in an error. Without it, a hostile context could cause a huge one.
+ * The maximum number of issues in an error. The limit bounds the size of the error for a hostile
+ * context.
  */
 const MAX_ISSUES = 20
 
 /**
- * Checks that a value is a context, and returns the same object, neither copied nor changed. Throws
- * `INVALID_CONTEXT` with `details.issues`. The paths of the issues begin with `context`.
+ * Checks that a value is a context, and returns the same object unchanged. Throws `INVALID_CONTEXT`
+ * with `details.issues`. The paths of the issues begin with `context`.
  */
 export function parseContext(input: unknown): EvaluationContext {
   const check = new ContextCheck()
@@ -140,7 +141,7 @@ class ContextCheck {
     else this.#object(path, value, depth + 1)
   }
 
-  /** Counts one attribute. Returns `false` if there are too many. */
+  /** Counts one attribute. Returns `false` if the limit is exceeded. */
   #count(): boolean {
     this.#attributes += 1
     if (this.#attributes === MAX_CONTEXT_ATTRIBUTES + 1) {

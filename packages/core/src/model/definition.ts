@@ -1,15 +1,15 @@
 import type { FlagValueType } from './value.ts'
 
 /**
- * The definitions of an environment, as they are published, stored and sent to SDKs. All of it is
- * JSON. The types are not enforced: `compileFlagSet` accepts invalid definitions.
+ * The definitions of an environment, as they are published, stored and sent to SDKs. A definition
+ * is JSON. Its types are not enforced: `compileFlagSet` accepts invalid definitions.
  */
 export interface FlagSetDefinition {
-  /** The number of published changes of the environment. 0 before the first. */
+  /** The number of published changes of the environment. 0 before the first change. */
   readonly version: number
   /**
-   * The last version that can have changed a response to an SDK key of kind `client`. Absent if it
-   * equals `version`.
+   * The last version in which a response to an SDK key of kind `client` can have changed. Absent if
+   * it equals `version`.
    */
   readonly clientVersion?: number
   readonly flags: readonly FlagDefinition[]
@@ -69,7 +69,7 @@ export interface RuleDefinition {
   readonly conditions: readonly ConditionDefinition[]
   readonly segmentId: string | null
   readonly variationId: string | null
-  /** Takes precedence over `variationId` if both are set. */
+  /** The rollout that the rule serves. It takes precedence over `variationId` if both are set. */
   readonly rolloutId: string | null
 }
 
@@ -95,11 +95,11 @@ export interface SegmentDefinition {
   /** The attribute that is compared with the keys in `included` and `excluded`. */
   readonly keyAttribute: string
   readonly included: readonly string[]
-  /** Takes precedence over `included`, `rules` and `force`. */
+  /** The excluded keys. They take precedence over `included`, `rules` and `force`. */
   readonly excluded: readonly string[]
 }
 
-/** The combination of a segment's rules: all, at least one, or none of them must match. */
+/** The required result of the rules of a segment: all, at least one, or none of them must match. */
 export type SegmentLogicalOp = 'AND' | 'OR' | 'NOT'
 
 /** The distribution of contexts over variations by their buckets. */
@@ -115,13 +115,15 @@ interface RolloutBasis {
 }
 
 /**
- * A rollout with fixed shares. The range that contains a context's bucket selects its variation.
+ * A rollout with fixed shares. The range that contains the bucket of a context selects the
+ * variation.
  */
 export interface RangeRolloutDefinition extends RolloutBasis {
   readonly strategy: 'percentage' | 'variant'
   readonly ranges: readonly BucketRange[]
   /**
-   * The sum of the weights in the system that the rollout was imported from, if `scheme` uses it.
+   * The sum of the weights in the system that the rollout was imported from, if `scheme` uses the
+   * sum.
    */
   readonly totalWeight?: number
 }

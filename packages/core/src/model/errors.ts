@@ -17,7 +17,7 @@ export type FlagErrorCode =
 
 /** A fault in the input of a caller. */
 export interface Issue {
-  /** The place of the fault, with the field names of the input. */
+  /** The path of the fault in the input: field names and indexes, joined by dots. */
   readonly path: string
   readonly message: string
 }
@@ -31,7 +31,7 @@ export interface FlagErrorOptions {
 
 const BRAND = Symbol.for('@ff/core/FlagError')
 
-/** The only error class of the system. Its message and details can be shown to a caller. */
+/** The only error class of the system. The message and the details can be shown to a caller. */
 export class FlagError extends Error {
   override readonly name = 'FlagError'
   readonly code: FlagErrorCode

@@ -55,7 +55,7 @@ describe('A flag set with patterns', () => {
     }
   })
 
-  it('compileFlagSet reuses nothing of a previous set that was compiled without the extension', () => {
+  it('compileFlagSet reuses nothing of a previous set if the regex engine was added or removed', () => {
     const before = compileFlagSet(definition)
     const after = compileFlagSet(definition, { previous: before, extensions: { regex: re2 } })
     expect(evaluateFlag(after, 'direct', ada, 0).value).toBe(true)

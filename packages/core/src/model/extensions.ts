@@ -1,9 +1,9 @@
 import type { BucketRange, RolloutDefinition } from './definition.ts'
 
 /**
- * Optional features of the engine that would make the main entry too large. The caller passes them
- * to `compileFlagSet`. A flag that needs a missing extension serves its default variation with the
- * reason `ERROR`.
+ * Optional features of the engine, which the caller passes to `compileFlagSet`. They are not part
+ * of the main entry, because they are large. A flag that needs a missing extension serves its
+ * default variation with the reason `ERROR`.
  */
 export interface Extensions {
   /** The regular expressions of `matches` conditions. */
@@ -30,7 +30,7 @@ export type BucketingScheme = (settings: BucketingSettings) => (key: string) => 
 /** The settings of a rollout that a bucketing formula can use. */
 export interface BucketingSettings {
   readonly salt: string
-  /** The strategy, because some systems use another formula for several variations. */
+  /** The strategy of the rollout. Some systems use another formula for several variations. */
   readonly strategy: RolloutDefinition['strategy']
   /** The ranges in ascending order, without overlaps. Absent for a gradual rollout. */
   readonly ranges?: readonly Pick<BucketRange, 'from' | 'to'>[]

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonValue, jsonEquals } from './json.ts'
 
 const names = fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor', 'toString')
 
-/** Small JSON values, so that two of them are often equal or nearly equal. */
+/** Small JSON values. Two random values are often equal or nearly equal. */
 const json = fc
   .letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(

@@ -44,7 +44,7 @@ describe('jsonEquals', () => {
     )
   })
 
-  it('jsonEquals treats names of Object.prototype like any other name', () => {
+  it('jsonEquals treats the names of members of Object.prototype like any other name', () => {
     const proto = JSON.parse('{"__proto__": {"a": 1}}')
     expect(jsonEquals(proto, {})).toBe(false)
     expect(jsonEquals(proto, { a: 1 })).toBe(false)

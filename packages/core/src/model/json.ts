@@ -59,7 +59,7 @@ export function isSameDefinition(left: unknown, right: unknown): boolean {
   return jsonEquals(left as JsonValue, right as JsonValue)
 }
 
-/** Returns the argument. Throws a `TypeError` if it is not an array or contains `undefined`. */
+/** Returns `list`. Throws a `TypeError` if it is not an array or contains `undefined`. */
 export function elementsOf<Element>(list: readonly Element[]): readonly Element[] {
   if (Array.isArray(list) && !list.includes(undefined as Element)) return list
   throw new TypeError('An array is missing or contains `undefined`')

@@ -23,15 +23,18 @@ export function clip(text: string): string {
 }
 
 /**
- * Returns the first 200 UTF-16 units of the JSON text of a value. A part that is not JSON is
- * written like `[object Date]`. Never throws. Reads only the part of the value that it returns, so
- * that huge and circular values are safe.
+ * Returns the first 200 UTF-16 units of the JSON text of a value. A part of the value that is not
+ * JSON is written like `[object Date]`. Never throws. Reads no more of the value than it returns,
+ * so that huge and circular values are safe.
  */
 export function jsonExcerpt(value: unknown): string {
   return clip(extended('', value))
 }
 
-/** Each level adds a bracket, so that the depth of recursion is bounded by the excerpt's length. */
+/**
+ * Appends the start of the JSON text of a value to `text`. Each level of nesting adds a bracket, so
+ * that the length of the excerpt limits the depth of recursion.
+ */
 function extended(text: string, value: unknown): string {
   if (typeof value === 'string') return text + JSON.stringify(cut(value))
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) {

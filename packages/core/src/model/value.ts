@@ -6,7 +6,10 @@ export type FlagValueType = 'boolean' | 'string' | 'number' | 'json'
 /** The value that a flag serves. */
 export type FlagValue = JsonValue
 
-/** Values by flag key. The engine creates them without a prototype, so that any key is safe. */
+/**
+ * Values by flag key. The engine creates the object without a prototype, so that `__proto__` is an
+ * ordinary key.
+ */
 export type FlagValues = Readonly<Record<string, FlagValue>>
 
 /** The maximum depth of nested arrays and objects in a `json` value. */

@@ -21,7 +21,7 @@ import { MAX_SEARCHED_ARRAY } from './pattern-comparison.ts'
 import { StructureSet } from './structure-set.ts'
 import { asWritten } from './text-comparison.ts'
 
-/** Matches an array that contains every value of a list. */
+/** Matches an array that contains every value of a list. An empty list matches no array. */
 export const containsAll: Comparison = ofArray('list', (value, means) => {
   if (readList(value) === undefined) return undefined
   const wanted = means.lazily(() => (readList(value) ?? []).map(wantedOf))
@@ -72,7 +72,10 @@ export const MAX_ELEMENT_CONDITIONS = 64
 export const MAX_ELEMENT_WORK = 500_000
 const UNITS_PER_ELEMENT = 16
 
-/** Matches an array with an element that matches all of a list of conditions. */
+/**
+ * Matches an array with an element that matches every condition of a list. An empty list matches no
+ * array.
+ */
 export const element: Comparison = ofArray('conditions', (value, means) => {
   const list = parseArray(value)
   if (list === undefined || list.length > MAX_ELEMENT_CONDITIONS) return undefined
@@ -104,7 +107,7 @@ function sizeOf(array: JsonArray): { readonly elements: number; readonly units: 
   return { elements, units }
 }
 
-/** Creates a comparison of arrays as a whole. Other values have the wrong type. */
+/** Creates a comparison of arrays as a whole. The result for any other value is `undefined`. */
 function ofArray(
   expects: Expectation,
   read: (value: string, means: Means) => ((array: JsonArray) => TestResult) | undefined,

@@ -37,7 +37,7 @@ describe('in_bucket', () => {
     expect(isIn({ salt: 'checkout', ranges: [] }, user)).toBe(false)
   })
 
-  it('in_bucket reads the key like a rollout', () => {
+  it('in_bucket reads the bucketing key in the same way as a rollout', () => {
     const everybody = { salt: 's', ranges: [[0, 100_000]] }
     expect(isIn(everybody, { kind: 'device', key: 7 })).toBe(true)
     expect(isIn(everybody, { kind: 'user', key: '' })).toBe(false)

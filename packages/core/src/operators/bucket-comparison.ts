@@ -9,7 +9,8 @@ interface BucketShare extends Omit<BucketingSettings, 'strategy' | 'ranges'> {
 }
 
 /**
- * Matches a bucketing key if one of the ranges contains its bucket, in a rollout with this salt.
+ * Matches a bucketing key if one of the listed ranges contains the bucket of the key in a rollout
+ * with the same salt and scheme.
  */
 export const bucketing: Comparison = {
   expects: 'share',

@@ -49,7 +49,7 @@ export function parseNetwork(text: string): Network | undefined {
 
 /** A set of networks. The network of an address is found by binary search. */
 export class NetworkSet {
-  /** The networks, sorted by their first addresses. None contains another. */
+  /** The networks, sorted by their first addresses. No network contains another. */
   readonly #networks: Network[] = []
 
   constructor(networks: readonly Network[]) {
@@ -78,7 +78,10 @@ export class NetworkSet {
   }
 }
 
-/** Compares by family, then by unsigned words. The masks of shorter prefixes are smaller. */
+/**
+ * Compares two addresses or masks by family, then by unsigned words. The masks of shorter prefixes
+ * are smaller.
+ */
 function compare(left: Address, right: Address): number {
   let order = left.length - right.length
   for (let index = 0; index < left.length && order === 0; index += 1) {
@@ -122,7 +125,10 @@ const ZERO = 0x30
 const DOT = 0x2e
 const COLON = 0x3a
 
-/** Parses an IPv4 address from `start` to the end of the text. */
+/**
+ * Parses an IPv4 address from `start` to the end of the text. Returns `undefined` for any other
+ * text.
+ */
 function readV4(text: string, start: number): number | undefined {
   let word = 0
   let at = start

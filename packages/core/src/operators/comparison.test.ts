@@ -230,7 +230,7 @@ describe('Values that their operator refuses', () => {
     ['modulo', '2'],
     ['modulo', '2|1|0'],
     ['is_type', '["string", "nonsense"]'],
-  ])('The condition %s %s has a fault', (operator, value) => {
+  ])('The operator %s refuses the value %j', (operator, value) => {
     expect(conditionFault({ attribute: 'a', operator, value })).toContain(`"${operator}" must be`)
   })
 })

@@ -9,8 +9,8 @@ export type Test = (value: JsonValue) => TestResult
 
 /**
  * The result of a test. `undefined` if the attribute has another type than the operator compares.
- * `unreadable` if the comparison would cost too much; then the condition does not match, negated or
- * not.
+ * `unreadable` if the comparison would cost too much. In this case, the condition does not match,
+ * even if it is negated.
  */
 export type TestResult = boolean | undefined | 'unreadable'
 
@@ -45,17 +45,20 @@ export interface Comparison {
   readonly isOfWhole?: true
 }
 
-/** The dependencies of parsing the value of a condition. */
+/** The extensions and functions for parsing the value of a condition. */
 export interface Means {
   readonly extensions: Extensions
   /** Records a required extension that is missing. */
   reportMissing(extension: string): undefined
-  /** Compiles conditions on the elements of an attribute. `undefined` if one of them is invalid. */
+  /**
+   * Compiles conditions on the elements of an attribute. Returns `undefined` if a condition is
+   * invalid or nested too deeply.
+   */
   readElementConditions(definitions: JsonArray): ElementConditions | undefined
   /**
-   * Returns a function that creates a result when it is first called, and returns the same result
-   * afterwards. Expensive work belongs there, because most conditions are compiled more often than
-   * they are evaluated.
+   * Returns a function that calls `make` when it is first called, and returns the same result for
+   * each later call. Expensive work belongs in `make`, because most conditions are compiled more
+   * often than they are evaluated.
    */
   lazily<Result extends object>(make: () => Result): () => Result
 }
@@ -178,15 +181,16 @@ export const versionMembership: Comparison = against({
 })
 
 /**
- * Returns the scalars of a JSON array as texts. A text that is not a JSON array is returned alone.
+ * Returns the scalars of a JSON array as texts, without other elements. If `value` is not a JSON
+ * array, returns a list with only `value`.
  */
 export function scalarTextsOf(value: string): readonly string[] {
   return scalarTexts(parseArray(value) ?? [value])
 }
 
 /**
- * Returns the scalars of a JSON array as texts. A text that is not a JSON array is returned alone.
- * Returns `undefined` if the array contains anything but scalars.
+ * Returns the scalars of a JSON array as texts. If `value` is not a JSON array, returns a list with
+ * only `value`. Returns `undefined` if the array contains anything but scalars.
  */
 export function parseTexts(value: string): readonly string[] | undefined {
   const list = parseArray(value)
@@ -229,10 +233,13 @@ export function scalarText(value: JsonValue): string | undefined {
   return typeof value === 'boolean' || asFinite(value) !== undefined ? String(value) : undefined
 }
 
-/** The maximum length of an attribute that is parsed, in UTF-16 units. It bounds the cost. */
+/**
+ * The maximum length of an attribute that is parsed, in UTF-16 units. It limits the cost of
+ * parsing.
+ */
 export const MAX_PARSED_LENGTH = 1024
 
-/** Parses a value if it is text of at most `MAX_PARSED_LENGTH`. Returns `undefined` otherwise. */
+/** Returns the result of `parse` for text of at most `MAX_PARSED_LENGTH`, otherwise `undefined`. */
 export function parsed<Result>(
   value: JsonValue,
   parse: (text: string) => Result | undefined,

@@ -257,7 +257,7 @@ describe('conditionFault', () => {
       '[{}]',
       'The value of "in_cidr" must be an IP address or a network in CIDR notation, or a JSON array of them.',
     ],
-  ])('conditionFault describes the fault of %s %s', (operator, value, fault) => {
+  ])('conditionFault describes the fault of %s with the value %j', (operator, value, fault) => {
     expect(conditionFault({ attribute: 'a', operator, value })).toBe(fault)
   })
 

@@ -20,7 +20,7 @@ import {
   ValueReader,
 } from './value-reader.ts'
 
-/** The input of a condition: the context, and the results of segments and flags for it. */
+/** The input of a condition: a context, and the results of segments and flags for this context. */
 export interface ConditionScope {
   readonly context: EvaluationContext
   /** Returns `true` if the segment matches the context. `false` if the segment does not exist. */
@@ -51,15 +51,16 @@ export interface CompiledCondition {
   readonly wants: Wanted
   readonly isNegated: boolean
   /**
-   * Evaluates the condition for text attributes. `undefined` if that requires the test. This is an
-   * optimization: most conditions compare text with a set of strings.
+   * A faster evaluation for attributes that are text. `undefined` if the operator does not compare
+   * a text with a set of strings.
    */
   readonly stringSet: StringSetCondition | undefined
   /**
-   * Parses a long value when the test first needs it. `undefined` if the value is parsed already.
+   * The parser of a long value, which the test uses when it first needs the value. `undefined` if
+   * the value is parsed already.
    */
   readonly later: Pick<LaterReader, 'prepare'> | undefined
-  /** The required extensions that are missing. The condition has no result without them. */
+  /** The required extensions that are missing. If there are any, the condition never matches. */
   readonly missing: readonly string[]
 }
 
@@ -129,8 +130,9 @@ export function flagReferenceOf(definition: ConditionDefinition): FlagReference 
 }
 
 /**
- * The maximum length of a value that stays parsed after compilation. A longer value is parsed
- * again at its first use. Most are never used, because most results come from an index.
+ * The maximum length of a value that stays parsed after compilation, in UTF-16 units. A longer
+ * value is parsed again when it is first used. Most long values are never used, because most
+ * results come from an index.
  */
 const LONG_VALUE = 64
 
@@ -149,7 +151,10 @@ export function sharedConditions(
   }
 }
 
-/** Returns a unique text for a condition. The lengths mark the end of each part. */
+/**
+ * Returns a text that differs for different conditions. The lengths show where the operator and the
+ * attribute end.
+ */
 function nameOf({ attribute, operator, value, negate }: ConditionDefinition): string {
   return `${attribute.length} ${operator.length} ${negate === true} ${operator}${attribute}${value}`
 }
@@ -165,7 +170,10 @@ export function matchesCondition(condition: CompiledCondition, scope: ConditionS
   return typeof value === 'string' ? stringSet.holdsFor(value) : holdsFor(condition, value)
 }
 
-/** Returns `true` if a condition on an attribute matches a value. `undefined` means missing. */
+/**
+ * Returns `true` if a condition on an attribute matches `value`. `undefined` stands for a missing
+ * attribute.
+ */
 export function holdsFor(condition: CompiledCondition, value: JsonValue | undefined): boolean {
   const { test } = condition
   return test !== undefined && holdsAfter(condition, testFound(test, value))
@@ -202,7 +210,8 @@ export function matchesNone(
 }
 
 /**
- * Returns the result of the test, or `undefined` if the tested value is missing or of another type.
+ * Returns the result of the test, or `undefined` if the tested value is missing or has another
+ * type.
  */
 function testResultOf(
   { reference, isKey, flagKey, segmentIds }: CompiledCondition,

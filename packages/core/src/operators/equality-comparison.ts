@@ -10,8 +10,8 @@ import {
 import { StructureSet } from './structure-set.ts'
 
 /**
- * Creates a comparison that matches a text. If the text is the JSON of an array or object, it also
- * matches that array or object.
+ * Creates a comparison that matches a value with the same text as the value of the condition. If
+ * this text is a JSON array or object, an equal array or object also matches.
  */
 export function equality(fold: Fold): Comparison {
   return {
@@ -36,8 +36,8 @@ export function membership(fold: Fold): Comparison {
 }
 
 /**
- * Parses a JSON array. A text that is not a JSON array is returned alone. Returns `undefined` if
- * the array contains `null`.
+ * Parses a JSON array. If `value` is not a JSON array, returns a list with only `value`. Returns
+ * `undefined` if the array contains `null`.
  */
 export function readList(value: string): JsonArray | undefined {
   const list = parseArray(value) ?? [value]
@@ -67,7 +67,10 @@ export class LiteralSet {
   }
 }
 
-/** Returns a literal that is an array or object, or JSON text of one. Otherwise `undefined`. */
+/**
+ * Returns the array or object that a literal is or contains as JSON text. `undefined` if there is
+ * none.
+ */
 export function structureIn(literal: JsonValue) {
   return typeof literal === 'string' ? parseStructure(literal) : asStructure(literal)
 }

@@ -102,7 +102,7 @@ describe('Conditions with lists', () => {
     const searched = fc.array(word('abcdefghijklmnopqrstuvwxyz中', 300), { maxLength: 5 })
     fc.assert(
       fc.property(bigList, searched, fc.nat(), (parts, others, seed) => {
-        // Texts that almost contain a listed one, because random texts rarely do.
+        // Texts that almost contain a listed text, because random texts rarely contain most of one.
         const near = parts.slice(seed % parts.length).slice(0, 20)
         const joined = near.map((part) => part.slice(0, -1)).join('')
         for (const [operator, holds] of PLAIN) {

@@ -2,9 +2,9 @@ import { NetworkSet, parseAddress, parseNetwork } from './cidr.ts'
 import { type Comparison, parsed, parseTexts } from './comparison.ts'
 
 /**
- * Matches an IP address in any of a list of networks. Invalid entries are ignored. The whole list
- * is invalid if no entry is valid, or if the condition is negated and any entry is invalid, because
- * the condition would then match more addresses.
+ * Matches an IP address that is in at least one network of a list. Invalid entries are ignored. The
+ * whole list is invalid if no entry is valid. The list of a negated condition is also invalid if
+ * any entry is invalid, because ignoring the entry would make the condition match more addresses.
  */
 export const network: Comparison = {
   expects: 'network',

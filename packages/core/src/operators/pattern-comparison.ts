@@ -9,8 +9,8 @@ export const MAX_SEARCHED_TEXT = 1024
 export const MAX_SEARCHED_ARRAY = 2048
 
 /**
- * Creates a comparison that matches a text, or an array with a text, that contains a match of a
- * regular expression. Longer texts and arrays are unreadable.
+ * Creates a comparison that matches a text in which the regular expression is found, or an array
+ * with such a text. Texts and arrays beyond the limits are unreadable.
  */
 export function pattern(flags: { readonly ignoreCase: boolean }): Comparison {
   return {

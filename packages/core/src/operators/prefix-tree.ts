@@ -6,7 +6,10 @@
 export class PrefixTree {
   /** The unit of each node. The root has none. */
   readonly units: Uint16Array
-  /** The first child of each node. Its last child is before the first child of the next node. */
+  /**
+   * The first child of each node. The last child of a node precedes the first child of the next
+   * node.
+   */
   readonly children: Uint32Array
 
   constructor(texts: readonly string[]) {
@@ -59,8 +62,8 @@ export class PrefixTree {
   }
 
   /**
-   * Returns `true` if the text starts with a text of the list. With `end`, the units of the text
-   * are read in reverse order.
+   * Returns `true` if the text starts with a text of the list. If `from` is `end`, the units of the
+   * text are read in reverse order.
    */
   isIn(text: string, from: 'start' | 'end'): boolean {
     const { length } = text
@@ -73,7 +76,9 @@ export class PrefixTree {
   }
 }
 
-/** Returns the texts sorted by UTF-16 units, without texts that start with another one. */
+/**
+ * Returns the texts sorted by UTF-16 units, without texts that start with another text of the list.
+ */
 function prefixFree(texts: readonly string[]): readonly string[] {
   const kept: string[] = []
   for (const text of [...texts].sort()) {

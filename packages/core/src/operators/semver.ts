@@ -1,6 +1,6 @@
 /**
- * A semantic version (SemVer 2.0). The numbers are text without leading zeros, because they have no
- * maximum.
+ * A semantic version (SemVer 2.0). The numbers are text without leading zeros, because SemVer does
+ * not limit their size.
  */
 export interface Semver {
   readonly major: string

@@ -25,7 +25,10 @@ function isSingle(operator: string): boolean {
 export class StringSetCondition {
   readonly #definition: ConditionDefinition
   readonly #isListWanted: boolean
-  /** Created at the first use, because most results come from an index. */
+  /**
+   * The listed strings. Created when they are first needed, because most results come from an
+   * index.
+   */
   #strings: ReadonlySet<string> | undefined
   #hasStructures: boolean | undefined
 

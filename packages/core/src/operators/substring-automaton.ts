@@ -3,7 +3,7 @@ import type { PrefixTree } from './prefix-tree.ts'
 /** The minimum number of children with which a node always has a row, as a share of all units. */
 const WIDE = 1 / 8
 /**
- * The total size of rows up to which every inner node gets one. Most searches stay near the root.
+ * The total size of rows up to which every inner node gets a row. Most searches stay near the root.
  */
 const ROOM_NEAR_ROOT = 16_384
 
@@ -115,7 +115,10 @@ export class SubstringAutomaton {
     }
   }
 
-  /** Returns the node of the longest suffix of a node and one more unit. */
+  /**
+   * Returns the node of the longest suffix of the path to `from`, followed by `unit`. Returns 0,
+   * the root, if there is none.
+   */
   #nodeAfter(from: number, unit: number, endings: Uint32Array): number {
     for (let node = from; ; node = endings[node] ?? 0) {
       const child = this.#tree.childOf(node, unit)
@@ -129,7 +132,7 @@ class UnitNumbers {
   readonly count: number
   /** The unit of each number. */
   readonly units: Uint16Array
-  /** The page of the numbers of units, by the upper byte of the unit. */
+  /** The index of the page that contains the number of a unit, by the upper byte of the unit. */
   readonly pageOf = new Uint16Array(256)
   /** The number of each unit, by page and the lower byte of the unit. */
   readonly pages: Uint16Array

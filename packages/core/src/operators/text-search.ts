@@ -4,7 +4,7 @@ import { SubstringAutomaton } from './substring-automaton.ts'
 /** Returns `true` if one of the listed texts is found in a text. */
 export type TextSearch = (text: string) => boolean
 
-/** The number of texts up to which comparing them one by one is faster. */
+/** The number of texts up to which comparing them one by one is faster than a prefix tree. */
 const FEW = 4
 /** The length up to which `FEW` texts are searched one by one, in UTF-16 units. */
 const SHORT = 16
@@ -32,7 +32,10 @@ export function searchAnywhere(list: readonly string[]): TextSearch {
   return (text) => automaton.isIn(text)
 }
 
-/** Reverses the UTF-16 units. Split surrogate pairs do no harm, because both texts are reversed. */
+/**
+ * Returns the text with its UTF-16 units in reverse order. Split surrogate pairs do no harm,
+ * because the searched text is also read in reverse order.
+ */
 function reversed(text: string): string {
   let result = ''
   for (let at = text.length - 1; at >= 0; at -= 1) result += text.charAt(at)

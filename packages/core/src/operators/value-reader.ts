@@ -77,7 +77,10 @@ export class ValueReader implements Means {
     }
   }
 
-  /** Compiles a condition that reads only one element. Its value can be any JSON. */
+  /**
+   * Compiles a condition on one element. The value of the condition can be any JSON. Returns
+   * `undefined` if the condition is invalid or requires more than the element.
+   */
   #readElementCondition(definition: JsonValue): ((element: JsonValue) => boolean) | undefined {
     const written = elementDefinition(definition)
     const meaning = written && meaningOf(written)
@@ -95,7 +98,9 @@ export class ValueReader implements Means {
   }
 }
 
-/** Tests an array as a whole and element by element. One match is enough. */
+/**
+ * Tests an array as a whole and element by element. The array matches if one of the tests matches.
+ */
 function testArray(test: Test, array: JsonArray): TestResult {
   const whole = test(array)
   if (whole === true) return true
@@ -109,8 +114,8 @@ function testArray(test: Test, array: JsonArray): TestResult {
 }
 
 /**
- * Returns a condition on an element as a definition, with its value as text. `undefined` if it is
- * not an object.
+ * Returns a condition on an element as a definition, with its value as text. `undefined` if the
+ * condition is not an object.
  */
 export function elementDefinition(written: JsonValue): ConditionDefinition | undefined {
   if (!isJsonObject(written)) return undefined
@@ -146,7 +151,9 @@ export class LaterReader {
     return this.#test?.(attribute)
   }
 
-  /** Does the expensive preparations of the test. Returns `false` if they were done before. */
+  /**
+   * Does the expensive preparations of the test. Returns `false` if they have been done already.
+   */
   prepare(): boolean {
     if (this.#isPrepared) return false
     this.#isPrepared = true
@@ -164,7 +171,7 @@ export class LaterReader {
 }
 
 /**
- * Returns `true` if a condition matches after this outcome of its test. The outcome `undefined`
+ * Returns `true` if a condition matches when its test has this outcome. The outcome `undefined`
  * means that the tested value is missing or has another type.
  */
 export function holdsAfter(
@@ -182,14 +189,17 @@ export function meaningOf(definition: ConditionDefinition): OperatorMeaning | un
   return operators.get(definition.operator)
 }
 
-/** Returns `true` if the fields of a condition have the declared types. */
+/** Returns `true` if the attribute, the operator and the value of a condition are text. */
 export function isWellFormed(definition: unknown): boolean {
   if (!isJsonObject(definition)) return false
   const { attribute, operator, value } = definition
   return [attribute, operator, value].every((field) => typeof field === 'string')
 }
 
-/** Returns the result of a test for the value of an attribute, or `undefined` if it is missing. */
+/**
+ * Returns the result of a test for the value of an attribute, or `undefined` if `value` is
+ * `undefined`.
+ */
 export function testFound(test: Test, value: JsonValue | undefined): TestResult {
   return value === undefined ? undefined : test(value)
 }

@@ -28,7 +28,7 @@ describe('bucketOf', () => {
     )
   })
 
-  it('bucketOf distributes the keys of any salt evenly', () => {
+  it('bucketOf distributes the keys of 4,000 users evenly for any salt', () => {
     const salts = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 16 })
     fc.assert(
       fc.property(salts, (salt) => {

@@ -18,7 +18,7 @@ describe('bucketOf', () => {
     ['beta', '12345', 1803533761, 41991],
     ['naïve', 'ключ', 2113448664, 49207],
     ['f', '😀', 2843676246, 66209],
-  ])('bucketOf returns the golden bucket of %s.%s', (salt, key, hash, bucket) => {
+  ])('bucketOf returns the golden bucket of salt %j and key %j', (salt, key, hash, bucket) => {
     expect(murmur3(`${salt}.${key}`, 0)).toBe(hash)
     expect(bucketOf(salt, key)).toBe(bucket)
   })
@@ -43,7 +43,7 @@ describe('murmur3', () => {
     ['6LvT0', 2147483648],
     ['ceQdGm', 4294967295],
     ['', 0],
-  ])('murmur3 returns the hash of %j: %d', (text, hash) => {
+  ])('The murmur3 hash of %j is %d', (text, hash) => {
     expect(murmur3(text, 0)).toBe(hash)
   })
 

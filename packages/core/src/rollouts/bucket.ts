@@ -109,7 +109,7 @@ function mix(state: number, scrambled: number): number {
   return (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0
 }
 
-/** Mixes the last characters, at most three, that do not fill a block into a state. */
+/** Mixes the characters after the last whole block, at most three, into a state. */
 export function mixTail(text: string, state: number): number {
   const start = text.length - (text.length % 4)
   let tail = 0

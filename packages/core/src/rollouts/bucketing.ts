@@ -11,7 +11,7 @@ const own: BucketingScheme = ({ salt }) => {
   return (key) => bucketIn(compiled, key)
 }
 
-/** Returns the scheme with a name, or `undefined` if the caller did not pass it. */
+/** Returns the scheme with a name, or `undefined` if the extensions do not contain the scheme. */
 export function findScheme(name: string, { schemes }: Extensions): BucketingScheme | undefined {
   return name === OWN_SCHEME ? own : schemes?.get(name)
 }
@@ -20,8 +20,8 @@ export function findScheme(name: string, { schemes }: Extensions): BucketingSche
 export type RangesFault = 'range' | 'overlap' | 'weight'
 
 /**
- * Returns the fault of ranges, which must be in ascending order and must not overlap, or of their
- * total weight. `undefined` if there is none.
+ * Returns the fault of ranges or of their total weight, or `undefined` if both are valid. Ranges
+ * must be in ascending order and must not overlap.
  */
 export function rangesFault(
   ranges: readonly Pick<BucketRange, 'from' | 'to'>[],

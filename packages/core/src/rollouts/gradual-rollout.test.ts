@@ -94,12 +94,12 @@ describe('timestampsOf', () => {
     expect(timestampsOf([])).toEqual([])
   })
 
-  it('timestampsOf returns at most one step for each bucket', () => {
+  it('timestampsOf returns at most one timestamp per bucket', () => {
     const finest = compileGradualRollout({ ...definition, targetPercentage: 100, increment: 0.001 })
     expect(timestampsOf([finest])).toHaveLength(100_000)
   })
 
-  it('timestampsOf is empty for a gradual rollout with a target of 0', () => {
+  it('timestampsOf returns no timestamps for a gradual rollout with a target of 0', () => {
     expect(timestampsOf([compileGradualRollout({ ...definition, targetPercentage: 0 })])).toEqual(
       [],
     )

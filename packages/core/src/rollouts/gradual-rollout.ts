@@ -36,7 +36,7 @@ export function compileGradualRollout(definition: GradualRolloutDefinition): Gra
     interval,
     increment,
     target,
-    // A step adds at least one bucket.
+    // Not infinite if the schedule is valid, because each step adds at least one bucket.
     steps: Math.ceil(target / increment),
     fault: startAt === undefined ? 'start' : numberFault({ interval, increment, target }),
   }

@@ -125,7 +125,7 @@ describe('reshuffledPercentage', () => {
     [ranges('a 0-100'), ranges('b 0-100'), 100],
     [ranges('a 0-50', 'b 50-100'), ranges('b 0-50', 'a 50-100'), 50],
   ])(
-    'reshuffledPercentage returns the expected share of contexts that change',
+    'reshuffledPercentage returns the expected percentage of changed contexts',
     (before, after, moved) => {
       expect(reshuffledPercentage(before, after)).toBe(moved)
     },

@@ -9,14 +9,17 @@ export const MAX_RANGES = 1000
 /** The id of the variation that owns buckets. `null` for buckets without a variation. */
 type Owner = string | null
 
-/** A range of buckets with one owner. The tiles cover all buckets. Adjacent owners differ. */
+/**
+ * A range of buckets with one owner. The tiles cover all buckets. Adjacent tiles have different
+ * owners.
+ */
 interface Tile {
   readonly owner: Owner
   readonly from: number
   readonly to: number
 }
 
-/** A move of some buckets of one tile to another owner. */
+/** A move of buckets from one end of a tile to another owner. */
 interface Move {
   readonly index: number
   readonly taker: Owner
@@ -32,12 +35,12 @@ type Changes = ReadonlyMap<Owner, number>
 
 /**
  * Returns ranges for new shares that move as few buckets as possible. A variation keeps all of
- * its buckets unless its share shrinks. If `previous` has exactly the new shares, it is returned,
- * so that undoing a change restores the variation of every context. All ranges, passed and
- * returned, are in ascending order and do not overlap.
+ * its buckets unless its share shrinks. If `previous` has exactly the new shares, the result
+ * equals `previous`, so that undoing a change restores the variation of every context. All ranges,
+ * passed and returned, are in ascending order and do not overlap.
  *
- * Throws `INVALID_DEFINITION` if `rangesOf` does, and if the result would have more than
- * `MAX_RANGES` ranges.
+ * Throws `INVALID_DEFINITION` if the shares are invalid (see `rangesOf`), or if the result would
+ * have more than `MAX_RANGES` ranges.
  */
 export function moveRanges(
   ranges: readonly BucketRange[],
@@ -52,7 +55,7 @@ export function moveRanges(
   if (moved.length <= MAX_RANGES) return moved
   const message =
     `These weights would split the rollout into more than ${MAX_RANGES} ranges of buckets. ` +
-    'Create a new rollout with these weights and use it in the rules instead. ' +
+    'Create a new rollout with these weights, and use the new rollout in the rules. ' +
     'A new rollout assigns all contexts to new buckets.'
   throw new FlagError('INVALID_DEFINITION', message)
 }
@@ -162,8 +165,9 @@ function cut({ owner, from, to }: Tile, { taker, buckets, isAtEnd }: Move): read
 }
 
 /**
- * Returns the best next move. Moves of whole tiles come first, among these the ones that join a
- * tile with its neighbours, then the move of the most buckets.
+ * Returns the best next move, or `undefined` if no move is left. A move of a whole tile precedes
+ * other moves, in particular if it joins the tile with its neighbours. Among moves of the same
+ * rank, the move of the most buckets is the best.
  */
 function bestMove(tiles: readonly Tile[], left: Changes): Move | undefined {
   const neediest = neediestOf(left)
@@ -202,7 +206,7 @@ function moveTo(taker: Owner, { tiles, index, left }: Situation): Move | undefin
   const isBeforeTaker = tiles[index + 1]?.owner === taker
   const joins = Number(isAfterTaker) + Number(isBeforeTaker)
   const rank = buckets === size ? 2 + joins : Math.min(1, joins)
-  // Next to the taker if possible. Otherwise a variation keeps its start, and `null` its end.
+  // Cuts next to the taker if possible. Otherwise a variation keeps its start, and a gap its end.
   const isAtEnd = !isAfterTaker && (isBeforeTaker || tile.owner !== null)
   return { index, taker, buckets, isAtEnd, rank }
 }

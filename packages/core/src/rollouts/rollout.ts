@@ -77,7 +77,10 @@ function sortedRanges(ranges: readonly BucketRange[]): readonly BucketRange[] {
   return ranges.filter(({ from, to }) => from !== to).sort((left, right) => left.from - right.from)
 }
 
-/** Returns the placement of a context, or `undefined` if the context has no bucketing key. */
+/**
+ * Returns the placement of a context at `now` (epoch milliseconds), or `undefined` if the context
+ * has no bucketing key.
+ */
 export function placeIn(
   rollout: CompiledRollout,
   context: EvaluationContext,
@@ -128,8 +131,8 @@ function gradualEnd(gradual: GradualRollout, now: number): number {
 }
 
 /**
- * Returns the id of the variation of a bucket, or `undefined` if it has none. The ranges must be in
- * ascending order and must not overlap.
+ * Returns the id of the variation of a bucket, or `undefined` if no range contains the bucket. The
+ * ranges must be in ascending order and must not overlap.
  */
 export function pickVariation(ranges: readonly BucketRange[], bucket: number): string | undefined {
   return ranges[findRange(ranges, bucket)]?.variationId
@@ -155,7 +158,7 @@ export function findRange(ranges: readonly BucketRange[], bucket: number): numbe
 /** The share of a variation in a rollout. */
 export interface Share {
   readonly variationId: string
-  /** The share in percent, with at most three decimals. */
+  /** The share in percent, from 0 to 100 with at most three decimals. */
   readonly weight: number
 }
 
@@ -169,7 +172,7 @@ export function rangesOf(shares: readonly Share[]): BucketRange[] {
   let from = 0
   for (const { variationId, weight } of shares) {
     const to = from + bucketsOf(weight)
-    if (to > BUCKETS) throw new FlagError('INVALID_DEFINITION', 'The weights exceed 100 %')
+    if (to > BUCKETS) throw new FlagError('INVALID_DEFINITION', 'The weights exceed 100 % in total')
     if (to > from) ranges.push({ variationId, from, to })
     from = to
   }
@@ -179,8 +182,8 @@ export function rangesOf(shares: readonly Share[]): BucketRange[] {
 function bucketsOf(weight: number): number {
   const exact = weight * (BUCKETS / 100)
   const buckets = Math.round(exact)
-  // The binary value of a fraction such as 33.333 is not exact, but its error is far smaller.
+  // The binary value of a fraction such as 33.333 has an error, but far less than this limit.
   if (buckets >= 0 && Math.abs(exact - buckets) < 1e-6) return buckets
-  const message = 'A weight must be a percentage of 0 or more, with at most three decimals'
+  const message = `A weight must be from 0 to 100 %, with at most three decimals (got ${weight})`
   throw new FlagError('INVALID_DEFINITION', message)
 }

@@ -7,7 +7,8 @@ const USUAL_WEIGHT = 100
 
 /**
  * The bucketing of flagd's `fractional` operation. `salt` is the text that the bucketing expression
- * prepends to the attribute, which can be empty. Without an expression, it is the key of the flag.
+ * prepends to the attribute, which can be empty. Without a bucketing expression, `salt` is the key
+ * of the flag.
  */
 export const flagd: BucketingScheme = ({ salt, totalWeight = USUAL_WEIGHT }) => {
   return (key) => {

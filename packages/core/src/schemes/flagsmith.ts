@@ -4,7 +4,7 @@ import { bucketBelow, bucketUpTo } from './scale.ts'
 
 /**
  * The bucketing of Flagsmith. `salt` is the key of the segment or of the feature state. A
- * percentage includes its upper bound, so that 0 % is the range of the first bucket.
+ * percentage includes its upper bound, so that 0 % includes the first bucket.
  */
 export const flagsmith: BucketingScheme = ({ salt, strategy }) => {
   const bucketOf = strategy === 'variant' ? bucketBelow : bucketUpTo
@@ -12,7 +12,8 @@ export const flagsmith: BucketingScheme = ({ salt, strategy }) => {
 }
 
 /**
- * Returns a share from 0 to less than 1. If the result is 1, the ids are hashed again, repeated.
+ * Returns the hash of a list of ids, scaled to a number from 0 to less than 1. If the scaled hash
+ * is 1, the list is repeated and hashed again.
  */
 function shareOf(ids: readonly string[]): number {
   const repeated = [...ids]

@@ -23,7 +23,7 @@ describe('bucketBelow and bucketUpTo', () => {
     [0.5, 50_000, 49_999],
     [1, 99_999, 99_999],
   ])(
-    'The share %d is in bucket %d if ranges exclude their upper bound, and in bucket %d if not',
+    'The share %d is in bucket %d if ranges exclude the upper bound, otherwise in bucket %d',
     (share, below, upTo) => {
       expect(bucketBelow(share)).toBe(below)
       expect(bucketUpTo(share)).toBe(upTo)

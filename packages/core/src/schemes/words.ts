@@ -1,6 +1,6 @@
 /**
  * Returns the padded message that MD5 and SHA-1 process: the bytes, a one bit, zeros, and the
- * number of bits. It consists of 32-bit words in blocks of 16.
+ * number of bits. The message consists of 32-bit words in blocks of 16.
  */
 export function paddedWords(bytes: Uint8Array, isLittleEndian: boolean): Uint32Array {
   const words = new Uint32Array(16 * (1 + Math.floor((bytes.length + 8) / 64)))

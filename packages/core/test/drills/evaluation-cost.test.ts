@@ -37,7 +37,7 @@ describe('The cost of six conditions with the longest values', () => {
   })
 
   it.each([...operators.keys()])(
-    `The worst context costs six conditions with %s at most ${MOST_MS} ms`,
+    `Six conditions with %s take at most ${MOST_MS} ms for the worst context`,
     (operator) => {
       if (!isOperator(operator)) throw new Error(`there is no operator ${operator}`)
       let worst = { ms: 0, name: '' }

@@ -57,7 +57,10 @@ function isOperators(wanted: JsonValue): wanted is JsonObject {
   return names.length > 0 && names.every((name) => name.startsWith('$'))
 }
 
-/** Excludes arrays. GrowthBook compares an array as a whole, but here one element is enough. */
+/**
+ * Excludes arrays. GrowthBook compares an array as a whole, but in this engine one matching element
+ * is enough.
+ */
 function withoutArrays(attribute: string, expression: Expression): Expression {
   return { all: [expression, { not: condition(attribute, 'is_type', 'array') }] }
 }

@@ -56,7 +56,7 @@ describe.each(FILES)('Unleash specification %s', (file) => {
   })
 
   it.each(variantTests.map((each) => [each.description, each] as const))(
-    'Variant: %s',
+    'The variant is as specified: %s',
     (_, each) => {
       expect(answerTo(each)).toEqual(each.expectedResult)
     },
