@@ -51,7 +51,8 @@ export interface ManagementOptions {
   readonly authenticateBearer?: AuthenticateBearer
   /**
    * Looks up the author of a scheduled change, an actor of `authenticateBearer`, when the change is
-   * due. Without it, the change is applied with the role that the author had when scheduling it.
+   * due. Without `findActor`, the change is applied with the role that the author had when the
+   * change was scheduled.
    */
   readonly findActor?: FindActor
   /** The payment provider, such as `stripePayments` of `@ff/management/stripe`; none by default. */
@@ -98,8 +99,8 @@ interface CheckedOptions extends ManagementOptions {
 }
 
 /**
- * Creates a management plane: REST endpoints for configuration, log-in, billing, audit and webhooks.
- * Throws `INVALID_REQUEST` if an option is not valid.
+ * Creates a management plane: REST endpoints for configuration, log-in, billing, audit and
+ * webhooks. Throws `INVALID_REQUEST` if an option is not valid.
  *
  * @example
  * const flags = createFlagServer({ ...sqlite({ path }), management: createManagement() })

@@ -14,7 +14,7 @@ export interface Phase {
 }
 
 const EVALUATIONS_A_SECOND = 50
-/** The limit of concurrent writes. More writes would only measure the queue. */
+/** The limit of concurrent writes. With more writes, the result would depend only on the queue. */
 const MOST_WRITES_AT_ONCE = 16
 
 const agent = new Agent({ keepAlive: true, maxSockets: 256 })
@@ -55,7 +55,8 @@ interface Pace {
 }
 
 /**
- * Starts work at a constant rate, also while earlier work is running. Resolves when all has ended.
+ * Starts work at a constant rate, also while earlier work is running. Resolves when all calls of
+ * `work` have ended.
  */
 async function atPace({ aSecond, seconds }: Pace, work: (turn: number) => Promise<void>) {
   const begun = performance.now()

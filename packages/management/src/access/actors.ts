@@ -10,14 +10,14 @@ import {
 } from '@ff/server/plane'
 import type { Storage } from '@ff/storage'
 
-/** The user, token or part of the server that a use case runs for, with its role. */
+/** The user, access token or server component for which a use case runs, with its role. */
 export interface Actor {
   readonly id: string
-  /** Empty for a token. */
+  /** The e-mail address; empty for a token. */
   readonly email: string
   readonly name: string
   readonly role: Role
-  /** `null` only for the role `platform`. */
+  /** The id of the actor's organization; `null` for the role `platform` and for `ANONYMOUS`. */
   readonly orgId: string | null
   /** The kind of the actor's credentials; `undefined` if it has none or the host checked them. */
   readonly source?: 'token' | 'user' | undefined
@@ -26,7 +26,7 @@ export interface Actor {
 /** The actor of endpoints without credentials; it has no permission. */
 export const ANONYMOUS: Actor = { id: '', email: '', name: '', role: 'viewer', orgId: null }
 
-/** Returns an actor for a part of the server. Its role is `platform`. */
+/** Returns an actor for a component of the server, with the role `platform`. */
 export function systemActor(id: string, name: string): Actor {
   return { id, email: '', name, role: 'platform', orgId: null }
 }
@@ -44,8 +44,8 @@ export type AuthenticateBearer = (
 ) => Promise<Actor | undefined>
 
 /**
- * Returns an actor of `authenticateBearer` by its id, with its current role; `undefined` if the
- * actor has lost its access.
+ * Returns the actor with this id, with its current role; `undefined` if the actor has lost its
+ * access. The actor is one that `authenticateBearer` has returned before.
  */
 export type FindActor = (id: string) => Promise<Actor | undefined>
 
@@ -77,7 +77,10 @@ export function tokenAuthenticator(
   }
 }
 
-/** Returns the actor of a request; throws `UNAUTHENTICATED` without a valid token. */
+/**
+ * Returns the actor of a request; throws `UNAUTHENTICATED` if the request has no valid bearer
+ * token.
+ */
 export async function requireActor(
   request: { header(name: string): string | undefined },
   authenticate: (token: string) => Promise<Actor | undefined>,

@@ -8,12 +8,14 @@ import {
   permitted,
 } from './permissions.ts'
 
-/** A loaded record under its name in a path, which by default is the name of its kind. */
+/**
+ * An object with one loaded record. The property name is `Name`, by default the kind of the record.
+ */
 type Loaded<Name extends string, K extends Kind = Name & Kind> = {
   readonly [N in Name]: Records[K]
 }
 
-/** The records that each id of a path loads. */
+/** The records that are loaded for each id of a path. */
 interface RecordsById {
   readonly orgId: Loaded<'organization'>
   readonly projectId: Loaded<'project'>
@@ -34,10 +36,11 @@ interface RecordsById {
 type IdName = keyof RecordsById
 
 /**
- * The ids of the records that a use case loads. Without ids, it concerns the whole installation.
+ * The ids of the records that a use case loads. Without ids, the use case concerns the whole
+ * installation.
  */
 export type Ids = { readonly [Name in IdName]?: string } & {
-  /** `true` for records that belong to no organization and that all members may read. */
+  /** `true` for records that belong to no organization and that all members can read. */
   readonly catalogue?: true
 }
 
@@ -54,8 +57,8 @@ type Intersection<Union> = (Union extends unknown ? (member: Union) => void : ne
 type OwnedId = 'orgId' | 'projectId' | 'environmentId'
 
 /**
- * The records that are loaded for some ids. If they name a flag and an environment, the state of
- * the flag is loaded as well.
+ * The records that are loaded for the ids `I`. If `I` has a flag id and an environment id, the
+ * state of the flag in the environment is loaded as well.
  */
 export type PathOf<I> = I extends unknown
   ? {
@@ -66,7 +69,7 @@ export type PathOf<I> = I extends unknown
       ('flagId' | 'environmentId' extends keyof I ? Loaded<'state', 'flagState'> : unknown)
   : never
 
-/** The records that any path may contain. `organization` is `null` for the whole installation. */
+/** The records that any path can contain. `organization` is `null` for the whole installation. */
 export interface AnyPath {
   readonly organization: Records['organization'] | null
   readonly project?: Records['project']
@@ -115,10 +118,9 @@ function step(name: string, parents: Step['parents'], special: Partial<Step> = {
 type PathRecord = Readonly<Record<string, unknown>>
 
 /**
- * Loads the records with the given ids and checks the access to their organization. Throws
- * `NOT_FOUND` for a record that does not exist or does not belong to the records before it, and
- * `FORBIDDEN` if the role lacks the permission. The records are read concurrently and checked in
- * the order of `STEPS`.
+ * Loads the records with these ids and checks the access to their organization. Throws `NOT_FOUND`
+ * for a record that does not exist or does not belong to its parents, and `FORBIDDEN` if the role
+ * lacks the permission. The records are read concurrently and checked in the order of `STEPS`.
  */
 export async function loadPath<I extends Ids>(
   session: StorageSession,
@@ -175,8 +177,8 @@ interface Root {
 
 /**
  * Returns the project and the organization of a path. Without a project id, the project is that of
- * the environment. `likely` is the organization of the path or the actor; it saves a query if it is
- * also the organization of the project.
+ * the environment. `likely` is the organization of the path or of the actor. If the project belongs
+ * to `likely`, no query for the organization is necessary.
  */
 async function loadRoot(
   session: StorageSession,

@@ -14,7 +14,10 @@ export interface Access {
   readonly permission: Permission
 }
 
-/** Throws `FORBIDDEN` if an actor grants or revokes a role that is higher than its own. */
+/**
+ * Throws `FORBIDDEN` if `role` is higher than the role of `actor`, which therefore cannot grant or
+ * revoke `role`.
+ */
 export function assertRoleWithin(role: Role, actor: Actor): void {
   if (isRoleWithin(role, actor.role)) return
   const message = `The role ${actor.role} cannot grant or revoke the role ${role}.`
@@ -22,11 +25,11 @@ export function assertRoleWithin(role: Role, actor: Actor): void {
 }
 
 /**
- * Returns the organization if the actor may access it. All access to the records of organizations
- * is decided here.
+ * Returns the organization if the actor is allowed to access it. This function decides about every
+ * access to the records of an organization.
  *
  * Throws `NOT_FOUND`, as for a `thing` that does not exist, if the organization is `undefined` or
- * is not the actor's own. The role `platform` may access every organization. Throws `FORBIDDEN` if
+ * is not the actor's own. The role `platform` can access every organization. Throws `FORBIDDEN` if
  * the actor's role lacks the permission.
  */
 export function permitted<O extends Organization>(
@@ -44,16 +47,16 @@ export function permitted<O extends Organization>(
 /** Throws `FORBIDDEN` unless the actor has the permission and the role `platform`. */
 export function assertPermittedOnInstallation(access: Access): void {
   assertRoleMay(access)
-  if (access.actor.role !== 'platform') throw forbidden(access.actor)
+  if (access.actor.role !== 'platform') throw forbidden(access, ' on the whole installation')
 }
 
 /** Throws `FORBIDDEN` unless the role has the permission, in any organization. */
 export function assertRoleMay({ actor, permission }: Access): void {
-  if (!hasPermission(actor.role, permission)) throw forbidden(actor)
+  if (!hasPermission(actor.role, permission)) throw forbidden({ actor, permission })
 }
 
-function forbidden(actor: Actor): FlagError {
-  return new FlagError('FORBIDDEN', `The role ${actor.role} may not do this.`)
+function forbidden({ actor: { role }, permission }: Access, scope = ''): FlagError {
+  return new FlagError('FORBIDDEN', `The role ${role} lacks the permission ${permission}${scope}.`)
 }
 
 /** Returns the error for a caller without valid credentials. */
@@ -61,7 +64,10 @@ export function unauthenticated(message: string): FlagError {
   return new FlagError('UNAUTHENTICATED', message)
 }
 
-/** Returns the error for a thing that does not exist, is deleted, or is not the actor's own. */
+/**
+ * Returns the error for a thing that does not exist, is deleted, or belongs to another organization
+ * than the actor.
+ */
 export function notFound(thing: string): FlagError {
   return new FlagError('NOT_FOUND', `There is no such ${thing}.`)
 }

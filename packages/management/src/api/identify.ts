@@ -15,14 +15,14 @@ const ORGANIZATION_HEADER = 'x-ff-organization'
 export interface IdentifyingServices {
   readonly storage: Storage
   readonly credentialAttempts: CredentialAttempts
-  /** `undefined` if users do not log in to this server. */
+  /** The log-in service; `undefined` if users cannot log in to this server. */
   readonly logIn: LogInService | undefined
   readonly authenticateBearer: AuthenticateBearer
 }
 
 /**
- * Throws `FORBIDDEN` for a changing request that a page of another origin makes a browser send.
- * Requests with an `Authorization` header pass, because browsers never add a bearer token.
+ * Throws `FORBIDDEN` for a changing request that a browser sends on behalf of a page of another
+ * origin. Requests with an `Authorization` header pass, because browsers never add a bearer token.
  */
 export function assertNotForged(exchange: Exchange, trustProxy: boolean): void {
   if (isReading(exchange) || exchange.header('authorization') !== undefined) return
@@ -32,9 +32,9 @@ export function assertNotForged(exchange: Exchange, trustProxy: boolean): void {
 /**
  * Returns the actor of a request: the owner of its bearer token or, without one, the logged-in
  * user. The role is read for each request. Throws `UNAUTHENTICATED` without valid credentials,
- * `NOT_FOUND` if the user is not a member of the requested organization, `FORBIDDEN` if a change
- * lacks the session's `X-CSRF-Token`, and `RATE_LIMITED` if the caller's address has sent too many
- * wrong credentials.
+ * `NOT_FOUND` if the user is not a member of the requested organization, `FORBIDDEN` if a changing
+ * request of a logged-in user lacks the session's `X-CSRF-Token`, and `RATE_LIMITED` if the
+ * caller's address has sent too many wrong credentials.
  */
 export async function identify(services: IdentifyingServices, exchange: Exchange): Promise<Actor> {
   const { storage, credentialAttempts, logIn, authenticateBearer } = services

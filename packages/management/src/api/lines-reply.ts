@@ -4,8 +4,8 @@ import * as z from 'zod'
 
 /**
  * Returns a reply with the items as JSON lines, which are encoded while they are sent. If reading
- * or encoding an item fails, the failure is logged and the body ends. Returning the iterator of the
- * body also returns the iterator of the items, even if no line was read.
+ * or encoding an item fails, the failure is logged and the body ends. Calling `return` on the
+ * iterator of the body also calls `return` on the iterator of the items, even if no line was read.
  */
 export function linesReply(
   { status, response }: Pick<Endpoint, 'status' | 'response'>,

@@ -41,7 +41,7 @@ type UsedServices = Pick<
 interface ManagementServices extends IdentifyingServices, UsedServices {
   readonly changeServices: ChangeServices
   readonly useCases: UseCases
-  /** The number of requests that each actor may send per minute. */
+  /** The maximum number of requests of each actor per minute. */
   readonly managementRateLimit: number
 }
 
@@ -49,14 +49,14 @@ interface ManagementServices extends IdentifyingServices, UsedServices {
 interface Answering {
   readonly openApi: ReturnType<typeof openApiReplier>
   readonly limiter: RequestLimiter
-  /** Empty until the actor is identified. */
+  /** The rate limit headers; empty until the actor is identified. */
   readonly limits: Partial<RateLimitHeaders>
 }
 
 /**
  * Creates the handler of the management paths: the endpoints, their OpenAPI description, and the
- * metrics. For any other path it responds with `NOT_FOUND`. Only the description and open endpoints
- * need no credentials. The promise that the handler returns never rejects.
+ * metrics. For any other path it responds with `NOT_FOUND`. All paths except the description and
+ * open endpoints require credentials. The promise that the handler returns never rejects.
  */
 export function createManagementHandler(
   services: ManagementServices,
@@ -102,8 +102,8 @@ async function platformMetricsReply(
 }
 
 /**
- * Counts a request of the actor and sets its rate limit headers. Throws `RATE_LIMITED` if the actor
- * has no requests left in this minute.
+ * Counts a request of the actor and sets the rate limit headers of the response. Throws
+ * `RATE_LIMITED` if the actor has no requests left in this minute.
  */
 async function takeRequest(
   { managementRateLimit: rateLimit }: ManagementServices,
@@ -141,7 +141,7 @@ async function perform(
   return { ...reply, cookies }
 }
 
-/** Encodes a result as the reply of an endpoint. The work may be interrupted at each `yield`. */
+/** Encodes a result as the reply of an endpoint. The caller can pause the work at each `yield`. */
 function* toReply(
   { status, response }: Endpoint,
   result: unknown,
@@ -156,7 +156,7 @@ function* toReply(
   }
 }
 
-/** Encodes a result as JSON text. A list is encoded item by item, because it may be long. */
+/** Encodes a result as JSON text. A list is encoded item by item, because it can be long. */
 function* toJson(codec: z.ZodType, result: unknown): Generator<undefined, string> {
   if (!(codec instanceof z.ZodArray && Array.isArray(result))) {
     const data = z.encode(codec, result)
@@ -171,7 +171,7 @@ function* toJson(codec: z.ZodType, result: unknown): Generator<undefined, string
   return `[${items.join(',')}]`
 }
 
-/** Returns the header `ETag` of a result that is one record; otherwise no header. */
+/** Returns the header `ETag` if the result is one record; otherwise no header. */
 function entityTagOf(result: unknown): Record<string, string> {
   if (!isJsonObject(result)) return {}
   const record = isJsonObject(result['rule']) ? result['rule'] : result

@@ -32,8 +32,9 @@ export async function readInput(
 }
 
 /**
- * Returns the identity of a request with an `Idempotency-Key`: one hash of its actor, endpoint,
- * path parameters and key, and one of its body. Throws `INVALID_REQUEST` for a malformed key.
+ * Returns the identity of a request with an `Idempotency-Key`: a hash of the actor, the endpoint,
+ * the path parameters and the key, and a hash of the body. Throws `INVALID_REQUEST` for a malformed
+ * key.
  */
 export async function idempotentRequestOf(
   key: string,

@@ -6,11 +6,11 @@ interface Template {
   readonly methods: ReadonlyMap<string, EndpointName>
 }
 
-/** The path of the endpoint table that matches a request. */
+/** The path of the endpoint table that matches the path of a request. */
 export interface Route {
   /** The endpoint of each method of this path. */
   readonly methods: ReadonlyMap<string, EndpointName>
-  /** The parameters of the path by their names in the endpoint table, without any decoding. */
+  /** The values of the path parameters, not decoded, by their names in the endpoint table. */
   readonly params: Readonly<Record<string, string>>
 }
 
@@ -42,7 +42,8 @@ function paramsOf(template: Template, segments: readonly string[]): Route['param
 }
 
 /**
- * Returns the paths of the table, those with fewer parameters first, so that fixed segments win.
+ * Returns the paths of the table, sorted by their number of parameters, so that a fixed segment
+ * takes precedence over a parameter.
  */
 function templatesOf(table: typeof endpoints): readonly Template[] {
   const methods = new Map<string, Map<string, EndpointName>>()

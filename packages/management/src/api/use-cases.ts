@@ -38,9 +38,9 @@ import { createOidcUseCases } from '../users/oidc-log-ins.ts'
 import { createPasswordUseCases } from '../users/passwords.ts'
 import { createWebhookUseCases, webhookUseCases } from '../webhooks/webhooks.ts'
 
-/** The services that use cases depend on, in addition to those of every change. */
+/** The services that use cases depend on, in addition to `ChangeServices`. */
 interface UseCaseServices {
-  /** `undefined` if users do not log in to this server. */
+  /** The log-in service; `undefined` if users cannot log in to this server. */
   readonly logIn: LogInService | undefined
   readonly identityProvider: IdentityProvider | undefined
   readonly publicUrl: string | undefined

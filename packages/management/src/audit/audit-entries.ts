@@ -3,10 +3,13 @@ import { isLongerJson } from '@ff/server/plane'
 import type { Records, StorageSession } from '@ff/storage'
 import type { AuditWalk } from './audit-walks.ts'
 
-/** The maximum number of entries per read. Decoding them takes no longer than one time slice. */
+/**
+ * The maximum number of entries per read. Decoding this number of entries takes no longer than one
+ * time slice.
+ */
 const PAGE = 32
 
-/** The number of JSON characters above which entries are read one at a time. */
+/** A number of JSON characters. After a longer payload, the next read returns only one entry. */
 const LARGE = 16 * 1024
 
 /**
@@ -17,10 +20,10 @@ export function isDamage(error: unknown): boolean {
 }
 
 /**
- * Yields all entries of an organization, or of the whole installation, chain by chain in the order
- * of their sequence numbers. The work runs in the time slices of a walk and keeps at most one page
- * of entries in memory. For an entry that cannot be read, throws an error for which `isDamage` is
- * `true`, after yielding all entries before it.
+ * Yields all audit entries of an organization, or of the whole installation if `where` is empty,
+ * chain by chain in the order of their sequence numbers. The work runs in the time slices of `walk`
+ * and keeps at most one page of entries in memory. If an entry cannot be read, yields all entries
+ * before that entry, then throws an error for which `isDamage` returns `true`.
  */
 export async function* entriesInOrder(
   reader: Pick<StorageSession, 'list'>,

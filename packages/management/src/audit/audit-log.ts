@@ -28,8 +28,8 @@ const RECENT = 1000
 const NEWEST_FIRST = { field: 'createdAt', direction: 'desc' } as const
 
 /**
- * Returns the id of the organization to load for a read of its log. Returns no id for the role
- * `platform`, which may also read the logs of deleted organizations.
+ * Returns the id of the organization that is loaded before its audit log is read. Returns no id for
+ * the role `platform`, because that role can also read the logs of deleted organizations.
  */
 export function auditedOrganization(
   { orgId }: { readonly orgId?: string | undefined },
@@ -38,7 +38,10 @@ export function auditedOrganization(
   return actor.role === 'platform' ? {} : { orgId: orgId ?? actor.orgId ?? '' }
 }
 
-/** Returns the id of the organization of a log; `undefined` for the log of all organizations. */
+/**
+ * Returns the id of the organization that a log belongs to; `undefined` for the log of all
+ * organizations.
+ */
 export function auditedId(organization: { readonly id: string } | null, orgId: string | undefined) {
   return organization?.id ?? orgId
 }
@@ -46,8 +49,9 @@ export function auditedId(organization: { readonly id: string } | null, orgId: s
 /** The use cases of the audit log. */
 export const auditLogUseCases = {
   /**
-   * Returns one page of the audit log, by default the newest entries first. Sorted by time, the
-   * entries of a chain are in the order in which they were written, even if the clock was set back.
+   * Returns one page of the audit log, by default the newest entries first. In a list that is
+   * sorted by time, the entries of a chain are in the order in which they were written, even if the
+   * clock was set back.
    */
   listAuditLog: defineQuery('listAuditLog', {
     load: ({ query }, actor) => auditedOrganization(query, actor),
@@ -67,8 +71,9 @@ export function createAuditExportUseCases(auditWalks: AuditWalks) {
   return {
     /**
      * Returns an iterable of all matching entries, chain by chain in the order of their sequence
-     * numbers. Entries are read during the iteration. The caller must iterate to the end or return
-     * the iterator. Throws `RATE_LIMITED` while another request walks through the same log.
+     * numbers. Entries are read during the iteration. The caller must iterate to the end or call
+     * `return` on the iterator. Throws `RATE_LIMITED` while another request exports or verifies the
+     * same log.
      */
     exportAuditLog: defineQuery('exportAuditLog', {
       load: ({ query }, actor) => auditedOrganization(query, actor),
@@ -94,15 +99,16 @@ function selectionOf(
 }
 
 /**
- * Returns a sort by position instead of time, because it also orders entries of one millisecond.
+ * Returns a sort order with the position instead of the time, because positions also order entries
+ * of the same millisecond.
  */
 function sortOf({ field, direction }: Query['sort'] = NEWEST_FIRST): Sort {
   return { field: field === 'createdAt' ? 'position' : field, direction }
 }
 
 /**
- * Returns the recent entries of both logs. Each log has its own limit, so that many log-ins do not
- * displace the changes.
+ * Returns the recent entries of the log of changes and of the log of log-ins. Each log has its own
+ * limit, so that many log-ins do not displace the changes.
  */
 async function recentEntries(
   storage: ReadableStorage,

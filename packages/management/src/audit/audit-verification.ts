@@ -15,8 +15,8 @@ export function createAuditVerificationUseCases(auditWalks: AuditWalks) {
   return {
     /**
      * Verifies the chains of an organization, or all chains, and returns the first entry that is
-     * not as it was written. Entries that are added during the verification may be left out. Throws
-     * `RATE_LIMITED` while another request walks through the same log.
+     * not as it was written. Entries that are added during the verification are not necessarily
+     * verified. Throws `RATE_LIMITED` while another request exports or verifies the same log.
      */
     verifyAuditLog: defineQuery('verifyAuditLog', {
       load: ({ query }, actor) => auditedOrganization(query, actor),
@@ -48,7 +48,7 @@ async function loadHeads(
   return new Map(heads.flatMap((head) => (head === undefined ? [] : [[head.id, head]])))
 }
 
-/** A position in a walk through all chains. */
+/** A position in the sequence of all entries, chain by chain. */
 interface Place {
   readonly chain: string
   /** The last entry of the chain that was verified; `undefined` at the start of the chain. */
@@ -57,11 +57,14 @@ interface Place {
 
 interface Chains {
   readonly reader: Reader
-  /** The heads before the walk, by chain. The walk must reach the entry of each head. */
+  /**
+   * The heads at the start of the verification, by chain. Each chain must contain the entry of its
+   * head.
+   */
   readonly heads: ReadonlyMap<string, AuditHead>
 }
 
-/** Verifies and counts entries up to the first broken one. */
+/** Verifies and counts entries up to the first broken entry. */
 async function verifyEntries(
   entries: AsyncIterable<StoredEntry>,
   chains: Chains,
@@ -93,7 +96,10 @@ async function verifyEntries(
   return result((await findBrokenEnd(place, chains)) ?? chainWithoutEntries(unmet))
 }
 
-/** Returns the fault of the next entry of a chain, or of the gap before it; `undefined` if none. */
+/**
+ * Returns the fault of `entry`, the next entry of its chain, or the fault that an entry before it
+ * is missing; `undefined` if there is no fault.
+ */
 async function findBroken(
   entry: StoredEntry,
   place: Place,
@@ -120,7 +126,7 @@ async function findBrokenEnd(place: Place, { reader, heads }: Chains): Promise<B
   const before = heads.get(chain)
   if (before !== undefined && last.sequence === before.sequence) return undefined
   if (before !== undefined && last.sequence < before.sequence) return brokenAfter(place, 'tail_cut')
-  // Entries that were added during the walk moved the head in the same transaction.
+  // A transaction that added entries during the verification has also moved the head.
   const now = await reader.find('auditHead', chain)
   if (now === undefined) return brokenAt(last, 'head_missing')
   if (last.sequence < now.sequence || isHead(last, now)) return undefined
@@ -132,7 +138,7 @@ function chainWithoutEntries(unmet: ReadonlyMap<string, AuditHead>): Broken | un
   return head && brokenAfter({ chain: head.id, last: undefined }, 'tail_cut')
 }
 
-/** Returns a fault at the place of the next entry of a chain. */
+/** Returns a fault of the entry that follows `last` in its chain. */
 function brokenAfter({ chain, last }: Place, reason: AuditFault): Broken {
   const sequence = (last?.sequence ?? 0) + 1
   return { id: entryId(chain, sequence), sequence, reason }

@@ -2,16 +2,18 @@ import { FlagError } from '@ff/core'
 import { type Clock, type TimeSlice, TimeSliceQueue } from '@ff/server/plane'
 
 /**
- * The maximum duration of a walk. A client that reads an export more slowly must filter by date.
+ * The maximum duration of an export or a verification. A client that reads an export more slowly
+ * must filter by date.
  */
 const LONGEST_WALK_MS = 60 * 60_000
 
-/** The number of seconds after which a refused request may be repeated. */
+/** The number of seconds after which a refused request can be repeated. */
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * Limits the walks through the audit log in this process to one at a time for each organization.
- * Each turn of the event loop runs at most one time slice of all walks.
+ * Begins walks through the audit log. A walk reads all entries of a log, for an export or a
+ * verification. In this process, each organization has at most one walk at a time. Each turn of the
+ * event loop runs at most one time slice of all walks.
  */
 export class AuditWalks {
   readonly #clock: Clock
@@ -23,9 +25,10 @@ export class AuditWalks {
   }
 
   /**
-   * Begins a walk through the log of an organization, or through that of the whole installation if
-   * `orgId` is `undefined`. The two do not exclude each other. The caller must end the walk. Throws
-   * `RATE_LIMITED` while another walk through the same log is in progress.
+   * Begins a walk through the log of an organization, or through the log of the whole installation
+   * if `orgId` is `undefined`. A walk through the whole installation does not exclude walks through
+   * organizations. The caller must end the walk. Throws `RATE_LIMITED` while another walk through
+   * the same log is in progress.
    */
   begin(orgId: string | undefined): AuditWalk {
     const place = orgId ?? ''
@@ -54,11 +57,11 @@ export class AuditWalk {
   /** Waits for the next time slice and returns it. Throws `UNAVAILABLE` if the walk has ended. */
   async nextSlice(): Promise<TimeSlice> {
     const slice = await this.#slices.next()
-    if (this.#hasEnded) throw new FlagError('UNAVAILABLE', 'The audit log was read for too long.')
+    if (this.#hasEnded) throw new FlagError('UNAVAILABLE', 'Reading the log took over one hour.')
     return slice
   }
 
-  /** Ends the walk. Further calls have no effect. */
+  /** Ends the walk. Has no effect if the walk has ended. */
   end(): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
@@ -67,7 +70,7 @@ export class AuditWalk {
 
   /**
    * Returns an iterable of the same entries. The walk ends after the last entry, after a failure,
-   * or when the iterator is returned, even if no entry was read.
+   * or when `return` is called on the iterator, even if no entry was read.
    */
   through<T>(entries: AsyncGenerator<T, void>): AsyncIterable<T> {
     const step = async (pending: Promise<IteratorResult<T, void>>) => {
@@ -93,7 +96,6 @@ export class AuditWalk {
 }
 
 function walkUnderWay(): FlagError {
-  const message =
-    'The audit log of this organization is being verified or exported; try again later.'
+  const message = 'Another request is verifying or exporting the audit log. Try again later.'
   return new FlagError('RATE_LIMITED', message, { details: { seconds: RETRY_AFTER_SECONDS } })
 }

@@ -9,10 +9,10 @@ export interface Account {
 }
 
 /**
- * Returns an account with the memberships that its log-in method proves; `undefined` if the user
- * does not exist. An administrator that adds an e-mail address receives its one-time link and could
- * set the first password, so a password proves only memberships that were accepted with their own
- * link. An identity provider proves the e-mail address, and therefore all memberships.
+ * Returns an account with the memberships that the log-in method proves; `undefined` if the user
+ * does not exist. An administrator that adds an e-mail address receives the one-time link and could
+ * set the first password. Therefore, a password proves only the memberships that were accepted with
+ * their own links. An identity provider proves the e-mail address, and therefore all memberships.
  */
 export async function findAccount(
   reader: Pick<StorageSession, 'list'>,
@@ -34,8 +34,9 @@ export async function findAccount(
 }
 
 /**
- * Returns the actor of an account in an organization, by default in that of the oldest membership;
- * `undefined` if there is no such membership. `orgId` is ignored for the role `platform`.
+ * Returns the actor of an account in an organization, by default in the organization of the oldest
+ * membership; `undefined` if there is no such membership. `orgId` is ignored for the role
+ * `platform`.
  */
 export function actorOf({ user, memberships }: Account, orgId?: string): Actor | undefined {
   const { id, email } = user

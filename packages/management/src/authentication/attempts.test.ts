@@ -32,7 +32,7 @@ describe('Attempts', () => {
     expect(codeOf(() => attempts.take('name 1'))).toBe('taken')
   })
 
-  it('An attempt that is given back can be used again, but adds no further attempts', () => {
+  it('An attempt that is given back can be used again, but only up to the limit', () => {
     const attempts = new Attempts({ clock: new FakeClock(), limit: 1 })
     attempts.giveBack('name')
     attempts.take('name')

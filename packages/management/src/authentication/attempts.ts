@@ -8,12 +8,12 @@ const MOST_NAMES = 20_000
 
 interface AttemptsOptions {
   readonly clock: Clock
-  /** The number of attempts that each name has in a window. */
+  /** The maximum number of attempts per name and window. */
   readonly limit: number
   /**
-   * The treatment of a new name when the table is full. By default it is refused until the window
-   * ends: a caller that can invent names could otherwise displace a name and get its attempts back.
-   * Use `forget oldest` for names that callers cannot invent.
+   * The treatment of a new name when the table is full. By default, the new name is refused until
+   * the window ends. Otherwise, a caller that can invent names could displace an earlier name and
+   * use its attempts again. Use `forget oldest` for names that callers cannot invent.
    */
   readonly whenFull?: 'refuse' | 'forget oldest'
 }
@@ -42,7 +42,7 @@ export class Attempts {
     if (used >= limit) throw tooManyAttempts(Math.ceil((this.#endsAt - now) / 1000))
   }
 
-  /** Counts an attempt. Throws `RATE_LIMITED` if the name has none left. */
+  /** Counts an attempt. Throws `RATE_LIMITED` if the name has no attempts left. */
   take(name: string): void {
     this.assertLeft(name)
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
@@ -60,7 +60,7 @@ export class Attempts {
 }
 
 /**
- * Returns the error for a refused attempt. `seconds` is the time until the next attempt may pass.
+ * Returns the error for a refused attempt. `seconds` is the time until the next attempt is allowed.
  */
 export function tooManyAttempts(seconds: number): FlagError {
   const message = 'There were too many attempts. Wait before you try again.'

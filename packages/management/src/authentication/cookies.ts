@@ -8,7 +8,7 @@ export interface CookieSettings {
 interface Cookie extends CookieSettings {
   readonly name: string
   readonly value: string
-  /** 0 removes the cookie. */
+  /** The lifetime of the cookie; 0 removes the cookie. */
   readonly maxAgeSeconds: number
 }
 
@@ -23,8 +23,8 @@ export function setCookieText({ name, value, path, maxAgeSeconds, isSecure }: Co
 }
 
 /**
- * Returns the value of the cookie with this name in a `Cookie` header; `undefined` if there is
- * none. Also `undefined` if there are several, because another site may have set one of them.
+ * Returns the value of the cookie with this name in a `Cookie` header; `undefined` if there is no
+ * such cookie, or if there are several, because another site could have set one of them.
  */
 export function findCookie(header: string | undefined, name: string): string | undefined {
   const pairs = header?.split(';').map((pair) => pair.trim()) ?? []

@@ -1,7 +1,7 @@
 import { addressOf, type Client, type Clock, hashSecret } from '@ff/server/plane'
 import { Attempts } from './attempts.ts'
 
-/** The number of wrong bearer tokens and session cookies that an address may send in 15 minutes. */
+/** The number of wrong bearer tokens and session cookies that an address can send in 15 minutes. */
 const WRONG_CREDENTIALS = 300
 
 /** The maximum number of accepted credentials in memory; the most recently used ones are kept. */
@@ -13,10 +13,10 @@ interface CredentialAttemptsOptions {
 }
 
 /**
- * Limits the cost of wrong credentials. When a network address has sent too many, its further
- * credentials are refused before they are looked up. Credentials that this process has accepted
- * before are always looked up, so that other callers with the same address cannot lock them out.
- * Callers without a known address are not counted.
+ * Limits the cost of wrong credentials. After too many wrong credentials from one network address,
+ * further credentials from that address are refused before they are looked up. Credentials that
+ * this process has accepted before are always looked up, so that other callers with the same
+ * address cannot block them. Callers without a known address are not counted.
  */
 export class CredentialAttempts {
   readonly #attempts: Attempts
@@ -31,7 +31,7 @@ export class CredentialAttempts {
 
   /**
    * Calls `find` and returns its result, which is `undefined` if the secret is wrong. Throws
-   * `RATE_LIMITED` without calling it if the client's address has no attempts left.
+   * `RATE_LIMITED` without calling `find` if the client's address has no attempts left.
    */
   async find<T>(
     client: Client,

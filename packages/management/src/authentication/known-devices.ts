@@ -21,9 +21,10 @@ interface KnownDevicesOptions {
 }
 
 /**
- * Signs and recognizes device cookies. A browser has one for each account that logged in with it
- * within the last year. The value, `id.issuedAt.mac`, is authenticated together with the e-mail
- * address of the account. The first secret key signs, and every key verifies. Nothing is stored.
+ * Signs and recognizes device cookies. A browser has one device cookie per account that logged in
+ * with this browser within the last year. The `mac` of the value, `id.issuedAt.mac`, authenticates
+ * the id, the time of issue and the e-mail address of the account. The first secret key signs, and
+ * every key verifies. The server stores nothing.
  */
 export class KnownDevices {
   readonly #clock: Clock
@@ -34,7 +35,9 @@ export class KnownDevices {
     this.#keys = deriveKeys(secretKeys, deriveKey)
   }
 
-  /** Returns the value of `Set-Cookie` that makes a browser a known device, with a new id. */
+  /**
+   * Returns the value of `Set-Cookie` with a new device id, which makes a browser a known device.
+   */
   async cookieFor(email: string, settings: CookieSettings): Promise<string> {
     const id = newSecret('').slice(0, ID_DIGITS)
     const issuedAt = String(this.#clock.now())

@@ -34,7 +34,7 @@ it('A network that tries any number of accounts does not block other networks', 
   expect(await succeed(attempts, { ...unknown, network: '192.0.2.2' })).toBe(true)
 })
 
-it('Clients without a known network share one', async () => {
+it('Clients without a known network count as one network', async () => {
   const attempts = create()
   const unnamed = { ...unknown, network: undefined }
   for (let n = 0; n < 10; n += 1) expect(await fail(attempts, unnamed)).toBe(false)
@@ -64,7 +64,7 @@ it('An attempt without an account counts for its network only, and not as a conc
   expect(await succeed(attempts, { ...unknown, network: '192.0.2.2' })).toBe(true)
 })
 
-it('An attempt passes exactly if every limit has room, in any sequence of attempts', async () => {
+it('An attempt is refused if and only if a limit is reached, in any sequence of attempts', async () => {
   const attempt = fc.record({
     network: fc.constantFrom('a', 'b'),
     account: fc.constantFrom('ada', 'bob', 'eve', 'joe', 'sue', 'tom', undefined),

@@ -10,23 +10,27 @@ function createLimits(clock: Clock) {
     // Each device has logged in before, so an attacker cannot displace names from the table.
     devices: new Attempts({ clock, limit: 10, whenFull: 'forget oldest' }),
     accountsInNetworks: new Attempts({ clock, limit: 10 }),
-    // A whole office may share one network.
+    // A whole office can share one network.
     networks: new Attempts({ clock, limit: 50 }),
     // Stops guessing from many networks.
     accounts: new Attempts({ clock, limit: 100 }),
     // Limits the password hashing for unknown devices, and the memory for their names.
     total: new Attempts({ clock, limit: 3000 }),
     networksAtOnce: new AttemptsAtOnce(4),
-    // Less than the queue of a password hasher, so that unknown devices alone cannot fill it.
+    // Less than the queue of a password hasher, so that unknown devices alone cannot fill the
+    // queue.
     totalAtOnce: new AttemptsAtOnce(8),
   }
 }
 
 /** The properties of an attempt that the limits depend on. */
 export interface LogInAttempt {
-  /** `undefined` if it is unknown. All such clients share one unnamed network. */
+  /**
+   * The network of the client; `undefined` if it is unknown. All clients without a known network
+   * count as one network.
+   */
   readonly network: string | undefined
-  /** The e-mail address; `undefined` if only the proof of identity names the account. */
+  /** The e-mail address; `undefined` if the account is not known before the proof of identity. */
   readonly account: string | undefined
   /** The id of a known device of the account; `undefined` for an unknown device. */
   readonly device: string | undefined
@@ -35,15 +39,15 @@ export interface LogInAttempt {
 /** A limit of failed attempts, or of attempts in progress. */
 type Limit = Pick<Attempts, keyof Attempts>
 
-/** A limit, and the name under which it counts an attempt. */
+/** A limit, and the name that an attempt counts for in this limit. */
 type Counted = readonly [Limit, string]
 
 /**
  * Limits failed attempts to log in. An attempt from a known device counts for this device only, so
- * that attempts of other clients do not block it. Any other attempt counts for the account in its
- * network, for the network, for the account, and in total. An attempt without an account uses an
- * identity provider and needs no password hashing, so it counts for the network only. All counts
- * are kept in bounded memory.
+ * that attempts of other clients do not block the device. Any other attempt counts for the account
+ * in its network, for the network, for the account, and in total. An attempt without an account
+ * uses an identity provider and needs no password hashing, so it counts for the network only. All
+ * counts are kept in bounded memory.
  */
 export class LogInAttempts {
   readonly #limits: ReturnType<typeof createLimits>
@@ -53,9 +57,9 @@ export class LogInAttempts {
   }
 
   /**
-   * Calls `prove` and returns its result. Throws `RATE_LIMITED` without calling it, and without
-   * counting, when a limit is reached. The attempt counts if `prove` returns `false` or throws
-   * `UNAUTHENTICATED`.
+   * Calls `prove` and returns its result. If a limit is reached, throws `RATE_LIMITED`; then
+   * `prove` is not called and the attempt does not count. Otherwise, the attempt counts if `prove`
+   * returns `false` or throws `UNAUTHENTICATED`.
    */
   async run(attempt: LogInAttempt, prove: () => Promise<boolean>): Promise<boolean> {
     const failures = this.#failuresOf(attempt)
@@ -97,7 +101,7 @@ export class LogInAttempts {
   }
 }
 
-/** Limits the number of concurrent attempts of a name. */
+/** Limits the number of concurrent attempts per name. */
 class AttemptsAtOnce implements Limit {
   readonly #limit: number
   readonly #counts = new Map<string, number>()

@@ -57,9 +57,10 @@ export class LogInService {
 
   /**
    * Calls `prove` and returns `true` if the identity is proven. Throws `RATE_LIMITED` without
-   * calling it if there were too many failed attempts; see `LogInAttempts`. `account` is the e-mail
-   * address, or `undefined` if only the proof names the account, as with an identity provider. An
-   * attempt counts as failed if `prove` returns `false` or throws `UNAUTHENTICATED`.
+   * calling `prove` if there were too many failed attempts; see `LogInAttempts`. `account` is the
+   * e-mail address, or `undefined` if the account is not known before the proof, as with an
+   * identity provider. An attempt counts as failed if `prove` returns `false` or throws
+   * `UNAUTHENTICATED`.
    */
   async tryProof(
     caller: Client | undefined,
@@ -77,7 +78,9 @@ export class LogInService {
     }
   }
 
-  /** Returns the cookie of a session; without a session, a cookie that removes it. */
+  /**
+   * Returns the cookie of a session; without a session, a cookie that removes the session cookie.
+   */
   sessionCookie(session: LiveSession | undefined, caller: Client | undefined): string {
     return sessionCookie(session, this.#cookieSettings(caller))
   }
@@ -104,7 +107,7 @@ export function endedSessionsJob(service: LogInService | undefined): Job {
   }
 }
 
-/** Returns the service. Throws `NOT_FOUND`, as for an unknown path, if log-in is not configured. */
+/** Returns `service`. Throws `NOT_FOUND`, as for an unknown path, if log-in is not configured. */
 export function requireLogIn(service: LogInService | undefined): LogInService {
   if (service === undefined) throw notFound('path')
   return service

@@ -16,9 +16,9 @@ type LoginEvent<T extends LoginEventType> = {
   readonly [E in T]: {
     readonly type: E
     readonly fields: AuditedFields<E>
-    /** All fields are empty if the user is unknown. */
+    /** The user; all fields are empty if the user is unknown. */
     readonly actor: AuditEvent['actor']
-    /** Empty for administrators and unknown users. */
+    /** The id of the user's organization; empty for administrators and unknown users. */
     readonly orgId: string
   }
 }[T]
@@ -44,7 +44,7 @@ interface Waiting {
 /** The maximum number of entries per transaction. It limits the delay of concurrent changes. */
 const MOST_AT_ONCE = 50
 
-/** The number of refused log-ins per minute with their own entry. Further ones are only counted. */
+/** The number of refused log-ins per minute that get their own entry. More are only counted. */
 const REFUSALS_A_MINUTE = 60
 const MINUTE_MS = 60_000
 
@@ -70,9 +70,9 @@ export function loginEntry(
 type LoginAuditOptions = Pick<ServerServices, 'storage' | 'clock' | 'logger'>
 
 /**
- * Writes accepted and refused log-ins to their own chains. One transaction at a time writes a batch
- * of them, so that changes are not delayed. If there are very many refused log-ins, most are only
- * counted, so that they do not fill the disk.
+ * Writes accepted and refused log-ins to chains that contain only log-ins. One transaction at a
+ * time writes a batch of entries, so that changes of the configuration are not delayed. If there
+ * are very many refused log-ins, most are only counted, so that they do not fill the disk.
  */
 export class LoginAudit {
   readonly #options: LoginAuditOptions
@@ -90,8 +90,9 @@ export class LoginAudit {
   }
 
   /**
-   * Records a log-in. Resolves when the entry is stored; rejects if the store refuses it. A name
-   * that is not an e-mail address is left out, because users type passwords there by mistake.
+   * Records a log-in. Resolves when the entry is stored; rejects if the store refuses it. A log-in
+   * name that is not an e-mail address is not stored, because users sometimes type their password
+   * into that field.
    */
   record(attempt: LoginAttempt): Promise<void> {
     const { fields } = attempt
@@ -110,7 +111,10 @@ export class LoginAudit {
     await this.record(refusal)
   }
 
-  /** Counts an attempt that was refused without trying it. One entry per minute has the number. */
+  /**
+   * Counts an attempt that was refused without checking its credentials. One entry per minute
+   * contains the count.
+   */
   countRefused(): void {
     this.#startMinute()
     this.#counted += 1
@@ -159,7 +163,9 @@ export class LoginAudit {
     this.#isWriting = false
   }
 
-  /** Removes and returns the next batch: the first waiting entries, all of one chain. */
+  /**
+   * Removes and returns the next batch: the first waiting entries that belong to the same chain.
+   */
   #take(): readonly Waiting[] {
     const orgId = this.#waiting[0]?.entry.orgId
     const end = this.#waiting.findIndex(({ entry }) => entry.orgId !== orgId)

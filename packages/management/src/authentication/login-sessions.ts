@@ -100,7 +100,8 @@ export function assertCsrfToken({ csrfToken }: LiveSession, caller: Pick<Client,
 }
 
 /**
- * Returns the value of `Set-Cookie` for a session; without a session, one that removes the cookie.
+ * Returns the value of `Set-Cookie` for a session; without a session, a value that removes the
+ * cookie.
  */
 export function sessionCookie(session: LiveSession | undefined, settings: CookieSettings): string {
   return setCookieText({
@@ -117,7 +118,10 @@ export function sessionTokenOf(caller: Pick<Client, 'header'>): string | undefin
   return token !== undefined && SESSION.test(token) ? token : undefined
 }
 
-/** Derives the CSRF token of a session, which is not stored and does not reveal the token. */
+/**
+ * Derives the CSRF token of a session. The CSRF token is not stored and does not reveal the session
+ * token.
+ */
 function csrfTokenOf(token: string): Promise<string> {
   return sha256(`csrf ${token}`)
 }

@@ -15,7 +15,7 @@ const BEFORE_ALL = '0000-01-01T00:00:00.000Z'
 /**
  * Creates the job that draws up the invoice of each period that has ended, including periods that
  * ended while no server was running. If there is a payment provider, the job charges the invoices
- * of its customers.
+ * of the provider's customers.
  */
 export function billingJob(services: ChangeServices, payments: Payments | undefined): Job {
   return {
@@ -40,7 +40,10 @@ async function closePeriods(services: ChangeServices): Promise<void> {
   }
 }
 
-/** Returns `false` if the period has not ended yet, or if another instance has closed it. */
+/**
+ * Closes the current period of an organization and returns `true`. Returns `false` if the period
+ * has not ended yet, or if another instance has closed it.
+ */
 function closePeriod(services: ChangeServices, orgId: string): Promise<boolean> {
   return applyChange(services, requestFor(orgId), async (writer, { organization }) => {
     const closed = await closeDuePeriod(writer, organization)
@@ -63,7 +66,7 @@ async function chargePending(services: ChangeServices, payments: Payments): Prom
 
 /**
  * Charges a pending invoice. The amount is fixed and the idempotency key belongs to the invoice, so
- * the customer is charged once even if this function is interrupted and runs again.
+ * the customer is charged only one time even if this function is interrupted and runs again.
  */
 async function charge(
   services: ChangeServices,

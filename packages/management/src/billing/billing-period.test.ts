@@ -18,7 +18,7 @@ describe('Billing periods', () => {
     ])
   })
 
-  it('Billing periods end on the last day of a short month, and on their own day after it', () => {
+  it('Billing periods end on the last day of a short month, and on their usual day in the next month', () => {
     const dates = (start: string, count: number) =>
       endsFrom(start, count).map((end) => end.slice(5, 10))
     const midnight = 'T00:00:00.000Z'

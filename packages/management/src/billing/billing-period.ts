@@ -7,8 +7,9 @@ export function dayOfMonth(timestamp: string): number {
 
 /**
  * Returns the same time of day in the next month, in UTC: on `day` of that month, or on its last
- * day if the month is shorter. The day is a parameter so that periods return to the 31st after
- * February.
+ * day if the month is shorter. `day` is a parameter because the day of `timestamp` can be earlier:
+ * a period that begins on the 31st ends on the 28th in February, and the next period ends on the
+ * 31st again.
  */
 export function monthAfter(timestamp: string, day: number): string {
   const next = new Date(timestamp)

@@ -11,14 +11,16 @@ import { isLiving, lastSubscriptions, subjectOf } from './payment-subjects.ts'
 type Payer = Records['organization']
 
 /**
- * Creates the use case of checkouts. Without a payment provider, it uses the links of plans only.
+ * Creates the use case of checkouts. Without a payment provider, every checkout uses the product
+ * link of the plan.
  */
 export function createCheckoutUseCases(payments: Payments | undefined) {
   return {
     /**
      * Returns the URL where an organization can pay for a plan: a page of the payment provider if
-     * the plan has a price there, otherwise the link of the plan. Throws `CONFLICT` if the
-     * organization already pays for a plan, and `UNAVAILABLE` if the provider is unavailable.
+     * the plan has a price at the provider, otherwise the product link of the plan. Throws
+     * `CONFLICT` if the organization already pays for a plan, and `UNAVAILABLE` if the provider is
+     * unavailable.
      */
     createCheckout: defineChange('createCheckout', {
       async prepare({ storage, organization: payer, body }): Promise<PreparedCheckout> {
@@ -52,7 +54,9 @@ export function createCheckoutUseCases(payments: Payments | undefined) {
 
 interface PreparedCheckout {
   readonly url: string
-  /** The id of the organization's customer, before and after; absent for the link of a plan. */
+  /**
+   * The id of the organization's customer before and after the checkout; absent for a product link.
+   */
   readonly customer?: { readonly before: string | null; readonly after: string }
 }
 
@@ -62,9 +66,9 @@ function priceOf(plan: Plan, { interval = 'monthly' }: NewCheckout): string | nu
 }
 
 /**
- * Returns the checkout by the link of a plan. If there is a payment provider, the link contains the
- * id of the organization, which the provider returns in the event of the payment. Throws
- * `INVALID_REQUEST` if the plan has no link.
+ * Returns the checkout with the product link of a plan. If there is a payment provider, the link
+ * contains the id of the organization, which the provider returns in the event of the payment.
+ * Throws `INVALID_REQUEST` if the plan has no link.
  */
 function linkOf(
   { productLink }: Plan,
@@ -83,7 +87,7 @@ function linkOf(
 async function assertNotPaying(reader: Reader, payer: Payer): Promise<void> {
   const subscriptions = await lastSubscriptions(reader, payer.paymentCustomerId)
   if (!subscriptions.some(isLiving)) return
-  const message = 'The organization already pays for a plan. Change it at the payment provider.'
+  const message = 'The organization has a paid plan. Change the plan at the payment provider.'
   throw new FlagError('CONFLICT', message)
 }
 
@@ -92,8 +96,8 @@ async function findCustomer(reader: Reader, payer: Payer, payments: Payments): P
   const { id: orgId, name, billingEmail: email, paymentCustomerId: known, revision } = payer
   const last = known === null ? undefined : await reader.find('paymentEvent', known)
   if (known !== null && (last === undefined || subjectOf(last).status !== 'deleted')) return known
-  // For a key that was used before, the provider rejects other details, and returns the same
-  // customer even if it was deleted.
+  // If a key was used before, the provider rejects a request with other details, and otherwise
+  // returns the earlier customer, even if that customer was deleted.
   const idempotencyKey = `ff-customer-${orgId}-${revision}-${known ?? 'first'}`
   const { customerId } = await payments.createCustomer({ orgId, name, email, idempotencyKey })
   return customerId

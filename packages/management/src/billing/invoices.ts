@@ -6,7 +6,9 @@ import type { RecordWriter } from '../changes/record-writer.ts'
 import { defineUseCases } from '../changes/use-case.ts'
 import { overageOf } from './overage.ts'
 
-/** The status of an invoice that the payment provider has to charge. It is deleted when charged. */
+/**
+ * The status of an invoice that the payment provider has to charge. Charging deletes the invoice.
+ */
 export const PENDING = 'pending'
 
 /** The use cases of invoices. */

@@ -26,7 +26,7 @@ import { priceIdsOf } from './plans.ts'
 
 type Payer = Records['organization']
 
-/** A change with the result `true`; `false` if another customer pays for the organization. */
+/** A change. Its result is `true`, or `false` if another customer pays for the organization. */
 type Taken = Promise<CompletedChange<boolean>>
 
 /** Updates an organization from the newest event about an object of the payment provider. */
@@ -67,8 +67,8 @@ async function takeCustomer(
 }
 
 /**
- * Returns `true` if a customer may pay for an organization. A payment through a link can name any
- * organization, so an organization with a paying customer keeps that customer.
+ * Returns `true` if a customer is allowed to pay for an organization. A payment through a link can
+ * name any organization, so an organization with a paying customer keeps that customer.
  */
 async function mayPay(
   { reader }: RecordWriter,
@@ -123,7 +123,10 @@ async function takePlan(
   return writer.update('organization', changed, period)
 }
 
-/** Ends the plan as a trial ends. Changes nothing if no subscription has lapsed. */
+/**
+ * Removes the plan and sets the end of the trial, so that the organization is in the same state as
+ * after a trial. Changes nothing if no subscription has lapsed.
+ */
 async function endPlan(
   writer: RecordWriter,
   before: Payer,
@@ -147,7 +150,8 @@ function newest<S extends LastSubscription>(subscriptions: readonly S[]): S | un
 }
 
 /**
- * Returns the plan to which a price of the subscription belongs, and that price, if there is one.
+ * Returns the first price of the subscription that belongs to a plan, and the plan; `undefined` if
+ * no price belongs to a plan.
  */
 function paidPlanOf({ prices }: PaymentSubscription, plans: readonly Plan[]) {
   for (const price of prices) {

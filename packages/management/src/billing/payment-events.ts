@@ -24,14 +24,14 @@ const LOCK = 'payments'
 /** The time for which an event is kept if its customer belongs to no organization. */
 const UNCLAIMED_MS = 7 * 24 * 60 * 60 * 1000
 
-/** Creates the use case of payment events; without a payment provider, it throws `NOT_FOUND`. */
+/** Creates the use case of payment events; without a provider, it throws `NOT_FOUND`. */
 export function createPaymentEventUseCases(payments: Payments | undefined) {
   return {
     /**
      * Receives an event of the payment provider. The newest event about each object of the provider
-     * is stored and is applied once to the organization of the customer. A repeated or late event
-     * changes nothing. If the customer belongs to no organization yet, the event is kept for a
-     * week.
+     * is stored, and is applied one time to the organization of the customer. A repeated or late
+     * event changes nothing. If the customer belongs to no organization yet, the event is kept for
+     * a week.
      */
     async receiveStripeEvent(services, { caller }, { body }) {
       const { clock, logger } = services
@@ -39,7 +39,7 @@ export function createPaymentEventUseCases(payments: Payments | undefined) {
       const signature = caller?.header('stripe-signature')
       const delivery = { rawBody: body, signature, now: clock.now() }
       const { id, occurredAt, subject } = await readEvent(payments, delivery, logger)
-      logger.debug('the payment provider sent an event', { id, occurredAt, subject: subject?.id })
+      logger.debug('The payment provider sent an event', { id, occurredAt, subject: subject?.id })
       if (subject === null) return null
       await keep(services, { id, occurredAt, subject })
       await settleAll(services, subject.customerId)
@@ -49,8 +49,8 @@ export function createPaymentEventUseCases(payments: Payments | undefined) {
 }
 
 /**
- * Returns the event of a delivery. Throws `INVALID_REQUEST` if it is not signed or cannot be read.
- * A signed event that cannot be read is also logged.
+ * Returns the event of a delivery. Throws `INVALID_REQUEST` if the delivery is not signed or the
+ * event cannot be read. A signed event that cannot be read is also logged.
  */
 async function readEvent(
   payments: Payments,
@@ -90,7 +90,10 @@ async function keep(
   })
 }
 
-/** Applies the stored events of a customer that are not applied yet to its organization. */
+/**
+ * Applies those stored events of a customer that are not applied yet to the customer's
+ * organization.
+ */
 async function settleAll(services: ChangeServices, customerId: string): Promise<void> {
   const { data } = await services.storage.list('paymentEvent', { where: { customerId } })
   const open = data.filter(({ eventId, settledEventId }) => eventId !== settledEventId)
@@ -115,8 +118,8 @@ async function findOrganization(
 }
 
 /**
- * Returns the id of the organization that a customer or a checkout names; `null` if there is none.
- * Users can enter any text in this field.
+ * Returns the id of the organization that a customer or a checkout names; `null` if it names none.
+ * The text is not trusted, because users can enter any text in this field.
  */
 function claimOf(subject: PaymentSubject): string | null {
   if (subject.type !== 'customer' && subject.type !== 'checkout') return null
@@ -140,7 +143,7 @@ async function settle(
     },
   }
   const isTaken = await applyChange(services, request, async (writer, { organization }) => {
-    // Another delivery may have stored a newer event since.
+    // Another delivery could have stored a newer event in the meantime.
     const newest = (await writer.reader.find('paymentEvent', last.id)) ?? last
     const outcome = await takeIn(writer, organization, newest)
     if (outcome.result) taken = newest

@@ -17,8 +17,8 @@ export function subjectOf({ subject }: LastPaymentEvent): PaymentSubject {
 /**
  * Returns `true` if an event is newer than the last stored one about the same object. Events arrive
  * in any order and more than once, and their times are whole seconds. Of two events of the same
- * second, the one with the more advanced state is newer. Otherwise, their ids are compared, so that
- * the result does not depend on the order of arrival.
+ * second, the event with the more advanced state is newer. If the states are equally advanced, the
+ * ids of the events are compared, so that the result does not depend on the order of arrival.
  */
 export function isNewer(event: EventAbout, last: LastPaymentEvent): boolean {
   if (event.occurredAt !== last.occurredAt) return event.occurredAt > last.occurredAt
@@ -45,7 +45,7 @@ export async function lastSubscriptions(
 }
 
 /**
- * Returns `true` if the subscription is on trial, active or overdue, so that its plan may be used.
+ * Returns `true` if the subscription is on trial, active or overdue, so that its plan can be used.
  */
 export function isLiving({ status }: PaymentSubscription): boolean {
   return status === 'trial' || status === 'active' || status === 'overdue'

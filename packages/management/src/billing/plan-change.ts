@@ -8,9 +8,9 @@ type Organization = Records['organization']
 
 /** The new plan of an organization. */
 export interface PlanTerms {
-  /** `null` for no plan. */
+  /** The new plan; `null` to remove the current plan. */
   readonly plan: Plan | null
-  /** `null` unless the plan is on trial. */
+  /** The trial of the plan; `null` if the plan is not on trial. */
   readonly trial: Trial | null
 }
 
@@ -25,8 +25,8 @@ const NO_TRIAL = { trialStartsAt: null, trialEndsAt: null } as const
 
 /**
  * Sets the plan of an organization, removes it, or starts a trial, and returns the changed
- * organization. The first plan begins a period. If one plan replaces another, the period and its
- * usage continue. If a period ends, its invoice is drawn up.
+ * organization. The first plan begins a billing period. If one plan replaces another, the current
+ * period and its usage continue. If a period ends, its invoice is drawn up.
  */
 export async function changePlan(
   writer: RecordWriter,

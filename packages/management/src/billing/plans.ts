@@ -27,13 +27,13 @@ export const planUseCases = {
       return completed('plan.created', { after: plan })
     },
 
-    /** Changes a plan, with immediate effect for every organization that has it. */
+    /** Changes a plan, with immediate effect for every organization that has the plan. */
     async updatePlan({ writer, plan: before, body, expectedRevision }) {
       const after = await writer.update('plan', before, body, expectedRevision)
       return completed('plan.updated', { before, after })
     },
 
-    /** Deletes a plan. Throws `CONFLICT` if an organization has it. */
+    /** Deletes a plan. Throws `CONFLICT` if an organization has the plan. */
     async deletePlan({ writer, plan, expectedRevision }) {
       await writer.remove('plan', plan, expectedRevision)
       assertUnused('plan', await findDependentsOfPlan(writer.reader, plan))
@@ -47,7 +47,7 @@ export function priceIdsOf(plan: Plan): readonly (string | null)[] {
   return [plan.stripePriceId, plan.stripeMonthlyPriceId, plan.stripeAnnualPriceId]
 }
 
-/** Returns some of the organizations that have the plan, because there may be thousands. */
+/** Returns at most ten of the organizations that have the plan, because there can be thousands. */
 async function findDependentsOfPlan(
   reader: Reader,
   { id: planId }: Plan,

@@ -53,7 +53,7 @@ export const subscriptionUseCases = defineUseCases({
 
 /**
  * Returns the plan with this id, or with this product id or price id at the payment provider;
- * `null` for `null`. Throws `INVALID_REQUEST` unless exactly one plan matches.
+ * `null` if `identifier` is `null`. Throws `INVALID_REQUEST` unless exactly one plan matches.
  */
 async function requirePlan(reader: Reader, identifier: string | null): Promise<Plan | null> {
   if (identifier === null) return null

@@ -19,7 +19,7 @@ import { assertWithinPlan } from './quotas.ts'
 import { RecordWriter } from './record-writer.ts'
 import { queueDeliveries } from './webhook-outbox.ts'
 
-/** The services that applying a change depends on. */
+/** The services that are necessary to apply a change. */
 export interface ChangeServices {
   readonly storage: Storage
   readonly changeFeed: ChangeFeed
@@ -38,7 +38,7 @@ export interface ChangeCall {
   readonly caller?: Client
   /** Runs last in the transaction of a change; rolls the change back if it throws. */
   readonly alongside?: (session: StorageSession) => Promise<void>
-  /** Set if the request may be repeated; its change is applied once. */
+  /** The identity of a request that the client can repeat; the change is applied only one time. */
   readonly idempotentRequest?: IdempotentRequest | undefined
 }
 
@@ -48,11 +48,12 @@ export interface ChangeRequest<I extends Ids> extends ChangeCall, Access {
 }
 
 /**
- * Applies a change. This is the only way to change configuration. In one transaction, under the
- * lock of the organization, it loads the path, checks access, runs the work, writes the audit
- * event, and publishes the definition of every affected entity. Resolves after the commit, when the
- * change feed has been notified. Work that writes nothing adds neither a version nor an event. Work
- * that throws changes nothing. A repeated idempotent request returns its first result.
+ * Applies a change. All changes of configuration use this function. In one transaction, under the
+ * lock of the organization, the function loads the path, checks access, runs the work, writes the
+ * audit event, and publishes the definition of every affected entity. Resolves after the commit,
+ * when the change feed has been notified. If `work` writes nothing, no version and no event is
+ * added. If `work` throws, nothing is changed. A repeated idempotent request returns the first
+ * result.
  */
 export async function applyChange<I extends Ids, T>(
   services: ChangeServices,
@@ -130,7 +131,7 @@ async function applyInTransaction<I extends Ids, T>(
     now: writer.now,
   })
   await updateCounts(session, path.organization, writer)
-  // None of these depends on the writes of another, so their queries run concurrently.
+  // None of these calls depends on what another one writes, so their queries run concurrently.
   const entry = toNewEntry(event, path, actor, writer.now)
   const place = findPlace(session, entry)
   const eventId = async () => (await place).id
@@ -144,8 +145,8 @@ async function applyInTransaction<I extends Ids, T>(
 
 /**
  * Updates the organization's numbers of projects, environments and flags, in the transaction that
- * adds or deletes them. Its lock prevents concurrent counting. The revision of the organization is
- * unchanged, because callers do not change these numbers directly.
+ * adds or deletes them. The lock of the organization prevents concurrent updates. The revision of
+ * the organization is unchanged, because callers do not change these numbers directly.
  */
 async function updateCounts(
   session: StorageSession,

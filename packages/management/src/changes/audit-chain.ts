@@ -17,7 +17,9 @@ export interface NewAuditEntry
   readonly eventType: AuditEventType
 }
 
-/** The number of digits of a padded sequence number, so that text and numbers sort equally. */
+/**
+ * The number of digits to which sequence numbers are padded, so that they sort correctly as text.
+ */
 const SEQUENCE_DIGITS = 12
 
 /** The place of the next entry of a chain. */
@@ -30,10 +32,10 @@ interface Place {
 }
 
 /**
- * Appends an entry to its chain and moves the head of the chain. This is the only way to write the
- * audit log. The transaction must be the only one that appends to the chain: it has the lock of the
- * organization (`platform` if there is none) or, for log-ins, the lock of the chain, or it creates
- * the organization.
+ * Appends an entry to its chain and moves the head of the chain. Only `appendAudit` and `appendAt`
+ * write the audit log. Other transactions must not append to the chain at the same time. Therefore,
+ * the transaction must have the lock of the organization (`platform` if there is none) or, for
+ * log-ins, the lock of the chain, or it must create the organization.
  */
 export async function appendAudit(session: StorageSession, entry: NewAuditEntry): Promise<void> {
   await appendAt(session, entry, await findPlace(session, entry))
@@ -79,14 +81,14 @@ export function entryId(chain: string, sequence: number): string {
   return `${chain}:${String(sequence).padStart(SEQUENCE_DIGITS, '0')}`
 }
 
-/** Returns the name of the chain that is part of an entry's id. */
+/** Returns the name of the chain from the id of an entry; empty if the id has no colon. */
 export function chainIn(id: string): string {
   return id.slice(0, Math.max(0, id.lastIndexOf(':')))
 }
 
 /**
- * Computes the hash of an entry. It differs from the stored hash if the entry was changed. Throws
- * if the value does not have the fields of an entry.
+ * Computes the hash of an entry. The hash differs from the stored hash if the entry was changed.
+ * Throws if `entry` does not have the fields of an entry.
  */
 export async function hashOf(entry: Omit<AuditEvent, 'hash'>): Promise<string> {
   return sha256(await runInTimeSlices(signedText(entry)))
@@ -102,8 +104,8 @@ function* signedText(entry: Omit<AuditEvent, 'hash'>): Generator<undefined, stri
 }
 
 /**
- * Returns the position of an entry in lists that are sorted by time. It is after `previous`, the
- * position of the previous entry of the chain, even if the clock was set back.
+ * Returns the position of an entry in lists that are sorted by time. The position sorts after
+ * `previous`, the position of the previous entry of the chain, even if the clock was set back.
  */
 export function positionAfter(
   previous: string | undefined,

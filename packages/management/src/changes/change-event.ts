@@ -16,7 +16,7 @@ interface EventFields<T extends AuditEventType> {
   readonly after?: AuditedFields<T> | null
 }
 
-/** Creates an audit event from the fields before and after a change; `null` if there are none. */
+/** Creates an audit event from the fields before and after a change, each `null` by default. */
 export function changeEvent<T extends AuditEventType>(
   type: T,
   id: string,
@@ -29,17 +29,22 @@ export function changeEvent<T extends AuditEventType>(
 
 /** The result of a change, and the data for its audit event and its publication. */
 export interface CompletedChange<Result> {
-  /** Required if the work has written something. */
+  /** The audit event; required if the change has written a record. */
   readonly event?: ChangeEvent
   readonly result: Result
-  /** The wire field that is named if the publication fails with `INVALID_DEFINITION`. */
+  /** The wire field that the error names if the publication fails with `INVALID_DEFINITION`. */
   readonly field?: string
-  /** The name of the field of `result` with a secret. Its value is `null` in a repeated reply. */
+  /**
+   * The name of the field of `result` that contains a secret. In the reply to a repeated request,
+   * the value of this field is `null`.
+   */
   readonly shownOnce?: string
 }
 
 interface Completion<Result> extends Pick<CompletedChange<Result>, 'field'> {
-  /** The id of the event's record; by default that of the record after the change, or before it. */
+  /**
+   * The id of the record that the event is about; by default the id of `after`, else of `before`.
+   */
   readonly id?: string
   readonly shownOnce?: keyof Result & string
 }
@@ -49,8 +54,9 @@ interface CompletionWithResult<Result> extends Completion<Result> {
 }
 
 /**
- * Completes a change with its audit event. `fields` are those before and after the change, `null`
- * by default. The result is the record after the change unless `completion` contains another one.
+ * Completes a change with its audit event. `fields` contains the record before and after the
+ * change, each `null` by default. The result is the record after the change unless `completion`
+ * contains a result.
  *
  * @example
  * return completed('plan.updated', { before, after })

@@ -13,10 +13,10 @@ import {
 import { encodeWire } from '../requests/validation.ts'
 import type { Reader } from './record-writer.ts'
 
-/** A resource that refers to another, which therefore cannot be deleted. */
+/** A resource that refers to another resource and so prevents its deletion. */
 export type Dependent = InUse['usedBy'][number]
 
-/** Throws `CONFLICT` with the names of the dependents if there are any. */
+/** Throws `CONFLICT` with the names of the dependents unless `usedBy` is empty. */
 export function assertUnused(thing: string, usedBy: readonly Dependent[]): void {
   if (usedBy.length === 0) return
   const names = usedBy.map(({ resource, name }) => `${resource.replaceAll('_', ' ')} "${name}"`)
@@ -24,14 +24,14 @@ export function assertUnused(thing: string, usedBy: readonly Dependent[]): void 
   throw new FlagError('CONFLICT', `The ${thing} is in use by ${names.join(', ')}.`, { details })
 }
 
-/** Returns everything outside of the flag that refers to it. */
+/** Returns all resources that refer to the flag, except the flag's own. */
 export async function findDependentsOfFlag(reader: Reader, flag: Flag): Promise<Dependent[]> {
   const states = await findStates(reader, flag, (state) => prerequisitesOn(state, flag).length > 0)
   const referencing = await findReferencing(reader, flag, () => true)
   return [...states, ...referencing]
 }
 
-/** Returns everything that refers to the variation, in its own flag and in others. */
+/** Returns all resources that refer to the variation, including those of its own flag. */
 export async function findDependentsOfVariation(
   reader: Reader,
   flag: Flag,
@@ -93,7 +93,10 @@ async function findStates(
   return dependents
 }
 
-/** Returns the rules and segments of the project with a condition on a variation of the flag. */
+/**
+ * Returns the rules of other flags, and the segments, that have a condition on the flag. The
+ * variation keys of the condition must satisfy `matchesVariations`.
+ */
 async function findReferencing(
   reader: Reader,
   { id, key, projectId }: Flag,

@@ -8,9 +8,10 @@ export type ListedKeysChange = Omit<SegmentKeysChange, 'segmentId'>
 const LISTS = ['included', 'excluded'] as const
 
 /**
- * Returns the number of keys in the list after a change; `undefined` if the change has no effect.
- * The lists are stored in the publication logs only, and are equal in all environments of the
- * project, so one environment is read.
+ * Returns the number of keys in the list after a change, as a field of the segment; `undefined` if
+ * the change has no effect. The lists are stored in the publication logs only, and are equal in all
+ * environments of the project, so only one environment is read. Throws `CONFLICT` if the project
+ * has no environment.
  */
 export async function countListedKeys(
   session: StorageSession,
@@ -20,11 +21,11 @@ export async function countListedKeys(
   const environments = await session.list('environment', { where: { projectId }, limit: 1 })
   const environment = environments.data[0]
   if (environment === undefined) {
-    throw new FlagError('CONFLICT', 'The project has no environment to list keys in.')
+    throw new FlagError('CONFLICT', 'Listed keys require an environment in the project.')
   }
   const flagSet = await session.loadFlagSet(environment.id)
   const before = flagSet?.segments.find((segment) => segment.id === id)?.[list] ?? []
-  // The list may be long, so sets are built from the short change only.
+  // The list can be long, so sets are built from the short change only.
   const missing = new Set(added)
   const leaving = new Set(removed)
   let left = 0
@@ -37,7 +38,10 @@ export async function countListedKeys(
   return list === 'included' ? { includedCount: count } : { excludedCount: count }
 }
 
-/** Returns the listed keys of all segments of the project, for a new environment. */
+/**
+ * Returns the changes that add the listed keys of all segments to a new environment; none if the
+ * project has no other environment.
+ */
 export async function loadListedKeysElsewhere(
   session: StorageSession,
   { id, projectId }: Environment,

@@ -12,7 +12,7 @@ import { type ListedKeysChange, loadListedKeysElsewhere } from './listed-keys.ts
 import { assertPublishable, type PublishCheck } from './publish-check.ts'
 
 /**
- * An entity with a definition that may have changed. With `flagId`, it is a flag, in one
+ * An entity with a definition that a change can affect. With `flagId`, it is a flag, in one
  * environment or in all environments of the project. With `segmentId`, it is a segment. With
  * neither, it is all flags and segments of one environment.
  */
@@ -29,7 +29,7 @@ export interface AffectedEntity {
 export interface PublishOptions {
   readonly metadata: () => Promise<PublishMetadata>
   readonly publishCheck: PublishCheck
-  /** An environment that is already loaded; saves a query if it is the only affected one. */
+  /** An environment that is already loaded; saves a query if no other one is affected. */
   readonly environment?: Environment | undefined
 }
 
@@ -76,7 +76,10 @@ async function findEnvironments(
   return (await session.list('environment', { where: { projectId } })).data
 }
 
-/** Returns the id of an entity's environment if it is deleted; otherwise an empty array. */
+/**
+ * Returns an array with the id of an entity's environment if the environment is deleted; otherwise
+ * an empty array.
+ */
 function deletedEnvironment(
   { projectId, environmentId }: AffectedEntity,
   ofProject: string,

@@ -21,7 +21,8 @@ export class PublishCheck {
   /**
    * Returns the published definitions of an environment: the cached ones, updated with later
    * changes. The caller's transaction must have the lock of the environment's organization, and
-   * must not have published to the environment yet, because a rollback does not undo the cache.
+   * must not have published to the environment yet, because a rollback does not undo changes of the
+   * cache.
    */
   async load(session: StorageSession, environmentId: string): Promise<PublishedDefinitions> {
     const definitions = await this.#bringUpToDate(session, environmentId)
@@ -51,8 +52,8 @@ export class PublishCheck {
 }
 
 /**
- * Throws `INVALID_DEFINITION` if these changes would make a definition invalid. The work may be
- * interrupted at each `yield`.
+ * Throws `INVALID_DEFINITION` if `changes` would make a definition invalid. The caller can pause
+ * the work at each `yield`.
  */
 export function* assertPublishable(
   definitions: PublishedDefinitions,

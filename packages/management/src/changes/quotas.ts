@@ -11,7 +11,10 @@ export interface PlannedChange {
   readonly now: string
 }
 
-/** The state of an organization's trial. `over`: it has ended, and no plan was taken after it. */
+/**
+ * The state of an organization's trial. `over`: the trial has ended, and no plan was taken after
+ * it.
+ */
 export type TrialState = 'none' | 'running' | 'over'
 
 /** The kinds that plans limit, with the fields of their counts and limits. */
@@ -31,9 +34,10 @@ const TAKING_AWAY = /\.(deleted|removed|revoked)$/
 
 /**
  * Throws `QUOTA_EXCEEDED` with the name of the limit if a change would exceed a limit of the
- * organization's plan, or if its trial is over. Must be called in the transaction of the change,
- * with the organization as it was before. Without a plan, nothing is limited. Existing records may
- * exceed a limit.
+ * organization's plan, or if the organization's trial is over. Must be called in the transaction of
+ * the change, with the organization as it was before the change. Without a plan, nothing is
+ * limited. The records that exist already can exceed a limit, for example after a change of the
+ * plan.
  */
 export async function assertWithinPlan(
   session: Pick<StorageSession, 'find'>,
@@ -49,7 +53,7 @@ export async function assertWithinPlan(
     const allowed = plan[maximum]
     const wanted = organization[count] + change.growthOf(kind)
     if (allowed === null || wanted <= allowed) continue
-    const message = `The plan "${plan.name}" allows ${allowed} ${kind}s (${limit}); this would make ${wanted}.`
+    const message = `The plan "${plan.name}" allows ${allowed} ${kind}s (${limit}); the result would be ${wanted}.`
     throw quotaExceeded(message, { limit, maximum: allowed, count: organization[count] })
   }
 }
@@ -63,8 +67,8 @@ export async function findPlan(
 }
 
 /**
- * Returns the state of an organization's trial. Taking a plan clears `trialEndsAt`, so a value
- * means that no plan was taken.
+ * Returns the state of an organization's trial. Taking a plan sets `trialEndsAt` to `null`, so any
+ * other value means that no plan was taken.
  */
 export function trialStateOf({ trialEndsAt }: Organization, now: string): TrialState {
   if (trialEndsAt === null) return 'none'
@@ -83,7 +87,7 @@ function assertTrialNotOver(
   if (permission === 'billing.write' || permission === 'plans.write') return
   if (eventType === 'organization.updated' || TAKING_AWAY.test(eventType)) return
   const ended = `${organization.planId === null ? 'subscription' : 'trial'} ended`
-  const message = `The ${ended} at ${organization.trialEndsAt}. Take a plan to make changes.`
+  const message = `The ${ended} at ${organization.trialEndsAt}. Choose a plan to make changes.`
   throw quotaExceeded(message, { limit: 'trial_days' })
 }
 

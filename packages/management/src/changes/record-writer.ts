@@ -46,11 +46,11 @@ export type RecordChanges<K extends WritableKind> = {
 }
 
 /**
- * Writes records inside a transaction. It adds ids, times and revisions, checks the records against
- * their codecs, and collects the affected entities, which `applyChange` publishes.
+ * Writes records inside a transaction. The writer adds ids, times and revisions, checks the records
+ * against their codecs, and collects the affected entities, which `applyChange` publishes.
  */
 export class RecordWriter {
-  /** Reads in the same transaction. */
+  /** The methods that read in the same transaction. */
   readonly reader: Reader
   /** The timestamp of every write of this transaction. */
   readonly now: string
@@ -70,7 +70,7 @@ export class RecordWriter {
     return this.#kinds
   }
 
-  /** The entities with definitions that depend on the written records. */
+  /** The entities for which the definition depends on a written record. */
   get affected(): readonly AffectedEntity[] {
     return this.#affected
   }
@@ -80,7 +80,9 @@ export class RecordWriter {
     return this.#balance.get(kind) ?? 0
   }
 
-  /** Inserts a record and returns it. Throws `CONFLICT` if its key is already taken. */
+  /**
+   * Inserts a record and returns it. Throws `CONFLICT` if the key of the record is already taken.
+   */
   async insert<K extends WritableKind>(
     kind: K,
     fields: NewRecord<K>,
@@ -102,7 +104,7 @@ export class RecordWriter {
 
   /**
    * Changes fields of a record and returns the changed record; writes nothing if no field differs.
-   * Throws `CONFLICT`, with the record, if its revision is not the expected one.
+   * Throws `CONFLICT`, with the record, if the revision of the record is not `expectedRevision`.
    */
   async update<K extends WritableKind>(
     kind: K,
@@ -132,7 +134,7 @@ export class RecordWriter {
     return this.#write('segment', segment, counts)
   }
 
-  /** Marks a record as deleted. Throws `CONFLICT`, with the record, as `update` does. */
+  /** Marks a record as deleted. Throws `CONFLICT` as `update` does. */
   async remove<K extends WritableKind>(
     kind: K,
     record: Records[K],
@@ -183,7 +185,7 @@ export class RecordWriter {
   ): void {
     if (expectedRevision === undefined || expectedRevision === record.revision) return
     const details = toWire(kind, record)
-    const message = `The record has changed: it is at revision ${record.revision}.`
+    const message = `The record has changed. Its revision is now ${record.revision}.`
     throw new FlagError('CONFLICT', message, { details })
   }
 
@@ -210,7 +212,10 @@ export class RecordWriter {
   }
 }
 
-/** The entity that a record is part of, by kind. Other kinds are not part of a definition. */
+/**
+ * Functions that return the entity that a record is part of, by kind. Other kinds are not part of
+ * an entity.
+ */
 const AFFECTED_ENTITIES: { readonly [K in WritableKind]?: (record: Records[K]) => AffectedEntity } =
   {
     environment: ({ id, projectId }) => ({ projectId, environmentId: id }),

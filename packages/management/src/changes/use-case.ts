@@ -46,7 +46,7 @@ export type EndpointUseCases = {
   >
 }
 
-/** The methods of a storage that read. */
+/** The reading methods of a storage. */
 export type ReadableStorage = Pick<
   Storage,
   'find' | 'list' | 'loadFlagSet' | 'listVersions' | 'loadEvaluationCounts'
@@ -85,21 +85,27 @@ interface QueryDefinition<E extends Endpoint, Input, I> extends IdLoader<Input, 
 interface ChangeDefinition<Input, I, P, Result> extends IdLoader<Input, I> {
   /** Runs before the transaction, for example to send a request to another service. */
   readonly prepare?: (argument: Argument<Input, I> & PrepareTools) => Promise<P>
-  /** Applies the change in the transaction. May be called more than once. */
+  /**
+   * Applies the change in the transaction. Can be called more than once, for example for a retry.
+   */
   readonly run: (argument: Argument<Input, I> & ChangeTools<P>) => Promise<CompletedChange<Result>>
 }
 
 /** The ids of the path of an endpoint. */
 type PathIds<N extends PermittedName> = InputOf<Table[N]>['params'] & Ids
 
-/** The work of an endpoint. With the method GET, it only reads; otherwise it applies a change. */
+/**
+ * The work of an endpoint. With the method GET, the work only reads; otherwise it applies a change.
+ */
 type Work<N extends PermittedName> = Table[N]['method'] extends 'GET'
   ? QueryDefinition<Table[N], InputOf<Table[N]>, PathIds<N>>['run']
   : ChangeDefinition<InputOf<Table[N]>, PathIds<N>, undefined, ResultOf<Table[N]>>['run']
 
 type Works = { readonly [N in PermittedName]?: Work<N> }
 
-/** The result of a use case; that of a change can be narrower than its endpoint's. */
+/**
+ * The result of a use case. The result type of a change can be narrower than that of its endpoint.
+ */
 type WorkResult<N extends PermittedName, W> = W extends (
   argument: never,
 ) => Promise<CompletedChange<infer Result>>
@@ -135,7 +141,8 @@ export function defineUseCases<W extends Works>(works: W) {
 
 /**
  * Creates the use case of an endpoint that only reads. The endpoint table contains the required
- * permission. Before `run`, the records with the ids are loaded and access to them is checked.
+ * permission. Before `run` is called, the records with the ids are loaded and access to them is
+ * checked.
  *
  * @example
  * const listPlans = defineQuery('listPlans', {
@@ -160,9 +167,9 @@ export function defineQuery<
 }
 
 /**
- * Creates the use case of an endpoint that changes configuration, by `applyChange`. The endpoint
- * table contains the required permission. Before `run`, the records with the ids are loaded under
- * the lock of their organization, and access to them is checked.
+ * Creates the use case of an endpoint that changes configuration. The use case calls `applyChange`.
+ * The endpoint table contains the required permission. Before `run` is called, the records with the
+ * ids are loaded under the lock of their organization, and access to them is checked.
  *
  * @example
  * const createCheckout = defineChange('createCheckout', {

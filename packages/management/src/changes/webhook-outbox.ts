@@ -26,7 +26,8 @@ export function matchesEvent(type: AuditEventType, patterns: readonly string[]):
 
 /**
  * Queues a delivery to each webhook that receives the event, in the transaction of the change.
- * Returns `true` if any were queued. An organization without webhooks costs one indexed query.
+ * Returns `true` if at least one delivery was queued. An organization without webhooks costs one
+ * indexed query.
  */
 export async function queueDeliveries(
   session: StorageSession,

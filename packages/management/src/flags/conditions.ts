@@ -7,8 +7,8 @@ import { invalidRequest } from '../requests/validation.ts'
 
 /**
  * Throws `INVALID_REQUEST` if a condition could not be evaluated as intended, or refers to a
- * segment, flag or variation that does not exist in the project. The error has an issue for each
- * faulty condition, below the wire field `field`.
+ * segment, flag or variation that does not exist in the project. The error has one issue per faulty
+ * condition, with a path that begins with the wire field `field`.
  */
 export async function assertConditions(
   reader: Reader,

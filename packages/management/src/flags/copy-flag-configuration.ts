@@ -14,8 +14,9 @@ export interface FlagCopy {
 }
 
 /**
- * Copies the configuration of a flag from one environment to another, in which it already has a
- * state, with as few writes as possible. Returns the differences between the two before the copy.
+ * Copies the configuration of a flag from one environment to another, with as few writes as
+ * possible. The flag must already have a state in the target environment. Returns the differences
+ * between the two configurations before the copy.
  */
 export async function copyFlagConfiguration(
   writer: RecordWriter,
@@ -83,8 +84,8 @@ function inDistinctPlaces(rules: readonly TargetingRule[]): readonly TargetingRu
 
 /**
  * Pairs each record with the record of the other environment that it replaces: one with the same
- * content, otherwise the first remaining one with the same name, otherwise `null`. The work may be
- * interrupted at each `yield`.
+ * content, otherwise the first remaining one with the same name, otherwise `null`. The caller can
+ * pause the work at each `yield`.
  */
 function* pair<K extends 'targetingRule' | 'rollout'>(
   own: readonly Records[K][],

@@ -7,7 +7,7 @@ import type { Reader } from '../changes/record-writer.ts'
 /** The records that determine the behaviour of a flag in one environment. */
 export interface FlagConfiguration {
   readonly state: Records['flagState']
-  /** In the order of their evaluation. */
+  /** The rules in the order of their evaluation. */
   readonly targetingRules: readonly Records['targetingRule'][]
   readonly rollouts: readonly Records['rollout'][]
 }

@@ -73,7 +73,8 @@ async function assertVariations(
 }
 
 /**
- * Throws `INVALID_REQUEST` if two targets contain the same key, because their order would matter.
+ * Throws `INVALID_REQUEST` if a key is listed more than once for a context kind, because the order
+ * of the targets would then matter.
  */
 function assertTargets({ targets = [] }: FlagStateChanges): void {
   const listed = new Map<string, Set<string>>()
@@ -81,7 +82,7 @@ function assertTargets({ targets = [] }: FlagStateChanges): void {
     const known = listed.get(kind) ?? new Set()
     listed.set(kind, known)
     for (const key of keys) {
-      if (known.has(key)) throw invalid(`targets.${index}.keys`, 'contains a key twice')
+      if (known.has(key)) throw invalid(`targets.${index}.keys`, 'contains a key listed before')
       known.add(key)
     }
   }

@@ -8,7 +8,7 @@ import { assertDistinct, invalid } from '../requests/validation.ts'
 import { insertFlagState } from './flag-states.ts'
 import { initialOffVariationId, insertVariations, loadVariations } from './variations.ts'
 
-/** The variations of a new boolean flag that does not specify its own. */
+/** The variations of a new boolean flag if the request contains no variations. */
 const BOOLEAN_VARIATIONS: readonly NewVariation[] = [
   { key: 'true', value: 'true' },
   { key: 'false', value: 'false', isDefault: true },
@@ -34,7 +34,7 @@ export const flagUseCases = defineUseCases({
   /** Returns a flag with its variations. */
   getFlag: ({ storage, flag }) => viewFlag(storage, flag),
 
-  /** Creates a flag with its variations. It is active in every environment of its project. */
+  /** Creates a flag with its variations. The flag is active in every environment of its project. */
   async createFlag({ writer, project, body }) {
     assertTags(body.tags)
     const flag = await writer.insert('flag', {
@@ -61,8 +61,8 @@ export const flagUseCases = defineUseCases({
   },
 
   /**
-   * Changes a flag. Archiving removes it from all results. Throws `CONFLICT` if a flag to archive
-   * is in use.
+   * Changes a flag. Archiving removes the flag from all evaluation results. Throws `CONFLICT` if a
+   * flag to archive is in use.
    */
   async updateFlag({ writer, flag, body, expectedRevision }) {
     assertTags(body.tags)
@@ -89,7 +89,7 @@ export const flagUseCases = defineUseCases({
   },
 })
 
-/** Removes a flag and everything that belongs to it, without a check for references to it. */
+/** Removes a flag and everything that belongs to it. Does not check for references to the flag. */
 export async function removeFlag(writer: RecordWriter, flag: Flag): Promise<void> {
   const { id: flagId } = flag
   await writer.remove('flag', flag)

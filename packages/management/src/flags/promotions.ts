@@ -63,8 +63,8 @@ async function loadCopy(
 }
 
 /**
- * Throws `INVALID_DEFINITION` if the copy could not be published. It checks the definition in
- * `from`, because a copy differs in its ids only, on which the check does not depend.
+ * Throws `INVALID_DEFINITION` if the copy could not be published. Checks the definition in `from`.
+ * A copy differs from that definition only in ids, and the check does not depend on ids.
  */
 async function assertCopyPublishable(reader: Reader, { flag, from, to }: FlagCopy): Promise<void> {
   const source = (await reader.loadFlagSet(from.id))?.flags.find(({ id }) => id === flag.id)
@@ -89,7 +89,7 @@ async function viewTarget(
   }
 }
 
-/** Returns the differences in the wire format. The work may be interrupted at each `yield`. */
+/** Returns the differences in the wire format. The caller can pause the work at each `yield`. */
 function* viewDifferences(
   differences: readonly PartDifference[],
 ): Generator<undefined, Difference[]> {

@@ -21,7 +21,7 @@ type StrategyField = (typeof FIELDS_OF)[Rollout['strategy']][number]
 /** The strategy and its fields; the fields of other strategies are `null`. */
 export type RolloutSettings = Pick<Rollout, 'strategy' | StrategyField>
 
-/** The settings of a rollout that has only a strategy. */
+/** The settings of a rollout for which only the strategy is set. */
 export const NO_SETTINGS: Omit<RolloutSettings, 'strategy'> = {
   variationId: null,
   percentage: null,
@@ -40,9 +40,9 @@ function hasField(strategy: Rollout['strategy'], field: StrategyField): boolean 
 }
 
 /**
- * Returns the settings after a change. Fields that the change does not contain keep their values. A
- * new strategy sets the fields that it does not have to `null`. A new gradual rollout starts at
- * `now`.
+ * Returns the settings after a change. Fields that the change does not contain keep their values.
+ * If the strategy changes, the fields that do not belong to the new strategy become `null`. By
+ * default, a new gradual rollout starts at `now`.
  */
 export function mergeRolloutSettings(
   is: RolloutSettings,
@@ -90,9 +90,9 @@ export function assertRolloutSettings(
 }
 
 /**
- * Returns the previous ranges of a rollout that was replaced as a whole, with which the last change
- * can be undone: the ranges of `before` if a context changes its variation, otherwise the previous
- * ranges of `before`.
+ * Returns the previous ranges of a rollout, from which the last change can be undone, after the
+ * rollout `before` was replaced by `after`. The result is the ranges of `before` if a context
+ * changes its variation, otherwise the previous ranges of `before`.
  */
 export function previousRangesOf(
   before: Records['rollout'],

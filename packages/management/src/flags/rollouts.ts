@@ -28,7 +28,10 @@ const OWN_SCHEME = 'ff'
 
 const SALT_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SALT_LENGTH = 11
-/** The largest multiple of the alphabet's size in a byte. Larger bytes would bias the salt. */
+/**
+ * The largest multiple of the alphabet's size up to 256. Bytes from this value on are discarded,
+ * because they would bias the salt.
+ */
 const FAIR_BYTES = 256 - (256 % SALT_ALPHABET.length)
 
 /** The use cases of rollouts. */
@@ -67,8 +70,9 @@ export const rolloutUseCases = defineUseCases({
   },
 
   /**
-   * Changes a rollout so that as few contexts as possible get another variation, and returns their
-   * percentage. Restoring the previous weights undoes the last change exactly.
+   * Changes a rollout so that as few contexts as possible change their variation. Returns the
+   * rollout with the percentage of contexts that change their variation. Restoring the previous
+   * weights undoes the last change exactly.
    */
   async updateRollout({ writer, flag, rollout, body, expectedRevision }) {
     const now = Date.parse(writer.now)
@@ -84,7 +88,7 @@ export const rolloutUseCases = defineUseCases({
     return completed('rollout.updated', { before, after }, { result })
   },
 
-  /** Deletes a rollout. Throws `CONFLICT` if a rule serves it. */
+  /** Deletes a rollout. Throws `CONFLICT` if a rule serves the rollout. */
   async deleteRollout({ writer, rollout, expectedRevision }) {
     await writer.remove('rollout', rollout, expectedRevision)
     assertUnused('rollout', await findDependentsOfRollout(writer.reader, rollout))
@@ -104,7 +108,8 @@ export function newSalt(): string {
 }
 
 /**
- * Throws `INVALID_REQUEST` for a dot in the salt of the scheme `ff`, which uses it as a separator.
+ * Throws `INVALID_REQUEST` if the salt contains a dot and the scheme is `ff`, because that scheme
+ * uses a dot as a separator.
  */
 function assertSalt(salt: string, scheme: string): void {
   if (scheme === OWN_SCHEME && salt.includes('.')) throw invalid('salt', 'must not contain a dot')
@@ -115,7 +120,10 @@ function viewRollout({ previousRanges: _, ...rollout }: StoredRollout, now: numb
   return { ...rollout, ranges: [...rangesAt(toRolloutDefinition(rollout), now)] }
 }
 
-/** Returns the ranges after a change and, if a context changes its variation, those before it. */
+/**
+ * Returns the ranges after a change and, if a context changes its variation, also the ranges before
+ * the change.
+ */
 function changedTable(rollout: StoredRollout, settings: RolloutSettings, now: number) {
   const before = viewRollout(rollout, now).ranges
   const previous = rollout.previousRanges ?? undefined
@@ -146,7 +154,7 @@ function movedBetween(before: Rollout, after: Rollout): number {
     before.salt !== after.salt ||
     before.bucketBy !== after.bucketBy ||
     before.scheme !== after.scheme ||
-    // Other systems may use another hash if a rollout has several variations.
+    // Other systems can use another hash if a rollout has several variations.
     (before.scheme !== OWN_SCHEME && isSplit(before) !== isSplit(after))
   const moved = isReshuffled ? reshuffledPercentage : movedPercentage
   return moved(before.ranges, after.ranges)

@@ -18,7 +18,7 @@ export const segmentUseCases = defineUseCases({
   /** Returns a segment with the numbers of its listed keys. */
   getSegment: async ({ segment }) => segment,
 
-  /** Creates a segment in every environment of its project. */
+  /** Creates a segment of a project. The segment applies in every environment of the project. */
   async createSegment({ writer, project, body }) {
     const rules = body.rules ?? []
     await assertConditions(writer.reader, project.id, rules, 'rules')
@@ -54,7 +54,9 @@ export const segmentUseCases = defineUseCases({
     return completed('segment.deleted', { before: segment })
   },
 
-  /** Adds keys to one of the two lists and removes others from it, in every environment. */
+  /**
+   * Adds keys to one of the two lists and removes keys from the same list, in every environment.
+   */
   async changeSegmentKeys({ writer, segment, body, expectedRevision }) {
     assertKeys(body)
     writer.assertRevision('segment', segment, expectedRevision)
@@ -66,7 +68,7 @@ export const segmentUseCases = defineUseCases({
 
 function assertKeys({ add = [], remove = [] }: SegmentKeys): void {
   if (add.length + remove.length > MOST_KEYS_A_CALL) {
-    throw invalid('', `One call adds and removes at most ${MOST_KEYS_A_CALL} keys.`)
+    throw invalid('', `At most ${MOST_KEYS_A_CALL} keys can be added and removed in total.`)
   }
   const added = new Set(add)
   const index = remove.findIndex((key) => added.has(key))
@@ -74,8 +76,8 @@ function assertKeys({ add = [], remove = [] }: SegmentKeys): void {
 }
 
 /**
- * Throws `CONFLICT` if the segment has listed keys. They are values of the old key attribute and
- * would be wrong for another attribute.
+ * Throws `CONFLICT` if the segment has listed keys. Listed keys are values of the previous key
+ * attribute and would be wrong for another attribute.
  */
 function assertNoKeysListed({ includedCount, excludedCount }: Segment): void {
   if (includedCount + excludedCount === 0) return

@@ -30,12 +30,13 @@ export const targetingRuleUseCases = defineUseCases({
   getTargetingRule: ({ storage, rule }) => viewRule(storage, rule),
 
   /**
-   * Creates a rule. By default its `orderIndex` is 0. Of equal indices, the oldest rule is first.
+   * Creates a rule. By default, its `orderIndex` is 0. Of rules with equal indices, the oldest is
+   * evaluated first.
    */
   async createTargetingRule({ writer, body, ...path }) {
     const { reader } = writer
     if ((await loadRules(reader, path)).length >= MOST_RULES) {
-      throw invalid('', `A flag has at most ${MOST_RULES} targeting rules in an environment.`)
+      throw invalid('', `A flag can have at most ${MOST_RULES} targeting rules in an environment.`)
     }
     const kind = kindOf(body)
     await assertRule(reader, path, { ...body, kind }, undefined)
@@ -73,7 +74,8 @@ export const targetingRuleUseCases = defineUseCases({
   },
 
   /**
-   * Reorders rules and returns all rules of the flag in the environment. Others keep their index.
+   * Reorders rules and returns all rules of the flag in the environment. Rules that the request
+   * does not list keep their index.
    */
   async reorderTargetingRules({ writer, body, ...path }) {
     const all = await loadRules(writer.reader, path)
@@ -93,8 +95,8 @@ function segmentClearedBy({ kind }: TargetingRuleChanges, is: TargetingRule): Ta
 }
 
 /**
- * Throws `INVALID_REQUEST` if a new or changed rule would be invalid. Its fields are those of
- * `given` and, if they are absent there, those of the existing rule `is`.
+ * Throws `INVALID_REQUEST` if a new or changed rule would be invalid. A field that `given` does not
+ * contain has the value of the existing rule `is`.
  */
 async function assertRule(
   reader: Reader,

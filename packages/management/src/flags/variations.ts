@@ -17,11 +17,14 @@ export const variationUseCases = defineUseCases({
   listVariations: async ({ storage, flag, query }) =>
     cutPage(await loadVariations(storage, flag.id), query),
 
-  /** Creates a variation. By default it is the last one, and not the default variation. */
+  /**
+   * Creates a variation. By default, it is the last variation of the flag, and not the default
+   * variation.
+   */
   async createVariation({ writer, flag, body }) {
     const siblings = await loadVariations(writer.reader, flag.id)
     if (siblings.length >= MOST_VARIATIONS) {
-      throw invalid('', `A flag has at most ${MOST_VARIATIONS} variations.`)
+      throw invalid('', `A flag can have at most ${MOST_VARIATIONS} variations.`)
     }
     assertValue(flag, body.value, 'value')
     if (body.isDefault === true) await yieldDefault(writer, flag)
@@ -30,18 +33,21 @@ export const variationUseCases = defineUseCases({
     return completed('variation.created', { after: variation })
   },
 
-  /** Changes a variation. If it becomes the default, the previous default no longer is. */
+  /**
+   * Changes a variation. If it becomes the default variation, the previous default variation loses
+   * this role.
+   */
   async updateVariation({ writer, flag, variation, body, expectedRevision }) {
     if (body.value !== undefined) assertValue(flag, body.value, 'value')
     if (body.isDefault === false && variation.isDefault) {
-      throw invalid('is_default', 'cannot be false for the default; set another default')
+      throw invalid('is_default', 'must stay true until another variation is the default')
     }
     if (body.isDefault === true && !variation.isDefault) await yieldDefault(writer, flag)
     const after = await writer.update('variation', variation, body, expectedRevision)
     return completed('variation.updated', { before: variation, after })
   },
 
-  /** Deletes a variation. Throws `CONFLICT` if it is the default or in use. */
+  /** Deletes a variation. Throws `CONFLICT` if it is the default variation or in use. */
   async deleteVariation({ writer, flag, variation, expectedRevision }) {
     await writer.remove('variation', variation, expectedRevision)
     if (variation.isDefault) {
@@ -51,7 +57,10 @@ export const variationUseCases = defineUseCases({
     return completed('variation.deleted', { before: variation })
   },
 
-  /** Reorders variations and returns all variations of the flag. Others keep their index. */
+  /**
+   * Reorders variations and returns all variations of the flag. Variations that the request does
+   * not list keep their index.
+   */
   async reorderVariations({ writer, flag, body }) {
     const all = await loadVariations(writer.reader, flag.id)
     const moved = await reorder(writer, 'variation', all, body)
@@ -67,7 +76,8 @@ export async function loadVariations(reader: Reader, flagId: string): Promise<Va
 }
 
 /**
- * Inserts the variations of a new flag. The first is the default unless another is marked as such.
+ * Inserts the variations of a new flag. The first variation is the default unless another one has
+ * `isDefault`.
  */
 export async function insertVariations(
   writer: RecordWriter,
@@ -91,9 +101,9 @@ export async function insertVariations(
 }
 
 /**
- * Returns the id of the variation that a flag serves in a new environment while it is off: for a
- * boolean flag, the first variation with the value `false`; for any other flag, the default. `null`
- * if there is no such variation.
+ * Returns the id of the variation that a flag serves in a new environment while the flag is off:
+ * for a boolean flag, the first variation with the value `false`; for any other flag, the default
+ * variation. Returns `null` if there is no such variation.
  */
 export function initialOffVariationId(
   { type }: Flag,

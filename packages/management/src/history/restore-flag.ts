@@ -27,7 +27,7 @@ export interface FlagRestoration {
 
 /**
  * Rewrites the records of a flag in an environment so that they match a past definition. Rules and
- * rollouts keep their ids. Those that were deleted since are revived.
+ * rollouts keep their ids. Rules and rollouts that were deleted in the meantime are restored.
  */
 export async function restoreFlag(
   writer: RecordWriter,
@@ -55,9 +55,7 @@ export async function restoreFlag(
   })
 }
 
-/**
- * Returns a sentence for each reference of the past definition that cannot be resolved any more.
- */
+/** Returns one sentence per reference of the past definition that no longer has a target. */
 export async function findLostReferences(
   reader: Reader,
   { projectId }: Environment,
@@ -114,7 +112,7 @@ function nameOf({ variations }: FlagDefinition, id: string): string {
 
 /**
  * Returns the restored fields of a flag state. The environment gets its own default variation only
- * if the past one differs from the default of the flag.
+ * if the past default variation differs from that of the flag.
  */
 function stateFields(
   past: FlagDefinition,
@@ -145,7 +143,8 @@ interface PartRestoration<K extends 'targetingRule' | 'rollout', Definition> {
 }
 
 /**
- * Removes the records without a past definition, and rewrites those with a different definition.
+ * Removes the records without a past definition, rewrites the records with a different past
+ * definition, and restores deleted records.
  */
 async function restoreParts<
   K extends 'targetingRule' | 'rollout',
@@ -169,13 +168,17 @@ async function restoreParts<
 }
 
 /**
- * Returns `true` if two definitions are equal. Definitions are JSON, but their types do not say so.
+ * Returns `true` if two definitions are equal. The casts are necessary because definitions are
+ * JSON, but their types are not `JsonValue`.
  */
 export function isSame(a: object, b: object | undefined): boolean {
   return b !== undefined && jsonEquals(a as never, b as never)
 }
 
-/** Returns the restored fields of a rule. Its name is not published, so the record keeps it. */
+/**
+ * Returns the restored fields of a rule. The name of a rule is not published, so the record keeps
+ * its name.
+ */
 function ruleFields(
   { conditions, segmentId, variationId, rolloutId, orderIndex }: RuleDefinition,
   { kind }: Records['targetingRule'],
@@ -191,7 +194,8 @@ function ruleFields(
 /**
  * Returns the fields with which a rollout behaves as its published definition. Only ranges are
  * published, so the weights are computed from them. A variation without a range has the weight 0.
- * `fallback` is the variation with the weight 0 if neither the ranges nor the record name one.
+ * If neither the ranges nor the record contain a variation, the result contains `fallback` with the
+ * weight 0.
  */
 function restoredRollout(
   definition: RolloutDefinition,

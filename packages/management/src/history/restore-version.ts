@@ -16,9 +16,9 @@ type Skipped = Restoration['skipped'][number]
 /** The use cases of restoring a version. */
 export const restoreUseCases = defineUseCases({
   /**
-   * Restores the flags of an environment to a version. What belongs to the whole project is not
-   * changed, and the differences in it are returned as `skipped`. Throws `CONFLICT` and changes
-   * nothing if a restored flag would refer to something that was deleted or archived.
+   * Restores the flags of an environment to a version. Data that belongs to the whole project is
+   * not changed; differences in this data are returned as `skipped`. Throws `CONFLICT` and changes
+   * nothing if a restored flag would refer to a resource that was deleted or archived.
    */
   async restoreVersion({ writer, environment, params }) {
     const past = await loadVersion(writer.reader, environment.id, params.version)

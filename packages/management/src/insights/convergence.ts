@@ -3,12 +3,15 @@ import { defineUseCases } from '../changes/use-case.ts'
 
 const NO_CLIENTS = { ws: 0, poll: 0, behind: 0 }
 
-/** Creates the use case of convergence. Without an instance, it reports that nothing is served. */
+/**
+ * Creates the use case of convergence. Without an instance, the use case reports that no version is
+ * served.
+ */
 export function createConvergenceUseCases(instance: Instance | undefined) {
   return defineUseCases({
     /**
-     * Returns the newest version of an environment, and which version this instance and its clients
-     * have.
+     * Returns the newest version of an environment, the version that this instance serves, and the
+     * numbers of its clients, also of those with an older version.
      */
     async getConvergence({ storage, now, environment }) {
       const { data } = await storage.listVersions(environment.id, { page: 1, limit: 1 })

@@ -12,14 +12,18 @@ import { notFound } from '../access/permissions.ts'
 import { defineQuery, type ReadableStorage } from '../changes/use-case.ts'
 import { loadVersion } from '../history/versions.ts'
 
-/** The maximum number of steps in one result. Flags beyond it are returned without steps. */
+/**
+ * The maximum number of steps in one result. After this number, the remaining flags are returned
+ * without steps.
+ */
 const MOST_STEPS = 20_000
 
 /** The use cases of explanations. */
 export const explanationUseCases = {
   /**
-   * Returns the details and explanations of one flag or all flags for a context, at any version and
-   * any time. They equal the results that were served then, and are not counted as evaluations.
+   * Returns the details and explanations of one flag or all flags for a context, for any version
+   * and any time. The details equal those that the server returned for that version at that time.
+   * The evaluations are not counted.
    */
   explainEvaluation: defineQuery('explainEvaluation', {
     async run({ storage, environment, body, now }) {
@@ -56,7 +60,7 @@ interface Question {
   readonly now: number
 }
 
-/** Explains the flags with these keys. The work may be interrupted at each `yield`. */
+/** Explains the flags with these keys. The caller can pause the work at each `yield`. */
 function* explainAll(
   { flagSet, context, now }: Question,
   keys: readonly string[],

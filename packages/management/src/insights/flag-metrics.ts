@@ -9,14 +9,14 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 
 type CountsQuery = Parameters<ReadableStorage['loadEvaluationCounts']>[0]
 
-/** The measures of 24 hours. */
+/** The measured values of 24 hours. */
 type Day = Awaited<ReturnType<typeof loadDay>>
 
 /** The use cases of flag metrics. */
 export const flagMetricsUseCases = {
   /**
    * Returns the usage of a flag in one environment over the last 24 hours, including the current
-   * minute, and its change from the 24 hours before.
+   * minute, and the change from the 24 hours before.
    */
   getFlagMetrics: defineQuery('getFlagMetrics', {
     load: ({ params: { flagId }, query: { environmentId } }) => ({ flagId, environmentId }),
@@ -71,7 +71,10 @@ function compare(now: Day, before: Day): Omit<FlagMetrics, 'variationPerformance
   }
 }
 
-/** Returns the evaluations of each variation of the flag that is not deleted, in their order. */
+/**
+ * Returns the evaluations of each variation of the flag, sorted by `orderIndex`, without deleted
+ * variations.
+ */
 async function performanceOf(
   storage: ReadableStorage,
   flag: Flag,
@@ -84,7 +87,7 @@ async function performanceOf(
   })
 }
 
-/** Returns the change in percent of the earlier value; 100 if that was 0 and `now` is not. */
+/** Returns the change in percent of `before`; 100 if only `before` is 0, and 0 if both are 0. */
 function changeOf(now: number, before: number): number {
   if (before === 0) return now === 0 ? 0 : 100
   return round(((now - before) / before) * 100)

@@ -13,8 +13,9 @@ const DEFAULT_LIMIT = 20
 /** The use cases of observed contexts. */
 export const observedContextUseCases = {
   /**
-   * Returns one page of the contexts that were evaluated, most recently seen first: those of one
-   * environment or, by default, of the actor's organization; of all for the role `platform`.
+   * Returns one page of the contexts that were evaluated, most recently seen first. Without
+   * `environmentId`, returns the contexts of the actor's organization or, for the role `platform`,
+   * of all organizations.
    */
   listObservedContexts: defineQuery('listObservedContexts', {
     load: ({ query: { environmentId } }, actor): ObservedIds => {
@@ -32,7 +33,7 @@ export const observedContextUseCases = {
 
   /**
    * Permanently deletes the observed contexts with a user key in an environment. Another instance
-   * may still write contexts that it observed within the last seconds.
+   * can still write contexts that it observed within the last seconds.
    */
   forgetObservedContexts: defineChange('forgetObservedContexts', {
     load: ({ query: { environmentId } }) => ({ environmentId }),

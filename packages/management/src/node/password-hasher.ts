@@ -9,15 +9,18 @@ export interface ScryptCost {
   readonly p: number
 }
 
-/** Takes 128 MiB and some tenths of a second. */
+/** The default cost. One hash takes 128 MiB of memory and a few tenths of a second. */
 const DEFAULT_COST: ScryptCost = { log2N: 17, r: 8, p: 1 }
 
 /**
- * The number of concurrent hashes. Each occupies memory and a thread of the pool that also reads
- * files and resolves host names. A limit of one bounds a flood of log-ins to one core and 128 MiB.
+ * The number of concurrent hashes. Each hash occupies memory, and a thread of the pool that also
+ * reads files and resolves host names. With a limit of one, many log-ins at the same time use at
+ * most one core and 128 MiB.
  */
 const AT_ONCE = 1
-/** The maximum number of waiting calls. A full queue takes some seconds. */
+/**
+ * The maximum number of waiting calls. Hashing the passwords of a full queue takes a few seconds.
+ */
 const MOST_WAITING = 16
 const RETRY_AFTER_SECONDS = 2
 
@@ -78,7 +81,7 @@ export class ScryptPasswordHasher implements PasswordHasher {
     await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Starts the call that has waited longest, if there is one. */
+  /** Starts the call that has waited longest, if a call is waiting. */
   #release(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.#running -= 1
@@ -101,7 +104,10 @@ function toText({ cost: { log2N, r, p }, salt, hash }: Hashed): string {
   return `$scrypt$ln=${log2N},r=${r},p=${p}$${toBase64(salt)}$${toBase64(hash)}`
 }
 
-/** Returns `undefined` if the text is not in this hasher's format; no password matches it. */
+/**
+ * Parses a stored hash. Returns `undefined` if it is not in this hasher's format; no password
+ * matches such a hash.
+ */
 function asHashed(text: string): Hashed | undefined {
   const [, log2N, r, p, salt = '', hash = ''] = TEXT.exec(text) ?? []
   if (hash === '') return undefined

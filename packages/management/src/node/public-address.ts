@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 
-/** The IPv4 networks that are not public. All other IPv4 addresses are. */
+/** The IPv4 networks that are not public. All other IPv4 addresses are public. */
 const NOT_PUBLIC_V4 = [
   '0.0.0.0/8', // this host
   '10.0.0.0/8', // private
@@ -26,7 +26,7 @@ const NOT_PUBLIC_V4 = [
  * translated (NAT64).
  */
 const ALLOCATED_V6 = '2000::/3'
-/** The exceptions in `ALLOCATED_V6`. */
+/** The networks in `ALLOCATED_V6` that are not public. */
 const NOT_PUBLIC_V6 = [
   '2001::/23', // protocol assignments: Teredo, benchmarks, …
   '2001:db8::/32', // documentation
@@ -39,7 +39,7 @@ const allocatedV6 = listOf([ALLOCATED_V6], 'ipv6')
 const refusedV6 = listOf(NOT_PUBLIC_V6, 'ipv6')
 const loopbackV4 = listOf(['127.0.0.0/8'], 'ipv4')
 
-/** Returns `true` if a text is an IP address on the public internet, `false` if it is malformed. */
+/** Returns `true` if a text is an IP address on the public internet; `false` for any other text. */
 export function isPublicAddress(address: string): boolean {
   // An address with a zone is link-local.
   if (isIP(address) === 0 || address.includes('%')) return false

@@ -28,9 +28,10 @@ const MOST_BODY_BYTES = 64 * 1024
 const NOT_PUBLIC = 'must not point to a private, local or reserved address'
 
 /**
- * Posts webhook messages to public addresses only. A host name is resolved once, all its addresses
- * are checked, and the connection is opened to a checked address, so that a name that resolves
- * differently later cannot bypass the check. Redirects are not followed, and no proxy is used.
+ * Posts webhook messages to public addresses only. A host name is resolved one time per message,
+ * all its addresses are checked, and the connection is opened to a checked address, so that a name
+ * that resolves differently later cannot bypass the check. Redirects are not followed, and no proxy
+ * is used.
  */
 export class NodeWebhookSender implements WebhookSender {
   readonly #allowLoopback: boolean
@@ -109,7 +110,7 @@ export class NodeWebhookSender implements WebhookSender {
     return [first, ...others]
   }
 
-  /** Returns `true` if an address is allowed; without TLS, only a loopback address is. */
+  /** Returns `true` if an address is allowed; without TLS, only a loopback address is allowed. */
   #mayReach(address: string, { protocol }: URL): boolean {
     if (isLoopbackAddress(address)) return this.#allowLoopback
     return protocol === 'https:' && isPublicAddress(address)

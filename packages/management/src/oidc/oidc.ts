@@ -114,7 +114,10 @@ function discoverer(options: OidcProviderOptions): () => Promise<Configuration> 
   }
 }
 
-/** Prefers the request body, because providers differ in how a secret is encoded in a header. */
+/**
+ * Sends the client secret in the request body if the provider supports it, because providers differ
+ * in the encoding of a secret in a header.
+ */
 function clientAuth(clientSecret: string): ClientAuth {
   const [post, basic] = [ClientSecretPost(clientSecret), ClientSecretBasic(clientSecret)]
   return (server, ...request) => {
@@ -151,7 +154,10 @@ function toIdentity({ iss, sub, email, email_verified }: Claims): Identity {
   }
 }
 
-/** Throws `UNAUTHENTICATED` for a refusal or an invalid response, otherwise `UNAVAILABLE`. */
+/**
+ * Throws `UNAUTHENTICATED` if the provider refuses the log-in or its response is not valid, and
+ * `UNAVAILABLE` if the request fails for another reason.
+ */
 function verifyResponse<T>(request: () => Promise<T>): Promise<T> {
   return callProvider(async () => {
     try {

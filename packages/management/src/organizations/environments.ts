@@ -19,8 +19,8 @@ export const environmentUseCases = defineUseCases({
   getEnvironment: async ({ environment }) => environment,
 
   /**
-   * Creates an environment. If `copyFrom` is set, every flag evaluates as in that environment.
-   * Otherwise, every flag is active and serves its default variation.
+   * Creates an environment. If `copyFrom` is set, every flag has the same results as in that
+   * environment. Otherwise, every flag is active and serves its default variation.
    */
   async createEnvironment({ writer, project, body }) {
     const from = await findSource(writer.reader, project, body)
@@ -47,13 +47,13 @@ export const environmentUseCases = defineUseCases({
   },
 
   /**
-   * Deletes an environment. Its SDK keys become invalid immediately. Throws `CONFLICT` if it is the
-   * default environment.
+   * Deletes an environment. Its SDK keys become invalid immediately. Throws `CONFLICT` if the
+   * environment is the default environment.
    */
   async deleteEnvironment({ writer, environment, expectedRevision }) {
     writer.assertRevision('environment', environment, expectedRevision)
     if (environment.isDefault) {
-      throw new FlagError('CONFLICT', 'Make another environment the default first.')
+      throw new FlagError('CONFLICT', 'The default environment cannot be deleted.')
     }
     await removeEnvironment(writer, environment)
     return completed('environment.deleted', { before: environment })

@@ -7,15 +7,18 @@ const DAY_MS = 24 * HOUR_MS
 /** The time for which a context is kept after it was last seen. */
 const CONTEXTS_MS = 30 * DAY_MS
 
-/** The time for which counts and sketches are kept. It exceeds the longest window of a query. */
+/**
+ * The time for which evaluation counts and user sketches (estimates of the number of users) are
+ * kept. It is longer than the time range of any query.
+ */
 const COUNTS_MS = 3 * DAY_MS
 
-/** The span of `lastSeen` that one statement removes, so that other writers do not wait long. */
+/** The range of `lastSeen` that one statement deletes, so that other writers do not wait long. */
 const PORTION_MS = 10 * 60 * 1000
 
 /**
  * Creates the job that permanently deletes old contexts, counts and idempotency records. Several
- * instances may run it concurrently.
+ * instances can run the job concurrently.
  */
 export function retentionJob(storage: Storage, clock: Clock): Job {
   const ago = (ms: number) => new Date(clock.now() - ms).toISOString()

@@ -38,7 +38,9 @@ export const sdkKeyUseCases = defineUseCases({
     return completed('sdk_key.created', { after: record }, { result, shownOnce: 'key' })
   },
 
-  /** Revokes an SDK key. Requests with it are refused, and its connections are closed. */
+  /**
+   * Revokes an SDK key. Requests with the key are refused, and connections with the key are closed.
+   */
   async revokeSdkKey({ writer, sdkKey: before, expectedRevision }) {
     const changes = { revokedAt: before.revokedAt ?? writer.now }
     const after = await writer.update('sdkKey', before, changes, expectedRevision)
@@ -47,8 +49,8 @@ export const sdkKeyUseCases = defineUseCases({
 
   /**
    * Replaces an SDK key by a new one with the same name, kind and rate limit. The old key stays
-   * valid for a grace period unless it expires earlier. If the grace period is 0, it is revoked.
-   * Throws `CONFLICT` if the key is already revoked or expired.
+   * valid for a grace period unless it expires earlier. If the grace period is 0, the old key is
+   * revoked. Throws `CONFLICT` if the key is already revoked or expired.
    */
   async rotateSdkKey({ writer, sdkKey: before, body }) {
     const secret = await newKey()

@@ -9,7 +9,7 @@ export interface Identity {
   readonly isEmailVerified: boolean
 }
 
-/** The secrets that the browser keeps between the redirect to the provider and its return. */
+/** The secrets that the browser keeps from the redirect to the provider until the redirect back. */
 export interface AuthorizationChecks {
   readonly state: string
   readonly nonce: string

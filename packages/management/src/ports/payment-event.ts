@@ -37,8 +37,8 @@ const subscription = z.object({
   id,
   customerId: id,
   /**
-   * `pending`: the first payment is due; `abandoned`: it was never made. `overdue`: a payment
-   * failed and will be retried; `suspended`: it will not be retried.
+   * `pending`: the first payment is due; `abandoned`: the first payment was never made. `overdue`:
+   * a payment failed and will be retried; `suspended`: a payment failed and will not be retried.
    */
   status: z.enum(['pending', 'trial', 'active', 'overdue', 'suspended', 'abandoned', 'ended']),
   prices: z.array(price).max(100).readonly(),
@@ -75,7 +75,7 @@ const subject = z.discriminatedUnion('type', [customer, checkout, subscription, 
 const paymentEvent = z.object({
   /** The provider's id, which is the same for repeated deliveries of one event. */
   id,
-  /** The time of the event, to the second. */
+  /** The time of the event, with a precision of one second. */
   occurredAt: timestamp,
   /** The changed object; `null` for events that are ignored. */
   subject: subject.nullable(),
@@ -96,7 +96,7 @@ export type PaymentInvoice = Readonly<z.output<typeof invoice>>
 /** An object of the provider that belongs to a customer. All its ids are the provider's. */
 export type PaymentSubject = Readonly<z.output<typeof subject>>
 
-/** A change of an object of the provider, with the state of the object after it. */
+/** A change of an object of the provider, with the state of the object after the change. */
 export type PaymentEvent = Readonly<z.output<typeof paymentEvent>>
 
 /** Returns the position of the object's status in its life cycle, from 0. */
@@ -121,7 +121,7 @@ export function assertReadableEvent(event: PaymentEvent): void {
   throw unreadableEvent(event.id, `${field}: ${issue.message}`)
 }
 
-/** Creates the error for a signed event that is not valid. `fault` completes its message. */
+/** Creates the error for a signed event that is not valid. Its message ends with `fault`. */
 export function unreadableEvent(eventId: unknown, fault: string): FlagError {
   const message = `The event ${String(eventId)} cannot be read: ${fault}.`
   return new FlagError('INVALID_REQUEST', message, { details: { eventId: String(eventId) } })

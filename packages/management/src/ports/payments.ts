@@ -8,17 +8,18 @@ import type { PaymentEvent } from './payment-event.ts'
  */
 export interface Payments {
   /**
-   * Creates a customer for an organization. Repeated calls with the same idempotency key create one
-   * customer.
+   * Creates a customer for an organization. Repeated calls with the same idempotency key create
+   * only one customer.
    */
   createCustomer(customer: NewCustomer): Promise<{ readonly customerId: string }>
   /**
-   * Creates a checkout session. Returns the URL of the provider's page for paying a subscription.
+   * Creates a checkout session. Returns the URL of the provider's page on which a user can pay for
+   * a subscription.
    */
   createCheckout(order: CheckoutOrder): Promise<{ readonly url: string }>
   /**
    * Adds an amount to the customer's next invoice. Repeated calls with the same idempotency key
-   * charge it only once.
+   * charge the amount only one time.
    */
   chargeOverage(charge: OverageCharge): Promise<void>
   /**

@@ -19,7 +19,7 @@ export interface WebhookAnswer {
 export interface WebhookSender {
   /**
    * Returns the reason why a URL is not allowed for webhooks, such as "is not a URL"; `undefined`
-   * if it is allowed.
+   * if the URL is allowed.
    */
   refusalOf(url: string): string | undefined
   /** Posts a message. The promise is never rejected and resolves within a bounded time. */

@@ -9,7 +9,9 @@ export function given<T extends object>(fields: T): Given<T> {
   ) as Given<T>
 }
 
-/** Returns the range of a list from one timestamp to another. Both are inclusive and optional. */
+/**
+ * Returns the range of a list from one timestamp to another. Both ends are inclusive and optional.
+ */
 export function rangeOf<K extends Kind>(
   field: NonNullable<ListQuery<K>['range']>['field'],
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },

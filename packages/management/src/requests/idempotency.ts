@@ -2,7 +2,7 @@ import { FlagError, type JsonValue } from '@ff/core'
 import { newId } from '@ff/server/plane'
 import type { IdempotencyRecord, StorageSession } from '@ff/storage'
 
-/** A request that may be sent repeatedly and is applied once. */
+/** A request that a client can repeat and that is applied only one time. */
 export interface IdempotentRequest {
   /** Identifies the request: a hash of its actor, endpoint, path and idempotency key. */
   readonly scope: string
@@ -26,7 +26,7 @@ export async function findEarlierResult(
   const record = (await session.list('idempotencyRecord', { where: { scope }, limit: 1 })).data[0]
   if (record === undefined || record.expiresAt <= now) return undefined
   if (record.bodyHash === bodyHash) return record
-  throw new FlagError('CONFLICT', 'This Idempotency-Key was already used with another body.')
+  throw new FlagError('CONFLICT', 'The Idempotency-Key was already used with another body.')
 }
 
 /**

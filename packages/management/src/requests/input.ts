@@ -6,7 +6,10 @@ export interface InputOf<E extends Endpoint> {
   readonly params: z.output<E['params']>
   readonly query: z.output<E['query']>
   readonly body: z.output<E['body']>
-  /** If present, the write is refused with `CONFLICT` if the record has another revision. */
+  /**
+   * The revision that the record must have; otherwise the change is refused with `CONFLICT`. If it
+   * is `undefined`, the revision is not checked.
+   */
   readonly expectedRevision?: number | undefined
 }
 
@@ -25,7 +28,7 @@ type OptionalField<Input, Field extends keyof Input> =
       : { readonly [F in Field]: Input[F] }
 
 /**
- * The input of a call in process. `params`, `query` and `body` are optional if they may be empty.
+ * The input of a call in process. `params`, `query` and `body` are optional if they can be empty.
  */
 export type CallInput<Input extends AnyInput> = Omit<Input, 'params' | 'query' | 'body'> &
   OptionalField<Input, Extract<keyof Input, 'params'>> &

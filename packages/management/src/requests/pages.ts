@@ -16,7 +16,7 @@ export function pagingOf({ page = 1, limit = DEFAULT_LIMIT }: Paging) {
   return { page, limit }
 }
 
-/** Returns a page of data that the store has already limited to this page. */
+/** Returns a page with `data`, which the store has already limited to the requested page. */
 export function toPage<T>(
   { data, total }: { readonly data: readonly T[]; readonly total: number },
   paging: Paging,
@@ -34,7 +34,7 @@ export function cutPage<T>(all: readonly T[], paging: Paging): PageOf<T> {
 
 interface PageQuery<K extends Kind> extends Pick<ListQuery<K>, 'where' | 'range' | 'tag'> {
   readonly sortBy: NonNullable<ListQuery<K>['sort']>['field']
-  /** Ascending by default. */
+  /** The sort direction; ascending by default. */
   readonly direction?: 'asc' | 'desc'
   /** The query of the request. */
   readonly query: Paging & { readonly search?: string | undefined }

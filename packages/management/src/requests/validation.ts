@@ -5,13 +5,17 @@ import { isMissing, wireFault } from './wire-faults.ts'
 const MOST_ISSUES = 20
 const LONGEST_PATH = 256
 
-/** Creates an `INVALID_REQUEST` error for one field. `path` has the spelling of the wire. */
+/**
+ * Creates an `INVALID_REQUEST` error for one field. `path` contains the field names of the wire
+ * format.
+ */
 export function invalid(path: string, message: string): FlagError {
   return invalidRequest([{ path, message }])
 }
 
 /**
- * Creates an `INVALID_REQUEST` error for several fields. Its message is that of the first issue.
+ * Creates an `INVALID_REQUEST` error for several fields. The message of the error is that of the
+ * first issue.
  */
 export function invalidRequest(issues: readonly Issue[]): FlagError {
   const first = issues[0]
@@ -40,7 +44,8 @@ export function assertDistinct(texts: readonly string[], pathAt: (index: number)
 }
 
 /**
- * Decodes a value from the wire. Throws `INVALID_REQUEST`, with at most 20 issues by wire field.
+ * Decodes a value from the wire. Throws `INVALID_REQUEST`, with the wire fields of at most 20
+ * issues.
  */
 export function decodeWire<C extends z.ZodType>(codec: C, wire: unknown): z.output<C> {
   const decoded = z.safeDecode(codec, wire as z.input<C>, { error: wireFault })
@@ -53,7 +58,10 @@ export function decodeWire<C extends z.ZodType>(codec: C, wire: unknown): z.outp
   throw invalidRequest(issues.slice(0, MOST_ISSUES))
 }
 
-/** Encodes a value for the wire. Throws `INVALID_REQUEST`, with at most 20 issues by wire field. */
+/**
+ * Encodes a value for the wire. Throws `INVALID_REQUEST`, with the wire fields of at most 20
+ * issues.
+ */
 export function encodeWire<C extends z.ZodType>(codec: C, value: z.output<C>): z.input<C> {
   const encoded = z.safeEncode(codec, value, { error: wireFault })
   if (encoded.success) return encoded.data

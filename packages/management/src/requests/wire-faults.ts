@@ -15,7 +15,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 
 /**
  * Returns the message for an invalid value from the wire, in the style of the other messages.
- * `undefined` if the message of zod or of the schema itself applies.
+ * Returns `undefined` if the message of zod or of the schema is used instead.
  */
 export function wireFault(issue: RawIssue): string | undefined {
   switch (issue.code) {

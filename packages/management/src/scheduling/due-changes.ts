@@ -9,12 +9,15 @@ import { completed } from '../changes/change-event.ts'
 import { isFinal } from './scheduled-changes.ts'
 import { performOperation } from './scheduled-operations.ts'
 
-/** The interval of the job, and so the longest delay of a change while a server runs. */
+/** The interval of the job, which is the longest delay of a change while a server runs. */
 const EVERY_MS = 1000
 const MOST_AT_ONCE = 100
 
 interface DueChangesServices extends ChangeServices {
-  /** Looks up actors of the host application; `undefined` if the host does not provide it. */
+  /**
+   * Looks up actors of the host application; `undefined` if the host does not provide this
+   * function.
+   */
   readonly findActor: FindActor | undefined
 }
 
@@ -43,16 +46,19 @@ async function applyDueChanges(services: DueChangesServices): Promise<void> {
   for (const change of [...due.data].sort(byTime)) await applyDue(services, change)
 }
 
-/** Orders by `applyAt`, then by the time of scheduling. */
+/** Compares scheduled changes by `applyAt`, then by the time of their creation, for `sort`. */
 function byTime(left: ScheduledChange, right: ScheduledChange): number {
   const times = (change: ScheduledChange) => `${change.applyAt} ${change.createdAt}`
   return times(left) < times(right) ? -1 : 1
 }
 
-/** Signals that another instance has applied the change, or that it was cancelled. */
+/** The error that is thrown if another instance has applied the change, or if it was cancelled. */
 const NO_LONGER_PENDING = new FlagError('CONFLICT', 'The change is no longer pending.')
 
-/** Applies a change as its author and marks it as applied, in one transaction. */
+/**
+ * Applies a scheduled change with its author as the actor, and marks it as applied in the same
+ * transaction. Stores the failure if the change is refused.
+ */
 async function applyDue(services: DueChangesServices, change: ScheduledChange): Promise<void> {
   try {
     const actor = await presentAuthor(services, change)
@@ -102,18 +108,21 @@ async function keepFailure(
   }
 }
 
-/** Another instance may have applied the change meanwhile, or it may have been cancelled. */
+/**
+ * Ignores the error if another instance has applied the change in the meantime, or if the change
+ * was cancelled; otherwise throws it.
+ */
 function ignoreConflict(error: unknown): void {
   if (!isFlagError(error) || (error.code !== 'CONFLICT' && error.code !== 'NOT_FOUND')) throw error
 }
 
-/** The access of an author that can end, by the source of the author. Completes a message. */
-const RIGHTS = { token: 'access token', user: 'membership', host: 'access' } as const
+/** The access that an author can lose, in the words of an error message, by the author's source. */
+const RIGHTS = { token: 'access token', user: 'membership', host: 'host account' } as const
 
 /**
  * Returns the author of a scheduled change with the current role. Throws `FORBIDDEN` if the
  * author's token or membership has ended. Without `findActor`, an actor of the host application
- * keeps the role that it had when it scheduled the change.
+ * keeps the role that the actor had when the change was scheduled.
  */
 async function presentAuthor(
   services: DueChangesServices,
@@ -135,7 +144,7 @@ async function presentAuthor(
   }
   const actor = await find[source]()
   if (actor !== undefined) return actor
-  const message = `The ${RIGHTS[source]} of the author, "${author.name}", has ended.`
+  const message = `The author "${author.name}" no longer has a valid ${RIGHTS[source]}.`
   throw new FlagError('FORBIDDEN', message)
 }
 

@@ -34,8 +34,9 @@ export const scheduledChangeUseCases = {
   }),
 
   /**
-   * Schedules a change. Throws the error that applying it now would throw: it is applied and rolled
-   * back. When the change is due, it is validated again.
+   * Schedules a change. Throws the error that applying the change now would throw. To find this
+   * error, the change is applied in a transaction that is rolled back. When the change is due, it
+   * is validated again.
    */
   createScheduledChange: defineChange('createScheduledChange', {
     prepare: ({ services, call, params, body }) => rehearse(services, call, { params, body }),
@@ -66,10 +67,16 @@ export const scheduledChangeUseCases = {
   }),
 }
 
-/** Rolls a rehearsal back. Compared by identity, so it must not be thrown for anything else. */
-const REHEARSED = new FlagError('CONFLICT', 'This was only a rehearsal.')
+/**
+ * The error that rolls back the trial run of a change. It is compared by identity, so it must not
+ * be thrown for another reason.
+ */
+const REHEARSED = new FlagError('CONFLICT', 'The trial run was rolled back.')
 
-/** Throws the error that applying the change now would throw, with the field names of `body`. */
+/**
+ * Throws the error that applying the change now would throw. The paths of an `INVALID_REQUEST`
+ * error are those of the scheduled change, such as `body.is_active`.
+ */
 async function rehearse(
   services: ChangeServices,
   { actor }: ChangeCall,

@@ -16,8 +16,8 @@ import type { AnyInput } from '../requests/input.ts'
 import { decodeWire, invalid } from '../requests/validation.ts'
 
 /**
- * The use cases by name. The type of each names its own endpoint, so a cast is needed to call any
- * of them by the name of an operation.
+ * The use cases by name. The type of each use case depends on its endpoint, so a cast is necessary
+ * to call a use case by the name of an operation.
  */
 const USE_CASES = {
   ...flagStateUseCases,

@@ -2,7 +2,7 @@ import { FlagError } from '@ff/core'
 import { fromBase64, toBase64 } from './base64.ts'
 import { deriveKeys, type SecretKeys } from './secret-keys.ts'
 
-/** The use of a sealed text. It can be opened only with the same purpose and id. */
+/** The use of a sealed text. The text can be opened only with the same purpose and id. */
 export interface SealedFor {
   /** The kind of secret, such as `webhook`. */
   readonly purpose: string
@@ -25,8 +25,8 @@ const NAME_DIGITS = 8
 
 /**
  * Encrypts secrets for storage, such as those that sign webhook messages, with AES-256-GCM and a
- * random nonce. The first key seals; every key opens what it has sealed. To replace a key, put the
- * new one before the old one.
+ * random nonce. The first key encrypts new secrets. Each key decrypts the secrets that were
+ * encrypted with it. To replace a key, put the new one before the old one.
  */
 export class SecretBox {
   readonly #keys: Promise<readonly [Key, ...Key[]]>
@@ -47,14 +47,14 @@ export class SecretBox {
   }
 
   /**
-   * Decrypts a sealed text. Throws `INTERNAL` if no key opens it, if it is damaged, or if it was
-   * sealed for another use.
+   * Decrypts a sealed text. Throws `INTERNAL` if the text was sealed with another key or for
+   * another use, or if it is damaged.
    */
   async open(sealed: string, sealedFor: SealedFor): Promise<string> {
     const [version, name, text = ''] = sealed.split('.')
     const found = (await this.#keys).find((each) => each.name === name)
     if (version !== VERSION || found === undefined) {
-      throw new FlagError('INTERNAL', 'A secret was sealed with another secretKey.')
+      throw new FlagError('INTERNAL', 'The secretKey of a stored secret is not configured.')
     }
     try {
       const bytes = fromBase64(text)

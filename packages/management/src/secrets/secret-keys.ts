@@ -7,7 +7,10 @@ const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** The keys of 32 bytes from which a server derives other keys. The first is for new secrets. */
+/**
+ * The keys of 32 bytes from which a server derives other keys. The first key is used for new
+ * secrets.
+ */
 export type SecretKeys = readonly [Bytes, ...Bytes[]]
 
 /**
@@ -25,7 +28,10 @@ export function randomSecretKeys(): SecretKeys {
   return [crypto.getRandomValues(new Uint8Array(KEY_BYTES))]
 }
 
-/** Derives a key from each secret key. If this fails, every use of the returned promise fails. */
+/**
+ * Derives a key from each secret key. If the derivation fails, the returned promise is rejected,
+ * but the rejection is not reported as unhandled.
+ */
 export function deriveKeys<Key>(
   [first, ...others]: SecretKeys,
   derive: (secretKey: Bytes) => Promise<Key>,

@@ -12,7 +12,8 @@ export interface StripePaymentsOptions {
   /** The signing secret (`whsec_…`) of the webhook endpoint that was set up for this server. */
   readonly webhookSecret: string
   /**
-   * The default of `successUrl` and `cancelUrl`. Without it, a checkout requires a `successUrl`.
+   * The default of `successUrl` and `cancelUrl`. Without `returnUrl`, each checkout requires a
+   * `successUrl`.
    */
   readonly returnUrl?: string | undefined
 }

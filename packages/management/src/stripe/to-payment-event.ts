@@ -124,7 +124,9 @@ function toInvoice(
   }
 }
 
-/** Returns the id of an object that Stripe sends as an id or in full. */
+/**
+ * Returns the id of an object that Stripe sends either as an id or as a whole; `null` if absent.
+ */
 function idOf(thing: string | { readonly id: string } | null | undefined): string | null {
   return typeof thing === 'string' ? thing : (thing?.id ?? null)
 }

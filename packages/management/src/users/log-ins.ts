@@ -28,9 +28,7 @@ export function createLogInUseCases(service: LogInService | undefined) {
       return new WithHeaders(null, { cookies: [required.sessionCookie(undefined, caller)] })
     },
 
-    /**
-     * Returns the actor, its memberships, and the CSRF token that requests with changes require.
-     */
+    /** Returns the actor, its memberships, and the CSRF token that changing requests require. */
     async getLogIn({ storage }, { actor, caller }) {
       const session = await requireLogIn(service).findSession(caller)
       const account = session && (await findAccountOf(storage, session))
@@ -50,9 +48,10 @@ export interface LogInRequest {
 }
 
 /**
- * Logs a user in by e-mail address and password, and opens a session. Its id is sent in a cookie.
- * Throws `UNAUTHENTICATED` if the address is unknown or the password is wrong, with the same message
- * and after the same work in both cases. Throws `RATE_LIMITED` after too many failed attempts.
+ * Logs a user in by e-mail address and password, and opens a session. The session token is sent in
+ * a cookie. Throws `UNAUTHENTICATED` if the address is unknown or the password is wrong, with the
+ * same message and after the same work in both cases. Throws `RATE_LIMITED` after too many failed
+ * attempts.
  */
 async function logIn(request: LogInRequest, { email, password }: NewLogIn) {
   const { storage, service, caller } = request
@@ -76,9 +75,9 @@ async function logIn(request: LogInRequest, { email, password }: NewLogIn) {
 }
 
 /**
- * Opens a session for a user after the identity was verified, and ends the session of the request.
- * Returns the log-in with the cookies of session and device. Throws `UNAUTHENTICATED` if the user
- * is not a member of any organization.
+ * Opens a session for a user after the identity was verified, and ends the previous session of the
+ * browser. Returns the log-in with a session cookie and a device cookie. Throws `UNAUTHENTICATED`
+ * if the user is not a member of any organization.
  */
 export async function openLoginSession(
   { storage, service, caller }: LogInRequest,
@@ -104,7 +103,7 @@ export async function openLoginSession(
   return new WithHeaders(result, { cookies: [service.sessionCookie(session, caller), device] })
 }
 
-/** Returns the account of a session; `undefined` if the user does not exist any more. */
+/** Returns the account of a session; `undefined` if the user no longer exists. */
 export function findAccountOf(
   storage: Storage,
   { record }: LiveSession,
@@ -138,7 +137,7 @@ async function toLogIn(
   return { user: actor, memberships, csrfToken, expiresAt: record.expiresAt }
 }
 
-/** Replaces the hash of a verified password by one with the current cost. */
+/** Replaces the hash of a verified password with a hash of the current cost. */
 async function rehash(
   { storage, service }: LogInRequest,
   { user, password }: { readonly user: Records['user']; readonly password: string },

@@ -77,7 +77,7 @@ export const memberUseCases = defineUseCases({
 
 /**
  * Ends the sessions of a user without memberships and unlinks the user's identities, because the
- * e-mail address may belong to another person when it is added again.
+ * e-mail address could belong to another person when it is added again.
  */
 export async function endSessionsIfHomeless(
   writer: RecordWriter,
@@ -90,7 +90,7 @@ export async function endSessionsIfHomeless(
   await writer.unlinkIdentities(userId)
 }
 
-/** Creates a one-time link and the fields that are stored of it. */
+/** Creates a one-time link and the fields of the link that are stored. */
 async function newLink(now: string) {
   const link = newSecret(LINK_PREFIX)
   return {
@@ -100,7 +100,10 @@ async function newLink(now: string) {
   }
 }
 
-/** Returns the user with an address, also if another organization inserts it concurrently. */
+/**
+ * Returns the user with an e-mail address. Inserts the user if necessary, even if another
+ * organization inserts the same user concurrently.
+ */
 async function findOrInsertUser(
   writer: RecordWriter,
   { email, name = email }: NewMember,

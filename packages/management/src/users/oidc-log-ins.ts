@@ -19,9 +19,9 @@ const COOKIE = 'ff_oidc'
 const WITHIN_SECONDS = 600
 
 /**
- * The content of the cookie of a browser that was redirected to the provider. A signature would not
- * help: an attacker with the ability to set this cookie could set a cookie that this server has
- * created for the attacker.
+ * The content of the cookie that a browser keeps while it is redirected to the provider. The cookie
+ * is not signed, because a signature would not prevent attacks: an attacker that can set cookies in
+ * another browser could start a log-in and set the signed cookie of that log-in.
  */
 const keptCodec = z.strictObject({
   state: z.string(),
@@ -34,9 +34,9 @@ type Kept = z.output<typeof keptCodec>
 
 /** The dependencies of log-in by an identity provider. */
 interface OidcOptions {
-  /** `undefined` if users cannot log in to the server. */
+  /** The log-in service; `undefined` if users cannot log in to the server. */
   readonly service: LogInService | undefined
-  /** `undefined` if there is no identity provider. */
+  /** The configured identity provider; `undefined` if there is none. */
   readonly identityProvider: IdentityProvider | undefined
   /** The URL of this server for browsers, without a trailing slash. */
   readonly publicUrl: string | undefined
@@ -49,7 +49,8 @@ interface OidcRequest extends LogInRequest {
 }
 
 /**
- * Creates the use cases of log-in by an identity provider. Without one, each throws `NOT_FOUND`.
+ * Creates the use cases of log-in by an identity provider. Without a provider, each throws
+ * `NOT_FOUND`.
  */
 export function createOidcUseCases({ service, identityProvider, publicUrl }: OidcOptions) {
   const requestOf = ({ storage, clock }: ChangeServices, { caller }: ChangeCall): OidcRequest => {
@@ -66,7 +67,10 @@ export function createOidcUseCases({ service, identityProvider, publicUrl }: Oid
   } satisfies Partial<EndpointUseCases>
 }
 
-/** Redirects a browser to the identity provider. Throws `UNAVAILABLE` if it cannot be reached. */
+/**
+ * Redirects a browser to the identity provider. Throws `UNAVAILABLE` if the provider cannot be
+ * reached.
+ */
 async function startOidcLogIn(
   { provider, redirectUri, clock }: OidcRequest,
   { returnTo = '/' }: Input<'startOidcLogIn', 'query'>['query'],
@@ -117,9 +121,9 @@ async function identify(request: OidcRequest, finished: Promise<Identity>): Prom
 }
 
 /**
- * Returns the user that the identity is linked to. If there is none, links the identity to the user
- * with its verified e-mail address, because the provider may later assign this address to another
- * subject.
+ * Returns the user that the identity is linked to. If the identity is not linked, links it to the
+ * user with the verified e-mail address of the identity, because the provider can later assign this
+ * address to another subject.
  */
 async function findUser(request: OidcRequest, identity: Identity): Promise<Records['user']> {
   const { storage } = request
@@ -189,7 +193,7 @@ function findKept({
   const kept = text === undefined ? undefined : asKept(text)
   if (kept === undefined || kept.until <= clock.now()) {
     throw unauthenticated(
-      'This log-in was not started by this browser or has expired. Log in again.',
+      'The log-in was not started by this browser or has expired. Log in again.',
     )
   }
   const { until: _, ...rest } = kept
@@ -205,5 +209,5 @@ function asKept(text: string): Kept | undefined {
 }
 
 function unknownIdentity() {
-  return unauthenticated('This identity does not belong to a user of this server.')
+  return unauthenticated('The identity does not belong to a user of this server.')
 }

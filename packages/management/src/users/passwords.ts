@@ -16,7 +16,9 @@ import { findAccountOf, type LogInRequest, refusalOf } from './log-ins.ts'
 const SHORTEST_PASSWORD = 12
 const LONGEST_PASSWORD = 256
 
-/** Creates the use case of passwords. It throws `NOT_FOUND` if `service` is `undefined`. */
+/**
+ * Creates the use case of passwords. The use case throws `NOT_FOUND` if `service` is `undefined`.
+ */
 export function createPasswordUseCases(service: LogInService | undefined) {
   return {
     async changePassword({ storage, clock }, { caller }, { body }) {
@@ -34,8 +36,8 @@ interface PasswordRequest extends LogInRequest {
 
 /**
  * Changes a password. The request contains the old password of the logged-in user or the token of a
- * one-time link. A link also accepts its membership. It cannot change the password of a user with
- * another membership; that user accepts the membership with the current password. If a current
+ * one-time link. A link also accepts its membership. A link cannot change the password of a user
+ * with another membership; that user accepts the membership with the current password. If a current
  * password was verified, the browser becomes a known device and the e-mail address of the user is
  * returned, otherwise `undefined`.
  */
@@ -78,7 +80,10 @@ interface NewPassword extends Pick<PasswordEvent, 'actor' | 'orgId'> {
   readonly except?: LiveSession
 }
 
-/** Sets the password of a user, ends the user's sessions except one, and writes the audit event. */
+/**
+ * Sets the password of a user, ends all sessions of the user but `except`, and writes the audit
+ * event.
+ */
 export async function setPassword(
   session: StorageSession,
   user: Records['user'],
@@ -177,7 +182,7 @@ async function findInvited(
   const user = member && (await reader.find('user', member.userId))
   const isLiving = member?.linkExpiresAt != null && member.linkExpiresAt > now
   if (member === undefined || user === undefined || !isLiving) {
-    throw unauthenticated('This link was used, has expired, or was replaced by a newer one.')
+    throw unauthenticated('The link was used, has expired, or was replaced by a newer one.')
   }
   return { member, user }
 }
@@ -195,8 +200,8 @@ async function assertUsable(
   const isElsewhere = user.role === 'platform' || others.length > 0
   if (isElsewhere === !isNew) return
   const message = isElsewhere
-    ? 'This user already has a password. Send it as old_password.'
-    : 'This link requires a new password. Send it as new_password.'
+    ? 'The user already has a password. Send it as old_password.'
+    : 'The link requires a new password. Send it as new_password.'
   throw new FlagError('CONFLICT', message)
 }
 

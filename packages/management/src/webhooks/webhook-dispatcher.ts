@@ -14,7 +14,10 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** The interval at which due deliveries are read, such as retries and those of other instances. */
+/**
+ * The interval at which due deliveries are read, such as retries and deliveries that other
+ * instances have queued.
+ */
 const LOOK_EVERY_MS = 2 * SECOND
 /** The maximum number of concurrent messages. */
 const MOST_AT_ONCE = 32
@@ -22,15 +25,19 @@ const MOST_AT_ONCE = 32
 const MOST_TO_ONE = 4
 /** The maximum number of due deliveries that are read in one transaction. */
 const MOST_LOOKED_AT = 200
-/** The delay of a delivery to a busy webhook, so that it does not block those of other webhooks. */
+/**
+ * The delay of a delivery to a busy webhook, so that it does not block deliveries to other
+ * webhooks.
+ */
 const STEP_ASIDE_MS = 5 * SECOND
 /**
- * The time after which a claimed delivery is attempted again, because its process has ended.
- * Several times the time limit of an attempt.
+ * The time after which a claimed delivery without a result is attempted again, because the process
+ * that claimed it has probably ended. It is several times as long as the time limit of an attempt.
  */
 const LEASE_MS = 30 * SECOND
 /**
- * The waits after the first, the second, … failed attempt. There is one more attempt than waits.
+ * The waits, in milliseconds, after the first, the second, … failed attempt. The last wait is
+ * followed by the last attempt.
  */
 const RETRY_AFTER_MS = [
   5 * SECOND,
@@ -41,7 +48,10 @@ const RETRY_AFTER_MS = [
   6 * HOUR,
   24 * HOUR,
 ] as const
-/** The maximum random extension of a wait, relative to it, so that retries do not coincide. */
+/**
+ * The maximum random extension of a wait, as a fraction of the wait, so that retries do not
+ * coincide.
+ */
 const SPREAD = 0.25
 const SWITCH_OFF_AFTER_MS = 5 * DAY
 const KEEP_DELIVERIES_MS = 7 * DAY
@@ -61,8 +71,8 @@ interface DispatcherServices {
 }
 
 /**
- * Sends the queued deliveries of webhooks. Several instances can run it concurrently, because each
- * claims its deliveries in a transaction. A claim ends after `LEASE_MS`.
+ * Sends the queued deliveries of webhooks. Several instances can send deliveries concurrently,
+ * because each instance claims its deliveries in a transaction. A claim ends after `LEASE_MS`.
  */
 export class WebhookDispatcher implements Job {
   readonly name = 'send webhooks'

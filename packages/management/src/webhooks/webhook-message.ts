@@ -2,7 +2,7 @@ import { type AuditEvent, webhookMessageCodec } from '@ff/protocol/management'
 import * as z from 'zod'
 import { fromBase64, toBase64 } from '../secrets/base64.ts'
 
-/** The prefix of every webhook secret, which is followed by base64. */
+/** The prefix of every webhook secret. The bytes of the secret follow in base64. */
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 
@@ -11,7 +11,7 @@ export function newWebhookSecret(): string {
   return SECRET_PREFIX + toBase64(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
 }
 
-/** Returns the message body for an event, which is always identical for the same event. */
+/** Returns the message body for an event. The body is identical in all attempts and deliveries. */
 export function messageOf(event: AuditEvent): string {
   const message = { type: event.eventType, timestamp: event.createdAt, data: event }
   return JSON.stringify(z.encode(webhookMessageCodec, message))

@@ -11,7 +11,7 @@ import { assertDistinct, invalid } from '../requests/validation.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { newWebhookSecret } from './webhook-message.ts'
 
-/** The limit per organization, which also limits the deliveries of one change. */
+/** The maximum number of webhooks per organization. It also limits the deliveries per change. */
 const MOST_WEBHOOKS = 20
 
 /** The use cases of webhooks. */
@@ -46,7 +46,9 @@ export const webhookUseCases = defineUseCases({
 /** The dependencies of the use cases that write a webhook. */
 interface WebhookServices {
   readonly webhookSender: WebhookSender
-  /** `undefined` if `secretKey` is not set. Then no webhook can be created. */
+  /**
+   * Encrypts the secrets; `undefined` if `secretKey` is not set, so that no webhook can be created.
+   */
   readonly secretBox: SecretBox | undefined
 }
 

@@ -14,7 +14,8 @@ const OWNERS = new Set<Role>(['platform', 'owner'])
 const PLATFORM = new Set<Role>(['platform'])
 
 /**
- * The roles that may call each endpoint. They are repeated here to detect mistakes in the table.
+ * The roles that are allowed to call each endpoint. They are repeated here to detect mistakes in
+ * the table.
  */
 const MEANT: Readonly<Record<EndpointName, ReadonlySet<Role>>> = {
   listOrganizations: ALL_ROLES,

@@ -6,7 +6,9 @@ import { expectRefused, GUARDED, OPEN_QUERIES, paramsIn, READS, table } from '..
 import { addressOf, ask, createScene, NAMES, type Scene, tracesOf } from '../world/scene.ts'
 import type { Json } from '../world/world.ts'
 
-/** The scene of all tests. They can share it, because refused requests change nothing. */
+/**
+ * The scene of all tests. The tests can share the scene, because refused requests change nothing.
+ */
 let scene: Scene
 let token: string
 let before: unknown
@@ -49,7 +51,7 @@ describe('Paginated lists', () => {
     '9'.repeat(400),
   ]
 
-  /** Lists that are too short for pages. */
+  /** The endpoints of lists that are returned as a whole, because they are short. */
   const WHOLE: readonly EndpointName[] = ['listPlans', 'listInvoices']
 
   it('Every GET endpoint of a list is paginated, except short lists', () => {
@@ -246,7 +248,10 @@ describe('The endpoint table', () => {
   })
 })
 
-/** Returns the name of the parameter for the page size of a list; `undefined` without pages. */
+/**
+ * Returns the name of the parameter for the page size of a list; `undefined` if the list has no
+ * pages.
+ */
 function limitOf(name: EndpointName): string | undefined {
   if (OPEN_QUERIES.includes(name)) return undefined
   return ['limit', 'perPage'].find(

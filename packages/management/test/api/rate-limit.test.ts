@@ -146,7 +146,7 @@ describe('Requests with wrong credentials', () => {
     return (await Promise.all(calls)).map(({ status }) => status)
   }
 
-  it('After 300 wrong credentials from one address in 15 minutes, further ones cost no look-up', async () => {
+  it('After 300 wrong credentials from one address in 15 minutes, further credentials are refused without a look-up', async () => {
     const statuses = await flood('192.0.2.7', 0, 2 * MOST)
     expect(statuses.filter((status) => status === 401).length).toBe(MOST)
     expect(statuses.filter((status) => status === 429).length).toBe(MOST)
@@ -169,7 +169,7 @@ describe('Requests with wrong credentials', () => {
     expect((await ask({ token: unknown(1), address: '192.0.2.7' })).status).toBe(429)
   })
 
-  it('Credentials that were accepted before are not locked out', async () => {
+  it('Credentials that were accepted before are not blocked by wrong credentials from the same address', async () => {
     const token = tenant.tokens.viewer
     expect((await ask({ token, address: '192.0.2.7' })).status).toBe(200)
     await flood('192.0.2.7')
@@ -182,7 +182,7 @@ describe('Requests with wrong credentials', () => {
     expect((await ask({ token: editor, address: '192.0.2.7' })).status).toBe(200)
   })
 
-  it('Credentials that were accepted before count when they are no longer accepted', async () => {
+  it('Credentials that were accepted before count as wrong when they are no longer accepted', async () => {
     const token = tenant.tokens.viewer
     expect((await ask({ token, address: '192.0.2.7' })).status).toBe(200)
     const { data } = await world.storage.list('accessToken', { where: { orgId: tenant.orgId } })

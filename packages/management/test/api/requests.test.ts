@@ -82,7 +82,7 @@ describe('Management requests', () => {
       expect(answer.data.issues.length).toBeLessThanOrEqual(20)
     })
 
-    it('A field name of 200 000 letters is refused and not repeated in the response', async () => {
+    it('A field name of 200,000 letters is refused and not repeated in the response', async () => {
       const answer = await world.call('POST', at.flags, {
         token,
         body: { ['x'.repeat(200_000)]: 1 },
@@ -303,7 +303,7 @@ describe('Management requests', () => {
     expect(await world.call('GET', '/ready')).toMatchObject({ status: 503, data: null })
   })
 
-  it('A request fails with 503 if the store is unavailable, and with 500 without details if it breaks', async () => {
+  it('A request fails with 503 if the store is unavailable, and with 500 without details if the store throws another error', async () => {
     await world.storage.close()
     expect((await world.call('GET', at.flags, { token })).status).toBe(503)
     const { storage } = memory()

@@ -10,7 +10,7 @@ import { chainName, entryId, hashOf, positionAfter } from '../../src/changes/aud
 import { tamper } from '../world/intruder.ts'
 import { addressesOf, type Tenant, World } from '../world/world.ts'
 
-/** The entries of the organization, its project and four tokens, which precede the changes. */
+/** The number of entries before the changes: of the organization, its project and four tokens. */
 const BEFORE = 6
 const CHANGES = 10
 const ENTRIES = BEFORE + CHANGES
@@ -112,7 +112,7 @@ describe('The audit log of an unmodified data file', () => {
     expect(one).toEqual({ ...sound, entries: ENTRIES })
   })
 
-  it('An audit log stays valid while it is written to', async () => {
+  it('An audit log stays valid while entries are added', async () => {
     const world = await open(newCopy())
     const writing = change(world, 20)
     for (let round = 0; round < 10; round += 1) {
@@ -194,7 +194,7 @@ describe('Verification of a manipulated data file', () => {
     expect(found).toEqual(broken(8, 'changed'))
   })
 
-  it('Verification finds an inserted entry at any place', async () => {
+  it('Verification finds an inserted copy of an entry with any id', async () => {
     const copy = `insert into ff_audit_event select ?, event_type, payload, created_at, stream_id,
       org_id, project_id, actor_id, actor, sequence, previous_hash, hash, position
       from ff_audit_event where id = ?`

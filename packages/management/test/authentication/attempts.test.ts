@@ -12,7 +12,7 @@ const OFFICE = '192.0.2.1'
 describe.each(stores)('Attempts to log in, in %s', (_name, open) => {
   let logInWorld: LogInWorld
   let verified: number
-  /** While it is set, `verify` waits for it. */
+  /** A promise that `verify` awaits, if it is set. */
   let gate: Promise<void> | undefined
   let clean: () => void
 
@@ -177,7 +177,7 @@ describe.each(stores)('Attempts to log in, in %s', (_name, open) => {
     expect(await statusFrom('198.51.100.1', 'ada@acme.test', PASSWORD)).toBe(200)
   })
 
-  it('A distributed flood has 100 wrong passwords per account, and known devices can log in', async () => {
+  it('A distributed flood can try 100 wrong passwords per account, and known devices can still log in', async () => {
     const known = await knownDevice()
     await failFrom(10, 10, () => 'ada@acme.test')
     verified = 0
@@ -189,7 +189,7 @@ describe.each(stores)('Attempts to log in, in %s', (_name, open) => {
     expect(await statusFrom('198.51.100.1', 'ada@acme.test', PASSWORD)).toBe(200)
   })
 
-  it('A distributed flood has 3,000 wrong passwords for all accounts, and known devices can log in', async () => {
+  it('A distributed flood can try 3,000 wrong passwords in total, and known devices can still log in', async () => {
     const known = await knownDevice()
     await failFrom(60, 50, (n) => `user${n}@acme.test`)
     verified = 0
@@ -198,7 +198,7 @@ describe.each(stores)('Attempts to log in, in %s', (_name, open) => {
     expect(await statusFrom('198.51.100.1', 'ada@acme.test', PASSWORD, known)).toBe(200)
   })
 
-  it('Unknown devices have eight concurrent attempts, four per network, and known devices have more', async () => {
+  it('At most eight log-in attempts from unknown devices run concurrently, in addition to known devices', async () => {
     const known = await knownDevice()
     verified = 0
     let release = () => {}
@@ -219,7 +219,7 @@ describe.each(stores)('Attempts to log in, in %s', (_name, open) => {
     expect((await Promise.all(attempts)).filter((status) => status === 401)).toHaveLength(8)
   })
 
-  it('Concurrent attempts of one network are limited to four', async () => {
+  it('At most four log-in attempts from one network run concurrently', async () => {
     verified = 0
     let release = () => {}
     gate = new Promise((resolve) => {

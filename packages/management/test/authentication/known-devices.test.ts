@@ -101,7 +101,7 @@ describe.each(stores)('Device cookies, in %s', (_name, open) => {
     expect(await isKnown(fresh)).toBe(false)
   })
 
-  it('Device cookies stay valid after a restart with the same secret key, and after a rotation of it', async () => {
+  it('Device cookies stay valid after a restart with the same secret key, and after a rotation of the key', async () => {
     const cookie = await cookieFor()
     for (const [secretKey, expected] of [
       [OLD_KEY, true],

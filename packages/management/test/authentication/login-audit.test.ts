@@ -12,7 +12,7 @@ const ANONYMOUS = { id: '', email: '', name: '', role: '' }
 const ADA = { id: 'ada', email: 'ada@acme.test', name: 'Ada', role: 'admin' }
 
 const FLOOD = 2000
-/** The entries of the organization, its project and four tokens. */
+/** The number of entries of the organization, its project and four tokens. */
 const BEFORE = 6
 
 const refused = (orgId: string, email = 'mallory@evil.test'): LoginAttempt => ({
@@ -139,7 +139,7 @@ describe.each(stores)('Log-ins in %s', (_name, open) => {
   })
 })
 
-it('An unavailable store rejects the waiting log-ins, and a later log-in is written again', async () => {
+it('Log-ins are rejected while the store is unavailable, and a later log-in is written again', async () => {
   const { storage, ...store } = breakable(memory().storage)
   const world = await World.create(storage)
   const logins = new LoginAudit(world.services)

@@ -178,7 +178,7 @@ describe.each(stores)('Billing periods in %s', (_name, openStore) => {
     expect(await invoices()).toHaveLength(2)
   })
 
-  it('Periods keep their day after a long downtime, and the first one contains the usage', async () => {
+  it('After a long downtime, every period ends on its usual day, and the first period contains the usage', async () => {
     goTo('2030-01-31')
     await givePlan()
     await use(1101)
@@ -220,7 +220,7 @@ describe.each(stores)('Billing periods in %s', (_name, openStore) => {
     expect(again).toMatchObject({ api_usage: 0, current_period_end: '2031-02-01T00:00:00.000Z' })
   })
 
-  it('A period that has ended is charged by its plan, even if the plan changes before it is closed', async () => {
+  it('A period that has ended is charged by its own plan, even if the plan changes before the period is closed', async () => {
     await givePlan()
     await use(1350)
     goTo('2030-02-03')

@@ -33,7 +33,7 @@ describe('Checkouts', () => {
   const sessions = () => paying.stripe.requestsTo('/v1/checkout/sessions')
   const customers = () => paying.stripe.requestsTo('/v1/customers')
 
-  it('A checkout is a page of Stripe for the price of the plan and the customer of the organization', async () => {
+  it('A checkout returns a page of Stripe for the price of the plan and the customer of the organization', async () => {
     const { team, tenant, organization } = paying
     const back = { success_url: 'https://app.test/paid?x=1', cancel_url: 'http://app.test/' }
     const answer = await checkout({ plan_id: team.id, interval: 'annual', ...back })
@@ -158,7 +158,7 @@ describe('Checkouts', () => {
     expect(sessions().map(({ fields }) => fields['customer'])).toEqual([first, second])
   })
 
-  it('A checkout for a plan without a price is its link, with the id of the organization', async () => {
+  it('A checkout for a plan without a price returns the product link with the id of the organization', async () => {
     const body = { name: 'Link', productLink: 'https://buy.stripe.test/abc?locale=de' }
     const { id } = await world.management.createPlan({ body })
     const { orgId } = paying.tenant
@@ -299,7 +299,7 @@ it('A checkout requires a success URL if Stripe is configured without one', asyn
 })
 
 describe('Checkouts without a payment provider', () => {
-  it('Without a payment provider, a checkout is the link of the plan, and events are refused', async () => {
+  it('Without a payment provider, a checkout returns the product link, and events are refused', async () => {
     const world = await World.create()
     const { orgId, tokens } = await world.addTenant('Acme')
     const address = `/billing/organizations/${orgId}/checkout`

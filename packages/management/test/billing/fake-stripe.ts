@@ -14,12 +14,13 @@ interface StripeAnswer {
   readonly body: object
 }
 
-/** The duration of a request, long enough for others to arrive in the meantime. */
+/** The duration of a request, long enough for other requests to arrive in the meantime. */
 const WORKING_MS = 20
 
 /**
- * Emulates the used routes of Stripe's API on loopback, with its rules for idempotency keys: 409
- * while the first request is in progress, its response afterwards, 400 for other fields.
+ * Emulates the routes of Stripe's API that the tests use, on loopback. A request with a repeated
+ * idempotency key receives 409 while the first request is in progress, and afterwards the response
+ * to the first request; with other fields it receives 400.
  */
 export class FakeStripe {
   readonly client: Stripe

@@ -91,11 +91,11 @@ async function endOf(story: readonly Json[], { order, atOnce, storage }: Deliver
 }
 
 describe.each(stories().map((story, index) => [index + 1, story] as const))(
-  'Event sequence %i',
+  'Payment events, sequence %i',
   (_number, story) => {
     const order = story.map((_, index) => index)
 
-    it('An event sequence has the same result in any order, with some events repeated', async () => {
+    it('The result of payment events does not depend on their order or on repetitions', async () => {
       const expected = await endOf(story, { order })
       expect(expected.organization.paymentCustomerId).toBe('cus_1')
       const orders = fc.shuffledSubarray(order, { minLength: order.length })
@@ -109,7 +109,7 @@ describe.each(stories().map((story, index) => [index + 1, story] as const))(
     })
 
     it.each(stores)(
-      'An event sequence has the same result if it is sent three times concurrently, in %s',
+      'The result of payment events is the same if each is sent three times concurrently, in %s',
       async (_, open) => {
         const expected = await endOf(story, { order })
         const { storage, clean } = open()

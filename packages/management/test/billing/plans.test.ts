@@ -135,7 +135,7 @@ describe.each(stores)('Plans in %s', (_name, openStore) => {
     ])
   })
 
-  it('A plan can be deleted if no organization has it; otherwise some of them are named', async () => {
+  it('A plan can be deleted if no organization has it; otherwise ten of the organizations are named', async () => {
     const { id } = await done('POST', PLANS, TEAM)
     for (let number = 10; number < 22; number += 1) {
       const { id: orgId } = await world.management.createOrganization({

@@ -12,7 +12,10 @@ const PATH = '/flags/billing/webhooks/stripe'
 
 let flags: ManagedServer
 let orgId: string
-/** Indented and not ASCII, so that parsing and serializing it changes its bytes. */
+/**
+ * The body of a delivery. It is indented and not ASCII, so that parsing and serializing the body
+ * changes its bytes.
+ */
 let body: string
 let storage: Storage
 const open: Listening[] = []

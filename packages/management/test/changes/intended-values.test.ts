@@ -248,7 +248,7 @@ describe.each(stores)('Values on write, in %s', (_name, open) => {
     ]
 
     it.each(KEPT)(
-      'A stored condition keeps its meaning and other fields can change: %j',
+      'A condition that a write would refuse keeps its meaning, and other fields can change: %j',
       async (condition, a) => {
         await store(condition)
         expect([await valueFor({ a }), await valueFor({ a: 'other' })]).toEqual([true, false])
@@ -261,7 +261,7 @@ describe.each(stores)('Values on write, in %s', (_name, open) => {
     )
 
     it.each(KEPT)(
-      'A rule with a stored condition can be promoted and restored: %j',
+      'A rule with a condition that a write would refuse can be promoted and restored: %j',
       async (condition, a) => {
         await store(condition)
         const version = await world.version(tenant.live)

@@ -66,7 +66,7 @@ describe.each(stores)('Hard limits in %s', (_name, openStore) => {
     for (const answer of answers.filter(({ status }) => status !== 201)) {
       expect(answer).toMatchObject({
         status: 403,
-        message: 'The plan "Team" allows 3 flags (max_flags); this would make 4.',
+        message: 'The plan "Team" allows 3 flags (max_flags); the result would be 4.',
         data: { code: 'QUOTA_EXCEEDED', limit: 'max_flags', maximum: 3, count: 3 },
       })
     }
@@ -103,7 +103,7 @@ describe('Limits of plans', () => {
     const before = await world.audit()
     expect(await addProject('new')).toMatchObject({
       status: 403,
-      message: 'The plan "Team" allows 3 environments (max_environments); this would make 4.',
+      message: 'The plan "Team" allows 3 environments (max_environments); the result would be 4.',
     })
     expect(await world.audit()).toEqual(before)
     expect((await done('GET', `${at}/projects`)).meta.total).toBe(1)
@@ -198,7 +198,7 @@ describe('The end of a trial without a plan', () => {
     for (const answer of await Promise.all(attempts)) {
       expect(answer).toMatchObject({
         status: 403,
-        message: 'The trial ended at 2030-01-15T00:00:00.000Z. Take a plan to make changes.',
+        message: 'The trial ended at 2030-01-15T00:00:00.000Z. Choose a plan to make changes.',
         data: { code: 'QUOTA_EXCEEDED', limit: 'trial_days' },
       })
     }

@@ -8,7 +8,7 @@ interface Counter {
   readonly flagKey: string
   /** The idempotency key of the request that creates the flag. */
   readonly idempotencyKey: string
-  /** Set after the creation of the flag was acknowledged. */
+  /** The ids of the flag; set after its creation was acknowledged. */
   ids?: { readonly flagId: string; readonly variationId: string }
   /** The last number that was sent. */
   sent: number

@@ -13,7 +13,7 @@ const CUTS = sized({ full: 200, small: 10 })
 const FLAGS = 40
 const TIMEOUT_MS = 900_000
 
-/** The messages with which a damaged file may be refused. */
+/** The messages with which a damaged file can be refused. */
 const REFUSALS = [
   /^The data file .* cannot be used: .*\.$/s,
   /^The flags cannot be read at the moment\.$/,

@@ -131,7 +131,7 @@ async function evaluateFor({ url }: ServerProcess, sdkKey: string, ms: number): 
   return times.sort((left, right) => left - right)
 }
 
-/** Repeatedly opens sockets and sends polls of another organization. None may fail. */
+/** Repeatedly opens sockets and sends polls of another organization. All of them must succeed. */
 async function connectFor({ url }: ServerProcess, sdkKey: string, ms: number): Promise<void> {
   const endsAt = performance.now() + ms
   const init = JSON.stringify({ type: 'init', sdkKey, context: { kind: 'user', key: 'user-1' } })
@@ -222,7 +222,7 @@ it('The largest contexts of one client key do not exhaust memory or slow down ot
   for (const outcome of counts.keys()) expect(['held', 'socket', '200', '429']).toContain(outcome)
   expect(counts.get('429')).toBeGreaterThan(0)
   expect(held).toBeGreaterThan(BUDGET / 8)
-  // The contexts of the other organization take some hundred bytes.
+  // The contexts of the other organization take a few hundred bytes.
   expect(held).toBeLessThanOrEqual(BUDGET / 4 + 1000)
   if (IS_FULL) {
     expect(resident).toBeLessThan(MEMORY_LIMIT)

@@ -218,7 +218,7 @@ async function insertRule(
   return rule.id
 }
 
-/** Publishes some hundred versions, which deactivate and activate the large flag alternately. */
+/** Publishes a few hundred versions, which deactivate and activate the large flag alternately. */
 async function addVersions(storage: Storage, { live }: Tenant, { otherFlagIds }: Ids) {
   const flagSet = await storage.loadFlagSet(live.id)
   const flag = flagSet?.flags.find(({ id }) => id === otherFlagIds.at(-1))

@@ -11,7 +11,7 @@ import { createLargeEnvironment, type LargeEnvironment } from './large-environme
 import { type BodyScene, CASES, type LargestRequest } from './largest-bodies.ts'
 import { pause } from './server-process.ts'
 
-/** The limit for blocking the event loop without interruption. */
+/** The maximum time for which the event loop is blocked without interruption. */
 const MOST_MS = 50
 const RESOLUTION_MS = 1
 const TRIES = sized({ full: 5, small: 1 })

@@ -14,7 +14,7 @@ export interface LargestRequest {
   readonly body?: Uint8Array | undefined
 }
 
-/** The records that the requests refer to, and a function to create further ones. */
+/** The records that the requests refer to, and a function to create more records. */
 export interface BodyScene extends LargeEnvironment {
   /** Sends a request. Returns the `data` of the response. */
   readonly ask: (request: LargestRequest) => Promise<Json>

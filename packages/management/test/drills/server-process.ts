@@ -8,7 +8,7 @@ const LOADER = new URL('../../../storage/test/typescript-loader.js', import.meta
 const PROGRAM = fileURLToPath(new URL('serving.js', import.meta.url))
 
 /**
- * Selects the built packages at full size, because they start as fast as for users, else the
+ * At full size, selects the built packages, which start as fast as for users; otherwise the
  * sources.
  */
 const PACKAGES = IS_FULL ? [] : ['--conditions=@ff/source', `--import=${LOADER}`]

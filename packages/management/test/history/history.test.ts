@@ -400,7 +400,7 @@ describe('Explaining an evaluation', () => {
     expect((await explain({ context, flag_key: 'other', version: 2 })).status).toBe(404)
   })
 
-  it('An explanation returns 404 for an unknown flag or version, and 400 for bad input with its path', async () => {
+  it('An explanation returns 404 for an unknown flag or version, and 400 with a path for invalid input', async () => {
     expect((await explain({ context, flag_key: 'nothing' })).message).toBe('There is no such flag.')
     expect((await explain({ context, flag_key: '__proto__' })).status).toBe(404)
     expect((await explain({ context, version: 99 })).message).toBe('There is no such version.')
@@ -429,7 +429,7 @@ describe('Explaining an evaluation', () => {
     expect([data.version, data.flags]).toEqual([await world.version(fresh.live), []])
   })
 
-  it('An explanation omits logs if there are too many steps, but no results', async () => {
+  it('An explanation with too many steps omits steps, but returns every result', async () => {
     const conditions = Array.from({ length: 64 }, () => {
       return { attribute: 'plan', operator: 'eq', value: 'free' }
     })

@@ -80,7 +80,7 @@ const editState: fc.Arbitrary<Edit> = fc
       default_variation_id: idOf(settings.default),
       off_variation_id: idOf(settings.off),
       targets: target === null ? [] : [{ variation_id: target, kind: 'user', keys }],
-      // Only one of the two flags may depend on the other.
+      // Only one of the two flags can depend on the other.
       prerequisites:
         settings.needsOther && index === 0 && first !== undefined
           ? [{ flag_id: other.id, variation_ids: [other.variations[0].id] }]

@@ -12,7 +12,8 @@ const TEST = /(?:^|[^\w.])(?:it|test)$/
 
 /**
  * Returns the citations in the text of a test file. A citation counts only in the title of a test.
- * If any test of the file is skipped, none counts, because the skipped test could be the cited one.
+ * If any test of the file is skipped, no citation counts, because the skipped test could be the
+ * cited one.
  */
 export function citationsIn(text: string): readonly Citation[] {
   const isWhole = !NOT_RUN.test(text)

@@ -36,7 +36,9 @@ class Model {
     this.#references.get(flag)?.add(to)
   }
 
-  /** Returns the keys of visible flags and of everything that their values depend on. */
+  /**
+   * Returns the keys of visible flags and of all flags and segments that their values depend on.
+   */
   get reachable(): ReadonlySet<string> {
     const found = new Set<string>(FLAGS.filter((key) => !this.hidden.has(key)))
     for (const name of found) for (const to of this.#references.get(name) ?? []) found.add(to)
@@ -238,7 +240,7 @@ async function check(changes: readonly Change[]): Promise<void> {
 }
 
 describe('the values for a client key', { timeout: 600_000 }, () => {
-  it('A client key receives the visible part of the values for a server key over every transport', async () => {
+  it('A client key receives the same values as a server key, without hidden flags, over every transport', async () => {
     const numRuns = sized({ full: 300, small: 60 })
     const property = fc.asyncProperty(fc.array(change, { minLength: 3, maxLength: 14 }), check)
     await fc.assert(property, { numRuns })

@@ -108,7 +108,7 @@ describe('clients of an SDK key that ends', () => {
     expect(await statusOf(key)).toBe(401)
     await until(() => client.closedWith() !== undefined)
     expect(client.closedWith()).toBe(CLOSE_CODES.keyRefused)
-    // If the flags are deleted too, a poll may receive that change first.
+    // If the flags are deleted too, a poll can receive that change first.
     expect([200, 401]).toContain(await client.poll)
     expect(Date.now() - started).toBeLessThan(2000)
   })

@@ -97,7 +97,7 @@ it(`A flag that is deleted and recreated ${ROUNDS} times never serves a value of
   for (const seen of [seenBySocket, seenByRequests]) expectNeverOlder(seen)
 }, 60_000)
 
-/** Asserts that no value is of an older flag than the value before it. */
+/** Asserts that no value is of an older flag than the previous value. */
 function expectNeverOlder(seen: readonly unknown[]): void {
   let newest = -1
   for (const value of seen) {

@@ -31,7 +31,7 @@ describe('ScryptPasswordHasher', { timeout: 60_000 }, () => {
   it('Verification takes the same time without a hash as with one', async () => {
     const hasher = new ScryptPasswordHasher({ log2N: 14, r: 8, p: 1 })
     const text = await hasher.hash(PASSWORD)
-    // Compares the shortest times, because longer ones include the load of the machine.
+    // Compares the shortest times, because longer times include the load of the machine.
     const shortest = { unknown: Number.POSITIVE_INFINITY, known: Number.POSITIVE_INFINITY }
     for (let n = 0; n < 10; n += 1) {
       for (const user of ['unknown', 'known'] as const) {

@@ -15,10 +15,13 @@ import { createManagedServer } from '../world/managed-server.ts'
 
 const PIECE = 'x'.repeat(16 * 1024)
 const PIECES = 2000
-/** The maximum number of chunks in buffers: only sockets may buffer, and only a few megabytes. */
+/** The maximum number of chunks in buffers: only sockets can buffer, and only a few megabytes. */
 const HELD_BACK = 800
 
-/** Creates a body of many chunks that records how many were requested and if it has ended. */
+/**
+ * Creates a body of many chunks that records the number of requested chunks, and the end of the
+ * body.
+ */
 function body({ failAt = Number.POSITIVE_INFINITY } = {}) {
   const seen = { requested: 0, ended: false }
   async function* pieces() {

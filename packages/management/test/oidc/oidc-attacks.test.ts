@@ -92,7 +92,7 @@ describe('the return from the identity provider', () => {
     await expectRefused(await returnFromProvider(), INVALID_RESPONSE)
   })
 
-  it('A response to another browser is refused', async () => {
+  it('A response is refused in a browser that did not start the log-in', async () => {
     const eve = new Browser()
     await expectRefused(await returnFromProvider(callback, eve), NOT_STARTED, eve)
     await sendAs(EVE, eve)
@@ -181,7 +181,7 @@ describe('the return from the identity provider', () => {
     await expectRefused(await returnFromProvider(implicit), INVALID_RESPONSE)
   })
 
-  it('Failed responses count towards the limit of log-in attempts, successful ones do not', async () => {
+  it('Failed responses count towards the limit of log-in attempts, but successful responses do not', async () => {
     const address = changed(callback, 'state', 'x')
     const statuses: number[] = []
     for (let attempt = 0; attempt < 51; attempt += 1)

@@ -101,7 +101,7 @@ describe('logging in at an identity provider', () => {
     expect(await identities()).toHaveLength(1)
   })
 
-  it('The e-mail address is read from the ID token if it is there', async () => {
+  it('The e-mail address is read from the ID token if the token contains it', async () => {
     await scene.close()
     scene = await openScene({ provider: { conformIdTokenClaims: false } })
     const { userId } = await scene.addMember('ada@acme.test', 'viewer')
@@ -160,7 +160,7 @@ describe('identities of the provider', () => {
         401,
         {
           statusCode: 401,
-          message: 'This identity does not belong to a user of this server.',
+          message: 'The identity does not belong to a user of this server.',
           data: null,
         },
       ])

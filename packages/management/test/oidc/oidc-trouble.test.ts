@@ -134,7 +134,7 @@ describe('the options for an identity provider', () => {
   const identityProvider = oidcProvider({ issuer: 'https://login.acme.test', ...CLIENT })
   const refusal = (options: ManagedOptions) => () => createManagedServer(options)
 
-  it('An identity provider requires publicUrl and users', () => {
+  it('An identity provider requires users and publicUrl, which must be an origin', () => {
     expect(refusal({ identityProvider })).toThrow(/^identityProvider requires publicUrl/)
     const publicUrl = 'https://flags.acme.test'
     expect(refusal({ identityProvider, publicUrl, users: false })).toThrow(

@@ -132,7 +132,7 @@ describe('environments', () => {
     expect(await world.evaluate(tenant.staging)).toEqual({})
   })
 
-  it('Of twenty concurrent environments with one key exactly one is created', async () => {
+  it('Of twenty concurrent requests to create an environment with the same key, exactly one succeeds', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => send('POST', at, { key: 'same' })),
     )

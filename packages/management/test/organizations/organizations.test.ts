@@ -149,7 +149,7 @@ describe('organizations', () => {
     [`${'b'.repeat(250)}@acme.test`, 'billing_email'],
     ['javascript:alert(1)', 'billing_email'],
     [{ toString: [] }, 'billing_email'],
-  ])('The value %j is refused as %2$s', async (value, field) => {
+  ])('The value %j is refused as %s', async (value, field) => {
     const before = await done('GET', at)
     const answer = await send('PUT', at, { [field]: value })
     expect([answer.status, answer.data.issues[0].path]).toEqual([400, field])

@@ -130,7 +130,7 @@ describe.each(stores)('projects in %s', (_name, openStore) => {
     expect(deletions.map(({ eventType }) => eventType)).toEqual(['project.deleted'])
   })
 
-  it('Of twenty concurrent projects with one key exactly one is created', async () => {
+  it('Of twenty concurrent requests to create a project with the same key, exactly one succeeds', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => send('POST', at, { key: 'same' })),
     )

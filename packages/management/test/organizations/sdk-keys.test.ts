@@ -113,7 +113,7 @@ describe('SDK keys', () => {
 describe('rotation', () => {
   const rotate = (id: string, body: Json = {}) => send('POST', `${at}/${id}/rotate`, body)
 
-  it('A rotation creates a key with the same fields, and the old key expires after a day', async () => {
+  it('A rotation creates a key with the same name, kind and rate limit, and the old key expires in a day', async () => {
     const old = await created({ name: 'Web', kind: 'server', rate_limit: 70 })
     world.hints.length = 0
     const answer = await rotate(old.id)
@@ -139,7 +139,7 @@ describe('rotation', () => {
     }
   })
 
-  it('The old key is valid for the grace period, but not beyond its own expiry', async () => {
+  it('After a rotation, the old key is valid for the grace period, but not beyond its own expiry', async () => {
     const expires_at = inMs(60_000)
     const cases: [Json, Json, Json][] = [
       [{}, { grace_seconds: 0 }, { expires_at: null, revoked_at: inMs(0) }],
@@ -155,7 +155,7 @@ describe('rotation', () => {
     }
   })
 
-  it('The new key of a rotation expires like the old one by default', async () => {
+  it('By default, the new key of a rotation expires at the same time as the old key', async () => {
     const expires_at = inMs(60_000)
     const successorOf = async (body: Json) =>
       (await rotate((await created({ expires_at })).id, body)).data.expires_at
@@ -190,7 +190,7 @@ describe('rotation', () => {
     expect((await send('GET', at)).data.meta.total).toBe(2)
   })
 
-  it('A repeated rotation creates one key and does not return the secret again', async () => {
+  it('A rotation request that is repeated with the same Idempotency-Key creates only one key and hides the secret', async () => {
     const { id } = await created()
     const headers = { 'idempotency-key': 'once' }
     const token = tenant.tokens.admin

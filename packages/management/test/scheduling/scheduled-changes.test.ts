@@ -162,7 +162,7 @@ describe.each(stores)('scheduled changes in %s', (_name, open) => {
     await world.clock.advance(MINUTE_MS)
     await job.run()
     const { change, event } = await failed()
-    const failure = 'The access token of the author, "Acme editor", has ended.'
+    const failure = 'The author "Acme editor" no longer has a valid access token.'
     expect(change).toMatchObject({ status: 'failed', failure })
     expect(event).toMatchObject({ orgId: tenant.orgId, payload: { after: { failure } } })
     expect(await isActive()).toBe(true)
@@ -183,8 +183,8 @@ describe.each(stores)('scheduled changes in %s', (_name, open) => {
   }
 
   it.each([
-    ['was demoted', { role: 'viewer' }, 'The role viewer may not do this.'],
-    ['was removed', null, 'The membership of the author, "Ann", has ended.'],
+    ['was demoted', { role: 'viewer' }, 'The role viewer lacks the permission flags.write.'],
+    ['was removed', null, 'The author "Ann" no longer has a valid membership.'],
   ])('A change fails if its author %s', async (_case, change, failure) => {
     token = tenant.tokens.owner
     const members = `/organizations/${tenant.orgId}/members`
@@ -204,7 +204,7 @@ describe.each(stores)('scheduled changes in %s', (_name, open) => {
 
   const guest = { id: 'g', email: '', name: 'Guest', role: 'editor', orgId: '' } as const
 
-  it('Without findActor, a change is applied with the role that its author had', async () => {
+  it('Without findActor, a change is applied with the recorded role of its author', async () => {
     await scheduleAs({ ...guest, orgId: tenant.orgId })
     await world.clock.advance(MINUTE_MS)
     await job.run()
@@ -215,7 +215,7 @@ describe.each(stores)('scheduled changes in %s', (_name, open) => {
     await scheduleAs({ ...guest, orgId: tenant.orgId })
     await world.clock.advance(MINUTE_MS)
     await dueChangesJob(world.services, async () => undefined).run()
-    const failure = 'The access of the author, "Guest", has ended.'
+    const failure = 'The author "Guest" no longer has a valid host account.'
     expect((await failed()).change).toMatchObject({ status: 'failed', failure })
   })
 

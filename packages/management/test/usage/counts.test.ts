@@ -87,7 +87,7 @@ describe('counting of evaluations', () => {
     expect(await countsOf(scene, TITLE)).toEqual({})
   })
 
-  it('A socket counts all flags at first and then the flags that are pushed', async () => {
+  it('For a socket, all flags are counted when it connects, and later only the flags that are pushed', async () => {
     const client = await openClient(scene)
     await written()
     expect(await countsOf(scene, BANNER)).toEqual({ 'ws TARGETING_MATCH banner-other': 1 })
@@ -107,7 +107,7 @@ describe('counting of evaluations', () => {
     expect(await apiUsage(scene)).toBe(2)
   })
 
-  it('A socket counts only values that are sent, and a merged update once', async () => {
+  it('For a socket, only values that are sent are counted, and a merged update is counted once', async () => {
     const { socket } = await openClient(scene)
     await publish(
       scene.memory,
@@ -128,7 +128,7 @@ describe('counting of evaluations', () => {
     expect(await countsOf(scene, BANNER)).toEqual({ 'ws TARGETING_MATCH banner-other': 1 })
   })
 
-  it('An evaluation in process is counted for all flags or for one', async () => {
+  it('In process, evaluate is counted for every flag, and evaluateFlag only for the requested flag', async () => {
     const { flags, live } = scene
     await flags.evaluate(live, pro)
     await flags.evaluateFlag(live, 'title', free)
@@ -264,7 +264,7 @@ describe('last_evaluated_at', () => {
     return flag?.lastEvaluatedAt
   }
 
-  it('The last evaluation of a flag is rounded down to 15 minutes and written once in each', async () => {
+  it('The time of the last evaluation of a flag is rounded down to a multiple of 15 minutes', async () => {
     const { flags, live, clock, memory, store } = scene
     await memory.storage.insert('flag', { ...flagRecord, projectId: live.projectId })
     const evaluated = async () => {
@@ -282,7 +282,7 @@ describe('last_evaluated_at', () => {
     expect(await evaluated()).toBe('2030-01-01T00:30:00.000Z')
   })
 
-  it('The last evaluation of a flag never moves backwards', async () => {
+  it('The time of the last evaluation of a flag never moves backwards', async () => {
     const { flags, live, memory } = scene
     const later = '2030-01-01T05:00:00.000Z'
     const record = { ...flagRecord, projectId: live.projectId, lastEvaluatedAt: later }

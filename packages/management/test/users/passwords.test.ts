@@ -33,7 +33,7 @@ describe('one-time links', () => {
     expect((await logInWorld.manage('GET', '/audit/verify')).data.valid).toBe(true)
   })
 
-  it('Of several concurrent requests with one link exactly one succeeds', async () => {
+  it('Of several concurrent requests with the same link, exactly one succeeds', async () => {
     const token = await logInWorld.invite('ada@acme.test', 'viewer')
     const passwords = Array.from({ length: 8 }, (_, n) => `password number ${n}`)
     const answers = await Promise.all(
@@ -162,7 +162,7 @@ describe('members of several organizations', () => {
     expect((await me.get(`/organizations/${other.orgId}`)).status).toBe(404)
   })
 
-  it('Of two links that are used concurrently only one sets the password', async () => {
+  it('Of two links that are used concurrently, only one sets the password', async () => {
     const mine = await logInWorld.invite('ada@acme.test', 'admin')
     await inviteThere('ada@acme.test')
     const answers = await Promise.all([

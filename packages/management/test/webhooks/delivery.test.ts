@@ -263,7 +263,8 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
       }
       await eventually(
         async () => {
-          // Slow enough that no claim ends during an attempt that takes one second of real time.
+          // Advances the clock so slowly that no claim ends during an attempt of one second of real
+          // time.
           await sleep(100)
           await clock.advance(2 * SECOND)
           return server.deliveries({ status: 'delivered' })

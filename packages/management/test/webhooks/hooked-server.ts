@@ -21,7 +21,9 @@ export const SECRET_KEY = 'a5'.repeat(32)
 export class HookedServer {
   readonly flags: ManagedServer
   readonly storage: Storage
-  /** Starts at the real time, because receivers compare timestamps with it. */
+  /**
+   * A clock that starts at the real time, because receivers compare timestamps with the real time.
+   */
   readonly clock: FakeClock
   readonly errors: [string, LogFields | undefined][] = []
   /**

@@ -234,7 +234,7 @@ describe('webhooks', () => {
 })
 
 describe.each(stores)('an organization without webhooks in %s', (_name, open) => {
-  it('A change without webhooks reads the webhooks once', async () => {
+  it('A change in an organization without webhooks reads the webhooks only once', async () => {
     const { storage, clean } = open()
     const world = await World.create(storage, { secretKey: SECRET_KEY })
     const { orgId, tokens } = await world.addTenant('Acme')

@@ -67,7 +67,7 @@ export async function createScene(): Promise<Scene> {
   const newKey = { name: 'secret key', kind: 'client' }
   const sdkKey = await done('POST', `${environments}/${mine.live.id}/sdk-keys`, newKey)
   const hook = { url: 'https://hooks.mine.test/secret', event_types: ['*'] }
-  // It subscribes to all events, so its own creation causes a delivery.
+  // The webhook subscribes to all events, so its own creation causes a delivery.
   const webhook = await done('POST', `${organization}/webhooks`, hook)
   // The default environment cannot be deleted.
   await done('PUT', `${environments}/${mine.staging.id}`, { is_default: true })
