@@ -1,4 +1,4 @@
-/** Built files name the chunks of those they import once more; that nothing comes of it is meant. */
+/** Hides warnings about chunks that built files import twice, which is intended. */
 const modifyEsbuildConfig = (config) => ({
   ...config,
   logOverride: { 'ignored-bare-import': 'silent' },
