@@ -18,7 +18,7 @@ export interface OutcomeTable {
    * end of the range and its outcome code or `NOTHING`.
    */
   readonly entries: Int32Array
-  /** The bucketing key of all rollouts in the table. `undefined` if there are none. */
+  /** The bucketing attribute of the first rollout, which all rollouts in the table share. */
   readonly bucketBy: AttributeReference | undefined
 }
 
@@ -59,8 +59,8 @@ export function compileOutcomeTable(rules: readonly (CompiledRule | undefined)[]
 }
 
 /**
- * Returns the hash state of the rollout's salt, or `undefined` if the rollout cannot be in the
- * table.
+ * Returns the hash state of the rollout's salt. Returns `undefined` if the scheme, the ranges or
+ * the salt exclude the rollout from the table. The caller checks the bucketing key.
  */
 function stateOf({ salt, foreign, gradual, ranges }: CompiledRollout): number | undefined {
   if (foreign !== undefined || gradual !== undefined || ranges.length > MAX_SCANNED_RANGES)

@@ -63,7 +63,10 @@ export interface FlagGroup {
    * either are all in one word, or start at the beginning of a word.
    */
   readonly spans: Int32Array
-  /** The rule of each rule row. `undefined` for a row that is padding. */
+  /**
+   * The rule of each rule row (see `condition-index.ts`). `undefined` for an unused row, which is
+   * inserted so that the rows of the next flag start at the beginning of a word.
+   */
   readonly rules: readonly (CompiledRule | undefined)[]
   readonly index: ConditionIndex
   readonly table: OutcomeTable

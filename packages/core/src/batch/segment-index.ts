@@ -4,8 +4,9 @@ import { addTo, packed, type SparseBits } from './bit-set.ts'
 import { type ConditionIndex, indexRuleRows, type RuleRow } from './condition-index.ts'
 
 /**
- * An index of segments that are evaluated together. Their conditions depend only on the texts of
- * attributes. All other segments are evaluated one by one. Created by `indexSegments`.
+ * The index of the segments that rules refer to. A segment is evaluated together with others if its
+ * result depends only on conditions that read the text of an attribute. Every other segment has no
+ * rule rows and is evaluated separately. Created by `indexSegments`.
  */
 export interface SegmentIndex {
   /** All segments, including those without rule rows. `undefined` if a segment does not exist. */

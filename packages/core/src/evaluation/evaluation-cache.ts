@@ -4,7 +4,10 @@ export interface VersionedCache {
   forNextVersion(): VersionedCache
 }
 
-/** The cache of the evaluation of a flag set. It does not change any result. */
+/**
+ * A cache of data structures that make evaluations of a flag set faster. The results are the same
+ * without it.
+ */
 export class EvaluationCache {
   /**
    * The cache of `batch/`. Only `batch/` creates and reads it. `undefined` before its first use.

@@ -46,8 +46,8 @@ export interface CompiledFlag extends Servable {
   /** The outcome while a dependency of the flag cannot be resolved. */
   readonly malformed: Outcome
   /**
-   * The value for each result of `servedBy`: `null` if no variation is served, then the values of
-   * the variations.
+   * The values, indexed by the result of `servedBy`. Index 0 is `null`, for no variation. The
+   * values of `variations` follow in their order.
    */
   readonly values: readonly FlagValue[]
   /** The JSON text `,"flag key":value` of each of `values`. */

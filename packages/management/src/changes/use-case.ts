@@ -207,7 +207,10 @@ interface RequestInput<Input extends AnyInput, I> extends IdLoader<Input, I> {
   readonly given: CallInput<Input>
 }
 
-/** Returns the complete input of a call, and its request with the permission and the ids. */
+/**
+ * Returns the input, with `{}` for an omitted `params` or `query`, and the request: the call, the
+ * permission that the endpoint requires, and the ids of the records to load.
+ */
 function requestOf<Input extends AnyInput, I extends Ids>(
   name: PermittedName,
   call: ChangeCall,

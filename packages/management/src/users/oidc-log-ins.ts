@@ -19,9 +19,9 @@ const COOKIE = 'ff_oidc'
 const WITHIN_SECONDS = 600
 
 /**
- * The content of the cookie that a browser keeps while it is redirected to the provider. The cookie
- * is not signed, because a signature would not prevent attacks: an attacker that can set cookies in
- * another browser could start a log-in and set the signed cookie of that log-in.
+ * The content of the cookie of a browser that was redirected to the provider. The cookie is not
+ * signed, because a signature would not stop an attacker who can set cookies in another user's
+ * browser: the attacker could start a log-in, receive a signed cookie, and set this cookie there.
  */
 const keptCodec = z.strictObject({
   state: z.string(),
@@ -82,9 +82,10 @@ async function startOidcLogIn(
 }
 
 /**
- * Completes the log-in when the browser returns from the provider, and redirects the browser.
- * Throws `UNAUTHENTICATED` for an unknown identity or if this browser did not start the log-in, and
- * `RATE_LIMITED` after too many attempts.
+ * Completes a log-in when the browser returns from the provider. Throws `UNAUTHENTICATED` if the
+ * provider refuses the log-in, the identity is unknown, or this browser did not start the log-in or
+ * has started it too long ago. Throws `RATE_LIMITED` after too many failed attempts, and
+ * `UNAVAILABLE` if the provider cannot be reached.
  */
 async function finishOidcLogIn(
   request: OidcRequest,

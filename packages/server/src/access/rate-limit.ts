@@ -39,7 +39,7 @@ interface Share {
   leased: number
   /** `true` if the rate limiter leases no more requests in this window. */
   exhausted: boolean
-  /** The call of the rate limiter in progress. */
+  /** The call to the rate limiter that is in progress; `undefined` if there is none. */
   leasing: Promise<void> | undefined
 }
 

@@ -50,7 +50,10 @@ interface AnswerInput {
   readonly now: number
 }
 
-/** Evaluates every flag for a context. The caller must record the evaluation. */
+/**
+ * Evaluates every flag for a context. Returns the values as JSON text, with their entity tag. The
+ * evaluation is not counted: the caller passes the result to `UsageRecorder.answered`.
+ */
 export function evaluationAnswer(
   flagSet: FlagSet,
   { context, contextHash, now }: AnswerInput & { readonly context: EvaluationContext },

@@ -76,7 +76,10 @@ class Entry {
   flagSets: FlagSetsByKind | undefined
   /** The last time at which the store had no newer version, in epoch milliseconds. */
   checkedAt = 0
-  /** The context privacy of the environment; `none` before it is read. */
+  /**
+   * The part of observed contexts that may be stored. `none` until the setting of the environment
+   * has been read, so that no context is stored before.
+   */
   privacy: Environment['contextPrivacy'] = 'none'
   privacyReadAt = Number.NEGATIVE_INFINITY
   /** The number of calls of `refreshAll` since the last use. */

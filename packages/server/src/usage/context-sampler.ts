@@ -10,7 +10,10 @@ import { BatchBuffer } from './batch-buffer.ts'
 import { isLongerJson } from './json-length.ts'
 import { keepOutcomes, type PendingSample, personOf, toStoredSamples } from './pending-sample.ts'
 
-/** The maximum number of new contexts of one environment in a batch. */
+/**
+ * The maximum number of contexts of one environment in a batch that this process does not remember
+ * as stored.
+ */
 const MAX_NEW = 100
 
 /**

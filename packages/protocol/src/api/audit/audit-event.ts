@@ -184,7 +184,10 @@ export const auditEvents = {
   'rollout.created': { stream: 'rollout', fields: rolloutCodec },
   'rollout.updated': { stream: 'rollout', fields: rolloutCodec },
   'rollout.deleted': { stream: 'rollout', fields: rolloutCodec },
-  /** The stream is the environment, because the deleted context key must not stay readable. */
+  /**
+   * The stream is the environment. The stream id of a context would contain its key, which must not
+   * stay readable after the deletion.
+   */
   'observed_context.forgotten': { stream: 'environment', fields: forgottenContextsCodec },
   'webhook.created': { stream: 'webhook', fields: webhookCodec },
   'webhook.updated': { stream: 'webhook', fields: webhookCodec },

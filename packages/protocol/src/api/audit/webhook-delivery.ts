@@ -42,9 +42,9 @@ export const webhookDeliveryCodec = record({
   /** The number of attempts that have started. */
   attempts: count,
   /**
-   * The time of the next attempt; `null` if no attempt follows. During an attempt, the time at
-   * which another attempt starts if the result of the current attempt is not recorded, for example
-   * because the server ends.
+   * The time of the next attempt; `null` if none follows. During an attempt, the time of a
+   * replacement, which starts only if the result of the attempt is not stored by then, for example
+   * because the server was stopped.
    */
   nextAttemptAt: timestamp.nullable(),
   /**

@@ -9,7 +9,11 @@ export type Invoice = z.output<typeof invoiceCodec>
 export const invoiceCodec = record({
   id,
   orgId: id,
-  /** The id at the payment provider; `null` if this server created the invoice. */
+  /**
+   * For an invoice of this server: `pending` until the payment provider has accepted or refused the
+   * charge, `draft` if there is no provider to charge or the provider has refused. Otherwise the
+   * status at the payment provider.
+   */
   stripeInvoiceId: z.string().nullable(),
   stripeSubscriptionId: z.string().nullable(),
   /** The amount in the smallest unit of the currency, such as cents. */
