@@ -48,8 +48,8 @@ export interface RolloutStep {
 }
 
 /**
- * Returns the flag of the prerequisite that is not met in these steps. `undefined` if all
- * prerequisites are met, or if the flag does not exist.
+ * Returns the flag of the first prerequisite that is not met. `undefined` if all prerequisites are
+ * met, or if this flag does not exist.
  */
 export function unmetFlagOf(steps: readonly EvaluationStep[]): CompiledFlag | undefined {
   const last = steps.at(-1)

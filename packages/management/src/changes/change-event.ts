@@ -16,7 +16,7 @@ interface EventFields<T extends AuditEventType> {
   readonly after?: AuditedFields<T> | null
 }
 
-/** Creates an audit event from the fields before and after a change, each `null` by default. */
+/** Creates an audit event. `before` and `after` are the fields of the record; by default `null`. */
 export function changeEvent<T extends AuditEventType>(
   type: T,
   id: string,

@@ -55,7 +55,7 @@ export async function restoreFlag(
   })
 }
 
-/** Returns one sentence per reference of the past definition that no longer has a target. */
+/** Returns one sentence for each object that the past definition refers to and that is missing. */
 export async function findLostReferences(
   reader: Reader,
   { projectId }: Environment,
