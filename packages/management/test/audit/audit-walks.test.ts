@@ -54,7 +54,7 @@ describe('Walks through the audit log', () => {
     expect(first?.status).toBe(200)
     for (const { status, headers, message } of others) {
       expect([status, headers['Retry-After']]).toEqual([429, '5'])
-      expect(message).toContain('try again later')
+      expect(message).toContain('Try again later')
     }
     expect((await verify(viewer)).data).toEqual({
       valid: true,

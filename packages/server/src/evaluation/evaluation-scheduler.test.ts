@@ -97,7 +97,7 @@ describe('EvaluationScheduler', () => {
     const keys = [...'abcdefghijklmnopq']
     for (const key of keys) run(key, 10)
     const waiting = keys.slice(0, 16).map((key) => run(key, 10, 4 * MIB))
-    expect(() => run('a', 10, 1)).toThrow('slow requests of this SDK key')
+    expect(() => run('a', 10, 1)).toThrow('Too many slow requests are waiting')
     expect(() => run('q', 10, 1)).toThrow(
       expect.objectContaining({ code: 'RATE_LIMITED', details: { seconds: 1 } }),
     )

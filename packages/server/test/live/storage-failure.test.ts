@@ -72,8 +72,8 @@ describe('A server with an unavailable store', () => {
     await clock.advance(5000)
     expect(journal.lines.sort()).toEqual([
       'error: A flag set could not be updated; the last valid version is kept',
-      'error: The SDK keys cannot be read',
       'error: Some usage could not be written and stays pending',
+      'error: The SDK keys cannot be read',
       'info: A flag set is up to date again',
       'info: The SDK keys can be read again',
       'info: Usage can be written again',
