@@ -87,7 +87,7 @@ const CASES: readonly Case[] = [
       await storage.insert('environment', { ...record, isDefault: true, contextPrivacy: 'none' })
       const change = { kind: 'flag', id: 'flag-1', definition: ${JSON.stringify(DEFINITION.flags[0])} }
       await storage.publish('live', [change], { publishedAt: at, eventId: null })
-      const values = await flags.evaluate({ environmentId: 'live' }, { kind: 'user', key: 'user-1' })
+      const values = await flags.allOrThrow({ environmentId: 'live' }, { kind: 'user', key: 'user-1' })
       const answer = await flags.fetch(new Request('http://flags.test/nowhere'))
       await flags.close()
       return [values['new-checkout'], answer.status]

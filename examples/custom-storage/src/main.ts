@@ -33,13 +33,13 @@ try {
   const params = { projectId }
   await management.createFlag({ params, body: { key: 'new-checkout', type: 'boolean' } })
   const environmentId = environments[0]?.id ?? ''
-  assert.equal((await flags.evaluate({ environmentId }, {}))['new-checkout'], false)
+  assert.equal((await flags.allOrThrow({ environmentId }, {}))['new-checkout'], false)
   await flags.close()
 
   // Simulates a process that was killed during a write, so that the line is incomplete.
   await appendFile(path, '[["insert","flag",{"id":')
   const again = createFlagServer({ storage: logStorage(path) })
-  assert.equal((await again.evaluate({ environmentId }, {}))['new-checkout'], false)
+  assert.equal((await again.allOrThrow({ environmentId }, {}))['new-checkout'], false)
   await again.close()
   console.log('The log was read again, and the data is complete.')
 } finally {

@@ -18,7 +18,7 @@ const app = express()
 app.use(express.json())
 app.use('/flags', toNodeHandler(flags))
 app.get('/', async (_request, response) => {
-  const { maintenance } = await flags.evaluate({ environmentId }, {})
+  const { maintenance } = await flags.allOrThrow({ environmentId }, {})
   response.send(maintenance === true ? 'Back soon.' : 'Welcome.')
 })
 

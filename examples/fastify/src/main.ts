@@ -21,7 +21,7 @@ app.all('/flags/*', (request, reply) => {
   serveFlags(Object.assign(request.raw, { body: request.body }), reply.raw)
 })
 app.get('/', async () => {
-  const { maintenance } = await flags.evaluate({ environmentId }, {})
+  const { maintenance } = await flags.allOrThrow({ environmentId }, {})
   return maintenance === true ? 'Back soon.' : 'Welcome.'
 })
 app.addHook('onClose', () => flags.close())

@@ -23,7 +23,7 @@ attachWebSocket(server, flags)
 
 async function greet(plan: string | string[] = 'free'): Promise<string> {
   const context = { kind: 'user', key: 'user-1', plan: String(plan) }
-  const { 'new-greeting': isNew } = await flags.evaluate({ environmentId }, context)
+  const { 'new-greeting': isNew } = await flags.allOrThrow({ environmentId }, context)
   return isNew === true ? 'Good to see you!' : 'Hello.'
 }
 // #endregion

@@ -1,19 +1,17 @@
-import {
-  type EvaluationContext,
-  type EvaluationDetail,
-  evaluateFlag,
-  FlagError,
-  parseContext,
-} from '@ff/core'
-import { detailsOf, valuesOf } from '@ff/core/all-flags'
+import { type EvaluationContext, type EvaluationDetail, FlagError, type FlagValue } from '@ff/core'
 import { type FlagValues, SDK_PATHS } from '@ff/protocol/sdk'
 import { addressOf, type Client } from './access/client.ts'
 import { ConnectionThrottle, spreadSeconds } from './access/connection-throttle.ts'
 import { RequestLimiter } from './access/rate-limit.ts'
-import { type FlagSetScope, SdkKeyVerifier } from './access/sdk-keys.ts'
-import { evaluateTimed } from './evaluation/evaluated.ts'
+import { SdkKeyVerifier } from './access/sdk-keys.ts'
+import type { EnvironmentRef } from './evaluation/environment-resolver.ts'
 import { EvaluationScheduler } from './evaluation/evaluation-scheduler.ts'
 import { FlagSetCache } from './evaluation/flag-set-cache.ts'
+import {
+  type FlagDetail,
+  InProcessEvaluator,
+  type ValueLike,
+} from './evaluation/in-process-evaluator.ts'
 import { toSocketRefusal } from './http/error-reply.ts'
 import type { Exchange, Reply } from './http/exchange.ts'
 import { createFetch } from './http/fetch.ts'
@@ -41,12 +39,6 @@ import { UsageRecorder } from './usage/usage-recorder.ts'
 /** The longest time that a stopping server waits for requests in progress. */
 const DRAIN_WITHIN_MS = 5000
 
-/** A reference to an environment. */
-export interface EnvironmentRef {
-  /** The id of the environment, a UUID. */
-  readonly environmentId: string
-}
-
 /**
  * A feature-flag server. It can be mounted in an application, and the application can call it
  * directly.
@@ -55,7 +47,7 @@ export interface EnvironmentRef {
  * const flags = createFlagServer({ ...sqlite({ path: 'flags.db' }), basePath: '/flags' })
  * app.use('/flags', toNodeHandler(flags))
  * attachWebSocket(httpServer, flags)
- * await flags.evaluate({ environmentId }, { kind: 'user', key: 'user-1' })
+ * await flags.value({ project: 'shop', environment: 'live' }, 'new-checkout', context, false)
  */
 export class FlagServer<As = unknown> {
   /**
@@ -71,9 +63,9 @@ export class FlagServer<As = unknown> {
   readonly as: As
   readonly #options: ResolvedOptions
   readonly #metrics = new Metrics()
-  readonly #cache: FlagSetCache
   readonly #keys: SdkKeyVerifier
   readonly #usage: UsageRecorder
+  readonly #evaluator: InProcessEvaluator
   readonly #sessions = new SessionRegistry()
   readonly #connectionOptions: SocketConnectionOptions
   /** All open sockets, with or without a session. */
@@ -88,14 +80,13 @@ export class FlagServer<As = unknown> {
 
   constructor(options: ResolvedOptions, plane?: ManagementPlane<As>) {
     const { storage, changeFeed, rateLimiter, clock, logger } = options
-    const { maxLiveClients: clients, maxHeldContextBytes: bytes } = options
-    const metrics = this.#metrics
-    const sessions = this.#sessions
+    const [metrics, sessions] = [this.#metrics, this.#sessions]
     const cache = new FlagSetCache({ storage, logger, clock })
     const keys = new SdkKeyVerifier({ storage, clock, logger })
     const limiter = new RequestLimiter({ limiter: rateLimiter, clock, logger })
     const usage = new UsageRecorder({ storage, cache, metrics, clock, logger })
     const scheduler = new EvaluationScheduler({ clock, limiter })
+    const { maxLiveClients: clients, maxHeldContextBytes: bytes } = options
     const budget = new ClientBudget({ clients, bytes })
     const pending = new PendingSockets({ perAddress: options.maxPendingSocketsPerAddress })
     const whenReady = () => this.#whenReady()
@@ -108,16 +99,18 @@ export class FlagServer<As = unknown> {
       throttle: new ConnectionThrottle({ clock, perSecond: options.maxNewSocketsPerSecond }),
       toRefusal: (error) => this.#toRefusal(error),
     }
-    const instance = new Instance({ cache, sessions })
-    const management = plane?.connect({ ...options, metrics, instance })
+    const services = { ...options, metrics, instance: new Instance({ cache, sessions }) }
+    const management = plane?.connect(services)
     const jobs = new Jobs(management?.jobs ?? [], { clock, logger })
-    const sockets = this.#sockets
-    watchServer(metrics, { cache, sessions, budget, sockets, pending, jobs, usage })
+    const watched = { cache, sessions, budget, pending, jobs, usage, sockets: this.#sockets }
+    watchServer(metrics, watched)
     this.as = management?.as as As
     this.#options = options
-    this.#cache = cache
     this.#keys = keys
     this.#usage = usage
+    const isReady = () => this.#state === 'started'
+    const state = { isReady, start: () => this.start() }
+    this.#evaluator = new InProcessEvaluator({ ...live, ...state, storage, logger })
     this.#management = management
     this.#jobs = jobs
     this.#broadcaster = new Broadcaster({ changeFeed, cache, keys, sessions, clock })
@@ -166,32 +159,62 @@ export class FlagServer<As = unknown> {
   }
 
   /**
-   * Returns the value of every flag for a context. Throws `INVALID_CONTEXT`, or `NOT_FOUND` if the
-   * environment does not exist.
+   * Returns the value of a flag for a context; the fallback if the flag has no value of the
+   * fallback's type, or cannot be evaluated. Never throws or rejects: with an unknown environment
+   * or flag, an invalid context, a store that fails before the flags were loaded, or a closed
+   * server, it resolves with the fallback and logs a warning.
+   *
+   * @example
+   * await flags.value({ project: 'shop', environment: 'live' }, 'new-checkout', context, false)
    */
-  async evaluate(environment: EnvironmentRef, context: EvaluationContext): Promise<FlagValues> {
-    const { scope, flagSet, parsed } = await this.#request(environment, context)
-    const evaluated = evaluateTimed({ flagSet, context: parsed, now: this.clock.now() })
-    this.#usage.evaluated(scope, 'sdk', evaluated)
-    return valuesOf(evaluated.evaluation)
+  async value<T extends FlagValue>(
+    environment: EnvironmentRef,
+    flagKey: string,
+    context: EvaluationContext,
+    fallback: T,
+  ): Promise<ValueLike<T>> {
+    const request = { flagKey, context, fallback }
+    return (await this.#evaluator.detail(environment, request)).value
   }
 
   /**
-   * Returns the value of one flag for a context, with the reason for it. An unknown flag has the
-   * reason `ERROR`. Throws `INVALID_CONTEXT`, or `NOT_FOUND` if the environment does not exist.
+   * Returns the value of a flag, or the fallback, with the reason. Never throws or rejects; see
+   * `value`. If the value is the fallback because of an error, the reason is `ERROR`, and
+   * `errorCode` and `errorMessage` describe the error.
    */
-  async evaluateFlag(
+  detail<T extends FlagValue>(
+    environment: EnvironmentRef,
+    flagKey: string,
+    context: EvaluationContext,
+    fallback: T,
+  ): Promise<FlagDetail<ValueLike<T>>> {
+    return this.#evaluator.detail(environment, { flagKey, context, fallback })
+  }
+
+  /**
+   * Returns the value of every flag for a context; an empty object if the flags cannot be
+   * evaluated. Never throws or rejects; see `value`.
+   */
+  all(environment: EnvironmentRef, context: EvaluationContext): Promise<FlagValues> {
+    return this.#evaluator.all(environment, context)
+  }
+
+  /**
+   * Returns the value of a flag with the reason. Throws `NOT_FOUND` if the environment or the flag
+   * does not exist, `INVALID_CONTEXT`, and `UNAVAILABLE` if the flags cannot be loaded or the
+   * server is closed. A flag that cannot serve a value has the value `null`.
+   */
+  detailOrThrow(
     environment: EnvironmentRef,
     flagKey: string,
     context: EvaluationContext,
   ): Promise<EvaluationDetail> {
-    const { scope, flagSet, parsed } = await this.#request(environment, context)
-    const now = this.clock.now()
-    const evaluated = evaluateTimed({ flagSet, context: parsed, now, flagKeys: [flagKey] })
-    const [detail] = detailsOf(evaluated.evaluation)
-    if (detail === undefined) return evaluateFlag(flagSet, flagKey, parsed, now)
-    this.#usage.evaluated(scope, 'sdk', evaluated)
-    return detail
+    return this.#evaluator.detailOrThrow(environment, flagKey, context)
+  }
+
+  /** Returns the value of every flag for a context. Throws like `detailOrThrow`. */
+  allOrThrow(environment: EnvironmentRef, context: EvaluationContext): Promise<FlagValues> {
+    return this.#evaluator.allOrThrow(environment, context)
   }
 
   /**
@@ -220,16 +243,6 @@ export class FlagServer<As = unknown> {
   close(): Promise<void> {
     this.#closing ??= this.#end()
     return this.#closing
-  }
-
-  /** Prepares an evaluation in process, and counts it as a request. */
-  async #request({ environmentId }: EnvironmentRef, context: EvaluationContext) {
-    await this.#whenReady()
-    const parsed = parseContext(context)
-    const scope: FlagSetScope = { environmentId, kind: 'server' }
-    const flagSet = await this.#cache.get(scope)
-    this.#usage.requested(scope)
-    return { scope, flagSet, parsed }
   }
 
   #toRefusal(error: unknown): SocketRefusal {

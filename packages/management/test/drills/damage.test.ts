@@ -120,7 +120,9 @@ async function servedFrom(path: string, environmentId: string): Promise<string> 
   const flags = createManagedServer(sqlite({ path }))
   try {
     await flags.start()
-    return JSON.stringify(await flags.evaluate({ environmentId }, { kind: 'user', key: 'user-1' }))
+    return JSON.stringify(
+      await flags.allOrThrow({ environmentId }, { kind: 'user', key: 'user-1' }),
+    )
   } catch (error) {
     if (isFlagError(error)) return error.message
     throw error

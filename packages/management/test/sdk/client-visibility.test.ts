@@ -200,7 +200,7 @@ describe.each(stores)('flags that are not visible to clients, in %s', (_name, op
     await create(shop, 'secret', { client_visible: false })
     await answers(shop)
     const environment = { environmentId: shop.mine.live }
-    expect(await shop.flags.evaluate(environment, CONTEXT)).toHaveProperty('secret')
+    expect(await shop.flags.allOrThrow(environment, CONTEXT)).toHaveProperty('secret')
     const answer = await call(shop.flags, '/evaluator/flag-set', {
       method: 'GET',
       key: shop.mine.serverKey,
@@ -213,7 +213,7 @@ describe.each(stores)('flags that are not visible to clients, in %s', (_name, op
     const shop = await openShop()
     const secret = await create(shop, 'secret', { client_visible: false })
     const environment = { environmentId: shop.mine.live }
-    while (!('secret' in (await shop.flags.evaluate(environment, CONTEXT)))) await settle()
+    while (!('secret' in (await shop.flags.allOrThrow(environment, CONTEXT)))) await settle()
     for (let n = 0; n < 5; n += 1)
       await evaluate(shop.flags, shop.mine.clientKey, { ...CONTEXT, n })
     const requested = async (flagId: string) => {

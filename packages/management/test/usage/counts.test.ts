@@ -128,11 +128,11 @@ describe('counting of evaluations', () => {
     expect(await countsOf(scene, BANNER)).toEqual({ 'ws TARGETING_MATCH banner-other': 1 })
   })
 
-  it('In process, evaluate is counted for every flag, and evaluateFlag only for the requested flag', async () => {
+  it('In process, all is counted for every flag, and detail only for the requested flag', async () => {
     const { flags, live } = scene
-    await flags.evaluate(live, pro)
-    await flags.evaluateFlag(live, 'title', free)
-    await flags.evaluateFlag(live, 'no such flag', free)
+    await flags.allOrThrow(live, pro)
+    await flags.detailOrThrow(live, 'title', free)
+    await flags.detail(live, 'no such flag', free, null)
     await written()
     expect(await countsOf(scene, BANNER)).toEqual({ 'sdk TARGETING_MATCH banner-other': 1 })
     expect(await countsOf(scene, TITLE)).toEqual({ 'sdk STATIC title-shop': 2 })

@@ -131,7 +131,7 @@ async function serveFlags(): Promise<Serving> {
   })
   await flags.start()
   // The first evaluation loads the environment, so that its memory is not attributed to clients.
-  await flags.evaluate(live, {})
+  await flags.allOrThrow(live, {})
   const server = createServer(toNodeHandler(flags))
   attachWebSocket(server, flags)
   return {

@@ -10,6 +10,12 @@ import { MAX_MESSAGE_BYTES } from '@ff/protocol/sdk'
 /** The maximum number of recently verified SDK keys that are cached in plain text. */
 export const MAX_REMEMBERED_KEYS = 10_000
 
+/** The maximum number of references to environments by keys that are cached. */
+export const MAX_RESOLVED_ENVIRONMENTS = 1000
+
+/** The maximum number of fallbacks whose last log line is remembered. */
+export const MAX_LOGGED_FALLBACKS = 1000
+
 /** The maximum total size, in bytes, of the queued request bodies of one SDK key. */
 export const MAX_QUEUED_BYTES_OF_KEY = 4 * 1024 * 1024
 

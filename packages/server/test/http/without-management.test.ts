@@ -22,7 +22,7 @@ describe('A server without a management plane', () => {
   it('A server without a management plane evaluates over HTTP and in process.', async () => {
     expect((await evaluate(flags, live.sdkKey, {})).body).toEqual({ banner: 'hello' })
     const { environmentId } = live
-    expect({ ...(await flags.evaluate({ environmentId }, {})) }).toEqual({ banner: 'hello' })
+    expect({ ...(await flags.allOrThrow({ environmentId }, {})) }).toEqual({ banner: 'hello' })
     expect(flags.as).toBeUndefined()
   })
 

@@ -101,7 +101,7 @@ describe('Arbitrary sequences of events', { timeout: LONGEST_MS }, () => {
         socket.drain()
         await clock.advance(9999)
         expect(socket.closedWith).toBeUndefined()
-        expect(receivedValues(socket)).toEqual({ ...(await flags.evaluate(live, context)) })
+        expect(receivedValues(socket)).toEqual({ ...(await flags.allOrThrow(live, context)) })
         const versions = socket.messages.flatMap((one) => (one.type === 'flags' ? one.version : []))
         expect(versions).toEqual([...versions].sort((a, b) => a - b))
         await flags.close()
@@ -145,7 +145,7 @@ describe('Arbitrary sequences of events', { timeout: LONGEST_MS }, () => {
             else if (scheduler.count() > 0) await scheduler.waitOne()
             await settle()
             for (const { flags, counts } of instances) {
-              counts.push(Number((await flags.evaluate(live, context))['count']))
+              counts.push(Number((await flags.allOrThrow(live, context))['count']))
             }
           }
           await clock.advance(9999)
@@ -157,7 +157,7 @@ describe('Arbitrary sequences of events', { timeout: LONGEST_MS }, () => {
             for (const seen of [received, counts])
               expect(seen).toEqual(seen.toSorted((a, b) => a - b))
             expect(received.at(-1)).toBe(count)
-            expect(await flags.evaluate(live, context)).toEqual({ count: String(count) })
+            expect(await flags.allOrThrow(live, context)).toEqual({ count: String(count) })
             await flags.close()
           }
         },

@@ -163,14 +163,14 @@ describe('An invalid flag set in the store', () => {
   })
 
   it('A large invalid flag set affects only its own environment', async () => {
-    await flags.evaluate(staging, {})
+    await flags.allOrThrow(staging, {})
     await banner()
     const many = Array.from({ length: 2000 }, (_, index) => textFlag(`flag-${index}`, 'value'))
     await poison(...many, { ...textFlag('last', 'value'), rules: null })
     expect(await banner()).toEqual({ banner: 'hello' })
     await publish(memory, staging.environmentId, flagChange(textFlag('title', 'shop')))
     await settle()
-    expect(await flags.evaluate(staging, {})).toEqual({ title: 'shop' })
+    expect(await flags.allOrThrow(staging, {})).toEqual({ title: 'shop' })
     await poison({ ...textFlag('last', 'value') })
     // A large version is checked and compiled in time slices.
     for (const start = Date.now(); Date.now() - start < 5000; await settle()) {
@@ -200,7 +200,7 @@ describe('An invalid flag set in the store', () => {
   })
 
   it('A flag set with faults is served if there was no valid flag before', async () => {
-    await flags.evaluate(staging, {})
+    await flags.allOrThrow(staging, {})
     const faulty = textFlag('banner', 'hello', [{ segmentId: 'nowhere' }])
     await publish(
       memory,
@@ -209,7 +209,7 @@ describe('An invalid flag set in the store', () => {
       flagChange(textFlag('title', 'shop')),
     )
     await settle()
-    expect(await flags.evaluate(staging, {})).toEqual({ banner: 'hello', title: 'shop' })
+    expect(await flags.allOrThrow(staging, {})).toEqual({ banner: 'hello', title: 'shop' })
     expect(journal.lines).toEqual(['error: A flag set has faults'])
   })
 
@@ -218,14 +218,14 @@ describe('An invalid flag set in the store', () => {
     const faulty = textFlag('banner', 'hello', [{ conditions }])
     await publish(memory, staging.environmentId, flagChange(faulty))
     const context = { kind: 'user', ip: '192.0.2.1' }
-    expect(await flags.evaluate(staging, context)).toEqual({ banner: 'hello' })
+    expect(await flags.allOrThrow(staging, context)).toEqual({ banner: 'hello' })
     const changed = textFlag('banner', 'changed', [{ conditions }])
     await publish(memory, staging.environmentId, flagChange(textFlag('title', 'shop')))
     await settle()
-    expect(await flags.evaluate(staging, context)).toEqual({ banner: 'hello', title: 'shop' })
+    expect(await flags.allOrThrow(staging, context)).toEqual({ banner: 'hello', title: 'shop' })
     await publish(memory, staging.environmentId, flagChange(changed))
     await settle()
-    expect(await flags.evaluate(staging, context)).toEqual({ banner: 'changed', title: 'shop' })
+    expect(await flags.allOrThrow(staging, context)).toEqual({ banner: 'changed', title: 'shop' })
     expect(journal.lines).toEqual(['error: A flag set has faults'])
   })
 

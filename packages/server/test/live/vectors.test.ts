@@ -22,7 +22,7 @@ describe.each(files)('%s over every transport', (_name, file) => {
       const { flags, sdkKey, environmentId } = await serve(file.flagSet, nowOf(file, vector))
       const { context } = vector
       const expected = sortedText(
-        vector.expect ?? (await flags.evaluate({ environmentId }, context)),
+        vector.expect ?? (await flags.allOrThrow({ environmentId }, context)),
       )
       expect(sortedText((await evaluate(flags, sdkKey, context)).body)).toBe(expected)
       // A poll with an unknown `since` receives an immediate reply.

@@ -46,8 +46,8 @@ describe('POST /evaluator/evaluate', () => {
     if (definition === undefined) throw new Error('nothing published')
     const expected = valuesOf(evaluateAll(compileFlagSet(definition), user, parts.clock.now()))
     expect((await evaluate(flags, live.sdkKey, user)).body).toEqual({ ...expected })
-    expect(await flags.evaluate(live, user)).toEqual(expected)
-    expect(await flags.evaluateFlag(live, 'banner', user)).toMatchObject({
+    expect(await flags.allOrThrow(live, user)).toEqual(expected)
+    expect(await flags.detailOrThrow(live, 'banner', user)).toMatchObject({
       value: 'other',
       reason: 'TARGETING_MATCH',
       ruleId: 'rule-banner-0',
@@ -55,11 +55,11 @@ describe('POST /evaluator/evaluate', () => {
   })
 
   it('An evaluation in process rejects an unknown environment and an invalid context', async () => {
-    await expect(flags.evaluate({ environmentId: 'none' }, user)).rejects.toMatchObject({
+    await expect(flags.allOrThrow({ environmentId: 'none' }, user)).rejects.toMatchObject({
       code: 'NOT_FOUND',
     })
     const wrong = { kind: '' } as never
-    await expect(flags.evaluate(live, wrong)).rejects.toMatchObject({ code: 'INVALID_CONTEXT' })
+    await expect(flags.allOrThrow(live, wrong)).rejects.toMatchObject({ code: 'INVALID_CONTEXT' })
   })
 
   it('An evaluation returns 304 for the current tag, strong, weak or in a list', async () => {

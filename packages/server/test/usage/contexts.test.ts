@@ -77,7 +77,7 @@ describe('Context samples', () => {
     expect(await seen()).toEqual(['user-1 ws 1'])
     await poll(flags, live.sdkKey, { context: free, since: '"0.0-x-x"' })
     expect(await seen()).toEqual(['user-1 ws 1', 'user-2 poll 1'])
-    await flags.evaluate(live, pro)
+    await flags.allOrThrow(live, pro)
     expect(await seen()).toEqual(['user-1 sdk 2', 'user-2 poll 1'])
     const tag = (await say(free)).headers.get('etag')
     await evaluate(flags, live.sdkKey, free, { 'if-none-match': tag })
@@ -85,7 +85,7 @@ describe('Context samples', () => {
   })
 
   it('The sample of a single evaluated flag contains the result of that flag', async () => {
-    await scene.flags.evaluateFlag(scene.live, 'title', pro)
+    await scene.flags.detailOrThrow(scene.live, 'title', pro)
     await written()
     expect(await kept()).toMatchObject([{ variationResults: '{"title":"shop"}', source: 'sdk' }])
   })
@@ -105,7 +105,7 @@ describe('Context samples', () => {
 
   it('A sample contains the context at the time of the evaluation, even if the caller changes it later', async () => {
     const context = { ...pro }
-    await scene.flags.evaluate(scene.live, context)
+    await scene.flags.allOrThrow(scene.live, context)
     context.key = 'somebody else'
     await written()
     expect(await kept()).toMatchObject([{ key: 'user-1', contextJson: pro }])

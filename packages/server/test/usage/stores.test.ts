@@ -21,7 +21,7 @@ describe.each(stores)('Usage in %s', (_name, open) => {
     for (const [index, flags] of servers.entries()) {
       await evaluate(flags, live.sdkKey, pro)
       await evaluate(flags, live.sdkKey, { ...pro, key: `other-${index}` })
-      await flags.evaluateFlag(live, 'title', pro)
+      await flags.detailOrThrow(live, 'title', pro)
     }
     await Promise.all(servers.map((flags) => flags.close()))
     const scene = { memory: store, live, orgId }

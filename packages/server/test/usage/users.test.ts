@@ -51,9 +51,9 @@ describe('Unique users', () => {
 
   it('The users of a flag include the contexts for which only that flag was evaluated', async () => {
     const { flags, live } = scene
-    await flags.evaluate(live, pro)
-    await flags.evaluateFlag(live, 'banner', free)
-    await flags.evaluateFlag(live, 'banner', pro)
+    await flags.allOrThrow(live, pro)
+    await flags.detailOrThrow(live, 'banner', free)
+    await flags.detailOrThrow(live, 'banner', pro)
     await written()
     expect([await usersOf(BANNER), await usersOf(TITLE)]).toEqual([2, 1])
   })
