@@ -4,13 +4,17 @@ import { evaluateFlag } from './evaluation/evaluate.ts'
 import type { FlagSet } from './evaluation/flag-set.ts'
 import type { EvaluationContext } from './model/context.ts'
 import { FlagError } from './model/errors.ts'
-import type { FlagValues } from './model/value.ts'
+import type { FlagValues, FlagValueType } from './model/value.ts'
 
 /** The expected type of a flag. Created by `bool`, `text`, `number`, `oneOf` and `json`. */
 export interface FlagType<Value> {
+  /** The type of the values of the flag. */
+  readonly type: FlagValueType
   /** The value that is used if the flag serves no value or a value of another type. */
   readonly fallback: Value
   readonly isValue: (value: unknown) => value is Value
+  /** All values that the flag can have; absent if these are not known. */
+  readonly values?: readonly Value[]
 }
 
 /** An `EvaluationDetail` with a value of the expected type. */
@@ -23,6 +27,8 @@ export interface TypedDetail<Value> extends Omit<EvaluationDetail, 'value'> {
  * milliseconds.
  */
 export interface DefinedFlags<Values> {
+  /** The type of each flag, by flag key. */
+  readonly types: { readonly [Key in keyof Values]: FlagType<Values[Key]> }
   /**
    * Returns the value of one flag, or its fallback if the flag has no value of the expected type.
    * Throws `NOT_FOUND` if `flagKey` is not one of the defined flags.
@@ -54,17 +60,19 @@ export interface DefinedFlags<Values> {
 
 /** Creates the type of a boolean flag. */
 export function bool(fallback: boolean): FlagType<boolean> {
-  return { fallback, isValue: (value) => typeof value === 'boolean' }
+  const isValue = (value: unknown) => typeof value === 'boolean'
+  return { type: 'boolean', fallback, isValue, values: [true, false] }
 }
 
 /** Creates the type of a flag with any text as its value. */
 export function text(fallback: string): FlagType<string> {
-  return { fallback, isValue: (value) => typeof value === 'string' }
+  return { type: 'string', fallback, isValue: (value) => typeof value === 'string' }
 }
 
 /** Creates the type of a flag with a finite number as its value. */
 export function number(fallback: number): FlagType<number> {
-  return { fallback, isValue: (value): value is number => Number.isFinite(value) }
+  const isValue = (value: unknown): value is number => Number.isFinite(value)
+  return { type: 'number', fallback, isValue }
 }
 
 /** Creates the type of a flag with one of these texts as its value. The first is the fallback. */
@@ -73,7 +81,8 @@ export function oneOf<const Value extends string>(
   ...others: readonly Value[]
 ): FlagType<Value> {
   const values: ReadonlySet<unknown> = new Set([fallback, ...others])
-  return { fallback, isValue: (value): value is Value => values.has(value) }
+  const isValue = (value: unknown): value is Value => values.has(value)
+  return { type: 'string', fallback, isValue, values: [fallback, ...others] }
 }
 
 /** Creates the type of a flag with any JSON as its value. The fallback is `null`. */
@@ -90,7 +99,7 @@ export function json<Value>(
   fallback: Value | null = null,
   isValue = (value: unknown): value is Value => value !== null || fallback === null,
 ): FlagType<Value | null> {
-  return { fallback, isValue }
+  return { type: 'json', fallback, isValue }
 }
 
 /**
@@ -127,6 +136,7 @@ export function defineFlags<Values extends Readonly<Record<string, unknown>>>(
   }
 
   const flags: DefinedFlags<Record<string, unknown>> = {
+    types,
     detail,
     allFrom,
     value: (flagSet, flagKey, context, now) => detail(flagSet, flagKey, context, now).value,

@@ -11,6 +11,7 @@ import {
   type AuthenticateBearer,
   type FindActor,
   tokenAuthenticator,
+  withAdminToken,
 } from './access/actors.ts'
 import { createManagementHandler } from './api/management-handler.ts'
 import { createUseCases, type UseCases } from './api/use-cases.ts'
@@ -21,6 +22,7 @@ import { billingJob } from './billing/billing-job.ts'
 import type { ChangeServices } from './changes/apply-change.ts'
 import { PublishCheck } from './changes/publish-check.ts'
 import type { PermittedName, UseCase } from './changes/use-case.ts'
+import { ensureProject, type ProjectSetUp } from './organizations/ensure-project.ts'
 import { retentionJob } from './organizations/retention.ts'
 import type { IdentityProvider } from './ports/identity-provider.ts'
 import type { PasswordHasher } from './ports/password-hasher.ts'
@@ -59,6 +61,11 @@ export interface ManagementOptions {
   readonly payments?: Payments
   /** If `false`, users cannot log in and the paths `/auth/*` do not exist. */
   readonly users?: false
+  /**
+   * A token with all permissions, for scripts and for emergencies: 16 to 512 visible ASCII
+   * characters. Without it, only the tokens of `authenticateBearer` are valid.
+   */
+  readonly adminToken?: string | undefined
   /** The administrator of the installation. Role and password are set at each start. */
   readonly administrator?: Administrator
   /**
@@ -87,9 +94,10 @@ export type ManagementUseCases = {
 }
 
 /** Returns the use cases that act as `actor`, for calls in process. */
-export type As = (actor: Actor) => ManagementUseCases
+export type As = (actor: Actor) => ManagementUseCases & ProjectSetUp
 
 const DEFAULT_RATE_LIMIT = 600
+const ADMIN_TOKEN = /^[\x21-\x7e]{16,512}$/
 
 /** The validated options, with defaults. */
 interface CheckedOptions extends ManagementOptions {
@@ -113,6 +121,7 @@ export function createManagement(options: ManagementOptions): ManagementPlane<As
 function checkOptions(options: ManagementOptions): CheckedOptions {
   const { administrator, secretKey, managementRateLimit = DEFAULT_RATE_LIMIT } = options
   assertLimit('managementRateLimit', managementRateLimit, 1)
+  assertAdminToken(options)
   assertUsers(options)
   assertPublicUrl(options)
   return {
@@ -121,6 +130,11 @@ function checkOptions(options: ManagementOptions): CheckedOptions {
     managementRateLimit,
     secretKeys: secretKey === undefined ? undefined : parseSecretKeys(secretKey),
   }
+}
+
+function assertAdminToken({ adminToken }: ManagementOptions): void {
+  if (adminToken === undefined || ADMIN_TOKEN.test(adminToken)) return
+  throw refused('adminToken must be 16 to 512 visible ASCII characters without spaces.')
 }
 
 function assertUsers({ users, administrator, passwordHasher }: ManagementOptions): void {
@@ -147,7 +161,7 @@ function refused(message: string): FlagError {
 
 function connect(options: CheckedOptions, server: ServerServices): ConnectedManagementPlane<As> {
   const { administrator, payments, passwordHasher, webhookSender, secretKeys } = options
-  const { storage, changeFeed, clock, logger, basePath, trustProxy, rateLimiter } = server
+  const { storage, changeFeed, clock, logger, basePath, trustProxy, rateLimiter, start } = server
   const publicUrl = options.publicUrl && options.publicUrl.replace(/\/$/, '') + basePath
   const credentialAttempts = new CredentialAttempts({ clock, trustProxy })
   const logIn = createLogIn(options, { ...server, publicUrl, credentialAttempts })
@@ -164,12 +178,13 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
     // A closure, because the dispatcher is created later: it depends on the use cases.
     wakeWebhooks: () => webhooks.wake(),
   }
-  const as: As = (actor) => bindUseCases(useCases, changeServices, actor)
+  const as: As = (actor) => bindUseCases(useCases, { services: changeServices, start, actor })
   const webhooks = new WebhookDispatcher({
     ...{ storage, clock, logger, webhookSender, secretBox },
     switchOff: ({ id: webhookId, orgId, revision: expectedRevision }) => {
       const params = { orgId, webhookId }
-      return as(DISPATCHER).updateWebhook({ params, body: { isActive: false }, expectedRevision })
+      const input = { params, body: { isActive: false }, expectedRevision }
+      return useCases.updateWebhook(changeServices, { actor: DISPATCHER }, input)
     },
   })
   return {
@@ -179,7 +194,7 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
       ...{ useCases, changeServices, logIn, credentialAttempts, basePath, trustProxy },
       ...{ storage, clock, logger, rateLimiter, metrics: server.metrics },
       managementRateLimit: options.managementRateLimit,
-      authenticateBearer: options.authenticateBearer ?? tokenAuthenticator(storage, clock, logger),
+      authenticateBearer: authenticatorOf(options, server),
     }),
     async start() {
       if (!administrator || !passwordHasher) return
@@ -222,13 +237,39 @@ function createLogIn(
   return new LogInService({ ...dependencies, passwordHasher, secretKeys, cookiePath })
 }
 
+function authenticatorOf(
+  { adminToken, authenticateBearer }: ManagementOptions,
+  { storage, clock, logger }: ServerServices,
+): AuthenticateBearer {
+  const next = authenticateBearer ?? tokenAuthenticator(storage, clock, logger)
+  return withAdminToken(adminToken, next)
+}
+
+interface Binding {
+  readonly actor: Actor
+  readonly services: ChangeServices
+  /** Called before each use case. */
+  readonly start: () => Promise<void>
+}
+
 function bindUseCases(
   useCases: UseCases,
-  services: ChangeServices,
-  actor: Actor,
-): ManagementUseCases {
-  const bound = Object.entries<UseCase<never, unknown>>(useCases).map(([name, useCase]) => {
-    return [name, (input: never) => useCase(services, { actor }, input)]
+  { actor, services, start }: Binding,
+): ManagementUseCases & ProjectSetUp {
+  const entries = Object.entries<UseCase<never, unknown>>(useCases).map(([name, useCase]) => {
+    const call = async (input: never) => {
+      await start()
+      return useCase(services, { actor }, input)
+    }
+    return [name, call]
   })
-  return Object.fromEntries(bound)
+  const bound: ManagementUseCases = Object.fromEntries(entries)
+  const tools = { actor, services, useCases: bound }
+  return {
+    ...bound,
+    async ensureProject(needed) {
+      await start()
+      return ensureProject(tools, needed)
+    },
+  }
 }

@@ -2,6 +2,7 @@ export {
   type Actor,
   type AuthenticateBearer,
   type FindActor,
+  SYSTEM,
   tokenAuthenticator,
 } from './access/actors.ts'
 export {
@@ -10,6 +11,7 @@ export {
   type ManagementOptions,
   type ManagementUseCases,
 } from './create-management.ts'
+export type { NeededProject, ProjectSetUp } from './organizations/ensure-project.ts'
 export type { AuthorizationChecks, Identity, IdentityProvider } from './ports/identity-provider.ts'
 export type { PasswordHasher, PasswordVerdict } from './ports/password-hasher.ts'
 export type {

@@ -199,6 +199,7 @@ export {
   type Role,
   rolesWith,
 } from './api/roles.ts'
+export { key } from './api/scalars.ts'
 export {
   type AccessToken,
   accessTokenCodec,

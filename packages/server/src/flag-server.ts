@@ -99,8 +99,9 @@ export class FlagServer<As = unknown> {
       throttle: new ConnectionThrottle({ clock, perSecond: options.maxNewSocketsPerSecond }),
       toRefusal: (error) => this.#toRefusal(error),
     }
-    const services = { ...options, metrics, instance: new Instance({ cache, sessions }) }
-    const management = plane?.connect(services)
+    const start = () => this.start()
+    const instance = new Instance({ cache, sessions })
+    const management = plane?.connect({ ...options, metrics, instance, start })
     const jobs = new Jobs(management?.jobs ?? [], { clock, logger })
     const watched = { cache, sessions, budget, pending, jobs, usage, sockets: this.#sockets }
     watchServer(metrics, watched)
@@ -109,8 +110,7 @@ export class FlagServer<As = unknown> {
     this.#keys = keys
     this.#usage = usage
     const isReady = () => this.#state === 'started'
-    const state = { isReady, start: () => this.start() }
-    this.#evaluator = new InProcessEvaluator({ ...live, ...state, storage, logger })
+    this.#evaluator = new InProcessEvaluator({ ...live, isReady, start, storage, logger })
     this.#management = management
     this.#jobs = jobs
     this.#broadcaster = new Broadcaster({ changeFeed, cache, keys, sessions, clock })

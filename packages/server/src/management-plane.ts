@@ -15,6 +15,8 @@ export interface ServerServices extends Required<Capabilities> {
   readonly trustProxy: boolean
   readonly metrics: Metrics
   readonly instance: Instance
+  /** Starts the server if it is not started, before a use case is called in process. */
+  readonly start: () => Promise<void>
 }
 
 /** A management plane that runs in a server. `As` is the type of `FlagServer.as`. */

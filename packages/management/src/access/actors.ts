@@ -2,6 +2,7 @@ import { FlagError } from '@ff/core'
 import type { Role } from '@ff/protocol/management'
 import {
   type Clock,
+  equalSecrets,
   hashSecret,
   LastUse,
   type Logger,
@@ -31,7 +32,7 @@ export function systemActor(id: string, name: string): Actor {
   return { id, email: '', name, role: 'platform', orgId: null }
 }
 
-/** The actor of background jobs. */
+/** The actor of background jobs, and of the program in which the server runs. */
 export const SYSTEM = systemActor('system', 'System')
 
 /**
@@ -74,6 +75,22 @@ export function tokenAuthenticator(
     lastUse.note(found.id)
     const { id, name, role, orgId } = found
     return { id, email: '', name, role, orgId, source: 'token' }
+  }
+}
+
+/** The actor of the administrator's token. */
+const ADMINISTRATOR = systemActor('administrator', 'Administrator')
+
+/** Returns an authenticator that accepts `adminToken`, and passes other tokens to `next`. */
+export function withAdminToken(
+  adminToken: string | undefined,
+  next: AuthenticateBearer,
+): AuthenticateBearer {
+  if (adminToken === undefined) return next
+  const expected = hashSecret(adminToken)
+  return async (token, request) => {
+    const isAdmin = equalSecrets(await hashSecret(token), await expected)
+    return isAdmin ? ADMINISTRATOR : next(token, request)
   }
 }
 

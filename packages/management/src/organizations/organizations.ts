@@ -1,4 +1,4 @@
-import type { Organization, OrganizationChanges } from '@ff/protocol/management'
+import type { NewOrganization, Organization, OrganizationChanges } from '@ff/protocol/management'
 import { organizationOf } from '../access/paths.ts'
 import { completed } from '../changes/change-event.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
@@ -35,23 +35,7 @@ export const organizationUseCases = {
 
     /** Creates an organization. Requires the role `platform`. */
     async createOrganization({ writer, body }) {
-      const organization = await writer.insert('organization', {
-        name: body.name,
-        billingEmail: body.billingEmail ?? null,
-        metadata: {},
-        planId: null,
-        flagCount: 0,
-        projectCount: 0,
-        environmentCount: 0,
-        trialStartsAt: null,
-        trialEndsAt: null,
-        currentPeriodEnd: null,
-        apiUsage: 0,
-        hasUsedPaidTrial: false,
-        periodStart: null,
-        periodDay: null,
-        paymentCustomerId: null,
-      })
+      const organization = await insertOrganization(writer, body)
       return completed('organization.created', { after: organization })
     },
 
@@ -75,6 +59,27 @@ export const organizationUseCases = {
       return completed('organization.deleted', { before: organization })
     },
   }),
+}
+
+/** Inserts an organization without a plan. */
+export function insertOrganization(writer: RecordWriter, { name, billingEmail }: NewOrganization) {
+  return writer.insert('organization', {
+    name,
+    billingEmail: billingEmail ?? null,
+    metadata: {},
+    planId: null,
+    flagCount: 0,
+    projectCount: 0,
+    environmentCount: 0,
+    trialStartsAt: null,
+    trialEndsAt: null,
+    currentPeriodEnd: null,
+    apiUsage: 0,
+    hasUsedPaidTrial: false,
+    periodStart: null,
+    periodDay: null,
+    paymentCustomerId: null,
+  })
 }
 
 async function removeParts(writer: RecordWriter, { id: orgId }: Organization): Promise<void> {

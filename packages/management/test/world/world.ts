@@ -287,5 +287,6 @@ function servicesOf(options: ManagedOptions): ServerServices {
   const resolved = resolveOptions(options)
   const cache = new FlagSetCache(resolved)
   const instance = new Instance({ cache, sessions: new SessionRegistry() })
-  return { ...resolved, metrics: new Metrics(), instance }
+  const start = () => resolved.storage.migrate()
+  return { ...resolved, metrics: new Metrics(), instance, start }
 }
