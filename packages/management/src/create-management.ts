@@ -14,15 +14,14 @@ import {
   withAdminToken,
 } from './access/actors.ts'
 import { createManagementHandler } from './api/management-handler.ts'
-import { createUseCases, type UseCases } from './api/use-cases.ts'
+import { createUseCases, type ManagementUseCases, type UseCases } from './api/use-cases.ts'
 import { AuditWalks } from './audit/audit-walks.ts'
 import { CredentialAttempts } from './authentication/credential-attempts.ts'
 import { endedSessionsJob, LogInService } from './authentication/log-in-service.ts'
 import { billingJob } from './billing/billing-job.ts'
 import type { ChangeServices } from './changes/apply-change.ts'
 import { PublishCheck } from './changes/publish-check.ts'
-import type { PermittedName, UseCase } from './changes/use-case.ts'
-import { ensureProject, type ProjectSetUp } from './organizations/ensure-project.ts'
+import type { UseCase } from './changes/use-case.ts'
 import { retentionJob } from './organizations/retention.ts'
 import type { IdentityProvider } from './ports/identity-provider.ts'
 import type { PasswordHasher } from './ports/password-hasher.ts'
@@ -31,6 +30,7 @@ import type { WebhookSender } from './ports/webhook-sender.ts'
 import { dueChangesJob } from './scheduling/due-changes.ts'
 import { SecretBox } from './secrets/secret-box.ts'
 import { parseSecretKeys, randomSecretKeys, type SecretKeys } from './secrets/secret-keys.ts'
+import { ensureProject, type ProjectSetUp } from './set-up/ensure-project.ts'
 import {
   type Administrator,
   appointAdministrator,
@@ -84,13 +84,6 @@ export interface ManagementOptions {
    * cookies with a random key, so that every device is unknown after a restart.
    */
   readonly secretKey?: string | readonly string[]
-}
-
-/** The use cases for calls in process, by endpoint name. */
-export type ManagementUseCases = {
-  readonly [N in PermittedName]: UseCases[N] extends UseCase<infer Input, infer Result>
-    ? (input: Input) => Promise<Result>
-    : never
 }
 
 /** Returns the use cases that act as `actor`, for calls in process. */

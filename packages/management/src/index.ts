@@ -5,13 +5,8 @@ export {
   SYSTEM,
   tokenAuthenticator,
 } from './access/actors.ts'
-export {
-  type As,
-  createManagement,
-  type ManagementOptions,
-  type ManagementUseCases,
-} from './create-management.ts'
-export type { NeededProject, ProjectSetUp } from './organizations/ensure-project.ts'
+export type { ManagementUseCases } from './api/use-cases.ts'
+export { type As, createManagement, type ManagementOptions } from './create-management.ts'
 export type { AuthorizationChecks, Identity, IdentityProvider } from './ports/identity-provider.ts'
 export type { PasswordHasher, PasswordVerdict } from './ports/password-hasher.ts'
 export type {
@@ -30,4 +25,5 @@ export type {
   Payments,
 } from './ports/payments.ts'
 export type { WebhookAnswer, WebhookRequest, WebhookSender } from './ports/webhook-sender.ts'
+export type { NeededProject, ProjectSetUp } from './set-up/ensure-project.ts'
 export type { Administrator } from './users/administrator.ts'

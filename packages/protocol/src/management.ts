@@ -199,7 +199,6 @@ export {
   type Role,
   rolesWith,
 } from './api/roles.ts'
-export { key } from './api/scalars.ts'
 export {
   type AccessToken,
   accessTokenCodec,

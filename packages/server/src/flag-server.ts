@@ -4,14 +4,8 @@ import { addressOf, type Client } from './access/client.ts'
 import { ConnectionThrottle, spreadSeconds } from './access/connection-throttle.ts'
 import { RequestLimiter } from './access/rate-limit.ts'
 import { SdkKeyVerifier } from './access/sdk-keys.ts'
-import type { EnvironmentRef } from './evaluation/environment-resolver.ts'
 import { EvaluationScheduler } from './evaluation/evaluation-scheduler.ts'
 import { FlagSetCache } from './evaluation/flag-set-cache.ts'
-import {
-  type FlagDetail,
-  InProcessEvaluator,
-  type ValueLike,
-} from './evaluation/in-process-evaluator.ts'
 import { toSocketRefusal } from './http/error-reply.ts'
 import type { Exchange, Reply } from './http/exchange.ts'
 import { createFetch } from './http/fetch.ts'
@@ -19,6 +13,12 @@ import { createHandler } from './http/handler.ts'
 import { LongPolls } from './http/long-polls.ts'
 import { Metrics } from './http/metrics.ts'
 import { SdkEndpoints } from './http/sdk.ts'
+import type { EnvironmentRef } from './in-process/environment-resolver.ts'
+import {
+  type FlagDetail,
+  InProcessEvaluator,
+  type ValueLike,
+} from './in-process/in-process-evaluator.ts'
 import { Instance } from './instance.ts'
 import { Broadcaster } from './live/broadcaster.ts'
 import { ClientBudget } from './live/client-budget.ts'

@@ -1,17 +1,17 @@
 export type { EnvironmentScope } from './access/sdk-keys.ts'
+export { extensions } from './evaluation/flag-set-cache.ts'
+export { createFlagServer, type FlagServer } from './flag-server.ts'
+export type { Exchange, Reply } from './http/exchange.ts'
 export type {
   EnvironmentIdRef,
   EnvironmentKeyRef,
   EnvironmentRef,
-} from './evaluation/environment-resolver.ts'
-export { extensions } from './evaluation/flag-set-cache.ts'
+} from './in-process/environment-resolver.ts'
 export type {
   FallbackErrorCode,
   FlagDetail,
   ValueLike,
-} from './evaluation/in-process-evaluator.ts'
-export { createFlagServer, type FlagServer } from './flag-server.ts'
-export type { Exchange, Reply } from './http/exchange.ts'
+} from './in-process/in-process-evaluator.ts'
 export type { EndReason } from './live/flag-session.ts'
 export type { FlagUpdate, Message } from './live/flag-set-diff.ts'
 export type { SocketConnection } from './live/socket-connection.ts'

@@ -8,7 +8,7 @@ import { invoiceUseCases } from '../billing/invoices.ts'
 import { createPaymentEventUseCases } from '../billing/payment-events.ts'
 import { planUseCases } from '../billing/plans.ts'
 import { subscriptionUseCases } from '../billing/subscriptions.ts'
-import type { EndpointUseCases } from '../changes/use-case.ts'
+import type { EndpointUseCases, PermittedName, UseCase } from '../changes/use-case.ts'
 import { flagStateUseCases } from '../flags/flag-states.ts'
 import { flagUseCases } from '../flags/flags.ts'
 import { promotionUseCases } from '../flags/promotions.ts'
@@ -95,3 +95,10 @@ export function createUseCases(services: UseCaseServices) {
 
 /** The use cases of a server, by the names of their endpoints. */
 export type UseCases = ReturnType<typeof createUseCases>
+
+/** The use cases for calls in process, by endpoint name. */
+export type ManagementUseCases = {
+  readonly [N in PermittedName]: UseCases[N] extends UseCase<infer Input, infer Result>
+    ? (input: Input) => Promise<Result>
+    : never
+}

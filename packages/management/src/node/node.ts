@@ -7,6 +7,8 @@ import {
 import { ScryptPasswordHasher } from './password-hasher.ts'
 import { NodeWebhookSender } from './webhook-sender.ts'
 
+export { SYSTEM } from '../access/actors.ts'
+
 /** The options of `createManagement` with defaults for Node. */
 export interface NodeManagementOptions
   extends Omit<ManagementOptions, 'webhookSender' | 'passwordHasher'> {

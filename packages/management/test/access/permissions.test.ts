@@ -1,7 +1,7 @@
 import { isFlagError } from '@ff/core'
 import { type EndpointName, endpoints, type Role } from '@ff/protocol/management'
 import { describe, expect, it } from 'vitest'
-import type { ManagementUseCases } from '../../src/create-management.ts'
+import type { ManagementUseCases } from '../../src/api/use-cases.ts'
 import { GUARDED, PERSONAL } from '../world/refusals.ts'
 import { ask, createScene, NAMES, type Scene, tracesOf } from '../world/scene.ts'
 import type { Json } from '../world/world.ts'

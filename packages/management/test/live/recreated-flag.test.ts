@@ -7,7 +7,7 @@ import { evaluate } from '../../../server/test/call.ts'
 import { allInMemory } from '../../../server/test/capabilities.ts'
 import { until } from '../../../server/test/fake-clock.ts'
 import { type Listening, listen } from '../../../server/test/node/listening.ts'
-import type { ManagementUseCases } from '../../src/create-management.ts'
+import type { ManagementUseCases } from '../../src/api/use-cases.ts'
 import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 import type { Json } from '../world/world.ts'
 

@@ -12,13 +12,13 @@ import { detailsOf, valuesOf } from '@ff/core/all-flags'
 import type { FlagValues } from '@ff/protocol/sdk'
 import type { Storage } from '@ff/storage'
 import type { FlagSetScope } from '../access/sdk-keys.ts'
+import { evaluateTimed } from '../evaluation/evaluated.ts'
+import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import { type Clock, within } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { MAX_LOGGED_FALLBACKS } from '../runtime/memory-bounds.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { type EnvironmentRef, EnvironmentResolver } from './environment-resolver.ts'
-import { evaluateTimed } from './evaluated.ts'
-import type { FlagSetCache } from './flag-set-cache.ts'
 
 /** The type of a value whose fallback is `T`: `boolean` for `false`, `string` for a text. */
 export type ValueLike<T extends FlagValue> = T extends boolean

@@ -3,19 +3,20 @@ import type { FlagType } from '@ff/core/typed-flags'
 import {
   endpoints,
   type Flag,
-  key as keySchema,
   type NewFlag,
   type NewVariation,
   newFlagCodec,
   newProjectCodec,
+  newVariationCodec,
   type ProjectView,
 } from '@ff/protocol/management'
+import * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
+import type { ManagementUseCases } from '../api/use-cases.ts'
 import { applyChange, type ChangeServices } from '../changes/apply-change.ts'
 import { completed } from '../changes/change-event.ts'
-import type { ManagementUseCases } from '../create-management.ts'
+import { insertOrganization } from '../organizations/organizations.ts'
 import { decodeWire, encodeWire, invalid } from '../requests/validation.ts'
-import { insertOrganization } from './organizations.ts'
 
 /** A project that a program needs, with its flags. */
 export interface NeededProject {
@@ -215,9 +216,13 @@ function toNewFlag([key, flagType]: [string, FlagType<unknown>]): NewFlag {
 /** Returns a valid key that is not in use, and adds it: the wanted key if possible. */
 function freeKey(wanted: string, keys: Set<string>): string {
   let key = wanted
-  for (let n = 1; keys.has(key) || !keySchema.safeParse(key).success; n += 1) key = `value-${n}`
+  for (let n = 1; keys.has(key) || !isKey(key); n += 1) key = `value-${n}`
   keys.add(key)
   return key
+}
+
+function isKey(key: string): boolean {
+  return z.safeEncode(newVariationCodec, { key, value: '' }).success
 }
 
 /** Returns a value in the format of a variation. */

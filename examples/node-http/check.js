@@ -1,0 +1,66 @@
+// @ts-check
+// Starts the example in an empty folder, and changes its flag with a request.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+
+const FF_ADMIN_TOKEN = 'development-token'
+const folder = mkdtempSync(join(tmpdir(), 'ff-node-http-'))
+const port = await freePort()
+const url = `http://127.0.0.1:${port}`
+
+/** Starts the program and waits until it responds. */
+async function start() {
+  const env = { ...process.env, PORT: String(port), FF_ADMIN_TOKEN }
+  const main = join(import.meta.dirname, 'dist/main.js')
+  const app = spawn(process.execPath, [main], { cwd: folder, env, stdio: 'inherit' })
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    assert.equal(app.exitCode, null, 'The program has exited.')
+    if (await greeting().then(Boolean, () => false)) return app
+    await wait(50)
+  }
+  throw new Error('The program does not respond.')
+}
+
+async function greeting() {
+  return (await fetch(url)).text()
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' ? address?.port : undefined
+}
+
+let app = await start()
+try {
+  assert.equal(await greeting(), 'Hello.')
+  console.log('The app responds:', await greeting())
+
+  const flag = `${url}/flags/projects/shop/envs/live/flags/new-greeting`
+  const change = { method: 'PUT', body: JSON.stringify({ default_variation_id: 'true' }) }
+  const headers = { 'content-type': 'application/json' }
+  assert.equal((await fetch(flag, { ...change, headers })).status, 401)
+  const authorization = `Bearer ${FF_ADMIN_TOKEN}`
+  const changed = await fetch(flag, { ...change, headers: { ...headers, authorization } })
+  assert.equal(changed.status, 200, await changed.text())
+  assert.equal(await greeting(), 'Good to see you!')
+  console.log('After a change of the flag:', await greeting())
+
+  // The program can start again: its project and flag exist, and the change is kept.
+  app.kill()
+  await once(app, 'exit')
+  app = await start()
+  assert.equal(await greeting(), 'Good to see you!')
+} finally {
+  app.kill()
+  await once(app, 'exit')
+  rmSync(folder, { recursive: true, force: true })
+}
