@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 const PACKAGES = ['core', 'protocol', 'storage', 'server', 'management']
@@ -11,6 +12,7 @@ export default defineConfig({
     // Property tests run thousands of cases, possibly on a busy machine.
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    setupFiles: [join(import.meta.dirname, 'scripts/loopback-only.ts')],
     reporters: ['default', './scripts/closing-line.ts'],
     projects: [
       ...PACKAGES.map((name) => ({
