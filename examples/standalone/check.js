@@ -53,7 +53,6 @@ try {
   const keys = first.output.match(/\bff_[0-9a-f]{64}\b/g) ?? []
   const token = /\bffat_[0-9a-f]{64}\b/.exec(first.output)?.[0]
   const curl = /^curl .*$/m.exec(first.output)?.[0] ?? ''
-  const flagsUrl = /http\S+\/projects\/\S+/.exec(first.output)?.[0] ?? ''
   assert.equal(new Set(keys).size, 2, 'one SDK key for each environment')
 
   const values = JSON.parse(execFileSync('bash', ['-c', curl], { encoding: 'utf8' }))
@@ -64,9 +63,14 @@ try {
   assert.equal(values['free-shipping-threshold'], 40)
 
   const headers = { authorization: `Bearer ${token}` }
-  const listed = await (await fetch(flagsUrl, { headers })).json()
-  for (const flag of listed.data.data) flag.last_evaluated_at = null
-  assert.equal(listed.data.meta.total, Object.keys(values).length)
+  /** @param {string} path */
+  const list = async (path, url = first.url) =>
+    (await (await fetch(`${url}${path}`, { headers })).json()).data
+  const [org] = (await list('/organizations')).data
+  const [project] = (await list(`/organizations/${org.id}/projects`)).data
+  const listed = await list(`/projects/${project.id}/flags`)
+  for (const flag of listed.data) flag.last_evaluated_at = null
+  assert.equal(listed.meta.total, Object.keys(values).length)
 
   const context = { kind: 'user', key: 'user-1' }
   const poll = fetch(`${first.url}/evaluator/poll`, {
@@ -87,14 +91,13 @@ try {
   // Two processes serve the data that one process has stored.
   const second = await start('2')
   console.log(second.output)
-  assert.doesNotMatch(second.output, /ff_|ffat_/, 'the second start prints no secrets')
-  const again = await fetch(flagsUrl.replace(first.url, second.url), { headers })
-  const kept = (await again.json()).data
+  assert.doesNotMatch(second.output, /\bff_|ffat_/, 'the second start prints no secrets')
+  const kept = await list(`/projects/${project.id}/flags`, second.url)
   for (const flag of kept.data) {
     assert.ok(flag.last_evaluated_at, 'the time of the last evaluation is stored')
     flag.last_evaluated_at = null
   }
-  assert.deepEqual(kept, listed.data, 'the second start keeps all data')
+  assert.deepEqual(kept, listed, 'the second start keeps all data')
   assert.equal(await stop(second.child), 0)
 } finally {
   rmSync(join(dataDir, '..'), { recursive: true, force: true })

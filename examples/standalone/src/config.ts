@@ -2,6 +2,34 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import type { Administrator } from '@ff/management'
 
+/** All environment variables that the server reads. */
+export const VARIABLES = [
+  'HOST',
+  'PORT',
+  'FF_ADMIN_EMAIL',
+  'FF_ADMIN_PASSWORD',
+  'FF_ADMIN_TOKEN',
+  'FF_DATA_DIR',
+  'FF_MANAGEMENT_RATE_LIMIT',
+  'FF_MAX_HELD_CONTEXT_BYTES',
+  'FF_MAX_PENDING_SOCKETS_PER_ADDRESS',
+  'FF_METRICS_PUBLIC',
+  'FF_OIDC_CLIENT_ID',
+  'FF_OIDC_CLIENT_SECRET',
+  'FF_OIDC_ISSUER',
+  'FF_PUBLIC_URL',
+  'FF_SECRET_KEY',
+  'FF_STRIPE_RETURN_URL',
+  'FF_STRIPE_SECRET_KEY',
+  'FF_STRIPE_WEBHOOK_SECRET',
+  'FF_TRUST_PROXY',
+  'FF_WEBHOOKS_ALLOW_LOOPBACK',
+  'FF_WORKERS',
+] as const
+
+/** The values of the variables. A variable that is not in the list is a compile error. */
+type Variables = { readonly [Name in (typeof VARIABLES)[number]]?: string | undefined }
+
 /** The settings of the server. */
 export interface Config {
   /** The address to listen on. */
@@ -49,7 +77,10 @@ export interface StripeConfig {
   readonly returnUrl: string | undefined
 }
 
-/** An error in the command line or an environment variable, with a message for the operator. */
+/**
+ * An error in the command line, an environment variable or the data folder, with a message for the
+ * operator.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -58,7 +89,8 @@ const MAX_WORKERS = 64
 const MIN_TOKEN_LENGTH = 16
 const MIN_PASSWORD_LENGTH = 12
 const MAX_PASSWORD_LENGTH = 256
-const SECRET_KEY = /^(?:[0-9a-f]{64}|[A-Za-z0-9+/_-]{43}=?)$/i
+/** The form of a secret key: 32 bytes in base64 or as hexadecimal digits. */
+export const SECRET_KEY = /^(?:[0-9a-f]{64}|[A-Za-z0-9+/_-]{43}=?)$/i
 
 /** The limits that can be set, with their environment variables and minimum values. */
 const LIMITS = {
@@ -78,7 +110,7 @@ export function readCommand(words: readonly string[]): 'serve' | 'verify' {
 }
 
 /** Returns the settings in environment variables. Throws `ConfigError` if a variable is invalid. */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Variables): Config {
   return {
     host: textOf(env['HOST']) ?? '127.0.0.1',
     port: portOf(env['PORT']),
@@ -126,7 +158,7 @@ function workersOf(value: string | undefined): number {
   )
 }
 
-function limitsOf(env: Readonly<Record<string, string | undefined>>): Limits {
+function limitsOf(env: Variables): Limits {
   const limits: Record<string, number> = {}
   for (const [option, { name, min }] of Object.entries(LIMITS)) {
     const text = textOf(env[name])
@@ -140,7 +172,7 @@ function limitsOf(env: Readonly<Record<string, string | undefined>>): Limits {
   return limits
 }
 
-function stripeOf(env: Readonly<Record<string, string | undefined>>): StripeConfig | undefined {
+function stripeOf(env: Variables): StripeConfig | undefined {
   const secretKey = textOf(env['FF_STRIPE_SECRET_KEY'])
   const webhookSecret = textOf(env['FF_STRIPE_WEBHOOK_SECRET'])
   const returnUrl = textOf(env['FF_STRIPE_RETURN_URL'])
@@ -165,7 +197,7 @@ function publicUrlOf(value: string | undefined): string | undefined {
   )
 }
 
-function oidcOf(env: Readonly<Record<string, string | undefined>>): OidcConfig | undefined {
+function oidcOf(env: Variables): OidcConfig | undefined {
   const issuer = textOf(env['FF_OIDC_ISSUER'])
   const clientId = textOf(env['FF_OIDC_CLIENT_ID'])
   const clientSecret = textOf(env['FF_OIDC_CLIENT_SECRET'])

@@ -13,15 +13,17 @@ import {
 export interface DemoSecrets {
   /** Absent if the operator has set a token. */
   readonly adminToken?: string
-  readonly projectId: string
   readonly sdkKeys: readonly DemoSdkKey[]
 }
 
 interface DemoSdkKey {
   readonly key: string
+  /** The key of the environment. */
   readonly environment: string
-  readonly environmentId: string
 }
+
+/** The project of the demo shop. */
+export const DEMO_PROJECT = { key: 'shop', name: 'Shop' } as const
 
 /** Requests per minute; high enough for load tests. */
 const DEMO_RATE_LIMIT = 600_000
@@ -56,10 +58,9 @@ export async function createDemo(
   await flags.start()
   const management = flags.as(ADMINISTRATOR)
   const { id: orgId } = await management.createOrganization({ body: { name: 'Demo Shop' } })
-  const body = { key: 'shop', name: 'Shop' }
   const { id: projectId, environments } = await management.createProject({
     params: { orgId },
-    body,
+    body: DEMO_PROJECT,
   })
   const shop: Shop = {
     management,
@@ -74,11 +75,10 @@ export async function createDemo(
     const params = { projectId, environmentId: environment.id }
     const body = { name: 'Demo', kind: 'client', rateLimit: DEMO_RATE_LIMIT } as const
     const { key } = await management.createSdkKey({ params, body })
-    sdkKeys.push({ key, environment: environment.key, environmentId: environment.id })
+    sdkKeys.push({ key, environment: environment.key })
   }
-  const secrets = { projectId, sdkKeys }
-  if (adminToken !== undefined) return secrets
-  return { ...secrets, adminToken: await createAdministratorToken(management) }
+  if (adminToken !== undefined) return { sdkKeys }
+  return { sdkKeys, adminToken: await createAdministratorToken(management) }
 }
 
 async function createAdministratorToken(management: ManagementUseCases): Promise<string> {

@@ -1,42 +1,38 @@
-import { existsSync } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { sqlite } from '@ff/storage/sqlite'
 import type { Config } from './config.ts'
+import { assertComplete, createUnfinished, finish, openDataFolder } from './data-folder.ts'
 import { createDemo, type DemoSecrets } from './demo.ts'
+import { describeSecrets, type Print } from './introduction.ts'
 
-/** Returns the path of the database in the data directory. */
-export function dataFileOf({ dataDir }: Pick<Config, 'dataDir'>): string {
-  return join(dataDir, 'ff.sqlite')
-}
+type Settings = Pick<Config, 'dataDir' | 'adminToken'>
 
 /**
- * Creates a store with the demo and returns the secrets to print. Returns `undefined` if a store
- * exists. The demo is written to a temporary file that is then renamed, so that an interrupted
- * first start can be repeated.
+ * Creates a store with the demo, prints its secrets and returns them. Returns `undefined` if the
+ * data folder contains a store.
+ *
+ * The store gets its final name after its secrets are printed. Therefore a start that is
+ * interrupted earlier is followed by another first start. No requests are served before.
  */
 export async function fillNewStore(
-  path: string,
-  adminToken: string | undefined,
+  { dataDir, adminToken }: Settings,
+  print: Print,
 ): Promise<DemoSecrets | undefined> {
-  if (existsSync(path)) return undefined
-  const draft = `${path}.new`
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  await remove(draft)
-  const flags = createFlagServer({ ...sqlite({ path: draft }), management: createManagement() })
-  try {
-    const secrets = await createDemo(flags, adminToken)
-    await flags.close()
-    await rename(draft, path)
-    return secrets
-  } catch (error) {
-    await flags.close()
-    throw error
-  }
+  if (await openDataFolder(dataDir)) return undefined
+  const path = await createUnfinished(dataDir)
+  const secrets = await fill(path, adminToken)
+  assertComplete(path)
+  await print(describeSecrets(dataDir, secrets))
+  await finish(path, dataDir)
+  return secrets
 }
 
-async function remove(database: string): Promise<void> {
-  for (const suffix of ['', '-wal', '-shm']) await rm(database + suffix, { force: true })
+async function fill(path: string, adminToken: string | undefined): Promise<DemoSecrets> {
+  const flags = createFlagServer({ ...sqlite({ path }), management: createManagement() })
+  try {
+    return await createDemo(flags, adminToken)
+  } finally {
+    await flags.close()
+  }
 }

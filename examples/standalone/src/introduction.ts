@@ -1,40 +1,56 @@
 import type { Config } from './config.ts'
-import type { DemoSecrets } from './demo.ts'
+import { DEMO_PROJECT, type DemoSecrets } from './demo.ts'
 
-/** Returns the lines to print when the server is running. Only the first start has secrets. */
-export function introduce(
-  url: string,
-  config: Config,
-  secrets: DemoSecrets | undefined,
-): readonly string[] {
-  if (secrets === undefined) {
-    return ['', `  ff is running at ${url}`, `  Data: ${config.dataDir}`, '']
-  }
-  const keys = secrets.sdkKeys.flatMap(({ environment, environmentId, key }) => [
-    `    ${environment.padEnd(7)} ${key}`,
-    `            (environment ${environmentId})`,
-  ])
+/** Prints lines for the operator. Resolves when they are written, and rejects if that fails. */
+export type Print = (lines: readonly string[]) => void | Promise<void>
+
+/** Returns the lines with the secrets of a new store, which are printed only once. */
+export function describeSecrets(dataDir: string, { adminToken, sdkKeys }: DemoSecrets) {
+  const keys = sdkKeys.map(({ environment, key }) => `    ${environment.padEnd(7)} ${key}`)
   return [
     '',
-    `  ff is running at ${url}`,
-    `  Data: ${config.dataDir} (new, with the flags of a demo shop)`,
+    `  ${dataDir} is new and contains the flags of a demo shop.`,
     '',
     '  Store these secrets. They are shown only once.',
     '',
     `  Administrator's token (management, "Authorization: Bearer …")`,
-    `    ${secrets.adminToken ?? 'the one in FF_ADMIN_TOKEN'}`,
+    `    ${adminToken ?? 'the one in FF_ADMIN_TOKEN'}`,
     '',
     '  SDK keys (evaluation, "x-api-key: …")',
     ...keys,
+  ]
+}
+
+/** Returns the lines to print when the server is running. Only the first start has secrets. */
+export function introduce(
+  url: string,
+  { dataDir, adminToken }: Pick<Config, 'dataDir' | 'adminToken'>,
+  secrets: DemoSecrets | undefined,
+): readonly string[] {
+  const access =
+    adminToken === undefined
+      ? "If the administrator's token is lost, set FF_ADMIN_TOKEN to a new one and restart."
+      : 'The token in FF_ADMIN_TOKEN has full access.'
+  return [
     '',
+    `  ff is running at ${url}`,
+    `  Data: ${dataDir}`,
+    `  ${access}`,
+    '',
+    ...(secrets === undefined ? [] : describeDemo(url, secrets)),
+    `  API documentation: ${url}/docs`,
+    '',
+  ]
+}
+
+function describeDemo(url: string, { sdkKeys }: DemoSecrets): readonly string[] {
+  return [
     `  The shop's flags (management)`,
-    `    ${url}/projects/${secrets.projectId}/flags`,
+    `    ${url}/projects/${DEMO_PROJECT.key}/flags`,
     '',
     '  Try it:',
     '',
-    curlLine(url, secrets.sdkKeys[0]?.key ?? ''),
-    '',
-    `  API documentation: ${url}/docs`,
+    curlLine(url, sdkKeys[0]?.key ?? ''),
     '',
   ]
 }

@@ -1,15 +1,24 @@
 import cluster from 'node:cluster'
+import { isFlagError } from '@ff/core'
 import { type Config, ConfigError, readCommand, readConfig } from './config.ts'
 import type { Standalone } from './serve.ts'
 import { startStandalone } from './standalone.ts'
 import { startPrimary, startWorker } from './standalone-cluster.ts'
+import { unknownVariables } from './unknown-variables.ts'
 import { findDamage } from './verify.ts'
+
+const STORE_ADVICE = 'Check FF_DATA_DIR, or restore a backup.'
 
 /** The maximum duration of a shutdown in milliseconds. Then the process exits with code 1. */
 const SHUTDOWN_LIMIT_MS = 9_000
 
+// Without a listener, Node would print a stack if standard output is closed.
+process.stdout.on('error', (error) => fail(error))
+
 try {
   const command = readCommand(process.argv.slice(2))
+  // Also before an error in a variable, because a misspelled name can be its cause.
+  if (cluster.isPrimary) for (const line of unknownVariables(process.env)) console.error(line)
   const config = readConfig(process.env)
   if (command === 'verify') await verify(config.dataDir)
   else stopOnSignals(await start(config))
@@ -19,9 +28,15 @@ try {
 
 /** Starts this process as the only one, as the primary of several, or as a worker. */
 function start(config: Config): Promise<Standalone> {
-  const print = (line: string) => console.log(line)
   if (cluster.isWorker) return startWorker(config)
   return config.workers > 1 ? startPrimary(config, print) : startStandalone(config, print)
+}
+
+/** Writes lines to standard output. Rejects if that fails, such as for a closed pipe. */
+function print(lines: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(`${lines.join('\n')}\n`, (error) => (error ? reject(error) : resolve()))
+  })
 }
 
 /** Prints the damage in a data directory and sets the exit code: 1 if there is any. */
@@ -44,10 +59,19 @@ function stopOnSignals(standalone: Standalone): void {
   process.on('SIGINT', stop)
 }
 
-/** Prints the message of an expected error, or the stack of another one, and exits with code 1. */
+/** Prints why the server cannot run, and exits with code 1. */
 function fail(error: unknown): never {
-  const isExpected = error instanceof ConfigError || (error instanceof Error && 'code' in error)
-  const text = isExpected ? error.message : error instanceof Error ? error.stack : error
-  process.stderr.write(`ff cannot run: ${text}\n`)
+  process.stderr.write(`ff cannot run: ${describe(error)}\n`)
   process.exit(1)
+}
+
+/** Returns one line for an expected error, and the stack of another one. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const isExpected = error instanceof ConfigError || 'code' in error
+  if (!isExpected) return error.stack ?? error.message
+  const { message, cause } = error
+  const text = cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}.` : message
+  const advice = isFlagError(error) && error.code === 'UNAVAILABLE' ? ` ${STORE_ADVICE}` : ''
+  return `${text}${advice}`.replace(/\s+/g, ' ')
 }

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ConfigError, SECRET_KEY } from './config.ts'
 
 /**
  * Returns the keys that encrypt stored secrets: the configured keys, then the key in the data
  * directory. The first key encrypts, all keys decrypt. If there is no key, one is created in the
- * data directory, readable only by the owner.
+ * data directory, readable only by the owner. Throws `ConfigError` if the stored key is malformed.
  */
 export async function secretKeysOf(
   dataDir: string,
@@ -13,6 +14,9 @@ export async function secretKeysOf(
 ): Promise<readonly string[]> {
   const path = join(dataDir, 'secret.key')
   const stored = await readKey(path)
+  if (stored !== undefined && !SECRET_KEY.test(stored)) {
+    throw new ConfigError(`${path} does not contain a secret key. Restore it from a backup.`)
+  }
   if (stored !== undefined) return [...configured, stored]
   return configured.length > 0 ? configured : [await createKey(path)]
 }

@@ -1,6 +1,5 @@
 import cluster from 'node:cluster'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { type As, tokenAuthenticator } from '@ff/management'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer, type FlagServer, systemClock } from '@ff/server'
@@ -10,6 +9,7 @@ import { orAdministrator } from './administrator.ts'
 import type { Config } from './config.ts'
 import { consoleLogger } from './console-logger.ts'
 import { withDocsPage } from './docs-page.ts'
+import { listen } from './listening.ts'
 import { loadIdentityProvider } from './oidc.ts'
 import { secretKeysOf } from './secret-key.ts'
 import { loadPayments } from './stripe.ts'
@@ -39,7 +39,7 @@ export async function serve(config: Config, store: Store): Promise<Standalone> {
     await flags.start()
     const { worker } = cluster
     const answering = worker === undefined ? flags : withWorkerLabel(flags, worker.id)
-    const server = createServer(SLOW_SENDERS, withDocsPage(toNodeHandler(answering)))
+    const server = createServer(SLOW_SENDERS, withStartPage(withDocsPage(toNodeHandler(answering))))
     attachWebSocket(server, flags)
     const url = await listen(server, config)
     return { url, close: () => close(server, flags) }
@@ -73,21 +73,14 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
   })
 }
 
-/** The length of the accept queue; large enough for many clients that reconnect at once. */
-const MAX_BACKLOG = 4096
-
-/** Starts to listen and returns the URL. Rejects if the address is not available. */
-export async function listen(
-  server: Server,
-  { host, port }: Pick<Config, 'host' | 'port'>,
-): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ port, host, backlog: MAX_BACKLOG }, resolve)
-  })
-  const address = server.address() as AddressInfo
-  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
-  return `http://${name}:${address.port}`
+/** Returns a listener that redirects `/` to `/docs` and passes other requests to `next`. */
+function withStartPage(next: RequestListener): RequestListener {
+  return (request, response) => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (!isRead || !/^\/(?:\?|$)/.test(request.url ?? '')) return next(request, response)
+    // The relative URL is also correct behind a proxy that removes a prefix of the path.
+    response.writeHead(302, { Location: 'docs', 'Cache-Control': 'no-cache' }).end()
+  }
 }
 
 async function close(server: Server, flags: FlagServer): Promise<void> {

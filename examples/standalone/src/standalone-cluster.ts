@@ -1,27 +1,26 @@
-import { createServer } from 'node:http'
 import { cluster, serveCluster } from '@ff/storage/cluster'
 import { sqlite } from '@ff/storage/sqlite'
 import type { Config } from './config.ts'
 import { consoleLogger } from './console-logger.ts'
+import { dataFileOf } from './data-folder.ts'
 import { warnOfWidePermissions } from './file-permissions.ts'
-import { dataFileOf, fillNewStore } from './first-start.ts'
-import { introduce } from './introduction.ts'
-import { createFlags, listen, type Standalone, serve } from './serve.ts'
+import { fillNewStore } from './first-start.ts'
+import { introduce, type Print } from './introduction.ts'
+import { findUrl } from './listening.ts'
+import { createFlags, type Standalone, serve } from './serve.ts'
 import { Workers } from './workers.ts'
 
 /**
  * Starts the primary process of several: prepares the store (and fills a new one), starts the
  * workers, manages their shared state, and prints the introduction.
  */
-export async function startPrimary(
-  config: Config,
-  print: (line: string) => void,
-): Promise<Standalone> {
+export async function startPrimary(config: Config, print: Print): Promise<Standalone> {
+  // Detects a busy port before the store is created or migrated.
+  const url = await findUrl(config)
+  const secrets = await fillNewStore(config, print)
   const path = dataFileOf(config)
-  const secrets = await fillNewStore(path, config.adminToken)
   warnOfWidePermissions(path, consoleLogger)
   await prepare(config)
-  const url = await findUrl(config)
   const served = serveCluster({ path })
   const env = { PORT: new URL(url).port }
   const workers = new Workers({ count: config.workers, env, logger: consoleLogger })
@@ -35,7 +34,7 @@ export async function startPrimary(
     await close()
     throw error
   }
-  for (const line of introduce(url, config, secrets)) print(line)
+  await print(introduce(url, config, secrets))
   return { url, close }
 }
 
@@ -52,12 +51,4 @@ async function prepare(config: Config): Promise<void> {
   } finally {
     await flags.close()
   }
-}
-
-/** Returns the URL of the workers, with a free port for port 0. Rejects if the port is in use. */
-async function findUrl(config: Config): Promise<string> {
-  const server = createServer()
-  const url = await listen(server, config)
-  await new Promise((resolve) => server.close(resolve))
-  return url
 }

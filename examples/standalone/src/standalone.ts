@@ -1,20 +1,21 @@
 import { sqlite } from '@ff/storage/sqlite'
 import type { Config } from './config.ts'
 import { consoleLogger } from './console-logger.ts'
+import { dataFileOf } from './data-folder.ts'
 import { warnOfWidePermissions } from './file-permissions.ts'
-import { dataFileOf, fillNewStore } from './first-start.ts'
-import { introduce } from './introduction.ts'
+import { fillNewStore } from './first-start.ts'
+import { introduce, type Print } from './introduction.ts'
+import { findUrl } from './listening.ts'
 import { type Standalone, serve } from './serve.ts'
 
 /** Opens the store (and fills a new one), starts the server and prints the introduction. */
-export async function startStandalone(
-  config: Config,
-  print: (line: string) => void,
-): Promise<Standalone> {
+export async function startStandalone(config: Config, print: Print): Promise<Standalone> {
+  // Detects a busy port before the store is created or migrated.
+  await findUrl(config)
+  const secrets = await fillNewStore(config, print)
   const path = dataFileOf(config)
-  const secrets = await fillNewStore(path, config.adminToken)
   warnOfWidePermissions(path, consoleLogger)
   const standalone = await serve(config, sqlite({ path }))
-  for (const line of introduce(standalone.url, config, secrets)) print(line)
+  await print(introduce(standalone.url, config, secrets))
   return standalone
 }

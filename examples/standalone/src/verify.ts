@@ -8,7 +8,7 @@ import { KIND_RULES, type Kind, type Storage } from '@ff/storage'
 import { sqlite } from '@ff/storage/sqlite'
 import { ADMINISTRATOR } from './administrator.ts'
 import { ConfigError } from './config.ts'
-import { dataFileOf } from './first-start.ts'
+import { dataFileOf } from './data-folder.ts'
 
 const PAGE = 500
 

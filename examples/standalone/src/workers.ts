@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Logger } from '@ff/server'
+import { ConfigError } from './config.ts'
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 30_000
@@ -33,7 +34,7 @@ export class Workers {
     const first = Array.from({ length: this.#options.count }, () => this.#fork(0))
     const ended = first.map(async (worker) => {
       await once(worker, 'exit')
-      throw new Error('A worker exited before it could listen.')
+      throw new ConfigError('A worker exited before it could listen. It has printed the reason.')
     })
     const listening = Promise.all(first.map((worker) => once(worker, 'listening')))
     await Promise.race([listening, ...ended])

@@ -8,7 +8,16 @@ import { fileURLToPath } from 'node:url'
 const LOADER = new URL('../../../packages/storage/test/typescript-loader.js', import.meta.url).href
 const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
+/** The parameters with which Node runs the standalone server from source. */
+export const PARAMETERS = ['--conditions=@ff/source', `--import=${LOADER}`, PROGRAM]
+
 type Environment = Readonly<Record<string, string>>
+
+/** Returns the variables of a server: `env`, and those of this process that no server reads. */
+export function environmentOf(env: Environment): Record<string, string | undefined> {
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('FF_'))
+  return { ...Object.fromEntries(others), PORT: '0', ...env }
+}
 
 /** The standalone server in separate processes, run from source. */
 export class RunningStandalone {
@@ -21,9 +30,8 @@ export class RunningStandalone {
 
   constructor(env: Environment, dataDir = mkdtempSync(join(tmpdir(), 'ff-workers-'))) {
     this.dataDir = dataDir
-    const parameters = ['--conditions=@ff/source', `--import=${LOADER}`, PROGRAM]
-    this.#process = spawn(process.execPath, parameters, {
-      env: { ...process.env, PORT: '0', FF_DATA_DIR: dataDir, ...env },
+    this.#process = spawn(process.execPath, PARAMETERS, {
+      env: environmentOf({ FF_DATA_DIR: dataDir, ...env }),
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#process.stdout?.on('data', (text) => {
@@ -45,6 +53,11 @@ export class RunningStandalone {
     }
   }
 
+  /** The text on standard output. */
+  get output(): string {
+    return this.#output
+  }
+
   /** The text on standard error. */
   get log(): string {
     return this.#log
@@ -61,10 +74,15 @@ export class RunningStandalone {
     this.#process.kill(signal)
   }
 
-  /** Kills the server and deletes its data. */
-  async destroy(): Promise<void> {
+  /** Kills the server and resolves when it has ended. */
+  async kill(): Promise<void> {
     this.#process.kill('SIGKILL')
     await this.ended
+  }
+
+  /** Kills the server and deletes its data. */
+  async destroy(): Promise<void> {
+    await this.kill()
     rmSync(this.dataDir, { recursive: true, force: true })
   }
 }

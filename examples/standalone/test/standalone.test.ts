@@ -11,6 +11,7 @@ import { startStandalone } from '../src/standalone.ts'
 
 const ADMIN_TOKEN = 'an-administrators-own-token'
 const KEYS = 10_000
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-/
 
 const dataDir = mkdtempSync(join(tmpdir(), 'ff-demo-'))
 const ADMINISTRATOR = { email: 'root@acme.test', password: 'a password for the root' }
@@ -26,7 +27,7 @@ let standalone: Standalone
 let pool: Pool
 
 beforeAll(async () => {
-  standalone = await startStandalone(config, (line) => printed.push(line))
+  standalone = await startStandalone(config, (lines) => void printed.push(...lines))
   pool = new Pool(standalone.url, { connections: 32 })
 })
 
@@ -90,6 +91,8 @@ describe('the standalone server with its demo shop', () => {
     expect(text).toContain(standalone.url)
     expect(text.match(/\bff_[0-9a-f]{64}\b/g)).toHaveLength(3)
     expect(text).toContain('the one in FF_ADMIN_TOKEN')
+    expect(text).toContain(`${standalone.url}/projects/shop/flags`)
+    expect(text).not.toMatch(UUID)
     expect(text).not.toContain(ADMIN_TOKEN)
     expect(text).not.toContain(ADMINISTRATOR.password)
   })
@@ -185,10 +188,26 @@ describe('the standalone server with its demo shop', () => {
     expect((await send('GET', '/organizations', { cookie })).status).toBe(401)
   })
 
+  it('The path / redirects readers to the documentation page and refuses other methods', async () => {
+    const send = (path: string, method: string) =>
+      fetch(standalone.url + path, { method, redirect: 'manual' })
+    for (const [path, method] of [
+      ['/', 'GET'],
+      ['/?from=mail', 'GET'],
+      ['/', 'HEAD'],
+    ] as const) {
+      const answer = await send(path, method)
+      expect([answer.status, answer.headers.get('location')]).toEqual([302, 'docs'])
+    }
+    expect((await send('/', 'POST')).status).toBe(404)
+    const page = await fetch(standalone.url)
+    expect([page.status, page.url]).toEqual([200, `${standalone.url}/docs`])
+    expect((await fetch(`${standalone.url}//evil.test`, { redirect: 'manual' })).status).toBe(404)
+  })
+
   it('The management API accepts the configured token and refuses other tokens', async () => {
-    const flagsUrl = /http\S+\/projects\/\S+/.exec(printed.join('\n'))?.[0] ?? ''
     const ask = (token: string) =>
-      fetch(flagsUrl, { headers: { authorization: `Bearer ${token}` } })
+      fetch(`${standalone.url}/organizations`, { headers: { authorization: `Bearer ${token}` } })
     expect((await ask(ADMIN_TOKEN)).status).toBe(200)
     expect((await ask(`${ADMIN_TOKEN}x`)).status).toBe(401)
     expect((await ask(liveKey())).status).toBe(401)

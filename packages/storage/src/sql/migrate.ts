@@ -36,6 +36,6 @@ export async function migrate(driver: SqlDriver, dialect: SqlDialect): Promise<v
 }
 
 function laterRelease(name: string): FlagError {
-  const message = `The store was migrated by a later release (unknown migration ${name}).`
+  const message = `The store was migrated by a later release (unknown migration ${name}). Start that release or a newer one.`
   return new FlagError('UNAVAILABLE', message)
 }
