@@ -118,6 +118,8 @@ export {
   flagChangesCodec,
   flagCodec,
   flagViewCodec,
+  type ListedFlag,
+  listedFlagCodec,
   type NewFlag,
   newFlagCodec,
 } from './api/flags/flag.ts'
@@ -190,7 +192,7 @@ export {
   organizationChangesCodec,
   organizationCodec,
 } from './api/organizations/organization.ts'
-export { record, toSnakeCase, type Wire } from './api/record.ts'
+export { readOnlyFieldsOf, record, toSnakeCase, type Wire } from './api/record.ts'
 export {
   hasPermission,
   isRoleWithin,
@@ -199,6 +201,7 @@ export {
   type Role,
   rolesWith,
 } from './api/roles.ts'
+export { isId } from './api/scalars.ts'
 export {
   type AccessToken,
   accessTokenCodec,

@@ -20,6 +20,11 @@ export interface Actor {
   readonly role: Role
   /** The id of the actor's organization; `null` for the role `platform` and for `ANONYMOUS`. */
   readonly orgId: string | null
+  /**
+   * The id of the organization in which the project keys of the actor are looked up; by default
+   * `orgId`. `null` if the actor has several organizations and has not selected one of them.
+   */
+  readonly keyOrgId?: string | null | undefined
   /** The kind of the actor's credentials; `undefined` if it has none or the host checked them. */
   readonly source?: 'token' | 'user' | undefined
 }

@@ -1,5 +1,7 @@
+import { isId } from '@ff/protocol/management'
 import type { Kind, Records, StorageSession } from '@ff/storage'
 import type { Actor } from './actors.ts'
+import { findByIdOrKey } from './id-or-key.ts'
 import {
   type Access,
   assertPermittedOnInstallation,
@@ -7,6 +9,7 @@ import {
   notFound,
   permitted,
 } from './permissions.ts'
+import { findProject } from './project-keys.ts'
 
 /**
  * An object with one loaded record. The property name is `Name`, by default the kind of the record.
@@ -37,7 +40,8 @@ type IdName = keyof RecordsById
 
 /**
  * The ids of the records that a use case loads. Without ids, the use case concerns the whole
- * installation.
+ * installation. A project, and an environment, flag or segment of a project, can also be named by
+ * its key.
  */
 export type Ids = { readonly [Name in IdName]?: string } & {
   /** `true` for records that belong to no organization and that all members can read. */
@@ -117,10 +121,39 @@ function step(name: string, parents: Step['parents'], special: Partial<Step> = {
 /** A record of any kind, from which only ids are read. */
 type PathRecord = Readonly<Record<string, unknown>>
 
+/** The records that can be named by their keys, by the name of their ids. */
+const NAMED_BY_KEY = {
+  projectId: 'project',
+  environmentId: 'environment',
+  flagId: 'flag',
+  segmentId: 'segment',
+} as const
+
+type KeyedId = keyof typeof NAMED_BY_KEY
+
+/** Returns the ids, in which the ids of the loaded records replace the keys. */
+export function resolvedIds<I extends object>(ids: I, path: object): I {
+  const records: Readonly<Record<string, unknown>> = { ...path }
+  const entries = Object.entries(NAMED_BY_KEY).flatMap(([id, name]) => {
+    const record = records[name] as PathRecord | undefined
+    return id in ids && record !== undefined ? [[id, record['id']]] : []
+  })
+  return { ...ids, ...Object.fromEntries(entries) }
+}
+
+/** Returns the record that the last parameter of an endpoint's path names. */
+export function lastRecordOf(path: object, { path: template }: { readonly path: string }): object {
+  const id = template.slice(template.lastIndexOf('{') + 1, template.lastIndexOf('}'))
+  const name = STEPS.find(({ by }) => by.at(-1) === id)?.name ?? ''
+  const records: Readonly<Record<string, object | undefined>> = { ...path }
+  return records[name] ?? {}
+}
+
 /**
- * Loads the records with these ids and checks the access to their organization. Throws `NOT_FOUND`
- * for a record that does not exist or does not belong to its parents, and `FORBIDDEN` if the role
- * lacks the permission. The records are read concurrently and checked in the order of `STEPS`.
+ * Loads the records with these ids or keys and checks the access to their organization. Throws
+ * `NOT_FOUND` for a record that does not exist or does not belong to its parents, and `FORBIDDEN`
+ * if the role lacks the permission. The records are read concurrently and checked in the order of
+ * `STEPS`. Only a record that is found by its key is read before the records that depend on it.
  */
 export async function loadPath<I extends Ids>(
   session: StorageSession,
@@ -129,17 +162,24 @@ export async function loadPath<I extends Ids>(
 ): Promise<PathOf<I>> {
   const steps = STEPS.filter(({ by }) => by.every((id) => ids[id] !== undefined))
   const likelyId = ids.orgId ?? access.actor.orgId
-  const [likely, ...records] = await Promise.all([
+  const records = new Map<string, Promise<PathRecord | undefined>>()
+  const search = { session, actor: access.actor, ids, found: records }
+  const [likely, ...loaded] = await Promise.all([
     likelyId === null ? undefined : session.find('organization', likelyId),
-    ...steps.map((step) => findRecord(session, step, ids)),
+    ...steps.map((step) => {
+      const record = findRecord(search, step)
+      records.set(step.name, record)
+      return record
+    }),
   ])
-  const found = new Map(steps.map(({ name }, index) => [name, records[index]]))
+  const found = new Map(steps.map(({ name }, index) => [name, loaded[index]]))
   const root = await loadRoot(session, { ids, found, likely })
   const organization = decideAccess(access, ids, {
     ...root,
     thing: ids.orgId === undefined ? steps[0]?.thing : undefined,
   })
-  const owners = { ...ids, orgId: organization?.id, projectId: root.project?.id }
+  const resolved: Ids = resolvedIds(ids, Object.fromEntries(found))
+  const owners = { ...resolved, orgId: organization?.id, projectId: root.project?.id }
   for (const { name, thing, parents } of steps) {
     const record = found.get(name)
     const isInPath = parents.every((parent) => record?.[parent] === owners[parent])
@@ -150,17 +190,59 @@ export async function loadPath<I extends Ids>(
   return { ...Object.fromEntries(found), ...project, organization } as unknown as PathOf<I>
 }
 
-async function findRecord(
-  session: StorageSession,
-  { kind, by }: Step,
-  ids: Ids,
-): Promise<PathRecord | undefined> {
+interface Search {
+  readonly session: StorageSession
+  readonly actor: Actor
+  readonly ids: Ids
+  /** The records of the earlier steps, by their names. */
+  readonly found: ReadonlyMap<string, Promise<PathRecord | undefined>>
+}
+
+/** Returns the record of a step; `undefined` if there is none. */
+async function findRecord(search: Search, { kind, by }: Step): Promise<PathRecord | undefined> {
+  const { session, actor, ids } = search
   const [id = 'planId', ...others] = by
-  const where = Object.fromEntries(by.map((name) => [name, ids[name]]))
-  const record: object | undefined =
-    others.length === 0
-      ? await session.find(kind, ids[id] ?? '')
-      : (await session.list(kind, { where, limit: 1 })).data[0]
+  if (others.length > 0) return findByIds(search, { kind, by })
+  const text = ids[id] ?? ''
+  if (kind === 'project') return toPathRecord(await findProject(session, actor, ids))
+  // Keys are unique only within a project.
+  const isKeyed = kind === 'environment' || kind === 'flag' || kind === 'segment'
+  if (!isKeyed || ids.projectId === undefined) return toPathRecord(await session.find(kind, text))
+  return toPathRecord(await findByIdOrKey(session, kind, { text, parent: projectOf(search) }))
+}
+
+/** Returns the field of all records of the project of a path; `undefined` without a project. */
+async function projectOf({ found }: Search) {
+  const project = await found.get('project')
+  return project && { projectId: String(project['id']) }
+}
+
+/**
+ * Returns the record that several ids together identify. Waits for the records that are named by
+ * their keys. If no record has the ids, and some of them are keys in the form of ids, a second
+ * query uses the ids of the named records.
+ */
+async function findByIds(
+  { session, ids, found }: Search,
+  { kind, by }: Pick<Step, 'kind' | 'by'>,
+): Promise<PathRecord | undefined> {
+  const find = async (where: object) =>
+    toPathRecord((await session.list(kind, { where, limit: 1, isCounted: false })).data[0])
+  const isKey = by.some((name) => name in NAMED_BY_KEY && !isId(ids[name] ?? ''))
+  const named = by.map((name) => [name, ids[name]?.toLowerCase()])
+  const direct = isKey ? undefined : await find(Object.fromEntries(named))
+  if (direct !== undefined) return direct
+  const resolve = async (name: IdName) => {
+    const record = name in NAMED_BY_KEY ? await found.get(NAMED_BY_KEY[name as KeyedId]) : undefined
+    return [name, name in NAMED_BY_KEY ? record?.['id'] : ids[name]]
+  }
+  const resolved = await Promise.all(by.map(resolve))
+  const isUnknown = resolved.some(([, id]) => id === undefined)
+  const isSame = resolved.every(([, id], index) => id === named[index]?.[1])
+  return isUnknown || isSame ? undefined : find(Object.fromEntries(resolved))
+}
+
+function toPathRecord(record: object | undefined): PathRecord | undefined {
   return record as PathRecord | undefined
 }
 

@@ -32,23 +32,19 @@ export async function readInput(
 }
 
 /**
- * Returns the identity of a request with an `Idempotency-Key`: a hash of the actor, the endpoint,
- * the path parameters and the key, and a hash of the body. Throws `INVALID_REQUEST` for a malformed
- * key.
+ * Returns the identity of a request with an `Idempotency-Key`, which also depends on the records
+ * that the path names. Throws `INVALID_REQUEST` for a malformed key.
  */
 export async function idempotentRequestOf(
   key: string,
-  name: EndpointName,
+  endpoint: EndpointName,
   { actor, input }: { readonly actor: Actor; readonly input: InputOf<Endpoint> },
 ): Promise<IdempotentRequest> {
   if (!IDEMPOTENCY_KEY.test(key)) {
     throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters')
   }
-  const { params, body } = input
-  return {
-    scope: await hashSecret(JSON.stringify([actor.id, name, params, key])),
-    bodyHash: await hashSecret(JSON.stringify([body])),
-  }
+  const bodyHash = await hashSecret(JSON.stringify([input.body]))
+  return { actorId: actor.id, endpoint, key, bodyHash }
 }
 
 /** Returns the entity tag of a revision, as it appears in `ETag` and `If-Match`. */

@@ -35,14 +35,18 @@ export async function findAccount(
 
 /**
  * Returns the actor of an account in an organization, by default in the organization of the oldest
- * membership; `undefined` if there is no such membership. `orgId` is ignored for the role
- * `platform`.
+ * membership; `undefined` if there is no such membership. An actor with the role `platform` has no
+ * organization; `orgId` only determines where its project keys are looked up.
  */
 export function actorOf({ user, memberships }: Account, orgId?: string): Actor | undefined {
   const { id, email } = user
   const source = 'user'
   if (user.role === 'platform')
-    return { id, email, name: user.name, role: user.role, orgId: null, source }
+    return { id, email, name: user.name, role: user.role, orgId: null, keyOrgId: orgId, source }
   const member = memberships.find((each) => orgId === undefined || each.orgId === orgId)
-  return member && { id, email, name: member.name, role: member.role, orgId: member.orgId, source }
+  if (member === undefined) return undefined
+  const { name, role } = member
+  const isUnclear = orgId === undefined && memberships.length > 1
+  const keyOrgId = isUnclear ? null : member.orgId
+  return { id, email, name, role, orgId: member.orgId, keyOrgId, source }
 }

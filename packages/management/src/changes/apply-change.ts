@@ -3,12 +3,13 @@ import { auditEvents, hasPermission, type Organization } from '@ff/protocol/mana
 import { type Client, type Clock, type Logger, timestampAt } from '@ff/server/plane'
 import type { ChangeFeed, FlagSetChange, Storage, StorageSession } from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
-import { type AnyPath, type Ids, loadPath, type PathOf } from '../access/paths.ts'
+import { type AnyPath, type Ids, loadPath, type PathOf, resolvedIds } from '../access/paths.ts'
 import type { Access } from '../access/permissions.ts'
 import {
   findEarlierResult,
   type IdempotentRequest,
   rememberResult,
+  withScope,
 } from '../requests/idempotency.ts'
 import { invalid } from '../requests/validation.ts'
 import { appendAt, findPlace, type NewAuditEntry } from './audit-chain.ts'
@@ -61,9 +62,10 @@ export async function applyChange<I extends Ids, T>(
   work: (writer: RecordWriter, path: PathOf<I>) => Promise<CompletedChange<T>>,
 ): Promise<T> {
   const { storage, wakeWebhooks } = services
-  const lock = await lockOf(storage, request)
+  const { lock, ids } = await lockOf(storage, request)
   const { result, hints, hasDeliveries } = await storage.transaction(lock, async (session) => {
-    const applied = await applyInTransaction({ session, services, request, lock }, work)
+    const located = { ...request, ids }
+    const applied = await applyInTransaction({ session, services, request: located, lock }, work)
     await request.alongside?.(session)
     return applied
   })
@@ -73,15 +75,20 @@ export async function applyChange<I extends Ids, T>(
 }
 
 /**
- * Returns the lock of a change. The organization of a record never changes, so the lock is still
- * correct when the records are loaded again in the transaction. Members can change only their own
- * organization, so their lock needs no query. Records of another organization are not found.
+ * Returns the lock of a change and the ids to load under this lock. The organization of a record
+ * never changes, so the lock is still correct when the records are loaded again in the transaction.
+ * A key could name another record by then, so ids replace the keys. Members can change only their
+ * own organization, so their lock needs no query. Records of another organization are not found.
  */
-async function lockOf(storage: Storage, request: ChangeRequest<Ids>): Promise<string> {
+async function lockOf<I extends Ids>(
+  storage: Storage,
+  request: ChangeRequest<I>,
+): Promise<{ readonly lock: string; readonly ids: I }> {
   const { actor, permission, ids } = request
   const isOwn = actor.role !== 'platform' && hasPermission(actor.role, permission)
-  if (isOwn && actor.orgId !== null) return actor.orgId
-  return lockFor(await loadPath(storage, request, ids))
+  if (isOwn && actor.orgId !== null) return { lock: actor.orgId, ids }
+  const path = await loadPath(storage, request, ids)
+  return { lock: lockFor(path), ids: resolvedIds(ids, path) }
 }
 
 function lockFor({ organization }: AnyPath): string {
@@ -116,11 +123,12 @@ async function applyInTransaction<I extends Ids, T>(
   const path: AnyPath = loaded
   if (lockFor(path) !== lock) throw new FlagError('INTERNAL', 'A change ran under the wrong lock.')
   const writer = new RecordWriter(session, timestampAt(clock))
-  const earlier = await findEarlierResult(session, idempotentRequest, writer.now)
+  const repeatable = await withScope(idempotentRequest, resolvedIds(request.ids, path))
+  const earlier = await findEarlierResult(session, repeatable, writer.now)
   if (earlier !== undefined) return { ...NOTHING_APPLIED, result: earlier.result as T }
   const outcome = await work(writer, loaded)
   const stored = { result: withoutSecret(outcome), now: writer.now }
-  await rememberResult(session, idempotentRequest, stored)
+  await rememberResult(session, repeatable, stored)
   const { event } = outcome
   if (writer.kinds.size === 0) return { ...NOTHING_APPLIED, result: outcome.result }
   if (event === undefined) throw new FlagError('INTERNAL', 'A change has no audit event.')

@@ -3,7 +3,7 @@ import * as wire from '@ff/protocol/management'
 import { newId } from '@ff/server/plane'
 import type { Changes, Kind, Records, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
-import { encodeWire } from '../requests/validation.ts'
+import { encodeWire, invalid } from '../requests/validation.ts'
 import { countListedKeys, type ListedKeysChange } from './listed-keys.ts'
 import type { AffectedEntity } from './publication.ts'
 
@@ -92,6 +92,7 @@ export class RecordWriter {
     const frame = { createdAt: now, updatedAt: now, deletedAt: null, revision: 1 }
     const record = { id, ...fields, ...frame } as unknown as Records[K]
     toWire(kind, record)
+    if ('key' in record && wire.isId(String(record.key))) throw invalid('key', KEY_IS_ID)
     try {
       await this.#session.insert(kind, record)
     } catch (error) {
@@ -244,6 +245,8 @@ export function changedFields(record: object, fields: object): Record<string, un
   )
   return Object.fromEntries(changed)
 }
+
+const KEY_IS_ID = 'must not have the form of a UUID, because ids have this form'
 
 function keyTaken(record: object): FlagError {
   const key = 'key' in record ? String(record.key) : ''

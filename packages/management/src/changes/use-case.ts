@@ -7,8 +7,13 @@ import {
 import type { Storage } from '@ff/storage'
 import type * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
-import { type Ids, loadPath, type PathOf } from '../access/paths.ts'
+import { type Ids, lastRecordOf, loadPath, type PathOf, resolvedIds } from '../access/paths.ts'
 import type { AnyInput, CallInput, InputOf } from '../requests/input.ts'
+import {
+  assertReadOnlyFields,
+  hasReadOnlyFields,
+  withoutReadOnlyFields,
+} from '../requests/read-only.ts'
 import type { WithHeaders } from '../requests/with-headers.ts'
 import {
   applyChange,
@@ -89,7 +94,15 @@ interface ChangeDefinition<Input, I, P, Result> extends IdLoader<Input, I> {
    * Applies the change in the transaction. Can be called more than once, for example for a retry.
    */
   readonly run: (argument: Argument<Input, I> & ChangeTools<P>) => Promise<CompletedChange<Result>>
+  /**
+   * Reads the record as the endpoint with the method GET returns it. A body can contain read-only
+   * fields only with the values of this record. By default, the record that the path names.
+   */
+  readonly read?: ReadRecord | undefined
 }
+
+/** The work of a GET. Its argument depends on the endpoint, which varies at run time. */
+type ReadRecord = (argument: never) => Promise<object>
 
 /** The ids of the path of an endpoint. */
 type PathIds<N extends PermittedName> = InputOf<Table[N]>['params'] & Ids
@@ -114,7 +127,8 @@ type WorkResult<N extends PermittedName, W> = W extends (
 
 /**
  * Creates the use cases of endpoints by their names: queries for endpoints with the method GET, and
- * changes for all others. Use `defineQuery` or `defineChange` for a use case that needs `load` or
+ * changes for all others. If the object contains the GET and the PUT of a path, the PUT accepts the
+ * record of the GET. Use `defineQuery` or `defineChange` for a use case that needs `load` or
  * `prepare`.
  *
  * @example
@@ -127,9 +141,12 @@ export function defineUseCases<W extends Works>(works: W) {
   const useCases = Object.entries(works).map(([key, work]) => {
     const name = key as PermittedName
     // The argument type of the work depends on the endpoint, which varies at run time.
-    const definition = { run: work as never }
-    const isQuery = endpoints[name].method === 'GET'
-    return [name, isQuery ? defineQuery(name, definition) : defineChange(name, definition)]
+    const run = work as never
+    const { method, path } = endpoints[name]
+    if (method === 'GET') return [name, defineQuery(name, { run })]
+    const reading = method === 'PUT' ? readingOf(path) : undefined
+    const read = works[reading as keyof Works] as ReadRecord | undefined
+    return [name, defineChange(name, { run, read })]
   })
   return Object.fromEntries(useCases) as {
     readonly [N in keyof W & PermittedName]: UseCase<
@@ -137,6 +154,12 @@ export function defineUseCases<W extends Works>(works: W) {
       WorkResult<N, W[N]>
     >
   }
+}
+
+/** Returns the name of the endpoint that reads a path. */
+function readingOf(path: string): string | undefined {
+  const rows = Object.entries<Endpoint>(endpoints)
+  return rows.find(([, each]) => each.method === 'GET' && each.path === path)?.[0]
 }
 
 /**
@@ -162,7 +185,7 @@ export function defineQuery<
     const { storage, clock } = services
     const { input, request } = requestOf(name, { actor }, { given, load })
     const path = await loadPath(storage, request, request.ids)
-    return run({ ...input, ...path, actor, storage, now: clock.now() })
+    return run({ ...located(input, path), ...path, actor, storage, now: clock.now() })
   }
 }
 
@@ -185,22 +208,58 @@ export function defineChange<
   Result extends ResultOf<Table[N]> = ResultOf<Table[N]>,
 >(
   name: N,
-  { load, prepare, run }: ChangeDefinition<Input, I, P, Result>,
+  { load, prepare, run, read }: ChangeDefinition<Input, I, P, Result>,
 ): UseCase<CallInput<Input>, Result> {
   return async (services, call, given) => {
     const { storage, clock } = services
     const { actor } = call
     const { input, request } = requestOf(name, call, { given, load })
+    let { ids } = request
     let prepared: P | undefined
     if (prepare !== undefined) {
-      const path = await loadPath(storage, request, request.ids)
+      const path = await loadPath(storage, request, ids)
+      ids = resolvedIds(ids, path)
       const tools = { actor, storage, now: clock.now(), services, call }
-      prepared = await prepare({ ...input, ...path, ...tools })
+      prepared = await prepare({ ...located(input, path), ...path, ...tools })
     }
-    return applyChange(services, request, (writer, path) => {
-      return run({ ...input, ...path, actor, writer, prepared: prepared as P })
+    return applyChange(services, { ...request, ids }, async (writer, path) => {
+      const change = { name, path, input: located(input, path), read }
+      const checked = await withWritableBody(writer, change)
+      return run({ ...checked, ...path, actor, writer, prepared: prepared as P })
     })
   }
+}
+
+/** Returns the input with the ids of the loaded records instead of keys. */
+function located<Input extends AnyInput>(input: Input, path: object): Input {
+  return { ...input, params: resolvedIds(input.params as object, path) }
+}
+
+interface ChangeInput<Input> {
+  readonly name: PermittedName
+  readonly path: object
+  readonly input: Input
+  readonly read: ReadRecord | undefined
+}
+
+/**
+ * Returns the input of a change without the read-only fields of its body. Throws `INVALID_REQUEST`
+ * if a read-only field differs from the stored record. If `If-Match` is stale, the change itself
+ * throws `CONFLICT`, which is the cause of the differences.
+ */
+async function withWritableBody<Input extends AnyInput>(
+  { reader, now }: RecordWriter,
+  { name, path, input, read }: ChangeInput<Input>,
+): Promise<Input> {
+  const endpoint: Endpoint = endpoints[name]
+  const { body, expectedRevision } = input
+  if (!hasReadOnlyFields(endpoint.body, body)) return input
+  const argument = { ...input, ...path, storage: reader, now: Date.parse(now) }
+  const record: { readonly revision?: number } =
+    read === undefined ? lastRecordOf(path, endpoint) : await read(argument as never)
+  const isStale = expectedRevision !== undefined && expectedRevision !== record.revision
+  if (!isStale) assertReadOnlyFields(endpoint.body, body, record)
+  return { ...input, body: withoutReadOnlyFields(endpoint.body, body) }
 }
 
 interface RequestInput<Input extends AnyInput, I> extends IdLoader<Input, I> {

@@ -5,11 +5,12 @@ import type {
   FlagStateChanges,
   Project,
 } from '@ff/protocol/management'
+import { findByIdOrKey } from '../access/id-or-key.ts'
 import { completed } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { defineUseCases } from '../changes/use-case.ts'
 import { assertDistinct, invalid } from '../requests/validation.ts'
-import { loadVariations } from './variations.ts'
+import { loadVariations, variationIdOf } from './variations.ts'
 
 /** The use cases of flag states. */
 export const flagStateUseCases = defineUseCases({
@@ -20,11 +21,12 @@ export const flagStateUseCases = defineUseCases({
    * Changes the state of a flag in one environment: on or off, defaults, targets, prerequisites.
    */
   async updateFlagState({ writer, body, expectedRevision, ...path }) {
-    await assertVariations(writer.reader, path.flag, body)
+    const { state: before, flag } = path
+    const resolved = await resolveVariations(writer.reader, flag, body)
     assertTargets(body)
-    await assertPrerequisites(writer.reader, path, body)
-    const { state: before } = path
-    const after = await writer.update('flagState', before, body, expectedRevision)
+    const prerequisites = await resolvePrerequisites(writer.reader, path, body)
+    const changes = { ...resolved, prerequisites }
+    const after = await writer.update('flagState', before, changes, expectedRevision)
     return completed('flag_state.updated', { before, after }, { field: 'prerequisites' })
   },
 })
@@ -52,23 +54,26 @@ export function insertFlagState(
   })
 }
 
-async function assertVariations(
+/** Returns the changes, in which the ids of variations replace their keys. */
+async function resolveVariations(
   reader: Reader,
   flag: Flag,
-  { defaultVariationId, offVariationId, targets = [] }: FlagStateChanges,
-): Promise<void> {
-  const references = [
-    { field: 'default_variation_id', id: defaultVariationId },
-    { field: 'off_variation_id', id: offVariationId },
-    ...targets.map(({ variationId: id }, index) => ({
-      field: `targets.${index}.variation_id`,
-      id,
-    })),
-  ].filter(({ id }) => typeof id === 'string')
-  if (references.length === 0) return
-  const known = new Set<unknown>((await loadVariations(reader, flag.id)).map(({ id }) => id))
-  for (const { field, id } of references) {
-    if (!known.has(id)) throw invalid(field, 'must be the id of a variation of this flag')
+  changes: FlagStateChanges,
+): Promise<FlagStateChanges> {
+  const { defaultVariationId, offVariationId, targets } = changes
+  const isNamed = [defaultVariationId, offVariationId].some((text) => typeof text === 'string')
+  if (!isNamed && !targets?.length) return changes
+  const variations = await loadVariations(reader, flag.id)
+  const resolve = (text: string | null | undefined, field: string) =>
+    typeof text === 'string' ? variationIdOf(variations, text, field) : text
+  return {
+    ...changes,
+    defaultVariationId: resolve(defaultVariationId, 'default_variation_id'),
+    offVariationId: resolve(offVariationId, 'off_variation_id'),
+    targets: targets?.map((target, index) => {
+      const field = `targets.${index}.variation_id`
+      return { ...target, variationId: variationIdOf(variations, target.variationId, field) }
+    }),
   }
 }
 
@@ -88,25 +93,31 @@ function assertTargets({ targets = [] }: FlagStateChanges): void {
   }
 }
 
-async function assertPrerequisites(
+/** Returns the prerequisites, in which ids replace the keys of flags and variations. */
+async function resolvePrerequisites(
   reader: Reader,
   { project, flag }: { readonly project: Project; readonly flag: Flag },
-  { prerequisites = [] }: FlagStateChanges,
-): Promise<void> {
-  const flagIds = prerequisites.map(({ flagId }) => flagId)
-  assertDistinct(flagIds, (index) => `prerequisites.${index}.flag_id`)
-  for (const [index, { flagId, variationIds }] of prerequisites.entries()) {
+  { prerequisites }: FlagStateChanges,
+): Promise<FlagStateChanges['prerequisites']> {
+  if (prerequisites === undefined) return undefined
+  const resolved: FlagState['prerequisites'] = []
+  for (const [index, { flagId: text, variationIds: texts }] of prerequisites.entries()) {
     const field = `prerequisites.${index}`
-    assertDistinct(variationIds, (at) => `${field}.variation_ids.${at}`)
-    const other = await reader.find('flag', flagId)
-    if (other?.projectId !== project.id || other.archivedAt !== null) {
-      throw invalid(`${field}.flag_id`, 'must be the id of an unarchived flag of this project')
+    const parent = { projectId: project.id }
+    const other = await findByIdOrKey(reader, 'flag', { text, parent })
+    if (other === undefined || other.archivedAt !== null) {
+      const message = 'must be the id or the key of an unarchived flag of this project'
+      throw invalid(`${field}.flag_id`, message)
     }
     if (other.id === flag.id) throw invalid(`${field}.flag_id`, 'must be another flag')
-    const known = new Set((await loadVariations(reader, flagId)).map(({ id }) => id))
-    const unknown = variationIds.findIndex((id) => !known.has(id))
-    if (unknown >= 0) {
-      throw invalid(`${field}.variation_ids.${unknown}`, 'must be a variation of the prerequisite')
-    }
+    const variations = await loadVariations(reader, other.id)
+    const variationIds = texts.map((each, at) => {
+      return variationIdOf(variations, each, `${field}.variation_ids.${at}`, 'the prerequisite')
+    })
+    assertDistinct(variationIds, (at) => `${field}.variation_ids.${at}`)
+    resolved.push({ flagId: other.id, variationIds })
   }
+  const flagIds = resolved.map(({ flagId }) => flagId)
+  assertDistinct(flagIds, (index) => `prerequisites.${index}.flag_id`)
+  return resolved
 }

@@ -1,4 +1,4 @@
-import type { Flag, FlagView, NewVariation } from '@ff/protocol/management'
+import type { Flag, FlagView, ListedFlag, NewVariation } from '@ff/protocol/management'
 import { completed } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfFlag } from '../changes/dependents.ts'
 import type { Reader, RecordChanges, RecordWriter } from '../changes/record-writer.ts'
@@ -22,13 +22,14 @@ export const flagUseCases = defineUseCases({
   /** Returns one page of the project's flags, sorted by key. */
   async listFlags({ storage, project, query }) {
     const { tag, archived } = query
-    return listPage(storage, 'flag', {
+    const page = await listPage(storage, 'flag', {
       where: { projectId: project.id, ...(archived === false && { archivedAt: null }) },
       ...(archived === true && { range: { field: 'archivedAt', from: BEFORE_ALL } }),
       ...(tag !== undefined && { tag }),
       sortBy: 'key',
       query,
     })
+    return { ...page, data: page.data.map(viewListed) }
   },
 
   /** Returns a flag with its variations. */
@@ -109,5 +110,9 @@ function defaultVariationsOf({ type }: Flag): readonly NewVariation[] {
 }
 
 async function viewFlag(reader: Reader, flag: Flag): Promise<FlagView> {
-  return { ...flag, variations: await loadVariations(reader, flag.id) }
+  return { ...viewListed(flag), variations: await loadVariations(reader, flag.id) }
+}
+
+function viewListed(flag: Flag): ListedFlag {
+  return { ...flag, archived: flag.archivedAt !== null }
 }

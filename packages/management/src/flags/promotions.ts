@@ -8,6 +8,7 @@ import {
   toSnakeCase,
 } from '@ff/protocol/management'
 import { runInTimeSlices } from '@ff/server/plane'
+import { findByIdOrKey } from '../access/id-or-key.ts'
 import { completed } from '../changes/change-event.ts'
 import { assertPublishable, PUBLISH_RULES } from '../changes/publish-check.ts'
 import { changedFields, type Reader, toWire } from '../changes/record-writer.ts'
@@ -50,16 +51,16 @@ async function loadCopy(
   flag: Flag,
   { fromEnvironmentId, toEnvironmentId }: NewPromotion,
 ): Promise<FlagCopy> {
-  if (fromEnvironmentId === toEnvironmentId) {
-    throw invalid('to_env_id', 'must not be the same environment as from_env_id')
-  }
-  const find = async (id: string, field: string): Promise<Environment> => {
-    const environment = await reader.find('environment', id)
-    if (environment?.projectId === flag.projectId) return environment
-    throw invalid(field, 'must be the id of an environment of this project')
+  const find = async (text: string, field: string): Promise<Environment> => {
+    const parent = { projectId: flag.projectId }
+    const environment = await findByIdOrKey(reader, 'environment', { text, parent })
+    if (environment !== undefined) return environment
+    throw invalid(field, 'must be the id or the key of an environment of this project')
   }
   const from = await find(fromEnvironmentId, 'from_env_id')
-  return { flag, from, to: await find(toEnvironmentId, 'to_env_id') }
+  const to = await find(toEnvironmentId, 'to_env_id')
+  if (from.id !== to.id) return { flag, from, to }
+  throw invalid('to_env_id', 'must not be the same environment as from_env_id')
 }
 
 /**

@@ -7,7 +7,8 @@ import {
   type Variation,
 } from '@ff/protocol/management'
 import { type Records, toRolloutDefinition } from '@ff/storage'
-import { invalid } from '../requests/validation.ts'
+import { assertDistinct, invalid } from '../requests/validation.ts'
+import { variationIdOf } from './variations.ts'
 
 /** The fields that each strategy has. */
 const FIELDS_OF = {
@@ -59,13 +60,14 @@ export function mergeRolloutSettings(
 }
 
 /**
- * Throws `INVALID_REQUEST` if a field of the strategy is missing, if there is a field that the
- * strategy does not have, or if a variation is unknown or listed twice.
+ * Returns the settings, in which the ids of variations replace their keys. Throws
+ * `INVALID_REQUEST` if a field of the strategy is missing, if there is a field that the strategy
+ * does not have, or if a variation is unknown or listed twice.
  */
-export function assertRolloutSettings(
+export function checkRolloutSettings(
   settings: RolloutSettings,
   variations: readonly Variation[],
-): void {
+): RolloutSettings {
   const { strategy, variationId, variants } = settings
   for (const field of FIELDS) {
     const isGiven = settings[field] !== null
@@ -75,17 +77,16 @@ export function assertRolloutSettings(
       : `is required when strategy is ${strategy}`
     throw invalid(toSnakeCase(field), fault)
   }
-  const known = new Set(variations.map(({ id }) => id))
-  if (variationId !== null && !known.has(variationId)) {
-    throw invalid('variation_id', 'must be the id of a variation of this flag')
-  }
-  const listed = new Set<string>()
-  for (const [index, variant] of (variants ?? []).entries()) {
-    const field = `variants.${index}.variation_id`
-    if (!known.has(variant.variationId))
-      throw invalid(field, 'must be the id of a variation of this flag')
-    if (listed.has(variant.variationId)) throw invalid(field, 'is listed twice')
-    listed.add(variant.variationId)
+  const resolve = (text: string, field: string) => variationIdOf(variations, text, field)
+  const resolved = variants?.map(({ variationId: text, weight }, index) => {
+    return { variationId: resolve(text, `variants.${index}.variation_id`), weight }
+  })
+  const variationIds = (resolved ?? []).map((variant) => variant.variationId)
+  assertDistinct(variationIds, (index) => `variants.${index}.variation_id`)
+  return {
+    ...settings,
+    variationId: variationId === null ? null : resolve(variationId, 'variation_id'),
+    variants: resolved ?? null,
   }
 }
 

@@ -15,7 +15,7 @@ import { defineUseCases } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 import {
-  assertRolloutSettings,
+  checkRolloutSettings,
   mergeRolloutSettings,
   NO_SETTINGS,
   type RolloutSettings,
@@ -49,8 +49,8 @@ export const rolloutUseCases = defineUseCases({
   /** Creates a rollout of a flag in an environment, to which the flag's rules can refer. */
   async createRollout({ writer, project, environment, flag, body }) {
     const initial = { ...NO_SETTINGS, strategy: body.strategy }
-    const settings = mergeRolloutSettings(initial, body, writer.now)
-    assertRolloutSettings(settings, await loadVariations(writer.reader, flag.id))
+    const merged = mergeRolloutSettings(initial, body, writer.now)
+    const settings = checkRolloutSettings(merged, await loadVariations(writer.reader, flag.id))
     const { salt = newSalt(), scheme = OWN_SCHEME } = body
     assertSalt(salt, scheme)
     const rollout = await writer.insert('rollout', {
@@ -76,8 +76,8 @@ export const rolloutUseCases = defineUseCases({
    */
   async updateRollout({ writer, flag, rollout, body, expectedRevision }) {
     const now = Date.parse(writer.now)
-    const settings = mergeRolloutSettings(rollout, body, writer.now)
-    assertRolloutSettings(settings, await loadVariations(writer.reader, flag.id))
+    const merged = mergeRolloutSettings(rollout, body, writer.now)
+    const settings = checkRolloutSettings(merged, await loadVariations(writer.reader, flag.id))
     const { name, bucketBy, salt, scheme } = body
     assertSalt(salt ?? rollout.salt, scheme ?? rollout.scheme)
     const table = changedTable(rollout, settings, now)

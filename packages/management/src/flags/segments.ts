@@ -1,4 +1,4 @@
-import { FlagError } from '@ff/core'
+import { FlagError, jsonEquals } from '@ff/core'
 import type { Segment, SegmentKeys } from '@ff/protocol/management'
 import { completed } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfSegment } from '../changes/dependents.ts'
@@ -39,7 +39,7 @@ export const segmentUseCases = defineUseCases({
 
   /** Changes a segment, with effect for every flag that refers to it. */
   async updateSegment({ writer, project, segment, body, expectedRevision }) {
-    if (body.rules !== undefined) {
+    if (body.rules !== undefined && !jsonEquals(body.rules, segment.rules)) {
       await assertConditions(writer.reader, project.id, body.rules, 'rules')
     }
     const after = await writer.update('segment', segment, body, expectedRevision)

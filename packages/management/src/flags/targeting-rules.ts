@@ -1,8 +1,10 @@
+import { jsonEquals } from '@ff/core'
 import type {
   TargetingRule,
   TargetingRuleChanges,
   TargetingRuleView,
 } from '@ff/protocol/management'
+import { findByIdOrKey } from '../access/id-or-key.ts'
 import type { PathOf } from '../access/paths.ts'
 import { completed } from '../changes/change-event.ts'
 import type { Reader } from '../changes/record-writer.ts'
@@ -33,13 +35,13 @@ export const targetingRuleUseCases = defineUseCases({
    * Creates a rule. By default, its `orderIndex` is 0. Of rules with equal indices, the oldest is
    * evaluated first.
    */
-  async createTargetingRule({ writer, body, ...path }) {
+  async createTargetingRule({ writer, body: given, ...path }) {
     const { reader } = writer
     if ((await loadRules(reader, path)).length >= MOST_RULES) {
       throw invalid('', `A flag can have at most ${MOST_RULES} targeting rules in an environment.`)
     }
-    const kind = kindOf(body)
-    await assertRule(reader, path, { ...body, kind }, undefined)
+    const kind = kindOf(given)
+    const body = await checkRule(reader, path, { ...given, kind }, undefined)
     const rule = await writer.insert('targetingRule', {
       flagId: path.flag.id,
       environmentId: path.environment.id,
@@ -58,8 +60,8 @@ export const targetingRuleUseCases = defineUseCases({
 
   /** Changes the fields of a rule that the body contains. */
   async updateTargetingRule({ writer, body, expectedRevision, ...path }) {
-    await assertRule(writer.reader, path, body, path.rule)
-    const changes = { ...segmentClearedBy(body, path.rule), ...body }
+    const given = await checkRule(writer.reader, path, body, path.rule)
+    const changes = { ...segmentClearedBy(body, path.rule), ...given }
     const after = await writer.update('targetingRule', path.rule, changes, expectedRevision)
     const message = after === path.rule ? 'Nothing changed' : 'Targeting rule updated'
     const result = { rule: await viewRule(writer.reader, after), message }
@@ -95,15 +97,16 @@ function segmentClearedBy({ kind }: TargetingRuleChanges, is: TargetingRule): Ta
 }
 
 /**
- * Throws `INVALID_REQUEST` if a new or changed rule would be invalid. A field that `given` does not
- * contain has the value of the existing rule `is`.
+ * Returns the fields of a new or changed rule, in which ids replace keys. Throws `INVALID_REQUEST`
+ * if the rule would be invalid. A field that `given` does not contain has the value of the existing
+ * rule `is`.
  */
-async function assertRule(
+async function checkRule<F extends TargetingRuleChanges>(
   reader: Reader,
   path: FlagStatePath,
-  given: TargetingRuleChanges,
+  given: F,
   is: TargetingRule | undefined,
-): Promise<void> {
+): Promise<F> {
   const kind = given.kind ?? is?.kind
   const segmentId = given.segmentId === undefined ? is?.segmentId : given.segmentId
   if (kind === 'segment' && typeof segmentId !== 'string') {
@@ -116,33 +119,40 @@ async function assertRule(
     const hint = 'write [] for a rule that matches every context'
     throw invalid('conditions', `is required when kind is custom; ${hint}`)
   }
-  await assertReferences(reader, path, given)
-  if (given.conditions !== undefined) {
+  const resolved = await resolveReferences(reader, path, given)
+  if (given.conditions !== undefined && !jsonEquals(given.conditions, is?.conditions ?? null)) {
     await assertConditions(reader, path.project.id, given.conditions, 'conditions')
   }
+  return resolved
 }
 
-async function assertReferences(
+/** Returns the fields, in which the ids of the segment and the variation replace their keys. */
+async function resolveReferences<F extends TargetingRuleChanges>(
   reader: Reader,
   { project, environment, flag }: FlagStatePath,
-  { segmentId, variationId, rolloutId }: TargetingRuleChanges,
-): Promise<void> {
-  if (typeof segmentId === 'string') {
-    const segment = await reader.find('segment', segmentId)
-    if (segment?.projectId !== project.id) {
-      throw invalid('segment_id', 'must be the id of a segment of this project')
-    }
-  }
-  if (typeof variationId === 'string') {
-    const variation = await reader.find('variation', variationId)
-    if (variation?.flagId !== flag.id)
-      throw invalid('variation_id', 'must be the id of a variation of this flag')
-  }
+  fields: F,
+): Promise<F> {
+  const { segmentId, variationId, rolloutId } = fields
+  const segment =
+    typeof segmentId === 'string' &&
+    (await findByIdOrKey(reader, 'segment', { text: segmentId, parent: { projectId: project.id } }))
+  if (segment === undefined)
+    throw invalid('segment_id', 'must be the id or the key of a segment of this project')
+  const variation =
+    typeof variationId === 'string' &&
+    (await findByIdOrKey(reader, 'variation', { text: variationId, parent: { flagId: flag.id } }))
+  if (variation === undefined)
+    throw invalid('variation_id', 'must be the id or the key of a variation of this flag')
   if (typeof rolloutId === 'string') {
     const rollout = await reader.find('rollout', rolloutId)
     if (rollout?.flagId !== flag.id || rollout.environmentId !== environment.id) {
       throw invalid('rollout_id', 'must be the id of a rollout of this flag in this environment')
     }
+  }
+  return {
+    ...fields,
+    ...(segment && { segmentId: segment.id }),
+    ...(variation && { variationId: variation.id }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { FlagError, type FlagValue, isFlagError, parseFlagValue } from '@ff/core'
 import { isExactNumber } from '@ff/core/authoring'
 import type { Flag, NewVariation, Variation } from '@ff/protocol/management'
+import { withIdOrKey } from '../access/id-or-key.ts'
 import { completed } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfVariation } from '../changes/dependents.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
@@ -38,7 +39,8 @@ export const variationUseCases = defineUseCases({
    * this role.
    */
   async updateVariation({ writer, flag, variation, body, expectedRevision }) {
-    if (body.value !== undefined) assertValue(flag, body.value, 'value')
+    if (body.value !== undefined && body.value !== variation.value)
+      assertValue(flag, body.value, 'value')
     if (body.isDefault === false && variation.isDefault) {
       throw invalid('is_default', 'must stay true until another variation is the default')
     }
@@ -73,6 +75,21 @@ export const variationUseCases = defineUseCases({
 export async function loadVariations(reader: Reader, flagId: string): Promise<Variation[]> {
   const sort = { field: 'orderIndex', direction: 'asc' } as const
   return [...(await reader.list('variation', { where: { flagId }, sort })).data]
+}
+
+/**
+ * Returns the id of the variation with an id or a key. Throws `INVALID_REQUEST`, with the path
+ * `field`, if there is none.
+ */
+export function variationIdOf(
+  variations: readonly Variation[],
+  text: string,
+  field: string,
+  owner = 'this flag',
+): string {
+  const found = withIdOrKey(variations, text)
+  if (found !== undefined) return found.id
+  throw invalid(field, `must be the id or the key of a variation of ${owner}`)
 }
 
 /**

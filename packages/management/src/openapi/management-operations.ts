@@ -1,4 +1,5 @@
 import { type Endpoint, endpoints, noBody, rolesWith } from '@ff/protocol/management'
+import { ORGANIZATION_HEADER } from '../access/project-keys.ts'
 import { errorRefs, headersOf, jsonContent, rateLimitHeaders } from './answers.ts'
 import { type Example, exampleOf } from './examples.ts'
 import { closedObject, envelopeFields, type Json, refInto, type WireSchemas } from './schemas.ts'
@@ -62,13 +63,17 @@ function callersOf(permission: Endpoint['permission']): string {
 
 function parametersOf(place: 'path' | 'query', schema: Json, example: Json = {}): Json[] {
   const required = (schema['required'] ?? []) as readonly string[]
-  return Object.entries((schema['properties'] ?? {}) as Json).map(([name, each]) => ({
-    name,
-    in: place,
-    required: required.includes(name),
-    schema: each,
-    ...(name in example && { example: typed(example[name], each as Json) }),
-  }))
+  return Object.entries((schema['properties'] ?? {}) as Json).map(([name, each]) => {
+    const { description, ...rest } = each as Json
+    return {
+      name,
+      in: place,
+      ...(description !== undefined && { description }),
+      required: required.includes(name),
+      schema: rest,
+      ...(name in example && { example: typed(example[name], rest) }),
+    }
+  })
 }
 
 /**
@@ -79,14 +84,28 @@ function typed(example: unknown, { type }: Json): unknown {
   return type === 'integer' || type === 'boolean' ? JSON.parse(String(example)) : example
 }
 
-function requestHeadersOf({ method, permission }: Endpoint): Json[] {
-  const ifMatch = method === 'PUT' || method === 'DELETE' ? [refInto('parameters', 'IfMatch')] : []
+function requestHeadersOf({ method, path, permission }: Endpoint): Json[] {
   const isIdempotent = method === 'POST' && permission !== 'anyone'
-  return isIdempotent ? [...ifMatch, refInto('parameters', 'IdempotencyKey')] : ifMatch
+  const names = [
+    ...(path.includes('{projectId}') ? ['Organization'] : []),
+    ...(method === 'PUT' || method === 'DELETE' ? ['IfMatch'] : []),
+    ...(isIdempotent ? ['IdempotencyKey'] : []),
+  ]
+  return names.map((name) => refInto('parameters', name))
 }
 
 /** The request headers that operations share, for `components.parameters`. */
 export const sharedParameters: Json = {
+  Organization: {
+    name: ORGANIZATION_HEADER,
+    in: 'header',
+    description:
+      'The id of the organization in which the key of the project is looked up. Required with a ' +
+      'project key if the caller has several organizations. With the role `platform`, it is ' +
+      'required only if several organizations have a project with this key.',
+    schema: { type: 'string', format: 'uuid' },
+    example: '00000000-0000-4000-8000-000000000000',
+  },
   IfMatch: {
     name: 'If-Match',
     in: 'header',

@@ -91,6 +91,9 @@ function schemaName(exported: string): string {
 
 /** Removes redundant keywords, and sets the types of numbers and booleans in URLs. */
 function simplify(codec: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema): void {
+  // The keyword is for fields that requests must not set, not for the `readonly` of TypeScript.
+  if (codec._zod.def.type === 'readonly') delete schema.readOnly
+  if (schema.readOnly === true) describeReadOnly(schema)
   if (FORMATS.has(schema.format)) delete schema.pattern
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   if (isPlainText(schema.propertyNames)) delete schema.propertyNames
@@ -106,6 +109,13 @@ function simplify(codec: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema)
     for (const name of Object.keys(schema)) delete schema[name]
     Object.assign(schema, meant)
   }
+}
+
+/** Replaces the schema of a read-only field, which decodes any value, by that of the stored value. */
+function describeReadOnly(schema: z.core.JSONSchema.BaseSchema): void {
+  const [stored] = schema.anyOf ?? []
+  delete schema.anyOf
+  Object.assign(schema, stored)
 }
 
 function isPlainText(schema: unknown): boolean {

@@ -1,5 +1,6 @@
 import { FlagError } from '@ff/core'
 import type { Environment, NewEnvironment, Project } from '@ff/protocol/management'
+import { findByIdOrKey } from '../access/id-or-key.ts'
 import { completed } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { defineUseCases } from '../changes/use-case.ts'
@@ -95,9 +96,10 @@ async function findSource(
   { copyFrom }: NewEnvironment,
 ): Promise<Environment | undefined> {
   if (typeof copyFrom !== 'string') return undefined
-  const source = await reader.find('environment', copyFrom)
-  if (source?.projectId === project.id) return source
-  throw invalid('copy_from', 'must be the id of an environment of this project')
+  const reference = { text: copyFrom, parent: { projectId: project.id } }
+  const source = await findByIdOrKey(reader, 'environment', reference)
+  if (source !== undefined) return source
+  throw invalid('copy_from', 'must be the id or the key of an environment of this project')
 }
 
 async function yieldDefault(writer: RecordWriter, { id: projectId }: Project): Promise<void> {

@@ -1,13 +1,34 @@
 import { FlagError, type JsonValue } from '@ff/core'
-import { newId } from '@ff/server/plane'
+import { hashSecret, newId } from '@ff/server/plane'
 import type { IdempotencyRecord, StorageSession } from '@ff/storage'
 
 /** A request that a client can repeat and that is applied only one time. */
 export interface IdempotentRequest {
-  /** Identifies the request: a hash of its actor, endpoint, path and idempotency key. */
-  readonly scope: string
+  readonly actorId: string
+  readonly endpoint: string
+  /** The key that the client has chosen. */
+  readonly key: string
   /** A hash of the body. A different body with the same scope is an error. */
   readonly bodyHash: string
+}
+
+/** A repeatable request for the records that its path names. */
+interface ScopedRequest extends Pick<IdempotentRequest, 'bodyHash'> {
+  /** A hash of the actor, endpoint, ids and idempotency key, which identifies the request. */
+  readonly scope: string
+}
+
+/**
+ * Adds the scope to a repeatable request. The scope contains the ids of the loaded records, so that
+ * a key that names another record by then belongs to another scope.
+ */
+export async function withScope(
+  request: IdempotentRequest | undefined,
+  ids: object,
+): Promise<ScopedRequest | undefined> {
+  if (request === undefined) return undefined
+  const { actorId, endpoint, key, bodyHash } = request
+  return { bodyHash, scope: await hashSecret(JSON.stringify([actorId, endpoint, ids, key])) }
 }
 
 const LIFETIME_MS = 24 * 60 * 60 * 1000
@@ -18,7 +39,7 @@ const LIFETIME_MS = 24 * 60 * 60 * 1000
  */
 export async function findEarlierResult(
   session: StorageSession,
-  request: IdempotentRequest | undefined,
+  request: ScopedRequest | undefined,
   now: string,
 ): Promise<IdempotencyRecord | undefined> {
   if (request === undefined) return undefined
@@ -35,7 +56,7 @@ export async function findEarlierResult(
  */
 export async function rememberResult(
   session: StorageSession,
-  request: IdempotentRequest | undefined,
+  request: ScopedRequest | undefined,
   { result, now }: { readonly result: unknown; readonly now: string },
 ): Promise<void> {
   if (request === undefined) return

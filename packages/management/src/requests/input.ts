@@ -18,6 +18,7 @@ export interface AnyInput {
   readonly params: unknown
   readonly query?: unknown
   readonly body?: unknown
+  readonly expectedRevision?: number | undefined
 }
 
 type OptionalField<Input, Field extends keyof Input> =

@@ -1,10 +1,12 @@
 import { FlagError, isFlagError } from '@ff/core'
+import { endpoints } from '@ff/protocol/management'
 import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
 import { completed } from '../changes/change-event.ts'
 import { defineChange, defineUseCases } from '../changes/use-case.ts'
 import { given } from '../requests/filters.ts'
 import type { Input } from '../requests/input.ts'
 import { listPage } from '../requests/pages.ts'
+import { withoutReadOnlyFields } from '../requests/read-only.ts'
 import { assertInFuture, invalid } from '../requests/validation.ts'
 import { performOperation } from './scheduled-operations.ts'
 
@@ -56,7 +58,7 @@ export const scheduledChangeUseCases = {
         applyAt: body.applyAt,
         operation: body.operation,
         targetId: body.targetId ?? null,
-        body: body.body ?? null,
+        body: withoutReadOnlyFields(endpoints[body.operation].body, body.body ?? null, 'wire'),
         status: 'pending',
         appliedAt: null,
         failure: null,

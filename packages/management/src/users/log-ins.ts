@@ -93,7 +93,7 @@ export async function openLoginSession(
     throw notLoggedIn()
   }
   const session = await sessions.open({ userId, method })
-  const { orgId, ...auditedActor } = actor
+  const { orgId, keyOrgId: _, ...auditedActor } = actor
   const event = { type: 'user.login_success', fields: { email, method } } as const
   await logins.record({ ...event, actor: auditedActor, orgId: orgId ?? '' })
   const before = await service.findSession(caller)

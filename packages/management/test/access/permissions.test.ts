@@ -3,7 +3,7 @@ import { type EndpointName, endpoints, type Role } from '@ff/protocol/management
 import { describe, expect, it } from 'vitest'
 import type { ManagementUseCases } from '../../src/api/use-cases.ts'
 import { GUARDED, PERSONAL } from '../world/refusals.ts'
-import { ask, createScene, NAMES, type Scene, tracesOf } from '../world/scene.ts'
+import { ask, byKey, createScene, IN_PROJECT, NAMES, type Scene, tracesOf } from '../world/scene.ts'
 import type { Json } from '../world/world.ts'
 
 const ROLES: readonly Role[] = ['platform', 'owner', 'admin', 'editor', 'viewer']
@@ -137,6 +137,25 @@ describe('The endpoint table', () => {
       expect(await tracesOf(scene)).toEqual(before)
     }
   })
+
+  it.each(IN_PROJECT)(
+    '%s with keys in its path is permitted for exactly the expected roles',
+    async (name) => {
+      for (const role of ROLES) {
+        const scene = await createScene()
+        const before = await tracesOf(scene)
+        const { tokens, orgId } = scene.mine
+        // Both organizations have a project with the same key.
+        const headers = { 'x-ff-organization': orgId }
+        const { status, data } = await ask(byKey(scene), name, tokens[role], headers)
+        const expected = MEANT[name].has(role) ? endpoints[name].status : 403
+        expect([role, status]).toEqual([role, expected])
+        if (expected !== 403) continue
+        expect(data).toBe(null)
+        expect(await tracesOf(scene)).toEqual(before)
+      }
+    },
+  )
 
   it.each(NAMES.filter((name) => !WITHOUT_FOREIGN_ID.has(name)))(
     '%s returns 404 to members of another organization',

@@ -255,7 +255,9 @@ describe.each(stores)('Values on write, in %s', (_name, open) => {
         await expectChangesToBeAccepted()
         expect((await call('GET', rule())).data.conditions).toEqual([condition])
         expect([await valueFor({ a }), await valueFor({ a: 'other' })]).toEqual([true, false])
-        const answer = await call('PUT', rule(), { conditions: [condition] })
+        const unchanged = await call('PUT', rule(), { conditions: [condition] })
+        expect([unchanged.status, unchanged.data.message]).toEqual([200, 'Nothing changed'])
+        const answer = await call('PUT', rule(), { conditions: [condition, condition] })
         expect(issueOf(answer)).toMatchObject({ status: 400, path: 'conditions.0' })
       },
     )

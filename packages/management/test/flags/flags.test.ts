@@ -140,19 +140,17 @@ describe('Flags', () => {
 
   it('The key and the type of a flag never change', async () => {
     const flag = await create({ key: 'a', type: 'boolean' })
-    for (const field of [
-      'key',
-      'type',
-      'id',
-      'created_at',
-      'revision',
-      'project_id',
-      'archived_at',
-    ]) {
-      const answer = await world.call('PUT', at.flag(flag.id), {
-        token,
-        body: { [field]: flag[field] },
-      })
+    const altered = {
+      key: 'b',
+      type: 'string',
+      id: UNKNOWN,
+      created_at: '2000-01-01T00:00:00.000Z',
+      revision: 2,
+      project_id: UNKNOWN,
+      archived_at: '2000-01-01T00:00:00.000Z',
+    }
+    for (const [field, value] of Object.entries(altered)) {
+      const answer = await world.call('PUT', at.flag(flag.id), { token, body: { [field]: value } })
       expect(answer.status).toBe(400)
       expect(answer.data.issues[0].path).toBe(field)
     }
@@ -238,8 +236,9 @@ describe('Flags', () => {
 
   it('An unknown, deleted or malformed flag id returns 404 or 400', async () => {
     expect((await world.call('GET', at.flag(UNKNOWN), { token })).status).toBe(404)
-    expect((await world.call('GET', at.flag('x'), { token })).data.issues[0].path).toBe('flagId')
-    const state = `/projects/${tenant.project.id}/envs/x/flags/${UNKNOWN}`
+    expect((await world.call('GET', at.flag('x'), { token })).status).toBe(404)
+    expect((await world.call('GET', at.flag('.x'), { token })).data.issues[0].path).toBe('flagId')
+    const state = `/projects/${tenant.project.id}/envs/.x/flags/${UNKNOWN}`
     expect((await world.call('GET', state, { token })).data.issues[0].path).toBe('envId')
   })
 

@@ -16,7 +16,10 @@ envelope; see [transports](transports.md), also for the WebSocket. All others re
 
 A page is \`{ data, meta: { total, page, pageCount } }\`. PUT requests are partial: absent
 fields stay unchanged, and \`null\` clears a field. PUT and DELETE accept \`If-Match\`, and POST accepts
-\`Idempotency-Key\`. Unknown fields are refused with 400; \`data.issues\` lists each error.
+\`Idempotency-Key\`. Unknown fields are refused with 400; \`data.issues\` lists each error. Read-only
+fields are accepted if they have their stored values. In the path of a project, \`projectId\`,
+\`envId\`, \`flagId\` and \`segmentId\` are ids or keys; see
+[ids and keys](managing-flags.md#ids-and-keys).
 `
 
 /** Returns the text of the page \`docs/wire-reference.md\`. */
@@ -60,7 +63,8 @@ function operationText(operation: Json): string {
 
 function shapeText(name: string, { description, properties, required = [] }: Json): string {
   const rows = Object.entries(properties).map(([field, schema]) => {
-    return `| \`${field}\` | ${typeText(schema)} | ${required.includes(field) ? 'yes' : ''} |`
+    const type = typeText(schema) + ((schema as Json).readOnly === true ? '; read-only' : '')
+    return `| \`${field}\` | ${type} | ${required.includes(field) ? 'yes' : ''} |`
   })
   const head = ['| Field | Type | Required |', '| --- | --- | --- |']
   const text = description === undefined ? '' : `${description}\n\n`
@@ -83,7 +87,8 @@ function typeText(schema: Json): string {
   if (schema.type === 'object' && typeof schema.additionalProperties === 'object')
     return `object of ${typeText(schema.additionalProperties)}`
   const type = Array.isArray(schema.type) ? schema.type.join(' or ') : (schema.type ?? 'any JSON')
-  const text = schema.format ?? type
+  const isReference = schema.description === 'An id or a key.'
+  const text = isReference ? 'id or key' : (schema.format ?? type)
   return `${text}${range(schema, 'Length')}${range(schema, 'imum')}${defaultText(schema)}`
 }
 

@@ -186,12 +186,13 @@ describe('PUT …/targeting-rules/{ruleId}', () => {
     rule = await world.addRule(flag.id, { variation_id: flag.variations[1].id })
   })
 
-  it('The path of a targeting rule requires four UUIDs [PUTRULE-1]', async () => {
+  it('The path of a targeting rule requires four UUIDs, or keys instead of the first three [PUTRULE-1]', async () => {
     const path = `${world.rules(flag.id)}/${rule.id}`
     const ids = [world.projectId, world.environmentId, flag.id, rule.id]
     expect(await statusOf('PUT', path, {})).toBe(200)
     for (const id of ids) {
-      expect(await statusOf('PUT', path.replace(id, 'x'), {})).toBe(400)
+      expect(await statusOf('PUT', path.replace(id, '.x'), {})).toBe(400)
+      expect(await statusOf('PUT', path.replace(id, 'x'), {})).toBe(id === rule.id ? 400 : 404)
       expect(await statusOf('PUT', path.replace(id, crypto.randomUUID()), {})).toBe(404)
       expect(await statusOf('PUT', path.replace(id, ''), {})).toBe(404)
     }
@@ -355,7 +356,8 @@ describe('PUT …/variations/reorder', () => {
     ]
     for (const each of wrong) expect(await statusOf('PUT', path, each)).toBe(400)
     for (const id of [world.projectId, flag.id]) {
-      expect(await statusOf('PUT', path.replace(id, 'x'), { orders })).toBe(400)
+      expect(await statusOf('PUT', path.replace(id, '.x'), { orders })).toBe(400)
+      expect(await statusOf('PUT', path.replace(id, 'x'), { orders })).toBe(404)
       expect(await statusOf('PUT', path.replace(id, crypto.randomUUID()), { orders })).toBe(404)
     }
   })

@@ -159,7 +159,7 @@ const STATEMENTS = {
   'LOGS-15': '`data.data` are audit log entries, `data.meta` is `{total, page, pageCount}`.',
 
   // PUT …/targeting-rules/{ruleId}
-  'PUTRULE-1': 'The path has four UUIDs, all required.',
+  'PUTRULE-1': 'The path has four UUIDs, all required. Keys can replace the first three.',
   'PUTRULE-2': 'Every field of the body is optional.',
   'PUTRULE-3': '`name` changes the name.',
   'PUTRULE-4': '`kind` is `segment` for rules with a segment, `custom` for rules with conditions.',
@@ -190,7 +190,7 @@ const STATEMENTS = {
   'PLANS-7': 'GET has no parameters; `data` is the list of plans.',
 
   // PUT …/variations/reorder
-  'ORDER-1': '`projectId` and `flagId` are UUIDs.',
+  'ORDER-1': '`projectId` and `flagId` are UUIDs or keys.',
   'ORDER-2': '`orders` is required, a list of at least one …',
   'ORDER-3': '… `{id: UUID, order_index: number}`.',
   'ORDER-4': '`data` is the list of variations.',

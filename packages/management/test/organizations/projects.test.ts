@@ -66,7 +66,7 @@ describe('projects', () => {
     expect(await done('PUT', address, body)).toMatchObject({ ...body, key: 'shop', revision: 2 })
     expect(await done('PUT', address, { description: null })).toMatchObject({ description: '' })
     for (const field of ['key', 'id', 'org_id', 'deleted_at', 'revision', 'environments']) {
-      const answer = await send('PUT', address, { [field]: tenant.orgId })
+      const answer = await send('PUT', address, { [field]: crypto.randomUUID() })
       expect([answer.status, answer.data.issues[0].path]).toEqual([400, field])
     }
     const headers = { 'if-match': '"1"' }

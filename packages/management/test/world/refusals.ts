@@ -1,6 +1,6 @@
 import { type Endpoint, type EndpointName, endpoints } from '@ff/protocol/management'
 import { expect } from 'vitest'
-import { NAMES } from './scene.ts'
+import { KEYS, NAMES } from './scene.ts'
 import type { Answer } from './world.ts'
 
 /** The endpoint table with its general type. */
@@ -17,6 +17,8 @@ export const GUARDED = NAMES.filter((name) => table[name].permission !== 'anyone
 export const PERSONAL = NAMES.filter((name) => /^(anyone|oneself)$/.test(table[name].permission))
 /** The endpoints that ignore unknown query parameters, because another party defines the query. */
 export const OPEN_QUERIES: readonly EndpointName[] = ['finishOidcLogIn']
+/** The path parameters that accept a key in the path of a project. */
+export const KEYED_PARAMS: readonly string[] = Object.keys(KEYS)
 /** Names of members of JavaScript prototypes. */
 export const PROTOTYPE_NAMES = [
   '__proto__',

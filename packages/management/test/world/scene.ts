@@ -152,6 +152,23 @@ export async function createScene(): Promise<Scene> {
   return { world, mine, theirs, params, bodies, headers }
 }
 
+/** The keys of the records of `mine` that have a key, by path parameter. */
+export const KEYS: Readonly<Record<string, string>> = {
+  projectId: 'shop',
+  envId: 'live',
+  flagId: 'secret-flag',
+  segmentId: 's',
+}
+
+/** The endpoints of a project and its parts. */
+export const IN_PROJECT = NAMES.filter((name) => endpoints[name].path.includes('{projectId}'))
+
+/** Returns the scene, in which the parameters `names` are keys. */
+export function byKey(scene: Scene, names = Object.keys(KEYS)): Scene {
+  const keys = Object.fromEntries(names.map((name) => [name, KEYS[name] ?? '']))
+  return { ...scene, params: { ...scene.params, ...keys } }
+}
+
 /** Returns an observed context of `live`. `changes` replaces fields. */
 export function contextSampleIn(
   { live, orgId }: Tenant,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'
-import { camelCaseRecord, record, type WireName } from './record.ts'
+import { camelCaseRecord, changesOf, readOnlyFieldsOf, record, type WireName } from './record.ts'
 
 const inner = record({ variationId: z.string(), keys: z.array(z.string()) })
 const codec = record({
@@ -9,6 +9,27 @@ const codec = record({
   name: z.string().optional(),
   targets: z.array(inner),
   metadata: z.json(),
+})
+
+describe('changesOf', () => {
+  const shape = { id: z.uuid(), flagId: z.int(), name: z.string(), createdAt: z.iso.date() }
+  const body = changesOf(shape, { name: z.string().optional() }, { createdAt: 'made' })
+
+  it('The body of a change contains the writable fields and accepts any read-only value', () => {
+    expect(z.decode(body, { name: 'a' })).toEqual({ name: 'a' })
+    const wire = { name: 'a', flag_id: 'not a number', made: '2030-01-01' }
+    const decoded = { name: 'a', flagId: 'not a number', createdAt: '2030-01-01' }
+    expect(z.decode(body, wire as never)).toEqual(decoded)
+    expect(z.safeDecode(body, { flagId: 1 } as never).success).toBe(false)
+    expect(z.safeDecode(body, { name: 1 } as never).success).toBe(false)
+    expectTypeOf<z.output<typeof body>>().toEqualTypeOf<{ name?: string | undefined }>()
+  })
+
+  it('readOnlyFieldsOf returns the wire names of the fields that are not writable', () => {
+    const expected = { id: 'id', flagId: 'flag_id', createdAt: 'made' }
+    expect(Object.fromEntries(readOnlyFieldsOf(body))).toEqual(expected)
+    expect(readOnlyFieldsOf(record(shape)).size).toBe(0)
+  })
 })
 
 describe('record', () => {

@@ -46,6 +46,42 @@ export function camelCaseRecord<S extends Shape>(
   return renaming(shape, (field) => exceptions[field] ?? field)
 }
 
+/** The read-only fields of a codec of `changesOf`: their wire names by field. */
+const readOnlyFields = new WeakMap<z.ZodType, ReadonlyMap<string, string>>()
+
+/**
+ * Returns the codec of the body that changes a resource with the fields `resource`. The type
+ * contains only the `writable` fields. Decoding also accepts the other fields of the resource, with
+ * any value, so that a client can send back the record that it has read. They are read-only: the
+ * caller compares them with the stored values.
+ *
+ * @example
+ * const codec = changesOf({ id, name, createdAt: timestamp }, { name: name.optional() })
+ */
+export function changesOf<
+  R extends Shape,
+  S extends Shape,
+  const E extends { readonly [F in keyof R | keyof S]?: string } = Record<never, string>,
+>(resource: R, writable: S, exceptions?: E): Wire<Fields<S>, WireFields<S, E>> {
+  const fixed = Object.entries(resource).filter(([field]) => !(field in writable))
+  const lenient = fixed.map(([field, schema]) => [field, readOnly(schema)] as const)
+  const codec = record({ ...Object.fromEntries(lenient), ...writable }, exceptions as never)
+  const names: Exceptions<Shape> = exceptions ?? {}
+  const wireNames = fixed.map(([field]) => [field, names[field] ?? toSnakeCase(field)] as const)
+  readOnlyFields.set(codec, new Map(wireNames))
+  return codec as never
+}
+
+/** Returns the read-only fields of a body: their wire names by field. See `changesOf`. */
+export function readOnlyFieldsOf(body: z.ZodType): ReadonlyMap<string, string> {
+  return readOnlyFields.get(body) ?? new Map()
+}
+
+/** Returns the codec of an optional field that decodes a value that is not valid to itself. */
+function readOnly(schema: z.ZodType): z.ZodType {
+  return z.union([schema, z.unknown()]).optional().meta({ readOnly: true })
+}
+
 /** Returns a camelCase name in snake_case: `orderIndex` becomes `order_index`. */
 export function toSnakeCase(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -2,7 +2,18 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { conditionInput } from './flags/condition.ts'
 import { percentage } from './flags/rollout.ts'
-import { clearable, description, id, instant, key, name, timestamp } from './scalars.ts'
+import {
+  clearable,
+  description,
+  id,
+  idOrKey,
+  instant,
+  isId,
+  key,
+  name,
+  newKey,
+  timestamp,
+} from './scalars.ts'
 
 const accepts = (schema: z.ZodType, value: unknown) => z.safeDecode(schema, value).success
 
@@ -20,6 +31,17 @@ describe('scalars', () => {
     [key, 'naïve', false],
     [key, 'a\n', false],
     [key, '', false],
+    [key, '0f0f0f0f-0000-4000-8000-00000000000a', true],
+    [newKey, 'a', true],
+    [newKey, '.a', false],
+    [newKey, '0f0f0f0f-0000-4000-8000-00000000000a', false],
+    [newKey, '0F0F0F0F-0000-4000-8000-00000000000A', false],
+    [newKey, '0f0f0f0f-0000-4000-8000-00000000000ab', true],
+    [newKey, 'x0f0f0f0f-0000-4000-8000-00000000000a', true],
+    [idOrKey, '0F0F0F0F-0000-4000-8000-00000000000a', true],
+    [idOrKey, 'new-checkout', true],
+    [idOrKey, 'a/b', false],
+    [idOrKey, '', false],
     [name, 'Grüße 😀', true],
     [name, 'a\tb', false],
     [name, ' \u00a0 ', false],
@@ -52,6 +74,14 @@ describe('scalars', () => {
       expect(accepts(schema, value)).toBe(expected)
     },
   )
+
+  it('Every text in the form of an id is refused as a new key', () => {
+    const ids = ['00000000-0000-0000-0000-000000000000', 'FFFFFFFF-ffff-FFFF-ffff-FFFFFFFFFFFF']
+    for (const text of ids) expect([isId(text), accepts(newKey, text)]).toEqual([true, false])
+    for (const text of ['shop', '0f0f0f0f00004000800000000000000a']) {
+      expect([isId(text), accepts(newKey, text)]).toEqual([false, true])
+    }
+  })
 
   it('Decoding converts ids to lower case and trims names', () => {
     expect(z.decode(id, 'ABCDEFAB-0000-4000-8000-000000000000')).toBe(

@@ -23,16 +23,31 @@ export function text(maxLength: number) {
     .regex(/^[^\0\p{Cs}]*$/u, 'must not contain NUL or unpaired surrogates')
 }
 
+const KEY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
+const KEY_FORM = '1–128 letters, digits, ".", "_" or "-", and begin with a letter or digit'
+
 /**
  * An immutable key that a user chooses, unique among the resources of the same parent that are not
  * deleted.
  */
-export const key = z
+export const key = z.string().regex(KEY, `must be ${KEY_FORM}`)
+
+/** The key of a new resource. A UUID is refused, because it would be read as an id. */
+export const newKey = key.regex(
+  /^(?![0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$)/,
+  'must not have the form of a UUID, because ids have this form',
+)
+
+/** An id, or the key of a resource. A text that has the form of a UUID is an id if it exists. */
+export const idOrKey = z
   .string()
-  .regex(
-    /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
-    'must be 1–128 letters, digits, ".", "_" or "-", and begin with a letter or digit',
-  )
+  .regex(KEY, `must be an id or a key: ${KEY_FORM}`)
+  .meta({ description: 'An id or a key.' })
+
+/** Returns `true` if a text has the form of an id: a UUID in upper or lower case. */
+export function isId(text: string): boolean {
+  return id.safeParse(text).success
+}
 
 const storedName = z
   .string()

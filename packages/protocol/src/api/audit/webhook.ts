@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { changing, creating, deleting, pageQuery, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { ORGANIZATION } from '../paths.ts'
-import { record } from '../record.ts'
+import { changesOf, record } from '../record.ts'
 import { id, recordFields, text, timestamp } from '../scalars.ts'
 import { webhookDeliveryCodec } from './webhook-delivery.ts'
 
@@ -57,7 +57,8 @@ export const newWebhookCodec = record({ url, eventTypes, isActive: z.boolean().o
 export type WebhookChanges = z.output<typeof webhookChangesCodec>
 
 /** The codec of `WebhookChanges`. */
-export const webhookChangesCodec = record(
+export const webhookChangesCodec = changesOf(
+  fields,
   { url: url.optional(), eventTypes: eventTypes.optional(), isActive: z.boolean().optional() },
   names,
 )

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { changing, creating, deleting, reading } from '../endpoint.ts'
-import { record } from '../record.ts'
+import { changesOf, record } from '../record.ts'
 import { clearable, count, id, name, recordFields } from '../scalars.ts'
 
 /** The limits of organizations and the price of API calls beyond the free API calls. */
@@ -80,14 +80,17 @@ export const newPlanCodec = record({
 export type PlanChanges = z.output<typeof planChangesCodec>
 
 /** The codec of `PlanChanges`. */
-export const planChangesCodec = record({
-  name: name.optional(),
-  ...clearableFields,
-  mostPopular: clearable(fields.mostPopular, false),
-  overageRateEurCents: clearable(fields.overageRateEurCents, 0),
-  overageBlockSize: clearable(fields.overageBlockSize, DEFAULT_OVERAGE_BLOCK_SIZE),
-  graceBufferPct: clearable(fields.graceBufferPct, 0),
-})
+export const planChangesCodec = changesOf(
+  { id, ...fields, ...recordFields },
+  {
+    name: name.optional(),
+    ...clearableFields,
+    mostPopular: clearable(fields.mostPopular, false),
+    overageRateEurCents: clearable(fields.overageRateEurCents, 0),
+    overageBlockSize: clearable(fields.overageBlockSize, DEFAULT_OVERAGE_BLOCK_SIZE),
+    graceBufferPct: clearable(fields.graceBufferPct, 0),
+  },
+)
 
 const PLANS = '/plan-limits/plans'
 const PLAN = `${PLANS}/{planId}` as const

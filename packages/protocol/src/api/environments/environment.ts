@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { changing, creating, deleting, reading, searchQuery } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { ENVIRONMENT, PROJECT } from '../paths.ts'
-import { record } from '../record.ts'
-import { clearable, id, key, name, recordFields } from '../scalars.ts'
+import { changesOf, record } from '../record.ts'
+import { clearable, id, idOrKey, key, name, newKey, recordFields } from '../scalars.ts'
 
 /** A place where the flags of a project are evaluated, such as `live` or `staging`. */
 export type Environment = z.output<typeof environmentCodec>
@@ -14,8 +14,7 @@ export type Environment = z.output<typeof environmentCodec>
  */
 const contextPrivacy = z.enum(['minimal', 'all', 'none'])
 
-/** The codec of `Environment`. */
-export const environmentCodec = record({
+const fields = {
   id,
   projectId: id,
   key,
@@ -23,25 +22,28 @@ export const environmentCodec = record({
   isDefault: z.boolean(),
   contextPrivacy,
   ...recordFields,
-})
+}
+
+/** The codec of `Environment`. */
+export const environmentCodec = record(fields)
 
 /** The body of `createEnvironment`. Defaults: `name` is the key, `contextPrivacy` is `minimal`. */
 export type NewEnvironment = z.output<typeof newEnvironmentCodec>
 
 /** The codec of `NewEnvironment`. */
 export const newEnvironmentCodec = record({
-  key,
+  key: newKey,
   name: name.optional(),
   contextPrivacy: contextPrivacy.optional(),
-  /** The id of an environment of the same project from which flag configuration is copied. */
-  copyFrom: id.nullable().optional(),
+  /** The id or the key of an environment of the same project from which flag configuration is copied. */
+  copyFrom: idOrKey.nullable().optional(),
 })
 
 /** The body of `updateEnvironment`; absent fields stay unchanged. */
 export type EnvironmentChanges = z.output<typeof environmentChangesCodec>
 
 /** The codec of `EnvironmentChanges`. */
-export const environmentChangesCodec = record({
+export const environmentChangesCodec = changesOf(fields, {
   name: name.optional(),
   /** `true` makes this environment the default environment, instead of the current one. */
   isDefault: z.boolean().optional(),

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { changing, creating, deleting, reading, searchQuery } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { ORGANIZATION, PROJECT } from '../paths.ts'
-import { record } from '../record.ts'
-import { clearable, description, id, key, name, recordFields } from '../scalars.ts'
+import { changesOf, record } from '../record.ts'
+import { clearable, description, id, key, name, newKey, recordFields } from '../scalars.ts'
 import { environmentCodec } from './environment.ts'
 
 /** A project, which contains environments, flags and segments. */
@@ -24,19 +24,20 @@ const fields = {
   newFlagsClientVisible: z.boolean(),
   ...recordFields,
 }
+const viewFields = { ...fields, environments: z.array(environmentCodec) }
 
 /** The codec of `Project`. */
 export const projectCodec = record(fields)
 
 /** The codec of `ProjectView`. */
-export const projectViewCodec = record({ ...fields, environments: z.array(environmentCodec) })
+export const projectViewCodec = record(viewFields)
 
 /** The body of `createProject`. `name` defaults to the key. */
 export type NewProject = z.output<typeof newProjectCodec>
 
 /** The codec of `NewProject`. */
 export const newProjectCodec = record({
-  key,
+  key: newKey,
   name: name.optional(),
   description: description.optional(),
   newFlagsClientVisible: z.boolean().optional(),
@@ -46,7 +47,7 @@ export const newProjectCodec = record({
 export type ProjectChanges = z.output<typeof projectChangesCodec>
 
 /** The codec of `ProjectChanges`. */
-export const projectChangesCodec = record({
+export const projectChangesCodec = changesOf(viewFields, {
   name: name.optional(),
   description: clearable(description, ''),
   newFlagsClientVisible: z.boolean().optional(),

@@ -2,12 +2,25 @@ import * as z from 'zod'
 import { changing, creating, deleting, paging, reading, truth } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { FLAG, FLAGS } from '../paths.ts'
-import { record } from '../record.ts'
-import { clearable, description, id, key, name, recordFields, text, timestamp } from '../scalars.ts'
+import { changesOf, record } from '../record.ts'
+import {
+  clearable,
+  description,
+  id,
+  key,
+  name,
+  newKey,
+  recordFields,
+  text,
+  timestamp,
+} from '../scalars.ts'
 import { newVariationCodec, variationCodec } from './variation.ts'
 
 /** A flag of a project. Its configuration in each environment is a `FlagState`. */
 export type Flag = z.output<typeof flagCodec>
+
+/** A flag in a list: without its variations. */
+export type ListedFlag = z.output<typeof listedFlagCodec>
 
 /** A flag with its variations, sorted by `order_index`. */
 export type FlagView = z.output<typeof flagViewCodec>
@@ -34,8 +47,18 @@ const fields = {
 /** The codec of `Flag`. */
 export const flagCodec = record(fields)
 
+const listedFields = {
+  ...fields,
+  /** `true` if `archivedAt` is not `null`. */
+  archived: z.boolean(),
+}
+const viewFields = { ...listedFields, variations: z.array(variationCodec) }
+
+/** The codec of `ListedFlag`. */
+export const listedFlagCodec = record(listedFields)
+
 /** The codec of `FlagView`. */
-export const flagViewCodec = record({ ...fields, variations: z.array(variationCodec) })
+export const flagViewCodec = record(viewFields)
 
 /**
  * The body of `createFlag`. `name` defaults to the key, and `clientVisible` to the project's
@@ -45,7 +68,7 @@ export type NewFlag = z.output<typeof newFlagCodec>
 
 /** The codec of `NewFlag`. */
 export const newFlagCodec = record({
-  key,
+  key: newKey,
   name: name.optional(),
   description: description.optional(),
   type: flagType,
@@ -58,11 +81,11 @@ export const newFlagCodec = record({
 export type FlagChanges = z.output<typeof flagChangesCodec>
 
 /** The codec of `FlagChanges`. */
-export const flagChangesCodec = record({
+export const flagChangesCodec = changesOf(viewFields, {
   name: name.optional(),
   description: clearable(description, ''),
   tags: clearable(tags, []),
-  /** `true` removes the flag from all evaluations; `false` restores it. */
+  /** `true` removes the flag from all evaluations and sets `archivedAt`; `false` restores it. */
   archived: z.boolean().optional(),
   clientVisible: z.boolean().optional(),
 })
@@ -72,8 +95,9 @@ const CREATE_NOTES =
   'refused, and so are integers beyond 2^53 in variations of a flag of type `number`.'
 
 const UPDATE_NOTES =
-  '`client_visible: false` hides the flag from SDK keys of kind `client`. Duplicate tags are ' +
-  'refused.'
+  '`archived: true` removes the flag from all evaluations and sets the read-only `archived_at`; ' +
+  '`archived: false` restores the flag. `client_visible: false` hides the flag from SDK keys of ' +
+  'kind `client`. Duplicate tags are refused.'
 
 /** The endpoints of flags. */
 export const flagEndpoints = {
@@ -85,7 +109,7 @@ export const flagEndpoints = {
       archived: truth.optional(),
       ...paging,
     }),
-    response: pageOf(flagCodec),
+    response: pageOf(listedFlagCodec),
   }),
   createFlag: creating(FLAGS, { body: newFlagCodec, notes: CREATE_NOTES, response: flagViewCodec }),
   getFlag: reading(FLAG, { response: flagViewCodec }),

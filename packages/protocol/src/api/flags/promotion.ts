@@ -2,19 +2,22 @@ import * as z from 'zod'
 import { creating } from '../endpoint.ts'
 import { FLAG } from '../paths.ts'
 import { record } from '../record.ts'
-import { id } from '../scalars.ts'
+import { id, idOrKey } from '../scalars.ts'
 import { flagStateCodec } from './flag-state.ts'
 import { rolloutCodec } from './rollout.ts'
 import { targetingRuleCodec } from './targeting-rule.ts'
 
 const names = { fromEnvironmentId: 'from_env_id', toEnvironmentId: 'to_env_id' } as const
 
-/** The body of `promoteFlag`. A dry run returns the differences without applying them. */
+/**
+ * The body of `promoteFlag`. Environments are named by their ids or keys. A dry run returns the
+ * differences without applying them.
+ */
 export type NewPromotion = z.output<typeof newPromotionCodec>
 
 /** The codec of `NewPromotion`. */
 export const newPromotionCodec = record(
-  { fromEnvironmentId: id, toEnvironmentId: id, dryRun: z.boolean().optional() },
+  { fromEnvironmentId: idOrKey, toEnvironmentId: idOrKey, dryRun: z.boolean().optional() },
   names,
 )
 

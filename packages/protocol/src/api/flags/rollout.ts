@@ -2,11 +2,12 @@ import * as z from 'zod'
 import { changing, creating, deleting, pageQuery, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { FLAG_STATE } from '../paths.ts'
-import { record } from '../record.ts'
+import { changesOf, record } from '../record.ts'
 import {
   attributeReference,
   clearable,
   id,
+  idOrKey,
   instant,
   name,
   recordFields,
@@ -22,7 +23,13 @@ const rolloutStrategy = z.enum(['percentage', 'variant', 'gradual'])
 /** A percentage from 0 to 100 with at most three decimals. */
 export const percentage = z.number().min(0).max(100).multipleOf(0.001)
 
-const variantWeight = record({ variationId: id, weight: percentage })
+/** Returns the codec of variants, in which `reference` names the variations. */
+function variantsOf(reference: typeof id | typeof idOrKey) {
+  return z
+    .array(record({ variationId: reference, weight: percentage }))
+    .min(1)
+    .max(100)
+}
 
 /** A range of buckets from `from` (inclusive) to `to` (exclusive). */
 const bucketRange = record({
@@ -31,7 +38,6 @@ const bucketRange = record({
   to: z.int().min(0).max(100_000),
 })
 
-const variants = z.array(variantWeight).min(1).max(100)
 const intervalHours = z.number().positive().max(87_600)
 /** An interval of at least 36 seconds, because live clients receive a change at each step. */
 const intervalHoursInput = z.number().min(0.01).max(87_600)
@@ -67,7 +73,7 @@ const fields = {
   /** The percentage of contexts that receive the variation, for the strategy `percentage`. */
   percentage: percentage.nullable(),
   /** The variations with their weights, for the strategy `variant`. */
-  variants: variants.nullable(),
+  variants: variantsOf(id).nullable(),
   /** For the strategy `gradual`: the percentage grows by `increment` every `intervalHours`. */
   targetPercentage: percentage.nullable(),
   increment: percentage.positive().nullable(),
@@ -89,8 +95,8 @@ export const changedRolloutCodec = record({ ...fields, movedPercentage: percenta
 
 /**
  * The body of `createRollout`. The fields of the strategy are required, and fields of other
- * strategies are refused. Defaults: `bucketBy` is `user.key`, `salt` is random, and `startAt` is
- * the current time.
+ * strategies are refused. Variations are named by their ids or keys. Defaults: `bucketBy` is
+ * `user.key`, `salt` is random, and `startAt` is the current time.
  */
 export type NewRollout = z.output<typeof newRolloutCodec>
 
@@ -101,9 +107,9 @@ export const newRolloutCodec = record({
   bucketBy: attributeReference.optional(),
   salt: saltInput.optional(),
   scheme: schemeInput.optional(),
-  variationId: id.optional(),
+  variationId: idOrKey.optional(),
   percentage: percentage.optional(),
-  variants: variants.optional(),
+  variants: variantsOf(idOrKey).optional(),
   targetPercentage: percentage.optional(),
   increment: percentage.positive().optional(),
   intervalHours: intervalHoursInput.optional(),
@@ -117,15 +123,15 @@ export const newRolloutCodec = record({
 export type RolloutChanges = z.output<typeof rolloutChangesCodec>
 
 /** The codec of `RolloutChanges`. */
-export const rolloutChangesCodec = record({
+export const rolloutChangesCodec = changesOf(fields, {
   name: name.optional(),
   strategy: rolloutStrategy.optional(),
   bucketBy: clearable(attributeReference, 'user.key'),
   salt: saltInput.optional(),
   scheme: schemeInput.optional(),
-  variationId: id.nullable().optional(),
+  variationId: idOrKey.nullable().optional(),
   percentage: percentage.nullable().optional(),
-  variants: variants.nullable().optional(),
+  variants: variantsOf(idOrKey).nullable().optional(),
   targetPercentage: percentage.nullable().optional(),
   increment: percentage.positive().nullable().optional(),
   intervalHours: intervalHoursInput.nullable().optional(),

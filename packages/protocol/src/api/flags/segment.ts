@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { changing, creating, deleting, pageQuery, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { PROJECT } from '../paths.ts'
-import { record } from '../record.ts'
+import { changesOf, record } from '../record.ts'
 import {
   attributeReference,
   clearable,
@@ -11,6 +11,7 @@ import {
   id,
   key,
   name,
+  newKey,
   recordFields,
   text,
 } from '../scalars.ts'
@@ -21,8 +22,7 @@ export type Segment = z.output<typeof segmentCodec>
 
 const segmentLogicalOp = z.enum(['AND', 'OR', 'NOT'])
 
-/** The codec of `Segment`. */
-export const segmentCodec = record({
+const fields = {
   id,
   projectId: id,
   key,
@@ -35,14 +35,17 @@ export const segmentCodec = record({
   includedCount: count,
   excludedCount: count,
   ...recordFields,
-})
+}
+
+/** The codec of `Segment`. */
+export const segmentCodec = record(fields)
 
 /** The body of `createSegment`. `name` defaults to the key. */
 export type NewSegment = z.output<typeof newSegmentCodec>
 
 /** The codec of `NewSegment`. */
 export const newSegmentCodec = record({
-  key,
+  key: newKey,
   name: name.optional(),
   description: description.optional(),
   rules: conditionInputs.optional(),
@@ -55,7 +58,7 @@ export const newSegmentCodec = record({
 export type SegmentChanges = z.output<typeof segmentChangesCodec>
 
 /** The codec of `SegmentChanges`. */
-export const segmentChangesCodec = record({
+export const segmentChangesCodec = changesOf(fields, {
   name: name.optional(),
   description: clearable(description, ''),
   rules: clearable(conditionInputs, []),

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { changing, creating, deleting, pageQuery, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { FLAG_STATE } from '../paths.ts'
-import { record } from '../record.ts'
-import { count, id, name, recordFields } from '../scalars.ts'
+import { changesOf, record } from '../record.ts'
+import { count, id, idOrKey, name, recordFields } from '../scalars.ts'
 import { CONDITION_NOTES, conditionInputs, conditions } from './condition.ts'
 import { reorderCodec } from './reorder.ts'
 import { segmentCodec } from './segment.ts'
@@ -34,8 +34,7 @@ const fields = {
 /** The codec of `TargetingRule`. */
 export const targetingRuleCodec = record(fields)
 
-/** The codec of `TargetingRuleView`. */
-export const targetingRuleViewCodec = record({
+const viewFields = {
   ...fields,
   segmentName: z.string().optional(),
   segmentDescription: z.string().optional(),
@@ -43,13 +42,17 @@ export const targetingRuleViewCodec = record({
   segmentLogicalOp: z.string().optional(),
   segmentRules: conditions.optional(),
   segment: segmentCodec.optional(),
-})
+}
 
+/** The codec of `TargetingRuleView`. */
+export const targetingRuleViewCodec = record(viewFields)
+
+/** The writable fields. The segment and the variation are named by their ids or keys. */
 const inputFields = {
   kind: ruleKind.optional(),
   conditions: conditionInputs.optional(),
-  segmentId: id.nullable().optional(),
-  variationId: id.nullable().optional(),
+  segmentId: idOrKey.nullable().optional(),
+  variationId: idOrKey.nullable().optional(),
   rolloutId: id.nullable().optional(),
   orderIndex: count.optional(),
 }
@@ -67,7 +70,10 @@ export const newTargetingRuleCodec = record({ name, ...inputFields })
 export type TargetingRuleChanges = z.output<typeof targetingRuleChangesCodec>
 
 /** The codec of `TargetingRuleChanges`. */
-export const targetingRuleChangesCodec = record({ name: name.optional(), ...inputFields })
+export const targetingRuleChangesCodec = changesOf(viewFields, {
+  name: name.optional(),
+  ...inputFields,
+})
 
 const CREATE_NOTES =
   '`kind` defaults to `segment` if `segment_id` is present, otherwise to `custom`. A rule of ' +

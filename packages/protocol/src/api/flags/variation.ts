@@ -2,8 +2,18 @@ import * as z from 'zod'
 import { changing, creating, deleting, pageQuery, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { FLAG } from '../paths.ts'
-import { record } from '../record.ts'
-import { clearable, count, description, id, key, name, recordFields, text } from '../scalars.ts'
+import { changesOf, record } from '../record.ts'
+import {
+  clearable,
+  count,
+  description,
+  id,
+  key,
+  name,
+  newKey,
+  recordFields,
+  text,
+} from '../scalars.ts'
 import { reorderCodec } from './reorder.ts'
 
 /** One of the values of a flag. */
@@ -12,8 +22,7 @@ export type Variation = z.output<typeof variationCodec>
 /** The value as text, in a format that depends on the type of the flag. */
 const variationValue = text(65_536)
 
-/** The codec of `Variation`. */
-export const variationCodec = record({
+const fields = {
   id,
   flagId: id,
   projectId: id,
@@ -24,14 +33,17 @@ export const variationCodec = record({
   isDefault: z.boolean(),
   orderIndex: count,
   ...recordFields,
-})
+}
+
+/** The codec of `Variation`. */
+export const variationCodec = record(fields)
 
 /** The body of `createVariation`. `name` defaults to the key, `orderIndex` to the last position. */
 export type NewVariation = z.output<typeof newVariationCodec>
 
 /** The codec of `NewVariation`. */
 export const newVariationCodec = record({
-  key,
+  key: newKey,
   name: name.optional(),
   description: description.optional(),
   value: variationValue,
@@ -43,7 +55,7 @@ export const newVariationCodec = record({
 export type VariationChanges = z.output<typeof variationChangesCodec>
 
 /** The codec of `VariationChanges`. */
-export const variationChangesCodec = record({
+export const variationChangesCodec = changesOf(fields, {
   name: name.optional(),
   description: clearable(description, ''),
   value: variationValue.optional(),

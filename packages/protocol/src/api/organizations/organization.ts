@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { changing, creating, deleting, reading, searchQuery } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { ORGANIZATION } from '../paths.ts'
-import { record } from '../record.ts'
+import { changesOf, record } from '../record.ts'
 import { count, email, id, name, recordFields, text, timestamp } from '../scalars.ts'
 
 /** An organization, which has projects, members and a plan. */
@@ -11,8 +11,7 @@ export type Organization = z.output<typeof organizationCodec>
 const metadata = z.record(z.string(), z.json())
 const metadataKey = text(256).min(1)
 
-/** The codec of `Organization`. */
-export const organizationCodec = record({
+const fields = {
   id,
   name,
   billingEmail: email.nullable(),
@@ -27,7 +26,10 @@ export const organizationCodec = record({
   apiUsage: count,
   hasUsedPaidTrial: z.boolean(),
   ...recordFields,
-})
+}
+
+/** The codec of `Organization`. */
+export const organizationCodec = record(fields)
 
 /** The body of `createOrganization`. */
 export type NewOrganization = z.output<typeof newOrganizationCodec>
@@ -39,7 +41,7 @@ export const newOrganizationCodec = record({ name, billingEmail: email.nullable(
 export type OrganizationChanges = z.output<typeof organizationChangesCodec>
 
 /** The codec of `OrganizationChanges`. */
-export const organizationChangesCodec = record({
+export const organizationChangesCodec = changesOf(fields, {
   name: name.optional(),
   billingEmail: email.nullable().optional(),
   /** Entries to add or replace. Other entries stay unchanged. */

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { changing, creating, deleting, reading, searchQuery } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { ORGANIZATION } from '../paths.ts'
-import { record } from '../record.ts'
+import { changesOf, record } from '../record.ts'
 import { memberRole } from '../roles.ts'
 import { email, id, name, recordFields } from '../scalars.ts'
 
@@ -51,7 +51,7 @@ export const newMemberCodec = record({ email: userEmail, name: name.optional(), 
 export type MemberChanges = z.output<typeof memberChangesCodec>
 
 /** The codec of `MemberChanges`. */
-export const memberChangesCodec = record({
+export const memberChangesCodec = changesOf(fields, {
   name: name.optional(),
   role: memberRole.optional(),
   /** `true` creates a new one-time link and invalidates the previous link. */
