@@ -36,6 +36,14 @@ export default defineConfig({
           include: ['scripts/*.test.ts', ...pins.map((pin) => `packages/*/${pin}`)],
         },
       },
+      {
+        extends: true,
+        test: {
+          name: 'packaging',
+          include: ['scripts/packaging/*.test.ts'],
+          globalSetup: ['scripts/packaging/pack.ts'],
+        },
+      },
     ],
   },
 })

@@ -16,8 +16,8 @@ const GRAPH: Readonly<Record<string, PackageRule>> = {
   storage: {
     level: 2,
     internal: ['core', 'protocol'],
-    external: ['@photostructure/sqlite', 'kysely'],
-    optionalPeers: ['fast-check', 'vitest'],
+    external: ['kysely'],
+    optionalPeers: ['@photostructure/sqlite', 'fast-check', 'vitest'],
     typesOnly: ['protocol'],
   },
   server: {
@@ -60,7 +60,30 @@ function manifestOf(name: string): Manifest {
   return JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))
 }
 
+/** Matches the name and the version of each entry of a catalog in the lock file. */
+const LOCKED_VERSION = /^ {4}'?([^':]+)'?:\n.*\n {6}version: (.+)$/gm
+
+/** Returns the lines after the header that are indented further. */
+function sectionOf(file: string, header: string): string {
+  const text = readFileSync(join(root, file), 'utf8')
+  const indent = / */.exec(header)?.[0] ?? ''
+  return new RegExp(`^${header}:\\n((?:${indent} +.*\\n)+)`, 'm').exec(text)?.[1] ?? ''
+}
+
 describe('the package graph', () => {
+  it('The lock file resolves a published range and the pin of a package to the same version', () => {
+    const resolved = (catalog: string) =>
+      new Map(
+        [...sectionOf('pnpm-lock.yaml', `  ${catalog}`).matchAll(LOCKED_VERSION)].map(
+          ([, name = '', version = '']) => [name, version],
+        ),
+      )
+    const pinned = resolved('default')
+    const inBoth = [...resolved('published')].filter(([name]) => pinned.has(name))
+    expect(inBoth.map(([name]) => name)).toEqual(['undici', 'ws', 'zod'])
+    for (const [name, version] of inBoth) expect(version, name).toBe(pinned.get(name))
+  })
+
   it('The package graph has exactly one rule for each package', () => {
     expect(packageNames).toEqual(Object.keys(GRAPH).sort())
   })
@@ -91,9 +114,13 @@ describe('the package graph', () => {
       }
     })
 
-    it(`@ff/${name} takes its dependency versions from the workspace or the catalog`, () => {
-      const versions = { ...manifest.dependencies, ...manifest.devDependencies }
-      for (const [dependency, version] of Object.entries(versions)) {
+    it(`@ff/${name} publishes ranges and is tested with the pinned versions`, () => {
+      const published = { ...manifest.dependencies, ...manifest.peerDependencies }
+      for (const [dependency, version] of Object.entries(published)) {
+        const expected = dependency.startsWith('@ff/') ? 'workspace:^' : 'catalog:published'
+        expect(version, dependency).toBe(expected)
+      }
+      for (const [dependency, version] of Object.entries(manifest.devDependencies ?? {})) {
         expect(version, dependency).toMatch(/^(workspace:\*|catalog:)$/)
       }
     })

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+
+// #region definition
 import {
   compileFlagSet,
   evaluateFlag,
@@ -9,7 +11,6 @@ import {
 import { detailsOf, evaluateAll, jsonOf, valuesOf } from '@ff/core/all-flags'
 import { evaluateDetail, explainFlag } from '@ff/core/explain'
 
-// #region definition
 const definition: FlagSetDefinition = {
   version: 1,
   segments: [],
@@ -53,11 +54,9 @@ const definition: FlagSetDefinition = {
 }
 // #endregion
 
-const body: unknown = JSON.parse('{"kind":"user","key":"user-1","plan":"pro"}')
-
 // #region evaluate
 const flagSet = compileFlagSet(definition) // after each change; a previous set can be passed for reuse
-const context = parseContext(body) // throws a FlagError if the context is invalid
+const context = parseContext({ kind: 'user', key: 'user-1', plan: 'pro' }) // throws if it is invalid
 const now = Date.now() // the engine has no clock
 
 evaluateValue(flagSet, 'new-checkout', context, now) // one value: true

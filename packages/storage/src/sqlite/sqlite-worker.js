@@ -16,13 +16,22 @@ import { BUSY_TIMEOUT_MS, messageOf, SqliteConnection } from './sqlite-connectio
 const IN_MEMORY = ':memory:'
 const BUSY_RETRY_MS = 20
 const BUSY_MESSAGE = 'database is locked'
+const MODULE_NOT_FOUND = 'ERR_MODULE_NOT_FOUND'
+const NO_DRIVER =
+  'this Node release has no node:sqlite. Use Node 22.13 or later, or run `npm install @photostructure/sqlite@1`'
 
 /** @returns {Promise<Driver>} */
 async function loadDriver() {
   // An import would fail in Node releases before 22.13, which do not provide the module by default.
   /** @type {any} */
   const builtin = process.getBuiltinModule('node:sqlite')
-  return (builtin ?? (await import('@photostructure/sqlite'))).DatabaseSync
+  if (builtin !== undefined) return builtin.DatabaseSync
+  try {
+    return (await import('@photostructure/sqlite')).DatabaseSync
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === MODULE_NOT_FOUND
+    throw isMissing ? new Error(NO_DRIVER) : error
+  }
 }
 
 /**

@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { packageNames, root } from '../source-files.ts'
+import { MINUTE_MS } from './empty-project.ts'
+import { manifestOf, tarballOf } from './tarball.ts'
+
+/** Runs a command in the root folder. Throws an error with its output if it fails. */
+async function run(command: string, parameters: readonly string[]): Promise<string> {
+  const process = promisify(execFile)(command, parameters, { cwd: root })
+  const fail = (error: { stdout?: string }) => Promise.reject(new Error(error.stdout))
+  return (await process.catch(fail)).stdout
+}
+
+describe.each(packageNames)('the tarball of %s', (name) => {
+  it(`The tarball of @ff/${name} contains the code and the types of every entry, and nothing but the build`, async () => {
+    const tarball = tarballOf(name)
+    const files = (await run('tar', ['-tzf', tarball])).trim().split('\n')
+    const targets = Object.values(manifestOf(name).exports).flatMap((target) =>
+      typeof target === 'string' ? [target] : Object.values(target),
+    )
+    for (const target of targets) expect(files).toContain(`package/${target.slice(2)}`)
+    expect(files).toEqual(expect.arrayContaining(['package/LICENSE', 'package/README.md']))
+    const others = files.filter((file) => !/^package\/dist\/[\w-]+(\.d\.ts|\.js)$/.test(file))
+    expect(others.sort()).toEqual(['package/LICENSE', 'package/README.md', 'package/package.json'])
+  })
+
+  it(`The tarball of @ff/${name} declares ranges and no source condition`, () => {
+    const manifest = manifestOf(name)
+    expect(JSON.stringify(manifest.exports)).not.toContain('@ff/source')
+    for (const [dependency, range] of Object.entries(manifest.dependencies ?? {})) {
+      expect(range, dependency).toMatch(/^\^\d/)
+      if (dependency.startsWith('@ff/')) expect(range).toBe(`^${manifest.version}`)
+    }
+    for (const [peer, range] of Object.entries(manifest.peerDependencies ?? {})) {
+      expect(range, peer).toMatch(/^(\^|>=)\d/)
+    }
+  })
+
+  it(
+    `The tarball of @ff/${name} passes publint and attw`,
+    async () => {
+      await run('npx', ['publint', 'run', tarballOf(name), '--strict'])
+      await run('npx', ['attw', tarballOf(name), '--profile', 'esm-only', '--no-color'])
+    },
+    MINUTE_MS,
+  )
+})
